@@ -1,0 +1,33 @@
+# Two commands for everybody: `make demo` and `make test`. Everything is installed into .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STORE ?= demo-store
+
+.PHONY: demo test lint soak bench clean
+
+$(VENV)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --group dev
+	touch $@
+
+demo: $(VENV)/.installed
+	$(BIN)/python examples/demo.py $(STORE)
+
+test: $(VENV)/.installed lint
+	$(BIN)/python -m pytest -n 2 -m "not soak"
+
+lint: $(VENV)/.installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+soak: $(VENV)/.installed
+	$(BIN)/python -m pytest -n 2 -m soak
+
+bench: $(VENV)/.installed
+	$(BIN)/python -m bench
+
+clean:
+	rm -rf $(VENV) $(STORE) build dist
