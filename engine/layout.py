@@ -1,0 +1,115 @@
+"""Every key of a store, spelled here and nowhere else (SPEC: Keys).
+
+Numbers in keys are big-endian, so that key order is numeric order.
+"""
+
+from __future__ import annotations
+
+FORMAT = 1
+"""The format of journal entries and of every hashed byte; part of each header and of the root."""
+
+NAMESPACES = ("atoms", "edges", "index", "tags")
+"""The committed namespaces, in the order the overall root takes them."""
+
+LOG = b"meta/log"
+"""Size, time and frontier of the log. Every commit is guarded by this row."""
+
+CURSOR = b"meta/cursor/"
+
+COUNTERS = b"meta/next"
+"""The numbers of the next atom and the next predicate; part of the records."""
+
+JOURNAL = b"j/"
+PAYLOAD = b"p/"
+ATOM = b"a/"
+ORDINAL = b"o/"
+EDGE_FROM = b"e/from/"
+EDGE_TO = b"e/to/"
+TYPE_BY_CODE = b"y/code/"
+TYPE_BY_NAME = b"y/name/"
+VALUE = b"v/"
+TREE = b"t/"
+TAGS = b"g/"
+INDEX = b"i/"
+
+RECORD_PREFIXES = (ATOM, ORDINAL, EDGE_FROM, EDGE_TO, TYPE_BY_CODE, TYPE_BY_NAME, COUNTERS)
+
+FAMILIES = {
+    "journal": JOURNAL,
+    "payload": PAYLOAD,
+    "atoms": ATOM,
+    "ordinals": ORDINAL,
+    "edges-from": EDGE_FROM,
+    "edges-to": EDGE_TO,
+    "types-by-code": TYPE_BY_CODE,
+    "types-by-name": TYPE_BY_NAME,
+    "values": VALUE,
+    "trees": TREE,
+    "tags": TAGS,
+    "index": INDEX,
+    "meta": b"meta/",
+}
+"""Family name → prefix; no prefix begins another, and every row belongs to exactly one family."""
+
+
+def journal_key(seq: int) -> bytes:
+    """The header of event `seq`."""
+    return JOURNAL + seq.to_bytes(8, "big")
+
+
+def payload_key(seq: int) -> bytes:
+    """The payload of event `seq`."""
+    return PAYLOAD + seq.to_bytes(8, "big")
+
+
+def cursor_key(name: str) -> bytes:
+    """How far the records, or the follower `name`, have come."""
+    return CURSOR + name.encode()
+
+
+def atom_key(atom: bytes) -> bytes:
+    """The record of an atom."""
+    return ATOM + atom
+
+
+def ordinal_key(ordinal: int) -> bytes:
+    """The id of the atom that was given `ordinal`."""
+    return ORDINAL + ordinal.to_bytes(4, "big")
+
+
+def edge_from_key(src: bytes, code: bytes, dst: bytes) -> bytes:
+    """An edge, found from its source."""
+    return EDGE_FROM + src + b"/" + code + b"/" + dst
+
+
+def edge_to_key(src: bytes, code: bytes, dst: bytes) -> bytes:
+    """The same edge, found from its target."""
+    return EDGE_TO + dst + b"/" + code + b"/" + src
+
+
+def type_code_key(code: bytes) -> bytes:
+    """A registered predicate by its code."""
+    return TYPE_BY_CODE + code
+
+
+def type_name_key(name: str) -> bytes:
+    """A registered predicate by its name."""
+    return TYPE_BY_NAME + name.encode()
+
+
+def value_key(namespace: str, key: bytes) -> bytes:
+    """What a leaf of the `atoms` or `edges` tree commits to, in the clear."""
+    return VALUE + namespace.encode() + b"/" + key
+
+
+def tree_prefix(namespace: str) -> bytes:
+    """All pages of a namespace's tree."""
+    return TREE + namespace.encode() + b"/"
+
+
+def family_of(key: bytes) -> str:
+    """The family a key belongs to; `unknown` for a key no version of ours writes."""
+    for name, prefix in FAMILIES.items():
+        if key.startswith(prefix):
+            return name
+    return "unknown"

@@ -1,0 +1,208 @@
+"""Every hash of the format except the log's: BLAKE3 in its derive_key mode, one context per role.
+
+A digest made for one role is never equal to one made for another, because the context string is
+part of the hash (BLAKE3 specification, section 2.3). All digests are 32 bytes and all numbers are
+big-endian. Of the fields that are hashed together, each has a fixed width or is preceded by its
+length; a last field of variable width is simply the rest. Wrong widths raise ValueError.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from blake3 import blake3
+
+DIGEST_BYTES: Final = 32
+STORE_ID_BYTES: Final = 16
+SALT_BYTES: Final = 32
+NAMESPACE_BYTES_MAX: Final = 255
+TERM_BYTES_MAX: Final = 0xFFFF
+FORMAT: Final = 1
+"""The format version that the overall root commits to."""
+
+EMPTY: Final = bytes(DIGEST_BYTES)
+"""The root of an empty tree or subtree; not the output of any role."""
+
+CONTEXTS: Final[dict[str, str]] = {
+    role: f"memroot v1 {role}"
+    for role in (
+        "key",
+        "value",
+        "leaf",
+        "node",
+        "commitment",
+        "row",
+        "row-inner",
+        "rows-node",
+        "overall",
+        "analyzer",
+    )
+}
+"""Role → context string. Append-only: a context never gets a second meaning."""
+
+# Copying a prepared hasher was measured at 0.32 µs a digest, making one from its context at 0.46 µs
+# or more. They are only ever copied, so threads may share them.
+_PREPARED: Final = {role: blake3(derive_key_context=context) for role, context in CONTEXTS.items()}
+_LEAF: Final = _PREPARED["leaf"]
+_NODE: Final = _PREPARED["node"]
+_COMMITMENT: Final = _PREPARED["commitment"]
+
+
+class TreeHasher(NamedTuple):
+    """The two hashes that a compact sparse Merkle tree is made of.
+
+    It is a parameter only so that tests can run public SHA-256 vectors through the same code;
+    everything that is stored or proved uses `TREE_HASHER`. Neither checks widths: who calls them
+    has made sure that both arguments have 32 bytes.
+    """
+
+    leaf: Callable[[bytes, bytes], bytes]
+    """(key digest, value digest) → 32 bytes."""
+    node: Callable[[bytes, bytes], bytes]
+    """(left, right) → 32 bytes."""
+
+
+def key_digest(namespace: str, key: bytes) -> bytes:
+    """Where `key` stands in the tree of `namespace`.
+
+    H(key; u8 length of namespace ‖ namespace ‖ key): the key is the rest. The namespace is UTF-8
+    of 1 to 255 bytes.
+    """
+    return _with_namespace("key", namespace).copy().update(key).digest()
+
+
+def value_digest(namespace: str, value: bytes) -> bytes:
+    """What a leaf says of its key: H(value; u8 length of namespace ‖ namespace ‖ value)."""
+    return _with_namespace("value", namespace).copy().update(value).digest()
+
+
+def leaf_hash(key_digest: bytes, value_digest: bytes) -> bytes:
+    """A leaf of a sparse Merkle tree: H(leaf; key digest[32] ‖ value digest[32])."""
+    if len(key_digest) != DIGEST_BYTES or len(value_digest) != DIGEST_BYTES:
+        raise _wrong_width("a leaf is two digests", key_digest, value_digest)
+    return _leaf(key_digest, value_digest)
+
+
+def node_hash(left: bytes, right: bytes) -> bytes:
+    """An inner node of a sparse Merkle tree: H(node; left[32] ‖ right[32])."""
+    if len(left) != DIGEST_BYTES or len(right) != DIGEST_BYTES:
+        raise _wrong_width("a node is two digests", left, right)
+    return _node(left, right)
+
+
+def _leaf(key_digest: bytes, value_digest: bytes) -> bytes:
+    return _LEAF.copy().update(key_digest + value_digest).digest()
+
+
+def _node(left: bytes, right: bytes) -> bytes:
+    return _NODE.copy().update(left + right).digest()
+
+
+TREE_HASHER: Final = TreeHasher(_leaf, _node)
+"""The hashes of every tree that is stored or proved."""
+
+
+def commitment(salt: bytes, body: bytes) -> bytes:
+    """The commitment to a payload, and the id of its event: H(commitment; salt[32] ‖ body)."""
+    if len(salt) != SALT_BYTES:
+        raise ValueError(f"a salt has {SALT_BYTES} bytes, this one has {len(salt)}")
+    return _COMMITMENT.copy().update(salt).update(body).digest()
+
+
+def inner_row_hash(df: int, max_tf: int, postings: bytes) -> bytes:
+    """What a row of the index says of its term: H(row-inner; u32 df ‖ u8 max tf ‖ postings)."""
+    head = _unsigned("df", df, 4) + _unsigned("max tf", max_tf, 1)
+    return _PREPARED["row-inner"].copy().update(head).update(postings).digest()
+
+
+def row_hash(term: bytes, inner: bytes) -> bytes:
+    """A row of the index: H(row; u16 length of term ‖ term ‖ inner[32]).
+
+    `inner` comes from `inner_row_hash`. It stands for the postings, so that a row can be shown as
+    somebody's neighbour without them. The term has 1 to 65,535 bytes.
+    """
+    if not 0 < len(term) <= TERM_BYTES_MAX:
+        raise ValueError(f"a term has 1 to {TERM_BYTES_MAX} bytes, this one has {len(term)}")
+    _check_digest("the inner hash of a row", inner)
+    return _PREPARED["row"].copy().update(len(term).to_bytes(2, "big") + term + inner).digest()
+
+
+def rows_node(left: bytes, right: bytes) -> bytes:
+    """An inner node of the tree over a segment's rows: H(rows-node; left[32] ‖ right[32])."""
+    if len(left) != DIGEST_BYTES or len(right) != DIGEST_BYTES:
+        raise _wrong_width("a node is two digests", left, right)
+    return _PREPARED["rows-node"].copy().update(left + right).digest()
+
+
+def analyzer_fingerprint(probes: bytes) -> bytes:
+    """Names an analyzer by what it made of the probe list: H(analyzer; probes)."""
+    return _PREPARED["analyzer"].copy().update(probes).digest()
+
+
+def overall_root(
+    store_id: bytes, log_size: int, log_root: bytes, roots: Sequence[tuple[str, bytes]]
+) -> bytes:
+    """The root that commits to a whole store.
+
+    H(overall; u32 format version ‖ store id[16] ‖ u64 log size ‖ log root[32] ‖ u16 number of
+    namespaces ‖ for each: u8 length of name ‖ name ‖ root[32]).
+
+    Args:
+        store_id: The 16 random bytes of the genesis header.
+        log_size: How many events the log holds.
+        log_root: The RFC 6962 root over them.
+        roots: (namespace, root of its tree), strictly ascending by the bytes of the name.
+
+    Raises:
+        ValueError: a width is wrong, a number out of range, or the names are not ascending.
+    """
+    if len(store_id) != STORE_ID_BYTES:
+        raise ValueError(f"a store id has {STORE_ID_BYTES} bytes, this one has {len(store_id)}")
+    _check_digest("the log root", log_root)
+    fields = [
+        _unsigned("the format version", FORMAT, 4),
+        store_id,
+        _unsigned("the log size", log_size, 8),
+        log_root,
+        _unsigned("the number of namespaces", len(roots), 2),
+    ]
+    before = b""
+    for namespace, root in roots:
+        name = _namespace_bytes(namespace)
+        if name <= before:
+            raise ValueError(f"namespaces must be unique and in ascending order: {namespace!r} is not")
+        before = name
+        _check_digest(f"the root of namespace {namespace!r}", root)
+        fields += (bytes([len(name)]), name, root)
+    return _PREPARED["overall"].copy().update(b"".join(fields)).digest()
+
+
+@lru_cache(maxsize=64)
+def _with_namespace(role: str, namespace: str) -> blake3:
+    """A hasher for `role` that has taken in the namespace and is only ever copied."""
+    name = _namespace_bytes(namespace)
+    return _PREPARED[role].copy().update(bytes([len(name)]) + name)
+
+
+def _namespace_bytes(namespace: str) -> bytes:
+    name = namespace.encode()
+    if not 0 < len(name) <= NAMESPACE_BYTES_MAX:
+        raise ValueError(f"a namespace has 1 to {NAMESPACE_BYTES_MAX} bytes, this one has {len(name)}")
+    return name
+
+
+def _unsigned(what: str, number: int, width: int) -> bytes:
+    if not 0 <= number < 1 << (8 * width):
+        raise ValueError(f"{what} must be 0 to {(1 << (8 * width)) - 1}, not {number}")
+    return number.to_bytes(width, "big")
+
+
+def _check_digest(what: str, digest: bytes) -> None:
+    if len(digest) != DIGEST_BYTES:
+        raise ValueError(f"{what} has {DIGEST_BYTES} bytes, this one has {len(digest)}")
+
+
+def _wrong_width(what: str, first: bytes, second: bytes) -> ValueError:
+    return ValueError(f"{what} of {DIGEST_BYTES} bytes each, these have {len(first)} and {len(second)}")

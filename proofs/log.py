@@ -1,0 +1,148 @@
+"""The log: the Merkle tree of RFC 6962 and RFC 9162 (section 2.1) over the journal's headers.
+
+SHA-256 and not BLAKE3, so that C2SP checkpoints and transparency-log witnesses understand it. The
+tree over n leaves splits at the largest power of two below n; its root is therefore a fold over
+the roots of the perfect subtrees that the binary digits of n name, and those are all that appending
+needs: the frontier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
+from typing import Final, Self
+
+DIGEST_BYTES: Final = 32
+SIZE_BYTES: Final = 8
+SIZE_MAX: Final = (1 << 63) - 1
+"""The most leaves a log can have; a frontier therefore has at most 63 hashes."""
+
+EMPTY_ROOT: Final = sha256(b"").digest()
+"""The root of the log without leaves."""
+
+
+def leaf_hash(header: bytes) -> bytes:
+    """A leaf: SHA-256(0x00 ‖ header)."""
+    return sha256(b"\x00" + header).digest()
+
+
+def node_hash(left: bytes, right: bytes) -> bytes:
+    """An inner node: SHA-256(0x01 ‖ left[32] ‖ right[32])."""
+    if len(left) != DIGEST_BYTES or len(right) != DIGEST_BYTES:
+        raise ValueError(
+            f"a node is two hashes of {DIGEST_BYTES} bytes each, these have {len(left)} and {len(right)}"
+        )
+    return sha256(b"\x01" + left + right).digest()
+
+
+def root_of(leaf_hashes: Sequence[bytes]) -> bytes:
+    """The root over `leaf_hashes`, straight from the definition: the reference for `Frontier`.
+
+    Raises:
+        ValueError: a leaf hash has not 32 bytes.
+    """
+    for leaf in leaf_hashes:
+        _check_leaf(leaf)
+    if not leaf_hashes:
+        return EMPTY_ROOT
+    if len(leaf_hashes) == 1:
+        return leaf_hashes[0]
+    split = 1 << ((len(leaf_hashes) - 1).bit_length() - 1)
+    return node_hash(root_of(leaf_hashes[:split]), root_of(leaf_hashes[split:]))
+
+
+class Frontier:
+    """The perfect subtrees of a log, the largest first: enough to append to it and to give its root.
+
+    It is changed in place; `copy` it before appending what may yet be refused. Not for use by
+    several threads at once.
+    """
+
+    __slots__ = ("_size", "_subtrees")
+
+    def __init__(self) -> None:
+        self._size = 0
+        self._subtrees: list[bytes] = []
+
+    @property
+    def size(self) -> int:
+        """How many leaves the log has."""
+        return self._size
+
+    def append(self, leaf: bytes) -> None:
+        """Add the leaf hash `leaf` at index `size`.
+
+        Raises:
+            ValueError: `leaf` has not 32 bytes, or the log is full; nothing was changed.
+        """
+        if len(leaf) != DIGEST_BYTES:
+            _check_leaf(leaf)
+        size = self._size
+        if size == SIZE_MAX:
+            raise ValueError(f"a log has at most {SIZE_MAX} leaves")
+        subtrees = self._subtrees
+        self._size = size + 1
+        # Each trailing one bit of the size is a perfect subtree as large as the one being added.
+        while size & 1:
+            leaf = sha256(b"\x01" + subtrees.pop() + leaf).digest()
+            size >>= 1
+        subtrees.append(leaf)
+
+    def extend(self, leaves: Iterable[bytes]) -> None:
+        """Append each of `leaves`; one of wrong width stops there and raises ValueError."""
+        for leaf in leaves:
+            self.append(leaf)
+
+    def root(self) -> bytes:
+        """The root over everything appended so far."""
+        if not self._subtrees:
+            return EMPTY_ROOT
+        root = self._subtrees[-1]
+        for left in reversed(self._subtrees[:-1]):
+            root = node_hash(left, root)
+        return root
+
+    def copy(self) -> Frontier:
+        """A frontier of its own with the same leaves."""
+        other = Frontier()
+        other._size = self._size
+        other._subtrees = self._subtrees.copy()
+        return other
+
+    def to_bytes(self) -> bytes:
+        """u64 size, big-endian ‖ one 32-byte hash for each one bit of the size, the highest first."""
+        return self._size.to_bytes(SIZE_BYTES, "big") + b"".join(self._subtrees)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """The frontier that `to_bytes` wrote.
+
+        Raises:
+            ValueError: the length is not the one that the size demands, or the size is too large.
+        """
+        if len(data) < SIZE_BYTES:
+            raise ValueError(f"a frontier has at least {SIZE_BYTES} bytes, this one has {len(data)}")
+        size = int.from_bytes(data[:SIZE_BYTES], "big")
+        if size > SIZE_MAX:
+            raise ValueError(f"a log has at most {SIZE_MAX} leaves, not {size}")
+        expected = SIZE_BYTES + DIGEST_BYTES * size.bit_count()
+        if len(data) != expected:
+            raise ValueError(f"a frontier of size {size} has {expected} bytes, this one has {len(data)}")
+        frontier = cls()
+        frontier._size = size
+        frontier._subtrees = [
+            data[at : at + DIGEST_BYTES] for at in range(SIZE_BYTES, expected, DIGEST_BYTES)
+        ]
+        return frontier
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Frontier):
+            return NotImplemented
+        return self.to_bytes() == other.to_bytes()
+
+    __hash__ = None  # type: ignore[assignment]  # mutable
+
+
+def _check_leaf(leaf: bytes) -> None:
+    if len(leaf) != DIGEST_BYTES:
+        raise ValueError(f"a leaf hash has {DIGEST_BYTES} bytes, this one has {len(leaf)}")
