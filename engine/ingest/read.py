@@ -1,0 +1,89 @@
+"""Reading one file that was found: opened safely, decoded strictly, given to the parser of its format."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from engine.ingest.documents import ATOM_TOKENS, Document, Found, Skipped, Sourced
+from engine.ingest.jsonl import LINE_BYTES_MAX, parse_jsonl
+from engine.ingest.markdown import parse_markdown
+from engine.ingest.plain import parse_plain
+
+FILE_BYTES_MAX: Final = 64 << 20
+
+
+class _UnreadableError(Exception):
+    """Why a file is skipped."""
+
+
+def read_file(
+    found: Found,
+    *,
+    file_bytes_max: int = FILE_BYTES_MAX,
+    line_bytes_max: int = LINE_BYTES_MAX,
+    tokens_max: int = ATOM_TOKENS,
+) -> Iterator[Document | Sourced | Skipped]:
+    """What a file holds: reports, then one `Document`; or `Sourced` and reports for JSON lines, in order.
+
+    Never raises for what is in the file or became of it; the file is `Skipped` instead.
+
+    Args:
+        found: the file, of `find_files`.
+        file_bytes_max: larger Markdown and text files are skipped; JSON lines are streamed.
+        line_bytes_max: longer JSON lines are skipped.
+        tokens_max: the size of a piece of Markdown or text, in estimated tokens.
+    """
+    try:
+        with _opened(found.path) as stream:
+            if found.format == "jsonl":
+                yield from parse_jsonl(stream, found.source, line_bytes_max=line_bytes_max)
+                return
+            raw = stream.read(file_bytes_max + 1)
+        if len(raw) > file_bytes_max:
+            raise _UnreadableError(f"over {file_bytes_max} bytes long")
+        text = decode(raw)
+    except _UnreadableError as error:
+        yield Skipped(found.source, str(error))
+        return
+    except OSError as error:
+        yield Skipped(found.source, f"cannot be read: {(error.strerror or 'failed').lower()}")
+        return
+    parse = parse_markdown if found.format == "markdown" else parse_plain
+    document, skipped = parse(text, found.source, tokens_max=tokens_max)
+    yield from skipped
+    yield document
+
+
+def decode(raw: bytes) -> str:
+    r"""The text of a file: UTF-8, a byte order mark dropped, every line end as `\n`.
+
+    Raises:
+        _UnreadableError: a NUL byte, or not UTF-8.
+    """
+    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise _UnreadableError("not UTF-8 but UTF-16; save it as UTF-8")
+    nul = raw.find(b"\x00")
+    if nul >= 0:
+        raise _UnreadableError(f"not text: NUL at byte {nul}")
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError as error:
+        raise _UnreadableError(f"not UTF-8 at byte {error.start}") from None
+    text = text.removeprefix("\ufeff")
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def _opened(path: Path) -> BinaryIO:
+    """The regular file at `path`, for reading.
+
+    It may have been replaced since it was found: a link is not followed, a pipe does not block.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise _UnreadableError("not a regular file")
+    return os.fdopen(descriptor, "rb")

@@ -1,0 +1,45 @@
+"""The estimate of tokens."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.text.tokens import estimate_tokens
+
+
+def test_it_is_not_below_published_counts() -> None:
+    """The four examples of OpenAI's counting guide cost at least what cl100k counts for them together."""
+    counted = {
+        "tiktoken is great!": 6,
+        "お誕生日おめでとう": 9,
+        "2 + 2 = 4": 7,
+        "antidisestablishmentarianism": 6,
+    }
+    assert sum(map(estimate_tokens, counted)) >= sum(counted.values())
+
+
+def test_prose_is_not_overcounted_by_half() -> None:
+    """English prose costs between 1.15 and 2 tokens a word."""
+    text = "Content goes in as small pieces, and every piece remembers where it came from. " * 10
+    words = len(text.split())
+    assert 1.15 * words <= estimate_tokens(text) <= 2 * words
+
+
+def test_random_letters_cost_more_than_prose() -> None:
+    """Text that no vocabulary holds costs a token for about every three characters or less."""
+    text = "aGVsbG8gd29ybGQhIFRoaXMgaXMgYmFzZTY0IQ"
+    assert estimate_tokens(text) >= len(text) / 3
+
+
+@given(st.text(max_size=200))
+def test_it_is_bounded_by_three_a_character(text: str) -> None:
+    """A stretch of n characters never costs more than 3n."""
+    assert 0 <= estimate_tokens(text) <= 3 * len(text)
+
+
+@given(st.text(max_size=100).map(str.strip), st.text(max_size=100).map(str.strip))
+def test_joined_lines_cost_at_most_their_parts_and_the_line_end(first: str, second: str) -> None:
+    """Packing may add up costs of lines."""
+    joined = estimate_tokens(first + "\n" + second)
+    assert joined <= estimate_tokens(first + "\n") + estimate_tokens(second)
