@@ -1,0 +1,258 @@
+"""Commands on atoms: add, revise, tombstone, revive, tag, untag (DESIGN: Records)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Final
+
+from blake3 import blake3
+
+from engine import border, limits
+from engine.border import atom_id, show_id, tag_identity
+from engine.commands.base import Transaction, receipt
+from engine.errors import ConflictError, LimitError, NotFoundError
+from engine.events import AtomBody, AtomDetail, EventKind, ReasonBody, TagsBody
+from engine.model import Receipt, State
+from engine.records import AtomRecord
+
+
+class Unchanged(Enum):
+    """The type of `UNCHANGED`."""
+
+    UNCHANGED = "unchanged"
+
+
+UNCHANGED: Final = Unchanged.UNCHANGED
+"""Stands for a field that a revision leaves as it is."""
+
+
+def default_id(id_key: bytes, source: str | None, content: str, occurrence: int, key: str | None) -> bytes:
+    """The id an atom gets when the caller gives none (SPEC: Atom ids).
+
+    BLAKE3 keyed with the store's id key over: u8 1 if a key is given, else 0 ‖ u8 1 if there is a
+    source, else 0 ‖ u32 length of source ‖ source ‖ the key, or u64 occurrence ‖ content. The first
+    16 bytes, with the version and variant bits of a UUIDv8 (RFC 9562).
+    """
+    raw_source = (source or "").encode()
+    head = bytes([key is not None, source is not None]) + len(raw_source).to_bytes(4, "big") + raw_source
+    rest = occurrence.to_bytes(8, "big") + content.encode() if key is None else key.encode()
+    digest = bytearray(blake3(head + rest, key=id_key).digest(16))
+    digest[6] = digest[6] & 0x0F | 0x80
+    digest[8] = digest[8] & 0x3F | 0x80
+    return bytes(digest)
+
+
+@dataclass(frozen=True, slots=True)
+class Add:
+    """Have an atom with this content.
+
+    With `id` or `key` the caller names it: the same content again is no event, another content is
+    a conflict. Without them the id follows from source, content and `occurrence` (how many equal
+    texts come earlier in the source), and adding what is recorded is no event, whatever became of it.
+    """
+
+    content: str
+    title: str | None = None
+    kind: str = "note"
+    tags: Iterable[str] = ()
+    buckets: Iterable[str] = ("inbox",)
+    source: str | None = None
+    sequence: int | None = None
+    provenance: str = "internal"
+    trust: int | None = None
+    created: int | None = None
+    occurrence: int = 0
+    key: str | None = None
+    id: str | None = None
+
+    def body(self) -> AtomBody:
+        """The checked form of what was given.
+
+        Raises:
+            InvalidInputError: a field breaks a rule of SPEC.md.
+        """
+        return AtomBody(
+            content=border.content(self.content),
+            title=border.optional_line(self.title, "title", limits.TITLE_BYTES_MAX),
+            kind=border.label(self.kind, "kind"),
+            tags=border.tags(self.tags) if self.tags else (),
+            buckets=border.labels(self.buckets, "buckets", limits.BUCKETS_PER_ATOM_MAX),
+            source=border.optional_line(self.source, "source", limits.SOURCE_BYTES_MAX),
+            sequence=border.optional_integer(self.sequence, "sequence"),
+            provenance=border.provenance(self.provenance),
+            trust=border.optional_integer(self.trust, "trust", limits.TRUST_MAX),
+            created=border.optional_integer(self.created, "created"),
+            occurrence=border.integer(self.occurrence, "occurrence"),
+            key=border.optional_line(self.key, "key", limits.KEY_BYTES_MAX),
+        )
+
+    def decide(self, tx: Transaction) -> Receipt:
+        """No event where the atom is recorded, else one."""
+        body = self.body()
+        if self.id is not None:
+            atom = atom_id(self.id)
+        else:
+            atom = default_id(tx.id_key, body.source, body.content, body.occurrence, body.key)
+        record = tx.atom(atom)
+        if record is None:
+            detail = AtomDetail(atom, tx.next_ordinal, None)
+            return receipt(atom, State.LIVE, tx.append(EventKind.ATOM_ADDED, None, detail, body))
+        named = self.id is not None or self.key is not None
+        if named and tx.body(record).content != body.content:
+            raise ConflictError(
+                f"atom {show_id(atom)} is recorded with another content",
+                hint="revise it, or give the new content an id or key of its own",
+            )
+        return receipt(atom, record.state)
+
+
+@dataclass(frozen=True, slots=True)
+class Revise:
+    """Have the atom say this from now on; what is left `UNCHANGED` stays."""
+
+    id: str
+    content: str | Unchanged = UNCHANGED
+    title: str | Unchanged | None = UNCHANGED
+    kind: str | Unchanged = UNCHANGED
+    tags: Iterable[str] | Unchanged = UNCHANGED
+    buckets: Iterable[str] | Unchanged = UNCHANGED
+    source: str | Unchanged | None = UNCHANGED
+    sequence: int | Unchanged | None = UNCHANGED
+    provenance: str | Unchanged = UNCHANGED
+    trust: int | Unchanged | None = UNCHANGED
+    created: int | Unchanged | None = UNCHANGED
+
+    def decide(self, tx: Transaction) -> Receipt:
+        """No event where nothing differs, else one that repeats the whole atom."""
+        record = live(tx, self.id, "revise")
+        before = tx.body(record)._replace(tags=record.tags)
+        given = {name: getattr(self, name) for name in _REVISABLE}
+        fields = before._asdict() | {
+            name: value for name, value in given.items() if not isinstance(value, Unchanged)
+        }
+        body = Add(**fields).body()
+        if body == before:
+            return receipt(record.id, record.state)
+        detail = AtomDetail(record.id, tx.next_ordinal, record.ordinal)
+        entry = tx.append(EventKind.ATOM_REVISED, record.last_seq, detail, body)
+        return receipt(record.id, State.LIVE, entry)
+
+
+_REVISABLE = (
+    "content",
+    "title",
+    "kind",
+    "tags",
+    "buckets",
+    "source",
+    "sequence",
+    "provenance",
+    "trust",
+    "created",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Tombstone:
+    """Have the atom hidden everywhere, and kept."""
+
+    id: str
+    reason: str = ""
+
+    def decide(self, tx: Transaction) -> Receipt:
+        """No event where it is hidden already."""
+        record = recorded(tx, self.id)
+        body = ReasonBody(border.line(self.reason, "reason", limits.REASON_BYTES_MAX))
+        if record.state is not State.LIVE:
+            return receipt(record.id, record.state)
+        entry = tx.append(EventKind.ATOM_TOMBSTONED, record.last_seq, _detail(record), body)
+        return receipt(record.id, State.TOMBSTONED, entry)
+
+
+@dataclass(frozen=True, slots=True)
+class Revive:
+    """Have a tombstoned atom back."""
+
+    id: str
+    reason: str = ""
+
+    def decide(self, tx: Transaction) -> Receipt:
+        """No event where it is live."""
+        record = recorded(tx, self.id)
+        body = ReasonBody(border.line(self.reason, "reason", limits.REASON_BYTES_MAX))
+        if record.state is State.LIVE:
+            return receipt(record.id, record.state)
+        entry = tx.append(EventKind.ATOM_REVIVED, record.last_seq, _detail(record), body)
+        return receipt(record.id, State.LIVE, entry)
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """Have these tags on the atom."""
+
+    id: str
+    tags: Iterable[str] = field(default=())
+
+    def decide(self, tx: Transaction) -> Receipt:
+        """No event where it has them all."""
+        record = live(tx, self.id, "tag")
+        present = set(map(tag_identity, record.tags))
+        new = tuple(tag for tag in border.tags(self.tags) if tag_identity(tag) not in present)
+        if len(record.tags) + len(new) > limits.TAGS_PER_ATOM_MAX:
+            raise LimitError(f"atom {self.id} would have over {limits.TAGS_PER_ATOM_MAX} tags")
+        if not new:
+            return receipt(record.id, record.state)
+        entry = tx.append(EventKind.TAGS_ADDED, record.last_seq, _detail(record), TagsBody(new))
+        return receipt(record.id, record.state, entry)
+
+
+@dataclass(frozen=True, slots=True)
+class Untag:
+    """Have none of these tags on the atom."""
+
+    id: str
+    tags: Iterable[str] = field(default=())
+
+    def decide(self, tx: Transaction) -> Receipt:
+        """No event where it has none of them."""
+        record = live(tx, self.id, "untag")
+        unwanted = set(map(tag_identity, border.tags(self.tags)))
+        gone = tuple(tag for tag in record.tags if tag_identity(tag) in unwanted)
+        if not gone:
+            return receipt(record.id, record.state)
+        entry = tx.append(EventKind.TAGS_REMOVED, record.last_seq, _detail(record), TagsBody(gone))
+        return receipt(record.id, record.state, entry)
+
+
+def recorded(tx: Transaction, given: str) -> AtomRecord:
+    """The record of the atom that the caller names.
+
+    Raises:
+        NotFoundError: it was never recorded.
+    """
+    atom = atom_id(given)
+    record = tx.atom(atom)
+    if record is None:
+        raise NotFoundError(f"atom {show_id(atom)} was never recorded")
+    return record
+
+
+def live(tx: Transaction, given: str, verb: str) -> AtomRecord:
+    """As `recorded`, and it is live.
+
+    Raises:
+        ConflictError: it is tombstoned.
+    """
+    record = recorded(tx, given)
+    if record.state is not State.LIVE:
+        raise ConflictError(
+            f"cannot {verb} atom {show_id(record.id)}: it is {record.state.name.lower()}",
+            hint=f"bring it back first: engine revive {show_id(record.id)}",
+        )
+    return record
+
+
+def _detail(record: AtomRecord) -> AtomDetail:
+    return AtomDetail(record.id, record.ordinal, None)

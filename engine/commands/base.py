@@ -1,0 +1,121 @@
+"""The transaction that commands decide in: the records as they will be, and the events so far."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from backends.base import Batch
+from engine import limits
+from engine.border import label, show_id
+from engine.errors import CorruptionError, LimitError
+from engine.events import AtomBody, Body, Detail, Entry, EventKind
+from engine.fold import Overlay, fold
+from engine.followers.base import Cursor, encode_cursor
+from engine.followers.records import Records, count
+from engine.journal import Appender, LogState, Sources, read_entry
+from engine.layout import COUNTERS, cursor_key
+from engine.model import EventRef, Receipt, State
+from engine.records import (
+    AtomRecord,
+    EdgeRecord,
+    Lookup,
+    encode_counters,
+    read_atom,
+    read_counters,
+    read_edge,
+)
+
+
+class Command(Protocol):
+    """Something a caller wants to be true. Deciding it twice appends nothing the second time."""
+
+    def decide(self, tx: Transaction) -> Receipt:
+        """Append to `tx` what it takes.
+
+        Raises:
+            InvalidInputError: the command breaks a rule; nothing is written.
+            NotFoundError: it names what was never recorded.
+            ConflictError: it contradicts what is recorded.
+        """
+
+
+class Transaction:
+    """Events being decided on top of one head, folded as they come.
+
+    The next decision sees them; the journal does not until `batch` is written.
+    """
+
+    def __init__(self, rows: Lookup, log: LogState, id_key: bytes, sources: Sources, actor: str) -> None:
+        self.batch = Batch()
+        self.rows = Overlay(rows, self.batch)
+        self.id_key = id_key
+        self.actor = label(actor, "actor")
+        self._log = log
+        self._appender = Appender(self.rows, log, *sources)
+        self._counters = read_counters(rows)
+
+    @property
+    def entries(self) -> list[Entry]:
+        """The events decided so far."""
+        return self._appender.entries
+
+    @property
+    def first_seq(self) -> int:
+        """The seq of the first event decided here."""
+        return self._log.size
+
+    def atom(self, atom: bytes) -> AtomRecord | None:
+        """The record of an atom as of here."""
+        return read_atom(self.rows, atom)
+
+    def edge(self, src: bytes, code: bytes, dst: bytes) -> EdgeRecord | None:
+        """The record of an edge as of here."""
+        return read_edge(self.rows, src, code, dst)
+
+    def body(self, record: AtomRecord) -> AtomBody:
+        """The content of an atom and all that came with it, from the journal."""
+        body = read_entry(self.rows, record.payload_seq).body
+        if not isinstance(body, AtomBody):
+            raise CorruptionError(f"payload {record.payload_seq} is not the content of an atom")
+        return body
+
+    @property
+    def next_ordinal(self) -> int:
+        """The ordinal that the next content gets."""
+        if self._counters.next_ordinal > limits.ORDINAL_MAX:
+            raise LimitError(f"the store is full: {limits.ORDINAL_MAX + 1} contents were recorded")
+        return self._counters.next_ordinal
+
+    @property
+    def next_type(self) -> bytes:
+        """The code that the next predicate gets."""
+        if self._counters.next_type > 0xFFFF:
+            raise LimitError("all 32,768 codes for predicates are taken")
+        return self._counters.next_type.to_bytes(2, "big")
+
+    def append(self, kind: EventKind, prev: int | None, detail: Detail, body: Body) -> Entry:
+        """Decide one event: journal it and fold it, both in this batch."""
+        entry = self._appender.append(kind, self.actor, prev, detail, body)
+        fold(entry, self.rows)
+        self._counters = count((entry,), self._counters)
+        return entry
+
+    def finish(self) -> Batch:
+        """The batch to write, guarded by the log row: journal, records and both their heads."""
+        self._appender.finish()
+        last = self.entries[-1]
+        cursor = Cursor(Records.version, last.header.seq + 1, last.leaf)
+        self.batch.put(cursor_key(Records.name), encode_cursor(cursor))
+        self.batch.put(COUNTERS, encode_counters(self._counters))
+        return self.batch
+
+
+def receipt(subject: bytes | str, state: State, *entries: Entry) -> Receipt:
+    """What became of a command on `subject`."""
+    name = show_id(subject) if isinstance(subject, bytes) else subject
+    return Receipt(name, tuple(map(event_ref, entries)), state)
+
+
+def event_ref(entry: Entry) -> EventRef:
+    """How a receipt names an event."""
+    return EventRef(entry.header.seq, entry.header.kind, entry.header.commitment.hex())

@@ -1,0 +1,133 @@
+"""Commands on edges and predicates (third seed; DESIGN: Records)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine import border, limits
+from engine.border import atom_id, show_id
+from engine.codec import unpack
+from engine.commands.atoms import recorded
+from engine.commands.base import Transaction, receipt
+from engine.errors import CorruptionError, InvalidInputError, LimitError, NotFoundError
+from engine.events import EdgeBody, EdgeDetail, EventKind, ReasonBody, TypeBody, TypeDetail
+from engine.model import EdgeType, Receipt, State
+from engine.records import Lookup, type_code, type_name
+
+TypeName = EdgeType | str
+"""An edge type: a built-in one, or the name of a built-in or registered one."""
+
+
+def known_type(rows: Lookup, given: TypeName) -> bytes:
+    """The code of an edge type.
+
+    Raises:
+        InvalidInputError: the name could not be one of a type.
+        NotFoundError: no type of this name is built in or registered.
+    """
+    if isinstance(given, EdgeType):
+        return bytes([given])
+    name = border.label(given, "edge type")
+    code = type_code(rows, name)
+    if code is None:
+        raise NotFoundError(
+            f"edge type {name!r} is neither built in nor registered",
+            hint="built in: " + ", ".join(kind.name.lower() for kind in EdgeType) + "; or register it",
+        )
+    return code
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterType:
+    """Have a predicate of this name."""
+
+    name: str
+
+    def decide(self, tx: Transaction) -> Receipt:
+        """No event where it is built in or registered."""
+        name = border.label(self.name, "edge type")
+        if type_code(tx.rows, name) is not None:
+            return receipt(name, State.LIVE)
+        detail, body = TypeDetail(tx.next_type), TypeBody(name)
+        return receipt(name, State.LIVE, tx.append(EventKind.EDGE_TYPE_REGISTERED, None, detail, body))
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Have this edge. Adding a live one is no event; a tombstoned one comes back.
+
+    `weight` is kept as an IEEE 754 binary32; `data` is opaque canonical CBOR of at most 4 KiB.
+    """
+
+    src: str
+    type: TypeName
+    dst: str
+    weight: float = 1.0
+    data: bytes = b""
+
+    def decide(self, tx: Transaction) -> Receipt:
+        """No event where the edge is live, whatever its weight and data."""
+        detail = _detail(tx, self.src, self.type, self.dst)
+        body = EdgeBody(border.weight(self.weight), _edge_data(self.data))
+        for end in (self.src, self.dst):
+            recorded(tx, end)
+        before = tx.edge(*detail)
+        subject = _subject(tx, detail)
+        if before is not None and before.state is State.LIVE:
+            return receipt(subject, State.LIVE)
+        prev = None if before is None else before.last_seq
+        return receipt(subject, State.LIVE, tx.append(EventKind.EDGE_ADDED, prev, detail, body))
+
+
+@dataclass(frozen=True, slots=True)
+class Unlink:
+    """Have this edge hidden, and kept. Where it is missing or hidden, there is no event."""
+
+    src: str
+    type: TypeName
+    dst: str
+    reason: str = ""
+
+    def decide(self, tx: Transaction) -> Receipt:
+        """One event where the edge is live."""
+        detail = _detail(tx, self.src, self.type, self.dst)
+        body = ReasonBody(border.line(self.reason, "reason", limits.REASON_BYTES_MAX))
+        before = tx.edge(*detail)
+        subject = _subject(tx, detail)
+        if before is None or before.state is not State.LIVE:
+            return receipt(subject, State.TOMBSTONED)
+        entry = tx.append(EventKind.EDGE_REMOVED, before.last_seq, detail, body)
+        return receipt(subject, State.TOMBSTONED, entry)
+
+
+def _detail(tx: Transaction, src: str, kind: TypeName, dst: str) -> EdgeDetail:
+    detail = EdgeDetail(atom_id(src, "edge source"), known_type(tx.rows, kind), atom_id(dst, "edge target"))
+    if detail.src == detail.dst:
+        raise InvalidInputError(f"an edge from {show_id(detail.src)} to itself; edges join two atoms")
+    return detail
+
+
+def _subject(tx: Transaction, detail: EdgeDetail) -> str:
+    return f"{show_id(detail.src)} {type_name(tx.rows, detail.type)} {show_id(detail.dst)}"
+
+
+def _edge_data(data: object) -> bytes:
+    if not isinstance(data, bytes):
+        raise InvalidInputError(f"edge data must be CBOR bytes, not {type(data).__name__}")
+    if len(data) > limits.EDGE_DATA_BYTES_MAX:
+        raise LimitError(f"edge data has {len(data)} bytes; at most {limits.EDGE_DATA_BYTES_MAX} are allowed")
+    if data:
+        try:
+            _check_depth(unpack(data, "edge data"), limits.CBOR_DEPTH_MAX)
+        except CorruptionError as error:
+            raise InvalidInputError(f"{error}; give one item in canonical CBOR") from error
+    return data
+
+
+def _check_depth(value: object, depth: int) -> None:
+    if not isinstance(value, (list, dict)):
+        return
+    if not depth:
+        raise LimitError(f"edge data is nested over {limits.CBOR_DEPTH_MAX} deep")
+    for item in value.values() if isinstance(value, dict) else value:
+        _check_depth(item, depth - 1)

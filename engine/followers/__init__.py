@@ -1,0 +1,1 @@
+"""The projections of the journal, each with its own rows and its own cursor."""

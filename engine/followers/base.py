@@ -1,0 +1,174 @@
+"""What a follower is, and the one loop that brings it up to the head (DESIGN: Followers).
+
+A follower turns journal entries into rows of its own. It reads nothing but its own rows and the
+entries it is handed, so its rows depend on the journal alone: not on how the entries were cut into
+batches, nor on who wrote them, nor on where a crash fell.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from backends.base import Backend, Batch, Guard, Reader
+from backends.errors import GuardFailed
+from engine import limits
+from engine.codec import fields, pack, sized, uint, unpack
+from engine.errors import CorruptionError
+from engine.events import Entry
+from engine.journal import read_header, read_log
+from engine.layout import cursor_key
+from engine.records import Lookup
+
+EntrySource = Callable[[Reader, int, int], Sequence[Entry]]
+"""(rows, start, stop) → consecutive entries from `start`, at least one, at most up to `stop`."""
+
+SWEEP_ROWS = 10_000
+"""Rows deleted in one batch when a projection is dropped."""
+
+
+class Follower(ABC):
+    """A projection of the journal with a cursor of its own."""
+
+    name: str
+    version: int
+    """Raised when the rows change shape; rows of another version are dropped and made again."""
+    prefixes: tuple[bytes, ...]
+    """The rows it owns, and nobody else does."""
+
+    @abstractmethod
+    def follow(self, entries: Sequence[Entry], rows: Reader, batch: Batch) -> None:
+        """Put into `batch` what `entries` change, given the rows as they are before them.
+
+        `entries` are consecutive and begin where the rows end. Must not write, must not fail on
+        any journal that decodes, and must give the same final rows however a history is cut.
+        """
+
+    def share(self, entries: Sequence[Entry], rows: Reader, *, more: bool) -> int:
+        """How many of `entries` to follow in one batch: the same rows in the end, for less work.
+
+        `more` says that others are about to come; only then may the answer be 0, to wait for them.
+        """
+        del rows, more
+        return len(entries)
+
+
+class Cursor(NamedTuple):
+    """How far a projection has come: the number of events in its rows, and the last one's leaf."""
+
+    version: int
+    size: int
+    leaf: bytes
+
+
+_CURSOR_FIELDS = (uint(255), uint(limits.SEQ_MAX), sized(32))
+
+
+def encode_cursor(cursor: Cursor) -> bytes:
+    """The row of a cursor."""
+    return pack(list(cursor))
+
+
+def read_cursor(rows: Lookup, name: str) -> Cursor | None:
+    """The cursor of the projection `name`; None when its rows are to be made anew.
+
+    Raises:
+        CorruptionError: the row is not a cursor.
+    """
+    raw = rows.get(cursor_key(name))
+    if raw is None:
+        return None
+    where = f"cursor of {name}"
+    return Cursor(*fields(unpack(raw, where), _CURSOR_FIELDS, where))
+
+
+def check_cursor(rows: Lookup, name: str, cursor: Cursor, size: int) -> None:
+    """Compare a cursor with the journal it claims to have followed.
+
+    Raises:
+        CorruptionError: it is beyond the journal's end, or names another event than the journal has.
+    """
+    leaf = read_header(rows, cursor.size - 1)[1] if 0 < cursor.size <= size else bytes(32)
+    if cursor.size > size or leaf != cursor.leaf:
+        raise CorruptionError(
+            f"cursor of {name}: followed {cursor.size} events that are not the journal's",
+            hint="run `engine verify-root`, then `engine rebuild`",
+        )
+
+
+def is_current(rows: Lookup, follower: Follower, size: int) -> bool:
+    """Whether the follower's rows are exactly those of the first `size` events."""
+    cursor = read_cursor(rows, follower.name)
+    return cursor is not None and cursor.version == follower.version and cursor.size == size
+
+
+def catch_up(
+    backend: Backend, follower: Follower, source: EntrySource, *, durable: bool = True, more: bool = False
+) -> None:
+    """Bring the follower to the head as it was when this was called.
+
+    With `more`, said while bulk work goes on, it may stay behind by what it would rather do later.
+
+    Each batch is guarded by the follower's own cursor: of several that follow at once one wins, the
+    others read on from where it came to. A crash between batches leaves rows and cursor of an
+    earlier head, which the next call continues. That holds for loss of power only with `durable`:
+    LevelDB may lose an unsynced batch and keep a later synced one, a hole that no cursor would show.
+
+    Raises:
+        CorruptionError: the journal or the cursor is not what was written.
+    """
+    key = cursor_key(follower.name)
+    stop: int | None = None
+    while True:
+        with backend.snapshot() as rows:
+            guard = Guard(key, rows.get(key))
+            cursor = read_cursor(rows, follower.name)
+            size = read_log(rows).size
+            if stop is None:
+                stop = size
+            if cursor is not None and cursor.version == follower.version:
+                if cursor.size >= stop:
+                    return
+                check_cursor(rows, follower.name, cursor, size)
+                entries = source(rows, cursor.size, min(stop, cursor.size + limits.FOLLOW_EVENTS_MAX))
+                ends = cursor.size + len(entries) == stop
+                taken = follower.share(entries, rows, more=more or not ends)
+                if not taken and ends:
+                    return
+                entries = entries[: taken or len(entries)]
+                batch = Batch()
+                follower.follow(entries, rows, batch)
+                moved = Cursor(follower.version, cursor.size + len(entries), entries[-1].leaf)
+                batch.put(key, encode_cursor(moved))
+            else:
+                batch = _restart(rows, follower)
+        try:
+            backend.write(batch, guard=guard, durable=durable)
+        except GuardFailed:
+            continue
+
+
+def _restart(rows: Reader, follower: Follower) -> Batch:
+    # Rows of an earlier life go first, in batches guarded by the cursor that says they are void; only
+    # a batch that finds nothing more to delete may set the cursor to the beginning.
+    batch = Batch()
+    for prefix in follower.prefixes:
+        for key, _ in rows.scan_prefix(prefix):
+            batch.delete(key)
+            if len(batch) >= SWEEP_ROWS:
+                batch.delete(cursor_key(follower.name))
+                return batch
+    batch.put(cursor_key(follower.name), encode_cursor(Cursor(follower.version, 0, bytes(32))))
+    return batch
+
+
+def drop(backend: Backend, followers: Sequence[Follower]) -> None:
+    """Declare all rows of `followers` void, durably; catching up then makes them anew.
+
+    The cursors go first and alone: whatever crash follows, nobody takes the old rows for current.
+    """
+    batch = Batch()
+    for follower in followers:
+        batch.delete(cursor_key(follower.name))
+    backend.write(batch, durable=True)

@@ -1,0 +1,46 @@
+"""The records as a projection: how they are made when they are not up to date.
+
+Commands fold into the records in the batch that appends; this is the other way the same fold is
+reached: finishing after a crash in a rebuild, rebuilding, replaying into a scratch store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from backends.base import Batch, Reader
+from engine.events import AtomDetail, Entry, EventKind, TypeDetail
+from engine.fold import Overlay, fold
+from engine.followers.base import Follower
+from engine.layout import COUNTERS, RECORD_PREFIXES
+from engine.records import Counters, encode_counters, read_counters
+
+
+class Records(Follower):
+    """Atoms, edges and predicates, with the counters that number the next ones."""
+
+    name = "records"
+    version = 1
+    prefixes = RECORD_PREFIXES
+
+    def follow(self, entries: Sequence[Entry], rows: Reader, batch: Batch) -> None:
+        """Fold `entries` into the records."""
+        overlay = Overlay(rows, batch)
+        for entry in entries:
+            fold(entry, overlay)
+        batch.put(COUNTERS, encode_counters(count(entries, read_counters(rows))))
+
+
+def count(entries: Iterable[Entry], counters: Counters) -> Counters:
+    """The counters after `entries`: one beyond the highest number that was given."""
+    next_ordinal, next_type = counters
+    for entry in entries:
+        detail = entry.header.detail
+        if isinstance(detail, AtomDetail) and entry.header.kind in _NUMBERING:
+            next_ordinal = max(next_ordinal, detail.ordinal + 1)
+        elif isinstance(detail, TypeDetail):
+            next_type = max(next_type, int.from_bytes(detail.code, "big") + 1)
+    return Counters(next_ordinal, next_type)
+
+
+_NUMBERING = frozenset({EventKind.ATOM_ADDED, EventKind.ATOM_REVISED})

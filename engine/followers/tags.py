@@ -1,0 +1,176 @@
+"""The follower `tags`: for each tag, bucket, kind, provenance, source and day, who has it (SPEC: Tags).
+
+A set of ordinals is cut into chunks of 65,536 (`engine.followers.chunks`). Ordinals that a revision
+made dead stay in every set but `live`; whoever asks takes the intersection with `live`.
+
+    g/ group[1] value 00 chunk[2]    the chunk's members; an empty chunk has no row
+
+The `tags` tree has a leaf for each row, keyed by the row's key without `g/`.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Iterator, Sequence
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+from backends.base import Batch, Reader
+from engine.border import tag_identity
+from engine.events import AtomBody, AtomDetail, Entry, EventKind, TagsBody
+from engine.followers import chunks
+from engine.followers.base import Follower
+from engine.layout import TAGS, tree_prefix
+from engine.pages import PagedTree
+from proofs.hashing import key_digest, value_digest
+
+if TYPE_CHECKING:
+    from pyroaring import BitMap
+
+CHUNK_BITS = 16
+
+
+class Group(IntEnum):
+    """What a set is about. The numbers are stored: append only."""
+
+    LIVE = 1
+    TAG = 2
+    BUCKET = 3
+    KIND = 4
+    PROVENANCE = 5
+    SOURCE = 6
+    DAY = 7
+    """The UTC day, `YYYY-MM-DD`, on which the text was created."""
+
+
+SetName = tuple[Group, str]
+"""A set of ordinals: its group, and which one of the group (empty for `LIVE`)."""
+
+LIVE: SetName = (Group.LIVE, "")
+
+_MICROSECONDS = 1_000_000
+_EPOCH = dt.date(1970, 1, 1).toordinal()
+_LAST_DAY = dt.date.max.toordinal() - _EPOCH
+
+
+def day_of(time: int) -> str:
+    """The UTC day of a time in µs; times beyond the year 9999 count to its last day."""
+    days = min(time // (86_400 * _MICROSECONDS), _LAST_DAY)
+    return dt.date.fromordinal(_EPOCH + days).isoformat()
+
+
+class TagsFollower(Follower):
+    """Keeps the sets, and the `tags` tree over their rows."""
+
+    name = "tags"
+    version = 1
+    prefixes = (TAGS, tree_prefix("tags"))
+
+    def __init__(self) -> None:
+        self._tree = PagedTree("tags")
+
+    def follow(self, entries: Sequence[Entry], rows: Reader, batch: Batch) -> None:
+        """Work out who joins and leaves which chunk, in order, then rewrite each chunk once."""
+        changes: dict[tuple[SetName, int], dict[int, bool]] = {}
+        for entry in entries:
+            for name, ordinal, member in _changes(entry):
+                chunk = changes.setdefault((name, ordinal >> CHUNK_BITS), {})
+                chunk[ordinal & 0xFFFF] = member
+        keys = [_row_key(name, chunk) for name, chunk in changes]
+        digests: dict[bytes, bytes | None] = {}
+        for key, raw, changed in zip(keys, rows.multi_get(keys), changes.values(), strict=True):
+            before = raw or b""
+            after = chunks.apply(before, changed, key)
+            if after == before:
+                continue
+            digests[key_digest("tags", key[len(TAGS) :])] = value_digest("tags", after) if after else None
+            if after:
+                batch.put(key, after)
+            else:
+                batch.delete(key)
+        if digests:
+            self._tree.update(rows, batch, digests)
+
+    def root(self, rows: Reader) -> bytes:
+        """The root of `tags`."""
+        return self._tree.root(rows)
+
+
+def _changes(entry: Entry) -> Iterator[tuple[SetName, int, bool]]:
+    """(set, ordinal, whether it is a member from now on) for all that `entry` changes."""
+    detail, body, kind = entry.header.detail, entry.body, entry.header.kind
+    if not isinstance(detail, AtomDetail):
+        return
+    ordinal = detail.ordinal
+    if kind is EventKind.ATOM_TOMBSTONED:
+        yield LIVE, ordinal, False
+    elif kind is EventKind.ATOM_REVIVED:
+        yield LIVE, ordinal, True
+    elif isinstance(body, TagsBody):
+        for tag in body.tags:
+            yield (Group.TAG, tag_identity(tag)), ordinal, kind is EventKind.TAGS_ADDED
+    elif kind is EventKind.ATOM_ADDED or kind is EventKind.ATOM_REVISED:
+        if detail.replaced is not None:
+            yield LIVE, detail.replaced, False
+        yield LIVE, ordinal, True
+        if isinstance(body, AtomBody):
+            created = entry.header.time if body.created is None else body.created
+            for name in _sets_of(body, created):
+                yield name, ordinal, True
+
+
+def _sets_of(body: AtomBody, created: int) -> Iterator[SetName]:
+    for tag in body.tags:
+        yield Group.TAG, tag_identity(tag)
+    for bucket in body.buckets:
+        yield Group.BUCKET, bucket
+    yield Group.KIND, body.kind
+    yield Group.PROVENANCE, body.provenance
+    if body.source is not None:
+        yield Group.SOURCE, body.source
+    yield Group.DAY, day_of(created)
+
+
+def _set_prefix(name: SetName) -> bytes:
+    group, value = name
+    return TAGS + bytes([group]) + value.encode() + b"\x00"
+
+
+def _row_key(name: SetName, chunk: int) -> bytes:
+    return _set_prefix(name) + chunk.to_bytes(2, "big")
+
+
+def members(rows: Reader, name: SetName) -> BitMap:
+    """All ordinals in a set, dead ones included.
+
+    Raises:
+        CorruptionError: a row is not one of this follower's.
+    """
+    from pyroaring import BitMap
+
+    prefix = _set_prefix(name)
+    found = BitMap()
+    for key, raw in rows.scan(prefix, prefix + b"\xff\xff\xff"):
+        if len(key) == len(prefix) + 2:
+            chunk = int.from_bytes(key[-2:], "big")
+            found |= chunks.members(raw, key).shift(chunk << CHUNK_BITS)
+    return found
+
+
+def union(rows: Reader, names: Iterable[SetName]) -> BitMap:
+    """All ordinals in any of several sets."""
+    from pyroaring import BitMap
+
+    return BitMap.union(BitMap(), *(members(rows, name) for name in names))
+
+
+def values(rows: Reader, group: Group, start: str = "", stop: str | None = None) -> Iterator[str]:
+    """The values of a group that have members, ascending, from `start` up to (not with) `stop`."""
+    prefix = TAGS + bytes([group])
+    end = TAGS + bytes([group + 1]) if stop is None else prefix + stop.encode()
+    before = None
+    for key, _ in rows.scan(prefix + start.encode(), end):
+        value = key[len(prefix) : -3].decode()
+        if value != before:
+            yield value
+        before = value

@@ -1,0 +1,129 @@
+"""The follower `trees`: what the roots of `atoms` and `edges` commit to (SPEC: Trees).
+
+The value of a leaf is computed from headers alone, so these roots stay reproducible when payloads
+are gone: content, title and the rest are proved by opening the commitment that the value holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from backends.base import Batch, Reader
+from engine import limits
+from engine.codec import fields, pack, sized, uint, unpack
+from engine.events import AtomDetail, EdgeDetail, Entry, EventKind
+from engine.fold import Overlay
+from engine.followers.base import Follower
+from engine.layout import VALUE, tree_prefix, value_key
+from engine.model import State
+from engine.pages import PagedTree
+from engine.records import Lookup
+from proofs.hashing import key_digest, value_digest
+
+
+class Value(NamedTuple):
+    """What a leaf of `atoms` or `edges` says of its subject."""
+
+    state: int
+    ordinal: int
+    """0 for an edge."""
+    version: int
+    created_seq: int
+    payload_seq: int
+    last_seq: int
+    commitment: bytes
+    """Of the payload at `payload_seq`."""
+
+
+_SEQ = uint(limits.SEQ_MAX)
+_FIELDS = (uint(max(State)), uint(limits.ORDINAL_MAX), uint(), _SEQ, _SEQ, _SEQ, sized(32))
+
+_CONTENT_KINDS = frozenset({EventKind.ATOM_ADDED, EventKind.ATOM_REVISED, EventKind.EDGE_ADDED})
+_CREATING_KINDS = frozenset({EventKind.ATOM_ADDED, EventKind.EDGE_ADDED})
+_HIDING_KINDS = frozenset({EventKind.ATOM_TOMBSTONED, EventKind.EDGE_REMOVED})
+
+
+class TreesFollower(Follower):
+    """Keeps each leaf's value in the clear, and the trees over their digests."""
+
+    name = "trees"
+    version = 1
+    prefixes = (VALUE, tree_prefix("atoms"), tree_prefix("edges"))
+
+    def __init__(self) -> None:
+        self._trees = {name: PagedTree(name) for name in ("atoms", "edges")}
+
+    def follow(self, entries: Sequence[Entry], rows: Reader, batch: Batch) -> None:
+        """Work out the values that `entries` leave, then update each tree once."""
+        overlay = Overlay(rows, batch)
+        values: dict[str, dict[bytes, Value]] = {name: {} for name in self._trees}
+        for entry in entries:
+            namespace, key = subject_of(entry)
+            if namespace:
+                changed = values[namespace]
+                before = changed.get(key) or read_value(overlay, namespace, key)
+                after = value_after(entry, before)
+                if after is not None:
+                    changed[key] = after
+        for namespace, changed in values.items():
+            digests: dict[bytes, bytes | None] = {}
+            for key, value in changed.items():
+                raw = pack(list(value))
+                batch.put(value_key(namespace, key), raw)
+                digests[key_digest(namespace, key)] = value_digest(namespace, raw)
+            if digests:
+                self._trees[namespace].update(rows, batch, digests)
+
+    def root(self, rows: Reader, namespace: str) -> bytes:
+        """The root of `atoms` or `edges`."""
+        return self._trees[namespace].root(rows)
+
+
+def subject_of(entry: Entry) -> tuple[str, bytes]:
+    """The namespace and key of the leaf that an event is about; empty where it is about none."""
+    detail = entry.header.detail
+    if isinstance(detail, AtomDetail):
+        return "atoms", detail.id
+    if isinstance(detail, EdgeDetail):
+        return "edges", detail.src + detail.type + detail.dst
+    return "", b""
+
+
+def read_value(rows: Lookup, namespace: str, key: bytes) -> Value | None:
+    """The value at a leaf; None where its subject is unknown.
+
+    Raises:
+        CorruptionError: the row is not such a value.
+    """
+    raw = rows.get(value_key(namespace, key))
+    if raw is None:
+        return None
+    where = f"value of {namespace} {key.hex()}"
+    return Value(*fields(unpack(raw, where), _FIELDS, where))
+
+
+def value_after(entry: Entry, before: Value | None) -> Value | None:
+    """The value once `entry` has happened; None where it changes nothing: its subject is unknown."""
+    header, kind = entry.header, entry.header.kind
+    ordinal = header.detail.ordinal if isinstance(header.detail, AtomDetail) else 0
+    if before is None:
+        if kind not in _CREATING_KINDS:
+            return None
+        return Value(State.LIVE, ordinal, 1, header.seq, header.seq, header.seq, header.commitment)
+    if kind is EventKind.ATOM_ADDED:
+        return None
+    after = before._replace(last_seq=header.seq)
+    if kind in _CONTENT_KINDS:
+        return after._replace(
+            state=State.LIVE,
+            ordinal=ordinal,
+            version=before.version + 1,
+            payload_seq=header.seq,
+            commitment=header.commitment,
+        )
+    if kind in _HIDING_KINDS:
+        return after._replace(state=State.TOMBSTONED)
+    if kind is EventKind.ATOM_REVIVED:
+        return after._replace(state=State.LIVE)
+    return after

@@ -1,0 +1,259 @@
+"""The journal: reading entries, and appending them to a batch (SPEC: Journal).
+
+An entry is a header row and a payload row. The header is a leaf of the log; the payload is bound to
+it by a salted commitment, so that it can be destroyed and the history still be proved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from backends.base import Reader
+from engine import limits
+from engine.codec import (
+    SALT_BYTES,
+    decode_body,
+    decode_header,
+    encode_body,
+    encode_header,
+    fields,
+    pack,
+    raw_up_to,
+    uint,
+    unpack,
+)
+from engine.errors import BatchLimitError, CorruptionError, EngineError, LimitError
+from engine.events import Body, Detail, Entry, EventKind, GenesisBody, GenesisDetail, Header
+from engine.fold import Overlay
+from engine.layout import LOG, journal_key, payload_key
+from engine.records import Lookup
+from proofs.hashing import commitment
+from proofs.log import Frontier, leaf_hash
+
+Clock = Callable[[], int]
+"""The time now, in µs UTC."""
+
+Salts = Callable[[int], bytes]
+"""32 bytes for the payload of an event, by its seq: random, except in tests."""
+
+
+class Sources(NamedTuple):
+    """What a journal takes from outside: the time, and randomness."""
+
+    clock: Clock
+    salts: Salts
+
+
+_LOG_FIELDS = (uint(), raw_up_to(8 + 32 * 64))
+
+
+class LogState(NamedTuple):
+    """The row that every commit is guarded by, decoded."""
+
+    row: bytes | None
+    time: int
+    frontier: Frontier
+
+    @property
+    def size(self) -> int:
+        """How many events the journal holds."""
+        return self.frontier.size
+
+
+def read_log(rows: Lookup) -> LogState:
+    """The state of the log; of size 0 where there is no journal yet.
+
+    Raises:
+        CorruptionError: the row is not such a state.
+    """
+    row = rows.get(LOG)
+    if row is None:
+        return LogState(None, 0, Frontier())
+    time, raw = fields(unpack(row, "log state"), _LOG_FIELDS, "log state")
+    try:
+        return LogState(row, time, Frontier.from_bytes(raw))
+    except ValueError as error:
+        raise CorruptionError(f"log state: {error}") from error
+
+
+def encode_log(time: int, frontier: Frontier) -> bytes:
+    """The row of the log's state."""
+    return pack([time, frontier.to_bytes()])
+
+
+class Appender:
+    """Turns decided events into journal rows of one batch, in order.
+
+    Works on copies: giving it up leaves everything as it was. What it appends is in the journal once
+    the overlay's batch is written, guarded by the log row it began from.
+    """
+
+    def __init__(self, rows: Overlay, log: LogState, clock: Clock, salts: Salts) -> None:
+        self._rows = rows
+        self._frontier = log.frontier.copy()
+        self._time = log.time
+        self._clock = clock
+        self._salts = salts
+        self.entries: list[Entry] = []
+        self.bytes = 0
+
+    @property
+    def size(self) -> int:
+        """The size of the log with what was appended here."""
+        return self._frontier.size
+
+    def append(self, kind: EventKind, actor: str, prev: int | None, detail: Detail, body: Body) -> Entry:
+        """Add one event; returns it as the fold and the followers will see it.
+
+        Raises:
+            LimitError: the event is over 4 MiB, or the batch over its number of events or bytes.
+        """
+        seq = self._frontier.size
+        if len(self.entries) >= limits.BATCH_EVENTS_MAX:
+            raise BatchLimitError(f"over {limits.BATCH_EVENTS_MAX} events in one batch; commit in parts")
+        if seq > limits.SEQ_MAX:
+            raise LimitError(f"the journal is full: {limits.SEQ_MAX} events")
+        salt = self._salts(seq)
+        raw_body = encode_body(body)
+        self._time = max(self._time, self._clock())
+        header = Header(seq, self._time, kind, actor, commitment(salt, raw_body), prev, detail)
+        raw_header = encode_header(header)
+        size = len(raw_header) + SALT_BYTES + len(raw_body)
+        if size > limits.EVENT_BYTES_MAX:
+            raise LimitError(f"an event has {size} bytes; at most {limits.EVENT_BYTES_MAX} are allowed")
+        self.bytes += size
+        if self.bytes > limits.BATCH_BYTES_MAX:
+            raise BatchLimitError(f"over {limits.BATCH_BYTES_MAX} bytes in one batch; commit in parts")
+        leaf = leaf_hash(raw_header)
+        self._frontier.append(leaf)
+        self._rows.batch.put(journal_key(seq), raw_header)
+        self._rows.batch.put(payload_key(seq), salt + raw_body)
+        entry = Entry(header, body, leaf)
+        self.entries.append(entry)
+        return entry
+
+    def finish(self) -> None:
+        """Put the log's new state into the batch; call once, after the last event."""
+        self._rows.batch.put(LOG, encode_log(self._time, self._frontier))
+
+
+def read_header(rows: Lookup, seq: int) -> tuple[Header, bytes]:
+    """The header of event `seq` and its leaf hash.
+
+    Raises:
+        CorruptionError: there is none, or it is not one.
+    """
+    raw = rows.get(journal_key(seq))
+    if raw is None:
+        raise _missing_header(seq)
+    return decode_header(raw, seq), leaf_hash(raw)
+
+
+def read_entry(rows: Lookup, seq: int) -> Entry:
+    """Event `seq`, its payload checked against the commitment.
+
+    Raises:
+        CorruptionError: a row is missing or is not what was written.
+    """
+    header, leaf = read_header(rows, seq)
+    return Entry(header, open_payload(header, rows.get(payload_key(seq))), leaf)
+
+
+def open_payload(header: Header, raw: bytes | None) -> Body:
+    """The body in a payload row, once it is known to be the one the header commits to.
+
+    Raises:
+        CorruptionError: the row is missing, or is not that body.
+    """
+    where = f"payload {header.seq}"
+    if raw is None:
+        raise CorruptionError(f"{where} is missing", family="payload", seq=header.seq)
+    salt, body = raw[:SALT_BYTES], raw[SALT_BYTES:]
+    if len(salt) != SALT_BYTES or commitment(salt, body) != header.commitment:
+        raise CorruptionError(f"{where} is not what its header commits to", family="payload", seq=header.seq)
+    return decode_body(header.kind, body, where)
+
+
+def _missing_header(seq: int) -> CorruptionError:
+    return CorruptionError(f"journal header {seq} is missing", family="journal", seq=seq)
+
+
+class RawEntry(NamedTuple):
+    """An event with the two rows it was read from."""
+
+    entry: Entry
+    header: bytes
+    payload: bytes
+
+
+def read_raw(
+    rows: Reader, start: int, stop: int, most_bytes: int = limits.FOLLOW_BYTES_MAX
+) -> Iterator[RawEntry]:
+    """Events from `start` up to `stop`, ending early after the one that passes `most_bytes`.
+
+    Raises:
+        CorruptionError: a row is missing, out of place, or not what was written.
+    """
+    headers = rows.scan(journal_key(start), journal_key(stop))
+    payloads = rows.scan(payload_key(start), payload_key(stop))
+    read = 0
+    for seq in range(start, stop):
+        header_row, payload_row = next(headers, None), next(payloads, None)
+        if header_row is None or header_row[0] != journal_key(seq):
+            raise _missing_header(seq)
+        raw_header = header_row[1]
+        header = decode_header(raw_header, seq)
+        if payload_row is None or payload_row[0] != payload_key(seq):
+            raise CorruptionError(f"payload {seq} is missing", family="payload", seq=seq)
+        raw_payload = payload_row[1]
+        entry = Entry(header, open_payload(header, raw_payload), leaf_hash(raw_header))
+        yield RawEntry(entry, raw_header, raw_payload)
+        read += len(raw_header) + len(raw_payload)
+        if read >= most_bytes:
+            return
+
+
+def read_entries(rows: Reader, start: int, stop: int) -> list[Entry]:
+    """As `read_raw`, without the rows.
+
+    Raises:
+        CorruptionError: see `read_raw`.
+    """
+    return [raw.entry for raw in read_raw(rows, start, stop)]
+
+
+class Identity(NamedTuple):
+    """Who a store is, from its first event."""
+
+    store_id: bytes
+    id_key: bytes
+    analyzer: str
+    fingerprint: bytes
+
+
+def read_identity(rows: Lookup) -> Identity:
+    """What the genesis event says.
+
+    Raises:
+        CorruptionError: the first event is missing or is not a genesis.
+    """
+    entry = read_entry(rows, 0)
+    detail, body = entry.header.detail, entry.body
+    if not isinstance(detail, GenesisDetail) or not isinstance(body, GenesisBody):
+        raise CorruptionError("the first event of the journal is not a genesis")
+    return Identity(detail.store_id, body.id_key, detail.analyzer, detail.fingerprint)
+
+
+def check_analyzer(identity: Identity, name: str, fingerprint: bytes) -> None:
+    """Refuse a store whose text was read by another analyzer than this one.
+
+    Raises:
+        EngineError: names and fingerprints differ; searching would silently miss words.
+    """
+    if (identity.analyzer, identity.fingerprint) != (name, fingerprint):
+        raise EngineError(
+            f"the store was made with analyzer {identity.analyzer} {identity.fingerprint.hex()[:16]}, "
+            f"this installation has {name} {fingerprint.hex()[:16]}",
+            hint="install the version of memroot and PyStemmer that the store was made with",
+        )

@@ -1,0 +1,138 @@
+"""What callers see: atoms, edges, receipts, and the enums that go with them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+
+from engine.events import EventKind
+
+
+class State(IntEnum):
+    """What may be done with an atom or an edge. The numbers are hashed: append only."""
+
+    LIVE = 0
+    TOMBSTONED = 1
+    ERASED = 2
+
+
+class EdgeType(IntEnum):
+    """The built-in edge types (third seed): a closed, append-only enum; the numbers are stored."""
+
+    RELATED_TO = 1
+    DERIVED_FROM = 2
+    CONTRADICTS = 3
+    SUPERSEDES = 4
+    PART_OF = 5
+    REFERENCES = 6
+
+
+class Direction(StrEnum):
+    """Which way edges are followed."""
+
+    OUT = "out"
+    IN = "in"
+    BOTH = "both"
+
+
+@dataclass(frozen=True, slots=True)
+class Tombstone:
+    """When, why and by whom something was hidden."""
+
+    at: int
+    reason: str
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """One piece of text and all that is recorded of it. Times are µs UTC."""
+
+    id: str
+    ordinal: int
+    state: State
+    version: int
+    content: str
+    title: str | None
+    kind: str
+    tags: tuple[str, ...]
+    buckets: tuple[str, ...]
+    source: str | None
+    sequence: int | None
+    key: str | None
+    provenance: str
+    trust: int | None
+    created: int
+    updated: int
+    created_seq: int
+    payload_seq: int
+    last_seq: int
+    tombstone: Tombstone | None
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """One typed, directed edge between two atoms. Times are µs UTC."""
+
+    src: str
+    type: str
+    dst: str
+    weight: float
+    data: bytes
+    created_at: int
+    created_by: str
+    state: State
+    tombstone: Tombstone | None
+    created_seq: int
+    last_seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class EventRef:
+    """An event that a command appended."""
+
+    seq: int
+    kind: EventKind
+    event_id: str
+    """The payload's commitment, 64 hex digits: compare it after an in-doubt failure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What became of one command.
+
+    No events means that everything was already so. `subject` is the atom's id, the edge as
+    `src type dst`, the predicate's name, or empty for a checkpoint.
+    """
+
+    subject: str
+    events: tuple[EventRef, ...]
+    state: State
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything was appended."""
+        return bool(self.events)
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryItem:
+    """One event on a subject, or in the log, in words."""
+
+    seq: int
+    time: int
+    kind: EventKind
+    actor: str
+    subject: str
+    event_id: str
+    detail: dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """The overall root of the log of `size` events, and the roots it is made of."""
+
+    size: int
+    root: str
+    log_root: str
+    namespaces: dict[str, str]
