@@ -1,0 +1,164 @@
+"""The contract every backend keeps: an ordered map from bytes to bytes.
+
+Keys are compared as unsigned bytes. A backend knows nothing of atoms or journals. The public
+methods check and translate; a backend writes the underscored ones.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+from backends.errors import BackendError
+
+KEY_BYTES_MAX = 1024
+"""The longest key. PostgreSQL's btree takes about 2.7 kB; half leaves room for a prefix."""
+
+Row = tuple[bytes, bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a backend promises, as data, so that no caller asks for its class."""
+
+    durable: bool
+    """`write(durable=True)` survives loss of power once it has returned."""
+    multi_process: bool
+    """Several processes may have the store open for writing at once."""
+    persistent: bool
+    """The rows outlive the handle."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A condition on a write: `key` still holds exactly `expected` (None: it has no row)."""
+
+    key: bytes
+    expected: bytes | None
+
+
+class Batch:
+    """Puts and deletes that happen together or not at all; the last one for a key wins."""
+
+    __slots__ = ("rows",)
+
+    def __init__(self) -> None:
+        self.rows: dict[bytes, bytes | None] = {}
+
+    def put(self, key: bytes, value: bytes) -> None:
+        """Set `key` to `value`."""
+        self.rows[key] = value
+
+    def delete(self, key: bytes) -> None:
+        """Remove `key`; removing what is not there is allowed."""
+        self.rows[key] = None
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+class Reader(ABC):
+    """Anything rows can be read from: a backend, or a snapshot of one."""
+
+    @abstractmethod
+    def get(self, key: bytes) -> bytes | None:
+        """The value of `key`, or None."""
+
+    def multi_get(self, keys: Sequence[bytes]) -> list[bytes | None]:
+        """The values of `keys`, in their order, None where there is no row."""
+        return [self.get(key) for key in keys]
+
+    @abstractmethod
+    def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
+        """Rows with start <= key < end (None: to the last), in key order, as of the call.
+
+        What is written while the scan runs is not seen by it. A scan may be left half read; it
+        raises BackendClosed once its snapshot or its backend is closed.
+        """
+
+    def scan_prefix(self, prefix: bytes, *, reverse: bool = False) -> Iterator[Row]:
+        """All rows whose key begins with `prefix`."""
+        return self.scan(prefix, prefix_end(prefix), reverse=reverse)
+
+
+class Snapshot(Reader):
+    """The rows as they were at one moment. Close it, or use it as a context manager."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Release what the snapshot holds; closing twice is allowed."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class Backend(Reader):
+    """An open store. Safe to use from several threads; closed once, from any of them."""
+
+    name: str
+    capabilities: Capabilities
+
+    @abstractmethod
+    def write(self, batch: Batch, *, guard: Guard | None = None, durable: bool = True) -> None:
+        """Apply `batch` atomically; with `durable`, return only when it would survive loss of power.
+
+        So would everything this handle wrote before, durable or not; an empty durable batch does
+        only that. What is lost is always the newest: never a row that a surviving one came after.
+
+        Raises:
+            BackendBusy: other processes kept the store locked; nothing was written.
+            BackendError: a row is out of bounds (see `check_batch`); nothing was written.
+            GuardFailed: the guard did not hold; nothing was written.
+            BackendInDoubt: it failed after it was sent; reopen to find out.
+            BackendClosed: the handle is closed, or belongs to the parent process.
+        """
+
+    @abstractmethod
+    def snapshot(self) -> Snapshot:
+        """The rows as they are now."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Wait for readers in flight, then release the store; closing twice is allowed."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def prefix_end(prefix: bytes) -> bytes | None:
+    """The first key after all that begin with `prefix`; None when there is no such key."""
+    stripped = prefix.rstrip(b"\xff")
+    if not stripped:
+        return None
+    return stripped[:-1] + bytes([stripped[-1] + 1])
+
+
+def check_batch(batch: Batch) -> None:
+    """Refuse rows that some backend could not hold, before anything is sent.
+
+    Raises:
+        BackendError: a key is empty or longer than KEY_BYTES_MAX, or something is not `bytes`.
+    """
+    rows = batch.rows
+    if not rows:
+        return
+    wrong = (set(map(type, rows)) | set(map(type, rows.values()))) - {bytes, type(None)}
+    if wrong or None in rows:
+        names = ", ".join(sorted(kind.__name__ for kind in wrong)) or "None"
+        raise BackendError(f"keys and values are bytes, not {names}")
+    for size in (min(map(len, rows)), max(map(len, rows))):
+        if not 0 < size <= KEY_BYTES_MAX:
+            raise BackendError(f"a key has {size} bytes; 1 to {KEY_BYTES_MAX} are allowed")

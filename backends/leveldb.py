@@ -1,0 +1,281 @@
+"""LevelDB through plyvel: the embedded default.
+
+LevelDB used plainly loses acknowledged writes in several measured ways. What this module does
+about them, each with a test in `tests/backends/test_leveldb_rules*.py`:
+
+- after any failed write the handle takes no more, and says "in doubt" rather than "failed";
+- a lock of our own (`backends.leveldb_place`), one handle a process, none in a forked process;
+- `paranoid_checks` always, checksums verified on every read, compression off;
+- a batch is built in full and then written with one call;
+- creation is atomic; nothing is ever repaired;
+- closing waits for running calls;
+- the folder is synced before a durable write is acknowledged, if its list of files has changed;
+- a durable write does not overtake what was written before it without `durable`.
+
+A log cut at the end is *not* detectable here: only a checkpoint kept elsewhere shows that.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+from backends.base import Backend, Batch, Capabilities, Guard, Row, Snapshot, check_batch
+from backends.errors import (
+    BackendClosed,
+    BackendCorrupt,
+    BackendError,
+    BackendInDoubt,
+    GuardFailed,
+)
+from backends.files import fsync_path, real
+from backends.gate import Gate
+from backends.leveldb_place import DATA, open_data, plyvel_module, settle
+
+_CHUNK_ROWS = 32
+"""Most rows a scan fetches in one go; it begins with one, because many callers want one."""
+
+_OPENED: Row = (b"", b"")
+
+
+class LevelDBBackend(Backend):
+    """An open LevelDB store; one handle at a time, in one process.
+
+    Args:
+        path: the store's folder.
+        create: create the store where nothing is.
+
+    Raises:
+        BackendMissing: nothing is there, and `create` is false.
+        BackendBusy: it is open already, here or in another process.
+        BackendCorrupt: LevelDB's own checks fail on its log or its files.
+        BackendUnusable: something else is there, or the system does not let us.
+    """
+
+    name = "leveldb"
+    capabilities = Capabilities(durable=True, multi_process=False, persistent=True)
+
+    def __init__(self, path: str | os.PathLike[str], *, create: bool = True) -> None:
+        self._error: type[Exception] = plyvel_module().Error
+        place = real(os.fspath(path))
+        self._claim = settle(place, create=create)
+        self._data = place / DATA
+        try:
+            self._db = open_data(self._data)
+        except BaseException:
+            self._claim.release()
+            raise
+        self._live: set[Any] = set()
+        self._names: set[str] = set()
+        self._unsynced = False
+        self._writing = threading.Lock()
+        self._gate = Gate(str(place), self._parts)
+
+    def _parts(self) -> Iterable[object]:
+        """What a forked process must not free; and it must not hold the lock on the parent's behalf."""
+        self._claim.abandon()
+        return (self._db, *self._live)
+
+    def get(self, key: bytes) -> bytes | None:
+        """The value of `key`, or None; raises BackendCorrupt where its block fails its checksum."""
+        return self._get(self._db, key)
+
+    def _get(self, source: Any, key: bytes) -> bytes | None:
+        self._gate.enter()
+        try:
+            return source.get(key, verify_checksums=True)  # type: ignore[no-any-return]
+        except self._error as error:
+            raise self._translated(error) from error
+        finally:
+            self._gate.leave()
+
+    def multi_get(self, keys: Sequence[bytes]) -> list[bytes | None]:
+        """The values of `keys`, in their order; take a snapshot to have them of one moment."""
+        return self._multi_get(self._db, keys)
+
+    def _multi_get(self, source: Any, keys: Sequence[bytes]) -> list[bytes | None]:
+        get = source.get
+        try:
+            with self._gate.inside():
+                return [get(key, verify_checksums=True) for key in keys]
+        except self._error as error:
+            raise self._translated(error) from error
+
+    def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
+        """Rows with start <= key < end as of the call, a few at a time."""
+        return self._scan(self._db, self._gate, start, end, reverse)
+
+    def _scan(
+        self, source: Any, owner: Gate | _Snapshot, start: bytes, end: bytes | None, reverse: bool
+    ) -> Iterator[Row]:
+        self._gate.check()
+        if end is not None and end <= start:
+            return iter(())
+        rows = self._rows(source, owner, start, end, reverse)
+        # Up to its first yield: the scan sees the rows as of now, and is released even if never read.
+        next(rows)
+        return rows
+
+    def _rows(
+        self, source: Any, owner: Gate | _Snapshot, start: bytes, end: bytes | None, reverse: bool
+    ) -> Iterator[Row]:
+        gate = self._gate
+        with gate.inside():
+            # plyvel 1.5.1 finds nothing backwards where `start` is the only key in the range, so
+            # backwards we stop at `start` ourselves.
+            found = source.iterator(
+                start=None if reverse else start, stop=end, reverse=reverse, verify_checksums=True
+            )
+            self._live.add(found)
+        size = 1
+        try:
+            yield _OPENED
+            while True:
+                with gate.inside():
+                    chunk = list(islice(found, size))
+                fetched = len(chunk)
+                while chunk and chunk[-1][0] < start:
+                    chunk.pop()
+                for row in chunk:
+                    if gate.refusal is not None or owner.refusal is not None:
+                        raise BackendClosed(gate.refusal or owner.refusal)
+                    yield row
+                if fetched < size or len(chunk) < fetched:
+                    return
+                size = min(2 * size, _CHUNK_ROWS)
+        except self._error as error:
+            raise self._translated(error) from error
+        finally:
+            self._end(found)
+
+    def _end(self, found: Any) -> None:
+        """Close an iterator, unless closing the handle did or it belongs to a parent process."""
+        with contextlib.suppress(BackendClosed), self._gate.inside():
+            found.close()
+            self._live.discard(found)
+
+    def snapshot(self) -> Snapshot:
+        """The rows as they are now."""
+        with self._gate.inside():
+            return _Snapshot(self, self._db.snapshot())
+
+    def write(self, batch: Batch, *, guard: Guard | None = None, durable: bool = True) -> None:
+        """Apply `batch` atomically; with `durable`, it and everything before it survive loss of power."""
+        check_batch(batch)
+        with self._gate.inside(), self._writing:
+            self._gate.check_writable()
+            if guard is not None and self.get(guard.key) != guard.expected:
+                raise GuardFailed(f"row {guard.key!r} has changed")
+            if not batch.rows and not (durable and self._unsynced):
+                return
+            sync = durable and not self._unsynced
+            built = self._db.write_batch(sync=sync)
+            for key, value in batch.rows.items():
+                if value is None:
+                    built.delete(key)
+                else:
+                    built.put(key, value)
+            try:
+                self._send(built, sync=sync, durable=durable)
+            except BaseException as error:
+                # Also what a signal handler raises: nobody knows how far the write came.
+                self._gate.poison(error)
+                if isinstance(error, Exception):
+                    raise BackendInDoubt(
+                        f"a write to {self._gate.where} failed half-way ({error}); "
+                        f"reopen it and look if the rows are there"
+                    ) from error
+                raise
+
+    def _send(self, built: Any, *, sync: bool, durable: bool) -> None:
+        """Write one batch; acknowledge it by returning.
+
+        LevelDB starts a new log every `write_buffer_size` and syncs only the newest, so a synced
+        write could survive a crash that unsynced ones before it, in an older log, do not. Hence,
+        while there are unsynced rows: write, sync older logs if there are any, then sync the newest
+        through an empty batch. A crash anywhere here leaves all rows up to some write, and none after,
+        unless the system, unasked, writes out the new log in the instant before the old one is synced.
+        """
+        built.write()
+        if not sync:
+            self._unsynced = True
+        self._sync_names()
+        if durable and not sync:
+            self._db.write_batch(sync=True).write()
+            self._sync_names()
+        if durable:
+            self._unsynced = False
+
+    def _sync_names(self) -> None:
+        """Sync the folder and all logs but the newest, if the list of files has changed.
+
+        LevelDB does not sync the folder after it starts a new log: a file system that keeps to the
+        letter of POSIX may lose the log's name, and all in it. Measured: 7 to 12 µs for 10 to 25 files
+        where nothing changed.
+        """
+        names = set(os.listdir(self._data))  # noqa: PTH208 - half the time of iterdir, at every write
+        if names == self._names:
+            return
+        logs = sorted((name for name in names if name.endswith(".log")), key=lambda name: int(name[:-4]))
+        for name in logs[:-1]:
+            # Gone means that its rows are in a synced table by now.
+            with contextlib.suppress(FileNotFoundError):
+                fsync_path(self._data / name)
+        fsync_path(self._data)
+        self._names = names
+
+    def close(self) -> None:
+        """Wait for running calls, then release the store; scans still open raise BackendClosed."""
+        self._gate.shut(self._release)
+
+    def _release(self) -> None:
+        self._db.close()
+        self._live.clear()
+        self._claim.release()
+
+    def _translated(self, error: Exception) -> BackendError:
+        if isinstance(error, plyvel_module().CorruptionError):
+            return BackendCorrupt(f"{self._gate.where} is damaged: {error}")
+        return BackendError(f"{self._gate.where} cannot be read: {error}")
+
+
+class _Snapshot(Snapshot):
+    """A LevelDB snapshot.
+
+    Closing only drops the reference: a call that runs in another thread still holds one, so plyvel
+    releases the snapshot when the last call is out.
+    """
+
+    def __init__(self, backend: LevelDBBackend, source: Any) -> None:
+        self.refusal: str | None = None
+        self._backend = backend
+        self._source = source
+        backend._live.add(source)
+
+    def _checked(self) -> Any:
+        source = self._source
+        if source is None:
+            raise BackendClosed("the snapshot is closed")
+        return source
+
+    def get(self, key: bytes) -> bytes | None:
+        return self._backend._get(self._checked(), key)
+
+    def multi_get(self, keys: Sequence[bytes]) -> list[bytes | None]:
+        return self._backend._multi_get(self._checked(), keys)
+
+    def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
+        return self._backend._scan(self._checked(), self, start, end, reverse)
+
+    def close(self) -> None:
+        if not self._backend._gate.forked:
+            self.refusal = "the snapshot is closed"
+            self._backend._live.discard(self._source)
+            self._source = None
+
+    def __del__(self) -> None:
+        self.close()

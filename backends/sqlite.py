@@ -1,0 +1,247 @@
+"""SQLite from the standard library: where plyvel has no wheel, and for several processes at once.
+
+One table in a file in WAL mode. Writers take turns, in this process by a mutex and among processes
+by SQLite's lock; readers never wait for them. SQLite has no checksums: a flipped bit in a value is
+not noticed here (LevelDB's are), only by whoever checks the hashes of what it reads.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import threading
+import weakref
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from backends.base import Backend, Batch, Capabilities, Guard, Row, check_batch
+from backends.errors import BackendError, BackendInDoubt, GuardFailed
+from backends.files import real
+from backends.gate import Gate
+from backends.registry import REGISTRY
+from backends.sqlite_place import address, settle
+from backends.sqlite_snapshot import SQLiteSnapshot, get_many, get_one, translated
+
+BUSY_SECONDS = 10.0
+"""How long a write waits for other processes before it says busy."""
+
+_IDLE_READERS_MAX = 8
+
+_PUT = "INSERT INTO rows VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
+_DELETE = "DELETE FROM rows WHERE key = ?"
+_TURN = "UPDATE turns SET n = n + 1"
+
+
+class SQLiteBackend(Backend):
+    """An open SQLite store; any number of handles, in any number of processes.
+
+    Args:
+        path: the store's file.
+        create: create the store where nothing is.
+        busy_seconds: how long a write waits for writers in other processes.
+
+    Raises:
+        BackendMissing: nothing is there, and `create` is false.
+        BackendBusy: another process keeps it locked for longer than `busy_seconds`.
+        BackendCorrupt: SQLite finds the file damaged.
+        BackendUnusable: something else is there, or the system does not let us.
+    """
+
+    name = "sqlite"
+    capabilities = Capabilities(durable=True, multi_process=True, persistent=True)
+
+    def __init__(
+        self, path: str | os.PathLike[str], *, create: bool = True, busy_seconds: float = BUSY_SECONDS
+    ) -> None:
+        self._path: Path = real(os.fspath(path))
+        self._busy_seconds = busy_seconds
+        self._all: set[sqlite3.Connection] = set()
+        self._snapshots: weakref.WeakSet[SQLiteSnapshot] = weakref.WeakSet()
+        self._idle: list[sqlite3.Connection] = []
+        self._writing = threading.Lock()
+        self._unsynced = False
+        self._level = ""
+        self._gate = Gate(str(self._path), self._parts)
+        self._identity = settle(self._path, create=create)
+        try:
+            self._writer = self._connect("PRAGMA secure_delete = ON", "PRAGMA cache_size = -16000")
+            self._idle.append(self._reader())
+        except BaseException:
+            self._release()
+            raise
+
+    def _connect(self, *settings: str) -> sqlite3.Connection:
+        try:
+            made = sqlite3.connect(
+                address(self._path),
+                uri=True,
+                timeout=self._busy_seconds,
+                isolation_level=None,
+                check_same_thread=False,
+            )
+            self._all.add(made)
+            for setting in settings:
+                made.execute(setting)
+        except sqlite3.Error as error:
+            raise translated(self._gate.where, error) from error
+        return made
+
+    def _reader(self) -> sqlite3.Connection:
+        made = self._connect("PRAGMA query_only = ON")
+        try:
+            get_one(made, b"")
+        except sqlite3.Error as error:
+            raise translated(self._gate.where, error) from error
+        return made
+
+    def _parts(self) -> Iterable[object]:
+        """What a forked process must not free: closing a connection there could remove the WAL."""
+        cursors = [cursor for snapshot in self._snapshots for cursor in snapshot.cursors]
+        return (*self._all, *cursors)
+
+    def _take(self) -> sqlite3.Connection:
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return self._reader()
+
+    def _give_back(self, reader: sqlite3.Connection) -> None:
+        if len(self._idle) < _IDLE_READERS_MAX:
+            self._idle.append(reader)
+        else:
+            self._all.discard(reader)
+            reader.close()
+
+    @contextlib.contextmanager
+    def _borrowed(self) -> Iterator[sqlite3.Connection]:
+        """A reading connection, inside the gate, with SQLite's errors made ours."""
+        with self._gate.inside():
+            reader = self._take()
+            try:
+                yield reader
+            except sqlite3.Error as error:
+                raise translated(self._gate.where, error) from error
+            finally:
+                self._give_back(reader)
+
+    def get(self, key: bytes) -> bytes | None:
+        """The value of `key`, or None."""
+        # As `_borrowed` does, without the 2 µs that context managers take.
+        self._gate.enter()
+        try:
+            reader = self._take()
+            try:
+                return get_one(reader, key)
+            finally:
+                self._give_back(reader)
+        except sqlite3.Error as error:
+            raise translated(self._gate.where, error) from error
+        finally:
+            self._gate.leave()
+
+    def multi_get(self, keys: Sequence[bytes]) -> list[bytes | None]:
+        """The values of `keys`, in their order; take a snapshot to have them of one moment."""
+        with self._borrowed() as reader:
+            return get_many(reader, keys)
+
+    def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
+        """Rows with start <= key < end as of the call, a few at a time, out of a snapshot of its own."""
+        snapshot = self.snapshot()
+        return snapshot.rows(start, end, reverse=reverse, close=True)
+
+    def snapshot(self) -> SQLiteSnapshot:
+        """The rows as they are now: a read transaction on a connection of its own."""
+        with self._gate.inside():
+            reader = self._take()
+            try:
+                reader.execute("BEGIN")
+                # The transaction sees the rows as of its first read, not of BEGIN.
+                get_one(reader, b"")
+            except sqlite3.Error as error:
+                raise translated(self._gate.where, error) from error
+            made = SQLiteSnapshot(self._gate, reader, self._give_back)
+            self._snapshots.add(made)
+            return made
+
+    def write(self, batch: Batch, *, guard: Guard | None = None, durable: bool = True) -> None:
+        """Apply `batch` atomically; with `durable`, it and everything before it survive loss of power.
+
+        Raises:
+            BackendBusy: other processes kept the store locked all the time; nothing was written.
+        """
+        check_batch(batch)
+        with self._gate.inside(), self._writing:
+            self._gate.check_writable()
+            try:
+                if batch.rows or guard is not None or (durable and self._unsynced):
+                    self._begin(durable)
+                    self._apply(batch, guard, durable)
+                    self._unsynced = not durable
+            except BackendError:
+                raise
+            except BaseException as error:
+                self._gate.poison(error)
+                self._roll_back()
+                if isinstance(error, Exception):
+                    raise BackendInDoubt(
+                        f"a write to {self._gate.where} failed half-way ({error}); "
+                        f"reopen it and look if the rows are there"
+                    ) from error
+                raise
+
+    def _begin(self, durable: bool) -> None:
+        """Take the write lock, and set what its COMMIT waits for; nothing is sent yet."""
+        level = "FULL" if durable else "NORMAL"
+        try:
+            self._set_level(level)
+            self._writer.execute("BEGIN IMMEDIATE")
+        except sqlite3.Error as error:
+            raise translated(self._gate.where, error) from error
+
+    def _set_level(self, level: str) -> None:
+        """What a COMMIT waits for: FULL, the disk; NORMAL, nothing."""
+        if level != self._level:
+            self._writer.execute(f"PRAGMA synchronous = {level}")
+            self._level = level
+
+    def _apply(self, batch: Batch, guard: Guard | None, durable: bool) -> None:
+        """The body of a transaction that has begun, and its end.
+
+        SQLite syncs nothing where no page changes. A durable write of rows that an earlier one wrote
+        without `durable`, here or in another process, would be acknowledged and not be on the disk:
+        so each durable one counts itself, which changes a page.
+        """
+        writer = self._writer
+        if guard is not None and get_one(writer, guard.key) != guard.expected:
+            writer.execute("ROLLBACK")
+            raise GuardFailed(f"row {guard.key!r} has changed")
+        # In key order the pages of the tree are written one after the other.
+        rows = sorted(batch.rows.items(), key=_key_of)
+        writer.executemany(_PUT, [row for row in rows if row[1] is not None])
+        writer.executemany(_DELETE, [(key,) for key, value in rows if value is None])
+        if durable:
+            writer.execute(_TURN)
+        writer.execute("COMMIT")
+
+    def _roll_back(self) -> None:
+        """Give the write lock back after a failure, if SQLite has not done so itself."""
+        with contextlib.suppress(sqlite3.Error):
+            if self._writer.in_transaction:
+                self._writer.execute("ROLLBACK")
+
+    def close(self) -> None:
+        """Wait for running calls, then release the store; scans still open raise BackendClosed."""
+        self._gate.shut(self._release)
+
+    def _release(self) -> None:
+        with REGISTRY.lock:
+            for connection in tuple(self._all):
+                connection.close()
+                self._all.discard(connection)
+            self._idle.clear()
+            REGISTRY.leave(self._identity)
+
+
+def _key_of(row: tuple[bytes, bytes | None]) -> bytes:
+    return row[0]

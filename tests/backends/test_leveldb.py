@@ -1,0 +1,28 @@
+"""The LevelDB backend keeps the contract, bare and wrapped for faults."""
+
+from pathlib import Path
+
+import pytest
+
+from backends.base import Backend, Capabilities
+from tests.backends.suite import BackendSuite
+from tests.backends.suite_threads import ThreadSuite
+from tests.support.faults import FaultBackend
+
+pytest.importorskip("plyvel")
+
+
+class TestLevelDB(BackendSuite, ThreadSuite):
+    capabilities = Capabilities(durable=True, multi_process=False, persistent=True)
+
+    def open(self, folder: Path, *, create: bool = True) -> Backend:
+        """A store in `folder`."""
+        from backends.leveldb import LevelDBBackend
+
+        return LevelDBBackend(folder / "store", create=create)
+
+
+class TestFaultless(TestLevelDB):
+    def open(self, folder: Path, *, create: bool = True) -> Backend:
+        """The same, wrapped."""
+        return FaultBackend(super().open(folder, create=create))

@@ -1,0 +1,23 @@
+"""The memory backend keeps the contract, bare and behind a fault injector without faults."""
+
+from pathlib import Path
+
+from backends.base import Backend, Capabilities
+from backends.memory import MemoryBackend
+from tests.backends.suite import BackendSuite
+from tests.backends.suite_threads import ThreadSuite
+from tests.support.faults import FaultBackend
+
+
+class TestMemory(BackendSuite, ThreadSuite):
+    capabilities = Capabilities(durable=False, multi_process=False, persistent=False)
+
+    def open(self, folder: Path, *, create: bool = True) -> Backend:
+        """A store in `folder`."""
+        return MemoryBackend()
+
+
+class TestFaultless(TestMemory):
+    def open(self, folder: Path, *, create: bool = True) -> Backend:
+        """The same, wrapped."""
+        return FaultBackend(MemoryBackend())

@@ -1,0 +1,166 @@
+"""Opening by URL: what a URL means, and what is said where nothing can be opened."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+import backends
+from backends import open_backend, store_exists
+from backends.errors import BackendBusy, BackendMissing, BackendUnusable
+from tests.backends.suite import batch_of
+from tests.support.children import run
+
+
+@pytest.mark.parametrize("scheme", ["memory", "leveldb", "sqlite"])
+def test_each_scheme_opens_its_kind(tmp_path: Path, scheme: str) -> None:
+    """The scheme decides the kind of store."""
+    url = "memory:" if scheme == "memory" else f"{scheme}:{tmp_path / 'store'}"
+    with open_backend(url) as backend:
+        assert backend.name == scheme
+
+
+@pytest.mark.parametrize("scheme", ["leveldb", "sqlite"])
+def test_a_bare_path_opens_what_is_there(tmp_path: Path, scheme: str) -> None:
+    """An existing store is recognised without a scheme, also through a symbolic link."""
+    store, link = tmp_path / "store", tmp_path / "link"
+    with open_backend(f"{scheme}:{store}") as backend:
+        backend.write(batch_of([(b"a", b"1")]))
+    link.symlink_to(store)
+    for path in (store, link):
+        assert store_exists(str(path))
+        with open_backend(str(path), create=False) as backend:
+            assert (backend.name, backend.get(b"a")) == (scheme, b"1")
+
+
+def test_a_new_bare_path_is_leveldb_where_plyvel_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without plyvel it is SQLite, and asking for LevelDB says what to install."""
+    with open_backend(str(tmp_path / "one")) as backend:
+        assert backend.name == "leveldb"
+    monkeypatch.setattr(backends, "find_spec", lambda _: None)
+    monkeypatch.setitem(sys.modules, "plyvel", None)
+    with open_backend(str(tmp_path / "two")) as backend:
+        assert backend.name == "sqlite"
+    for url in (str(tmp_path / "one"), f"leveldb:{tmp_path / 'three'}"):
+        with pytest.raises(BackendUnusable, match="memroot\\[leveldb\\]"):
+            open_backend(url)
+
+
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("redis:x", "known are leveldb:, memory:, sqlite: and plain paths"),
+        ("postgresql://host/db", "known are"),
+        ("memory:x", "has no path"),
+        ("leveldb:", "lacks the path"),
+        ("sqlite:", "lacks the path"),
+        ("", "not a path"),
+        ("sqlite:a\0b", "not a path"),
+        ("leveldb:a\0b", "not a path"),
+        ("leveldb:" + "x" * 300, "cannot be used"),
+        ("sqlite:" + "x" * 300, "cannot be used"),
+        ("/dev/null/store", "cannot be used"),
+        ("sqlite:/dev/null/store", "cannot be used"),
+    ],
+)
+def test_a_url_that_cannot_work_is_refused(url: str, words: str) -> None:
+    """BackendUnusable says what is wrong with it."""
+    with pytest.raises(BackendUnusable, match=words):
+        open_backend(url)
+
+
+@pytest.mark.parametrize("scheme", ["leveldb:", "sqlite:", ""])
+def test_nothing_is_made_unless_asked(tmp_path: Path, scheme: str) -> None:
+    """Without create a missing path raises BackendMissing and leaves no trace."""
+    url = f"{scheme}{tmp_path / 'folder' / 'store'}"
+    with pytest.raises(BackendMissing, match="no store"):
+        open_backend(url, create=False)
+    assert not store_exists(url)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_empty_folder_becomes_a_store(tmp_path: Path) -> None:
+    """An existing empty folder is taken; without create it is no store."""
+    path = tmp_path / "store"
+    path.mkdir()
+    with pytest.raises(BackendMissing):
+        open_backend(f"leveldb:{path}", create=False)
+    with open_backend(f"leveldb:{path}"):
+        assert sorted(entry.name for entry in path.iterdir()) == ["db", "lock"]
+
+
+def test_what_belongs_to_others_is_left_alone(tmp_path: Path) -> None:
+    """A folder with files, a file, and a store without its lock file are refused and unchanged."""
+    folder, file, store = tmp_path / "folder", tmp_path / "file", tmp_path / "store"
+    folder.mkdir()
+    (folder / "letter.txt").write_text("dear")
+    file.write_text("hello")
+    open_backend(f"leveldb:{store}").close()
+    (store / "lock").unlink()
+    for path, words in ((folder, "letter.txt"), (file, "is a file"), (store, "lost its file 'lock'")):
+        with pytest.raises(BackendUnusable, match=words):
+            open_backend(f"leveldb:{path}")
+        assert not store_exists(f"leveldb:{path}")
+    with pytest.raises(BackendUnusable, match="is a folder"):
+        open_backend(f"sqlite:{folder}")
+    assert [entry.name for entry in folder.iterdir()] == ["letter.txt"]
+    assert file.read_text() == "hello"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_an_unreadable_place_is_refused(tmp_path: Path) -> None:
+    """A folder without rights raises BackendUnusable for both kinds."""
+    tmp_path.chmod(0)
+    try:
+        for scheme in ("leveldb", "sqlite"):
+            with pytest.raises(BackendUnusable):
+                open_backend(f"{scheme}:{tmp_path / 'store'}")
+    finally:
+        tmp_path.chmod(0o700)
+
+
+def test_one_handle_a_process_whatever_the_path(tmp_path: Path) -> None:
+    """A second LevelDB handle is refused here too, through a link as well; SQLite allows it."""
+    store, link = tmp_path / "store", tmp_path / "link"
+    link.symlink_to(store)
+    with open_backend(f"leveldb:{store}"), pytest.raises(BackendBusy, match="this process"):
+        open_backend(f"leveldb:{link}")
+    with (
+        open_backend(f"sqlite:{tmp_path / 'file'}") as one,
+        open_backend(f"sqlite:{tmp_path / 'file'}") as two,
+    ):
+        one.write(batch_of([(b"a", b"1")]))
+        assert two.get(b"a") == b"1"
+
+
+def test_leftovers_of_dead_builders_are_removed_and_live_ones_kept(tmp_path: Path) -> None:
+    """Creating clears what crashed creations left, and nothing that is still being built."""
+    from backends.files import building
+
+    dead = tmp_path / ".store.new-0123456789abcdef"
+    dead.mkdir()
+    (dead / "half").write_text("x")
+    with building(tmp_path / "store") as live:
+        (live / "half").write_text("x")
+        with open_backend(f"leveldb:{tmp_path / 'store'}"):
+            assert sorted(tmp_path.iterdir()) == sorted([live, tmp_path / "store"])
+
+
+def test_libraries_are_loaded_only_when_used() -> None:
+    """Importing the package loads neither plyvel, sqlite3 nor sortedcontainers."""
+    code = "import sys, backends; print(sorted({'plyvel', 'sqlite3', 'sortedcontainers'} & set(sys.modules)))"
+    assert run(code) == (0, "[]\n")
+
+
+def test_backends_import_nothing_else_of_ours() -> None:
+    """Whatever is opened, engine and proofs stay out."""
+    code = """
+import sys, backends
+backends.open_backend("memory:").close()
+import backends.leveldb, backends.sqlite
+print(sorted({name.partition(".")[0] for name in sys.modules} & {"engine", "proofs"}))
+"""
+    assert run(code) == (0, "[]\n")

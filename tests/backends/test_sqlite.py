@@ -1,0 +1,23 @@
+"""The SQLite backend keeps the contract, bare and behind a fault injector without faults."""
+
+from pathlib import Path
+
+from backends.base import Backend, Capabilities
+from backends.sqlite import SQLiteBackend
+from tests.backends.suite import BackendSuite
+from tests.backends.suite_threads import ThreadSuite
+from tests.support.faults import FaultBackend
+
+
+class TestSQLite(BackendSuite, ThreadSuite):
+    capabilities = Capabilities(durable=True, multi_process=True, persistent=True)
+
+    def open(self, folder: Path, *, create: bool = True) -> Backend:
+        """A store in `folder`."""
+        return SQLiteBackend(folder / "store", create=create)
+
+
+class TestFaultless(TestSQLite):
+    def open(self, folder: Path, *, create: bool = True) -> Backend:
+        """The same, wrapped."""
+        return FaultBackend(super().open(folder, create=create))

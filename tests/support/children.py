@@ -1,0 +1,43 @@
+"""Short-lived Python processes for tests, plain or under strace."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+TIMEOUT_SECONDS = 60
+
+
+def start(code: str, *arguments: object, prefix: tuple[str, ...] = ()) -> subprocess.Popen[str]:
+    """A new interpreter that runs `code` with our packages in reach; `arguments` are sys.argv[1:]."""
+    return subprocess.Popen(
+        [*prefix, sys.executable, "-c", code, *map(str, arguments)],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def run(code: str, *arguments: object, prefix: tuple[str, ...] = ()) -> tuple[int, str]:
+    """Exit code and output of `code`; where it fails with a traceback, so does the test."""
+    child = start(code, *arguments, prefix=prefix)
+    out, err = child.communicate(timeout=TIMEOUT_SECONDS)
+    assert "Traceback" not in err, err
+    return child.returncode, out
+
+
+def run_traced(code: str, *arguments: object, options: tuple[str, ...]) -> tuple[int, str]:
+    """As `run`, under strace with `options`; skips the test where strace cannot be used."""
+    if shutil.which("strace") is None:
+        pytest.skip("NOT TESTED: strace is missing, so no fault can be injected into system calls")
+    probe = subprocess.run(["strace", "-o", "/dev/null", "true"], check=False, capture_output=True)
+    if probe.returncode:
+        pytest.skip("NOT TESTED: strace may not trace here (ptrace is forbidden)")
+    return run(code, *arguments, prefix=("strace", "-f", "-qq", *options))
