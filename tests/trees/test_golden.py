@@ -48,7 +48,7 @@ GOLDEN: dict[str, tuple[Callable[[], bytes], str]] = {
         "b72b2e68232ba725397ff6f87298fd0b71efa9174261de68c083dac84383a1d1",
     ),
     "row": (
-        lambda: hashing.row_hash(b"word", hashing.inner_row_hash(2, 3, bytes(10))),
+        lambda: hashing.row_hash(b"word", hashing.inner_row_hash(b"\x00\x00\x00\x02\x03" + bytes(10))),
         "1bd2557b34c4b186492da0d616d6165c639ef29454d2b12e4d27eb49ed758922",
     ),
     "tree of one leaf": (

@@ -1,0 +1,1 @@
+"""Text into terms, the same ones on every machine."""

@@ -1,0 +1,141 @@
+"""Entries, a follower at work, and the index done the plain way."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from backends.base import Batch, Reader
+from backends.memory import MemoryBackend
+from engine.codec import pack
+from engine.events import AtomBody, AtomDetail, Body, Entry, EventKind, Header, ReasonBody
+from engine.followers.index import IndexFollower, document_text
+from engine.followers.index_view import IndexView
+from engine.text.analyzer import index_terms
+from engine.text.words import STOP_WORDS
+from proofs.hashing import inner_row_hash, row_hash, rows_node
+
+Rows = dict[bytes, bytes]
+
+
+def body(content: str, title: str | None = None) -> AtomBody:
+    """The body of an atom of which only the text matters."""
+    return AtomBody(content, title, "note", (), (), None, None, "internal", None, None, 0)
+
+
+def entry(seq: int, ordinal: int, text: Body | None, kind: EventKind = EventKind.ATOM_ADDED) -> Entry:
+    """An event on an atom of its own."""
+    detail = AtomDetail(seq.to_bytes(16, "big"), ordinal, None)
+    header = Header(seq, 0, kind, "test", bytes(32), None, detail)
+    return Entry(header, text, seq.to_bytes(32, "big"))
+
+
+def history(texts: Iterable[str | None], between: int = 0) -> list[Entry]:
+    """One entry for each text (None: destroyed), with `between` events that give no ordinal after each."""
+    entries: list[Entry] = []
+    for ordinal, text in enumerate(texts):
+        kind = EventKind.ATOM_REVISED if ordinal % 3 == 2 else EventKind.ATOM_ADDED
+        entries.append(entry(len(entries), ordinal, None if text is None else body(text), kind))
+        entries += [
+            entry(len(entries) + more, ordinal, ReasonBody(""), EventKind.ATOM_TOMBSTONED)
+            for more in range(between)
+        ]
+    return entries
+
+
+class World:
+    """A store that holds the rows of the index, and the journal they come from."""
+
+    def __init__(self, entries: Sequence[Entry]) -> None:
+        self.entries = entries
+        self.rows = MemoryBackend()
+        self.loads = 0
+        self.follower = self.fresh()
+
+    def fresh(self) -> IndexFollower:
+        """A follower as a process has it that has just opened the store."""
+        return IndexFollower(self._load)
+
+    def follow(self, first: int, last: int, *, lost: bool = False) -> None:
+        """Let the follower have entries first … last − 1; a lost batch is not written."""
+        batch = Batch()
+        self.follower.follow(self.entries[first:last], self.rows, batch)
+        if not lost:
+            self.rows.write(batch)
+
+    def all_rows(self) -> Rows:
+        """Every row there is."""
+        return dict(self.rows.scan())
+
+    def view(self) -> IndexView:
+        """The index as it is now."""
+        return self.follower.view(self.rows)
+
+    def _load(self, rows: Reader, seq: int) -> str | None:
+        self.loads += 1
+        return document_text(self.entries[seq].body)
+
+
+def world_of(texts: Iterable[str | None]) -> World:
+    """A store with all of `texts` followed at once."""
+    world = World(history(texts))
+    world.follow(0, len(world.entries))
+    return world
+
+
+def plain_segment(texts: Sequence[str | None]) -> tuple[Rows, bytes]:
+    """The rows of one segment, by term, and the bytes of its summary, from the text of its documents."""
+    postings: dict[bytes, list[tuple[int, int]]] = {}
+    lengths = []
+    for offset, text in enumerate(texts):
+        counts = Counter(index_terms(text or ""))
+        lengths.append(sum(tf for term, tf in counts.items() if term not in STOP_WORDS))
+        for term, tf in counts.items():
+            postings.setdefault(term.encode(), []).append((offset, min(tf, 255)))
+    rows = {
+        b"\x00": len(texts).to_bytes(4, "big") + b"\x00" + b"".join(n.to_bytes(2, "little") for n in lengths)
+    }
+    for raw, found in sorted(postings.items()):
+        offsets = b"".join(offset.to_bytes(2, "little") for offset, _ in found)
+        tfs = bytes(tf for _, tf in found)
+        rows[raw] = len(found).to_bytes(4, "big") + bytes([max(tfs)]) + offsets + tfs
+    leaves = [row_hash(raw, inner_row_hash(row)) for raw, row in rows.items()]
+    return rows, pack([len(texts), sum(lengths), len(rows), plain_root(leaves)])
+
+
+def plain_root(leaves: Sequence[bytes]) -> bytes:
+    """The definition of RFC 6962, section 2.1, with the hashes of rows."""
+    if len(leaves) == 1:
+        return leaves[0]
+    split = 1
+    while split * 2 < len(leaves):
+        split *= 2
+    return rows_node(plain_root(leaves[:split]), plain_root(leaves[split:]))
+
+
+def plain_sizes(count: int) -> list[tuple[int, int, int]]:
+    """Level, start and size of every segment of `count` ordinals, by division."""
+    found = []
+    start = 0
+    for level in (4, 3, 2, 1, 0):
+        size = 256 * 4**level
+        for _ in range((count - start) // size):
+            found.append((level, start, size))
+            start += size
+    return found
+
+
+def plain_rows(texts: Sequence[str | None], between: int = 0) -> Rows:
+    """All rows of the index but those of its tree."""
+    rows: Rows = {}
+    for level, start, size in plain_sizes(len(texts)):
+        name = bytes([level]) + start.to_bytes(4, "big")
+        own, summary = plain_segment(texts[start : start + size])
+        rows |= {b"i/seg/" + name + b"/" + term: value for term, value in own.items()}
+        rows[b"i/sum/" + name] = summary
+    for ordinal in range(len(texts)):
+        rows[b"i/doc/" + ordinal.to_bytes(4, "big")] = (ordinal * (1 + between)).to_bytes(8, "big")
+    if texts:
+        leaf = ((len(texts) - 1) * (1 + between)).to_bytes(32, "big")
+        rows[b"i/head"] = len(texts).to_bytes(4, "big") + leaf
+    return rows
