@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from engine.engine import Engine
     from engine.errors import EngineError
     from engine.graph import Follow, Form
-    from engine.ingest.run import IngestReport, ingest
+    from engine.ingest.run import IngestReport
     from engine.maintenance import copy
     from engine.model import Atom, Checkpoint, Direction, Edge, EdgeType, Receipt, State
     from engine.retrieval.bm25 import Bm25Config
@@ -50,7 +50,6 @@ _MODULES = {
     "Unlink": "engine.commands",
     "Untag": "engine.commands",
     "copy": "engine.maintenance",
-    "ingest": "engine.ingest.run",
     "verify": "engine.audit.verify",
     "__version__": "engine.version",
 }
@@ -85,7 +84,6 @@ __all__ = [
     "Untag",
     "__version__",
     "copy",
-    "ingest",
     "verify",
 ]
 

@@ -1,0 +1,226 @@
+"""Verify: whether this store is exactly what its journal says (SPEC: Verification).
+
+Nothing is trusted but the journal's own rows, and those only after their hashes. They are replayed
+through the one fold into a scratch store on disk, and every row of every family is compared, each
+projection at the event that its own cursor names, before any catching up could heal a difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from backends.base import Backend, Reader
+from engine import limits
+from engine.audit.chain import check_chain
+from engine.audit.compare import Difference, compare_prefix, stray_rows
+from engine.errors import CorruptionError
+from engine.events import CheckpointBody, CheckpointDetail, Entry, EventKind
+from engine.followers.base import Follower, check_cursor, read_cursor
+from engine.journal import RawEntry, read_raw
+from engine.layout import (
+    COUNTERS,
+    CURSOR,
+    FAMILIES,
+    JOURNAL,
+    LOG,
+    NAMESPACES,
+    PAYLOAD,
+    cursor_key,
+    family_of,
+    journal_key,
+)
+from engine.replay import Progress, append, no_progress, scratch_backend
+from engine.roots import Roots
+from engine.store import Store, projections
+
+REPORTED_MAX = 20
+"""Differences listed in a report; the first one decides, the others help to see a pattern."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a verification found; the roots are recomputed from the journal alone."""
+
+    ok: bool
+    size: int
+    """Events replayed."""
+    root: str
+    """The overall root, 64 hex digits; empty if the journal itself broke off."""
+    roots: dict[str, str]
+    """The log's and the namespaces' roots by name."""
+    checkpoints: int
+    """Checkpoints whose roots were recomputed and found right."""
+    rows: int
+    """Rows compared."""
+    differences: tuple[Difference, ...]
+    """At most 20, the first one first."""
+
+
+def verify(backend: Backend, *, expect: str | None = None, progress: Progress = no_progress) -> Report:
+    """Replay the journal and compare everything; reads one snapshot and writes nothing to the store.
+
+    Args:
+        backend: The store, open or not otherwise in use; its own code is not asked anything.
+        expect: An overall root, 64 hex digits, that the head must have.
+        progress: Told how many of all events are replayed.
+    """
+    with backend.snapshot() as rows, scratch_backend(on_disk=True) as scratch:
+        work = _Verification(rows, scratch)
+        try:
+            roots = work.run(progress)
+        except CorruptionError as error:
+            family = error.family or "journal"
+            work.differ(Difference(family, "", error.seq, str(error)), first=True)
+            roots = None
+        if roots and expect is not None and roots.overall.hex() != expect.lower():
+            work.differ(Difference("root", "", None, f"the root is {roots.overall.hex()}, not {expect}"))
+        return work.report(roots)
+
+
+class _Verification:
+    def __init__(self, rows: Reader, scratch: Backend) -> None:
+        self._rows = rows
+        self._scratch = scratch
+        self._replayed: Store | None = None
+        self._due: list[tuple[int, Follower]] = []
+        self._differences: list[Difference] = []
+        self._checkpoints = 0
+        self._compared = 0
+        self._size = 0
+
+    def run(self, progress: Progress) -> Roots:
+        stop = self._journal_end()
+        for follower in projections():
+            self._plan(follower, stop)
+        self._compare_due()
+        while self._size < stop:
+            self._step(min([stop, *(size for size, _ in self._due)]))
+            progress(self._size, stop)
+        for prefix in (JOURNAL, PAYLOAD):
+            self._compare(prefix)
+        self._check_meta()
+        for stray in stray_rows(self._rows):
+            self.differ(stray)
+        if self._replayed is None:
+            raise CorruptionError("the journal is empty", family="journal", seq=0)
+        return self._replayed.roots(self._scratch)
+
+    def _journal_end(self) -> int:
+        # Counted in the journal's own rows: the log state is one of the things to be checked.
+        last = next(self._rows.scan_prefix(JOURNAL, reverse=True), None)
+        if last is None:
+            return 0
+        seq = int.from_bytes(last[0][len(JOURNAL) :], "big")
+        if last[0] != journal_key(seq & (1 << 64) - 1):
+            raise CorruptionError(f"journal row {last[0].hex()} is no header's", family="journal")
+        return seq + 1
+
+    def _plan(self, follower: Follower, stop: int) -> None:
+        """Find out at which event the follower's rows are to be compared."""
+        key = cursor_key(follower.name).hex()
+        try:
+            cursor = read_cursor(self._rows, follower.name)
+            if cursor is not None:
+                check_cursor(self._rows, follower.name, cursor, stop)
+        except CorruptionError as error:
+            if error.family:
+                raise
+            self.differ(Difference("meta", key, None, str(error)))
+            return
+        if cursor is None:
+            # Never followed, which leaves no rows; or dropped by a rebuild that did not finish.
+            for prefix in follower.prefixes:
+                for row, _ in self._rows.scan_prefix(prefix):
+                    self.differ(Difference(family_of(row), row.hex(), None, "row without a cursor"))
+                    break
+            if follower.name == "records":
+                self.differ(Difference("meta", key, None, "the records have no cursor"))
+        elif cursor.version != follower.version:
+            problem = f"rows of {follower.name} have version {cursor.version}, not {follower.version}"
+            self.differ(Difference("meta", key, None, problem))
+        else:
+            self._due.append((cursor.size, follower))
+
+    def _step(self, boundary: int) -> None:
+        events = self._next_events(min(boundary, self._size + limits.FOLLOW_EVENTS_MAX))
+        entries = [event.entry for event in events]
+        with self._scratch.snapshot() as before:
+            if problem := check_chain(entries, before):
+                self.differ(problem)
+        if entries[0].header.kind is EventKind.CHECKPOINT:
+            self._check_checkpoint(entries[0])
+        append(self._scratch, events)
+        if self._replayed is None:
+            self._replayed = Store(self._scratch, None)
+        self._replayed.recent.add(entries)
+        self._replayed.follow()
+        self._size += len(events)
+        self._compare_due()
+
+    def _next_events(self, stop: int) -> list[RawEntry]:
+        """The events from here on, up to `stop` or the next checkpoint."""
+        events: list[RawEntry] = []
+        for event in read_raw(self._rows, self._size, stop):
+            if events and event.entry.header.kind is EventKind.CHECKPOINT:
+                break
+            events.append(event)
+        return events
+
+    def _check_checkpoint(self, entry: Entry) -> None:
+        if self._replayed is None:
+            return
+        roots = self._replayed.roots(self._scratch)
+        detail, body = entry.header.detail, entry.body
+        right = isinstance(detail, CheckpointDetail) and detail.root == roots.overall
+        if right and isinstance(body, CheckpointBody) and body.roots == roots.namespaces:
+            self._checkpoints += 1
+            return
+        seq = entry.header.seq
+        problem = f"checkpoint says {detail[0].hex()}, the events before it give {roots.overall.hex()}"
+        self.differ(Difference("journal", journal_key(seq).hex(), seq, problem))
+
+    def _compare_due(self) -> None:
+        for size, follower in self._due:
+            if size == self._size:
+                for prefix in follower.prefixes:
+                    self._compare(prefix)
+        self._due = [(size, follower) for size, follower in self._due if size > self._size]
+
+    def _compare(self, prefix: bytes) -> None:
+        for difference in compare_prefix(self._rows, self._scratch, prefix):
+            self._compared += 1
+            if difference is not None:
+                self.differ(difference)
+
+    def _check_meta(self) -> None:
+        if self._rows.get(LOG) != self._scratch.get(LOG):
+            self.differ(Difference("meta", LOG.hex(), None, "the log state is not that of the journal"))
+        known = {cursor_key(follower.name) for follower in projections()}
+        for key, _ in self._rows.scan_prefix(CURSOR):
+            if key not in known:
+                self.differ(Difference("meta", key.hex(), None, "cursor of an unknown follower"))
+        for key, _ in self._rows.scan_prefix(FAMILIES["meta"]):
+            if not key.startswith(CURSOR) and key not in (LOG, COUNTERS):
+                self.differ(Difference("meta", key.hex(), None, "row is in no family of rows"))
+
+    def differ(self, difference: Difference, *, first: bool = False) -> None:
+        """Note a difference; `first`: the one that broke the replay off, so the one to act on."""
+        if first:
+            self._differences.insert(0, difference)
+        elif len(self._differences) < REPORTED_MAX:
+            self._differences.append(difference)
+
+    def report(self, roots: Roots | None) -> Report:
+        named: Iterable[tuple[str, bytes]] = ()
+        if roots is not None:
+            named = [("log", roots.log), *zip(NAMESPACES, roots.namespaces, strict=True)]
+        return Report(
+            ok=not self._differences,
+            size=self._size,
+            root=roots.overall.hex() if roots else "",
+            roots={name: root.hex() for name, root in named},
+            checkpoints=self._checkpoints,
+            rows=self._compared,
+            differences=tuple(self._differences),
+        )

@@ -1,0 +1,242 @@
+"""The engine: the one object a program holds. Thin: each method says what it promises and hands on."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from backends import open_backend
+from backends.base import Backend
+from engine import limits, maintenance
+from engine.audit.verify import Report, verify
+from engine.commands import Add, Command, Link, RegisterType, Revise, Revive, Tag, Tombstone, Unlink, Untag
+from engine.commands.checkpoint import TakeCheckpoint
+from engine.commands.edges import TypeName
+from engine.door import translated
+from engine.errors import BatchLimitError, ConflictError
+from engine.journal import Sources
+from engine.model import Checkpoint, Receipt
+from engine.reading import Reading
+from engine.replay import Progress, no_progress
+from engine.retrieval.recall import RecallConfig
+from engine.store import Store
+
+if TYPE_CHECKING:
+    from engine.ingest.run import IngestReport
+
+APPLY_CHUNK = 1000
+"""Commands that `apply_many` commits at once: measured, larger ones gain nothing more."""
+
+
+def wall_clock() -> int:
+    """The time now, in µs UTC."""
+    return time.time_ns() // 1000
+
+
+def random_salt(seq: int) -> bytes:
+    """32 random bytes, whatever the event."""
+    del seq
+    return os.urandom(32)
+
+
+class Engine(Reading):
+    """An open memory: what `Reading` answers, and commands.
+
+    Use it as a context manager; it is safe to use from several threads.
+
+    Every method raises errors of the `EngineError` family only. Commands return when their events
+    are durable; a command that finds everything as it wants it appends nothing.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        *,
+        clock: Callable[[], int] = wall_clock,
+        salts: Callable[[int], bytes] = random_salt,
+        actor: str = "user",
+        config: RecallConfig | None = None,
+    ) -> None:
+        """Open a memory on a backend that is open already; `Engine.open` opens both."""
+        self.actor = actor
+        with translated():
+            super().__init__(Store(backend, Sources(clock, salts)), config or RecallConfig())
+
+    @classmethod
+    def open(cls, url: str, *, create: bool = True, **options: Any) -> Self:
+        """Open the store at `url`: `leveldb:PATH`, `sqlite:PATH`, `memory:` or a bare path.
+
+        Args:
+            url: Where the store is; a bare path is a LevelDB folder, or SQLite where that is missing.
+            create: Make a new store where there is none.
+            options: As for `Engine(...)`: clock, salts, actor, config.
+
+        Raises:
+            NotFoundError: no store is there and `create` is false.
+            BusyError: another owner holds it.
+            CorruptionError: its bytes are damaged.
+        """
+        with translated():
+            backend = open_backend(url, create=create)
+        try:
+            return cls(backend, **options)
+        except BaseException:
+            backend.close()
+            raise
+
+    @property
+    def _store(self) -> Store:  # TEMPORARY
+        return self.store
+
+    def close(self) -> None:
+        """Release the store, waiting for calls in flight; closing twice is allowed."""
+        with translated():
+            self.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # Commands
+
+    def apply(
+        self,
+        commands: Sequence[Command],
+        *,
+        actor: str | None = None,
+        if_head: int | None = None,
+    ) -> list[Receipt]:
+        """Carry out `commands` in order, all of them or none, in one durable batch.
+
+        Raises:
+            InvalidInputError: one of them breaks a rule.
+            ConflictError: one contradicts what is recorded, or the head is not `if_head` events.
+            InDoubtError: writing failed after it was sent; reopen and repeat.
+        """
+        with translated():
+            return self.store.commit(commands, actor or self.actor, if_head=if_head)
+
+    def apply_many(self, commands: Iterable[Command], *, actor: str | None = None) -> Iterator[Receipt]:
+        """Carry out any number of commands, up to a thousand to a batch, yielding receipts once durable.
+
+        Each batch is all or nothing; one too large in bytes is halved. The followers come along every
+        few batches, so that nothing is left to catch up at the end.
+        """
+        remaining = iter(commands)
+        behind = 0
+        while chunk := list(islice(remaining, APPLY_CHUNK)):
+            for receipt in self._apply_parts(chunk, actor):
+                behind += len(receipt.events)
+                yield receipt
+            if behind >= limits.FOLLOW_EVENTS_MAX // 2:
+                with translated():
+                    self.store.follow(more=True)
+                behind = 0
+        self.catch_up()
+
+    def _apply_parts(self, commands: Sequence[Command], actor: str | None) -> list[Receipt]:
+        try:
+            return self.apply(commands, actor=actor)
+        except BatchLimitError:
+            if len(commands) == 1:
+                raise
+            half = len(commands) // 2
+            return [*self._apply_parts(commands[:half], actor), *self._apply_parts(commands[half:], actor)]
+
+    def add(self, content: str, **fields: Any) -> Receipt:
+        """Have an atom with this content; `fields` are those of `engine.Add`."""
+        return self.apply([Add(content, **fields)])[0]
+
+    def revise(self, id: str, **fields: Any) -> Receipt:  # noqa: A002  what every caller calls it
+        """Have the atom say something else; `fields` are those of `engine.Revise`."""
+        return self.apply([Revise(id, **fields)])[0]
+
+    def tombstone(self, id: str, reason: str = "") -> Receipt:  # noqa: A002
+        """Have the atom hidden everywhere, and kept."""
+        return self.apply([Tombstone(id, reason)])[0]
+
+    def revive(self, id: str, reason: str = "") -> Receipt:  # noqa: A002
+        """Have a tombstoned atom back."""
+        return self.apply([Revive(id, reason)])[0]
+
+    def tag(self, id: str, *tags: str) -> Receipt:  # noqa: A002
+        """Have these tags on the atom."""
+        return self.apply([Tag(id, tags)])[0]
+
+    def untag(self, id: str, *tags: str) -> Receipt:  # noqa: A002
+        """Have none of these tags on the atom."""
+        return self.apply([Untag(id, tags)])[0]
+
+    def register_type(self, name: str) -> Receipt:
+        """Have a predicate of this name, to use as an edge type."""
+        return self.apply([RegisterType(name)])[0]
+
+    def link(self, src: str, type: TypeName, dst: str, weight: float = 1.0, data: bytes = b"") -> Receipt:  # noqa: A002
+        """Have this edge."""
+        return self.apply([Link(src, type, dst, weight, data)])[0]
+
+    def unlink(self, src: str, type: TypeName, dst: str, reason: str = "") -> Receipt:  # noqa: A002
+        """Have this edge hidden, and kept."""
+        return self.apply([Unlink(src, type, dst, reason)])[0]
+
+    def ingest(self, paths: Sequence[str | Path], **options: Any) -> IngestReport:
+        """Have the memory hold what these files and folders say now.
+
+        Args:
+            paths: Markdown, text and JSON-lines files, and folders of them.
+            options: name, tags, buckets, provenance, prune, dry_run, progress; see `engine.ingest.run`.
+
+        Raises:
+            NotFoundError: a path is not there; nothing was written.
+        """
+        from engine.ingest.run import ingest  # parsers of Markdown and YAML: not for every program
+
+        with translated():
+            return ingest(self, paths, **options)
+
+    def checkpoint(self) -> Receipt:
+        """Have the roots of everything so far in the journal; no event where they are the last one.
+
+        Raises:
+            ConflictError: other processes kept moving the head.
+        """
+        for _ in range(16):
+            with translated(), self.store.view(*self.store.followers) as rows:
+                roots = self.store.roots(rows)
+            command = TakeCheckpoint(roots.size, roots.overall, roots.namespaces)
+            try:
+                return self.apply([command], if_head=roots.size)[0]
+            except ConflictError:
+                continue
+        raise ConflictError("other writers kept moving the head", hint="try again")
+
+    # Upkeep
+
+    def catch_up(self) -> None:
+        """Bring every follower to the head now, instead of before the next read."""
+        with translated():
+            self.store.follow()
+
+    def verify(self, *, expect: str | None = None, progress: Progress = no_progress) -> Report:
+        """Whether everything stored is exactly what the journal gives, by replaying all of it.
+
+        Args:
+            expect: An overall root, 64 hex digits, that the head must have.
+            progress: Told how many of all events are replayed.
+        """
+        with translated():
+            return verify(self.store.backend, expect=expect, progress=progress)
+
+    def rebuild(self, progress: Progress = no_progress) -> Checkpoint:
+        """Make everything but the journal anew from it; returns the root, the same as before."""
+        with translated():
+            return maintenance.rebuild(self.store, progress)

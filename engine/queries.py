@@ -1,0 +1,152 @@
+"""Reading atoms and edges out of one snapshot, as callers see them."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Sequence
+from heapq import merge
+from itertools import islice
+
+from backends.base import Reader
+from engine.border import atom_id, show_id
+from engine.errors import ConflictError, CorruptionError, InvalidInputError, NotFoundError
+from engine.events import AtomBody
+from engine.journal import read_entry
+from engine.layout import ATOM, EDGE_FROM, EDGE_TO, ordinal_key
+from engine.model import Atom, Direction, Edge, Tombstone
+from engine.records import AtomRecord, EdgeRecord, Lookup, decode_edge, read_atom, type_name
+
+ID_DIGITS_MIN = 4
+"""Fewest hexadecimal digits that may stand for an atom's id."""
+
+_CANDIDATES_SHOWN = 5
+
+
+def resolve_id(rows: Reader, given: str) -> bytes:
+    """The id that `given` stands for: a whole one, recorded or not, or the only recorded one that begins so.
+
+    Raises:
+        InvalidInputError: not hexadecimal digits, or fewer than 4.
+        NotFoundError: no recorded id begins so.
+        ConflictError: several do.
+    """
+    digits = given.replace("-", "").lower()
+    if len(digits) >= 32:
+        return atom_id(given)
+    if len(digits) < ID_DIGITS_MIN or not set(digits) <= set("0123456789abcdef"):
+        raise InvalidInputError(
+            f"atom id {given[:80]!r} is not a UUID or the first {ID_DIGITS_MIN} digits or more of one"
+        )
+    first = bytes.fromhex(digits + "0" * (32 - len(digits)))
+    last = bytes.fromhex(digits + "f" * (32 - len(digits)))
+    rows_found = rows.scan(ATOM + first, ATOM + last + b"\x00")
+    found = [key[len(ATOM) :] for key, _ in islice(rows_found, _CANDIDATES_SHOWN + 1)]
+    if not found:
+        raise NotFoundError(f"no atom's id begins with {given}")
+    if len(found) > 1:
+        names = ", ".join(map(show_id, found[:_CANDIDATES_SHOWN]))
+        more = " and more" if len(found) > _CANDIDATES_SHOWN else ""
+        raise ConflictError(f"several atoms' ids begin with {given}: {names}{more}", hint="give more digits")
+    return found[0]
+
+
+def body_of(rows: Lookup, record: AtomRecord) -> AtomBody:
+    """The content of an atom and all that came with it.
+
+    Raises:
+        CorruptionError: the journal does not hold it.
+    """
+    body = read_entry(rows, record.payload_seq).body
+    if not isinstance(body, AtomBody):
+        raise CorruptionError(f"payload {record.payload_seq} is not the content of an atom")
+    return body
+
+
+def atom_of(rows: Lookup, record: AtomRecord) -> Atom:
+    """An atom with its content."""
+    return Atom(
+        id=show_id(record.id),
+        ordinal=record.ordinal,
+        state=record.state,
+        version=record.version,
+        content=body_of(rows, record).content,
+        title=record.title,
+        kind=record.kind,
+        tags=record.tags,
+        buckets=record.buckets,
+        source=record.source,
+        sequence=record.sequence,
+        key=record.key,
+        provenance=record.provenance,
+        trust=record.trust,
+        created=record.created,
+        updated=record.updated,
+        created_seq=record.created_seq,
+        payload_seq=record.payload_seq,
+        last_seq=record.last_seq,
+        tombstone=_tombstone(record),
+    )
+
+
+def edge_of(rows: Lookup, record: EdgeRecord) -> Edge:
+    """An edge with its type's name."""
+    return Edge(
+        src=show_id(record.src),
+        type=type_name(rows, record.type),
+        dst=show_id(record.dst),
+        weight=struct.unpack(">f", record.weight)[0],
+        data=record.data,
+        created_at=record.created_at,
+        created_by=record.created_by,
+        state=record.state,
+        tombstone=_tombstone(record),
+        created_seq=record.created_seq,
+        last_seq=record.last_seq,
+    )
+
+
+def _tombstone(record: AtomRecord | EdgeRecord) -> Tombstone | None:
+    if record.hidden_at is None:
+        return None
+    return Tombstone(record.hidden_at, record.hidden_reason, record.hidden_by)
+
+
+def record_at(rows: Lookup, ordinal: int) -> AtomRecord:
+    """The record of the atom that was given `ordinal`.
+
+    Raises:
+        CorruptionError: no atom was.
+    """
+    atom = rows.get(ordinal_key(ordinal))
+    record = None if atom is None else read_atom(rows, atom)
+    if record is None:
+        raise CorruptionError(f"ordinal {ordinal} belongs to no atom", hint="run `engine rebuild`")
+    return record
+
+
+def edges_at(
+    rows: Reader, atom: bytes, direction: Direction, codes: Sequence[bytes], *, tombstoned: bool = False
+) -> Iterator[EdgeRecord]:
+    """The edges at an atom in the order of (type, other end), tombstoned ones only if asked for.
+
+    Scans the prefix of one type for each of `codes`, all types where there are none. With both
+    directions an edge out comes before an edge in of the same type and other end.
+    """
+    parts = []
+    if direction is not Direction.IN:
+        parts.append(_scan(rows, EDGE_FROM + atom + b"/", codes))
+    if direction is not Direction.OUT:
+        parts.append(_scan(rows, EDGE_TO + atom + b"/", codes))
+    edges = parts[0] if len(parts) == 1 else merge(*parts, key=lambda edge: (edge.type, far_end(edge, atom)))
+    return (edge for edge in edges if tombstoned or edge.hidden_at is None)
+
+
+def _scan(rows: Reader, prefix: bytes, codes: Sequence[bytes]) -> Iterator[EdgeRecord]:
+    for narrow in [prefix + code + b"/" for code in sorted(set(codes))] or [prefix]:
+        for key, raw in rows.scan_prefix(narrow):
+            yield decode_edge(raw, f"edge record {key.hex()}")
+
+
+def far_end(edge: EdgeRecord, atom: bytes) -> bytes:
+    """The end of an edge that is not `atom`."""
+    return edge.dst if edge.src == atom else edge.src

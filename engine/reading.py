@@ -1,0 +1,177 @@
+"""Everything that can be asked of a memory, of the present one or of a past one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+
+from engine import limits
+from engine.border import atom_id, show_id
+from engine.commands.edges import TypeName, known_type
+from engine.door import translated
+from engine.errors import NotFoundError
+from engine.followers.tags import LIVE, Group, members, values
+from engine.graph import Follow, Form, Found, find
+from engine.journal import read_entries, read_entry, read_log
+from engine.model import Atom, Checkpoint, Direction, Edge, HistoryItem
+from engine.past import AsOf, atom_record_at, history_item, past_store, size_at, subject_history
+from engine.queries import atom_of, edge_of, edges_at, resolve_id
+from engine.records import read_atom, read_edge
+from engine.retrieval.filters import NO_FILTERS, Filters
+from engine.retrieval.recall import Recall, RecallConfig, recall
+from engine.status import Status, status
+from engine.store import Store
+
+
+class Reading:
+    """The queries of a memory. Each answers from one snapshot, at one head."""
+
+    def __init__(self, store: Store, config: RecallConfig) -> None:
+        self.store = store
+        """For the parts of the engine itself; its methods raise the backends' errors, too."""
+        self.config = config
+
+    @contextmanager
+    def as_of(self, moment: AsOf) -> Iterator[Reading]:
+        """The memory as it was at a moment, to ask any query of."""
+        with (
+            translated(),
+            self.store.backend.snapshot() as rows,
+            past_store(rows, size_at(rows, moment)) as store,
+        ):
+            yield Reading(store, self.config)
+
+    def resolve(self, id: str) -> str:  # noqa: A002
+        """The whole id that a shortened one stands for: 4 or more digits that only one atom's id begins with.
+
+        Raises:
+            NotFoundError: no atom's does.
+            ConflictError: several do.
+        """
+        with translated(), self.store.view() as rows:
+            return show_id(resolve_id(rows, id))
+
+    def tags(self) -> dict[str, int]:
+        """Every tag that a live atom has, in its caseless form, and how many of them have it."""
+        with translated(), self.store.view(self.store.tags) as rows:
+            live = members(rows, LIVE)
+            counts = ((tag, len(live & members(rows, (Group.TAG, tag)))) for tag in values(rows, Group.TAG))
+            return {tag: count for tag, count in counts if count}
+
+    def get(self, id: str, *, as_of: AsOf | None = None) -> Atom:  # noqa: A002
+        """An atom, in whatever state.
+
+        Raises:
+            NotFoundError: it was never recorded, or not yet.
+        """
+        atom = atom_id(id)
+        with translated(), self.store.view() as rows:
+            record = read_atom(rows, atom)
+            if record is None:
+                raise NotFoundError(f"atom {show_id(atom)} was never recorded")
+            if as_of is not None:
+                record = atom_record_at(rows, record, size_at(rows, as_of))
+            return atom_of(rows, record)
+
+    def get_edge(self, src: str, type: TypeName, dst: str) -> Edge:  # noqa: A002
+        """An edge, tombstoned or not.
+
+        Raises:
+            NotFoundError: it was never recorded.
+        """
+        with translated(), self.store.view() as rows:
+            record = read_edge(rows, atom_id(src), known_type(rows, type), atom_id(dst))
+            if record is None:
+                raise NotFoundError(f"there was never an edge {src} {type} {dst}")
+            return edge_of(rows, record)
+
+    def edges(
+        self,
+        id: str,  # noqa: A002
+        *,
+        direction: Direction | str = Direction.OUT,
+        types: Sequence[TypeName] = (),
+        tombstoned: bool = False,
+        limit: int = limits.RESULTS_MAX,
+    ) -> list[Edge]:
+        """The edges at an atom in the order of (type, other end), at most `limit`."""
+        with translated(), self.store.view() as rows:
+            codes = [known_type(rows, kind) for kind in types]
+            found = edges_at(rows, atom_id(id), Direction(direction), codes, tombstoned=tombstoned)
+            return [edge_of(rows, record) for record in islice(found, limit)]
+
+    def find(
+        self,
+        *,
+        limit: int,
+        from_: str | None = None,
+        follow: Follow | None = None,
+        filters: Filters = NO_FILTERS,
+        form: Form | str = Form.MEDIUM,
+        as_of: AsOf | None = None,
+    ) -> list[Found]:
+        """Live atoms that pass `filters`: all, or those a bounded walk from one atom reaches."""
+        if as_of is not None:
+            with self.as_of(as_of) as past:
+                return past.find(limit=limit, from_=from_, follow=follow, filters=filters, form=form)
+        with translated(), self.store.view(self.store.tags) as rows:
+            return find(rows, from_=from_, follow=follow, filters=filters, limit=limit, form=Form(form))
+
+    def recall(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        filters: Filters = NO_FILTERS,
+        explain: bool = False,
+        as_of: AsOf | None = None,
+    ) -> Recall:
+        """The live atoms that answer a question best."""
+        if as_of is not None:
+            with self.as_of(as_of) as past:
+                return past.recall(query, limit=limit, filters=filters, explain=explain)
+        store = self.store
+        with translated(), store.view(store.tags, store.index) as rows:
+            return recall(
+                rows, store.index, query, limit=limit, filters=filters, config=self.config, explain=explain
+            )
+
+    def history(self, id: str) -> list[HistoryItem]:  # noqa: A002
+        """Every event on an atom, the oldest first."""
+        atom = atom_id(id)
+        with translated(), self.store.view() as rows:
+            record = read_atom(rows, atom)
+            if record is None:
+                raise NotFoundError(f"atom {show_id(atom)} was never recorded")
+            return [history_item(rows, entry) for entry in subject_history(rows, record.last_seq)]
+
+    def log(self, start: int = 0, stop: int | None = None) -> Iterator[HistoryItem]:
+        """The events of the journal from `start` up to `stop`, as of the call."""
+        with translated(), self.store.view() as rows:
+            size = read_log(rows).size
+            stop = size if stop is None else min(stop, size)
+            while start < stop:
+                entries = read_entries(rows, start, min(stop, start + limits.FOLLOW_EVENTS_MAX))
+                yield from (history_item(rows, entry) for entry in entries)
+                start += len(entries)
+
+    def root(self, *, as_of: AsOf | None = None) -> Checkpoint:
+        """The overall root, and the roots it is made of."""
+        if as_of is not None:
+            with self.as_of(as_of) as past:
+                return past.root()
+        with translated(), self.store.view(*self.store.followers) as rows:
+            return self.store.roots(rows).shown()
+
+    def was_kept(self, seq: int, event_id: str) -> bool:
+        """Whether event `seq` is the one with this id: settles an in-doubt write after reopening."""
+        with translated(), self.store.view() as rows:
+            if not 0 <= seq < read_log(rows).size:
+                return False
+            return read_entry(rows, seq).header.commitment.hex() == event_id
+
+    def status(self) -> Status:
+        """What is in the store and how far each follower has come; moves nothing."""
+        with translated(), self.store.backend.snapshot() as rows:
+            return status(rows, self.store)

@@ -1,0 +1,218 @@
+"""A store: one backend, its journal and its projections, with the one function that commits.
+
+command ── decide ──▶ events ── append ──▶ journal + records     one guarded, durable batch
+                                               └──▶ followers    caught up before a read
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from backends.base import Backend, Batch, Guard, Reader, Snapshot
+from backends.errors import BackendInDoubt, GuardFailed
+from engine import limits
+from engine.commands.base import Command, Transaction
+from engine.errors import BusyError, ConflictError, InDoubtError, RefusedError
+from engine.events import Entry, EventKind, GenesisBody, GenesisDetail
+from engine.fold import Overlay
+from engine.followers.base import Cursor, Follower, catch_up, encode_cursor, is_current
+from engine.followers.index import IndexFollower, document_text
+from engine.followers.records import Records
+from engine.followers.tags import TagsFollower
+from engine.followers.trees import TreesFollower
+from engine.journal import (
+    Appender,
+    Sources,
+    check_analyzer,
+    read_entries,
+    read_entry,
+    read_identity,
+    read_log,
+)
+from engine.layout import LOG, cursor_key
+from engine.model import Receipt
+from engine.roots import Roots
+from engine.text.analyzer import ANALYZER_NAME, fingerprint
+
+COMMIT_ATTEMPTS = 64
+"""How often a command is decided again when other processes keep moving the head."""
+
+READ_ATTEMPTS = 16
+"""How often a read catches up again before it keeps this process from writing meanwhile."""
+
+
+def projections() -> tuple[Records, IndexFollower, TagsFollower, TreesFollower]:
+    """Everything that is made from the journal, records first, each new and without memory."""
+    index = IndexFollower(lambda rows, seq: document_text(read_entry(rows, seq).body))
+    return Records(), index, TagsFollower(), TreesFollower()
+
+
+class Store:
+    """An open store. Safe to use from several threads."""
+
+    def __init__(self, backend: Backend, sources: Sources | None) -> None:
+        """`sources` None: it takes no commands."""
+        self.backend = backend
+        self._sources = sources
+        self._write_lock = threading.RLock()
+        self._follow_lock = threading.RLock()
+        self.recent = Recent()
+        self.records, self.index, self.tags, self.trees = self.projections = projections()
+        if sources is not None and read_log(backend).size == 0:
+            self._write_genesis(sources)
+        self.identity = read_identity(backend)
+        check_analyzer(self.identity, ANALYZER_NAME, fingerprint())
+        self._finish_records()
+
+    def _finish_records(self) -> None:
+        # They are at the head except after a rebuild that did not finish, here or in another process.
+        catch_up(self.backend, self.records, self.read)
+
+    def _write_genesis(self, sources: Sources) -> None:
+        batch = Batch()
+        appender = Appender(Overlay(self.backend, batch), read_log(self.backend), *sources)
+        # Two more draws of 32 bytes, under seqs that no event has.
+        detail = GenesisDetail(sources.salts(-1)[:16], ANALYZER_NAME, fingerprint())
+        body = GenesisBody(sources.salts(-2))
+        entry = appender.append(EventKind.GENESIS, "engine", None, detail, body)
+        appender.finish()
+        batch.put(cursor_key(Records.name), encode_cursor(Cursor(Records.version, 1, entry.leaf)))
+        try:
+            self.backend.write(batch, guard=Guard(LOG, None), durable=True)
+        except GuardFailed:
+            return  # another process has just made the store
+        self.recent.add([entry])
+
+    def commit(self, commands: Sequence[Command], actor: str, *, if_head: int | None = None) -> list[Receipt]:
+        """Decide `commands` in order and append what they take, all of it or nothing.
+
+        When this returns, journal, records and log frontier are in the backend, in one batch.
+
+        Raises:
+            ConflictError: `if_head` is given and the journal has another size.
+            InDoubtError: writing failed after it was sent.
+            BusyError: other processes moved the head each time this one had decided.
+        """
+        if self._sources is None:
+            raise RefusedError("this is a view of the past; it takes no commands")
+        with self._write_lock:
+            for attempt in range(COMMIT_ATTEMPTS):
+                with self.backend.snapshot() as rows:
+                    log = read_log(rows)
+                    if if_head is not None and log.size != if_head:
+                        raise ConflictError(f"the head is {log.size}, not {if_head} as the command expects")
+                    if not is_current(rows, self.records, log.size):
+                        self._finish_records()
+                        continue
+                    tx = Transaction(rows, log, self.identity.id_key, self._sources, actor)
+                    receipts = [command.decide(tx) for command in commands]
+                    if not tx.entries or self._write(tx, Guard(LOG, log.row)):
+                        return receipts
+                time.sleep(min(attempt, 10) / 1000)
+            raise BusyError("other processes are writing to this store all the time; try again")
+
+    def _write(self, tx: Transaction, guard: Guard) -> bool:
+        # A crash before the batch is written leaves the store as it was; after it, the events are
+        # there with their records, and the followers catch up on the next read.
+        try:
+            self.backend.write(tx.finish(), guard=guard, durable=True)
+        except GuardFailed:
+            return False
+        except BackendInDoubt as error:
+            first = tx.entries[0].header
+            raise InDoubtError(str(error), seq=first.seq, event_id=first.commitment) from error
+        self.recent.add(tx.entries)
+        return True
+
+    def read(self, rows: Reader, start: int, stop: int) -> Sequence[Entry]:
+        """Events from `start`, at most up to `stop`; only those not just committed are read back."""
+        return self.recent.get(start, stop) or read_entries(rows, start, stop)
+
+    def follow(self, *followers: Follower, more: bool = False) -> None:
+        """Bring these followers (none given: all) to the head; `more`: bulk work is going on."""
+        with self._follow_lock:
+            for follower in followers or self.followers:
+                catch_up(self.backend, follower, self.read, more=more)
+
+    @contextmanager
+    def view(self, *followers: Follower) -> Iterator[Snapshot]:
+        """A snapshot in which the records and all of `followers` are exactly at the head.
+
+        Raises:
+            BusyError: other processes moved the head every time.
+        """
+        for attempt in range(2 * READ_ATTEMPTS):
+            with self._held(attempt >= READ_ATTEMPTS):
+                if followers:
+                    self.follow(*followers)
+                with self.backend.snapshot() as rows:
+                    size = read_log(rows).size
+                    if all(is_current(rows, follower, size) for follower in (self.records, *followers)):
+                        yield rows
+                        return
+                self._finish_records()
+        raise BusyError("other processes are writing to this store all the time; try again")
+
+    @contextmanager
+    def _held(self, needed: bool) -> Iterator[None]:
+        if not needed:
+            yield
+            return
+        with self._write_lock:
+            yield
+
+    def roots(self, rows: Reader) -> Roots:
+        """The roots of a snapshot in which every follower is at the head."""
+        log = read_log(rows)
+        namespaces = (
+            self.trees.root(rows, "atoms"),
+            self.trees.root(rows, "edges"),
+            self.index.root(rows),
+            self.tags.root(rows),
+        )
+        return Roots(self.identity.store_id, log.size, log.frontier.root(), namespaces)
+
+    @property
+    def followers(self) -> tuple[Follower, ...]:
+        """All projections but the records."""
+        return self.projections[1:]
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Keep this process from writing and following meanwhile, this thread excepted."""
+        with self._write_lock, self._follow_lock:
+            yield
+
+    def close(self) -> None:
+        """Release the backend; closing twice is allowed."""
+        self.backend.close()
+
+
+class Recent:
+    """The events this process committed last, decoded, so that followers need not read them back."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._entries: list[Entry] = []
+
+    def add(self, entries: Sequence[Entry]) -> None:
+        """Keep `entries`; forget what is not next to them, and the oldest of too many."""
+        with self._lock:
+            kept = self._entries
+            if kept and kept[-1].header.seq + 1 != entries[0].header.seq:
+                kept.clear()
+            kept.extend(entries)
+            if len(kept) > 3 * limits.FOLLOW_EVENTS_MAX:
+                del kept[: len(kept) - limits.FOLLOW_EVENTS_MAX]
+
+    def get(self, start: int, stop: int) -> list[Entry]:
+        """The events from `start` up to `stop`; none unless all are kept."""
+        with self._lock:
+            kept = self._entries
+            if not kept or start < kept[0].header.seq or stop > kept[-1].header.seq + 1:
+                return []
+            first = kept[0].header.seq
+            return kept[start - first : stop - first]
