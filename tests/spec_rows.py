@@ -1,0 +1,167 @@
+"""Every row of a store from its journal, straight from SPEC.md: what a rebuild must give, byte for byte."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tests.spec_naive import (
+    GIVES_ORDINAL,
+    ON_ATOMS,
+    ON_EDGES,
+    Rows,
+    Terms,
+    dumps,
+    frontier,
+    identity,
+    index_leaves,
+    leaf_of,
+    opened,
+    segments,
+    subtree,
+    summary,
+    tag_rows,
+    term_rows,
+    tree_leaves,
+    u,
+    values,
+)
+from tests.spec_page import record_fields, table
+
+ATOM = record_fields("Atom record")
+BODY = [name for _, name, *_ in table("atom body")]
+EDGE = record_fields("Edge record")
+SHOWN = {"hidden_at": None, "hidden_reason": "", "hidden_by": ""}
+
+Event = tuple[list[Any], list[Any]]
+Record = dict[str, Any]
+
+
+def all_rows(journal: Rows, terms: Terms, stop_words: frozenset[str]) -> dict[bytes, bytes]:
+    """SPEC 4: all rows of a store in which every projection stands at the head."""
+    headers = [header for header, _ in journal]
+    events = [opened(header, payload) for header, payload in journal]
+    rows = {b"j/" + u(seq, 8): header for seq, header in enumerate(headers)}
+    rows |= {b"p/" + u(seq, 8): payload for seq, (_, payload) in enumerate(journal)}
+    rows[b"meta/log"] = dumps([events[-1][0][2], frontier(headers)])
+    for name in ("records", "index", "tags", "trees"):
+        rows[b"meta/cursor/" + name.encode()] = dumps([1, len(headers), leaf_of(headers[-1])])
+    leaves = {
+        name: {key: dumps(value) for key, value in found.items()}
+        for name, found in values([fields for fields, _ in events]).items()
+    }
+    for name, found in leaves.items():
+        rows |= {b"v/" + name.encode() + b"/" + key: value for key, value in found.items()}
+    leaves["tags"] = tag_rows(events)
+    rows |= {b"g/" + key: value for key, value in leaves["tags"].items()}
+    stored, leaves["index"] = index_rows(events, headers, terms, stop_words)
+    for name, found in leaves.items():
+        rows |= pages(name, found)
+    return rows | stored | record_rows(events)
+
+
+def index_rows(
+    events: Sequence[Event], headers: Sequence[bytes], terms: Terms, stop_words: frozenset[str]
+) -> tuple[dict[bytes, bytes], dict[bytes, bytes]]:
+    """SPEC 12: the rows of `index`, and the leaves of its tree that have rows."""
+    giving = [(fields[1], body) for fields, body in events if fields[3] in GIVES_ORDINAL]
+    documents = [terms(body[0] if body[1] is None else f"{body[1]}\n{body[0]}") for _, body in giving]
+    rows = {b"i/doc/" + u(ordinal, 4): u(seq, 8) for ordinal, (seq, _) in enumerate(giving)}
+    if giving:
+        rows[b"i/head"] = u(len(giving), 4) + leaf_of(headers[giving[-1][0]])
+    leaves = index_leaves(documents, stop_words)
+    for key, some in segments(documents):
+        if key[0] == 0xFF:
+            del leaves[key]
+            continue
+        rows[b"i/sum/" + key] = summary(some, stop_words)
+        rows |= {b"i/seg/" + key + b"/" + term: value for term, value in term_rows(some, stop_words)}
+    return rows, leaves
+
+
+def pages(namespace: str, leaves: dict[bytes, bytes]) -> dict[bytes, bytes]:
+    """SPEC 9: the pages of a namespace's tree."""
+    rows: dict[bytes, bytes] = {}
+
+    def page(some: list[tuple[bytes, bytes]], depth: int) -> None:
+        if len(some) < (2 if depth else 1):
+            return
+        occupied = marked = 0
+        slots = b""
+        for nibble in range(16):
+            below = [pair for pair in some if pair[0].hex()[depth] == f"{nibble:x}"]
+            if below:
+                occupied |= 1 << nibble
+                marked |= (len(below) == 1) << nibble
+                slots += b"".join(below[0]) if len(below) == 1 else subtree(below, 4 * (depth + 1))
+                page(below, depth + 1)
+        path = bytes.fromhex(some[0][0].hex()[:depth] + "0" * (depth % 2))
+        key = b"t/" + namespace.encode() + b"/" + u(depth, 1) + path
+        rows[key] = u(occupied, 2) + u(marked, 2) + slots
+
+    page(tree_leaves(namespace, leaves), 0)
+    return rows
+
+
+def record_rows(events: Sequence[Event]) -> dict[bytes, bytes]:
+    """SPEC 7: the records, and the counters."""
+    rows: dict[bytes, bytes] = {}
+    atoms: dict[bytes, Record] = {}
+    edges: dict[bytes, Record] = {}
+    ordinals, codes = 0, 0x8000
+    for (_, s, t, kind, by, _, _, *detail), body in events:
+        if kind in ON_ATOMS:
+            _fold_atom(atoms, s, t, kind, by, detail, body)
+        if kind in ON_EDGES:
+            _fold_edge(edges, s, t, kind, by, detail, body)
+        if kind in GIVES_ORDINAL:
+            rows[b"o/" + u(detail[1], 4)] = detail[0]
+            ordinals = max(ordinals, detail[1] + 1)
+        if kind == 7:
+            rows |= {b"y/code/" + detail[0]: body[0].encode(), b"y/name/" + body[0].encode(): detail[0]}
+            codes = max(codes, int.from_bytes(detail[0], "big") + 1)
+    rows |= {b"a/" + key: dumps([record[name] for name in ATOM]) for key, record in atoms.items()}
+    for record in edges.values():
+        raw = dumps([record[name] for name in EDGE])
+        src, code, dst = record["source_id"], record["code"], record["target_id"]
+        rows[b"e/from/" + b"/".join((src, code, dst))] = rows[b"e/to/" + b"/".join((dst, code, src))] = raw
+    return rows | {b"meta/next": dumps([ordinals, codes])}
+
+
+def _fold_atom(
+    atoms: dict[bytes, Record], s: int, t: int, kind: int, by: str, detail: list[Any], body: list[Any]
+) -> None:
+    before = atoms.get(detail[0])
+    if kind in GIVES_ORDINAL and (before is None) == (kind == 1):
+        first = {"version": 0, "created_seq": s, "created": t} if before is None else before
+        given = dict(zip(BODY, body, strict=True))
+        if given["created"] is None:
+            given["created"] = first["created"]
+        after = {"id": detail[0], "ordinal": detail[1], "state": 0, "payload_seq": s, **SHOWN}
+        version = {"version": first["version"] + 1, "created_seq": first["created_seq"]}
+        atoms[detail[0]] = before = given | after | version
+    if before is None:
+        return
+    if kind in (3, 4):
+        hidden = {"hidden_at": t, "hidden_reason": body[0], "hidden_by": by}
+        before |= {"state": 1, **hidden} if kind == 3 else {"state": 0, **SHOWN}
+    elif kind in (5, 6):
+        own = {identity(tag): tag for tag in before["tags"]}
+        theirs = {identity(tag): tag for tag in body[0]}
+        kept = theirs | own if kind == 5 else {name: tag for name, tag in own.items() if name not in theirs}
+        before["tags"] = [kept[name] for name in sorted(kept)]
+    before |= {"last_seq": s, "updated": t}
+
+
+def _fold_edge(
+    edges: dict[bytes, Record], s: int, t: int, kind: int, by: str, detail: list[Any], body: list[Any]
+) -> None:
+    key = b"".join(detail)
+    if kind == 9 and key in edges:
+        hidden = {"hidden_at": t, "hidden_reason": body[0], "hidden_by": by}
+        edges[key] |= {"state": 1, "last_seq": s, **hidden}
+    elif kind == 8:
+        first = edges.get(key, {"created_seq": s, "created_at": t, "created_by": by})
+        ends = dict(zip(("source_id", "code", "target_id"), detail, strict=True))
+        fresh = {"state": 0, "payload_seq": s, "last_seq": s, "weight": body[0], "data": body[1], **SHOWN}
+        edges[key] = first | ends | fresh

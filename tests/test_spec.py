@@ -1,0 +1,237 @@
+"""SPEC.md says what the code does: its tables are read and compared both ways, so neither goes stale."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from engine import errors, limits
+from engine.cli.helping import EXIT_CODES
+from engine.codec import BODIES, DETAILS, HEADER_FIELDS, SALT_BYTES
+from engine.events import RESERVED_KINDS, AtomBody, EventKind, Header
+from engine.followers import chunks, segments
+from engine.followers.tags import Group
+from engine.layout import COUNTERS, CURSOR, FAMILIES, FORMAT, LOG, NAMESPACES
+from engine.model import EdgeType, State
+from engine.records import FIRST_TYPE_CODE, AtomRecord, EdgeRecord
+from engine.store import projections
+from engine.text import analyzer, identifiers, make_unicode14_table, words
+from proofs import hashing
+from tests.spec_page import blocks, number, page, record_fields, stop_words, table
+
+SECTIONS = (
+    "What this is, and what a root promises",
+    "Definitions",
+    "Notation and encodings",
+    "Keys",
+    "Journal",
+    "Log",
+    "Records and the fold",
+    "Followers",
+    "Trees",
+    "Tags",
+    "Analyzer",
+    "Index",
+    "Overall root and checkpoints",
+    "Text rules and limits",
+    "Reading the past",
+    "Verification",
+    "Assumptions about media and backends",
+    "Threat model",
+    "Versions",
+)
+
+
+def fields_of(cell: str) -> list[str]:
+    """The names in a cell of the table of kinds."""
+    return [] if cell == "–" else [name.strip() for name in cell.split(",")]
+
+
+def test_sections_stand_in_their_order() -> None:
+    """The nineteen sections are there, numbered, and the appendix comes last."""
+    headings = re.findall(r"^## (.*)$", page(), re.MULTILINE)
+    assert headings == [f"{n}. {title}" for n, title in enumerate(SECTIONS, 1)] + ["Appendix"]
+
+
+def test_every_limit_is_listed_with_its_value() -> None:
+    """The limits table has every public constant of `engine.limits` with its value, and no other row."""
+    listed = {name: number(value) for name, value, _, _ in table("limits")}
+    constants = {name: value for name, value in vars(limits).items() if name.isupper() and name[0] != "_"}
+    assert listed == constants
+
+
+def test_every_limit_names_an_error_there_is() -> None:
+    """What the limits table says of going over a limit is the code of an error, or that there is none."""
+    kinds = [kind for kind in vars(errors).values() if isinstance(kind, type)]
+    codes = {kind.code for kind in kinds if issubclass(kind, errors.EngineError)}
+    for name, _, _, over in table("limits"):
+        assert re.split("[;:]", over)[0] in codes | {"none"}, name
+
+
+def test_limits_inside_other_tables_are_the_constants() -> None:
+    """The bounds that the tables of header and atom repeat are those of `engine.limits`."""
+    bounds = {row[1]: row[2] for row in (*table("atom body"), *table("header"))}
+    expected = {
+        "content": limits.CONTENT_BYTES_MAX,
+        "title": limits.TITLE_BYTES_MAX,
+        "buckets": limits.BUCKETS_PER_ATOM_MAX,
+        "source": limits.SOURCE_BYTES_MAX,
+        "trust": limits.TRUST_MAX,
+        "key": limits.KEY_BYTES_MAX,
+        "kind": 255,
+    }
+    found = {
+        name: re.findall(r"≤ ([\d,]+)", bounds[name])
+        for name in ("content", "title", "source", "trust", "key")
+    }
+    for name, numbers in found.items():
+        assert [number(value) for value in numbers] == [expected[name]], name
+    assert bounds["tags"] == f"array of ≤ {limits.TAGS_PER_ATOM_MAX} texts ≤ {limits.TAG_BYTES_MAX}"
+    assert bounds["buckets"] == f"array of ≤ {limits.BUCKETS_PER_ATOM_MAX} labels"
+    assert bounds["seq"] == "uint ≤ 2^53"
+    assert limits.SEQ_MAX == 2**53
+
+
+def test_every_family_of_keys_is_listed() -> None:
+    """The table of keys has the families of `engine.layout` with their prefixes, and no other row."""
+    listed = {name: prefix.encode() for name, prefix, *_ in table("families")}
+    assert listed == FAMILIES
+
+
+def test_single_rows_under_meta_are_named() -> None:
+    """The row of the family `meta` names every single row that the engine keeps there."""
+    rest = next(rest for name, _, rest, *_ in table("families") if name == "meta")
+    named = {b"meta/" + item.partition("‖")[0].strip().encode() for item in rest.split(";")}
+    assert named == {LOG, COUNTERS, CURSOR}
+
+
+def test_every_kind_of_event_is_listed() -> None:
+    """The table of kinds has all kinds by number and name, reserved ones marked, and no other row."""
+    listed = {int(kind): name for kind, name, *_ in table("kinds")}
+    reserved = {int(kind): name for kind, name, subject, *_ in table("kinds") if subject == "reserved"}
+    assert listed == {int(kind): kind.name.lower() for kind in EventKind} | RESERVED_KINDS
+    assert reserved == RESERVED_KINDS
+
+
+@pytest.mark.parametrize("kind", EventKind, ids=lambda kind: kind.name.lower())
+def test_details_and_bodies_have_the_listed_number_of_fields(kind: EventKind) -> None:
+    """For each kind, detail and body have as many fields as the page lists."""
+    _, _, _, detail, body = table("kinds")[kind]
+    assert len(fields_of(detail)) == len(DETAILS[kind][1])
+    listed = len(table("atom body")) if body == "the atom's body" else len(fields_of(body))
+    assert listed == len(BODIES[kind][1])
+
+
+def test_header_fields_are_listed_in_order() -> None:
+    """The common fields of a header are `format` and those of `Header` but its detail, in order."""
+    rows = table("header")
+    listed = [name for _, name, *_ in rows]
+    assert [int(row[0]) for row in rows] == list(range(len(HEADER_FIELDS)))
+    assert listed == ["format", *(name for name in Header._fields if name != "detail")]
+    assert rows[0][2] == f"uint, {FORMAT}"
+
+
+def test_atom_body_fields_are_listed_in_order() -> None:
+    """The fields of an atom's body are those of `AtomBody`, in order."""
+    assert [row[1] for row in table("atom body")] == list(AtomBody._fields)
+
+
+def test_records_are_listed_in_order() -> None:
+    """The fields of the two kinds of record are those of the engine, in order."""
+    assert record_fields("Atom record") == list(AtomRecord._fields)
+    spelled = {"source_id": "src", "code": "type", "target_id": "dst"}
+    assert [spelled.get(name, name) for name in record_fields("Edge record")] == list(EdgeRecord._fields)
+
+
+def test_edge_types_are_listed() -> None:
+    """The table of edge types is the built-in enum; registered ones begin where the page says."""
+    assert {name: int(code) for code, name in table("edge types")} == {
+        kind.name.lower(): kind.value for kind in EdgeType
+    }
+    assert f"the code is 0x{FIRST_TYPE_CODE:04X} for the first one" in page()
+
+
+def test_groups_are_listed() -> None:
+    """The table of groups is the enum of the follower `tags`."""
+    assert {name: int(value) for value, name, *_ in table("groups")} == {
+        group.name.lower(): group.value for group in Group
+    }
+
+
+def test_states_are_listed() -> None:
+    """The numbers of the states are those that values hold."""
+    assert (
+        f"States are numbers: {', '.join(f'{state.name.lower()} {state.value}' for state in State)}."
+        in page()
+    )
+
+
+def test_roles_are_listed_with_their_contexts() -> None:
+    """The table of hash roles has every context string, and no other row."""
+    assert {row[at]: row[at + 1] for row in table("roles") for at in (0, 3)} == hashing.CONTEXTS
+
+
+def test_exit_codes_are_listed() -> None:
+    """The table of exit codes is what the command line announces, and every error's code is in it."""
+    listed = {int(row[at]): row[at + 1] for row in table("exit codes") for at in (0, 2)}
+    assert listed == EXIT_CODES
+    kinds = [kind for kind in vars(errors).values() if isinstance(kind, type)]
+    assert {kind.exit_code for kind in kinds if issubclass(kind, errors.EngineError)} <= set(listed)
+
+
+def test_projections_and_namespaces_are_named() -> None:
+    """The projections with their version, and the namespaces in their order, are as the page says."""
+    names = [follower.name for follower in projections()]
+    assert f"four projections: {', '.join(f'`{name}`' for name in names)}, each of version 1." in page()
+    assert {follower.version for follower in projections()} == {1}
+    assert f"for {', '.join(NAMESPACES)}: u8 length" in page()
+
+
+def test_stop_words_are_listed() -> None:
+    """The stop words of the page are those of the analyzer, and so are the clipped endings."""
+    assert stop_words() == words.STOP_WORDS
+    endings = re.search(r"is, in lower case, one of\n *([a-z ]+), then", page())
+    assert endings is not None
+    assert frozenset(endings[1].split()) == words.CLIPPED_ENDINGS
+
+
+def test_blocks_of_code_points_are_listed() -> None:
+    """The ranges of the page are those that the class table was made with."""
+    listed = {name: tuple(ranges) for name, ranges in blocks().items() if name != "white space"}
+    assert listed == {
+        "invisible": make_unicode14_table.IGNORED_BESIDES_FORMAT,
+        "no space": make_unicode14_table.NO_SPACE_BLOCKS,
+        "pictographs": make_unicode14_table.PICTOGRAPH_BLOCKS,
+        "Han": analyzer._HAN,
+    }
+
+
+def test_white_space_is_listed() -> None:
+    """What the page calls white space is what the border takes for it."""
+    listed = {point for first, last in blocks()["white space"] for point in range(first, last + 1)}
+    assert listed == {point for point in range(0x110000) if chr(point).isspace()}
+
+
+@pytest.mark.parametrize(
+    ("sentence", "value"),
+    [
+        ("salt[{}] ‖ body", SALT_BYTES),
+        ("1 to {:,} members", chunks.SPARSE_MAX),
+        ("{:,} bytes of bits", chunks.DENSE_BYTES),
+        ("The last N mod {}", segments.SEGMENT_DOCUMENTS),
+        ("at most {:,}. Its length", 255),
+        ("not stop words, at most {:,}.", segments.LENGTH_MAX),
+        ("Keep the first 2^{} code points", analyzer.TEXT_CHARS_MAX.bit_length() - 1),
+        ("then up to {} times", analyzer.JOINS_MAX),
+        ("in at most {} bytes of UTF-8", identifiers.TERM_BYTES_MAX),
+        ("More than {} pieces", identifiers.PIECES_MAX),
+        ("genesis names it (`{}`)", analyzer.ANALYZER_NAME),
+        ("H(overall; u32 {} ‖", hashing.FORMAT),
+        ("batches of at most {:,} events", limits.FOLLOW_EVENTS_MAX),
+        ("at most {} combining marks (gc M*) in a row", limits.COMBINING_RUN_MAX),
+    ],
+)
+def test_numbers_in_sentences_are_the_constants(sentence: str, value: int | str) -> None:
+    """A constant that the page states in running text has the value of the code."""
+    assert sentence.format(value) in page()

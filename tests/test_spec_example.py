@@ -1,0 +1,271 @@
+"""SPEC.md is enough: its example and whole stores are worked out again by code that knows only the page."""
+
+from __future__ import annotations
+
+import random
+import unicodedata
+
+import cbor2
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from backends.base import Reader
+from backends.memory import MemoryBackend
+from engine.engine import Engine
+from engine.layout import JOURNAL, LOG, PAYLOAD, value_key
+from engine.text.analyzer import analyze_query, fingerprint, index_terms
+from engine.text.probes import probes
+from tests import spec_naive as naive
+from tests.spec_analyzer import SpecAnalyzer
+from tests.spec_page import blocks, named, stop_words
+from tests.spec_rows import all_rows
+
+ROOTS = ("log", "atoms", "edges", "index", "tags")
+
+needs_unicode14 = pytest.mark.skipif(
+    unicodedata.unidata_version != "14.0.0",
+    reason="the page's classes need a Python that has Unicode 14.0 (3.11)",
+)
+
+
+def salt_of(seq: int) -> bytes:
+    """What the page says of the example: store id, id key, and salts."""
+    return {-1: b"\x11", -2: b"\x22"}.get(seq, bytes([seq % 256])) * 32
+
+
+class Clock:
+    """The time of event n, asked for in order."""
+
+    def __init__(self) -> None:
+        self.event = -1
+
+    def __call__(self) -> int:
+        """The next one."""
+        self.event += 1
+        return 1_600_000_000_000_000 + self.event * 1_000_000
+
+
+def rows_of(reader: Reader) -> list[tuple[bytes, bytes]]:
+    """The journal of a store: header and payload of each event."""
+    headers = [row for _, row in reader.scan_prefix(JOURNAL)]
+    return list(zip(headers, [row for _, row in reader.scan_prefix(PAYLOAD)], strict=True))
+
+
+def example_rows() -> list[tuple[bytes, bytes]]:
+    """The journal of the page's example."""
+    example = named("example")
+    return [
+        (bytes.fromhex(example[f"header {n}"]), bytes.fromhex(example[f"payload {n}"]))
+        for n in range(sum(name.startswith("header") for name in example))
+    ]
+
+
+def example_roots() -> dict[str, str]:
+    """The roots that the page prints."""
+    return {name: named("example")[f"root {name}"] for name in (*ROOTS, "overall")}
+
+
+@pytest.fixture(scope="module")
+def example_engine() -> Engine:
+    """A memory that was told what the page tells of."""
+    engine = Engine(MemoryBackend(), clock=Clock(), salts=salt_of)
+    content = "The daemon listens on port 8080."
+    first = engine.add(
+        content, title="ADR-016", tags=("Port", "Résumé"), source="adr/016.md", sequence=65_536
+    ).subject
+    second = engine.add("Écoute: l'été, daemon!", created=0).subject
+    engine.link(second, "references", first)
+    engine.tombstone(second, "stale")
+    engine.checkpoint()
+    return engine
+
+
+def test_engine_writes_the_rows_of_the_example(example_engine: Engine) -> None:
+    """With the page's clock and salts the engine's headers and payloads are the page's, byte for byte."""
+    assert rows_of(example_engine.store.backend) == example_rows()
+
+
+def test_engine_gives_the_roots_of_the_example(example_engine: Engine) -> None:
+    """The engine's roots over the example are the page's."""
+    shown = example_engine.root()
+    assert {"log": shown.log_root, "overall": shown.root, **shown.namespaces} == example_roots()
+
+
+def test_engine_keeps_the_other_bytes_of_the_example(example_engine: Engine) -> None:
+    """The frontier and the leaf value that the page prints are those in the store."""
+    rows, example = example_engine.store.backend, named("example")
+    log = rows.get(LOG)
+    assert log is not None
+    assert cbor2.loads(log)[1].hex() == example["frontier"]
+    value = rows.get(value_key("atoms", bytes.fromhex(example["id first"])))
+    assert value is not None
+    assert value.hex() == example["value first"]
+
+
+def test_page_alone_gives_the_roots_of_the_example() -> None:
+    """From the page's rows and terms, its rules give its roots, with no code of the engine."""
+    example = named("example")
+    documents = iter([example["terms 0"].split(), example["terms 1"].split()])
+    found = naive.all_roots(example_rows(), lambda _: next(documents), stop_words())
+    assert {name: root.hex() for name, root in found.items()} == example_roots()
+
+
+def test_checkpoint_of_the_example_holds_the_roots_before_it() -> None:
+    """The example's last event holds the overall root and the namespace roots of the five before it."""
+    example, rows = named("example"), example_rows()
+    documents = iter([example["terms 0"].split(), example["terms 1"].split()])
+    found = naive.all_roots(rows[:-1], lambda _: next(documents), stop_words())
+    header, body = naive.opened(*rows[-1])
+    assert header[7] == found["overall"]
+    assert body[0] == [found[name] for name in ("atoms", "edges", "index", "tags")]
+
+
+def test_small_values_of_the_example_follow_from_the_page() -> None:
+    """Ids, frontier, leaf value and summary of the example come out of the page's rules."""
+    example, rows = named("example"), example_rows()
+    events = [naive.opened(*row) for row in rows]
+    id_key = events[0][1][0]
+    for name, (_, body) in (("id first", events[1]), ("id second", events[2])):
+        assert naive.default_id(id_key, body[5], body[0], body[10], body[11]).hex() == example[name]
+    assert naive.frontier([header for header, _ in rows]).hex() == example["frontier"]
+    atoms = naive.values([fields for fields, _ in events])["atoms"]
+    assert naive.dumps(atoms[bytes.fromhex(example["id first"])]).hex() == example["value first"]
+    documents = [example["terms 0"].split(), example["terms 1"].split()]
+    assert naive.summary(documents, stop_words()).hex() == example["summary tail"]
+
+
+def test_constants_follow_from_the_page() -> None:
+    """Each constant of the appendix is what the rule it names gives; the fingerprint is the analyzer's."""
+    key = b"\x22" * 32
+    expected = [
+        naive.log_root([]),
+        naive.digest("key", b"\x05atoms" + b"\x01" * 16),
+        naive.digest("leaf", bytes(64)),
+        naive.digest("commitment", bytes(32) + b"\x80"),
+        naive.default_id(key, None, "a", 0, None),
+        naive.default_id(key, "s", "", 0, "k"),
+        fingerprint(),
+    ]
+    assert list(named("constants").values()) == [value.hex() for value in expected]
+
+
+WORDS = (
+    "daemon",
+    "listens",
+    "on",
+    "port",
+    "ADR-016",
+    "C++",
+    "Anna's",
+    "HTTPServer",
+    "sha256",
+    "東京都",
+    "été",
+    "the",
+    "🚀",
+)
+
+
+def busy_store(seed: int, rounds: int) -> Engine:
+    """A memory after `rounds` commands of every kind, in batches; which ones follows from the seed."""
+    chance = random.Random(seed)
+    engine = Engine(MemoryBackend(), clock=Clock(), salts=salt_of)
+    engine.register_type("listens_on")
+    atoms = [engine.add(f"start {n}").subject for n in range(3)]
+    for n in range(rounds):
+        text = " ".join(chance.choices(WORDS, k=chance.randrange(1, 12)))
+        atom = chance.choice(atoms)
+        one, two = chance.sample(atoms[:3], 2)
+        live = engine.get(atom).tombstone is None
+        match chance.randrange(9):
+            case 0 if live:
+                engine.revise(atom, content=f"{text} {n}", title=chance.choice((None, "Title of it")))
+            case 1 if live:
+                engine.tombstone(atom)
+            case 2:
+                engine.revive(atom)
+            case 3 if live:
+                engine.tag(atom, chance.choice(("Straße", "ﬁn", "x", "Y", "ÉTÉ")))
+            case 4 if live:
+                engine.untag(atom, chance.choice(("STRASSE", "X", "y")))
+            case 5:
+                engine.link(one, chance.choice(("references", "listens_on")), two, weight=0.5)
+            case 6:
+                engine.unlink(one, "references", two)
+            case 7 if n % 5 == 0:
+                engine.checkpoint()
+            case _:
+                fields = {
+                    "source": chance.choice((None, "a/b.md")),
+                    "created": chance.choice((None, 0, 1 << 62)),
+                }
+                fields |= {"key": chance.choice((None, f"key {n}")), "sequence": n, "trust": n % 101}
+                atoms.append(engine.add(f"{text} {n}", **fields).subject)
+    return engine
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_page_alone_gives_every_row_of_a_busy_store(seed: int) -> None:
+    """For a journal with every kind of event, the page's rules give every row of the store, and no other."""
+    engine = busy_store(seed, 120)
+    engine.catch_up()
+    stored = dict(engine.store.backend.scan())
+    assert all_rows(rows_of(engine.store.backend), index_terms, stop_words()) == stored
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_page_alone_gives_the_roots_of_a_busy_store(seed: int) -> None:
+    """For a journal with every kind of event, the page's rules give the engine's roots."""
+    engine = busy_store(seed, 120)
+    shown = engine.root()
+    found = naive.all_roots(rows_of(engine.store.backend), index_terms, stop_words())
+    expected = {"log": shown.log_root, "overall": shown.root, **shown.namespaces}
+    assert {name: root.hex() for name, root in found.items()} == expected
+
+
+def test_page_alone_gives_all_of_a_store_with_segments_and_dense_chunks() -> None:
+    """With 5,400 ordinals, so with segments, a tail and dense chunks, roots and rows are the engine's."""
+    from engine import Add
+
+    engine = Engine(MemoryBackend(), clock=Clock(), salts=salt_of)
+    commands = (
+        Add(f"{WORDS[n % 13]} {WORDS[n % 7]} {n % 97}", tags=("all",), occurrence=n) for n in range(5_400)
+    )
+    assert len(list(engine.apply_many(commands))) == 5_400
+    shown = engine.root()
+    found = naive.all_roots(rows_of(engine.store.backend), index_terms, stop_words())
+    expected = {"log": shown.log_root, "overall": shown.root, **shown.namespaces}
+    assert {name: root.hex() for name, root in found.items()} == expected
+    stored = dict(engine.store.backend.scan())
+    assert all_rows(rows_of(engine.store.backend), index_terms, stop_words()) == stored
+
+
+@pytest.fixture(scope="module")
+def spec_analyzer() -> SpecAnalyzer:
+    """The analyzer that section 11 describes."""
+    return SpecAnalyzer(blocks(), stop_words())
+
+
+@needs_unicode14
+def test_analyzer_of_the_page_reads_every_probe_alike(spec_analyzer: SpecAnalyzer) -> None:
+    """Section 11 gives the terms of the engine for every text that the fingerprint covers."""
+    for probe in probes():
+        assert spec_analyzer.index_terms(probe) == index_terms(probe), repr(probe)
+        assert spec_analyzer.query_terms(probe) == analyze_query(probe), repr(probe)
+
+
+_PIECES = [
+    *"aAsSzZ09_-.'@+# éÉßİſ\u0301\u0345\u200b\u200d\u2019\u2010\ufe0f\u0378\u034f",
+    *"日本はひﾞกำ한ᄒ🚀👍\U00010400\U00020000",
+    *("AB", "ABs", "xABs", "xY", "12", "'s", "don't", "++", "__", "ing"),
+]
+
+
+@needs_unicode14
+@settings(max_examples=300)
+@given(text=st.lists(st.sampled_from(_PIECES), max_size=30).map("".join) | st.text(max_size=20))
+def test_analyzer_of_the_page_reads_any_text_alike(spec_analyzer: SpecAnalyzer, text: str) -> None:
+    """Section 11 gives the terms of the engine for texts made to strain its rules."""
+    assert spec_analyzer.index_terms(text) == index_terms(text)
+    assert spec_analyzer.query_terms(text) == analyze_query(text)
