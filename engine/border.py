@@ -1,7 +1,7 @@
 """The border: what may come in, and in what form it is kept. Everything here runs before a write.
 
 Text is kept as it was given. Only tags are brought to a normal form, because two spellings of one
-tag must meet (SPEC: Limits and text).
+tag must meet (SPEC: Text rules and limits).
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Canonical bytes of events: one encoding for each value, and nothing else is accepted.
 
-Deterministic CBOR (RFC 8949 section 4.2) restricted to arrays, unsigned integers, byte strings,
-text, true, false and null. Decoding re-encodes and compares, because cbor2 by itself accepts long
-forms, indefinite lengths and trailing bytes.
+Deterministic CBOR (RFC 8949 section 4.2.1) restricted to arrays, unsigned integers, byte strings,
+text and null. Decoding re-encodes and compares, because cbor2 by itself accepts long forms,
+indefinite lengths and trailing bytes. Only an edge's opaque data may hold maps; `canonical` of cbor2
+orders their keys by length first, as RFC 7049 does.
 """
 
 from __future__ import annotations

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from backends.base import Backend, Batch
-from engine.errors import VerificationError
+from backends.base import Backend, Batch, Reader
+from engine.errors import CorruptionError, VerificationError
 from engine.followers.base import catch_up, drop
 from engine.journal import read_log
+from engine.layout import JOURNAL, journal_key
 from engine.model import Checkpoint
 from engine.replay import Progress, check_prefix, no_progress, replay
 from engine.store import Store
+from proofs.log import Frontier, leaf_hash
 
 
 def rebuild(store: Store, progress: Progress = no_progress) -> Checkpoint:
@@ -20,7 +22,7 @@ def rebuild(store: Store, progress: Progress = no_progress) -> Checkpoint:
         CorruptionError: the journal is damaged; nothing was dropped that cannot be made again.
     """
     with store.paused():
-        size = read_log(store.backend).size
+        size = check_log(store.backend)
         drop(store.backend, store.projections)
         for done, projection in enumerate(store.projections):
             progress(size * done // len(store.projections), size)
@@ -29,6 +31,26 @@ def rebuild(store: Store, progress: Progress = no_progress) -> Checkpoint:
         progress(size, size)
         with store.view(*store.followers) as rows:
             return store.roots(rows).shown()
+
+
+def check_log(rows: Reader) -> int:
+    """The size of the journal, once its headers are known to be those the log commits to.
+
+    Raises:
+        CorruptionError: they are not.
+    """
+    log, frontier = read_log(rows), Frontier()
+    for key, raw in rows.scan_prefix(JOURNAL):
+        if key != journal_key(frontier.size):
+            raise CorruptionError(f"journal header {frontier.size} is missing", family="journal")
+        frontier.append(leaf_hash(raw))
+    if frontier != log.frontier:
+        raise CorruptionError(
+            f"the journal's {frontier.size} headers are not the {log.size} that the log commits to",
+            hint="run `engine verify-root`; restore a copy whose root you know",
+            family="journal",
+        )
+    return log.size
 
 
 def copy(source: Backend, target: Backend, progress: Progress = no_progress) -> Checkpoint:

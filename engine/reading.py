@@ -32,6 +32,12 @@ class Reading:
         """For the parts of the engine itself; its methods raise the backends' errors, too."""
         self.config = config
 
+    @property
+    def size(self) -> int:
+        """How many events the journal has."""
+        with translated():
+            return read_log(self.store.backend).size
+
     @contextmanager
     def as_of(self, moment: AsOf) -> Iterator[Reading]:
         """The memory as it was at a moment, to ask any query of."""

@@ -13,10 +13,10 @@ from backends.base import Backend, Batch, Guard, Reader
 from backends.errors import GuardFailed
 from engine import limits
 from engine.errors import ConflictError
-from engine.followers.base import Cursor, encode_cursor
-from engine.followers.records import Records
+from engine.followers.records import Records, count, seal
 from engine.journal import RawEntry, encode_log, read_log, read_raw
-from engine.layout import LOG, cursor_key, journal_key, payload_key
+from engine.layout import LOG, journal_key, payload_key
+from engine.records import read_counters
 
 Progress = Callable[[int, int], None]
 """Called with (events done, events in all)."""
@@ -42,8 +42,9 @@ def append(target: Backend, events: Sequence[RawEntry]) -> None:
         frontier.append(event.entry.leaf)
     last = events[-1].entry
     with target.snapshot() as rows:
-        records.follow([event.entry for event in events], rows, batch)
-    batch.put(cursor_key(records.name), encode_cursor(Cursor(records.version, frontier.size, last.leaf)))
+        entries = [event.entry for event in events]
+        records.follow(entries, rows, batch)
+        seal(batch, last, count(entries, read_counters(rows)))
     batch.put(LOG, encode_log(last.header.time, frontier))
     try:
         target.write(batch, guard=Guard(LOG, log.row), durable=False)

@@ -15,12 +15,12 @@ from backends.base import Backend, Batch, Guard, Reader, Snapshot
 from backends.errors import BackendInDoubt, GuardFailed
 from engine import limits
 from engine.commands.base import Command, Transaction
-from engine.errors import BusyError, ConflictError, InDoubtError, RefusedError
+from engine.errors import BusyError, ConflictError, CorruptionError, InDoubtError, RefusedError
 from engine.events import Entry, EventKind, GenesisBody, GenesisDetail
 from engine.fold import Overlay
-from engine.followers.base import Cursor, Follower, catch_up, encode_cursor, is_current
+from engine.followers.base import Follower, catch_up, is_current
 from engine.followers.index import IndexFollower, document_text
-from engine.followers.records import Records
+from engine.followers.records import Records, seal
 from engine.followers.tags import TagsFollower
 from engine.followers.trees import TreesFollower
 from engine.journal import (
@@ -32,8 +32,9 @@ from engine.journal import (
     read_identity,
     read_log,
 )
-from engine.layout import LOG, cursor_key
+from engine.layout import LOG
 from engine.model import Receipt
+from engine.records import read_counters
 from engine.roots import Roots
 from engine.text.analyzer import ANALYZER_NAME, fingerprint
 
@@ -62,6 +63,8 @@ class Store:
         self.recent = Recent()
         self.records, self.index, self.tags, self.trees = self.projections = projections()
         if sources is not None and read_log(backend).size == 0:
+            if next(backend.scan(), None) is not None:
+                raise CorruptionError("the store has rows but no log state", family="meta")
             self._write_genesis(sources)
         self.identity = read_identity(backend)
         check_analyzer(self.identity, ANALYZER_NAME, fingerprint())
@@ -79,7 +82,7 @@ class Store:
         body = GenesisBody(sources.salts(-2))
         entry = appender.append(EventKind.GENESIS, "engine", None, detail, body)
         appender.finish()
-        batch.put(cursor_key(Records.name), encode_cursor(Cursor(Records.version, 1, entry.leaf)))
+        seal(batch, entry, read_counters(self.backend))
         try:
             self.backend.write(batch, guard=Guard(LOG, None), durable=True)
         except GuardFailed:

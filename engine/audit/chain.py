@@ -1,6 +1,7 @@
 """Whether each event can follow from the ones before it: what deciding guarantees, checked again.
 
-Folding judges nothing, so a journal made by hand could say things that no command decides.
+Folding judges nothing, so a journal made by hand could say things that no command decides. Headers
+are judged, and of bodies only a predicate's name: any other payload may have been destroyed.
 """
 
 from __future__ import annotations
@@ -9,78 +10,116 @@ from collections.abc import Sequence
 
 from backends.base import Reader
 from engine.audit.compare import Difference
-from engine.events import AtomDetail, EdgeDetail, Entry, EventKind, TypeDetail
+from engine.events import AtomDetail, EdgeDetail, Entry, EventKind, TypeBody, TypeDetail
 from engine.followers.records import count
 from engine.followers.trees import Value, read_value, subject_of, value_after
-from engine.journal import read_log
+from engine.journal import read_header, read_log
 from engine.layout import journal_key
-from engine.model import State
-from engine.records import read_counters
+from engine.model import EdgeType, State
+from engine.records import FIRST_TYPE_CODE, read_counters, type_code
 
-_NEEDS_LIVE = frozenset(
-    {
-        EventKind.ATOM_REVISED,
-        EventKind.ATOM_TOMBSTONED,
-        EventKind.TAGS_ADDED,
-        EventKind.TAGS_REMOVED,
-        EventKind.EDGE_REMOVED,
-    }
-)
-_NEEDS_HIDDEN = frozenset({EventKind.ATOM_REVIVED})
 _CREATES = frozenset({EventKind.ATOM_ADDED, EventKind.EDGE_ADDED})
+_GIVES_ORDINAL = frozenset({EventKind.ATOM_ADDED, EventKind.ATOM_REVISED})
+_NEEDS_HIDDEN = frozenset({EventKind.ATOM_REVIVED, EventKind.EDGE_ADDED})
+"""On a subject that is recorded; all other kinds need it live."""
 
 
 def check_chain(entries: Sequence[Entry], before: Reader) -> Difference | None:
     """The first of `entries` that no command would have decided on top of `before`; None if all may stand."""
-    values: dict[tuple[str, bytes], Value | None] = {}
-    counters, time = read_counters(before), read_log(before).time
+    chain = _Chain(before)
     for entry in entries:
+        if problem := chain.problem(entry):
+            seq = entry.header.seq
+            return Difference("journal", journal_key(seq).hex(), seq, f"event {problem}")
+    return None
+
+
+class _Chain:
+    """What the events so far have made true: the rows before them, and what they changed."""
+
+    def __init__(self, before: Reader) -> None:
+        self._before = before
+        self._values: dict[tuple[str, bytes], Value | None] = {}
+        self._names: set[str] = set()
+        self._counters = read_counters(before)
+        log = read_log(before)
+        self._time = log.time
+        self._last = read_header(before, log.size - 1)[0].kind if log.size else None
+
+    def problem(self, entry: Entry) -> str | None:
+        """What is wrong with the next event; None if nothing, and then it counts as having happened."""
         header = entry.header
-        subject = subject_of(entry)
-        problem = None
-        if header.time < time:
-            problem = "is earlier than the event before it"
-        elif (header.seq == 0) is not (header.kind is EventKind.GENESIS):
-            problem = "is a genesis that is not the first event, or a first event that is none"
-        elif subject[0]:
-            if subject not in values:
-                values[subject] = read_value(before, *subject)
-            problem = _subject_problem(entry, values[subject], counters.next_ordinal)
-            values[subject] = value_after(entry, values[subject]) or values[subject]
-        elif isinstance(header.detail, TypeDetail):
-            code = int.from_bytes(header.detail.code, "big")
-            problem = None if code == counters.next_type else "skips or repeats the code of a predicate"
-        if problem:
-            return Difference("journal", journal_key(header.seq).hex(), header.seq, f"event {problem}")
-        time, counters = header.time, count((entry,), counters)
-    return None
+        problem = self._order_problem(entry) or self._detail_problem(entry)
+        if problem is None:
+            subject = subject_of(entry)
+            if subject[0]:
+                self._values[subject] = value_after(entry, self._value(*subject))
+            self._counters = count((entry,), self._counters)
+            self._time, self._last = header.time, header.kind
+        return problem
+
+    def _order_problem(self, entry: Entry) -> str | None:
+        header = entry.header
+        if header.time < self._time:
+            return "is earlier than the event before it"
+        if (self._last is None) is not (header.kind is EventKind.GENESIS):
+            return "is a genesis that is not the first event, or a first event that is none"
+        if header.kind is EventKind.CHECKPOINT and self._last is EventKind.CHECKPOINT:
+            return "is a checkpoint right after a checkpoint"
+        return None
+
+    def _detail_problem(self, entry: Entry) -> str | None:
+        namespace, key = subject_of(entry)
+        value = self._value(namespace, key) if namespace else None
+        if entry.header.prev != (None if value is None else value.last_seq):
+            return "does not name the event before it on its subject"
+        detail = entry.header.detail
+        if namespace and not _state_allows(entry.header.kind, value):
+            return "is not possible in the state its subject is in"
+        if isinstance(detail, AtomDetail):
+            return self._atom_problem(entry.header.kind, detail, value)
+        if isinstance(detail, EdgeDetail):
+            return self._edge_problem(detail)
+        return self._type_problem(detail, entry) if isinstance(detail, TypeDetail) else None
+
+    def _atom_problem(self, kind: EventKind, detail: AtomDetail, value: Value | None) -> str | None:
+        if detail.id == bytes(16):
+            return "is about the id that is all zero"
+        current = None if value is None else value.ordinal
+        expected = (self._counters.next_ordinal, current) if kind in _GIVES_ORDINAL else (current, None)
+        right = (detail.ordinal, detail.replaced) == expected
+        return None if right else "has another ordinal than it must"
+
+    def _edge_problem(self, detail: EdgeDetail) -> str | None:
+        if detail.src == detail.dst:
+            return "joins an atom to itself"
+        if not all(self._value("atoms", end) for end in (detail.src, detail.dst)):
+            return "joins an atom that was never recorded"
+        code = int.from_bytes(detail.type, "big")
+        built_in = len(detail.type) == 1 and code in set(EdgeType)
+        registered = len(detail.type) == 2 and FIRST_TYPE_CODE <= code < self._counters.next_type
+        return None if built_in or registered else "has a type that was never registered"
+
+    def _type_problem(self, detail: TypeDetail, entry: Entry) -> str | None:
+        if int.from_bytes(detail.code, "big") != self._counters.next_type:
+            return "skips or repeats the code of a predicate"
+        if isinstance(entry.body, TypeBody):
+            name = entry.body.name
+            if name in self._names or type_code(self._before, name) is not None:
+                return "gives a predicate the name of another one"
+            self._names.add(name)
+        return None
+
+    def _value(self, namespace: str, key: bytes) -> Value | None:
+        subject = (namespace, key)
+        if subject not in self._values:
+            self._values[subject] = read_value(self._before, namespace, key)
+        return self._values[subject]
 
 
-def _subject_problem(entry: Entry, value: Value | None, next_ordinal: int) -> str | None:
-    header, detail = entry.header, entry.header.detail
-    if header.prev != (None if value is None else value.last_seq):
-        return "does not name the event before it on its subject"
+def _state_allows(kind: EventKind, value: Value | None) -> bool:
     if value is None:
-        wrong_state = header.kind not in _CREATES
-    elif header.kind is EventKind.ATOM_ADDED:
-        wrong_state = True
-    else:
-        hidden = value.state != State.LIVE
-        needs_hidden = header.kind in _NEEDS_HIDDEN or header.kind is EventKind.EDGE_ADDED
-        wrong_state = (hidden and header.kind in _NEEDS_LIVE) or (not hidden and needs_hidden)
-    if wrong_state:
-        return "is not possible in the state its subject is in"
-    if isinstance(detail, AtomDetail):
-        return _ordinal_problem(header.kind, detail, value, next_ordinal)
-    if isinstance(detail, EdgeDetail) and detail.src == detail.dst:
-        return "joins an atom to itself"
-    return None
-
-
-def _ordinal_problem(
-    kind: EventKind, detail: AtomDetail, value: Value | None, next_ordinal: int
-) -> str | None:
-    current = None if value is None else value.ordinal
-    gives = kind is EventKind.ATOM_ADDED or kind is EventKind.ATOM_REVISED
-    expected = (next_ordinal, current) if gives else (current, None)
-    return None if (detail.ordinal, detail.replaced) == expected else "has another ordinal than it must"
+        return kind in _CREATES
+    if kind is EventKind.ATOM_ADDED:
+        return False
+    return (value.state != State.LIVE) == (kind in _NEEDS_HIDDEN)

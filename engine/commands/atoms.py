@@ -127,7 +127,8 @@ class Revise:
     def decide(self, tx: Transaction) -> Receipt:
         """No event where nothing differs, else one that repeats the whole atom."""
         record = live(tx, self.id, "revise")
-        before = tx.body(record)._replace(tags=record.tags)
+        # A body without a time of its own would count to the day of the revision.
+        before = tx.body(record)._replace(tags=record.tags, created=record.created)
         given = {name: getattr(self, name) for name in _REVISABLE}
         fields = before._asdict() | {
             name: value for name, value in given.items() if not isinstance(value, Unchanged)

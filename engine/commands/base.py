@@ -10,16 +10,13 @@ from engine.border import label, show_id
 from engine.errors import CorruptionError, LimitError
 from engine.events import AtomBody, Body, Detail, Entry, EventKind
 from engine.fold import Overlay, fold
-from engine.followers.base import Cursor, encode_cursor
-from engine.followers.records import Records, count
+from engine.followers.records import count, seal
 from engine.journal import Appender, LogState, Sources, read_entry
-from engine.layout import COUNTERS, cursor_key
 from engine.model import EventRef, Receipt, State
 from engine.records import (
     AtomRecord,
     EdgeRecord,
     Lookup,
-    encode_counters,
     read_atom,
     read_counters,
     read_edge,
@@ -82,8 +79,8 @@ class Transaction:
     @property
     def next_ordinal(self) -> int:
         """The ordinal that the next content gets."""
-        if self._counters.next_ordinal > limits.ORDINAL_MAX:
-            raise LimitError(f"the store is full: {limits.ORDINAL_MAX + 1} contents were recorded")
+        if self._counters.next_ordinal >= limits.ORDINAL_MAX:
+            raise LimitError(f"the store is full: {limits.ORDINAL_MAX} contents were recorded")
         return self._counters.next_ordinal
 
     @property
@@ -103,10 +100,7 @@ class Transaction:
     def finish(self) -> Batch:
         """The batch to write, guarded by the log row: journal, records and both their heads."""
         self._appender.finish()
-        last = self.entries[-1]
-        cursor = Cursor(Records.version, last.header.seq + 1, last.leaf)
-        self.batch.put(cursor_key(Records.name), encode_cursor(cursor))
-        self.batch.put(COUNTERS, encode_counters(self._counters))
+        seal(self.batch, self.entries[-1], self._counters)
         return self.batch
 
 

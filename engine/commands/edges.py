@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
+
+from cbor2 import CBORTag
 
 from engine import border, limits
 from engine.border import atom_id, show_id
@@ -125,9 +128,16 @@ def _edge_data(data: object) -> bytes:
 
 
 def _check_depth(value: object, depth: int) -> None:
-    if not isinstance(value, (list, dict)):
+    inner: Iterable[object]
+    if isinstance(value, CBORTag):
+        inner = (value.value,)
+    elif isinstance(value, Mapping):
+        inner = (*value.keys(), *value.values())
+    elif isinstance(value, (list, tuple, Set)):
+        inner = value
+    else:
         return
     if not depth:
         raise LimitError(f"edge data is nested over {limits.CBOR_DEPTH_MAX} deep")
-    for item in value.values() if isinstance(value, dict) else value:
+    for item in inner:
         _check_depth(item, depth - 1)

@@ -42,7 +42,8 @@ class Follower(ABC):
         """Put into `batch` what `entries` change, given the rows as they are before them.
 
         `entries` are consecutive and begin where the rows end. Must not write, must not fail on
-        any journal that decodes, and must give the same final rows however a history is cut.
+        any journal that commands can have written, and must give the same final rows however a
+        history is cut.
         """
 
     def share(self, entries: Sequence[Entry], rows: Reader, *, more: bool) -> int:

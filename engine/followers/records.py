@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from backends.base import Batch, Reader
 from engine.events import AtomDetail, Entry, EventKind, TypeDetail
 from engine.fold import Overlay, fold
-from engine.followers.base import Follower
-from engine.layout import COUNTERS, RECORD_PREFIXES
+from engine.followers.base import Cursor, Follower, encode_cursor
+from engine.layout import COUNTERS, RECORD_PREFIXES, cursor_key
 from engine.records import Counters, encode_counters, read_counters
 
 
@@ -29,6 +29,13 @@ class Records(Follower):
         for entry in entries:
             fold(entry, overlay)
         batch.put(COUNTERS, encode_counters(count(entries, read_counters(rows))))
+
+
+def seal(batch: Batch, last: Entry, counters: Counters) -> None:
+    """Say in `batch` that the records are those of the journal up to `last`: their cursor and counters."""
+    batch.put(COUNTERS, encode_counters(counters))
+    cursor = Cursor(Records.version, last.header.seq + 1, last.leaf)
+    batch.put(cursor_key(Records.name), encode_cursor(cursor))
 
 
 def count(entries: Iterable[Entry], counters: Counters) -> Counters:
