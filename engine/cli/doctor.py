@@ -1,0 +1,144 @@
+"""The command doctor: what a bug report should say, gathered without needing a store that works."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Iterator
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from engine.cli.output import Line
+from engine.cli.pages import command, new_app, running
+from engine.cli.session import Session, opened
+from engine.cli.stores import line
+from engine.cli.values import plain
+from engine.errors import EngineError
+from engine.version import __version__
+
+app = new_app()
+
+LIBRARIES = (
+    "blake3",
+    "cbor2",
+    "PyStemmer",
+    "numpy",
+    "pyroaring",
+    "sortedcontainers",
+    "markdown-it-py",
+    "mdit-py-plugins",
+    "PyYAML",
+    "platformdirs",
+    "rich",
+    "typer",
+    "plyvel",
+    "plyvel-ci",
+    "spacy",
+)
+PIPELINES = "spacy_models"
+"""The entry points by which spaCy's trained pipelines make themselves known."""
+
+
+@command(app, "engine doctor", "engine doctor --json")
+def doctor(ctx: typer.Context) -> int:
+    """Show versions and settings, for a bug report.
+
+    Never fails because of the store: that it is missing, busy or damaged is part of the answer. No
+    content of it is shown.
+    """
+    session = running(ctx)
+    data = {
+        "version": __version__,
+        "python": f"{platform.python_implementation()} {platform.python_version()}",
+        "platform": platform.platform(),
+        "encoding": {"stdout": sys.stdout.encoding, "filesystem": sys.getfilesystemencoding()},
+        "libraries": {name: _version(name) for name in LIBRARIES},
+        "leveldb": find_spec("plyvel") is not None,
+        "sqlite": _sqlite(),
+        "analyzer": _analyzer(),
+        "spacy_pipelines": [
+            f"{one.name} {one.dist.version if one.dist else ''}".strip() for one in _pipelines()
+        ],
+        "store": _store(session),
+    }
+    return session.out.answer(data, _lines(data))
+
+
+def _version(name: str) -> str | None:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _sqlite() -> str | None:
+    try:
+        import sqlite3
+    except ImportError:  # some distributions leave it out
+        return None
+    return sqlite3.sqlite_version
+
+
+def _analyzer() -> dict[str, str]:
+    try:
+        from engine.text.analyzer import ANALYZER_NAME, fingerprint
+    except ImportError as error:  # its stemmer is missing: just what a bug report should say
+        return {"problem": str(error)}
+    return {"name": ANALYZER_NAME, "fingerprint": fingerprint().hex()}
+
+
+def _pipelines() -> list[metadata.EntryPoint]:
+    return sorted(metadata.entry_points(group=PIPELINES), key=lambda one: one.name)
+
+
+def _store(session: Session) -> dict[str, Any]:
+    """Where the store is, who said so, and how it is."""
+    from backends import locate
+
+    found: dict[str, Any] = {"url": session.store, "origin": None, "state": "usable"}
+    try:
+        url, origin = session.setting
+        found |= {"url": url, "origin": origin, "free_bytes": None}
+        with opened(url, create=False) as backend:
+            found |= {"kind": backend.name, "capabilities": plain(backend.capabilities)}
+        found["free_bytes"] = _free_bytes(locate(url).path)
+    except EngineError as error:
+        found |= {"state": error.code, "problem": str(error)}
+    except OSError as error:
+        found |= {"state": "unreadable", "problem": str(error)}
+    return found
+
+
+def _free_bytes(path: str) -> int:
+    """What is free on the disk of the nearest folder that is there."""
+    place = Path(os.path.abspath(path))  # noqa: PTH100  links are followed by disk_usage itself
+    while not place.exists() and place != place.parent:
+        place = place.parent
+    return shutil.disk_usage(place).free
+
+
+def _lines(data: dict[str, Any]) -> Iterator[Line]:
+    store = data["store"]
+    yield line("engine", data["version"])
+    yield line("python", data["python"])
+    yield line("platform", data["platform"])
+    yield line("encoding", f"stdout {data['encoding']['stdout']}, files {data['encoding']['filesystem']}")
+    yield line("store", f"{store['url']} (from {store['origin']})")
+    yield line("  state", store["state"] + (f": {store['problem']}" if "problem" in store else ""))
+    if "capabilities" in store:
+        capable = [name for name, value in store["capabilities"].items() if value]
+        yield line("  kind", f"{store['kind']}: {', '.join(capable) or 'in memory only'}")
+    if store.get("free_bytes") is not None:
+        yield line("  disk", f"{store['free_bytes'] / 1e9:,.1f} GB free")
+    yield line("leveldb", "available" if data["leveldb"] else "not installed: pip install memroot[leveldb]")
+    yield line("sqlite", data["sqlite"] or "not in this Python")
+    yield line("analyzer", " ".join(data["analyzer"].values()))
+    yield line("spacy", ", ".join(data["spacy_pipelines"]) or "no trained pipeline")
+    for name, version in data["libraries"].items():
+        yield line(name, version or "not installed")

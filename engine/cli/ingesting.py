@@ -1,0 +1,117 @@
+"""The command ingest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from engine.cli.output import Failure, Line
+from engine.cli.pages import command, new_app, running
+from engine.cli.session import Session
+from engine.cli.stores import line
+from engine.cli.values import plain
+
+if TYPE_CHECKING:
+    from engine.engine import Engine
+    from engine.ingest.run import IngestReport
+
+app = new_app()
+
+PARTIAL_IMPORT = 8
+SKIPPED_SHOWN = 20
+
+
+@command(
+    app,
+    "engine ingest notes/",
+    "engine ingest notes/ --prune --dry-run",
+    "engine ingest talk.jsonl --tag talk",
+)
+def ingest(
+    ctx: typer.Context,
+    paths: Annotated[
+        list[str], typer.Argument(metavar="PATH", help="Files and folders.", show_default=False)
+    ],
+    name: Annotated[
+        str | None,
+        typer.Option("--name", metavar="NAME", help="What sources begin with. [default: the folder's name]"),
+    ] = None,
+    tag: Annotated[
+        list[str] | None, typer.Option("--tag", "-t", metavar="TAG", help="For every atom. Repeatable.")
+    ] = None,
+    bucket: Annotated[
+        list[str] | None,
+        typer.Option("--bucket", metavar="NAME", help="For new atoms. Repeatable. [default: inbox]"),
+    ] = None,
+    provenance: Annotated[
+        str,
+        typer.Option("--provenance", metavar="NAME", help="For new atoms: internal, external or quarantine."),
+    ] = "internal",
+    prune: Annotated[
+        bool, typer.Option("--prune", help="Also tombstone atoms of files that are gone.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count what would be done.")] = False,
+) -> int:
+    """Read files or folders into the store.
+
+    Markdown, plain text and JSON Lines. Again: only what changed is written. What cannot be read is
+    skipped and listed, and the exit code is 8. Makes the store if there is none.
+    """
+    from engine.ingest.run import IngestProgress
+
+    session = running(ctx)
+    with _store(session, dry_run=dry_run) as engine, session.meter("read", "files") as move:
+
+        def moved(at: IngestProgress) -> None:
+            move(at.files, at.total)
+
+        report = engine.ingest(
+            paths,
+            name=name,
+            tags=tag or (),
+            buckets=bucket or ("inbox",),
+            provenance=provenance,
+            prune=prune,
+            dry_run=dry_run,
+            progress=moved,
+        )
+    failure = None
+    if report.skipped:
+        for skipped in report.skipped[:SKIPPED_SHOWN]:
+            at = f":{skipped.line}" if skipped.line is not None else ""
+            session.out.note(f"skipped {skipped.source}{at}: {skipped.reason}")
+        failure = Failure(
+            PARTIAL_IMPORT,
+            "partial_import",
+            f"{len(report.skipped)} skipped; the rest went in",
+            "--json lists them all",
+        )
+    return session.out.answer(plain(report), _report(report), failure=failure)
+
+
+@contextmanager
+def _store(session: Session, *, dry_run: bool) -> Iterator[Engine]:
+    """The store; where there is none a dry run counts against an empty one, and makes none."""
+    from backends import store_exists
+    from engine.door import translated
+    from engine.engine import Engine
+
+    with translated():
+        missing = dry_run and not store_exists(session.setting.url)
+    with Engine.open("memory:") if missing else session.engine(create=not dry_run) as engine:
+        yield engine
+
+
+def _report(report: IngestReport) -> Iterator[Line]:
+    yield line("files", f"{report.files:,} with {report.pieces:,} pieces")
+    atoms = ("added", "revised", "retagged", "revived", "tombstoned")
+    counts = [f"{getattr(report, name):,} {name}" for name in atoms if getattr(report, name)]
+    yield line("atoms", ", ".join(counts) or "nothing to do")
+    yield line(
+        "links", f"{report.linked:,} new, {report.unlinked:,} gone, {report.unresolved_links:,} lead nowhere"
+    )
+    if report.skipped:
+        yield line("skipped", f"{len(report.skipped):,}")

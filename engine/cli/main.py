@@ -1,0 +1,120 @@
+"""The entry point: runs one command, and turns whatever goes wrong into a message and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from engine.cli.output import Failure
+from engine.cli.session import Session
+from engine.errors import EngineError
+
+INTERRUPTED = 130
+COMPLETION = "_ENGINE_COMPLETE"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run `engine` with the arguments `argv` (None: those of the process) and return its exit code.
+
+    0 ok · 1 failure · 2 usage · 3 not found · 4 verification failed · 5 busy · 6 conflict · 7 refused ·
+    8 partial import · 130 interrupted. No exception leaves it, but SystemExit after shell completion.
+    """
+    args = list(sys.argv[1:] if argv is None else argv)
+    _open_streams()
+    try:
+        session = Session()
+        # Also a usage error, found before the options are parsed, is reported in the asked form.
+        session.out.json = "--json" in args[: args.index("--") if "--" in args else len(args)]
+        code = _run(args, session)
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except BrokenPipeError:
+        return _hung_up()
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except OSError as error:  # stdout is on a disk that is full
+        sys.stderr.write(f"error: the output cannot be written: {error.strerror}\n")
+        return _hung_up()
+    return code
+
+
+def _open_streams() -> None:
+    """Give a process that was started with a closed stream an empty one."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115  open to the end
+
+
+def _run(args: list[str], session: Session) -> int:
+    try:
+        return _invoke(args or ["--help"], session)
+    except BrokenPipeError:
+        raise
+    except KeyboardInterrupt:
+        hint = "what was acknowledged is kept; run the command again to go on"
+        return session.out.fail(Failure(INTERRUPTED, "interrupted", "interrupted", hint))
+    except Exception as error:  # noqa: BLE001  the last resort of a program: nobody is to see a traceback
+        if os.environ.get("ENGINE_DEBUG"):
+            import traceback
+
+            traceback.print_exc()
+        return session.out.fail(_failure(error))
+
+
+def _invoke(args: list[str], session: Session) -> int:
+    import typer
+
+    from engine.cli.tree import build
+
+    group = build()
+    if COMPLETION in os.environ:
+        group.main(args, prog_name="engine", obj=session)  # ends the process
+    try:
+        with group.make_context("engine", args, obj=session) as ctx:
+            return int(group.invoke(ctx) or 0)
+    except typer.Exit as end:
+        return end.exit_code
+    except typer.Abort:
+        raise KeyboardInterrupt from None
+
+
+def _failure(error: Exception) -> Failure:
+    """What to say about an exception that ended a command."""
+    if isinstance(error, EngineError):
+        return Failure(error.exit_code, error.code, str(error), error.hint)
+    if isinstance(error, OSError):
+        return Failure(1, "os_error", str(error))
+    usage = _usage(error)
+    if usage is not None:
+        return usage
+    return Failure(
+        1,
+        "unexpected",
+        f"unexpected {type(error).__name__}: {error}",
+        "this is a bug of ours: ENGINE_DEBUG=1 shows where; please report it with `engine doctor --json`",
+    )
+
+
+def _usage(error: Exception) -> Failure | None:
+    # By what it can do: the class is click's, or a copy of click inside Typer, by Typer's version.
+    message: Any = getattr(error, "format_message", None)
+    if message is None:
+        return None
+    ctx: Any = getattr(error, "ctx", None)
+    name = " ".join(["engine", ctx.info_name] if ctx and ctx.parent else ["engine"])
+    return Failure(getattr(error, "exit_code", 2), "usage", message(), f"see `{name} --help`")
+
+
+def _hung_up() -> int:
+    """Nobody takes our output any more: leave without another word."""
+    # The interpreter flushes stdout once more at its end; that must not fail aloud.
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
+    return 1

@@ -1,0 +1,184 @@
+"""What leaves the command line: data on stdout, everything else on stderr, nothing a terminal would obey.
+
+Content is data. Every string on its way out passes through `shown`, or through JSON with the same
+characters escaped; Rich is handed `Text` objects only, so that no markup in a content is read.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, TextIO
+
+Span = tuple[str, str]
+"""A text and its Rich style; the style counts on a terminal only."""
+
+Line = tuple[Span, ...]
+"""One line, whatever its texts hold: line breaks in them are shown escaped."""
+
+_CONTROL = "\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff"
+_UNSAFE = re.compile(f"[{_CONTROL}]")
+_UNSAFE_IN_LINE = re.compile(f"[\t\n{_CONTROL}]")
+_RAW_IN_JSON = re.compile(f"[{_CONTROL}]")
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows under headers: lined up on a terminal, separated by tabs and without headers elsewhere."""
+
+    headers: tuple[str, ...]
+    rows: Iterable[tuple[str, ...]]
+
+
+Shown = str | Line | Table
+"""A block of text that keeps its line breaks, a line, or a table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a command did not succeed."""
+
+    exit_code: int
+    code: str
+    message: str
+    hint: str = ""
+
+
+def shown(text: str, *, line: bool = False) -> str:
+    r"""`text` as it may reach a terminal: control characters as `\x1b`, bidi overrides as `\u202e`.
+
+    Escaped are C0 (newline and tab too if `line`), DEL, C1, the line and paragraph separators, the
+    bidi embeddings, overrides and isolates, and lone surrogates. Printable text is left alone.
+    """
+    return (_UNSAFE_IN_LINE if line else _UNSAFE).sub(_escape, text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    return {9: "\\t", 10: "\\n"}.get(code) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
+
+
+def dumped(value: Any, *, ascii_only: bool = False) -> str:
+    """`value` as JSON on one line: what `shown` escapes is a JSON escape, so nothing is lost."""
+    import json
+
+    text = json.dumps(value, ensure_ascii=ascii_only, separators=(", ", ": "))
+    return _RAW_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+class Output:
+    """Where one run of the command line writes. Set `json`, `quiet`, `plain` before the first use."""
+
+    def __init__(self) -> None:
+        self.json = False
+        self.quiet = False
+        self.plain = False
+        self.command: str | None = None
+        self._start = time.perf_counter()
+        for stream in (sys.stdout, sys.stderr):
+            if reconfigure := getattr(stream, "reconfigure", None):
+                reconfigure(errors="backslashreplace")
+
+    @property
+    def rich(self) -> bool:
+        """Whether stdout is shown to a person who wants it lined up and coloured."""
+        return not (self.plain or self.json) and _for_eyes(sys.stdout)
+
+    @property
+    def live(self) -> bool:
+        """Whether a progress bar may move on stderr."""
+        return not (self.plain or self.quiet) and sys.stderr.isatty()
+
+    def note(self, message: str) -> None:
+        """Say something that is not data, in one line on stderr, unless `--quiet`."""
+        if not self.quiet:
+            _write(sys.stderr, shown(message, line=True) + "\n")
+
+    def answer(
+        self, data: Any, text: Iterable[Shown], *, count: int | None = None, failure: Failure | None = None
+    ) -> int:
+        """Print the answer of a command, and its failure if it has one; returns the exit code.
+
+        Args:
+            data: For `--json`, plain values only.
+            text: The same for people; not iterated in JSON mode.
+            count: How many results `data` holds: by default its length if it is a list, else 1.
+            failure: Set where the answer exists and is bad news.
+        """
+        if count is None:
+            count = len(data) if isinstance(data, list) else 1
+        if self.json:
+            self._envelope(data, count, failure)
+        else:
+            for item in text:
+                self._show(item)
+        if failure is not None:
+            self._complain(failure)
+        return failure.exit_code if failure else 0
+
+    def fail(self, failure: Failure) -> int:
+        """Report that a command has no answer; returns the exit code."""
+        if self.json:
+            self._envelope(None, 0, failure)
+        self._complain(failure)
+        return failure.exit_code
+
+    def json_line(self, data: Any) -> None:
+        """Print one value of a stream of JSON Lines."""
+        _write(sys.stdout, dumped(data, ascii_only=not _is_utf8(sys.stdout)) + "\n")
+
+    def exact(self, text: str) -> None:
+        """Print a content and nothing else: byte for byte, unless a terminal would obey it."""
+        if sys.stdout.isatty():
+            _write(sys.stdout, shown(text) + "\n")
+            return
+        sys.stdout.flush()
+        sys.stdout.buffer.write(text.encode())
+
+    def _envelope(self, data: Any, count: int, failure: Failure | None) -> None:
+        error = failure and {"code": failure.code, "message": failure.message, "hint": failure.hint}
+        self.json_line(
+            {
+                "status": "error" if failure else "success",
+                "command": self.command,
+                "duration_ms": round((time.perf_counter() - self._start) * 1000, 1),
+                "namespace": None,
+                "count": count,
+                "data": data,
+                "error": error,
+            }
+        )
+
+    def _complain(self, failure: Failure) -> None:
+        # Also with --quiet: an exit code without a reason helps nobody.
+        hint = f"\nhint: {shown(failure.hint, line=True)}" if failure.hint else ""
+        _write(sys.stderr, f"error: {shown(failure.message, line=True)}{hint}\n")
+
+    def _show(self, item: Shown) -> None:
+        if self.rich:
+            from engine.cli.terminal import show
+
+            show(item)
+        elif isinstance(item, str):
+            _write(sys.stdout, shown(item) + "\n")
+        elif isinstance(item, Table):
+            for row in item.rows:
+                _write(sys.stdout, "\t".join(shown(cell, line=True) for cell in row) + "\n")
+        else:
+            _write(sys.stdout, "".join(shown(text, line=True) for text, _ in item) + "\n")
+
+
+def _for_eyes(stream: TextIO) -> bool:
+    return stream.isatty() or bool(os.environ.get("FORCE_COLOR"))
+
+
+def _is_utf8(stream: TextIO) -> bool:
+    return (stream.encoding or "utf-8").lower().replace("-", "") == "utf8"
+
+
+def _write(stream: TextIO, text: str) -> None:
+    stream.write(text)

@@ -1,0 +1,82 @@
+"""One run of the command line: what the global options say, and the store they name."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from engine.cli.output import Output
+from engine.cli.settings import Setting, find_store
+
+if TYPE_CHECKING:
+    from backends.base import Backend
+    from engine.engine import Engine
+
+DEFAULT_ACTOR = "user"
+
+
+class Session:
+    """The object behind every command, `ctx.obj`."""
+
+    def __init__(self) -> None:
+        self.out = Output()
+        self.store: str | None = None
+        self.actor = DEFAULT_ACTOR
+
+    def option(self, name: str, value: Any) -> None:
+        """Take over a global option; the last one given counts."""
+        if name in {"json", "quiet", "plain"}:
+            setattr(self.out, name, value)
+        else:
+            setattr(self, name, value)
+
+    @property
+    def setting(self) -> Setting:
+        """The store's URL and who named it."""
+        return find_store(self.store)
+
+    @contextmanager
+    def engine(self, *, create: bool = False) -> Iterator[Engine]:
+        """The store, open; it is made only if `create`."""
+        from engine.engine import Engine
+
+        with Engine.open(self.setting.url, create=create, actor=self.actor) as engine:
+            yield engine
+
+    @contextmanager
+    def meter(self, what: str, unit: str) -> Iterator[Callable[[int, int], None]]:
+        """A function to tell (done, total): a bar on a terminal, afterwards a line with the totals."""
+        bar: Any = None
+        last = 0
+        started = time.perf_counter()
+
+        def move(done: int, total: int) -> None:
+            nonlocal bar, last
+            last = done
+            if bar is None and self.out.live:
+                from engine.cli.terminal import Bar
+
+                bar = Bar(what)
+            if bar is not None:
+                bar.move(done, total)
+
+        try:
+            yield move
+        finally:
+            if bar is not None:
+                bar.close()
+        seconds = time.perf_counter() - started
+        rate = f", {last / seconds:,.0f}/s" if seconds else ""
+        self.out.note(f"{what}: {last:,} {unit} in {seconds:.1f} s{rate}")
+
+
+@contextmanager
+def opened(url: str, *, create: bool) -> Iterator[Backend]:
+    """A backend by itself, for what must not go through an engine that might heal what it finds."""
+    from backends import open_backend
+    from engine.door import translated
+
+    with translated(), open_backend(url, create=create) as backend:
+        yield backend

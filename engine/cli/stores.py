@@ -1,0 +1,68 @@
+"""Commands on a store as a whole: init, status."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import typer
+
+from engine.cli.output import Line
+from engine.cli.pages import command, new_app, running
+from engine.cli.values import plain, shown_time
+
+app = new_app()
+
+
+@command(app, "engine init", "engine --store sqlite:shared.db init")
+def init(ctx: typer.Context) -> int:
+    """Make an empty store, unless one is there.
+
+    Not needed before `add` and `ingest`, which make the store themselves.
+    """
+    from backends import store_exists
+    from engine.door import translated
+
+    session = running(ctx)
+    url, origin = session.setting
+    with translated():
+        there = store_exists(url)
+    with session.engine(create=True) as engine:
+        status = engine.status()
+    session.out.note("a store is there already" if there else "made an empty store")
+    data = {"store": url, "origin": origin, "store_id": status.store_id, "created": not there}
+    return session.out.answer(data, [((url, ""),)])
+
+
+@command(app, "engine status", "engine status --json")
+def status(ctx: typer.Context) -> int:
+    """Show what is in the store.
+
+    Reads only: followers that are behind are shown as they are, and the live atoms as of the
+    follower `tags`.
+    """
+    session = running(ctx)
+    url, origin = session.setting
+    with session.engine() as engine:
+        found = engine.status()
+    data = {"store": url, "origin": origin, **plain(found)}
+
+    def lines() -> Iterator[Line]:
+        yield line("store", f"{url} (from {origin})")
+        yield line("store id", found.store_id)
+        yield line("kind", found.backend)
+        yield line("live atoms", f"{found.live_atoms:,}")
+        yield line("contents", f"{found.contents:,}, with those that were revised")
+        yield line("events", f"{found.events:,}")
+        for name, size in found.followers.items():
+            behind = found.events - size
+            yield line(f"  {name}", f"{behind:,} events behind" if behind else "up to date")
+        yield line("last event", shown_time(found.last_event))
+        yield line("analyzer", found.analyzer)
+        yield line("version", found.version)
+
+    return session.out.answer(data, lines())
+
+
+def line(name: str, value: str) -> Line:
+    """A named value, for lists of them."""
+    return ((f"{name:<12} ", "bold"), (value, ""))

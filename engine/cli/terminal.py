@@ -1,0 +1,74 @@
+"""How answers and progress look on a terminal, by Rich; imported only where one is there."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn
+from rich.text import Text
+
+from engine.cli.output import Shown, Table, shown
+
+SECONDS_BETWEEN_UPDATES = 0.05
+
+
+def console(stream: object) -> Console:
+    """A console that takes nothing in a text for markup, emoji codes or something to highlight."""
+    return Console(file=stream, markup=False, emoji=False, highlight=False)  # type: ignore[arg-type]
+
+
+def show(item: Shown) -> None:
+    """Print one item of an answer on stdout; NO_COLOR, FORCE_COLOR and COLUMNS are honoured by Rich."""
+    screen = console(sys.stdout)
+    if isinstance(item, str):
+        screen.print(Text(shown(item)), soft_wrap=True)
+    elif isinstance(item, Table):
+        # Not Rich's table: it folds ids in a narrow window, where nobody can copy them.
+        rows = [item.headers, *(tuple(shown(cell, line=True) for cell in row) for row in item.rows)]
+        widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+        for number, row in enumerate(rows):
+            cells = [cell + " " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True)]
+            screen.print(Text("  ".join(cells).rstrip(), style="" if number else "bold"), soft_wrap=True)
+    else:
+        screen.print(
+            Text.assemble(*((shown(text, line=True), style) for text, style in item)), soft_wrap=True
+        )
+
+
+class _Rate(ProgressColumn):
+    """How many a second, since the beginning."""
+
+    def render(self, task: Task) -> Text:
+        elapsed = task.elapsed or 0.0
+        return Text(f"{task.completed / elapsed:,.0f}/s" if elapsed else "")
+
+
+class Bar:
+    """A progress bar on stderr, from the first `move` to `close`."""
+
+    def __init__(self, what: str) -> None:
+        self._progress = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            MofNCompleteColumn(),
+            _Rate(),
+            console=console(sys.stderr),
+            transient=True,
+        )
+        self._task = self._progress.add_task(shown(what, line=True))
+        self._progress.start()
+        self._moved = 0.0
+
+    def move(self, done: int, total: int) -> None:
+        """Show that `done` of `total` are done; most calls in a quick succession cost nothing."""
+        now = time.monotonic()
+        if done >= total or now - self._moved >= SECONDS_BETWEEN_UPDATES:
+            self._moved = now
+            self._progress.update(self._task, completed=done, total=total)
+
+    def close(self) -> None:
+        """Take the bar away."""
+        self._progress.stop()

@@ -1,0 +1,102 @@
+"""Commands that check and move stores: verify-root, rebuild, copy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from engine.cli.output import Failure, Line
+from engine.cli.pages import command, new_app, running
+from engine.cli.session import opened
+from engine.cli.stores import line
+from engine.cli.values import plain
+from engine.errors import InvalidInputError, VerificationError
+
+if TYPE_CHECKING:
+    from engine.audit.compare import Difference
+    from engine.audit.verify import Report
+
+app = new_app()
+
+
+@command(app, "engine verify-root", "engine verify-root --expect $(cat root.txt)", name="verify-root")
+def verify_root(
+    ctx: typer.Context,
+    expect: Annotated[
+        str | None, typer.Option("--expect", metavar="HEX", help="The root it must have, 64 hex digits.")
+    ] = None,
+) -> int:
+    """Check that the store is exactly what its journal says.
+
+    Replays the whole journal and compares every row, every checkpoint and every root. Changes
+    nothing. Exit code 4: it is not; the first difference is named.
+    """
+    from engine.audit.verify import verify
+
+    session = running(ctx)
+    if expect is not None and (len(expect) != 64 or set(expect.lower()) - set("0123456789abcdef")):
+        raise InvalidInputError(f"--expect {expect!r} is not 64 hex digits")
+    with opened(session.setting.url, create=False) as backend, session.meter("replayed", "events") as move:
+        report = verify(backend, expect=expect, progress=move)
+    failure = None
+    if not report.ok:
+        first = report.differences[0]
+        failure = Failure(
+            VerificationError.exit_code,
+            VerificationError.code,
+            f"the store is not what its journal says; first: {_where(first)}: {first.problem}",
+            "keep a copy of the store as it is; `engine rebuild` makes all but the journal anew",
+        )
+    return session.out.answer(plain(report), _report(report), failure=failure)
+
+
+@command(app, "engine rebuild")
+def rebuild(ctx: typer.Context) -> int:
+    """Make everything but the journal anew from it.
+
+    Prints the root, which is the same as before. The journal is not touched.
+    """
+    session = running(ctx)
+    with session.engine() as engine, session.meter("rebuilt", "events") as move:
+        found = engine.rebuild(move)
+    return session.out.answer(plain(found), [((found.root, ""),)])
+
+
+@command(app, "engine copy notes sqlite:notes.db")
+def copy(
+    ctx: typer.Context,
+    source: Annotated[str, typer.Argument(metavar="SRC", help="The store to copy.", show_default=False)],
+    target: Annotated[str, typer.Argument(metavar="DST", help="Where to: a new place.", show_default=False)],
+) -> int:
+    """Copy a store to another place or kind; the root stays.
+
+    Prints the root after proving that both have it. A copy that was broken off is continued.
+    """
+    from engine import maintenance
+
+    session = running(ctx)
+    with (
+        opened(source, create=False) as original,
+        opened(target, create=True) as new,
+        session.meter("copied", "events") as move,
+    ):
+        found = maintenance.copy(original, new, move)
+    return session.out.answer({"source": source, "target": target, **plain(found)}, [((found.root, ""),)])
+
+
+def _report(report: Report) -> Iterator[Line]:
+    yield line("verified", "yes" if report.ok else "NO")
+    yield line("events", f"{report.size:,}")
+    yield line("checkpoints", f"{report.checkpoints:,} right")
+    yield line("rows", f"{report.rows:,} compared")
+    if report.root:
+        yield line("root", report.root)
+    for difference in report.differences:
+        yield line("difference", f"{_where(difference)}: {difference.problem}")
+
+
+def _where(difference: Difference) -> str:
+    event = "" if difference.seq is None else f" event {difference.seq}"
+    return difference.family + event + (f" key {difference.key}" if difference.key else "")

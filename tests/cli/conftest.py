@@ -1,0 +1,88 @@
+"""A command line whose settings, store and streams belong to one test."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.cli.main import main
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one run left behind."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def envelope(self) -> dict[str, Any]:
+        """The JSON object on stdout, which must be the only thing there."""
+        assert self.out.endswith("}\n"), self.out
+        found = json.loads(self.out)
+        assert list(found) == ["status", "command", "duration_ms", "namespace", "count", "data", "error"]
+        return dict(found)
+
+    @property
+    def data(self) -> Any:
+        """The data of a successful run in JSON mode."""
+        assert self.code == 0, self.err
+        assert self.envelope["status"] == "success"
+        assert self.envelope["error"] is None
+        return self.envelope["data"]
+
+
+Cli = Callable[..., Result]
+
+
+@pytest.fixture
+def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty current folder with no setting of the user's in reach."""
+    for name in ("ENGINE_STORE", "ENGINE_DEBUG", "NO_COLOR", "FORCE_COLOR", "COLUMNS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    return here
+
+
+@pytest.fixture
+def bare(surroundings: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+    """Runs the command line in this process; no store is named."""
+
+    def run(*args: str, stdin: bytes = b"") -> Result:
+        capsys.readouterr()
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin), "utf-8"))
+        code = main(args)
+        captured = capsys.readouterr()
+        return Result(code, captured.out, captured.err)
+
+    return run
+
+
+@pytest.fixture
+def cli(bare: Cli, surroundings: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
+    """As `bare`, and ENGINE_STORE names a store that is not there yet."""
+    monkeypatch.setenv("ENGINE_STORE", str(surroundings / "store"))
+    return bare
+
+
+@pytest.fixture
+def pair(cli: Cli) -> tuple[str, str]:
+    """The ids of two atoms, the first of them tagged and with a title."""
+    first = cli(
+        "add", "The kettle is descaled on Mondays.", "--title", "Kettle", "-t", "Kitchen", "-t", "chores"
+    )
+    second = cli("add", "Tea needs a clean kettle.", "--source", "tea.md")
+    return first.out.strip(), second.out.strip()

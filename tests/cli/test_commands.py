@@ -1,0 +1,299 @@
+"""Every command once as text and once as JSON, on a store of a few atoms."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from engine.cli.tree import COMMANDS
+from engine.engine import Engine
+from tests.cli.conftest import Cli
+
+Pair = tuple[str, str]
+
+
+def arguments(name: str, pair: Pair, here: Path) -> list[str]:
+    """Arguments with which a command succeeds on the store of `pair`."""
+    first, second = pair
+    (here / "notes").mkdir(exist_ok=True)
+    (here / "notes" / "tea.md").write_text("# Tea\n\nGreen tea at 80 degrees.\n")
+    given: dict[str, list[str]] = {
+        "ingest": ["notes"],
+        "add": ["Something new."],
+        "revise": [first, "The kettle is descaled on Fridays."],
+        "tag": [first, "new"],
+        "untag": [first, "chores"],
+        "link": [first, "references", second],
+        "unlink": [first, "references", second],
+        "tombstone": [first, second],
+        "revive": [first],
+        "recall": ["kettle"],
+        "get": [first],
+        "edges": [first],
+        "history": [first],
+        "copy": [str(here / "store"), "sqlite:copy.db"],
+    }
+    return given.get(name, [])
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_answers_in_text(cli: Cli, pair: Pair, surroundings: Path, name: str) -> None:
+    """It succeeds, and with --quiet stderr stays empty."""
+    result = cli("--quiet", name, *arguments(name, pair, surroundings))
+    assert (result.code, result.err) == (0, "")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_answers_in_json(cli: Cli, pair: Pair, surroundings: Path, name: str) -> None:
+    """One envelope and nothing else is on stdout, whichever side of the command --json stands."""
+    result = cli(name, *arguments(name, pair, surroundings), "--json")
+    envelope = result.envelope
+    assert (result.code, envelope["status"], envelope["command"]) == (0, "success", name)
+    assert envelope["namespace"] is None
+    assert envelope["duration_ms"] >= 0
+
+
+def test_the_root_and_nothing_else(cli: Cli, pair: Pair) -> None:
+    """`root` prints 64 hexadecimal digits and a newline, on both streams together."""
+    result = cli("root")
+    assert re.fullmatch(r"[0-9a-f]{64}\n", result.out)
+    assert result.err == ""
+
+
+def test_root_as_of(cli: Cli, pair: Pair) -> None:
+    """`root --as-of` is what `root` was then, by event and by time."""
+    then = cli("root", "--json").data
+    time = cli("log", "--json").data[-1]["time"]
+    cli("add", "Later.")
+    assert cli("root", "--as-of", str(then["size"] - 1), "--json").data == then
+    assert cli("root", "--as-of", time).out.strip() == then["root"]
+    assert cli("root").out.strip() != then["root"]
+
+
+def test_add_prints_the_id_and_again_changes_nothing(cli: Cli) -> None:
+    """The second add of a text prints the same id and appends no event."""
+    first = cli("add", "One text.", "--json").data
+    again = cli("add", "One text.", "--json").data
+    assert first["subject"] == again["subject"]
+    assert (first["changed"], again["changed"]) == (True, False)
+
+
+def test_add_takes_every_field(cli: Cli) -> None:
+    """What the options say is what `get` shows."""
+    given = {
+        "title": "A title",
+        "kind": "task",
+        "source": "mail/7",
+        "sequence": 12,
+        "provenance": "external",
+        "trust": 40,
+        "key": "k-1",
+    }
+    options = [part for name, value in given.items() for part in (f"--{name}", str(value))]
+    atom = cli("-q", "add", "Text", *options, "-t", "b", "-t", "#a c", "--bucket", "work", "--bucket", "home")
+    cli(
+        "add",
+        "Dated",
+        "--created",
+        "2026-01-02T03:04:05+01:00",
+        "--id",
+        "11111111-2222-4333-8444-555555555555",
+    )
+    found = cli("get", atom.out.strip(), "--json").data
+    assert {name: found[name] for name in given} == given
+    assert (found["tags"], found["buckets"]) == (["a-c", "b"], ["home", "work"])
+    assert cli("get", "11111111", "--json").data["created"] == "2026-01-02T02:04:05.000000Z"
+
+
+def test_add_reads_stdin(cli: Cli) -> None:
+    """`-` is what stdin holds, without the line end that a pipe puts at its end."""
+    atom = cli("-q", "add", "-", stdin="Zürich\nzwei\n".encode()).out.strip()
+    assert cli("get", atom, "--json").data["content"] == "Zürich\nzwei"
+
+
+def test_content_is_printed_byte_for_byte(cli: Cli) -> None:
+    """`get --content` into a pipe is the exact text."""
+    content = "a\r\n\x1b[31mred\u202e\n\n"
+    atom = cli("-q", "add", "-", stdin=(content + "\n").encode()).out.strip()
+    assert cli("get", atom, "--content").out.encode() == content.encode()
+
+
+def test_text_that_looks_like_an_option(cli: Cli) -> None:
+    """After `--` everything is an argument."""
+    result = cli("add", "--", "--json")
+    assert result.code == 0
+    assert cli("get", result.out.strip(), "--json").data["content"] == "--json"
+
+
+def test_get_shows_what_is_recorded(cli: Cli, pair: Pair) -> None:
+    """The text form has the fields, an empty line and the content."""
+    head, _, content = cli("get", pair[0]).out.partition("\n\n")
+    assert "title        Kettle" in head
+    assert "tags         #chores #Kitchen" in head
+    assert content == "The kettle is descaled on Mondays.\n"
+
+
+def test_revise_keeps_what_is_not_given(cli: Cli, pair: Pair) -> None:
+    """Only what is given changes; an empty title removes it; the past stays readable."""
+    seq = cli("get", pair[0], "--json").data["last_seq"]
+    cli("revise", pair[0], "New text.")
+    cli("revise", pair[0], "--title", "")
+    now = cli("get", pair[0], "--json").data
+    assert (now["content"], now["title"], now["tags"]) == ("New text.", None, ["chores", "Kitchen"])
+    assert cli("get", pair[0], "--as-of", str(seq), "--json").data["title"] == "Kettle"
+
+
+def test_tags_come_and_go(cli: Cli, pair: Pair) -> None:
+    """`tag` and `untag` change what `tags` counts."""
+    cli("tag", pair[1], "kitchen", "tea")
+    cli("untag", pair[0], "chores")
+    assert cli("tags").out == "kitchen\t2\ntea\t1\n"
+
+
+def test_tombstone_hides_and_revive_brings_back(cli: Cli, pair: Pair) -> None:
+    """A tombstoned atom is not found, is still shown with its reason, and comes back."""
+    cli("tombstone", pair[0], "--reason", "gone")
+    assert pair[0] not in cli("find").out
+    assert "by user: gone" in cli("get", pair[0]).out
+    cli("revive", pair[0])
+    assert pair[0] in cli("find").out
+
+
+def test_edges_are_listed_from_both_ends(cli: Cli, pair: Pair) -> None:
+    """An edge of a type made on the spot is seen from its source and, with --direction in, its target."""
+    first, second = pair
+    cli("link", first, "listens_on", second, "--register", "--weight", "0.5", "--data", '{"page": [3, true]}')
+    there = cli("edges", first, "--json").data
+    assert there == cli("edges", second, "--direction", "in", "--json").data
+    assert (there[0]["type"], there[0]["weight"], there[0]["data"]) == (
+        "listens_on",
+        0.5,
+        {"page": [3, True]},
+    )
+    cli("unlink", first, "listens_on", second)
+    assert cli("edges", first).out == ""
+    assert "tombstoned" in cli("edges", first, "--tombstoned").out
+
+
+def test_find_filters(cli: Cli, pair: Pair) -> None:
+    """Each filter lets through what it names, and nothing else."""
+
+    def found(*options: str) -> list[str]:
+        return [item["id"] for item in cli("find", *options, "--json").data]
+
+    first, second = pair
+    assert found("--tag", "KITCHEN") == [first]
+    assert found("--without-tag", "chores") == [second]
+    assert found("--source", "te*") == [second]
+    assert found("--bucket", "inbox", "--kind", "note", "--provenance", "internal") == [first, second]
+    assert found("--since", "2100-01-01") == []
+    assert found("--until", "2100-01-01") == [first, second]
+    assert found("--limit", "1") == [first]
+    assert found("--as-of", "1") == [first]
+
+
+def test_find_walks(cli: Cli, pair: Pair) -> None:
+    """`--from` follows edges, out unless said otherwise, and says how far it went."""
+    first, second = pair
+    cli("link", first, "references", second)
+    data = cli("find", "--from", first, "--follow", "references", "--max-hops", "2", "--json").data
+    assert [(item["id"], item["hops"]) for item in data] == [(second, 1)]
+    assert cli("find", "--from", first, "--direction", "in").out == ""
+    assert cli("find", "--from", first, "--direction", "both", "--form", "full").out.endswith("kettle.\n\n")
+
+
+def test_recall_ranks_and_explains(cli: Cli, pair: Pair) -> None:
+    """Hits come best first, with snippet, source and, if asked for, what each term added."""
+    result = cli("recall", "clean", "kettle", "--explain", "--json")
+    hits = result.data["hits"]
+    assert result.envelope["count"] == len(hits) == 2
+    assert hits[0]["id"] == pair[1]
+    assert set(hits[0]["signals"]) == {"clean", "kettl"}
+    assert "tea.md" in cli("recall", "clean").out
+    assert cli("recall", "kettle", "--tag", "nowhere").code == 0
+
+
+def test_log_lists_the_last_or_from_a_number(cli: Cli, pair: Pair) -> None:
+    """`log` shows the last events in order, `--from` begins elsewhere, `--jsonl` streams them as lines."""
+    assert [item["seq"] for item in cli("log", "--limit", "2", "--json").data] == [1, 2]
+    assert [item["seq"] for item in cli("log", "--from", "0", "--limit", "2", "--json").data] == [0, 1]
+    lines = cli("log", "--from", "0", "--jsonl").out.splitlines()
+    assert [json.loads(line)["kind"] for line in lines] == ["genesis", "atom_added", "atom_added"]
+    assert "id_key" not in "".join(lines)
+
+
+def test_checkpoint_records_the_root(cli: Cli, pair: Pair) -> None:
+    """It prints the event and the root before it; a second one is the first."""
+    root = cli("root").out.strip()
+    assert cli("checkpoint").out == f"3 {root}\n"
+    assert cli("checkpoint").out == f"3 {root}\n"
+    assert "checkpoints  1 right" in cli("verify-root").out
+
+
+def test_verify_rebuild_and_copy_agree_on_the_root(cli: Cli, pair: Pair) -> None:
+    """Verifying, rebuilding and copying to another kind of store all give the root that `root` prints."""
+    root = cli("root").out
+    assert cli("verify-root", "--expect", root.strip().upper(), "--json").data["root"] == root.strip()
+    assert cli("rebuild").out == root
+    assert cli("copy", "store", "sqlite:copy.db").out == root
+    assert cli("--store", "sqlite:copy.db", "root").out == root
+
+
+def test_ingest_reports_and_again_does_nothing(cli: Cli, surroundings: Path) -> None:
+    """A dry run makes no store; the second run appends nothing; --prune hides what is gone."""
+    notes = surroundings / "notes"
+    notes.mkdir()
+    (notes / "a.md").write_text("# A\n\nFirst, see [[b]].\n")
+    (notes / "b.md").write_text("# B\n\nSecond.\n")
+    assert cli("ingest", "notes", "--dry-run", "--json").data["added"] == 2
+    assert not (surroundings / "store").exists()
+    data = cli("ingest", "notes", "--tag", "garden", "--bucket", "work", "--json").data
+    assert (data["files"], data["added"], data["linked"]) == (2, 2, 1)
+    events = cli("status", "--json").data["events"]
+    assert "nothing to do" in cli("ingest", "notes", "--tag", "garden").out
+    assert cli("status", "--json").data["events"] == events
+    (notes / "b.md").unlink()
+    assert cli("ingest", "notes", "--tag", "garden", "--prune", "--json").data["tombstoned"] == 1
+
+
+def test_the_actor_is_in_the_journal(cli: Cli) -> None:
+    """--actor names who wrote."""
+    cli("--actor", "robot", "add", "Text.")
+    assert cli("log", "--json").data[-1]["actor"] == "robot"
+
+
+def test_doctor_needs_no_store(cli: Cli) -> None:
+    """Without a store, doctor says so and succeeds."""
+    data = cli("doctor", "--json").data
+    assert data["store"]["state"] == "not_found"
+    assert data["libraries"]["cbor2"]
+    assert re.fullmatch("[0-9a-f]{64}", data["analyzer"]["fingerprint"])
+
+
+def test_doctor_on_a_busy_store(cli: Cli, pair: Pair, surroundings: Path) -> None:
+    """A store that another owner holds is part of doctor's answer, not its failure."""
+    with Engine.open(str(surroundings / "store")):
+        data = cli("doctor", "--json").data
+    assert data["store"]["state"] == "busy"
+
+
+def test_doctor_on_a_broken_setting(bare: Cli, surroundings: Path) -> None:
+    """A settings file that cannot be read is part of doctor's answer, too."""
+    (surroundings / ".engine.toml").write_text("what?")
+    assert bare("doctor", "--json").data["store"]["state"] == "invalid"
+
+
+def test_a_shortened_id_stands_for_the_whole(cli: Cli, pair: Pair) -> None:
+    """Every command that takes an id takes its first digits."""
+    first, second = (atom[:10] for atom in pair)
+    cli("link", first, "part_of", second)
+    assert cli("edges", first).out.startswith("\t".join((pair[0], "part_of", pair[1])))
+
+
+def test_version(bare: Cli) -> None:
+    """--version prints name and version."""
+    result = bare("--version")
+    assert re.fullmatch(r"engine \d+\.\d+\.\d+\n", result.out)

@@ -1,0 +1,218 @@
+"""What goes wrong has an exit code, a message on stderr and, with --json, an envelope on stdout."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from backends import open_backend
+from backends.base import Batch
+from engine.cli.tree import COMMANDS
+from engine.engine import Engine
+from engine.layout import ATOM
+from tests.cli.conftest import Cli, Result
+from tests.cli.test_commands import Pair, arguments
+
+MAKES_A_STORE = {"init", "add", "ingest"}
+NEEDS_NO_STORE = MAKES_A_STORE | {"copy", "doctor", "help"}
+
+
+def failed(result: Result, exit_code: int, code: str) -> None:
+    """Assert that a run with --json failed in just this way."""
+    envelope = result.envelope
+    assert (result.code, envelope["status"], envelope["error"]["code"]) == (exit_code, "error", code)
+    assert f"error: {envelope['error']['message']}" in result.err
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in NEEDS_NO_STORE])
+def test_a_missing_store_is_not_made(cli: Cli, surroundings: Path, name: str) -> None:
+    """Commands other than init, add and ingest say that there is none, exit 3 and make none."""
+    result = cli(name, *arguments(name, ("0" * 31 + "1", "0" * 31 + "2"), surroundings), "--json")
+    failed(result, 3, "not_found")
+    assert "engine init" in result.envelope["error"]["hint"]
+    assert not (surroundings / "store").exists()
+
+
+@pytest.mark.parametrize("name", sorted(MAKES_A_STORE))
+def test_a_missing_store_is_made(cli: Cli, surroundings: Path, name: str) -> None:
+    """init, add and ingest make the store."""
+    assert cli(name, *arguments(name, ("", ""), surroundings)).code == 0
+    assert cli("root").code == 0
+
+
+USAGE = [
+    ["nothing"],
+    ["add"],
+    ["add", "a", "b"],
+    ["add", "a", "--nothing"],
+    ["add", "a", "--trust", "much"],
+    ["find", "--limit", "0"],
+    ["log", "--from", "-1"],
+    ["link", "1111", "references"],
+    ["--store"],
+]
+
+
+@pytest.mark.parametrize("args", USAGE, ids=" ".join)
+def test_wrong_use_is_exit_2(cli: Cli, args: list[str]) -> None:
+    """A command line that cannot be read is a usage error with the way to the help."""
+    result = cli("--json", *args)
+    failed(result, 2, "usage")
+    assert "--help" in result.envelope["error"]["hint"]
+
+
+INVALID = [
+    ["add", " "],
+    ["add", "a", "--tag", "\u200b"],
+    ["add", "a", "--trust", "101"],
+    ["add", "a", "--created", "yesterday"],
+    ["find", "--since", "2026-13-01"],
+    ["find", "--direction", "up"],
+    ["find", "--form", "huge"],
+    ["find", "--follow", "references"],
+    ["recall", " "],
+    ["get", "abc"],
+    ["get", "not-an-id"],
+    ["revise", "1111"],
+    ["verify-root", "--expect", "abc"],
+    ["link", "1111", "references", "2222", "--data", "{"],
+    ["init", "--store", "ftp:somewhere"],
+    ["add", "a", "--actor", "Not A Label"],
+]
+
+
+@pytest.mark.parametrize("args", INVALID, ids=" ".join)
+def test_invalid_values_are_exit_2(cli: Cli, pair: Pair, args: list[str]) -> None:
+    """A value that breaks a rule is refused before anything is written."""
+    before = cli("root").out
+    result = cli(*args, "--json")
+    assert (result.code, result.envelope["error"]["code"]) in {(2, "invalid"), (2, "limit")}
+    assert cli("root").out == before
+
+
+def test_what_was_never_recorded_is_exit_3(cli: Cli, pair: Pair) -> None:
+    """Unknown atoms, shortened or whole, unknown types, events and commands are not found."""
+    unknown = "00000000-0000-8000-8000-000000000001"
+    for args in (
+        ["get", unknown],
+        ["get", "0000"],
+        ["tombstone", unknown],
+        ["link", *pair[:1], "unheard_of", pair[1]],
+        ["get", pair[0], "--as-of", "999"],
+        ["help", "nothing"],
+        ["ingest", "no/such/file"],
+        ["copy", "no-store", "sqlite:new.db"],
+    ):
+        failed(cli(*args, "--json"), 3, "not_found")
+
+
+def test_an_ambiguous_id_is_exit_6(cli: Cli) -> None:
+    """Several atoms that begin alike are listed, and none is taken."""
+    ids = [f"abcd{digit}000-0000-4000-8000-000000000000" for digit in "123"]
+    for atom in ids:
+        cli("add", f"Text of {atom}", "--id", atom)
+    result = cli("tombstone", "abcd", "--json")
+    failed(result, 6, "conflict")
+    assert all(atom in result.err for atom in ids)
+    assert cli("get", "ABCD-2", "--json").data["id"] == ids[1]
+
+
+def test_a_contradiction_is_exit_6(cli: Cli, pair: Pair) -> None:
+    """Another content under the same key, and a change of a tombstoned atom, are conflicts."""
+    cli("add", "One.", "--key", "k")
+    failed(cli("add", "Two.", "--key", "k", "--json"), 6, "conflict")
+    cli("tombstone", pair[0])
+    failed(cli("tag", pair[0], "x", "--json"), 6, "conflict")
+
+
+def test_a_busy_store_is_exit_5(cli: Cli, pair: Pair, surroundings: Path) -> None:
+    """A LevelDB store that another owner holds is busy."""
+    with Engine.open(str(surroundings / "store")):
+        failed(cli("root", "--json"), 5, "busy")
+
+
+def test_a_changed_row_is_exit_4(cli: Cli, pair: Pair, surroundings: Path) -> None:
+    """verify-root names the first row that differs, and still prints its report."""
+    with open_backend(str(surroundings / "store")) as backend:
+        key, value = next(backend.scan_prefix(ATOM))
+        batch = Batch()
+        batch.put(key, value[:-1] + bytes([value[-1] ^ 1]))
+        backend.write(batch)
+    result = cli("verify-root", "--json")
+    failed(result, 4, "verification_failed")
+    first = result.envelope["data"]["differences"][0]
+    assert (first["family"], first["key"]) == ("atoms", key.hex())
+    assert key.hex() in cli("verify-root").out
+
+
+def test_another_root_is_exit_4(cli: Cli, pair: Pair) -> None:
+    """verify-root --expect fails on any root but the store's."""
+    failed(cli("verify-root", "--expect", "0" * 64, "--json"), 4, "verification_failed")
+
+
+def test_a_partial_import_is_exit_8(cli: Cli, surroundings: Path) -> None:
+    """What cannot be read is listed with its reason; the rest is in."""
+    notes = surroundings / "notes"
+    notes.mkdir()
+    (notes / "good.md").write_text("Good text.\n")
+    (notes / "bad.md").write_bytes(b"\xff\xfe\x00bad\x00")
+    result = cli("ingest", "notes", "--json")
+    failed(result, 8, "partial_import")
+    assert [item["source"] for item in result.envelope["data"]["skipped"]] == ["notes/bad.md"]
+    assert "skipped notes/bad.md" in result.err
+    assert len(cli("find", "--json").data) == 1
+
+
+def test_a_file_name_cannot_forge_a_line(cli: Cli, surroundings: Path) -> None:
+    """A line break in the name of a file that is skipped is shown, not printed."""
+    notes = surroundings / "notes"
+    notes.mkdir()
+    (notes / "a\nerror: forged\x1b[2J.md").write_text("Text.\n")
+    result = cli("ingest", "notes")
+    assert result.code == 8
+    assert "a\\nerror: forged\\x1b[2J.md" in result.err
+    assert "\nerror: forged" not in result.err
+
+
+def test_stdin_that_is_not_text(cli: Cli) -> None:
+    """Bytes that are not UTF-8, or too many of them, are refused and say why."""
+    failed(cli("add", "-", "--json", stdin=b"abc\xff"), 2, "invalid")
+    failed(cli("add", "-", "--json", stdin=b"a" * ((1 << 20) + 3)), 2, "limit")
+    assert cli("status").code == 3
+
+
+def test_an_operating_system_error_is_a_message(cli: Cli, surroundings: Path) -> None:
+    """A place that cannot be written to ends in a message, not in a traceback."""
+    (surroundings / "file").write_text("")
+    result = cli("--store", "file/store", "init", "--json")
+    assert result.code in {1, 2}
+    assert result.envelope["error"]["message"]
+    assert "Traceback" not in result.err
+
+
+def test_a_bug_is_a_short_message(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An exception nobody foresaw is exit 1 in one line; ENGINE_DEBUG shows the traceback."""
+
+    def broken(*args: object, **options: object) -> None:
+        raise ZeroDivisionError("oops")
+
+    monkeypatch.setattr(Engine, "open", broken)
+    result = cli("root", "--json")
+    failed(result, 1, "unexpected")
+    assert "Traceback" not in result.err
+    monkeypatch.setenv("ENGINE_DEBUG", "1")
+    assert "Traceback" in cli("root").err
+
+
+def test_quiet_keeps_the_error(cli: Cli) -> None:
+    """--quiet silences notes, never the reason of a failure."""
+    result = cli("--quiet", "root")
+    assert (result.code, result.out) == (3, "")
+    assert "error: " in result.err
+
+
+def test_the_envelope_says_what_failed(cli: Cli) -> None:
+    """The command's name is in the envelope also where its options could not be read."""
+    assert json.loads(cli("find", "--nothing", "--json").out)["command"] == "find"

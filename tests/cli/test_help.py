@@ -1,0 +1,90 @@
+"""The help, the tree for programs and docs/cli.md say the same."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from engine.cli.helping import EXIT_CODES
+from engine.cli.tree import COMMANDS
+from tests.cli.conftest import Cli
+
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "cli.md"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_explains_itself(bare: Cli, name: str) -> None:
+    """`--help` begins with what the list of commands says, and ends with an example of that command."""
+    result = bare(name, "--help")
+    assert result.code == 0
+    assert result.err == ""
+    first = next(line for line in result.out.splitlines()[1:] if line.strip())
+    assert first.strip() == COMMANDS[name][1]
+    examples = result.out.partition("Examples:")[2]
+    assert re.search(rf"engine .*\b{name}\b", examples)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_fits_a_terminal(bare: Cli, name: str) -> None:
+    """No line of a help page is wider than 80 columns."""
+    assert [line for line in bare("help", name).out.splitlines() if len(line) > 80] == []
+
+
+def test_no_arguments_show_the_help(bare: Cli) -> None:
+    """`engine` alone is `engine --help`, and lists every command."""
+    result = bare()
+    assert (result.code, result.out) == (0, bare("--help").out)
+    assert [name for name in COMMANDS if not re.search(rf"^  {name} ", result.out, re.MULTILINE)] == []
+
+
+def test_the_tree_for_programs(bare: Cli) -> None:
+    """`help --json` describes every command with help, arguments, options and examples."""
+    data = bare("help", "--json").data
+    assert [command["name"] for command in data["commands"]] == list(COMMANDS)
+    for command in data["commands"]:
+        assert command["help"].startswith(command["summary"])
+        assert command["examples"]
+        assert all(part["help"] for part in command["arguments"] + command["options"])
+    assert {option["names"][0] for option in data["global_options"]} >= {
+        "--store",
+        "--json",
+        "--quiet",
+        "--plain",
+    }
+    assert data["exit_codes"] == {str(code): meaning for code, meaning in EXIT_CODES.items()}
+
+
+def test_the_examples_are_commands_with_known_options(bare: Cli) -> None:
+    """Every option in an example is one that its command has."""
+    data = bare("help", "--json").data
+    shared = {name for option in data["global_options"] for name in option["names"]}
+    for command in data["commands"]:
+        own = {name for option in command["options"] for name in option["names"]}
+        for example in command["examples"]:
+            assert set(re.findall(r"(?<= )--?[a-z][a-z-]*", example)) <= own | shared, example
+
+
+def test_the_document_has_every_command(bare: Cli) -> None:
+    """docs/cli.md has a section for each command, in order, with its summary, its options and an example."""
+    text = DOCUMENT.read_text(encoding="utf-8")
+    sections = dict(re.findall(r"^### `engine ([a-z-]+)`\n(.*?)(?=^##|\Z)", text, re.MULTILINE | re.DOTALL))
+    assert list(sections) == list(COMMANDS)
+    for command in bare("help", "--json").data["commands"]:
+        section = sections[command["name"]]
+        assert command["summary"] in section
+        assert any(example in section for example in command["examples"])
+        missing = [o["names"][0] for o in command["options"] if f"`{o['names'][0]}" not in section]
+        assert missing == [], command["name"]
+
+
+def test_the_document_has_every_exit_code() -> None:
+    """docs/cli.md lists the exit codes and what they mean."""
+    text = DOCUMENT.read_text(encoding="utf-8")
+    assert [code for code, meaning in EXIT_CODES.items() if f"| {code} | {meaning}" not in text] == []
+
+
+def test_a_misspelt_command_is_answered_with_its_like(bare: Cli) -> None:
+    """An unknown command is a usage error that names what it resembles."""
+    result = bare("recal")
+    assert result.code == 2
+    assert "did you mean recall" in result.err

@@ -1,0 +1,107 @@
+"""Nothing that a terminal would obey leaves the command line, and JSON loses nothing."""
+
+import json
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.cli.output import dumped, shown
+from engine.ingest.checks import border
+from tests.cli.conftest import Cli
+from tests.shared import needs
+
+ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()), max_size=40)
+BIDI = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+
+
+def dangerous(text: str) -> list[str]:
+    """The characters of `text` that a terminal may obey."""
+    return [
+        character
+        for character in text
+        if (unicodedata.category(character) == "Cc" and character not in "\n\t") or character in BIDI
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("\x1b[31mred", "\\x1b[31mred"),
+        ("a\x00b\x07\x7f", "a\\x00b\\x07\\x7f"),
+        ("\x9b2J", "\\x9b2J"),
+        ("a\u202eb\u2066", "a\\u202eb\\u2066"),
+        ("\udcff", "\\udcff"),
+        ("line\r\nline", "line\\x0d\nline"),
+        ("tab\tand\nline", "tab\tand\nline"),
+        ("Zürich 東京 🏴‍☠️ \\x1b", "Zürich 東京 🏴‍☠️ \\x1b"),
+    ],
+)
+def test_control_characters_are_shown_escaped(text: str, expected: str) -> None:
+    """C0 but newline and tab, DEL, C1, bidi controls and surrogates are spelled out; the rest stays."""
+    assert shown(text) == expected
+
+
+def test_a_line_stays_a_line() -> None:
+    """In a line, breaks and tabs are spelled out too."""
+    assert shown("a\nb\tc\u2028d", line=True) == "a\\nb\\tc\\u2028d"
+
+
+@given(ANY_TEXT)
+def test_nothing_dangerous_is_shown(text: str) -> None:
+    """Whatever the text, what is shown of it has no dangerous character and can be encoded."""
+    assert dangerous(shown(text)) == []
+    assert shown(text).encode().decode() == shown(text)
+
+
+@given(ANY_TEXT)
+def test_json_is_harmless_and_exact(text: str) -> None:
+    """JSON holds the very text, spelled without a character that a terminal would obey."""
+    spelled = dumped({"text": text})
+    assert json.loads(spelled) == {"text": text}
+    assert dangerous(spelled) == []
+    assert "\n" not in spelled
+
+
+@given(ANY_TEXT)
+def test_json_for_an_ascii_stream_is_ascii(text: str) -> None:
+    """Where stdout cannot hold Unicode the JSON is ASCII, and says the same."""
+    spelled = dumped(text, ascii_only=True)
+    assert spelled.isascii()
+    assert json.loads(spelled) == text
+
+
+def test_naughty_strings_pass_through(cli: Cli) -> None:
+    """Every naughty string that the store takes comes out harmless as text and exact as JSON."""
+    strings = json.loads(needs("vectors/strings/blns.json").read_text(encoding="utf-8"))
+    together = "\n".join(text for text in strings if text.strip() and border(text) is None)
+    added = cli("-q", "add", "-", stdin=together.encode())
+    assert added.code == 0, added.err
+    text = cli("get", added.out.strip()).out
+    assert dangerous(text) == []
+    assert cli("get", added.out.strip(), "--json").data["content"] == together
+
+
+@pytest.mark.parametrize("command", ["get", "history", "recall", "find", "log"])
+def test_markup_and_escapes_in_a_content_are_text(
+    cli: Cli, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rich markup, emoji codes and escape sequences in a content are printed, not carried out."""
+    content = "[bold red]kettle[/] :smile: \x1b[2J {0} %s"
+    atom = cli("add", content).out.strip()
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "300")
+    arguments = {"get": [atom], "history": [atom], "recall": ["kettle"]}.get(command, [])
+    shown_text = cli(command, *arguments).out
+    assert "[bold red]kettle[/] :smile:" in shown_text
+    assert "\x1b[2J" not in shown_text
+
+
+def test_an_error_message_is_escaped(cli: Cli) -> None:
+    """An argument that comes back in an error message cannot move the cursor."""
+    cli("init")
+    result = cli("get", "\x1b[2Jnothing\nerror: forged")
+    assert result.code == 2
+    assert dangerous(result.err) == []
+    assert result.err.count("\nerror") == 0

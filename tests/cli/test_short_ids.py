@@ -1,0 +1,95 @@
+"""A shortened id stands for the only one that begins so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from backends import open_backend
+from backends.base import Batch
+from engine.border import show_id
+from engine.engine import Engine
+from engine.errors import ConflictError, InvalidInputError, NotFoundError
+from engine.layout import ATOM
+from engine.queries import resolve_id
+
+IDS = st.lists(
+    st.builds(
+        lambda head, rest: head + rest,
+        st.sampled_from([b"\xab\xcd", b"\xab\xce", b"\xff\xff"]),
+        st.binary(min_size=14, max_size=14),
+    ),
+    unique=True,
+    max_size=6,
+)
+
+
+def resolved(ids: Sequence[bytes], given_id: str) -> bytes:
+    """What `given_id` stands for in a store that holds atoms of these ids."""
+    with open_backend("memory:") as backend:
+        batch = Batch()
+        for atom in ids:
+            batch.put(ATOM + atom, b"a record")
+        batch.put(b"b", b"a row of another family")
+        backend.write(batch)
+        return resolve_id(backend, given_id)
+
+
+@given(IDS, st.text("abcdef", min_size=4, max_size=8), st.integers(4, 31), st.data())
+def test_a_beginning_stands_for_the_only_id_that_has_it(
+    ids: list[bytes], other: str, digits: int, data: st.DataObject
+) -> None:
+    """One id that begins so: it. None: not found. Several: a conflict."""
+    beginning = data.draw(st.sampled_from([other, *(atom.hex()[:digits] for atom in ids)]))
+    matching = [atom for atom in ids if atom.hex().startswith(beginning)]
+    if len(matching) == 1:
+        assert resolved(ids, beginning) == matching[0]
+        return
+    with pytest.raises(ConflictError if matching else NotFoundError):
+        resolved(ids, beginning)
+
+
+def test_a_whole_id_stands_for_itself() -> None:
+    """Recorded or not, with dashes or without, in capitals or not."""
+    atom = bytes(range(16))
+    assert {resolved([], text) for text in (show_id(atom), atom.hex(), show_id(atom).upper())} == {atom}
+
+
+@pytest.mark.parametrize(
+    "text", ["", "abc", "----", "xyzw", "12 4", "１２３４", "0" * 33, "0" * 32, "abcd\n"]
+)
+def test_what_cannot_begin_an_id_is_refused(text: str) -> None:
+    """Fewer than four digits, other characters, too many digits, and the zero id."""
+    with pytest.raises(InvalidInputError):
+        resolved([bytes(range(16))], text)
+
+
+def test_a_conflict_lists_some_of_them() -> None:
+    """Five candidates are named, and that there are more."""
+    ids = [b"\xab\xcd" + bytes([number]) * 14 for number in range(9)]
+    with pytest.raises(ConflictError, match="and more") as caught:
+        resolved(ids, "abcd")
+    assert [show_id(atom) in str(caught.value) for atom in ids] == [True] * 5 + [False] * 4
+
+
+def test_the_size_counts_events() -> None:
+    """A new store has its genesis; a command that changes nothing adds none."""
+    with Engine.open("memory:") as engine:
+        assert engine.size == 1
+        engine.add("One")
+        engine.add("One")
+        assert engine.size == 2
+
+
+def test_tags_are_counted_over_live_atoms() -> None:
+    """Spellings that differ in case are one tag; a tombstoned atom does not count; revising counts once."""
+    with Engine.open("memory:") as engine:
+        first = engine.add("One", tags=["Tea", "gone"]).subject
+        engine.add("Two", tags=["tea"])
+        engine.revise(first, content="One, again")
+        engine.tombstone(engine.add("Three", tags=["tea", "hidden"]).subject)
+        engine.untag(first, "gone")
+        assert engine.tags() == {"tea": 2}
