@@ -1,0 +1,235 @@
+"""Reading the pages for `tests/test_docs.py`: their blocks, commands, links and the code they name."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from engine.cli.session import Session
+from engine.cli.tree import build
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted(
+    page
+    for page in (*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *(ROOT / "bench").glob("*.md"))
+    if not page.name.startswith(".")
+)
+"""Every page for readers."""
+
+RUN, CONTINUED = "<!-- run -->", "<!-- run: continued -->"
+PROMPT = "$ "
+SECONDS = 60
+
+
+class Block(NamedTuple):
+    """A fenced block, with what stands around it."""
+
+    page: Path
+    line: int
+    language: str
+    text: str
+    output: str | None
+    """The text of an `output` block that follows at once."""
+    note: str
+    """The comment right before it, if there is one."""
+
+    @property
+    def name(self) -> str:
+        """Where it is, for the name of a test."""
+        return f"{self.page.relative_to(ROOT)}:{self.line}"
+
+
+class Command(NamedTuple):
+    """A line that is typed, and the lines that it prints."""
+
+    line: str
+    printed: list[str]
+
+
+def parsed(page: Path) -> list[Token]:
+    """The tokens of a page."""
+    return MarkdownIt("commonmark").enable("table").parse(page.read_text(encoding="utf-8"))
+
+
+def blocks(language: str) -> list[Block]:
+    """The fenced blocks in a language, of all pages in order."""
+    found = []
+    for page in PAGES:
+        tokens = [None, *parsed(page), None]
+        for before, token, after in zip(tokens, tokens[1:], tokens[2:], strict=False):
+            if token is None or token.type != "fence" or token.info != language:
+                continue
+            output = after.content if after and after.type == "fence" and after.info == "output" else None
+            note = before.content.strip() if before and before.type == "html_block" else ""
+            found.append(
+                Block(page, token.map[0] + 1 if token.map else 0, language, token.content, output, note)
+            )
+    return found
+
+
+def commands(text: str) -> list[Command]:
+    """The commands of a console block."""
+    found: list[Command] = []
+    for line in text.splitlines():
+        if line.startswith(PROMPT):
+            found.append(Command(line.removeprefix(PROMPT), []))
+        elif found:
+            found[-1].printed.append(line)
+    return found
+
+
+def engine_calls(line: str) -> Iterator[list[str]]:
+    """The arguments of each call of `engine` in a shell line, those inside `$(…)` included."""
+    outer, *inner = line.split("$(")
+    for part in inner:
+        call, _, rest = part.partition(")")
+        yield from engine_calls(call)
+        outer += "f" * 64 + rest
+    lexer = shlex.shlex(outer, posix=True, punctuation_chars=True)
+    lexer.whitespace_split = True
+    words: list[str] = []
+    for word in (*lexer, ";"):
+        if set(word) <= set("|&;<>()"):
+            if set(word) <= set("<>") and words and words[-1].isdigit():
+                words.pop()  # the stream that is sent elsewhere, as in 2>file
+            if words and Path(words[0]).name == "engine":
+                yield words[1:]
+            words = []
+        else:
+            words.append(word)
+
+
+def sessions() -> list[list[Block]]:
+    """The console blocks that are run, those of one shell together."""
+    found: list[list[Block]] = []
+    for block in blocks("console"):
+        if block.note == RUN:
+            found.append([block])
+        elif block.note == CONTINUED:
+            assert found, f"{block.name} continues nothing"
+            assert found[-1][0].page == block.page, f"{block.name} continues another page"
+            found[-1].append(block)
+    return found
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """The surroundings of an example: nobody's settings, and `engine` as it is here."""
+    shim = folder / "bin" / "engine"
+    shim.parent.mkdir()
+    shim.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m engine "$@"\n', encoding="utf-8")
+    shim.chmod(0o755)
+    home = folder / "home"
+    home.mkdir()
+    return {
+        "HOME": str(home),
+        "LC_ALL": "C.UTF-8",
+        "PATH": f"{shim.parent}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": str(ROOT),
+    }
+
+
+def run(folder: Path, *words: str, text: str | None = None) -> tuple[int, str]:
+    """Exit code and merged output of a program that runs in an empty folder."""
+    surroundings = environment(folder)
+    place = folder / "here"
+    place.mkdir()
+    result = subprocess.run(
+        words,
+        cwd=place,
+        env=surroundings,
+        input=text,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        encoding="utf-8",
+        timeout=SECONDS,
+        check=False,
+    )
+    return result.returncode, result.stdout
+
+
+def settled(lines: list[str]) -> list[str]:
+    """Printed lines without what differs from run to run: ids, roots, times, rates."""
+    kept = []
+    for line in lines:
+        shown = re.sub(r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", "ID", line)
+        shown = re.sub(r"\b[0-9a-f]{64}\b", "ROOT", shown)
+        shown = re.sub(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", "TIME", shown)
+        shown = re.sub(r"^rows +\d+ compared$", "ROWS compared", shown)  # pages of a tree depend on the ids
+        shown = re.sub(r'"duration_ms": [0-9.]+', '"duration_ms": N', shown)
+        kept.append(re.sub(r" in [0-9.]+ s, [0-9,]+/s$", " in TIME", shown).rstrip())
+    return kept
+
+
+def anchors(page: Path) -> set[str]:
+    """What `#…` may name in a page: its headings, as GitHub spells them."""
+    found: set[str] = set()
+    tokens = parsed(page)
+    for opening, inline in pairwise(tokens):
+        if opening.type == "heading_open":
+            text = "".join(part.content for part in inline.children or [])
+            kept = "".join(char for char in text.lower() if char.isalnum() or char in " -_")
+            found.add(kept.strip().replace(" ", "-"))
+    return found
+
+
+def spans(page: Path, kind: str) -> Iterator[tuple[int, Token]]:
+    """The links (`link_open`) or code spans (`code_inline`) of a page, with their lines."""
+    for token in parsed(page):
+        for child in token.children or []:
+            if child.type == kind:
+                yield token.map[0] + 1 if token.map else 0, child
+
+
+def defined(module: Path) -> set[str]:
+    """The names that a module defines: functions, classes, `Class.method` and constants."""
+    found: set[str] = set()
+
+    def visit(body: list[ast.stmt], prefix: str) -> None:
+        for node in body:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                found.add(prefix + node.name)
+                if isinstance(node, ast.ClassDef):
+                    visit(node.body, f"{prefix}{node.name}.")
+            elif isinstance(node, ast.Assign):
+                found.update(prefix + target.id for target in node.targets if isinstance(target, ast.Name))
+            elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+                found.add(prefix + node.target.id)
+
+    visit(ast.parse(module.read_text(encoding="utf-8")).body, "")
+    return found
+
+
+def relative(page: Path) -> str:
+    """A page's name in the project."""
+    return str(page.relative_to(ROOT))
+
+
+def parse(arguments: list[str]) -> None:
+    """Parse the arguments of `engine` as it does itself, and run nothing.
+
+    Raises:
+        typer.TyperException: it would be a usage error.
+    """
+    import typer
+
+    group = build()
+    try:
+        with group.make_context("engine", list(arguments), obj=Session()) as ctx:
+            words: list[Any] = [*ctx._protected_args, *ctx.args]
+            name, command, rest = group.resolve_command(ctx, words)
+            command.make_context(name, rest, parent=ctx)
+    except typer.Exit:
+        return  # --version and --help end the parsing

@@ -1,0 +1,166 @@
+"""What the pages say is so: examples run, commands exist, links lead somewhere, named code is there.
+
+Python blocks run by themselves; an `output` block right after one is what it prints. A `console` block
+after `<!-- run -->` is typed into a shell in an empty folder, and one after `<!-- run: continued -->` goes
+on in that shell; what it shows is compared, ids, roots and rates excepted.
+"""
+
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+
+from engine import limits
+from engine.cli.tree import COMMANDS
+from engine.version import __version__
+from tests.support.pages import (
+    DOCS,
+    PAGES,
+    ROOT,
+    Block,
+    anchors,
+    blocks,
+    commands,
+    defined,
+    engine_calls,
+    parse,
+    relative,
+    run,
+    sessions,
+    settled,
+    spans,
+)
+
+
+@pytest.mark.parametrize("block", blocks("python"), ids=lambda block: block.name)
+def test_every_python_block_runs_and_prints_what_it_says(block: Block, tmp_path: Path) -> None:
+    """A Python block is a program by itself, and prints the `output` block that follows it."""
+    code, printed = run(tmp_path, sys.executable, "-", text=block.text)
+    assert code == 0, printed
+    assert block.output is None or printed == block.output
+
+
+@pytest.mark.parametrize("session", sessions(), ids=lambda session: session[0].name)
+def test_every_run_console_block_shows_what_happens(session: list[Block], tmp_path: Path) -> None:
+    """Typed into a shell one after another, the commands print what the page shows."""
+    typed = [command for block in session for command in commands(block.text)]
+    mark = "=== next command ==="
+    script = "".join(f"echo {shlex.quote(mark)}\n{command.line}\n" for command in typed)
+    _, printed = run(tmp_path, "sh", text=script)
+    parts = [part.strip("\n").splitlines() for part in printed.split(mark)[1:]]
+    happened = [(command.line, settled(part)) for command, part in zip(typed, parts, strict=True)]
+    assert happened == [(command.line, settled(command.printed)) for command in typed]
+
+
+def test_the_main_example_of_the_readme_is_run() -> None:
+    """README has a session that ingests, recalls and verifies, and it is among those that are run."""
+    lines = [
+        command.line
+        for session in sessions()
+        if session[0].page == ROOT / "README.md"
+        for block in session
+        for command in commands(block.text)
+    ]
+    assert {"ingest", "recall", "verify-root"} <= {call[0] for line in lines for call in engine_calls(line)}
+
+
+@pytest.mark.parametrize("block", blocks("console"), ids=lambda block: block.name)
+def test_every_engine_command_that_is_shown_exists(block: Block) -> None:
+    """Each call of `engine` in a console block parses: the command, its options and its arguments."""
+    for command in commands(block.text):
+        for arguments in engine_calls(command.line):
+            parse(arguments)
+
+
+@pytest.mark.parametrize("arguments", [["recal", "x"], ["recall", "x", "--fuzzy"], ["get"], ["link", "1f0c"]])
+def test_a_wrong_command_in_a_page_would_be_found(arguments: list[str]) -> None:
+    """Unknown commands and options, and missing arguments, do not parse."""
+    with pytest.raises(typer.TyperException):
+        parse(arguments)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=relative)
+def test_every_command_named_in_a_sentence_exists(page: Path) -> None:
+    """A code span that begins with `engine` and a word in small letters names a command."""
+    words = [(line, token.content.split()[:2]) for line, token in spans(page, "code_inline")]
+    named = [(line, pair[1]) for line, pair in words if pair[:1] == ["engine"] and len(pair) == 2]
+    unknown = [(line, name) for line, name in named if name[0].islower() and name not in COMMANDS]
+    assert unknown == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=relative)
+def test_every_link_leads_somewhere(page: Path) -> None:
+    """A link inside the project names a file that exists, and a heading that is in it."""
+    broken = []
+    for line, token in spans(page, "link_open"):
+        href = str(token.attrs["href"])
+        if href.startswith(("https://", "http://", "mailto:")):
+            continue
+        path, _, anchor = href.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        if not target.exists() or (anchor and anchor not in anchors(target)):
+            broken.append((line, href))
+    assert broken == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=relative)
+def test_all_code_that_a_page_names_is_there(page: Path) -> None:
+    """A code span such as `engine/store.py` or `engine/store.py::Store.commit` names what exists."""
+    missing = []
+    for line, token in spans(page, "code_inline"):
+        if not re.fullmatch(r"\w[\w/]*/\w+\.py(::[\w.]+)?", token.content):
+            continue
+        path, _, name = token.content.partition("::")
+        if not (ROOT / path).is_file() or (name and name not in defined(ROOT / path)):
+            missing.append((line, token.content))
+    assert missing == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=relative)
+def test_no_page_names_a_place_on_somebody_s_machine(page: Path) -> None:
+    """No absolute path of a workstation or build machine is in a page."""
+    text = page.read_text(encoding="utf-8")
+    assert re.findall(r"(?<![\w.~/-])/(?:work|tmp|root|home|Users|mnt)(?![\w-])[^\s`]*", text) == []
+
+
+def test_the_index_lists_every_page() -> None:
+    """docs/README.md links to each page in docs."""
+    linked = {
+        (DOCS / str(token.attrs["href"]).partition("#")[0]).resolve()
+        for _, token in spans(DOCS / "README.md", "link_open")
+        if "://" not in str(token.attrs["href"])
+    }
+    assert {page for page in PAGES if page.parent == DOCS and page.name != "README.md"} <= linked
+
+
+LIMITS = {
+    "content of an atom": [limits.CONTENT_BYTES_MAX],
+    "title, source": [limits.TITLE_BYTES_MAX],
+    "tags of an atom": [limits.TAGS_PER_ATOM_MAX, limits.TAG_BYTES_MAX],
+    "one commit": [limits.BATCH_EVENTS_MAX, limits.BATCH_BYTES_MAX],
+    "atoms and revisions in a store": [limits.ORDINAL_MAX + 1],
+    "hops of a walk": [limits.MAX_HOPS_CAP],
+    "results of a query": [limits.RESULTS_MAX],
+}
+
+
+def test_the_limits_in_the_readme_are_the_real_ones() -> None:
+    """Every row of README's table of limits has the numbers of `engine.limits`."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8").partition("<!-- limits -->")[2]
+    rows = [line.split("|") for line in text.strip().partition("\n\n")[0].splitlines()[2:]]
+    found = {
+        row[1].strip(): [int(number.replace(",", "")) for number in re.findall(r"[\d,]*\d", row[2])]
+        for row in rows
+    }
+    assert found == LIMITS
+
+
+def test_the_changelog_has_this_version_and_its_data_format() -> None:
+    """The newest version in CHANGELOG.md is the package's, and every one has a line on the data format."""
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    versions = re.split(r"^## ", text, flags=re.MULTILINE)[1:]
+    assert versions[0].startswith(f"[{__version__}]")
+    assert [version.splitlines()[0] for version in versions if "### Data format" not in version] == []
