@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 
 from backends.base import Batch, Reader
-from engine.border import show_id
+from engine.border import integer, show_id
 from engine.errors import InvalidInputError, NotFoundError
 from engine.events import AtomDetail, EdgeDetail, Entry, Header, TypeDetail
 from engine.fold import Overlay, fold
@@ -57,7 +57,7 @@ def size_at(rows: Lookup, moment: AsOf) -> int:
         if not low:
             raise NotFoundError(f"the journal begins after {moment.isoformat()}")
         return low
-    if not 0 <= moment < size:
+    if integer(moment, "as_of") >= size:
         raise NotFoundError(f"event {moment} is not in the journal; it has 0 to {size - 1}")
     return moment + 1
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
@@ -67,6 +67,10 @@ class Add:
     key: str | None = None
     id: str | None = None
 
+    def __post_init__(self) -> None:
+        """Keep what iterators yield: a command may be decided more than once."""
+        _keep(self, "tags", "buckets")
+
     def body(self) -> AtomBody:
         """The checked form of what was given.
 
@@ -123,6 +127,10 @@ class Revise:
     provenance: str | Unchanged = UNCHANGED
     trust: int | Unchanged | None = UNCHANGED
     created: int | Unchanged | None = UNCHANGED
+
+    def __post_init__(self) -> None:
+        """Keep what iterators yield: a command may be decided more than once."""
+        _keep(self, "tags", "buckets")
 
     def decide(self, tx: Transaction) -> Receipt:
         """No event where nothing differs, else one that repeats the whole atom."""
@@ -194,7 +202,11 @@ class Tag:
     """Have these tags on the atom."""
 
     id: str
-    tags: Iterable[str] = field(default=())
+    tags: Iterable[str] = ()
+
+    def __post_init__(self) -> None:
+        """Keep what iterators yield: a command may be decided more than once."""
+        _keep(self, "tags")
 
     def decide(self, tx: Transaction) -> Receipt:
         """No event where it has them all."""
@@ -214,7 +226,11 @@ class Untag:
     """Have none of these tags on the atom."""
 
     id: str
-    tags: Iterable[str] = field(default=())
+    tags: Iterable[str] = ()
+
+    def __post_init__(self) -> None:
+        """Keep what iterators yield: a command may be decided more than once."""
+        _keep(self, "tags")
 
     def decide(self, tx: Transaction) -> Receipt:
         """No event where it has none of them."""
@@ -253,6 +269,13 @@ def live(tx: Transaction, given: str, verb: str) -> AtomRecord:
             hint=f"bring it back first: engine revive {show_id(record.id)}",
         )
     return record
+
+
+def _keep(command: object, *names: str) -> None:
+    for name in names:
+        given = getattr(command, name)
+        if isinstance(given, Iterator):
+            object.__setattr__(command, name, tuple(given))
 
 
 def _detail(record: AtomRecord) -> AtomDetail:

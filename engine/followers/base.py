@@ -127,7 +127,7 @@ def catch_up(backend: Backend, follower: Follower, source: EntrySource, *, more:
             if stop is None:
                 stop = size
             if cursor is not None and cursor.version == follower.version:
-                if cursor.size >= stop:
+                if stop <= cursor.size <= size:
                     return
                 check_cursor(rows, follower.name, cursor, size)
                 entries = source(rows, cursor.size, min(stop, cursor.size + limits.FOLLOW_EVENTS_MAX))

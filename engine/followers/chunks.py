@@ -7,20 +7,24 @@ equal roaring bitmaps can serialise differently (measured: 15 or 216 bytes for 0
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import struct
+import sys
+from array import array
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from itertools import islice
+from operator import lt
+
+from pyroaring import BitMap, FrozenBitMap
 
 from engine.errors import CorruptionError
 
-if TYPE_CHECKING:
-    import numpy as np
-    from pyroaring import FrozenBitMap
-
-    Numbers = np.ndarray[tuple[int], np.dtype[np.uint32]]
-
 SPARSE_MAX = 4095
 DENSE_BYTES = 8192
+
+_ROARING = struct.Struct("<IIHHI")
+_ROARING_COOKIE = 12346
+_ROARING_ARRAY_MAX = 4096
 
 
 def apply(raw: bytes, changes: Mapping[int, bool], key: bytes) -> bytes:
@@ -29,65 +33,70 @@ def apply(raw: bytes, changes: Mapping[int, bool], key: bytes) -> bytes:
     Raises:
         CorruptionError: `raw` is no chunk.
     """
-    import numpy as np
-
     joining = {member for member, joins in changes.items() if joins}
     leaving = changes.keys() - joining
-    if len(raw) != DENSE_BYTES:
-        after = joining.union(_sparse(raw, key).tolist()).difference(leaving)
+    if len(raw) == DENSE_BYTES:
+        _check(raw, key)
+        bits = bytearray(raw)
+    else:
+        after = joining.union(_check(raw, key)).difference(leaving)
         if len(after) <= SPARSE_MAX:
-            return np.array(sorted(after), dtype="<u2").tobytes()
-        flags = np.zeros(8 * DENSE_BYTES, dtype=np.bool_)
-        flags[list(after)] = True
-        return np.packbits(flags, bitorder="little").tobytes()
-    bits = bytearray(_checked_dense(raw, key))
+            return _packed(sorted(after))
+        bits, joining = bytearray(DENSE_BYTES), after
     for member in joining:
         bits[member >> 3] |= 1 << (member & 7)
     for member in leaving:
         bits[member >> 3] &= ~(1 << (member & 7))
-    if int.from_bytes(bits, "little").bit_count() > SPARSE_MAX:
-        return bytes(bits)
-    return _dense_members(bytes(bits)).astype("<u2").tobytes()
+    count = int.from_bytes(bits, "little").bit_count()
+    return bytes(bits) if count > SPARSE_MAX else _packed(_bit_map(bytes(bits), 0, count))
 
 
-def _dense_members(bits: bytes) -> Numbers:
-    import numpy as np
-
-    flags = np.unpackbits(np.frombuffer(bits, np.uint8), bitorder="little")
-    return np.flatnonzero(flags.view(np.bool_)).astype(np.uint32)
-
-
-def _checked_dense(raw: bytes, key: bytes) -> bytes:
-    if int.from_bytes(raw, "little").bit_count() <= SPARSE_MAX:
-        raise CorruptionError(f"set row {key.hex()} is not in canonical form")
-    return raw
+def _packed(members: Iterable[int]) -> bytes:
+    found = array("H", members)
+    if sys.byteorder == "big":
+        found.byteswap()
+    return found.tobytes()
 
 
-def _sparse(raw: bytes, key: bytes) -> Numbers:
-    import numpy as np
-
-    if len(raw) % 2 == 0 and len(raw) <= 2 * SPARSE_MAX:
-        members = np.frombuffer(raw, dtype="<u2").astype(np.uint32)
-        if not bool(np.any(members[1:] <= members[:-1])):
-            return members
-    raise CorruptionError(f"set row {key.hex()} is not in canonical form")
-
-
-# Keyed by the bytes themselves, so it cannot go stale; a dense chunk took 0.3 ms to decode.
-@lru_cache(maxsize=256)
-def members(raw: bytes, key: bytes) -> FrozenBitMap:
-    """The members of a stored chunk that has any; `key` is for messages.
+def _check(raw: bytes, key: bytes) -> array[int]:
+    """The members, where they are listed; none of a chunk of bits.
 
     Raises:
         CorruptionError: the bytes are not the ones this module writes for any members.
     """
-    from array import array
+    found = array("H")
+    if len(raw) == DENSE_BYTES:
+        right = int.from_bytes(raw, "little").bit_count() > SPARSE_MAX
+    elif len(raw) % 2 or len(raw) > 2 * SPARSE_MAX:
+        right = False
+    else:
+        found.frombytes(raw)
+        if sys.byteorder == "big":
+            found.byteswap()
+        right = all(map(lt, found, islice(found, 1, None)))
+    if not right:
+        raise CorruptionError(f"set row {key.hex()} is not in canonical form", family="tags")
+    return found
 
-    from pyroaring import FrozenBitMap
 
+# Keyed by the bytes themselves, so it cannot go stale.
+@lru_cache(maxsize=256)
+def members(raw: bytes, chunk: int, key: bytes) -> FrozenBitMap:
+    """The ordinals in a stored chunk that has any; `key` is for messages.
+
+    Raises:
+        CorruptionError: the bytes are not the ones this module writes for any members.
+    """
     if not raw:
-        raise CorruptionError(f"set row {key.hex()} is empty; an empty chunk has no row")
-    dense = len(raw) == DENSE_BYTES
-    found = _dense_members(_checked_dense(raw, key)) if dense else _sparse(raw, key)
-    # Through an array.array: pyroaring takes a NumPy array member by member, six times as slow.
-    return FrozenBitMap(array("I", found.tobytes()))
+        raise CorruptionError(f"set row {key.hex()} is empty; an empty chunk has no row", family="tags")
+    listed = _check(raw, key)
+    return FrozenBitMap(_bit_map(raw, chunk, len(listed) or int.from_bytes(raw, "little").bit_count()))
+
+
+def _bit_map(raw: bytes, chunk: int, count: int) -> BitMap:
+    # Both forms are also those of a container in roaring's portable format, so a header before them
+    # makes a bitmap: measured 3 µs for a dense chunk, where adding its members took 330.
+    if count == _ROARING_ARRAY_MAX or (len(raw) == DENSE_BYTES and count < _ROARING_ARRAY_MAX):
+        whole = int.from_bytes(raw, "little")
+        return BitMap((chunk << 16) + low for low in range(8 * DENSE_BYTES) if whole >> low & 1)
+    return BitMap.deserialize(_ROARING.pack(_ROARING_COOKIE, 1, chunk, count - 1, _ROARING.size) + raw)

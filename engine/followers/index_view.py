@@ -71,7 +71,7 @@ class Tail:
 
     @cached_property
     def _encoded(self) -> tuple[list[postings.TermRow], Summary]:
-        return postings.encode(self.columns)
+        return postings.encode_few(self.documents)
 
     @cached_property
     def _ranges(self) -> dict[bytes, tuple[int, int]]:

@@ -5,6 +5,7 @@ The bytes are described in `engine.followers.segments`. numpy is imported on fir
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -110,6 +111,31 @@ def encode(columns: Columns) -> tuple[list[TermRow], Summary]:
         rows.append((term, head[at : at + HEAD_BYTES] + offsets[2 * start : 2 * end] + tfs[start:end]))
     root = rows_root([row_leaf(term, value) for term, value in rows])
     return rows, Summary(documents, int(columns.lengths.sum(dtype=np.int64)), len(rows), root)
+
+
+def encode_few(documents: Sequence[Sequence[str]]) -> tuple[list[TermRow], Summary]:
+    """What `encode(build(documents))` gives, without NumPy: its import takes longer than this does.
+
+    Measured: 17 ms for 255 documents of 40 words, against 10; the import takes 35 to 75.
+    """
+    found: dict[str, list[tuple[int, int]]] = {}
+    lengths = []
+    for offset, terms in enumerate(documents):
+        counts = Counter(terms)
+        lengths.append(min(sum(tf for term, tf in counts.items() if term not in STOP_WORDS), LENGTH_MAX))
+        for term, tf in counts.items():
+            found.setdefault(term, []).append((offset, min(tf, TF_MAX)))
+    rows = [(LENGTHS, len(documents).to_bytes(4, "big") + b"\x00" + _u16(lengths))]
+    for raw, postings in sorted((term.encode(), postings) for term, postings in found.items()):
+        tfs = bytes(tf for _, tf in postings)
+        head = len(postings).to_bytes(4, "big") + bytes([max(tfs)])
+        rows.append((raw, head + _u16(offset for offset, _ in postings) + tfs))
+    root = rows_root([row_leaf(term, value) for term, value in rows])
+    return rows, Summary(len(documents), sum(lengths), len(rows), root)
+
+
+def _u16(numbers: Iterable[int]) -> bytes:
+    return b"".join(number.to_bytes(2, "little") for number in numbers)
 
 
 def row_leaf(term: bytes, value: bytes) -> bytes:

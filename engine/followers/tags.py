@@ -153,7 +153,7 @@ def members(rows: Reader, name: SetName) -> BitMap:
     for key, raw in rows.scan(prefix, prefix + b"\xff\xff\xff"):
         if len(key) == len(prefix) + 2:
             chunk = int.from_bytes(key[-2:], "big")
-            found |= chunks.members(raw, key).shift(chunk << CHUNK_BITS)
+            found |= chunks.members(raw, chunk, key)
     return found
 
 
