@@ -1,0 +1,96 @@
+"""Run the measurements and print one table: `python -m bench` (bench/README.md).
+
+Question: how fast and how large is memroot, beside the plainest honest rival, on this machine?
+Data: generated texts, 10,000 and 100,000 of them (`--quick`: 1,000 and 10,000); shared data if present.
+Seed: `--seed`, 1 unless said otherwise. How: every measurement in a process of its own, one after
+another, stores in a temporary folder that is removed at the end; nothing else should be running.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+import tempfile
+import time
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from bench import machine
+from bench.groups import GROUPS, Run
+from bench.table import Row, markdown
+
+
+def main() -> None:
+    """Parse the command line, measure, print."""
+    options = _options()
+    work = Path(tempfile.mkdtemp(prefix="memroot-bench-", dir=options.folder))
+    try:
+        about = machine.describe(work)
+        about["date"] = datetime.now(UTC).isoformat(timespec="seconds")
+        about["seed"] = options.seed
+        _warn(about)
+        run = Run(str(work), options.seed, options.sizes, quick=options.quick)
+        begin = time.monotonic()
+        rows = [row for name in GROUPS if name in options.only for row in GROUPS[name](run)]
+        about["minutes"] = round((time.monotonic() - begin) / 60, 1)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    print(f"{heading(about)}\n\n{markdown(rows)}")
+    if options.json:
+        raw = {"machine": about, "rows": [_plain(row) for row in rows], "measurements": run.results}
+        options.json.write_text(json.dumps(raw, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench", description=(__doc__ or "").split(":")[0])
+    parser.add_argument("--quick", action="store_true", help="small sizes, under a minute")
+    parser.add_argument("--only", choices=GROUPS, action="append", metavar="NAME", help=", ".join(GROUPS))
+    parser.add_argument("--sizes", type=_sizes, metavar="N,N", help="numbers of atoms, ascending")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write all raw figures there")
+    parser.add_argument("--folder", type=Path, help="where to put the stores; a disk, not memory")
+    options = parser.parse_args()
+    options.only = options.only or list(GROUPS)
+    options.sizes = options.sizes or ((1_000, 10_000) if options.quick else (10_000, 100_000))
+    if options.folder is None and machine.file_system(Path(tempfile.gettempdir())) in ("tmpfs", "ramfs"):
+        options.folder = Path.cwd()
+    return options
+
+
+def _sizes(given: str) -> tuple[int, ...]:
+    sizes = tuple(map(int, given.replace("_", "").split(",")))
+    if not sizes or min(sizes) < 100 or list(sizes) != sorted(set(sizes)):
+        raise argparse.ArgumentTypeError("numbers of atoms, 100 or more, ascending, with commas between")
+    return sizes
+
+
+def _warn(about: dict[str, Any]) -> None:
+    if about["busy"]:
+        print(f"WARNING: the load is {about['load']}; the figures will be too low", file=sys.stderr)
+    if about["file_system"] in ("tmpfs", "ramfs"):
+        print("WARNING: the stores are in memory; syncing costs nothing there (--folder)", file=sys.stderr)
+
+
+def heading(about: dict[str, Any]) -> str:
+    """What the figures were taken on, as a paragraph to be pasted above the table."""
+    libraries = ", ".join(f"{name} {number}" for name, number in about["libraries"].items())
+    busy = " **The machine was busy: these figures are too low.**" if about["busy"] else ""
+    return (
+        f"{about['date']}, commit {about['commit'] or 'unknown'}, seed {about['seed']}, "
+        f"{about['minutes']} minutes. {about['cpu']}, {about['cores']} cores, {about['ram_mb']:,} MB; "
+        f"{about['system']}; {about['file_system']}, one fsync {about['fsync_us']} µs; "
+        f"Python {about['python']}, {libraries}. Load at the start {about['load']}.{busy}"
+    )
+
+
+def _plain(row: Row) -> dict[str, Any]:
+    values = {name: value for name, value in asdict(row).items() if name != "unit"}
+    return values | {"unit_example": row.cells()[1], "ratio": row.ratio, "reached": row.reached}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,149 @@
+"""Data to measure with.
+
+Question: what does everything else here run on? Nothing is measured in this module.
+Data: generated texts of 40 words whose frequencies follow Zipf's law over 20,000 made-up words, with
+    three tags out of 200 and a source for every 20 texts; Markdown files made of the same words; and,
+    where they are at hand, the shared garden (7,772 Markdown files) and LoCoMo (five conversations).
+Seed: an argument of every generator; the same seed gives the same texts on every machine.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tarfile
+from collections.abc import Iterator
+from itertools import accumulate
+from pathlib import Path
+from random import Random
+from typing import Any, Final, NamedTuple
+
+VOCABULARY_WORDS: Final = 20_000
+TEXT_WORDS: Final = 40
+QUESTION_WORDS: Final = 6
+TAGS: Final = 200
+TAGS_PER_TEXT: Final = 3
+TEXTS_PER_SOURCE: Final = 20
+
+SHARED: Final = Path(os.environ.get("MEMROOT_SHARED", Path(__file__).resolve().parents[2] / "shared"))
+"""Where the shared data is, if it is anywhere."""
+
+_ONSETS: Final = ("b", "br", "c", "d", "f", "g", "h", "k", "l", "m", "n", "p", "pl", "r", "s", "st", "t", "v")
+_VOWELS: Final = ("a", "e", "i", "o", "u", "ai", "ou")
+_CODAS: Final = ("", "", "n", "r", "s", "l")
+
+
+class Text(NamedTuple):
+    """One text as both sides are given it."""
+
+    content: str
+    tags: tuple[str, ...]
+    source: str
+    sequence: int
+
+
+class Question(NamedTuple):
+    """A question of LoCoMo and the texts that answer it."""
+
+    text: str
+    relevant: frozenset[str]
+
+
+class Conversation(NamedTuple):
+    """One conversation of LoCoMo: its file of texts, their keys and contents, and its questions."""
+
+    name: str
+    corpus: Path
+    texts: tuple[tuple[str, str], ...]
+    questions: tuple[Question, ...]
+
+
+class Words:
+    """Draws words of a made-up vocabulary; the word of rank r is drawn in proportion to 1 / r."""
+
+    def __init__(self, seed: int, stream: str) -> None:
+        """`stream` names an independent series of draws from the same vocabulary."""
+        makers = Random(f"{seed}/vocabulary")
+        found: dict[str, None] = {}
+        while len(found) < VOCABULARY_WORDS:
+            syllables = makers.choice((1, 2, 2, 3, 3, 4))
+            word = "".join(makers.choice(_ONSETS) + makers.choice(_VOWELS) for _ in range(syllables))
+            found[word + makers.choice(_CODAS)] = None
+        self._vocabulary = list(found)
+        self._weights = list(accumulate(1 / rank for rank in range(1, VOCABULARY_WORDS + 1)))
+        self.random = Random(f"{seed}/{stream}")
+
+    def draw(self, count: int) -> list[str]:
+        """`count` words."""
+        return self.random.choices(self._vocabulary, cum_weights=self._weights, k=count)
+
+
+def texts(count: int, seed: int) -> Iterator[Text]:
+    """`count` texts of 40 words."""
+    words = Words(seed, "texts")
+    tags = [f"tag-{number}" for number in range(TAGS)]
+    weights = list(accumulate(1 / rank for rank in range(1, TAGS + 1)))
+    for number in range(count):
+        drawn = words.random.choices(tags, cum_weights=weights, k=TAGS_PER_TEXT)
+        source, position = divmod(number, TEXTS_PER_SOURCE)
+        content = " ".join(words.draw(TEXT_WORDS))
+        yield Text(content, tuple(dict.fromkeys(drawn)), f"notes/source-{source:06}.md", position)
+
+
+def questions(count: int, seed: int) -> list[str]:
+    """`count` questions of six different words, drawn as the words of the texts are."""
+    words = Words(seed, "questions")
+    asked = []
+    for _ in range(count):
+        chosen: dict[str, None] = {}
+        while len(chosen) < QUESTION_WORDS:
+            chosen.update(dict.fromkeys(words.draw(1)))
+        asked.append(" ".join(chosen))
+    return asked
+
+
+def write_markdown(folder: Path, files: int, seed: int) -> Path:
+    """`files` Markdown files with front matter, three sections and two links each; returns `folder`."""
+    words = Words(seed, "markdown")
+    folder.mkdir(parents=True)
+    for number in range(files):
+        parts = [f"---\ntags: [tag-{number % TAGS}]\n---\n# Note {number}\n"]
+        for section in range(3):
+            linked = words.random.randrange(files)
+            body = " ".join(words.draw(TEXT_WORDS * 2))
+            link = f" See [[note-{linked:06}]]." if section else ""
+            parts.append(f"## Part {section}\n\n{body}.{link}\n")
+        (folder / f"note-{number:06}.md").write_text("\n".join(parts), encoding="utf-8")
+    return folder
+
+
+def unpack_garden(folder: Path) -> Path | None:
+    """The shared garden, unpacked into `folder` once; None where it is missing."""
+    packed = SHARED / "data" / "garden.tar.gz"
+    if not packed.exists():
+        return None
+    if not folder.exists():
+        with tarfile.open(packed) as archive:
+            archive.extractall(folder, filter="data")
+    return folder
+
+
+def locomo() -> list[Conversation]:
+    """The shared conversations with the questions that have an answer; none where they are missing."""
+    found = []
+    for folder in sorted((SHARED / "data" / "locomo-dev").glob("conv-*")):
+        corpus = folder / "corpus.jsonl"
+        contents = tuple((str(line["id"]), str(line["text"])) for line in _lines(corpus))
+        asked = tuple(
+            Question(str(line["query"]), frozenset(line["relevant"]))
+            for line in _lines(folder / "queries.jsonl")
+            if line["relevant"] and line["category"] != "adversarial"
+        )
+        found.append(Conversation(folder.name, corpus, contents, asked))
+    return found
+
+
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    with path.open(encoding="utf-8") as stream:
+        for line in stream:
+            yield json.loads(line)

@@ -1,0 +1,190 @@
+"""Reading: recall, opening, memory in use, and one check that what is fast is also right.
+
+Question: how long does a question of six words take, the first and the later ones; how long does
+    opening take; how much memory does a program that asks hold; and do the answers contain what they
+    should (LoCoMo, share of the evidence among the first ten)?
+Data: the stores that `bench.writing` filled; `bench.data.questions`; the shared LoCoMo conversations.
+Seed: the job's.
+How: each in a fresh process, whose libraries are imported before the clock starts (`process` counts
+    that too). Ten hits with text a question; both sides are asked the same questions. `first` is the
+    first question after opening, with nothing of ours in memory but all files in the system's cache.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from random import Random
+
+from bench import data
+from bench.job import Job, Result, disk_bytes, percentile, resident, timed
+from bench.rivals import Fts
+from bench.writing import warm_up
+from engine import Engine
+
+LIMIT = 10
+WARM_UP = 20
+
+
+def recall(job: Job) -> Result:
+    """Ask ours: the first question, some to warm up, and then those that count."""
+    warm_up()
+    with Engine.open(job.store, create=False) as engine:
+        return _ask(job, lambda question: engine.recall(question, limit=LIMIT))
+
+
+def recall_rival(job: Job) -> Result:
+    """Ask the rival the same."""
+    with Fts(job.rival) as store:
+        return _ask(job, lambda question: store.recall(question, LIMIT))
+
+
+def _ask(job: Job, ask: Callable[[str], object]) -> Result:
+    asked = data.questions(WARM_UP + (100 if job.quick else 300), job.seed)
+    took = timed(ask, asked)
+    counted = took[WARM_UP:]
+    return {
+        "first_ms": took[0],
+        "p50_ms": percentile(counted, 0.5),
+        "p99_ms": percentile(counted, 0.99),
+        "questions": len(counted),
+    }
+
+
+def opening(job: Job) -> Result:
+    """Open and close ours a few times."""
+    warm_up()
+    return _open_times(timed(lambda url: Engine.open(url, create=False).close(), [job.store] * 7))
+
+
+def opening_rival(job: Job) -> Result:
+    """Open, read one row and close the rival a few times."""
+    # Finding the last number reads a row, and with it the schema.
+    return _open_times(timed(lambda path: Fts(path).close(), [job.rival] * 7))
+
+
+def _open_times(took: list[float]) -> Result:
+    return {"first_ms": took[0], "p50_ms": percentile(took, 0.5)}
+
+
+_OURS = "from engine import Engine\nwith Engine.open(sys.argv[1], create=False) as e: e.recall(sys.argv[2])"
+_RIVALS = "from bench.rivals import Fts\nwith Fts(Path(sys.argv[1])) as s: s.recall(sys.argv[2])"
+
+
+def process(job: Job) -> Result:
+    """Start Python, import, open ours, ask one question, close, exit."""
+    return _process(_OURS, job.store, job.seed)
+
+
+def process_rival(job: Job) -> Result:
+    """The same with the rival."""
+    return _process(_RIVALS, str(job.rival), job.seed)
+
+
+def _process(program: str, path: str, seed: int) -> Result:
+    (question,) = data.questions(1, seed)
+    command = [sys.executable, "-c", f"import sys\nfrom pathlib import Path\n{program}", path, question]
+    took = timed(lambda _: subprocess.run(command, check=True), range(5))
+    return {"p50_ms": percentile(took, 0.5)}
+
+
+def memory(job: Job) -> Result:
+    """What a process that has opened ours and asked 100 questions holds."""
+    warm_up()
+    before = resident()
+    with Engine.open(job.store, create=False) as engine:
+        opened = resident()
+        for question in data.questions(100, job.seed):
+            engine.recall(question, limit=LIMIT)
+        return _memory(before, opened)
+
+
+def memory_rival(job: Job) -> Result:
+    """The same with the rival."""
+    before = resident()
+    with Fts(job.rival) as store:
+        opened = resident()
+        for question in data.questions(100, job.seed):
+            store.recall(question, LIMIT)
+        return _memory(before, opened)
+
+
+def _memory(before: int, opened: int) -> Result:
+    # LevelDB maps its files into memory: what of them is resident counts, but not as the program's own.
+    return {
+        "imported_bytes": before,
+        "opened_bytes": opened,
+        "asked_bytes": resident(),
+        "asked_own_bytes": resident("RssAnon"),
+    }
+
+
+def locomo(job: Job) -> Result:
+    """Ingest each conversation into a memory of its own and ask its questions."""
+    warm_up()
+    judged = _Judged()
+    for conversation in data.locomo():
+        # Ties are broken by ids, which hang on the salts: fixed ones give the same figure every time.
+        with Engine.open("memory:", salts=lambda seq: Random(f"{job.seed}/{seq}").randbytes(32)) as engine:
+            engine.ingest([conversation.corpus])
+            judged.ask(conversation, lambda text: [hit.key for hit in engine.recall(text, limit=LIMIT).hits])
+    return judged.result()
+
+
+def locomo_rival(job: Job) -> Result:
+    """The same with the rival."""
+    judged = _Judged()
+    for conversation in data.locomo():
+        with Fts(Path(job.work) / f"rival-{conversation.name}.db") as store:
+            texts = enumerate(conversation.texts)
+            # The source of the rival's text is its key, so that both sides look it up after ranking.
+            store.add(data.Text(text, (), key, number) for number, (key, text) in texts)
+            judged.ask(conversation, lambda text: [hit.source for hit in store.recall(text, LIMIT)])
+    return judged.result()
+
+
+class _Judged:
+    """Answers counted: how much of the evidence was found, and how long it took."""
+
+    def __init__(self) -> None:
+        self._shares: list[float] = []
+        self._took: list[float] = []
+        self._texts = 0
+
+    def ask(self, conversation: data.Conversation, ask: Callable[[str], Sequence[str | None]]) -> None:
+        self._texts += len(conversation.texts)
+        for question in conversation.questions:
+            begin = time.perf_counter()
+            found = ask(question.text)
+            self._took.append((time.perf_counter() - begin) * 1000)
+            self._shares.append(len(question.relevant.intersection(found)) / len(question.relevant))
+
+    def result(self) -> Result:
+        return {
+            "recall_at_10": sum(self._shares) / len(self._shares),
+            "questions": len(self._shares),
+            "texts": self._texts,
+            "p50_ms": percentile(self._took, 0.5),
+            "p99_ms": percentile(self._took, 0.99),
+        }
+
+
+def disk(job: Job) -> Result:
+    """The files' bytes of ours, and the keys' and values' bytes of each family of rows."""
+    from engine.layout import family_of
+
+    families: dict[str, int] = {}
+    with Engine.open(job.store, create=False) as engine, engine.store.backend.snapshot() as rows:
+        for key, value in rows.scan():
+            family = family_of(key)
+            families[family] = families.get(family, 0) + len(key) + len(value)
+    return {"files_bytes": disk_bytes(job.store), "families_bytes": families}
+
+
+def disk_rival(job: Job) -> Result:
+    """The bytes of the rival's file, and of the texts alone as UTF-8."""
+    texts = sum(len(text.content.encode()) for text in data.texts(job.size, job.seed))
+    return {"files_bytes": disk_bytes(job.rival), "texts_bytes": texts}

@@ -1,0 +1,92 @@
+"""Whether the measuring itself is right: data, times, ratios, table (`pytest bench`).
+
+Question: can the figures be trusted? Data: small. Seed: 1. How: ordinary tests, nothing is measured.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from bench import data
+from bench.job import MODULES, Untimed, measurement, percentile
+from bench.rivals import Fts
+from bench.table import RATE, TIME, Row, Target, markdown
+
+
+def test_equal_seeds_give_equal_texts() -> None:
+    """The same seed gives the same texts and questions, another seed others."""
+    first = list(data.texts(50, 1)), data.questions(5, 1)
+
+    assert first == (list(data.texts(50, 1)), data.questions(5, 1))
+    assert first[0] != list(data.texts(50, 2))
+
+
+def test_more_texts_begin_with_the_same() -> None:
+    """A larger set of texts begins with the smaller one."""
+    assert list(data.texts(30, 1))[:10] == list(data.texts(10, 1))
+
+
+def test_questions_have_different_words() -> None:
+    """A question has six words, no two the same."""
+    assert all(len(set(question.split())) == data.QUESTION_WORDS for question in data.questions(50, 1))
+
+
+@pytest.mark.parametrize("items", [0, 1, 9, 10, 11, 25])
+def test_untimed_passes_everything_on(items: int) -> None:
+    """Nothing is lost or doubled where the time of making items is taken off."""
+    assert list(Untimed()(range(items), chunk=10)) == list(range(items))
+
+
+def test_percentile_takes_a_value_that_was_measured() -> None:
+    """Half of the values, or nearly all, do not exceed the percentile."""
+    values = [float(number) for number in range(100, 0, -1)]
+
+    assert (percentile(values, 0.5), percentile(values, 0.99), percentile([7.0], 0.99)) == (50.0, 99.0, 7.0)
+
+
+def test_ratio_is_above_one_where_memroot_is_ahead() -> None:
+    """More a second is better, fewer milliseconds are."""
+    rows = Row("a", RATE, 20, 10), Row("b", TIME, 5, 10), Row("c", TIME, 10, 5), Row("d", RATE, 1)
+
+    assert [row.ratio for row in rows] == [2, 2, 0.5, None]
+
+
+def test_a_lost_row_says_so() -> None:
+    """Where the rival is ahead the table says lost, and a target that is missed says missed."""
+    table = markdown([Row("adds", RATE, 5, 10, Target("≥ 7", 7)), Row("asks", TIME, 5, 10, Target("≤ 7", 7))])
+
+    lines = table.splitlines()
+    assert "0.50× lost" in lines[2]
+    assert "missed" in lines[2]
+    assert "lost" not in lines[3]
+    assert "reached" in lines[3]
+
+
+def test_a_small_row_decides_no_target() -> None:
+    """A target that is about a larger store is shown without a verdict."""
+    assert Row("open", TIME, 1, None, Target("≤ 500 ms at 1 M", 500, judged=False)).reached is None
+
+
+def test_an_unknown_measurement_is_refused() -> None:
+    """Only functions of the measuring modules are measurements, not what they import."""
+    assert measurement("bulk").__module__ in MODULES
+    with pytest.raises(KeyError):
+        measurement("Engine")
+
+
+def test_the_rival_finds_what_it_was_given(tmp_path: Path) -> None:
+    """The rival keeps texts over reopening, finds them by their words, and passes its own check."""
+    numbers = count()
+    texts = [data.Text(word, ("t",), f"{word}.md", next(numbers)) for word in ("alpha beta", "gamma", "beta")]
+    with Fts(tmp_path / "rival.db") as store:
+        store.add(texts[:2], links=[["gamma"], []])
+        store.add(texts[2:])
+    with Fts(tmp_path / "rival.db") as store:
+        store.rebuild()
+        store.check()
+        found = store.recall("beta zeta")
+
+    assert [hit.source for hit in found] == ["beta.md", "alpha beta.md"]

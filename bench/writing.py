@@ -1,0 +1,169 @@
+"""Writing: bulk adds, single adds, ingest.
+
+Question: how many atoms a second become durable, with the root and all that it commits to up to date
+    at the end; and how long does one durable add take?
+Data: `bench.data.texts`; for ingest the shared garden, or generated Markdown where it is missing and
+    in quick runs. Seed: the job's.
+How: wall time in a fresh process, libraries imported before the clock starts. Bulk: 1,000 texts to a
+    batch, each batch synced; making the texts is not counted; ours ends with the overall root, the
+    rival with its last commit. Single: one text, one synced commit, into a store that was empty.
+    Ingest: both sides are given the pieces that our reader cuts, and the time to read and cut them
+    counts for both.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import TypeVar
+
+from bench import data
+from bench.data import Text
+from bench.job import Job, Result, Untimed, percentile, resident, timed
+from bench.rivals import Fts
+from engine import Add, Engine
+from engine.ingest.documents import Document, Found, Piece
+from engine.ingest.read import read_file
+from engine.ingest.walk import find_files
+
+T = TypeVar("T")
+
+BATCH = 1000
+
+
+def as_add(text: Text) -> Add:
+    """The command that has a text in the memory."""
+    return Add(text.content, tags=text.tags, source=text.source, sequence=text.sequence)
+
+
+def warm_up() -> None:
+    """Import what is imported on first use, by using it."""
+    with Engine.open("memory:") as engine:
+        (text,) = data.texts(1, 0)
+        engine.apply([as_add(text)])
+        engine.recall(text.content)
+        engine.root()
+
+
+def bulk(job: Job) -> Result:
+    """Add all texts to a new store of ours, which stays for other measurements."""
+    warm_up()
+    untimed = Untimed()
+    commands = untimed(map(as_add, data.texts(job.size, job.seed)), BATCH)
+    with Engine.open(job.store) as engine:
+        begin = time.perf_counter()
+        added = sum(1 for _ in engine.apply_many(commands))
+        root = engine.root().root
+        took = time.perf_counter() - begin - untimed.seconds
+    result: Result = {"per_s": added / took, "seconds": took, "atoms": added, "root": root}
+    result["peak_bytes"] = resident("VmHWM")
+    # LevelDB now takes over the log that the bulk add left; later openings find none.
+    (result["reopen_ms"],) = timed(lambda url: Engine.open(url, create=False).close(), [job.store])
+    return result
+
+
+def bulk_rival(job: Job) -> Result:
+    """Add all texts to a new store of the rival, which stays for other measurements."""
+    untimed = Untimed()
+    texts = untimed(data.texts(job.size, job.seed), BATCH)
+    with Fts(job.rival) as store:
+        begin = time.perf_counter()
+        for batch in _batches(texts):
+            store.add(batch)
+        took = time.perf_counter() - begin - untimed.seconds
+    return {"per_s": job.size / took, "seconds": took, "peak_bytes": resident("VmHWM")}
+
+
+def single(job: Job) -> Result:
+    """Add texts one by one to a new store of ours; then bring the followers along and read the root."""
+    warm_up()
+    commands = list(map(as_add, data.texts(job.size, job.seed)))
+    with Engine.open(f"{job.store}-single") as engine:
+        took = timed(lambda command: engine.apply([command]), commands)
+        (rest,) = timed(lambda _: engine.root(), [None])
+    return _one_by_one(took) | {"up_to_date_per_s": len(took) / (sum(took) + rest) * 1000}
+
+
+def single_rival(job: Job) -> Result:
+    """Add texts one by one to a new store of the rival."""
+    texts = list(data.texts(job.size, job.seed))
+    with Fts(Path(f"{job.rival}-single")) as store:
+        took = timed(lambda text: store.add([text]), texts)
+    return _one_by_one(took) | {"up_to_date_per_s": len(took) / sum(took) * 1000}
+
+
+def _one_by_one(took: list[float]) -> Result:
+    return {
+        "p50_ms": percentile(took, 0.5),
+        "p99_ms": percentile(took, 0.99),
+        "per_s": len(took) / sum(took) * 1000,
+    }
+
+
+def ingest(job: Job) -> Result:
+    """Ingest the files into a new store of ours, links and root included; then all of them again."""
+    folder, name = notes(job)
+    warm_up()
+    with Engine.open(f"{job.store}-ingest") as engine:
+        begin = time.perf_counter()
+        report = engine.ingest([folder])
+        engine.root()
+        took = time.perf_counter() - begin
+        begin = time.perf_counter()
+        again = engine.ingest([folder])
+        again_took = time.perf_counter() - begin
+    if again.changed:
+        raise RuntimeError("ingesting the same files again changed the store")
+    return {
+        "data": name,
+        "files": report.files,
+        "atoms": report.added,
+        "edges": report.linked,
+        "files_per_s": report.files / took,
+        "atoms_per_s": report.added / took,
+        "again_files_per_s": report.files / again_took,
+        "peak_bytes": resident("VmHWM"),
+    }
+
+
+def ingest_rival(job: Job) -> Result:
+    """Read the same files with the same reader into a new store of the rival; links stay unresolved."""
+    folder, name = notes(job)
+    begin = time.perf_counter()
+    found = [item for item in find_files([folder]) if isinstance(item, Found)]
+    atoms = 0
+    with Fts(Path(f"{job.rival}-ingest")) as store:
+        for batch in _batches(_pieces(found)):
+            texts = [Text(piece.content, piece.tags, source, at) for source, at, piece in batch]
+            links = [[link.target for link in piece.links] for _, _, piece in batch]
+            store.add(texts, [piece.title for _, _, piece in batch], links)
+            atoms += len(texts)
+        took = time.perf_counter() - begin
+    return {"data": name, "files_per_s": len(found) / took, "atoms_per_s": atoms / took, "atoms": atoms}
+
+
+def notes(job: Job) -> tuple[Path, str]:
+    """The Markdown files to ingest, and what they are; written where they are not there yet."""
+    work = Path(job.work)
+    if not job.quick and (garden := data.unpack_garden(work / "garden")):
+        return garden, "garden"
+    folder = work / f"markdown-{job.size}"
+    if not folder.exists():
+        data.write_markdown(folder, job.size, job.seed)
+    return folder, "generated"
+
+
+def _pieces(files: Iterable[Found]) -> Iterator[tuple[str, int, Piece]]:
+    for file in files:
+        for item in read_file(file):
+            if isinstance(item, Document):
+                for number, piece in enumerate(item.pieces):
+                    yield item.source, number, piece
+
+
+def _batches(items: Iterable[T]) -> Iterator[list[T]]:
+    remaining = iter(items)
+    while batch := list(islice(remaining, BATCH)):
+        yield batch
