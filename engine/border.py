@@ -11,10 +11,14 @@ import struct
 import unicodedata
 import uuid
 from collections.abc import Iterable
+from enum import StrEnum
+from typing import TypeVar
 
 from engine import limits
 from engine.errors import InvalidInputError, LimitError
 from engine.text.unicode14 import is_assigned
+
+Choice = TypeVar("Choice", bound=StrEnum)
 
 PROVENANCES = ("internal", "external", "quarantine")
 
@@ -22,6 +26,7 @@ _LABEL = re.compile(r"[a-z0-9._-]{1,32}")
 _NEVER = re.compile("[\x00\ufffe\uffff]")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]")
 _COMBINING_CANDIDATES = re.compile(rf"[^\x00-\u02ff]{{{limits.COMBINING_RUN_MAX + 1}}}")
+_PLAIN_TAG = re.compile(r"[0-9A-Za-z]+(?:[-_./][0-9A-Za-z]+)*")
 _TAG_CATEGORIES_REFUSED = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 
 
@@ -112,13 +117,18 @@ def labels(values: object, what: str, most: int) -> tuple[str, ...]:
         InvalidInputError: one is not a label, or `values` is a single text.
         LimitError: more than `most`.
     """
-    kept = {label(value, what) for value in _several(values, what)}
+    kept = {label(value, what) for value in several(values, what)}
     if len(kept) > most:
         raise LimitError(f"{len(kept)} values of {what}; at most {most} are allowed")
     return tuple(sorted(kept))
 
 
-def _several(values: object, what: str) -> Iterable[object]:
+def several(values: object, what: str) -> Iterable[object]:
+    """`values`, if it is more than one text: a single one would be taken letter by letter.
+
+    Raises:
+        InvalidInputError: it is not.
+    """
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
         raise InvalidInputError(f"{what} must be a list of texts, not {type(values).__name__}")
     return values
@@ -131,7 +141,7 @@ def tag(value: object) -> str:
         InvalidInputError: empty, or a character that is invisible, private or unassigned.
         LimitError: over 256 bytes.
     """
-    if isinstance(value, str) and value.isascii() and value.isalnum() and len(value) <= limits.TAG_BYTES_MAX:
+    if isinstance(value, str) and len(value) <= limits.TAG_BYTES_MAX and _PLAIN_TAG.fullmatch(value):
         return value
     given = text_bytes(value, "tag", 4 * limits.TAG_BYTES_MAX)
     for character in given:
@@ -162,7 +172,7 @@ def tags(values: object) -> tuple[str, ...]:
         LimitError: more than 256.
     """
     kept: dict[str, str] = {}
-    for value in _several(values, "tags"):
+    for value in several(values, "tags"):
         spelled = tag(value)
         kept.setdefault(tag_identity(spelled), spelled)
     if len(kept) > limits.TAGS_PER_ATOM_MAX:
@@ -198,6 +208,19 @@ def provenance(value: object) -> str:
     if value not in PROVENANCES:
         raise InvalidInputError(f"provenance {value!r} is not one of {', '.join(PROVENANCES)}")
     return str(value)
+
+
+def choice(kind: type[Choice], value: object, what: str) -> Choice:
+    """The member of an enum of texts that `value` is or names.
+
+    Raises:
+        InvalidInputError: it is none.
+    """
+    try:
+        return kind(str(value))
+    except ValueError:
+        known = ", ".join(member.value for member in kind)
+        raise InvalidInputError(f"{what} {value!r} is not one of {known}") from None
 
 
 def weight(value: object) -> bytes:

@@ -89,10 +89,6 @@ class Engine(Reading):
             backend.close()
             raise
 
-    @property
-    def _store(self) -> Store:  # TEMPORARY
-        return self.store
-
     def close(self) -> None:
         """Release the store, waiting for calls in flight; closing twice is allowed."""
         with translated():
@@ -238,5 +234,5 @@ class Engine(Reading):
 
     def rebuild(self, progress: Progress = no_progress) -> Checkpoint:
         """Make everything but the journal anew from it; returns the root, the same as before."""
-        with translated():
-            return maintenance.rebuild(self.store, progress)
+        with translated(), self.store.paused():
+            return maintenance.rebuild(self.store.backend, progress)

@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from backends.base import Reader
 from engine import limits
-from engine.border import atom_id, integer, show_id
+from engine.border import atom_id, choice, integer, show_id
 from engine.commands.edges import TypeName, known_type
 from engine.errors import InvalidInputError, NotFoundError
 from engine.model import Atom, Direction, State
@@ -119,10 +119,7 @@ def _walk(rows: Reader, start: bytes, follow: Follow) -> Iterator[tuple[AtomReco
 
 
 def _checked(follow: Follow) -> tuple[Direction, int, int]:
-    try:
-        direction = Direction(follow.direction)
-    except ValueError:
-        raise InvalidInputError(f"direction {follow.direction!r} is not out, in or both") from None
+    direction = choice(Direction, follow.direction, "direction")
     most = min(integer(follow.max_hops, "max_hops"), limits.MAX_HOPS_CAP)
     fewest = integer(follow.min_hops, "min_hops")
     if fewest > most:

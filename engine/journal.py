@@ -118,7 +118,7 @@ class Appender:
         raw_body = encode_body(body)
         self._time = max(self._time, self._clock())
         if self._time > limits.INTEGER_MAX:
-            raise LimitError(f"the clock says {self._time} µs, beyond the {limits.INTEGER_MAX} a header can hold")
+            raise LimitError(f"the clock says {self._time} µs; at most {limits.INTEGER_MAX} is allowed")
         header = Header(seq, self._time, kind, actor, commitment(salt, raw_body), prev, detail)
         raw_header = encode_header(header)
         size = len(raw_header) + SALT_BYTES + len(raw_body)

@@ -3,51 +3,58 @@
 from __future__ import annotations
 
 from backends.base import Backend, Batch, Reader
+from engine import limits
 from engine.errors import CorruptionError, VerificationError
-from engine.followers.base import catch_up, drop
-from engine.journal import read_log
-from engine.layout import JOURNAL, journal_key
+from engine.followers.base import drop
+from engine.journal import read_entries, read_log, read_raw
 from engine.model import Checkpoint
 from engine.replay import Progress, check_prefix, no_progress, replay
-from engine.store import Store
-from proofs.log import Frontier, leaf_hash
+from engine.store import Store, projections
+from proofs.log import Frontier
 
 
-def rebuild(store: Store, progress: Progress = no_progress) -> Checkpoint:
+def rebuild(backend: Backend, progress: Progress = no_progress) -> Checkpoint:
     """Drop every projection, records included, and make them anew from the journal alone.
 
-    First all cursors go, durably; a crash from then on leaves a store that finishes this on opening.
+    The journal is read and checked to its end before anything is dropped. Then all cursors go,
+    durably: a crash from then on leaves a store that the next opening, or the next call, finishes.
+
+    Args:
+        backend: The store; nothing but its journal needs to be whole.
+        progress: Told how many of all events are done; the check counts as half.
 
     Raises:
-        CorruptionError: the journal is damaged; nothing was dropped that cannot be made again.
+        CorruptionError: the journal is damaged; nothing was dropped.
     """
-    with store.paused():
-        size = check_log(store.backend)
-        drop(store.backend, store.projections)
-        for done, projection in enumerate(store.projections):
-            progress(size * done // len(store.projections), size)
-            catch_up(store.backend, projection, store.read)
-        store.backend.write(Batch(), durable=True)
-        progress(size, size)
-        with store.view(*store.followers) as rows:
-            return store.roots(rows).shown()
+    size = _check_journal(backend, progress)
+    drop(backend, projections())
+    store = Store(backend, None, finish=False)
+    for at in range(0, size, limits.FOLLOW_EVENTS_MAX):
+        progress((size + at) // 2, size)
+        store.recent.add(read_entries(backend, at, min(at + limits.FOLLOW_EVENTS_MAX, size)))
+        store.follow(*store.projections, more=True)
+    store.follow(*store.projections)
+    backend.write(Batch(), durable=True)
+    progress(size, size)
+    with store.view(*store.followers) as rows:
+        return store.roots(rows).shown()
 
 
-def check_log(rows: Reader) -> int:
-    """The size of the journal, once its headers are known to be those the log commits to.
+def _check_journal(rows: Reader, progress: Progress) -> int:
+    """The size of the journal, once every event in it is known to be what the log commits to.
 
     Raises:
-        CorruptionError: they are not.
+        CorruptionError: one is not.
     """
     log, frontier = read_log(rows), Frontier()
-    for key, raw in rows.scan_prefix(JOURNAL):
-        if key != journal_key(frontier.size):
-            raise CorruptionError(f"journal header {frontier.size} is missing", family="journal")
-        frontier.append(leaf_hash(raw))
-    if frontier != log.frontier:
+    while frontier.size < log.size:
+        for event in read_raw(rows, frontier.size, min(log.size, frontier.size + limits.FOLLOW_EVENTS_MAX)):
+            frontier.append(event.entry.leaf)
+        progress(frontier.size // 2, log.size)
+    if frontier != log.frontier or not log.size:
         raise CorruptionError(
-            f"the journal's {frontier.size} headers are not the {log.size} that the log commits to",
-            hint="run `engine verify-root`; restore a copy whose root you know",
+            f"the {log.size} headers of the journal are not those that the log commits to",
+            hint="restore a copy whose root you know",
             family="journal",
         )
     return log.size

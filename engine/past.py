@@ -42,6 +42,7 @@ def size_at(rows: Lookup, moment: AsOf) -> int:
     """How many events had happened at a moment; at least 1, the genesis.
 
     Raises:
+        InvalidInputError: it is neither a seq nor a time with a zone.
         NotFoundError: the journal does not reach that seq, or begins after that time.
     """
     size = read_log(rows).size

@@ -30,6 +30,8 @@ def resolve_id(rows: Reader, given: str) -> bytes:
         NotFoundError: no recorded id begins so.
         ConflictError: several do.
     """
+    if not isinstance(given, str):
+        raise InvalidInputError(f"an id must be text, not {type(given).__name__}")
     digits = given.replace("-", "").lower()
     if len(digits) >= 32:
         return atom_id(given)

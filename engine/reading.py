@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from itertools import islice
 
 from engine import limits
-from engine.border import atom_id, show_id
+from engine.border import atom_id, choice, integer, show_id
 from engine.commands.edges import TypeName, known_type
 from engine.door import translated
 from engine.errors import NotFoundError
@@ -104,8 +104,10 @@ class Reading:
         """The edges at an atom in the order of (type, other end), at most `limit`."""
         with translated(), self.store.view() as rows:
             codes = [known_type(rows, kind) for kind in types]
-            found = edges_at(rows, atom_id(id), Direction(direction), codes, tombstoned=tombstoned)
-            return [edge_of(rows, record) for record in islice(found, limit)]
+            way = choice(Direction, direction, "direction")
+            found = edges_at(rows, atom_id(id), way, codes, tombstoned=tombstoned)
+            most = integer(limit, "limit", limits.RESULTS_MAX)
+            return [edge_of(rows, record) for record in islice(found, most)]
 
     def find(
         self,
@@ -122,7 +124,14 @@ class Reading:
             with self.as_of(as_of) as past:
                 return past.find(limit=limit, from_=from_, follow=follow, filters=filters, form=form)
         with translated(), self.store.view(self.store.tags) as rows:
-            return find(rows, from_=from_, follow=follow, filters=filters, limit=limit, form=Form(form))
+            return find(
+                rows,
+                from_=from_,
+                follow=follow,
+                filters=filters,
+                limit=limit,
+                form=choice(Form, form, "form"),
+            )
 
     def recall(
         self,
@@ -155,8 +164,8 @@ class Reading:
     def log(self, start: int = 0, stop: int | None = None) -> Iterator[HistoryItem]:
         """The events of the journal from `start` up to `stop`, as of the call."""
         with translated(), self.store.view() as rows:
-            size = read_log(rows).size
-            stop = size if stop is None else min(stop, size)
+            start, size = integer(start, "start"), read_log(rows).size
+            stop = size if stop is None else min(integer(stop, "stop"), size)
             while start < stop:
                 entries = read_entries(rows, start, min(stop, start + limits.FOLLOW_EVENTS_MAX))
                 yield from (history_item(rows, entry) for entry in entries)

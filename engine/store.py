@@ -54,8 +54,8 @@ def projections() -> tuple[Records, IndexFollower, TagsFollower, TreesFollower]:
 class Store:
     """An open store. Safe to use from several threads."""
 
-    def __init__(self, backend: Backend, sources: Sources | None) -> None:
-        """`sources` None: it takes no commands."""
+    def __init__(self, backend: Backend, sources: Sources | None, *, finish: bool = True) -> None:
+        """`sources` None: it takes no commands. `finish` False: records that are behind stay so for now."""
         self.backend = backend
         self._sources = sources
         self._write_lock = threading.RLock()
@@ -68,7 +68,8 @@ class Store:
             self._write_genesis(sources)
         self.identity = read_identity(backend)
         check_analyzer(self.identity, ANALYZER_NAME, fingerprint())
-        self._finish_records()
+        if finish:
+            self._finish_records()
 
     def _finish_records(self) -> None:
         # They are at the head except after a rebuild that did not finish, here or in another process.

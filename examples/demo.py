@@ -21,9 +21,11 @@ QUESTIONS = [
 def main(store: str) -> int:
     """Run the demonstration on the store at `store`; returns the exit code."""
     with Engine.open(store) as engine:
-        report = engine.ingest([page for page in PAGES if page.exists()], name="memroot")
+        report = engine.ingest(PAGES, root=PROJECT, name="memroot")
         print(f"Ingested {report.files} files: {report.added} atoms added, {report.revised} revised,")
         print(f"{report.tombstoned} tombstoned, {report.linked} links. Store: {store}\n")
+        for item in report.skipped:
+            print(f"skipped {item.source}: {item.reason}")
         for question in QUESTIONS:
             print(f"? {question}")
             for hit in engine.recall(question, limit=2).hits:

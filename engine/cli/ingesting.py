@@ -39,6 +39,10 @@ def ingest(
         str | None,
         typer.Option("--name", metavar="NAME", help="What sources begin with. [default: the folder's name]"),
     ] = None,
+    root: Annotated[
+        str | None,
+        typer.Option("--root", metavar="DIR", help="A folder that holds all: sources are paths from it."),
+    ] = None,
     tag: Annotated[
         list[str] | None, typer.Option("--tag", "-t", metavar="TAG", help="For every atom. Repeatable.")
     ] = None,
@@ -71,6 +75,7 @@ def ingest(
         report = engine.ingest(
             paths,
             name=name,
+            root=root,
             tags=tag or (),
             buckets=bucket or ("inbox",),
             provenance=provenance,
@@ -79,10 +84,11 @@ def ingest(
             progress=moved,
         )
     failure = None
+    for word, items in (("warning", report.warnings), ("skipped", report.skipped)):
+        for item in items[:SKIPPED_SHOWN]:
+            at = f":{item.line}" if item.line is not None else ""
+            session.out.note(f"{word} {item.source}{at}: {item.reason}")
     if report.skipped:
-        for skipped in report.skipped[:SKIPPED_SHOWN]:
-            at = f":{skipped.line}" if skipped.line is not None else ""
-            session.out.note(f"skipped {skipped.source}{at}: {skipped.reason}")
         failure = Failure(
             PARTIAL_IMPORT,
             "partial_import",
@@ -113,5 +119,6 @@ def _report(report: IngestReport) -> Iterator[Line]:
     yield line(
         "links", f"{report.linked:,} new, {report.unlinked:,} gone, {report.unresolved_links:,} lead nowhere"
     )
-    if report.skipped:
-        yield line("skipped", f"{len(report.skipped):,}")
+    for word, items in (("warnings", report.warnings), ("skipped", report.skipped)):
+        if items:
+            yield line(word, f"{len(items):,}")

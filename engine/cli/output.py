@@ -154,6 +154,7 @@ class Output:
         )
 
     def _complain(self, failure: Failure) -> None:
+        sys.stdout.flush()  # so that in one stream the answer stands before what is wrong with it
         # Also with --quiet: an exit code without a reason helps nobody.
         hint = f"\nhint: {shown(failure.hint, line=True)}" if failure.hint else ""
         _write(sys.stderr, f"error: {shown(failure.message, line=True)}{hint}\n")

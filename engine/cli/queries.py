@@ -160,7 +160,7 @@ def _hit(rank: int, hit: Hit) -> Iterator[Line]:
 def _found(found: Found) -> Iterator[Shown]:
     text = " ".join((found.text or "").split())
     title = found.title if found.title or text else "untitled"
-    hops = f"  {found.hops} hops" if found.hops else ""
+    hops = f"  {found.hops} hop{'s' * (found.hops > 1)}" if found.hops else ""
     yield (
         (found.id, "cyan"),
         (hops, "green"),

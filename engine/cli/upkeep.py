@@ -42,13 +42,8 @@ def verify_root(
         report = verify(backend, expect=expect, progress=move)
     failure = None
     if not report.ok:
-        first = report.differences[0]
-        failure = Failure(
-            VerificationError.exit_code,
-            VerificationError.code,
-            f"the store is not what its journal says; first: {_where(first)}: {first.problem}",
-            "keep a copy of the store as it is; `engine rebuild` makes all but the journal anew",
-        )
+        verdict = _verdict(report.differences[0])
+        failure = Failure(VerificationError.exit_code, VerificationError.code, *verdict)
     return session.out.answer(plain(report), _report(report), failure=failure)
 
 
@@ -58,9 +53,11 @@ def rebuild(ctx: typer.Context) -> int:
 
     Prints the root, which is the same as before. The journal is not touched.
     """
+    from engine import maintenance
+
     session = running(ctx)
-    with session.engine() as engine, session.meter("rebuilt", "events") as move:
-        found = engine.rebuild(move)
+    with opened(session.setting.url, create=False) as backend, session.meter("rebuilt", "events") as move:
+        found = maintenance.rebuild(backend, move)
     return session.out.answer(plain(found), [((found.root, ""),)])
 
 
@@ -84,6 +81,19 @@ def copy(
     ):
         found = maintenance.copy(original, new, move)
     return session.out.answer({"source": source, "target": target, **plain(found)}, [((found.root, ""),)])
+
+
+def _verdict(first: Difference) -> tuple[str, str]:
+    """What is wrong, and what to do about it."""
+    if first.family == "root":
+        return (
+            f"the store is what its journal says, but {first.problem}",
+            "another store, or events since that root was noted: compare `engine root --as-of SEQ`",
+        )
+    message = f"the store is not what its journal says; first: {_where(first)}: {first.problem}"
+    if first.family in {"journal", "payload"}:
+        return message, "the journal itself is damaged: restore a copy whose root you know"
+    return message, "keep a copy of the store as it is; `engine rebuild` makes all but the journal anew"
 
 
 def _report(report: Report) -> Iterator[Line]:

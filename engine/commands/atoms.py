@@ -135,13 +135,15 @@ class Revise:
     def decide(self, tx: Transaction) -> Receipt:
         """No event where nothing differs, else one that repeats the whole atom."""
         record = live(tx, self.id, "revise")
-        # A body without a time of its own would count to the day of the revision.
+        # A body always says when the text was created: without, it would count to the revision's day.
         before = tx.body(record)._replace(tags=record.tags, created=record.created)
         given = {name: getattr(self, name) for name in _REVISABLE}
         fields = before._asdict() | {
             name: value for name, value in given.items() if not isinstance(value, Unchanged)
         }
         body = Add(**fields).body()
+        if body.created is None:
+            body = body._replace(created=record.created)
         if body == before:
             return receipt(record.id, record.state)
         detail = AtomDetail(record.id, tx.next_ordinal, record.ordinal)

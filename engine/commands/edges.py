@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from cbor2 import CBORTag
@@ -35,7 +36,9 @@ def known_type(rows: Lookup, given: TypeName) -> bytes:
     if code is None:
         raise NotFoundError(
             f"edge type {name!r} is neither built in nor registered",
-            hint="built in: " + ", ".join(kind.name.lower() for kind in EdgeType) + "; or register it",
+            hint="built in: "
+            + ", ".join(kind.name.lower() for kind in EdgeType)
+            + "; or register it first (--register)",
         )
     return code
 
@@ -133,7 +136,7 @@ def _check_depth(value: object, depth: int) -> None:
         inner = (value.value,)
     elif isinstance(value, Mapping):
         inner = (*value.keys(), *value.values())
-    elif isinstance(value, (list, tuple, Set)):
+    elif isinstance(value, (list, tuple, AbstractSet)):
         inner = value
     else:
         return

@@ -71,12 +71,14 @@ class Sourced:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """Something that did not go in as it stands, and why; what surrounds it did."""
+    """Something that did not go in, and why; what surrounds it did."""
 
     source: str
     reason: str
     line: int | None = None
     """From 1; None where the whole file or folder is meant."""
+    kept: bool = False
+    """It did go in, though not as it was meant: a warning, not a loss."""
 
 
 @dataclass(frozen=True, slots=True)

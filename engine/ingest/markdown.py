@@ -80,7 +80,7 @@ def parse_markdown(
     made, skipped = document(text, source, title, cuts, tags=front.tags, created=front.created)
     if front.broken:
         reason = f"frontmatter kept as text: {front.broken}"
-        return made, (Skipped(source, reason, 1), *skipped)
+        return made, (Skipped(source, reason, 1, kept=True), *skipped)
     return made, skipped
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from backends.base import Reader
 from engine import border, limits
 from engine.commands import Command
+from engine.errors import RefusedError
 from engine.events import EventKind
 from engine.followers.tags import Group, values
 from engine.ingest.documents import Document, Found, Piece, Skipped, Sourced
@@ -33,7 +34,7 @@ from engine.ingest.plan import (
 )
 from engine.ingest.read import read_file
 from engine.ingest.sequence import STEP
-from engine.ingest.walk import find_files
+from engine.ingest.walk import find_files, source_of
 from engine.model import State
 
 if TYPE_CHECKING:
@@ -66,6 +67,9 @@ class IngestReport:
     """Edges."""
     unresolved_links: int
     skipped: tuple[Skipped, ...]
+    """What did not go in."""
+    warnings: tuple[Skipped, ...]
+    """What went in otherwise than it was meant."""
 
     @property
     def changed(self) -> bool:
@@ -88,6 +92,7 @@ def ingest(
     paths: Sequence[str | Path],
     *,
     name: str | None = None,
+    root: str | Path | None = None,
     tags: Sequence[str] = (),
     buckets: Sequence[str] = ("inbox",),
     provenance: str = "internal",
@@ -101,6 +106,7 @@ def ingest(
         engine: The memory.
         paths: Folders and files (`engine.ingest.walk`).
         name: The first part of every source instead of the folder's name.
+        root: A folder that holds all `paths`: sources are the paths from it.
         tags: Put on every atom besides the file's own.
         buckets: For atoms that are new.
         provenance: For atoms that are new.
@@ -111,6 +117,8 @@ def ingest(
     Raises:
         NotFoundError: a path is not there; nothing was written.
         InvalidInputError: a name, tag, bucket or provenance breaks a rule; nothing was written.
+        RefusedError: with `prune`, a folder none of whose files is known would end those of another
+            folder that has its name; nothing was written.
     """
     settings = Settings(
         id_key=engine.store.identity.id_key,
@@ -118,12 +126,13 @@ def ingest(
         buckets=border.labels(buckets, "buckets", limits.BUCKETS_PER_ATOM_MAX),
         provenance=border.provenance(provenance),
     )
-    found = list(find_files(paths, name=name))
+    found = list(find_files(paths, name=name, root=root))
     engine.store.follow(engine.store.tags)
     run = _Run(engine, settings, found, dry_run=dry_run)
+    folders = [path for path in map(Path, paths) if path.is_dir()] if prune else []
+    gone = run.gone([source_of(folder, name=name, root=root) for folder in folders])
     run.carry_out(run.contents(progress))
-    if prune:
-        run.carry_out(run.gone([path for path in map(Path, paths) if path.is_dir()], name))
+    run.carry_out(run.prune(gone))
     engine.store.follow(engine.store.tags)
     run.carry_out(run.links())
     return run.report()
@@ -140,7 +149,6 @@ class _Run:
         self._skipped = [item for item in found if isinstance(item, Skipped)]
         self._pieces = 0
         self._counts: Counter[EventKind] = Counter()
-        self._sources: set[str] = set()
         self._read: dict[str, Atoms] = {}
         self._linking: list[tuple[str, bytes, Piece]] = []
         self._unresolved = 0
@@ -168,7 +176,6 @@ class _Run:
                 with self._engine.store.backend.snapshot() as rows:
                     recorded = atoms_of(rows, file.source)
                     yield from plan_gone(rows, recorded, own_lines, "no longer in its file")
-            self._sources.add(file.source)
             progress(IngestProgress(done, len(self._files), self._pieces))
 
     def _document(self, document: Document) -> Iterator[Command]:
@@ -193,15 +200,32 @@ class _Run:
             commands = list(plan_piece(rows, line.source, line.piece, atom, sequence, self._settings))
         yield from commands
 
-    def gone(self, folders: Sequence[Path], name: str | None) -> Iterator[Command]:
-        """Tombstones for the atoms of files that are no longer in the folders."""
-        kept = self._sources | {item.source for item in self._skipped}
+    def gone(self, folders: Sequence[str]) -> list[str]:
+        """The sources that begin as these folders' do and whose files are no longer there.
+
+        Raises:
+            RefusedError: none of a folder's files is known, but others under its name are.
+        """
+        kept = {item.source for item in self._files} | {item.source for item in self._skipped}
+        missing: list[str] = []
         for folder in folders:
-            prefix = f"{name or folder.resolve().name}/"
             with self._engine.store.backend.snapshot() as rows:
-                for source in _sources_under(rows, prefix):
-                    if source not in kept:
-                        yield from plan_gone(rows, atoms_of(rows, source), set(), "its file is gone")
+                known = list(_sources_under(rows, f"{folder}/"))
+            if known and kept.isdisjoint(known):
+                raise RefusedError(
+                    f"no file of {folder}/ was ingested before, but {len(known)} others of that name were: "
+                    "they would all be tombstoned",
+                    hint="give the folder a name of its own with `name` (--name)",
+                )
+            missing += [source for source in known if source not in kept]
+        return missing
+
+    def prune(self, sources: Iterable[str]) -> Iterator[Command]:
+        """Tombstones for the atoms of `sources`."""
+        for source in sources:
+            with self._engine.store.backend.snapshot() as rows:
+                commands = list(plan_gone(rows, atoms_of(rows, source), set(), "its file is gone"))
+            yield from commands
 
     def links(self) -> Iterator[Command]:
         """The commands for the links between all that was read and all that is in the store."""
@@ -234,7 +258,8 @@ class _Run:
             linked=count[EventKind.EDGE_ADDED],
             unlinked=count[EventKind.EDGE_REMOVED],
             unresolved_links=self._unresolved,
-            skipped=tuple(self._skipped),
+            skipped=tuple(item for item in self._skipped if not item.kept),
+            warnings=tuple(item for item in self._skipped if item.kept),
         )
 
 

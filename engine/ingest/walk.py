@@ -29,13 +29,17 @@ FORMATS: Final[dict[str, Format]] = {
 """Suffix, in lower case, to format."""
 
 
-def find_files(paths: Iterable[str | Path], *, name: str | None = None) -> Iterator[Found | Skipped]:
+def find_files(
+    paths: Iterable[str | Path], *, name: str | None = None, root: str | Path | None = None
+) -> Iterator[Found | Skipped]:
     """The files to read under `paths`, in the order given, each folder by the bytes of its relative paths.
 
     Args:
         paths: folders, searched to any depth, and single files.
-        name: the first component of every source; else the name of the folder, or of the folder that
-            a single file is in.
+        name: the first component of every source; else the name of `root`, of the folder, or of the
+            folder that a single file is in.
+        root: a folder that holds all `paths`: sources are then the paths from it, so that a part of a
+            folder gives the sources that the whole folder gives.
 
     Returns:
         `Found` for each file with a suffix in `FORMATS`. `Skipped` for a single file with another
@@ -46,15 +50,34 @@ def find_files(paths: Iterable[str | Path], *, name: str | None = None) -> Itera
 
     Raises:
         NotFoundError: a path is not there; nothing was read.
-        InvalidInputError: `name` cannot be the first component of a source.
+        InvalidInputError: `name` cannot be the first component of a source; a path is not in `root`.
     """
     if name is not None and ("/" in name or name in {"", ".", ".."} or source_fault(name)):
         raise InvalidInputError(f"name {name!r} cannot start a source", hint="give a plain name without /")
-    roots = [Path(path) for path in paths]
-    for root in roots:
-        if not os.path.lexists(root):
-            raise NotFoundError(f"no such file or folder: {root}")
-    return _once(item for root in roots for item in _under(root, name))
+    given = [Path(path) for path in paths]
+    for path in given:
+        if not os.path.lexists(path):
+            raise NotFoundError(f"no such file or folder: {path}")
+    starts = [(path, source_of(path, name=name, root=root)) for path in given]
+    return _once(item for path, source in starts for item in _under(path, source))
+
+
+def source_of(path: Path, *, name: str | None, root: str | Path | None) -> str:
+    """The source of a file, or what the sources of the files in a folder begin with, before a `/`.
+
+    Raises:
+        InvalidInputError: `path` is not in `root`.
+    """
+    real = Path(os.path.realpath(path))
+    if root is not None:
+        base = Path(os.path.realpath(root))
+        if not real.is_relative_to(base):
+            raise InvalidInputError(f"{path} is not in {root}", hint="give a root that holds all paths")
+        return "/".join([name or _folder_name(Path(root), base), *real.relative_to(base).parts])
+    if real.is_dir():
+        return name or _folder_name(path, real)
+    absolute = Path(os.path.abspath(path))  # noqa: PTH100 -- resolve would follow the link
+    return f"{name or _folder_name(absolute.parent, real.parent)}/{absolute.name}"
 
 
 def _once(items: Iterable[Found | Skipped]) -> Iterator[Found | Skipped]:
@@ -69,8 +92,8 @@ def _once(items: Iterable[Found | Skipped]) -> Iterator[Found | Skipped]:
         yield item
 
 
-def _under(root: Path, name: str | None) -> Iterator[Found | Skipped]:
-    """What `root`, a folder or a file, gives."""
+def _under(root: Path, source: str) -> Iterator[Found | Skipped]:
+    """What `root`, a folder or a file, gives under `source`."""
     try:
         # A link that a person names is followed; links met on the way are not.
         real = root.resolve(strict=True)
@@ -79,11 +102,9 @@ def _under(root: Path, name: str | None) -> Iterator[Found | Skipped]:
         yield Skipped(_shown(str(root)), _reason(error))
         return
     if stat.S_ISDIR(mode):
-        yield from _walk(real, name or _folder_name(root, real))
+        yield from _walk(real, source)
         return
-    absolute = Path(os.path.abspath(root))  # noqa: PTH100 -- resolve would follow the link
-    source = f"{name or _folder_name(absolute.parent, real.parent)}/{absolute.name}"
-    file_format = _format(absolute.name)
+    file_format = _format(source)
     if file_format is None:
         known = " ".join(FORMATS)
         yield Skipped(_shown(source), f"unknown kind of file; the suffixes read are {known}")
@@ -99,10 +120,10 @@ def _folder_name(given: Path, real: Path) -> str:
     return (given.name if named else real.name) or "root"
 
 
-def _walk(root: Path, name: str) -> Iterator[Found | Skipped]:
+def _walk(root: Path, prefix: str) -> Iterator[Found | Skipped]:
     """What is in the folder `root`, depth first; a stack of our own, because folders can nest deeply."""
     top = os.fsencode(root)
-    first = os.fsencode(name)
+    first = os.fsencode(prefix)
     pending: list[tuple[bytes, bool]] = [(b"", True)]
     while pending:
         relative, is_folder = pending.pop()

@@ -45,6 +45,8 @@ def allowed(rows: Reader, filters: Filters) -> BitMap:
     Raises:
         InvalidInputError: a filter is not what its field may hold.
     """
+    for name in ("tags", "without_tags", "buckets", "sources", "kinds", "provenances"):
+        border.several(getattr(filters, name), name)
     found = members(rows, LIVE)
     for tag in filters.tags:
         found &= members(rows, (Group.TAG, tag_identity(border.tag(tag))))

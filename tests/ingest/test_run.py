@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from engine import Add, State
-from engine.errors import InvalidInputError, NotFoundError
+from engine.errors import InvalidInputError, NotFoundError, RefusedError
 from tests.ingest.folder import Folder, folder_of
 
 NOTE = "---\ntags: [garden]\n---\n# Soil\n\nCompost feeds it. #worms\n\n# Water\n\nIn the morning.\n"
@@ -237,3 +237,38 @@ def test_wrong_arguments_are_refused_before_anything_is_written(
     with pytest.raises(error):
         notes.engine.ingest([notes.path / path for path in paths], **options)
     assert notes.events() == size
+
+
+def test_a_part_of_a_folder_gives_the_sources_of_the_whole(notes: Folder) -> None:
+    """With `root`, ingesting a subfolder alone finds its atoms again."""
+    notes.write("house/a.md", NOTE)
+    notes.ingest()
+    report = notes.engine.ingest([notes.path / "house"], root=notes.path, prune=True)
+    assert not report.changed
+
+
+def test_a_path_outside_the_root_is_refused(notes: Folder, tmp_path: Path) -> None:
+    """The root must hold everything that is ingested."""
+    (tmp_path / "b.md").write_text("B")
+    with pytest.raises(InvalidInputError):
+        notes.engine.ingest([tmp_path / "b.md"], root=notes.path)
+
+
+def test_prune_refuses_another_folder_of_the_same_name(notes: Folder, tmp_path: Path) -> None:
+    """None of its files is known, so the known ones are not its own: nothing is written."""
+    notes.write("a.md", NOTE)
+    notes.ingest()
+    other = tmp_path / "other" / "notes"
+    other.mkdir(parents=True)
+    (other / "b.md").write_text("B")
+    size = notes.events()
+    with pytest.raises(RefusedError):
+        notes.engine.ingest([other], prune=True)
+    assert notes.events() == size
+
+
+def test_a_broken_frontmatter_is_a_warning_not_a_loss(notes: Folder) -> None:
+    """The text goes in as it stands, and nothing counts as skipped."""
+    notes.write("a.md", "---\ntags: [a\n---\nText.\n")
+    report = notes.ingest()
+    assert (len(report.skipped), [item.source for item in report.warnings]) == (0, ["notes/a.md"])
