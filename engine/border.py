@@ -23,6 +23,7 @@ Choice = TypeVar("Choice", bound=StrEnum)
 PROVENANCES = ("internal", "external", "quarantine")
 
 _LABEL = re.compile(r"[a-z0-9._-]{1,32}")
+_HEX_ID = re.compile(r"[0-9a-fA-F]{32}")
 _NEVER = re.compile("[\x00\ufffe\uffff]")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]")
 _COMBINING_CANDIDATES = re.compile(rf"[^\x00-\u02ff]{{{limits.COMBINING_RUN_MAX + 1}}}")
@@ -233,8 +234,8 @@ def weight(value: object) -> bytes:
         raise InvalidInputError(f"weight must be a number, not {value!r}")
     try:
         kept = struct.pack(">f", value)
-    except OverflowError:
-        raise InvalidInputError(f"weight {value!r} does not fit in 32 bits") from None
+    except (OverflowError, struct.error):
+        raise InvalidInputError(f"weight {str(value)[:80]} does not fit in 32 bits") from None
     exponent = kept[0] & 0x7F, kept[1] & 0x80
     if exponent == (0x7F, 0x80) or kept == b"\x80\x00\x00\x00":
         raise InvalidInputError(f"weight {value!r} is not a finite number (negative zero is none)")
@@ -253,12 +254,9 @@ def atom_id(value: object, what: str = "atom id") -> bytes:
         raw = value
     elif isinstance(value, str):
         plain = value.replace("-", "")
-        if len(plain) != 32 or not plain.isascii():
+        if not _HEX_ID.fullmatch(plain):
             raise InvalidInputError(f"{what} {value[:80]!r} is not a UUID")
-        try:
-            raw = bytes.fromhex(plain)
-        except ValueError:
-            raise InvalidInputError(f"{what} {value[:80]!r} is not a UUID") from None
+        raw = bytes.fromhex(plain)
     else:
         raise InvalidInputError(f"{what} must be a UUID, not {type(value).__name__}")
     if raw == bytes(16):

@@ -81,7 +81,7 @@ class Add:
             content=border.content(self.content),
             title=border.optional_line(self.title, "title", limits.TITLE_BYTES_MAX),
             kind=border.label(self.kind, "kind"),
-            tags=border.tags(self.tags) if self.tags else (),
+            tags=() if self.tags == () else border.tags(self.tags),
             buckets=border.labels(self.buckets, "buckets", limits.BUCKETS_PER_ATOM_MAX),
             source=border.optional_line(self.source, "source", limits.SOURCE_BYTES_MAX),
             sequence=border.optional_integer(self.sequence, "sequence"),

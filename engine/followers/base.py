@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from backends.base import Backend, Batch, Guard, Reader
@@ -17,9 +18,10 @@ from engine import limits
 from engine.codec import fields, pack, sized, uint, unpack
 from engine.errors import CorruptionError
 from engine.events import Entry
-from engine.journal import read_header, read_log
-from engine.layout import cursor_key
+from engine.journal import read_log
+from engine.layout import cursor_key, journal_key
 from engine.records import Lookup
+from proofs.log import leaf_hash
 
 EntrySource = Callable[[Reader, int, int], Sequence[Entry]]
 """(rows, start, stop) → consecutive entries from `start`, at least one, at most up to `stop`."""
@@ -77,7 +79,10 @@ def read_cursor(rows: Lookup, name: str) -> Cursor | None:
     Raises:
         CorruptionError: the row is not a cursor.
     """
-    raw = rows.get(cursor_key(name))
+    return _decode_cursor(rows.get(cursor_key(name)), name)
+
+
+def _decode_cursor(raw: bytes | None, name: str) -> Cursor | None:
     if raw is None:
         return None
     where = f"cursor of {name}"
@@ -90,12 +95,19 @@ def check_cursor(rows: Lookup, name: str, cursor: Cursor, size: int) -> None:
     Raises:
         CorruptionError: it is beyond the journal's end, or names another event than the journal has.
     """
-    leaf = read_header(rows, cursor.size - 1)[1] if 0 < cursor.size <= size else bytes(32)
-    if cursor.size > size or leaf != cursor.leaf:
+    if cursor.size > size or cursor.leaf != _leaf_at(rows, cursor.size):
         raise CorruptionError(
             f"cursor of {name}: followed {cursor.size} events that are not the journal's",
             hint="run `engine verify-root`, then `engine rebuild`",
         )
+
+
+def _leaf_at(rows: Lookup, size: int) -> bytes:
+    """The leaf of the last of `size` events: 32 zero bytes where there is none, nothing where it is lost."""
+    if not size:
+        return bytes(32)
+    raw = rows.get(journal_key(size - 1))
+    return b"" if raw is None else leaf_hash(raw)
 
 
 def is_current(rows: Lookup, follower: Follower, size: int) -> bool:
@@ -122,30 +134,35 @@ def catch_up(backend: Backend, follower: Follower, source: EntrySource, *, more:
     while True:
         with backend.snapshot() as rows:
             guard = Guard(key, rows.get(key))
-            cursor = read_cursor(rows, follower.name)
+            cursor = _decode_cursor(guard.expected, follower.name)
             size = read_log(rows).size
-            if stop is None:
-                stop = size
-            if cursor is not None and cursor.version == follower.version:
-                if stop <= cursor.size <= size:
-                    return
-                check_cursor(rows, follower.name, cursor, size)
-                entries = source(rows, cursor.size, min(stop, cursor.size + limits.FOLLOW_EVENTS_MAX))
-                ends = cursor.size + len(entries) == stop
-                taken = follower.share(entries, rows, more=more or not ends)
-                if not taken and ends:
-                    return
-                entries = entries[: taken or len(entries)]
-                batch = Batch()
-                follower.follow(entries, rows, batch)
-                moved = Cursor(follower.version, cursor.size + len(entries), entries[-1].leaf)
-                batch.put(key, encode_cursor(moved))
+            stop = size if stop is None else stop
+            if cursor is None or cursor.version != follower.version:
+                batch, reached = _restart(rows, follower), 0
             else:
-                batch = _restart(rows, follower)
-        try:
+                check_cursor(rows, follower.name, cursor, size)
+                if cursor.size >= stop:
+                    return
+                entries = _share(rows, follower, source, cursor.size, stop, more=more)
+                if not entries:
+                    return
+                batch, reached = Batch(), cursor.size + len(entries)
+                follower.follow(entries, rows, batch)
+                batch.put(key, encode_cursor(Cursor(follower.version, reached, entries[-1].leaf)))
+        with suppress(GuardFailed):
             backend.write(batch, guard=guard, durable=False)
-        except GuardFailed:
-            continue
+            if reached >= stop:
+                return
+
+
+def _share(
+    rows: Reader, follower: Follower, source: EntrySource, start: int, stop: int, *, more: bool
+) -> Sequence[Entry]:
+    """The entries to follow next; none when the follower would rather wait for what is about to come."""
+    entries = source(rows, start, min(stop, start + limits.FOLLOW_EVENTS_MAX))
+    ends = start + len(entries) == stop
+    taken = follower.share(entries, rows, more=more or not ends)
+    return entries[:taken] if taken or ends else entries
 
 
 def _restart(rows: Reader, follower: Follower) -> Batch:
