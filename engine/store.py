@@ -18,7 +18,7 @@ from engine.commands.base import Command, Transaction
 from engine.errors import BusyError, ConflictError, CorruptionError, InDoubtError, RefusedError
 from engine.events import Entry, EventKind, GenesisBody, GenesisDetail
 from engine.fold import Overlay
-from engine.followers.base import Follower, catch_up, is_current
+from engine.followers.base import Follower, are_current, catch_up
 from engine.followers.index import IndexFollower, document_text
 from engine.followers.records import Records, seal
 from engine.followers.tags import TagsFollower
@@ -108,7 +108,7 @@ class Store:
                     log = read_log(rows)
                     if if_head is not None and log.size != if_head:
                         raise ConflictError(f"the head is {log.size}, not {if_head} as the command expects")
-                    if not is_current(rows, self.records, log.size):
+                    if not are_current(rows, (self.records,)):
                         self._finish_records()
                         continue
                     tx = Transaction(rows, log, self.identity.id_key, self._sources, actor)
@@ -150,14 +150,13 @@ class Store:
         """
         for attempt in range(2 * READ_ATTEMPTS):
             with self._held(attempt >= READ_ATTEMPTS):
-                if followers:
-                    self.follow(*followers)
                 with self.backend.snapshot() as rows:
-                    size = read_log(rows).size
-                    if all(is_current(rows, follower, size) for follower in (self.records, *followers)):
+                    if are_current(rows, (self.records, *followers)):
                         yield rows
                         return
                 self._finish_records()
+                if followers:
+                    self.follow(*followers)
         raise BusyError("other processes are writing to this store all the time; try again")
 
     @contextmanager

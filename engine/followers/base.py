@@ -8,7 +8,7 @@ batches, nor on who wrote them, nor on where a crash fell.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -110,10 +110,13 @@ def _leaf_at(rows: Lookup, size: int) -> bytes:
     return b"" if raw is None else leaf_hash(raw)
 
 
-def is_current(rows: Lookup, follower: Follower, size: int) -> bool:
-    """Whether the follower's rows are exactly those of the first `size` events."""
-    cursor = read_cursor(rows, follower.name)
-    return cursor is not None and cursor.version == follower.version and cursor.size == size
+def are_current(rows: Lookup, followers: Iterable[Follower]) -> bool:
+    """Whether the rows of each of `followers` are exactly those of the journal up to its head."""
+    size = read_log(rows).size
+    leaf = _leaf_at(rows, size)
+    return all(
+        read_cursor(rows, follower.name) == Cursor(follower.version, size, leaf) for follower in followers
+    )
 
 
 def catch_up(backend: Backend, follower: Follower, source: EntrySource, *, more: bool = False) -> None:
