@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
@@ -120,6 +121,16 @@ class Backend(Reader):
             BackendInDoubt: it failed after it was sent; reopen to find out.
             BackendClosed: the handle is closed, or belongs to the parent process.
         """
+
+    def exclusive(self) -> AbstractContextManager[None]:
+        """Keep other processes from writing until this thread's next write, or the end of the block.
+
+        For whoever loses guarded writes again and again. Where one process owns the store, nothing.
+
+        Raises:
+            BackendBusy: other processes kept the store locked.
+        """
+        return nullcontext()
 
     @abstractmethod
     def snapshot(self) -> Snapshot:

@@ -59,7 +59,7 @@ class SQLiteBackend(Backend):
         self._all: set[sqlite3.Connection] = set()
         self._snapshots: weakref.WeakSet[SQLiteSnapshot] = weakref.WeakSet()
         self._idle: list[sqlite3.Connection] = []
-        self._writing = threading.Lock()
+        self._writing = threading.RLock()
         self._unsynced = False
         self._level = ""
         self._gate = Gate(str(self._path), self._parts)
@@ -175,7 +175,8 @@ class SQLiteBackend(Backend):
             self._gate.check_writable()
             try:
                 if batch.rows or guard is not None or (durable and self._unsynced):
-                    self._begin(durable)
+                    if not self._writer.in_transaction:  # it is one when this thread is `exclusive`
+                        self._begin(durable)
                     self._apply(batch, guard, durable)
                     self._unsynced = not durable
             except BackendError:
@@ -189,6 +190,17 @@ class SQLiteBackend(Backend):
                         f"reopen it and look if the rows are there"
                     ) from error
                 raise
+
+    @contextlib.contextmanager
+    def exclusive(self) -> Iterator[None]:
+        """Hold SQLite's write lock, until the next write commits or the block ends."""
+        with self._gate.inside(), self._writing:
+            self._gate.check_writable()
+            self._begin(durable=True)
+            try:
+                yield
+            finally:
+                self._roll_back()
 
     def _begin(self, durable: bool) -> None:
         """Take the write lock, and set what its COMMIT waits for; nothing is sent yet."""

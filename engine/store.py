@@ -7,9 +7,8 @@ command ── decide ──▶ events ── append ──▶ journal + records
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 from backends.base import Backend, Batch, Guard, Reader, Snapshot
 from backends.errors import BackendInDoubt, GuardFailed
@@ -38,8 +37,8 @@ from engine.records import read_counters
 from engine.roots import Roots
 from engine.text.analyzer import ANALYZER_NAME, fingerprint
 
-COMMIT_ATTEMPTS = 64
-"""How often a command is decided again when other processes keep moving the head."""
+COMMIT_LOSSES = 3
+"""How often a command is decided again because another process moved the head, before that one must wait."""
 
 READ_ATTEMPTS = 16
 """How often a read catches up again before it keeps this process from writing meanwhile."""
@@ -62,9 +61,7 @@ class Store:
         self._follow_lock = threading.RLock()
         self.recent = Recent()
         self.records, self.index, self.tags, self.trees = self.projections = projections()
-        if sources is not None and read_log(backend).size == 0:
-            if next(backend.scan(), None) is not None:
-                raise CorruptionError("the store has rows but no log state", family="meta")
+        if sources is not None and _is_empty(backend):
             self._write_genesis(sources)
         self.identity = read_identity(backend)
         check_analyzer(self.identity, ANALYZER_NAME, fingerprint())
@@ -103,8 +100,9 @@ class Store:
         if self._sources is None:
             raise RefusedError("this is a view of the past; it takes no commands")
         with self._write_lock:
-            for attempt in range(COMMIT_ATTEMPTS):
-                with self.backend.snapshot() as rows:
+            for attempt in range(2 * COMMIT_LOSSES):
+                waiting = self.backend.exclusive() if attempt >= COMMIT_LOSSES else nullcontext()
+                with waiting, self.backend.snapshot() as rows:
                     log = read_log(rows)
                     if if_head is not None and log.size != if_head:
                         raise ConflictError(f"the head is {log.size}, not {if_head} as the command expects")
@@ -115,7 +113,6 @@ class Store:
                     receipts = [command.decide(tx) for command in commands]
                     if not tx.entries or self._write(tx, Guard(LOG, log.row)):
                         return receipts
-                time.sleep(min(attempt, 10) / 1000)
             raise BusyError("other processes are writing to this store all the time; try again")
 
     def _write(self, tx: Transaction, guard: Guard) -> bool:
@@ -192,6 +189,16 @@ class Store:
     def close(self) -> None:
         """Release the backend; closing twice is allowed."""
         self.backend.close()
+
+
+def _is_empty(backend: Backend) -> bool:
+    """Whether a store has yet to begin; one that lost its log state must never begin anew."""
+    with backend.snapshot() as rows:
+        if read_log(rows).size:
+            return False
+        if next(rows.scan(), None) is not None:
+            raise CorruptionError("the store has rows but no log state", family="meta")
+        return True
 
 
 class Recent:

@@ -1,0 +1,110 @@
+"""Reading single things: shortened ids, tags with counts, history, the log, status."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.commands import Add
+from engine.engine import Engine
+from engine.errors import ConflictError, EngineError, InvalidInputError, NotFoundError
+from engine.events import EventKind
+from tests.engine.support import backend_of, engine_on, unchanged_by
+from tests.engine.workloads import commands
+
+ONE = "abcd0000-0000-8000-8000-000000000001"
+TWO = "abcd0000-0000-8000-8000-000000000002"
+FAR = "ffffffff-ffff-ffff-ffff-ffffffffffff"
+
+
+def three() -> Engine:
+    """Atoms of which two have ids that begin alike."""
+    engine = engine_on()
+    engine.apply(
+        [Add("one", id=ONE, tags=["Red"]), Add("two", id=TWO, tags=["red", "é"]), Add("far", id=FAR)]
+    )
+    return engine
+
+
+@pytest.mark.parametrize("given", ["ffff", "FFFF", "ffffffff-ff", FAR, FAR.replace("-", "").upper()])
+def test_a_shortened_id_stands_for_the_only_one(given: str) -> None:
+    """Four digits or more that only one atom's id begins with name it."""
+    assert three().resolve(given) == FAR
+
+
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [
+        ("abcd", ConflictError),
+        ("abcd0000-0000-8000-8000-00000000000", ConflictError),
+        ("beef", NotFoundError),
+        ("fff", InvalidInputError),
+        ("", InvalidInputError),
+        ("wxyz", InvalidInputError),
+        ("ffff ", InvalidInputError),
+    ],
+)
+def test_a_bad_shortened_id_is_refused(given: str, error: type[EngineError]) -> None:
+    """Ambiguous, unknown, too short or not hexadecimal: each its own error."""
+    with pytest.raises(error):
+        three().resolve(given)
+
+
+def test_tags_are_counted_over_live_atoms() -> None:
+    """Tags are listed in their caseless form with the number of live atoms that have them now."""
+    engine = three()
+    assert engine.tags() == {"red": 2, "é": 1}
+    engine.revise(ONE, title="new")
+    engine.tombstone(TWO)
+    assert engine.tags() == {"red": 1}
+
+
+def test_a_history_has_every_event_on_its_subject() -> None:
+    """`history` gives an atom's events and no other's, the oldest first, with what was said."""
+    engine = three()
+    engine.tag(ONE, "blue")
+    engine.tombstone(ONE, "old")
+    engine.revive(ONE)
+    items = engine.history(ONE)
+    kinds = [EventKind.ATOM_ADDED, EventKind.TAGS_ADDED, EventKind.ATOM_TOMBSTONED, EventKind.ATOM_REVIVED]
+    assert [item.kind for item in items] == kinds
+    assert {item.subject for item in items} == {ONE}
+    assert items[2].detail["reason"] == "old"
+
+
+def test_the_log_has_every_event_once_in_order() -> None:
+    """`log` gives all events from `start` up to `stop`, and never the key that ids are made with."""
+    engine = engine_on()
+    engine.apply(commands(30))
+    whole = list(engine.log())
+    assert [item.seq for item in whole] == list(range(engine.size))
+    assert list(engine.log(3, 7)) == whole[3:7]
+    assert list(engine.log(engine.size)) == []
+    assert "id_key" not in whole[0].detail
+
+
+def test_the_log_is_as_of_the_call() -> None:
+    """What is appended while the log is read is not in it."""
+    engine = engine_on()
+    engine.apply(commands(10))
+    items, size = engine.log(), engine.size
+    engine.add("later")
+    assert len(list(items)) == size
+
+
+def test_status_moves_nothing() -> None:
+    """`status` tells how far each follower has come, and writes no row."""
+    engine = three()
+    assert unchanged_by(engine, engine.status)
+    before = engine.status()
+    assert (before.events, before.contents) == (4, 3)
+    assert before.followers == {"records": 4, "index": 0, "tags": 0, "trees": 0}
+    engine.catch_up()
+    assert engine.status().followers == dict.fromkeys(before.followers, 4)
+    assert engine.status().live_atoms == 3
+
+
+def test_two_stores_are_never_the_same() -> None:
+    """The same commands in two stores with their own randomness give other ids, salts and roots."""
+    first, second = Engine(type(backend_of(engine_on()))()), Engine(type(backend_of(engine_on()))())
+    assert first.add("text").subject != second.add("text").subject
+    assert first.root().root != second.root().root

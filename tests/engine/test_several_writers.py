@@ -1,0 +1,76 @@
+"""Several processes with one SQLite store: every command of each is kept, in one order that verifies."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from backends.base import Batch, Guard
+from backends.errors import GuardFailed
+from backends.memory import MemoryBackend
+from engine import Engine
+from tests.support.children import start
+
+WRITER = """
+import sys
+from engine import Engine
+
+with Engine.open(sys.argv[1], actor=f"writer{sys.argv[2]}") as memory:
+    print("open", flush=True)
+    sys.stdin.readline()
+    for number in range(40):
+        memory.add(f"note {number} of writer {sys.argv[2]}", tags=["shared"])
+        if number % 10 == 0:
+            memory.recall("note")
+"""
+
+
+def test_three_writers_lose_nothing(tmp_path: Path) -> None:
+    """A hundred and twenty adds from three processes are all there, and the store verifies."""
+    url = f"sqlite:{tmp_path / 'store'}"
+    with Engine.open(url):
+        pass
+    children = [start(WRITER, url, number) for number in range(3)]
+    for child in children:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "open\n"
+    for child in children:
+        assert child.stdin is not None
+        child.stdin.write("go\n")
+        child.stdin.flush()
+    assert [child.communicate(timeout=60)[1] for child in children] == ["", "", ""]
+    with Engine.open(url, create=False) as memory:
+        assert len(memory.find(limit=1000)) == 120
+        assert {item.actor for item in memory.log()} == {"engine", "writer0", "writer1", "writer2"}
+        assert memory.verify().ok
+
+
+class Contended(MemoryBackend):
+    """A backend on which somebody else is always faster, but for whoever has asked to be exclusive."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.contended = False
+        self.alone = False
+        self.lost = 0
+
+    def exclusive(self) -> AbstractContextManager[None]:
+        """From now on nobody interferes."""
+        self.alone = True
+        return super().exclusive()
+
+    def write(self, batch: Batch, *, guard: Guard | None = None, durable: bool = True) -> None:
+        """Lose, unless exclusive."""
+        if self.contended and guard is not None and not self.alone:
+            self.lost += 1
+            raise GuardFailed("somebody else was faster")
+        super().write(batch, guard=guard, durable=durable)
+
+
+def test_after_three_losses_a_writer_makes_the_others_wait() -> None:
+    """A command is decided again three times, then it holds the writer lock and succeeds."""
+    backend = Contended()
+    with Engine(backend) as memory:
+        backend.contended = True
+        assert memory.add("patience").changed
+        assert backend.lost == 3
