@@ -16,7 +16,7 @@ import typer
 
 from engine.cli.output import Line
 from engine.cli.pages import command, new_app, running
-from engine.cli.session import Session, opened
+from engine.cli.session import Session
 from engine.cli.stores import line
 from engine.cli.values import plain
 from engine.errors import EngineError
@@ -102,10 +102,11 @@ def _store(session: Session) -> dict[str, Any]:
     from backends import locate
 
     found: dict[str, Any] = {"url": session.store, "origin": None, "state": "usable"}
+    session.wait = 0.0  # that it is in use is an answer here
     try:
         url, origin = session.setting
         found |= {"url": url, "origin": origin, "free_bytes": None}
-        with opened(url, create=False) as backend:
+        with session.backend(url) as backend:
             found |= {"kind": backend.name, "capabilities": plain(backend.capabilities)}
         found["free_bytes"] = _free_bytes(locate(url).path)
     except EngineError as error:

@@ -11,7 +11,7 @@ from typer.core import TyperCommand
 from engine.cli.light import lighten
 from engine.cli.session import Session
 
-GLOBAL_OPTIONS = frozenset({"store", "json", "quiet", "plain", "actor"})
+GLOBAL_OPTIONS = frozenset({"store", "json", "quiet", "plain", "actor", "wait"})
 """Accepted before the command and after it."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from engine.cli.output import Output
 from engine.cli.settings import Setting, find_store
@@ -14,7 +14,12 @@ if TYPE_CHECKING:
     from backends.base import Backend
     from engine.engine import Engine
 
+Opened = TypeVar("Opened")
+
 DEFAULT_ACTOR = "user"
+DEFAULT_WAIT = 2.0
+"""Seconds that a command waits for a store that another process holds: several short ones may overlap."""
+POLL_SECONDS = 0.02
 
 
 class Session:
@@ -24,6 +29,7 @@ class Session:
         self.out = Output()
         self.store: str | None = None
         self.actor = DEFAULT_ACTOR
+        self.wait = DEFAULT_WAIT
 
     def option(self, name: str, value: Any) -> None:
         """Take over a global option; the last one given counts."""
@@ -42,8 +48,22 @@ class Session:
         """The store, open; it is made only if `create`."""
         from engine.engine import Engine
 
-        with Engine.open(self.setting.url, create=create, actor=self.actor) as engine:
+        url = self.setting.url
+        with patiently(lambda: Engine.open(url, create=create, actor=self.actor), self.wait) as engine:
             yield engine
+
+    @contextmanager
+    def backend(self, url: str, *, create: bool = False) -> Iterator[Backend]:
+        """A backend by itself, for what must not go through an engine that might heal what it finds."""
+        from backends import open_backend
+        from engine.door import translated
+
+        def opened() -> Backend:
+            with translated():
+                return open_backend(url, create=create)
+
+        with patiently(opened, self.wait) as backend, translated():
+            yield backend
 
     @contextmanager
     def meter(self, what: str, unit: str) -> Iterator[Callable[[int, int], None]]:
@@ -72,11 +92,19 @@ class Session:
         self.out.note(f"{what}: {last:,} {unit} in {seconds:.1f} s{rate}")
 
 
-@contextmanager
-def opened(url: str, *, create: bool) -> Iterator[Backend]:
-    """A backend by itself, for what must not go through an engine that might heal what it finds."""
-    from backends import open_backend
-    from engine.door import translated
+def patiently(open_it: Callable[[], Opened], seconds: float) -> Opened:
+    """What `open_it` opens, trying for `seconds` while another process holds it.
 
-    with translated(), open_backend(url, create=create) as backend:
-        yield backend
+    Raises:
+        BusyError: it is still held.
+    """
+    from engine.errors import BusyError
+
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            return open_it()
+        except BusyError:
+            if time.monotonic() >= deadline:
+                raise
+            time.sleep(POLL_SECONDS)

@@ -130,15 +130,21 @@ def engine(
         str | None,
         _option("--actor", metavar="NAME", help="Who is writing, for the journal. [default: user]"),
     ] = None,
+    wait: Annotated[
+        float | None,
+        _option(
+            "--wait", metavar="SECONDS", help="How long to wait for a store that is in use. [default: 2]"
+        ),
+    ] = None,
     version: Annotated[
         bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_version)
     ] = False,
 ) -> None:
     """A memory for agents and people: text in, answers out, and one root that commits to all of it.
 
-    --store, --json, --quiet, --plain and --actor may also follow the command.
+    --store, --json, --quiet, --plain, --actor and --wait may also follow the command.
     """
-    del store, json, quiet, plain, actor, version
+    del store, json, quiet, plain, actor, wait, version
 
 
 def build() -> LazyGroup:

@@ -9,7 +9,6 @@ import typer
 
 from engine.cli.output import Failure, Line
 from engine.cli.pages import command, new_app, running
-from engine.cli.session import opened
 from engine.cli.stores import line
 from engine.cli.values import plain
 from engine.errors import InvalidInputError, VerificationError
@@ -38,7 +37,7 @@ def verify_root(
     session = running(ctx)
     if expect is not None and (len(expect) != 64 or set(expect.lower()) - set("0123456789abcdef")):
         raise InvalidInputError(f"--expect {expect!r} is not 64 hex digits")
-    with opened(session.setting.url, create=False) as backend, session.meter("replayed", "events") as move:
+    with session.backend(session.setting.url) as backend, session.meter("replayed", "events") as move:
         report = verify(backend, expect=expect, progress=move)
     failure = None
     if not report.ok:
@@ -56,7 +55,7 @@ def rebuild(ctx: typer.Context) -> int:
     from engine import maintenance
 
     session = running(ctx)
-    with opened(session.setting.url, create=False) as backend, session.meter("rebuilt", "events") as move:
+    with session.backend(session.setting.url) as backend, session.meter("rebuilt", "events") as move:
         found = maintenance.rebuild(backend, move)
     return session.out.answer(plain(found), [((found.root, ""),)])
 
@@ -75,8 +74,8 @@ def copy(
 
     session = running(ctx)
     with (
-        opened(source, create=False) as original,
-        opened(target, create=True) as new,
+        session.backend(source) as original,
+        session.backend(target, create=True) as new,
         session.meter("copied", "events") as move,
     ):
         found = maintenance.copy(original, new, move)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from pathlib import Path
 
 import pytest
@@ -130,7 +131,16 @@ def test_a_contradiction_is_exit_6(cli: Cli, pair: Pair) -> None:
 def test_a_busy_store_is_exit_5(cli: Cli, pair: Pair, surroundings: Path) -> None:
     """A LevelDB store that another owner holds is busy."""
     with Engine.open(str(surroundings / "store")):
-        failed(cli("root", "--json"), 5, "busy")
+        failed(cli("root", "--json", "--wait", "0"), 5, "busy")
+
+
+def test_a_store_that_becomes_free_is_waited_for(cli: Cli, pair: Pair, surroundings: Path) -> None:
+    """A command that meets another one waits until it is done."""
+    holder = Engine.open(str(surroundings / "store"))
+    timer = threading.Timer(0.1, holder.close)
+    timer.start()
+    assert cli("root", "--wait", "30").code == 0
+    timer.join()
 
 
 def test_a_changed_row_is_exit_4(cli: Cli, pair: Pair, surroundings: Path) -> None:

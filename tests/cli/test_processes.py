@@ -104,7 +104,7 @@ def test_a_store_that_is_missing_is_exit_3(surroundings: Path) -> None:
 def test_a_store_held_by_another_process_is_exit_5(store: Path) -> None:
     """The second process is told who holds the store."""
     with Engine.open(str(store)):
-        code, out, err = run("--store", str(store), "root")
+        code, out, err = run("--store", str(store), "--wait", "0", "root")
     assert (code, out) == (5, b"")
     assert str(os.getpid()).encode() in err
 
