@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from backends import open_backend
 from backends.base import Backend
@@ -27,6 +27,7 @@ from engine.retrieval.recall import RecallConfig
 from engine.store import Store
 
 if TYPE_CHECKING:
+    from engine.arguments import AddFields, IngestOptions, ReviseFields
     from engine.ingest.run import IngestReport
 
 APPLY_CHUNK = 1000
@@ -148,11 +149,11 @@ class Engine(Reading):
             half = len(commands) // 2
             return [*self._apply_parts(commands[:half], actor), *self._apply_parts(commands[half:], actor)]
 
-    def add(self, content: str, **fields: Any) -> Receipt:
+    def add(self, content: str, **fields: Unpack[AddFields]) -> Receipt:
         """Have an atom with this content; `fields` are those of `engine.Add`."""
         return self.apply([Add(content, **fields)])[0]
 
-    def revise(self, id: str, **fields: Any) -> Receipt:  # noqa: A002  what every caller calls it
+    def revise(self, id: str, **fields: Unpack[ReviseFields]) -> Receipt:  # noqa: A002  what every caller calls it
         """Have the atom say something else; `fields` are those of `engine.Revise`."""
         return self.apply([Revise(id, **fields)])[0]
 
@@ -184,12 +185,12 @@ class Engine(Reading):
         """Have this edge hidden, and kept."""
         return self.apply([Unlink(src, type, dst, reason)])[0]
 
-    def ingest(self, paths: Sequence[str | Path], **options: Any) -> IngestReport:
+    def ingest(self, paths: Sequence[str | Path], **options: Unpack[IngestOptions]) -> IngestReport:
         """Have the memory hold what these files and folders say now.
 
         Args:
             paths: Markdown, text and JSON-lines files, and folders of them.
-            options: name, tags, buckets, provenance, prune, dry_run, progress; see `engine.ingest.run`.
+            options: Those of `engine.ingest.run.ingest`.
 
         Raises:
             NotFoundError: a path is not there; nothing was written.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import unicodedata
+from typing import Any
 
 import cbor2
 import pytest
@@ -196,7 +197,7 @@ def busy_store(seed: int, rounds: int) -> Engine:
             case 7 if n % 5 == 0:
                 engine.checkpoint()
             case _:
-                fields = {
+                fields: dict[str, Any] = {
                     "source": chance.choice((None, "a/b.md")),
                     "created": chance.choice((None, 0, 1 << 62)),
                 }

@@ -65,6 +65,8 @@ def add(
     otherwise: kind note, bucket inbox, provenance internal, created now. Makes the store if there
     is none.
     """
+    from engine.commands import Add
+
     session = running(ctx)
     fields = _given(
         title=title,
@@ -80,9 +82,10 @@ def add(
         id=atom_id,
         occurrence=occurrence,
     )
-    content = given_text(text)
+    wanted = Add(given_text(text), **fields)
+    wanted.body()  # what breaks a rule must not leave an empty store behind
     with session.engine(create=True) as engine:
-        receipt = engine.add(content, **fields)
+        receipt = engine.apply([wanted])[0]
     session.out.note(
         "added" if receipt.changed else f"nothing to do: it is there, {receipt.state.name.lower()}"
     )

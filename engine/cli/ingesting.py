@@ -65,8 +65,10 @@ def ingest(
     skipped and listed, and the exit code is 8. Makes the store if there is none.
     """
     from engine.ingest.run import IngestProgress
+    from engine.ingest.walk import find_files
 
     session = running(ctx)
+    find_files(paths, name=name, root=root)  # a missing path must not leave an empty store behind
     with _store(session, dry_run=dry_run) as engine, session.meter("read", "files") as move:
 
         def moved(at: IngestProgress) -> None:

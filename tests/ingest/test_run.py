@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -229,7 +230,7 @@ def test_large_contents_are_committed_in_smaller_batches(notes: Folder) -> None:
     ],
 )
 def test_wrong_arguments_are_refused_before_anything_is_written(
-    notes: Folder, paths: list[str], options: dict[str, object], error: type[Exception]
+    notes: Folder, paths: list[str], options: dict[str, Any], error: type[Exception]
 ) -> None:
     """A clear error of ours, and the journal is as it was."""
     notes.write("a.md", NOTE)

@@ -1,0 +1,54 @@
+"""The keyword arguments of the facade's methods, for editors and type checkers only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TypedDict
+
+from engine.ingest.run import IngestProgress
+
+
+class ReviseFields(TypedDict, total=False):
+    """What `Engine.revise` may change; see `engine.Revise`."""
+
+    content: str
+    title: str | None
+    kind: str
+    tags: Iterable[str]
+    buckets: Iterable[str]
+    source: str | None
+    sequence: int | None
+    provenance: str
+    trust: int | None
+    created: int | None
+
+
+class AddFields(TypedDict, total=False):
+    """What `Engine.add` takes beside the content; see `engine.Add`."""
+
+    title: str | None
+    kind: str
+    tags: Iterable[str]
+    buckets: Iterable[str]
+    source: str | None
+    sequence: int | None
+    provenance: str
+    trust: int | None
+    created: int | None
+    occurrence: int
+    key: str | None
+    id: str | None
+
+
+class IngestOptions(TypedDict, total=False):
+    """What `Engine.ingest` takes beside the paths; see `engine.ingest.run.ingest`."""
+
+    name: str | None
+    root: str | Path | None
+    tags: Sequence[str]
+    buckets: Sequence[str]
+    provenance: str
+    prune: bool
+    dry_run: bool
+    progress: Callable[[IngestProgress], None]
