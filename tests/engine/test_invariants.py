@@ -70,8 +70,9 @@ def test_i1_taking_a_field_away_twice_is_taking_it_away_once(field: str) -> None
     """A revision that sets an optional field to None is no event the second time."""
     engine = engine_on()
     engine.add("text", id=id_of(1), title="t", source="s", sequence=1, trust=1, created=1)
-    engine.revise(id_of(1), **{field: None})
-    assert unchanged_by(engine, lambda: engine.revise(id_of(1), **{field: None}))
+    gone: dict[str, Any] = {field: None}
+    engine.revise(id_of(1), **gone)
+    assert unchanged_by(engine, lambda: engine.revise(id_of(1), **gone))
 
 
 # I2: order of independent events
