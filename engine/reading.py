@@ -163,13 +163,17 @@ class Reading:
 
     def log(self, start: int = 0, stop: int | None = None) -> Iterator[HistoryItem]:
         """The events of the journal from `start` up to `stop`, as of the call."""
-        with translated(), self.store.view() as rows:
-            start, size = integer(start, "start"), read_log(rows).size
-            stop = size if stop is None else min(integer(stop, "stop"), size)
-            while start < stop:
+        start, size = integer(start, "start"), self.size
+        return self._items(start, size if stop is None else min(integer(stop, "stop"), size))
+
+    def _items(self, start: int, stop: int) -> Iterator[HistoryItem]:
+        # A snapshot for each part: what is in the journal stays, and nobody's pause holds one open.
+        while start < stop:
+            with translated(), self.store.view() as rows:
                 entries = read_entries(rows, start, min(stop, start + limits.FOLLOW_EVENTS_MAX))
-                yield from (history_item(rows, entry) for entry in entries)
-                start += len(entries)
+                items = [history_item(rows, entry) for entry in entries]
+            yield from items
+            start += len(items)
 
     def root(self, *, as_of: AsOf | None = None) -> Checkpoint:
         """The overall root, and the roots it is made of."""

@@ -79,6 +79,7 @@ FIRST_TYPE_CODE = 0x8000
 
 _SEQ = uint(limits.SEQ_MAX)
 _LABEL = text(limits.LABEL_CHARS_MAX)
+_STATES = tuple(map(State, range(len(State))))
 _STATE = uint(max(State))
 _HIDDEN = (optional(uint()), text(limits.REASON_BYTES_MAX), text(limits.LABEL_CHARS_MAX))
 _ATOM_FIELDS = (
@@ -134,9 +135,9 @@ def decode_atom(raw: bytes, atom: bytes) -> AtomRecord:
     value = fields(unpack(raw, where), _ATOM_FIELDS, where)
     if value[0] != atom:
         raise CorruptionError(f"{where}: is the record of {value[0].hex()}")
-    value[2] = State(value[2])
+    value[2] = _STATES[value[2]]
     value[9], value[10] = tuple(value[9]), tuple(value[10])
-    return AtomRecord(*value)
+    return AtomRecord._make(value)
 
 
 def encode_edge(record: EdgeRecord) -> bytes:
@@ -151,8 +152,8 @@ def decode_edge(raw: bytes, where: str = "edge record") -> EdgeRecord:
         CorruptionError: the bytes are not such a row.
     """
     value = fields(unpack(raw, where), _EDGE_FIELDS, where)
-    value[3] = State(value[3])
-    return EdgeRecord(*value)
+    value[3] = _STATES[value[3]]
+    return EdgeRecord._make(value)
 
 
 def encode_counters(counters: Counters) -> bytes:
