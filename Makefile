@@ -16,7 +16,7 @@ demo: $(VENV)/.installed
 	$(BIN)/python examples/demo.py $(STORE)
 
 test: $(VENV)/.installed lint
-	$(BIN)/python -m pytest -n 2 -m "not soak"
+	$(BIN)/python -m pytest -n 2
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .

@@ -93,13 +93,13 @@ class ClosedError(EngineError):
 class InDoubtError(EngineError):
     """A write failed after it was sent: it may or may not have been kept.
 
-    Reopen the store and repeat the command: commands are idempotent. Or compare: the events
-    are kept exactly if the journal entry at `seq` has the id `event_id`.
+    Reopen the store and ask `Engine.was_kept(error.seq, error.event_id)`; if not, repeat. A single
+    command may be repeated without asking: where it was kept, it is no event the second time.
     """
 
     code = "in_doubt"
 
-    def __init__(self, message: str, *, seq: int = -1, event_id: bytes = b"", hint: str = "") -> None:
+    def __init__(self, message: str, *, seq: int = -1, event_id: str = "", hint: str = "") -> None:
         super().__init__(message, hint=hint or "reopen the store and repeat the command")
         self.seq = seq
         self.event_id = event_id

@@ -37,7 +37,11 @@ class Form(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Follow:
-    """Which edges a walk takes, and how far: from `min_hops` to `max_hops`, at most 6 (MAX_HOPS_CAP)."""
+    """Which edges a walk takes, and how far: from `min_hops` to `max_hops`, at most 6 (MAX_HOPS_CAP).
+
+    Tombstoned edges are not taken, and tombstoned atoms are neither results nor a way through; only
+    the start may be one, because it was asked for by its id.
+    """
 
     types: tuple[TypeName, ...] = ()
     """No types: all of them."""

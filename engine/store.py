@@ -124,7 +124,7 @@ class Store:
             return False
         except BackendInDoubt as error:
             first = tx.entries[0].header
-            raise InDoubtError(str(error), seq=first.seq, event_id=first.commitment) from error
+            raise InDoubtError(str(error), seq=first.seq, event_id=first.commitment.hex()) from error
         self.recent.add(tx.entries)
         return True
 

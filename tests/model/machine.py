@@ -1,0 +1,265 @@
+"""Hypothesis against the engine: any order of commands and upkeep, compared with the reference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from backends.base import Backend
+from backends.memory import MemoryBackend
+from engine.audit.verify import verify
+from engine.border import show_id
+from engine.commands import Add, Command, Link, RegisterType, Revise, Revive, Tag, Tombstone, Unlink, Untag
+from engine.engine import Engine
+from engine.errors import EngineError
+from engine.followers.base import drop
+from engine.journal import read_log
+from engine.maintenance import copy
+from engine.model import State
+from proofs.log import leaf_hash
+from proofs.log import root_of as log_root_of
+from tests.engine.support import BEGIN, backend_of, projection_rows, rows_of, salt_of
+from tests.model.reference import Reference
+from tests.model.strategies import ANY_OP, ATOMS, OPS, UPKEEP, WEIGHTS
+
+Op = tuple[str, tuple[Any, ...]]
+Pair = tuple[Command, Callable[[], object]]
+
+
+class EngineMachine(RuleBasedStateMachine):
+    """An engine over a backend that `renewed` opens again, and the reference beside it."""
+
+    def __init__(self, opened: Callable[[], Backend], renewed: Callable[[Backend], Backend]) -> None:
+        super().__init__()
+        self.opened, self.renewed = opened, renewed
+        self.now = BEGIN
+        self.others: list[Backend] = []
+        self.engine = self.start(opened())
+        self.model = Reference(salt_of, self.now)
+
+    def start(self, backend: Backend) -> Engine:
+        """An engine on `backend` with this machine's clock."""
+        return Engine(backend, clock=lambda: self.now, salts=salt_of)
+
+    def pair(self, op: Op) -> Pair:
+        """The command, and what it is to the reference."""
+        name, given = op
+        return getattr(self, f"_{name}")(*given)  # type: ignore[no-any-return]
+
+    def atom(self, number: int) -> bytes:
+        """One of the atoms there are; 99 stands for one there is not."""
+        atoms = list(self.model.atoms)
+        return bytes([99] * 16) if number == 99 or not atoms else atoms[number % len(atoms)]
+
+    def _add(
+        self, text: str, name: str | None, key: str | None, fields: dict[str, Any], created: int | None
+    ) -> Pair:
+        given = fields | {"id": name, "key": key, "created": created}
+        return Add(text, **given), lambda: self.model.add(text, **given)
+
+    def _revise(self, number: int, text: str | None, fields: dict[str, Any]) -> Pair:
+        atom = self.atom(number)
+        given = fields if text is None else fields | {"content": text}
+        sorted_given = given | (
+            {"buckets": tuple(sorted(set(given["buckets"])))} if "buckets" in given else {}
+        )
+        return Revise(show_id(atom), **given), lambda: self.model.revise(atom, **sorted_given)
+
+    def _tombstone(self, number: int, reason: str) -> Pair:
+        atom = self.atom(number)
+        return Tombstone(show_id(atom), reason), lambda: self.model.hide(atom, reason, hidden=True)
+
+    def _revive(self, number: int, reason: str) -> Pair:
+        atom = self.atom(number)
+        return Revive(show_id(atom), reason), lambda: self.model.hide(atom, reason, hidden=False)
+
+    def _tag(self, number: int, tags: list[str]) -> Pair:
+        atom = self.atom(number)
+        return Tag(show_id(atom), tags), lambda: self.model.tag(atom, tuple(tags), there=True)
+
+    def _untag(self, number: int, tags: list[str]) -> Pair:
+        atom = self.atom(number)
+        return Untag(show_id(atom), tags), lambda: self.model.tag(atom, tuple(tags), there=False)
+
+    def _register(self, name: str) -> Pair:
+        return RegisterType(name), lambda: self.model.register(name)
+
+    def _link(self, first: int, kind: str, second: int, weight: float, data: bytes) -> Pair:
+        src, dst = self.atom(first), self.atom(second)
+        command = Link(show_id(src), kind, show_id(dst), weight, data)
+        return command, lambda: self.model.link(src, kind, dst, weight, data)
+
+    def _unlink(self, first: int, kind: str, second: int, reason: str) -> Pair:
+        src, dst = self.atom(first), self.atom(second)
+        return Unlink(show_id(src), kind, show_id(dst), reason), lambda: self.model.unlink(
+            src, kind, dst, reason
+        )
+
+    def carry_out(self, pairs: list[Pair]) -> None:
+        """Have engine and reference do the same; both must refuse alike, and then change nothing."""
+        saved, size = self.model.saved(), len(self.model.headers)
+        self.model.now = self.now
+        refusal: type[EngineError] | None = None
+        try:
+            for _, reference in pairs:
+                reference()
+        except EngineError as error:
+            refusal = type(error)
+            self.model.restore(saved)
+        with self.engine.store.view():
+            rows = rows_of(backend_of(self.engine)) if refusal else {}
+        commands = [command for command, _ in pairs]
+        if refusal is not None:
+            with pytest.raises(refusal):
+                self.engine.apply(commands)
+            assert rows_of(backend_of(self.engine)) == rows
+            return
+        told = [event.seq for receipt in self.engine.apply(commands) for event in receipt.events]
+        assert told == list(range(size, len(self.model.headers)))
+
+    @initialize(
+        atoms=st.integers(0, 6), edges=st.sets(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=6)
+    )
+    def begin_with(self, atoms: int, edges: set[tuple[int, int]]) -> None:
+        """Some atoms and edges are there already, so that commands meet something."""
+        for number in range(atoms):
+            self.carry_out([self._add(f"atom {number}", None, None, {"tags": ["red"]}, None)])
+        for src, dst in sorted(edges):
+            if src != dst and max(src, dst) < atoms:
+                self.carry_out([self._link(src, "part_of", dst, 1.0, b"")])
+
+    @rule(op=ANY_OP)
+    def one_command(self, op: Op) -> None:
+        """Any command."""
+        self.carry_out([self.pair(op)])
+
+    @rule(arguments=OPS["add"])
+    def add(self, arguments: tuple[Any, ...]) -> None:
+        """An add, so that there is something to work on."""
+        self.carry_out([self.pair(("add", arguments))])
+
+    @rule(op=ANY_OP)
+    def again(self, op: Op) -> None:
+        """A command twice is the command once."""
+        pair = self.pair(op)
+        self.carry_out([pair])
+        self.carry_out([pair])
+
+    @rule(which=st.integers(0, 5), steps=st.lists(st.booleans(), min_size=1, max_size=3), weight=WEIGHTS)
+    def edge_comes_and_goes(self, which: int, steps: list[bool], weight: float) -> None:
+        """An edge there was is removed and added."""
+        if not self.model.edges:
+            return
+        key = list(self.model.edges)[which % len(self.model.edges)]
+        kind = next(name for name, code in self.model.types.items() if code == key[16:-16])
+        ends = [list(self.model.atoms).index(end) for end in (key[:16], key[-16:])]
+        for adds in steps:
+            last = (weight, b"") if adds else ("gone",)
+            self.carry_out([self.pair(("link" if adds else "unlink", (ends[0], kind, ends[1], *last)))])
+
+    @rule(first=ATOMS, kind=st.sampled_from(["references", "part_of"]), second=ATOMS)
+    def link(self, first: int, kind: str, second: int) -> None:
+        """A link of a built-in type."""
+        self.carry_out([self.pair(("link", (first, kind, second, 1.0, b"")))])
+
+    @rule(ops=st.lists(ANY_OP, max_size=5))
+    def batch(self, ops: list[Op]) -> None:
+        """Several commands in one batch: all or nothing."""
+        self.carry_out([self.pair(op) for op in ops])
+
+    @rule(ops=st.lists(ANY_OP, min_size=1, max_size=3))
+    def failing_batch(self, ops: list[Op]) -> None:
+        """A batch whose last command cannot be carried out."""
+        self.carry_out([*map(self.pair, ops), self.pair(("tag", (99, ["red"])))])
+
+    @rule(step=st.sampled_from([-5_000_000, 0, 1, 60_000_000]))
+    def time_passes(self, step: int) -> None:
+        """The clock moves, also back; it stays on the day it began."""
+        self.now = min(self.now + step, BEGIN + 3_600_000_000)
+
+    @rule(what=st.sampled_from(UPKEEP))
+    def upkeep(self, what: tuple[str, tuple[Any, ...]]) -> None:
+        """One thing that is no command; a single rule, so that commands are the most of a history."""
+        name, given = what
+        getattr(self, name)(*given)
+
+    def checkpoint(self) -> None:
+        """Take a checkpoint; on top of one it is no event."""
+        self.model.now = self.now
+        self.model.checkpoint()
+        self.engine.checkpoint()
+
+    def drop_one(self, which: int) -> None:
+        """Declare one projection void, the records included."""
+        drop(backend_of(self.engine), [self.engine.store.projections[which]])
+
+    def follow_one(self, which: int) -> None:
+        """Bring one follower to the head and leave the others behind."""
+        self.engine.store.follow(self.engine.store.followers[which])
+
+    def rebuild(self) -> None:
+        """Make everything anew; the root is the reference's."""
+        assert self.engine.rebuild().root == self.model.root().hex()
+
+    def look_at_root(self) -> None:
+        """The root is the reference's."""
+        assert self.engine.root().root == self.model.root().hex()
+
+    def reopen(self) -> None:
+        """Begin again on the same rows."""
+        self.engine = self.start(self.renewed(backend_of(self.engine)))
+
+    def copied(self, stay: bool) -> None:
+        """Copy to another backend, and go on there or here."""
+        target = MemoryBackend() if stay else self.opened()
+        assert copy(backend_of(self.engine), target).root == self.model.root().hex()
+        self.others.append(target if stay else backend_of(self.engine))
+        if not stay:
+            self.engine = self.start(target)
+
+    @invariant()
+    def journal_is_the_references(self) -> None:
+        """The log has the reference's headers, after every step."""
+        log = read_log(backend_of(self.engine))
+        assert log.size == len(self.model.headers)
+        assert log.frontier.root() == log_root_of([leaf_hash(header) for header in self.model.headers])
+
+    @invariant()
+    def last_atom_reads_back(self) -> None:
+        """The atom recorded last and one never recorded read as the reference says."""
+        if not self.model.atoms:
+            return
+        atom, subject = list(self.model.atoms.items())[-1]
+        shown = self.engine.get(show_id(atom))
+        kept = {name: getattr(shown, name) for name in subject.body if name not in ("created", "occurrence")}
+        assert kept == {name: subject.body[name] for name in kept}
+        assert (shown.state, shown.version, shown.ordinal) == (
+            State(subject.state),
+            subject.version,
+            subject.ordinal,
+        )
+
+    def teardown(self) -> None:
+        """Root, verification and rebuild of the final store."""
+        backend = backend_of(self.engine)
+        assert self.engine.root().root == self.model.root().hex()
+        for key, subject in self.model.edges.items():
+            src, code, dst = key[:16], key[16:-16], key[-16:]
+            name = next(name for name, known in self.model.types.items() if known == code)
+            edge = self.engine.get_edge(show_id(src), name, show_id(dst))
+            assert (edge.state, edge.weight, edge.data) == (
+                subject.state,
+                subject.body["weight"],
+                subject.body["data"],
+            )
+        report = verify(backend, expect=self.model.root().hex())
+        assert report.ok, report.differences
+        before = projection_rows(backend)
+        self.engine.rebuild()
+        assert projection_rows(backend) == before
+        for left in [*self.others, backend]:
+            left.close()

@@ -1,0 +1,268 @@
+"""The memory done the plain way: dicts, a list of events, and a root worked out from scratch each time.
+
+Nothing is shared with the engine but the hashes of `proofs`. The one exception is the `index` root: it
+comes from the engine's own `IndexFollower`, new and fed all events at once, so it is not independent.
+Conditions that the state machine avoids (batches of another actor, chunks of over 4,095) are left out.
+"""
+
+from __future__ import annotations
+
+import struct
+import unicodedata
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import cbor2
+from blake3 import blake3
+
+from backends.base import Batch
+from backends.memory import MemoryBackend
+from engine.errors import ConflictError, InvalidInputError, NotFoundError
+from engine.events import AtomBody, AtomDetail, Entry, EventKind, Header
+from engine.followers.index import IndexFollower
+from engine.journal import Salts
+from engine.text.analyzer import ANALYZER_NAME, fingerprint
+from proofs.hashing import commitment, key_digest, overall_root, value_digest
+from proofs.log import leaf_hash
+from proofs.log import root_of as log_root_of
+from proofs.smt import root_of
+
+BUILT_IN = ("related_to", "derived_from", "contradicts", "supersedes", "part_of", "references")
+BODY = ("content", "title", "kind", "tags", "buckets", "source", "sequence", "provenance", "trust", "created")
+DEFAULTS = (None, None, "note", (), ("inbox",), None, None, "internal", None, None)
+LIVE, HIDDEN = 0, 1
+GENESIS, ADDED, REVISED, HID, REVIVED, TAGGED, UNTAGGED, TYPED, LINKED, UNLINKED, CHECKED = range(11)
+
+
+class Subject(NamedTuple):
+    """An atom or an edge; the first seven fields are what its tree commits to."""
+
+    state: int
+    ordinal: int
+    version: int
+    created_seq: int
+    payload_seq: int
+    last_seq: int
+    commitment: bytes
+    body: dict[str, Any]
+
+
+def kept_tag(tag: str) -> str:
+    """The form a tag is kept in."""
+    return unicodedata.normalize("NFC", "-".join(tag.split())).lstrip("#")
+
+
+def identity(tag: str) -> str:
+    """What makes two tags the same."""
+    return unicodedata.normalize("NFC", kept_tag(tag).casefold())
+
+
+class Reference:
+    """What an engine with these salts must hold after the same commands at the same times."""
+
+    def __init__(self, salts: Salts, now: int) -> None:
+        self.salts, self.now, self.time = salts, now, 0
+        self.headers: list[bytes] = []
+        self.kinds: list[int] = []
+        self.atoms: dict[bytes, Subject] = {}
+        self.edges: dict[bytes, Subject] = {}
+        self.types: dict[str, bytes] = {name: bytes([n]) for n, name in enumerate(BUILT_IN, 1)}
+        self.sets: dict[tuple[int, str], frozenset[int]] = {}
+        self.created: dict[bytes, int] = {}
+        self.texts: list[tuple[bytes, AtomBody]] = []
+        self.id_key, self.store_id = salts(-2), salts(-1)[:16]
+        self._event(GENESIS, None, [self.store_id, ANALYZER_NAME, fingerprint()], [self.id_key], "engine")
+
+    def saved(self) -> dict[str, Any]:
+        """The whole state; `restore` goes back to it."""
+        return {name: value.copy() if hasattr(value, "copy") else value for name, value in vars(self).items()}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Be as when `saved` was taken."""
+        vars(self).update(saved)
+
+    def _event(
+        self, kind: int, prev: int | None, detail: list[Any], body: list[Any], actor: str = "user"
+    ) -> bytes:
+        seq = len(self.headers)
+        self.time = max(self.time, self.now)
+        bound = commitment(self.salts(seq), cbor2.dumps(body, canonical=True))
+        self.headers.append(
+            cbor2.dumps([1, seq, self.time, kind, actor, bound, prev, *detail], canonical=True)
+        )
+        self.kinds.append(kind)
+        return bound
+
+    def add(self, content: str, *, id: str | None = None, key: str | None = None, **given: Any) -> bytes:  # noqa: A002
+        """Have an atom; its id."""
+        body = dict(zip(BODY, DEFAULTS, strict=True)) | given | {"content": content}
+        raw_source = (body["source"] or "").encode()
+        head = (
+            bytes([key is not None, body["source"] is not None])
+            + struct.pack(">I", len(raw_source))
+            + raw_source
+        )
+        raw = bytearray(
+            blake3(head + (key.encode() if key else bytes(8) + content.encode()), key=self.id_key).digest(16)
+        )
+        raw[6], raw[8] = raw[6] & 0x0F | 0x80, raw[8] & 0x3F | 0x80
+        atom = bytes.fromhex(id.replace("-", "")) if id else bytes(raw)
+        if before := self.atoms.get(atom):
+            if (id or key) and before.body["content"] != content:
+                raise ConflictError("another content")
+            return atom
+        self._content(ADDED, atom, body | {"occurrence": 0, "key": key}, None)
+        return atom
+
+    def revise(self, atom: bytes, **given: Any) -> None:
+        """Have the atom say something else."""
+        before = self._live(atom)
+        known = before.body | {"created": self.created[atom]}
+        body = known | given
+        body["tags"] = _tags(body["tags"])
+        if body != known:
+            self._content(REVISED, atom, body, before)
+
+    def _content(self, kind: int, atom: bytes, body: dict[str, Any], before: Subject | None) -> None:
+        body["tags"], body["buckets"] = _tags(body["tags"]), tuple(sorted(set(body["buckets"])))
+        seq, ordinal = len(self.headers), len(self.texts)
+        detail = [atom, ordinal, before and before.ordinal]
+        bound = self._event(kind, before and before.last_seq, detail, list(body.values()))
+        if before:
+            self._member((1, ""), before.ordinal, there=False)
+        created_seq = before.created_seq if before else seq
+        self.atoms[atom] = Subject(
+            LIVE, ordinal, before.version + 1 if before else 1, created_seq, seq, seq, bound, body
+        )
+        self.texts.append((leaf_hash(self.headers[-1]), AtomBody(*body.values())))
+        created = self.created[atom] = self.time if body["created"] is None else body["created"]
+        day = datetime.fromtimestamp(created // 1_000_000, UTC).date().isoformat()
+        names = [(1, ""), (4, body["kind"]), (5, body["provenance"]), (7, day)]
+        names += [(2, identity(tag)) for tag in body["tags"]] + [(3, bucket) for bucket in body["buckets"]]
+        for name in names + ([(6, body["source"])] if body["source"] is not None else []):
+            self._member(name, ordinal, there=True)
+
+    def hide(self, atom: bytes, reason: str, *, hidden: bool) -> None:
+        """Tombstone the atom, or revive it."""
+        before = self._known(atom)
+        if before.state != hidden:
+            self._touch(atom, before, HID if hidden else REVIVED, [reason], state=int(hidden))
+            self._member((1, ""), before.ordinal, there=not hidden)
+
+    def tag(self, atom: bytes, tags: tuple[str, ...], *, there: bool) -> None:
+        """Have tags on the atom, or have none of them."""
+        before = self._live(atom)
+        had = {identity(tag): tag for tag in before.body["tags"]}
+        asked = {identity(tag): tag for tag in _tags(tags)}
+        changed = [had.get(name) or tag for name, tag in sorted(asked.items()) if (name in had) is not there]
+        if not changed:
+            return
+        after = asked | had if there else {name: tag for name, tag in had.items() if name not in asked}
+        body = before.body | {"tags": _tags(tuple(after.values()))}
+        self._touch(atom, before, TAGGED if there else UNTAGGED, [changed], body=body)
+        for name in changed:
+            self._member((2, identity(name)), before.ordinal, there=there)
+
+    def _touch(self, atom: bytes, before: Subject, kind: int, told: list[Any], **changes: Any) -> None:
+        self._event(kind, before.last_seq, [atom, before.ordinal, None], told)
+        self.atoms[atom] = before._replace(last_seq=len(self.headers) - 1, **changes)
+
+    def register(self, name: str) -> None:
+        """Have a predicate."""
+        if name not in self.types:
+            code = (0x8000 + len(self.types) - len(BUILT_IN)).to_bytes(2, "big")
+            self.types[name] = code
+            self._event(TYPED, None, [code], [name])
+
+    def link(self, src: bytes, kind: str, dst: bytes, weight: float, data: bytes) -> None:
+        """Have an edge."""
+        code = self._edge_type(src, kind, dst)
+        self._known(src), self._known(dst)
+        before = self.edges.get(src + code + dst)
+        if before and before.state == LIVE:
+            return
+        seq = len(self.headers)
+        body = [struct.pack(">f", weight), data]
+        bound = self._event(LINKED, before and before.last_seq, [src, code, dst], body)
+        version, created_seq = (before.version + 1, before.created_seq) if before else (1, seq)
+        kept = {"weight": weight, "data": data}
+        self.edges[src + code + dst] = Subject(LIVE, 0, version, created_seq, seq, seq, bound, kept)
+
+    def unlink(self, src: bytes, kind: str, dst: bytes, reason: str) -> None:
+        """Have an edge hidden."""
+        code = self._edge_type(src, kind, dst)
+        before = self.edges.get(src + code + dst)
+        if before and before.state == LIVE:
+            self._event(UNLINKED, before.last_seq, [src, code, dst], [reason])
+            self.edges[src + code + dst] = before._replace(state=HIDDEN, last_seq=len(self.headers) - 1)
+
+    def checkpoint(self) -> None:
+        """Have the roots in the journal."""
+        if self.kinds[-1] != CHECKED:
+            self._event(CHECKED, None, [self.root()], [self.namespace_roots()])
+
+    def namespace_roots(self) -> list[bytes]:
+        """The roots of atoms, edges, index, tags."""
+        roots = [_tree("atoms", {key: _packed(found) for key, found in self.atoms.items()})]
+        roots.append(_tree("edges", {key: _packed(found) for key, found in self.edges.items()}))
+        roots.append(self._index_root())
+        rows: dict[bytes, set[int]] = {}
+        for (group, value), members in self.sets.items():
+            for member in members:
+                key = bytes([group]) + value.encode() + b"\x00" + (member >> 16).to_bytes(2, "big")
+                rows.setdefault(key, set()).add(member & 0xFFFF)
+        chunks = {key: struct.pack(f"<{len(members)}H", *sorted(members)) for key, members in rows.items()}
+        return [*roots, _tree("tags", chunks)]
+
+    def root(self) -> bytes:
+        """The overall root."""
+        log = log_root_of([leaf_hash(header) for header in self.headers])
+        pairs = list(zip(("atoms", "edges", "index", "tags"), self.namespace_roots(), strict=True))
+        return overall_root(self.store_id, len(self.headers), log, pairs)
+
+    def _index_root(self) -> bytes:
+        follower, rows, batch = IndexFollower(lambda _rows, _seq: None), MemoryBackend(), Batch()
+        entries = []
+        for ordinal, (leaf, body) in enumerate(self.texts):
+            header = Header(ordinal, 0, EventKind.ATOM_ADDED, "", b"", None, AtomDetail(b"", ordinal, None))
+            entries.append(Entry(header, body, leaf))
+        follower.follow(entries, rows, batch)
+        rows.write(batch)
+        return follower.root(rows)
+
+    def _member(self, name: tuple[int, str], ordinal: int, *, there: bool) -> None:
+        members = self.sets.get(name, frozenset())
+        self.sets[name] = members | {ordinal} if there else members - {ordinal}
+
+    def _known(self, atom: bytes) -> Subject:
+        if atom not in self.atoms:
+            raise NotFoundError("never recorded")
+        return self.atoms[atom]
+
+    def _live(self, atom: bytes) -> Subject:
+        if self._known(atom).state != LIVE:
+            raise ConflictError("tombstoned")
+        return self.atoms[atom]
+
+    def _edge_type(self, src: bytes, kind: str, dst: bytes) -> bytes:
+        if kind not in self.types:
+            raise NotFoundError("no such type")
+        if src == dst:
+            raise InvalidInputError("joins an atom to itself")
+        return self.types[kind]
+
+
+def _tags(tags: tuple[str, ...]) -> tuple[str, ...]:
+    spelled: dict[str, str] = {}
+    for tag in tags:
+        spelled.setdefault(identity(tag), kept_tag(tag))
+    return tuple(spelled[name] for name in sorted(spelled))
+
+
+def _packed(subject: Subject) -> bytes:
+    return cbor2.dumps(list(subject[:7]), canonical=True)
+
+
+def _tree(namespace: str, leaves: dict[bytes, bytes]) -> bytes:
+    pairs = leaves.items()
+    return root_of({key_digest(namespace, key): value_digest(namespace, raw) for key, raw in pairs})

@@ -1,0 +1,58 @@
+"""What the stateful machine draws: the arguments of commands, and upkeep."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+from hypothesis import strategies as st
+
+from engine.border import show_id
+from tests.engine.support import BEGIN
+
+TEXTS = st.sampled_from(["sea", "the ship", "Ship ADR-016\nsails", "größe 猫が", "x" * 300, "a\u0301 b"])
+TAGS = st.lists(
+    st.sampled_from(["Red", "red", "#RED", "two words", "Straße", "STRASSE", "é", "e\u0301"]), max_size=4
+)
+ATOMS = st.integers(0, 7) | st.just(99)
+NAMES = st.sampled_from(["references", "part_of", "listens_on", "runs.on", "unheard_of"])
+GIVEN_IDS = st.sampled_from([None, None, show_id(bytes([7] * 16)), show_id(bytes([8] * 16))])
+KEYS = st.sampled_from([None, None, "k1", "k2"])
+FIELDS = st.fixed_dictionaries(
+    {},
+    optional={
+        "title": st.sampled_from([None, "Title", "sea"]),
+        "tags": TAGS,
+        "buckets": st.lists(st.sampled_from(["inbox", "work"]), min_size=1, max_size=2),
+        "source": st.sampled_from([None, "notes/a.md", "notes/b.md"]),
+        "sequence": st.sampled_from([None, 0, 1 << 40]),
+        "provenance": st.sampled_from(["internal", "external", "quarantine"]),
+        "trust": st.sampled_from([None, 0, 100]),
+    },
+)
+CREATED = st.sampled_from([None, 0, BEGIN - 86_400_000_000])
+WEIGHTS = st.floats(0, 1, width=32).filter(lambda weight: struct.pack(">f", weight) != b"\x80\0\0\0")
+DATA = st.sampled_from([b"", b"\x01", b"\xa1\x61a\x01"])
+
+OPS = {
+    "add": st.tuples(TEXTS, GIVEN_IDS, KEYS, FIELDS, CREATED),
+    "revise": st.tuples(ATOMS, st.none() | TEXTS, FIELDS),
+    "tombstone": st.tuples(ATOMS, st.sampled_from(["", "stale"])),
+    "revive": st.tuples(ATOMS, st.sampled_from(["", "back"])),
+    "tag": st.tuples(ATOMS, TAGS),
+    "untag": st.tuples(ATOMS, TAGS),
+    "register": st.tuples(NAMES.filter(lambda name: name != "unheard_of")),
+    "link": st.tuples(ATOMS, NAMES, ATOMS, WEIGHTS, DATA),
+    "unlink": st.tuples(ATOMS, NAMES, ATOMS, st.just("")),
+}
+ANY_OP = st.one_of(*(st.tuples(st.just(name), arguments) for name, arguments in OPS.items()))
+UPKEEP: list[tuple[str, tuple[Any, ...]]] = [
+    ("checkpoint", ()),
+    *(("drop_one", (which,)) for which in range(4)),
+    *(("follow_one", (which,)) for which in range(3)),
+    ("rebuild", ()),
+    ("look_at_root", ()),
+    ("reopen", ()),
+    ("copied", (True,)),
+    ("copied", (False,)),
+]

@@ -1,0 +1,82 @@
+"""Any history of commands, failures and upkeep leaves what the reference says, on every backend."""
+
+import itertools
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from backends import Backend, open_backend
+from backends.memory import MemoryBackend
+from tests.model.machine import EngineMachine
+
+
+def check(machine: Callable[[], EngineMachine], examples: int, steps: int) -> None:
+    """Run a machine so often, for so many steps."""
+    slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
+    run_state_machine_as_test(
+        machine,  # type: ignore[arg-type]  # a function that makes one does as well as a class
+        settings=settings(
+            max_examples=examples,
+            stateful_step_count=steps,
+            deadline=None,
+            report_multiple_bugs=False,
+            suppress_health_check=slow,
+        ),
+    )
+
+
+def in_memory() -> EngineMachine:
+    """A machine on a memory store; reopening is a new engine over the same rows."""
+    return EngineMachine(MemoryBackend, lambda backend: backend)
+
+
+def on_disk(scheme: str, folder: Path) -> Callable[[], EngineMachine]:
+    """Machines on new stores under `folder`; reopening closes the store and opens it by its URL."""
+    if scheme == "leveldb" and find_spec("plyvel") is None:
+        pytest.skip("NOT TESTED: plyvel is not installed")
+    numbers = itertools.count()
+
+    def machine() -> EngineMachine:
+        places: dict[int, str] = {}
+
+        def opened() -> Backend:
+            url = f"{scheme}:{folder / str(next(numbers))}"
+            backend = open_backend(url)
+            places[id(backend)] = url
+            return backend
+
+        def renewed(backend: Backend) -> Backend:
+            url = places.pop(id(backend))
+            backend.close()
+            again = open_backend(url, create=False)
+            places[id(again)] = url
+            return again
+
+        return EngineMachine(opened, renewed)
+
+    return machine
+
+
+def test_any_history_in_memory() -> None:
+    """Root, rows, receipts and refusals are those of the reference on a memory store."""
+    check(in_memory, examples=200, steps=30)
+
+
+@pytest.mark.parametrize("scheme", ["sqlite", "leveldb"])
+def test_any_history_on_disk(scheme: str, tmp_path: Path) -> None:
+    """Root, rows, receipts and refusals are those of the reference on stores in files."""
+    check(on_disk(scheme, tmp_path), examples=6, steps=20)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("scheme", ["memory", "sqlite", "leveldb"])
+def test_any_history_for_long(scheme: str, tmp_path: Path) -> None:
+    """As above, two thousand times a hundred steps in memory and two hundred times on disk."""
+    if scheme == "memory":
+        check(in_memory, examples=2000, steps=100)
+    else:
+        check(on_disk(scheme, tmp_path), examples=200, steps=60)
