@@ -34,7 +34,7 @@ def test_the_demonstration_answers_from_the_project_s_own_pages(tmp_path: Path) 
     assert "memroot/SPEC.md" in shown
     assert "verify-root: ok" in shown
     assert f"Store: {store}" in shown
-    assert store.is_dir()
+    assert store.exists()
 
 
 def test_the_demonstration_ingests_nothing_the_second_time(tmp_path: Path) -> None:

@@ -238,7 +238,7 @@ def _plausible(columns: Columns, maxima: NDArray[np.uint8]) -> bool:
     total = int(dfs.sum())
     if not terms:
         return True
-    if not dfs.min() or not total == len(offsets) == len(tfs) or len(maxima) != len(terms):
+    if not dfs.all() or not total == len(offsets) == len(tfs) or len(maxima) != len(terms):
         return False
     ends = np.cumsum(dfs)
     starts = ends - dfs
@@ -251,7 +251,7 @@ def _plausible(columns: Columns, maxima: NDArray[np.uint8]) -> bool:
     return bool(
         ascending.all()
         and (offsets[ends - 1] < len(lengths)).all()
-        and tfs.min()
+        and tfs.all()
         and (np.maximum.reduceat(tfs, starts) == maxima).all()
         and all(0 < len(term) <= TERM_BYTES_MAX for term in terms)
     )

@@ -11,6 +11,9 @@ from backends import open_backend, store_exists
 from backends.leveldb import LevelDBBackend
 from tests.backends.damage import WRITE_ACKED, acked, assert_whole, filled
 from tests.support.children import run_traced
+from tests.support.leveldb import needs_leveldb
+
+pytestmark = needs_leveldb
 
 CREATE = "import sys; from backends.leveldb import LevelDBBackend; LevelDBBackend(sys.argv[1]).close()"
 

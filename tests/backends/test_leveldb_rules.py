@@ -23,6 +23,9 @@ from tests.backends.damage import WRITE_ACKED, acked, assert_whole, filled, flip
 from tests.backends.suite import batch_of
 from tests.backends.suite_threads import in_forked_process
 from tests.support.children import run, run_traced
+from tests.support.leveldb import needs_leveldb
+
+pytestmark = needs_leveldb
 
 FILE_TOO_LARGE = """
 import resource, signal

@@ -13,9 +13,10 @@ from backends import open_backend, store_exists
 from backends.errors import BackendBusy, BackendMissing, BackendUnusable
 from tests.backends.suite import batch_of
 from tests.support.children import run
+from tests.support.leveldb import LEVELDB, needs_leveldb
 
 
-@pytest.mark.parametrize("scheme", ["memory", "leveldb", "sqlite"])
+@pytest.mark.parametrize("scheme", ["memory", LEVELDB, "sqlite"])
 def test_each_scheme_opens_its_kind(tmp_path: Path, scheme: str) -> None:
     """The scheme decides the kind of store."""
     url = "memory:" if scheme == "memory" else f"{scheme}:{tmp_path / 'store'}"
@@ -23,7 +24,7 @@ def test_each_scheme_opens_its_kind(tmp_path: Path, scheme: str) -> None:
         assert backend.name == scheme
 
 
-@pytest.mark.parametrize("scheme", ["leveldb", "sqlite"])
+@pytest.mark.parametrize("scheme", [LEVELDB, "sqlite"])
 def test_a_bare_path_opens_what_is_there(tmp_path: Path, scheme: str) -> None:
     """An existing store is recognised without a scheme, also through a symbolic link."""
     store, link = tmp_path / "store", tmp_path / "link"
@@ -36,6 +37,7 @@ def test_a_bare_path_opens_what_is_there(tmp_path: Path, scheme: str) -> None:
             assert (backend.name, backend.get(b"a")) == (scheme, b"1")
 
 
+@needs_leveldb
 def test_a_new_bare_path_is_leveldb_where_plyvel_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without plyvel it is SQLite, and asking for LevelDB says what to install."""
     with open_backend(str(tmp_path / "one")) as backend:
@@ -59,8 +61,8 @@ def test_a_new_bare_path_is_leveldb_where_plyvel_is(tmp_path: Path, monkeypatch:
         ("sqlite:", "lacks the path"),
         ("", "not a path"),
         ("sqlite:a\0b", "not a path"),
-        ("leveldb:a\0b", "not a path"),
-        ("leveldb:" + "x" * 300, "cannot be used"),
+        pytest.param("leveldb:a\0b", "not a path", marks=needs_leveldb),
+        pytest.param("leveldb:" + "x" * 300, "cannot be used", marks=needs_leveldb),
         ("sqlite:" + "x" * 300, "cannot be used"),
         ("/dev/null/store", "cannot be used"),
         ("sqlite:/dev/null/store", "cannot be used"),
@@ -72,7 +74,7 @@ def test_a_url_that_cannot_work_is_refused(url: str, words: str) -> None:
         open_backend(url)
 
 
-@pytest.mark.parametrize("scheme", ["leveldb:", "sqlite:", ""])
+@pytest.mark.parametrize("scheme", [pytest.param("leveldb:", marks=needs_leveldb), "sqlite:", ""])
 def test_nothing_is_made_unless_asked(tmp_path: Path, scheme: str) -> None:
     """Without create a missing path raises BackendMissing and leaves no trace."""
     url = f"{scheme}{tmp_path / 'folder' / 'store'}"
@@ -82,6 +84,7 @@ def test_nothing_is_made_unless_asked(tmp_path: Path, scheme: str) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@needs_leveldb
 def test_an_empty_folder_becomes_a_store(tmp_path: Path) -> None:
     """An existing empty folder is taken; without create it is no store."""
     path = tmp_path / "store"
@@ -92,6 +95,7 @@ def test_an_empty_folder_becomes_a_store(tmp_path: Path) -> None:
         assert sorted(entry.name for entry in path.iterdir()) == ["db", "lock"]
 
 
+@needs_leveldb
 def test_what_belongs_to_others_is_left_alone(tmp_path: Path) -> None:
     """A folder with files, a file, and a store without its lock file are refused and unchanged."""
     folder, file, store = tmp_path / "folder", tmp_path / "file", tmp_path / "store"
@@ -122,6 +126,7 @@ def test_an_unreadable_place_is_refused(tmp_path: Path) -> None:
         tmp_path.chmod(0o700)
 
 
+@needs_leveldb
 def test_one_handle_a_process_whatever_the_path(tmp_path: Path) -> None:
     """A second LevelDB handle is refused here too, through a link as well; SQLite allows it."""
     store, link = tmp_path / "store", tmp_path / "link"
@@ -136,6 +141,7 @@ def test_one_handle_a_process_whatever_the_path(tmp_path: Path) -> None:
         assert two.get(b"a") == b"1"
 
 
+@needs_leveldb
 def test_leftovers_of_dead_builders_are_removed_and_live_ones_kept(tmp_path: Path) -> None:
     """Creating clears what crashed creations left, and nothing that is still being built."""
     from backends.files import building

@@ -10,6 +10,7 @@ from backends import open_backend, store_exists
 from backends.errors import BackendBusy
 from tests.backends.suite import batch_of
 from tests.support.children import TIMEOUT_SECONDS, run, start
+from tests.support.leveldb import LEVELDB, needs_leveldb
 
 COUNT = """
 import sys
@@ -59,6 +60,7 @@ def test_three_processes_count_in_sqlite_and_lose_nothing(tmp_path: Path) -> Non
     assert list(tmp_path.iterdir()) == [tmp_path / "store"]
 
 
+@needs_leveldb
 def test_one_of_three_gets_a_new_leveldb_store(tmp_path: Path) -> None:
     """Processes that create one LevelDB store at once leave one whole store and no leftovers."""
     url = f"leveldb:{tmp_path / 'store'}"
@@ -71,6 +73,7 @@ def test_one_of_three_gets_a_new_leveldb_store(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [tmp_path / "store"]
 
 
+@needs_leveldb
 def test_the_second_process_is_told_who_has_the_leveldb_store(tmp_path: Path) -> None:
     """BackendBusy names the pid of the holder; when that was killed, nothing is in the way."""
     url = f"leveldb:{tmp_path / 'store'}"
@@ -87,7 +90,7 @@ def test_the_second_process_is_told_who_has_the_leveldb_store(tmp_path: Path) ->
         assert backend.get(b"a") == b"1"
 
 
-@pytest.mark.parametrize("scheme", ["leveldb", "sqlite"])
+@pytest.mark.parametrize("scheme", [LEVELDB, "sqlite"])
 def test_any_path_will_do(tmp_path: Path, scheme: str) -> None:
     """Spaces, quotes, percent signs, question marks and other scripts in a path mean themselves."""
     url = f"{scheme}:{tmp_path / STRANGE_NAME / STRANGE_NAME}"

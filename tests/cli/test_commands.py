@@ -11,6 +11,7 @@ import pytest
 from engine.cli.tree import COMMANDS
 from engine.engine import Engine
 from tests.cli.conftest import Cli
+from tests.support.leveldb import needs_leveldb
 
 Pair = tuple[str, str]
 
@@ -273,6 +274,7 @@ def test_doctor_needs_no_store(cli: Cli) -> None:
     assert re.fullmatch("[0-9a-f]{64}", data["analyzer"]["fingerprint"])
 
 
+@needs_leveldb
 def test_doctor_on_a_busy_store(cli: Cli, pair: Pair, surroundings: Path) -> None:
     """A store that another owner holds is part of doctor's answer, not its failure."""
     with Engine.open(str(surroundings / "store")):

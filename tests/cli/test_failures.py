@@ -15,6 +15,7 @@ from engine.engine import Engine
 from engine.layout import ATOM
 from tests.cli.conftest import Cli, Result
 from tests.cli.test_commands import Pair, arguments
+from tests.support.leveldb import needs_leveldb
 
 MAKES_A_STORE = {"init", "add", "ingest"}
 NEEDS_NO_STORE = MAKES_A_STORE | {"copy", "doctor", "help"}
@@ -128,6 +129,7 @@ def test_a_contradiction_is_exit_6(cli: Cli, pair: Pair) -> None:
     failed(cli("tag", pair[0], "x", "--json"), 6, "conflict")
 
 
+@needs_leveldb
 def test_a_busy_store_is_exit_5(cli: Cli, pair: Pair, surroundings: Path) -> None:
     """A LevelDB store that another owner holds is busy."""
     with Engine.open(str(surroundings / "store")):

@@ -16,6 +16,7 @@ import pytest
 
 from engine.commands import Add
 from engine.engine import Engine
+from tests.support.leveldb import needs_leveldb
 
 ROOT = Path(__file__).resolve().parents[2]
 TIMEOUT = 60
@@ -101,6 +102,7 @@ def test_a_store_that_is_missing_is_exit_3(surroundings: Path) -> None:
     assert b"engine init" in err
 
 
+@needs_leveldb
 def test_a_store_held_by_another_process_is_exit_5(store: Path) -> None:
     """The second process is told who holds the store."""
     with Engine.open(str(store)):
@@ -267,6 +269,7 @@ def test_the_shell_completes_commands_and_options(surroundings: Path) -> None:
 SLOW = ("rich", "pydantic", "markdown_it", "yaml", "spacy", "sqlite3", "asyncio")
 
 
+@needs_leveldb
 @pytest.mark.parametrize("command", [["root"], ["status"], ["add", "x"], ["log"]])
 def test_start_up_loads_only_what_is_needed(surroundings: Path, command: list[str]) -> None:
     """Commands that need no language processing import none of the slow libraries."""

@@ -20,6 +20,7 @@ from engine.model import Atom, Checkpoint, State
 from tests.engine.recording import Recording
 from tests.engine.support import BEGIN, backend_of, engine_on, fresh_rows, salt_of
 from tests.engine.workloads import id_of
+from tests.support.leveldb import LEVELDB
 
 THREADS = 8
 ROUNDS = 12
@@ -56,7 +57,7 @@ def together(*works: Callable[[], object]) -> list[BaseException]:
     return raised
 
 
-@pytest.mark.parametrize("scheme", ["memory", "sqlite", "leveldb"])
+@pytest.mark.parametrize("scheme", ["memory", "sqlite", LEVELDB])
 def test_the_order_of_the_journal_explains_every_read(scheme: str, tmp_path: Path) -> None:
     """Roots and atoms read while eight threads write are those of the journal at that size."""
     url = "memory:" if scheme == "memory" else f"{scheme}:{tmp_path / 'store'}"
@@ -110,7 +111,7 @@ def test_a_guarded_batch_wins_once() -> None:
     assert read_log(backend_of(engine)).size == 2
 
 
-@pytest.mark.parametrize("scheme", ["memory", "sqlite", "leveldb"])
+@pytest.mark.parametrize("scheme", ["memory", "sqlite", LEVELDB])
 def test_closing_during_reads_and_writes_is_clean(scheme: str, tmp_path: Path) -> None:
     """Calls in flight finish or raise ClosedError, nothing else; the store verifies afterwards."""
     url = "memory:" if scheme == "memory" else f"{scheme}:{tmp_path / 'store'}"

@@ -9,6 +9,7 @@ import pytest
 from engine import Engine
 from tests.ingest.folder import fixed_clock, salt
 from tests.support.children import start
+from tests.support.leveldb import LEVELDB
 
 CHILD = """
 import sys
@@ -46,7 +47,7 @@ def undisturbed(notes: Path) -> str:
         return memory.root().root
 
 
-@pytest.mark.parametrize("scheme", ["leveldb", "sqlite"])
+@pytest.mark.parametrize("scheme", [LEVELDB, "sqlite"])
 @pytest.mark.parametrize("after", ["1", "13", str(FILES), "done"])
 def test_a_killed_ingest_continues_to_the_same_root(
     notes: Path, undisturbed: str, tmp_path: Path, scheme: str, after: str
