@@ -89,7 +89,8 @@ class Session:
                 bar.close()
         seconds = time.perf_counter() - started
         rate = f", {last / seconds:,.0f}/s" if seconds else ""
-        self.out.note(f"{what}: {last:,} {unit} in {seconds:.1f} s{rate}")
+        units = unit.removesuffix("s") if last == 1 else unit
+        self.out.note(f"{what}: {last:,} {units} in {seconds:.1f} s{rate}")
 
 
 def patiently(open_it: Callable[[], Opened], seconds: float) -> Opened:
