@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol
 
 from engine import limits
-from engine.codec import edge_code, fields, many, optional, pack, raw_up_to, sized, text, uint, unpack
+from engine.codec import pack, unpack
 from engine.errors import CorruptionError
+from engine.forms import edge_code, fields, many, optional, raw_up_to, sized, text, uint
 from engine.layout import COUNTERS, atom_key, edge_from_key, type_code_key, type_name_key
 from engine.model import EdgeType, State
 

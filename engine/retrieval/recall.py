@@ -2,7 +2,7 @@
 
     question ── analyze ──▶ terms ── anchors (BM25 over the index) ──▶ hits within what the filters allow
 
-The walk from the anchors' tags to atoms that lack the words (first seed) joins here, between ranking
+The walk from the anchors' tags to atoms that lack the words (Standard 065) joins here, between ranking
 and showing.
 """
 
@@ -16,8 +16,8 @@ from engine.border import integer, show_id, text_bytes
 from engine.errors import InvalidInputError
 from engine.followers.index import IndexFollower
 from engine.journal import read_log
-from engine.layout import ordinal_key
-from engine.queries import body_of, record_at
+from engine.queries import bodies_of, ids_at, records_of
+from engine.records import AtomRecord
 from engine.retrieval.bm25 import Bm25Config, Scored, idf, search
 from engine.retrieval.filters import NO_FILTERS, Filters, allowed
 from engine.retrieval.snippets import SNIPPET_CHARS, Snippets
@@ -86,22 +86,25 @@ def recall(
         raise InvalidInputError("the question has no word, number or sign that text is searched by")
     through = allowed(rows, filters)
     view = index.view(rows)
-    weights = {term: idf(view.documents, view.df(term)) for term in terms}
+    bm25 = config.bm25
+    weights = {term: idf(view.documents, view.impacts(term, bm25.k1, bm25.b).df) for term in terms}
     snippets = Snippets(weights, config.snippet_chars)
-    best = _cut_ties(rows, search(view, terms, through, limit, config.bm25), limit)
-    hits = tuple(_hit(rows, found, snippets, explain=explain) for found in best)
+    best = _cut_ties(rows, search(view, terms, through, limit, bm25, explain=explain), limit)
+    records = records_of(rows, [atom for _, atom in best])
+    hits = tuple(
+        _hit(found, record, snippets.around(body.content), explain=explain)
+        for (found, _), record, body in zip(best, records, bodies_of(rows, records), strict=True)
+    )
     return Recall(query, terms, hits, read_log(rows).size, len(through))
 
 
-def _cut_ties(rows: Reader, scored: list[Scored], limit: int) -> list[Scored]:
-    """The best `limit`, ties in the order of ids, which unlike ordinals survive a re-ingest."""
-    ids = rows.multi_get([ordinal_key(found.ordinal) for found in scored])
-    ranked = sorted(zip(scored, ids, strict=True), key=lambda pair: (-pair[0].score, pair[1] or b""))
-    return [found for found, _ in ranked[:limit]]
+def _cut_ties(rows: Reader, scored: list[Scored], limit: int) -> list[tuple[Scored, bytes]]:
+    """The best `limit` with ids, ties in the order of ids, which unlike ordinals survive a re-ingest."""
+    ids = ids_at(rows, [found.ordinal for found in scored])
+    return sorted(zip(scored, ids, strict=True), key=lambda pair: (-pair[0].score, pair[1]))[:limit]
 
 
-def _hit(rows: Reader, found: Scored, snippets: Snippets, *, explain: bool) -> Hit:
-    record = record_at(rows, found.ordinal)
+def _hit(found: Scored, record: AtomRecord, snippet: str, *, explain: bool) -> Hit:
     return Hit(
         id=show_id(record.id),
         score=found.score,
@@ -111,6 +114,6 @@ def _hit(rows: Reader, found: Scored, snippets: Snippets, *, explain: bool) -> H
         key=record.key,
         tags=record.tags,
         created=record.created,
-        snippet=snippets.around(body_of(rows, record).content),
+        snippet=snippet,
         signals=dict(found.contributions) if explain else None,
     )

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, islice
 
 from engine.text.analyzer import index_terms
 
 SNIPPET_CHARS = 200
 ELLIPSIS = "…"
+WORD_CHARS_MAX = 64
+WORDS_MAX = 1 << 15
+"""Bounds on the words whose terms are kept: some 6 MB."""
 
 
 def beginning(text: str, chars: int = SNIPPET_CHARS) -> str:
@@ -18,17 +20,31 @@ def beginning(text: str, chars: int = SNIPPET_CHARS) -> str:
     return _cut(text[: 8 * chars].split(), 0, chars, more=len(text) > 8 * chars)
 
 
+class _Words(dict[str, tuple[str, ...]]):
+    """The terms of each word; those of short words are kept, as words repeat from text to text."""
+
+    def __missing__(self, word: str) -> tuple[str, ...]:
+        terms = tuple(index_terms(word))
+        if len(word) <= WORD_CHARS_MAX:
+            if len(self) >= WORDS_MAX:
+                self.clear()
+            self[word] = terms
+        return terms
+
+
+_WORDS = _Words()
+
+
 class Snippets:
     """Cuts snippets for one question: where its terms weigh most in a text.
 
-    Words are looked up once for all texts of an answer: measured 9 µs a text of 40 words, not 70.
+    Measured: 9 µs for a text of 40 words, against 29 with words analysed once for each answer.
     """
 
     def __init__(self, weights: Mapping[str, float], chars: int = SNIPPET_CHARS) -> None:
-        """`weights` of the question's terms; at most `chars` characters to a snippet."""
+        """`weights` of the question's terms, more than 0; at most `chars` characters to a snippet."""
         self._weights = weights
         self._chars = chars
-        self._marks: dict[str, tuple[str, ...]] = {}
 
     def around(self, text: str) -> str:
         """The stretch in which the terms weigh most, the first of equals.
@@ -46,38 +62,49 @@ class Snippets:
 
     def _heaviest(self, words: Sequence[str], chars: int) -> int:
         """The word at which the heaviest stretch begins; linear in the text."""
-        marked = [(at, terms) for at, word in enumerate(words) if (terms := self._terms(word))]
+        weights = self._weights
+        apart = weights.keys().isdisjoint
+        marked = [
+            (at, [term for term in terms if term in weights])
+            for at, terms in enumerate(map(_WORDS.__getitem__, words))
+            if not apart(terms)
+        ]
         if not marked:
             return 0
-        offsets = list(accumulate(map(len, words), lambda before, size: before + size + 1, initial=0))
+        lengths = accumulate(map(len, words), initial=0)
+        offsets = [spaces + length for spaces, length in enumerate(lengths)]
         best, best_weight, last = 0, 0.0, 0
-        within: Counter[str] = Counter()
-        for at, terms in marked:
-            while last < len(marked) and offsets[marked[last][0] + 1] - 1 - offsets[at] <= chars:
-                within.update(marked[last][1])
+        within: dict[str, int] = {}
+        for number, (at, terms) in enumerate(marked):
+            end, grown = offsets[at] + chars + 1, False
+            while last < len(marked) and offsets[marked[last][0] + 1] <= end:
+                for term in marked[last][1]:
+                    before = within.get(term, 0)
+                    within[term] = before + 1
+                    grown = grown or not before
                 last += 1
-            weight = sum(self._weights[term] for term in sorted(within) if within[term])
-            if weight > best_weight:
-                best, best_weight = at, weight
-            within.subtract(terms)
-            if last < len(marked) and marked[last][0] <= at:
+            # A stretch that gained no term weighs no more than the one before it.
+            if grown:
+                weight = sum(weights[term] for term in sorted(within) if within[term])
+                if weight > best_weight:
+                    best, best_weight = at, weight
+            if last == number:
                 last += 1  # a word longer than the room: it was never counted in
-                within.update(terms)
+            else:
+                for term in terms:
+                    within[term] -= 1
         return best
-
-    def _terms(self, word: str) -> tuple[str, ...]:
-        found = self._marks.get(word)
-        if found is None:
-            found = self._marks[word] = tuple(term for term in index_terms(word) if term in self._weights)
-        return found
 
 
 def _cut(words: Sequence[str], start: int, chars: int, *, more: bool = False) -> str:
     shown = ELLIPSIS if start else ""
-    for at in range(start, len(words)):
-        joined = f"{shown} {words[at]}" if at > start else shown + words[at]
-        if len(joined) > chars - 1:
+    room, end = chars - len(shown), start
+    for word in islice(words, start, None):
+        room -= len(word) + 1
+        if room < 0:
             # A first word that is too long by itself is cut; any other is left out.
-            return (joined[: chars - 1] if at == start else shown) + ELLIPSIS
-        shown = joined
+            kept = shown + " ".join(words[start:end]) if end > start else (shown + word)[: chars - 1]
+            return kept + ELLIPSIS
+        end += 1
+    shown += " ".join(words[start:])
     return shown + ELLIPSIS if more else shown

@@ -187,8 +187,8 @@ def test_another_history_of_equal_length_is_noticed() -> None:
     IndexFollower(lambda rows, seq: None).follow(other, world.rows, batch)
     world.rows.write(batch)
     world.entries = [other[0]] * 5 + [other[1]]
-    assert world.view().df("four") == 1
-    assert world.view().df("two") == 0
+    assert world.view().impacts("four", 0.9, 0.4).df == 1
+    assert world.view().impacts("two", 0.9, 0.4).df == 0
 
 
 def test_events_that_give_no_ordinal_change_nothing() -> None:
@@ -224,5 +224,5 @@ def test_frequencies_and_lengths_are_clamped() -> None:
 def test_stop_words_are_found_and_do_not_lengthen() -> None:
     """The index knows who says a stop word, but a document is as long as its other terms."""
     view = world_of(["the sea and the ship"]).view()
-    assert view.df("the") == 1
+    assert view.impacts("the", 0.9, 0.4).df == 1
     assert view.lengths.tolist() == [2]
