@@ -7,13 +7,13 @@ methods check and translate; a backend writes the underscored ones.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
-from backends.errors import BackendError
+from backends.errors import BackendError, GuardFailed
 
 KEY_BYTES_MAX = 1024
 """The longest key. PostgreSQL's btree takes about 2.7 kB; half leaves room for a prefix."""
@@ -39,6 +39,10 @@ class Guard:
 
     key: bytes
     expected: bytes | None
+
+
+Guards = Guard | Sequence[Guard] | None
+"""The conditions on a write: one, several that must all hold, or none."""
 
 
 class Batch:
@@ -108,27 +112,37 @@ class Backend(Reader):
     capabilities: Capabilities
 
     @abstractmethod
-    def write(self, batch: Batch, *, guard: Guard | None = None, durable: bool = True) -> None:
+    def write(self, batch: Batch, *, guard: Guards = None, durable: bool = True) -> None:
         """Apply `batch` atomically; with `durable`, return only when it would survive loss of power.
 
         So would everything this handle wrote before, durable or not; an empty durable batch does
         only that. What is lost is always the newest: never a row that a surviving one came after.
 
+        Args:
+            batch: what to put and delete.
+            guard: one condition or several; all must hold at the moment of the write.
+            durable: wait until it would survive loss of power.
+
         Raises:
             BackendBusy: other processes kept the store locked; nothing was written.
-            BackendError: a row is out of bounds (see `check_batch`); nothing was written.
-            GuardFailed: the guard did not hold; nothing was written.
+            BackendError: a row is out of bounds (see `check_batch`), or a guard is no Guard; nothing was
+                written.
+            GuardFailed: a guard did not hold, and its row is named; nothing was written.
             BackendInDoubt: it failed after it was sent; reopen to find out.
             BackendClosed: the handle is closed, or belongs to the parent process.
         """
 
     def exclusive(self) -> AbstractContextManager[None]:
-        """Keep other processes from writing until this thread's next write, or the end of the block.
+        """Keep other processes from writing until the end of the block, however often this one writes.
 
-        For whoever loses guarded writes again and again. Where one process owns the store, nothing.
+        For whoever loses guarded writes again and again, or needs several in a row. Others read on; their
+        writes wait, and are refused with BackendBusy where the block takes too long: keep it short. Blocks
+        may be nested in one thread. Where one process owns the store, it does nothing.
 
         Raises:
             BackendBusy: other processes kept the store locked.
+            BackendInDoubt: an earlier write of this handle failed.
+            BackendClosed: the handle is closed, or belongs to the parent process.
         """
         return nullcontext()
 
@@ -155,6 +169,28 @@ def prefix_end(prefix: bytes) -> bytes | None:
     if not stripped:
         return None
     return stripped[:-1] + bytes([stripped[-1] + 1])
+
+
+def guards_of(guard: Guards) -> tuple[Guard, ...]:
+    """The conditions as a tuple, in their order; empty for None.
+
+    Raises:
+        BackendError: one of them is no Guard.
+    """
+    if guard is None:
+        return ()
+    guards = (guard,) if isinstance(guard, Guard) else tuple(guard)
+    for one in guards:
+        if not isinstance(one, Guard):
+            raise BackendError(f"a write is guarded by Guard objects, not {type(one).__name__}")
+    return guards
+
+
+def check_guards(guards: Sequence[Guard], get: Callable[[bytes], bytes | None]) -> None:
+    """Raise GuardFailed for the first of `guards` that does not hold; `get` reads a row."""
+    for guard in guards:
+        if get(guard.key) != guard.expected:
+            raise GuardFailed(f"row {guard.key!r} has changed")
 
 
 def check_batch(batch: Batch) -> None:

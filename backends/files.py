@@ -5,15 +5,22 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import re
 import secrets
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from backends.errors import BackendUnusable
 
+MARKER = "unfinished-store"
+"""The empty file that `building` makes first in its folder: only what holds one is ever cleared away."""
+
 _BUILD_TRIES = 100
+_RANDOM_BYTES = 8
+_RANDOM = re.compile(r"[0-9a-f]{16}")
 
 
 def fsync_path(path: Path) -> None:
@@ -63,22 +70,24 @@ def building(target: Path) -> Iterator[Path]:
     """A new folder beside `target` to build it in; gone afterwards.
 
     A crash leaves the folder behind and nothing else. Its builder holds a flock on it, so the next
-    one to build `target` can tell a leftover from work in progress, and removes leftovers.
+    one to build `target` can tell a leftover from work in progress, and removes leftovers: folders
+    named as ours are to the last digit, which are empty or hold our marker file.
     """
     prefix = f".{target.name[:100]}.new-"
     _sweep(target.parent, prefix)
     folder, descriptor = _locked_folder(target.parent, prefix)
     try:
+        (folder / MARKER).touch(mode=0o600)
         yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        _remove(folder)
         os.close(descriptor)
 
 
 def _locked_folder(parent: Path, prefix: str) -> tuple[Path, int]:
     """A new folder and the descriptor that holds its flock."""
     for _ in range(_BUILD_TRIES):
-        folder = parent / (prefix + secrets.token_hex(8))
+        folder = parent / (prefix + secrets.token_hex(_RANDOM_BYTES))
         folder.mkdir(mode=0o700)
         descriptor = _lock_folder(folder)
         # Between mkdir and flock a sweeper may have taken the folder for a leftover.
@@ -95,7 +104,7 @@ def _lock_folder(folder: Path) -> int | None:
         return None
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if os.path.samestat(os.fstat(descriptor), folder.stat()):
+        if os.path.samestat(os.fstat(descriptor), folder.lstat()):
             return descriptor
     except OSError:
         pass
@@ -104,11 +113,45 @@ def _lock_folder(folder: Path) -> int | None:
 
 
 def _sweep(parent: Path, prefix: str) -> None:
-    """Remove what builders that died left in `parent`."""
+    """Remove what builders that died left in `parent`, and nothing of anybody else's."""
     with contextlib.suppress(OSError):
-        leftovers = sorted(entry for entry in parent.iterdir() if entry.name.startswith(prefix))
-        for folder in leftovers:
+        for folder in sorted(entry for entry in parent.iterdir() if _is_ours(entry.name, prefix)):
             descriptor = _lock_folder(folder)
             if descriptor is not None:
-                shutil.rmtree(folder, ignore_errors=True)
+                if _is_marked(descriptor):
+                    _remove(folder)
+                else:
+                    # Killed before it had a marker, it is empty; rmdir removes nothing else.
+                    with contextlib.suppress(OSError):
+                        folder.rmdir()
                 os.close(descriptor)
+
+
+def _is_ours(name: str, prefix: str) -> bool:
+    return name.startswith(prefix) and _RANDOM.fullmatch(name, len(prefix)) is not None
+
+
+def _is_marked(descriptor: int) -> bool:
+    """Whether the open folder holds our marker: an empty file, and no link to one."""
+    try:
+        found = os.stat(MARKER, dir_fd=descriptor, follow_symlinks=False)
+    except OSError:
+        return False
+    return stat.S_ISREG(found.st_mode) and found.st_size == 0
+
+
+def _remove(folder: Path) -> None:
+    """Remove `folder` with what is in it, the marker last: cut short, it still counts as a leftover.
+
+    Symbolic links are removed, never followed.
+    """
+    with contextlib.suppress(OSError):
+        for entry in sorted(folder.iterdir()):
+            if entry.name == MARKER:
+                continue
+            if stat.S_ISDIR(entry.lstat().st_mode):
+                shutil.rmtree(entry)
+            else:
+                entry.unlink()
+        (folder / MARKER).unlink(missing_ok=True)
+        folder.rmdir()

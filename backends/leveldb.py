@@ -24,14 +24,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from backends.base import Backend, Batch, Capabilities, Guard, Row, Snapshot, check_batch
-from backends.errors import (
-    BackendClosed,
-    BackendCorrupt,
-    BackendError,
-    BackendInDoubt,
-    GuardFailed,
+from backends.base import (
+    Backend,
+    Batch,
+    Capabilities,
+    Guards,
+    Row,
+    Snapshot,
+    check_batch,
+    check_guards,
+    guards_of,
 )
+from backends.errors import BackendClosed, BackendCorrupt, BackendError, BackendInDoubt
 from backends.files import fsync_path, real
 from backends.gate import Gate
 from backends.leveldb_place import DATA, open_data, plyvel_module, settle
@@ -163,13 +167,13 @@ class LevelDBBackend(Backend):
         with self._gate.inside():
             return _Snapshot(self, self._db.snapshot())
 
-    def write(self, batch: Batch, *, guard: Guard | None = None, durable: bool = True) -> None:
+    def write(self, batch: Batch, *, guard: Guards = None, durable: bool = True) -> None:
         """Apply `batch` atomically; with `durable`, it and everything before it survive loss of power."""
         check_batch(batch)
+        guards = guards_of(guard)
         with self._gate.inside(), self._writing:
             self._gate.check_writable()
-            if guard is not None and self.get(guard.key) != guard.expected:
-                raise GuardFailed(f"row {guard.key!r} has changed")
+            check_guards(guards, self.get)
             if not batch.rows and not (durable and self._unsynced):
                 return
             sync = durable and not self._unsynced

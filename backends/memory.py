@@ -10,8 +10,18 @@ from itertools import islice
 
 from sortedcontainers import SortedList
 
-from backends.base import Backend, Batch, Capabilities, Guard, Row, Snapshot, check_batch
-from backends.errors import BackendClosed, GuardFailed
+from backends.base import (
+    Backend,
+    Batch,
+    Capabilities,
+    Guards,
+    Row,
+    Snapshot,
+    check_batch,
+    check_guards,
+    guards_of,
+)
+from backends.errors import BackendClosed
 from backends.gate import Gate
 
 _CHUNK_ROWS = 64
@@ -193,13 +203,13 @@ class MemoryBackend(Backend):
         """Rows with start <= key < end as of the call; the scan keeps a snapshot until it ends."""
         return _Snapshot(self._rows).scan(start, end, reverse=reverse)
 
-    def write(self, batch: Batch, *, guard: Guard | None = None, durable: bool = True) -> None:
+    def write(self, batch: Batch, *, guard: Guards = None, durable: bool = True) -> None:
         """Apply `batch` atomically; nothing is durable here, whatever `durable` says."""
         check_batch(batch)
+        guards = guards_of(guard)
         rows = self._rows
         with rows.locked():
-            if guard is not None and rows.values.get(guard.key) != guard.expected:
-                raise GuardFailed(f"row {guard.key!r} has changed")
+            check_guards(guards, rows.values.get)
             if batch.rows:
                 rows.apply(batch)
 

@@ -1,8 +1,9 @@
 """SQLite from the standard library: where plyvel has no wheel, and for several processes at once.
 
 One table in a file in WAL mode. Writers take turns, in this process by a mutex and among processes
-by SQLite's lock; readers never wait for them. SQLite has no checksums: a flipped bit in a value is
-not noticed here (LevelDB's are), only by whoever checks the hashes of what it reads.
+by a lock file (`backends.sqlite_lock`); readers never wait for them. SQLite has no checksums: a
+flipped bit in a value is not noticed here (LevelDB's are), only by whoever checks the hashes of what
+it reads.
 """
 
 from __future__ import annotations
@@ -15,11 +16,22 @@ import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from backends.base import Backend, Batch, Capabilities, Guard, Row, check_batch
+from backends.base import (
+    Backend,
+    Batch,
+    Capabilities,
+    Guard,
+    Guards,
+    Row,
+    check_batch,
+    check_guards,
+    guards_of,
+)
 from backends.errors import BackendError, BackendInDoubt, GuardFailed
 from backends.files import real
 from backends.gate import Gate
 from backends.registry import REGISTRY
+from backends.sqlite_lock import WriterLock
 from backends.sqlite_place import address, settle
 from backends.sqlite_snapshot import SQLiteSnapshot, get_many, get_one, translated
 
@@ -62,6 +74,7 @@ class SQLiteBackend(Backend):
         self._writing = threading.RLock()
         self._unsynced = False
         self._level = ""
+        self._lock = WriterLock(self._path, busy_seconds)
         self._gate = Gate(str(self._path), self._parts)
         self._identity = settle(self._path, create=create)
         try:
@@ -96,7 +109,11 @@ class SQLiteBackend(Backend):
         return made
 
     def _parts(self) -> Iterable[object]:
-        """What a forked process must not free: closing a connection there could remove the WAL."""
+        """What a forked process must not free: closing a connection there could remove the WAL.
+
+        And it must not hold the writer's lock on the parent's behalf.
+        """
+        self._lock.abandon()
         cursors = [cursor for snapshot in self._snapshots for cursor in snapshot.cursors]
         return (*self._all, *cursors)
 
@@ -164,43 +181,45 @@ class SQLiteBackend(Backend):
             self._snapshots.add(made)
             return made
 
-    def write(self, batch: Batch, *, guard: Guard | None = None, durable: bool = True) -> None:
+    def write(self, batch: Batch, *, guard: Guards = None, durable: bool = True) -> None:
         """Apply `batch` atomically; with `durable`, it and everything before it survive loss of power.
 
         Raises:
             BackendBusy: other processes kept the store locked all the time; nothing was written.
         """
         check_batch(batch)
+        guards = guards_of(guard)
         with self._gate.inside(), self._writing:
             self._gate.check_writable()
-            try:
-                if batch.rows or guard is not None or (durable and self._unsynced):
-                    if not self._writer.in_transaction:  # it is one when this thread is `exclusive`
-                        self._begin(durable)
-                    self._apply(batch, guard, durable)
-                    self._unsynced = not durable
-            except BackendError:
-                raise
-            except BaseException as error:
-                self._gate.poison(error)
-                self._roll_back()
-                if isinstance(error, Exception):
-                    raise BackendInDoubt(
-                        f"a write to {self._gate.where} failed half-way ({error}); "
-                        f"reopen it and look if the rows are there"
-                    ) from error
-                raise
+            if batch.rows or guards or (durable and self._unsynced):
+                with self._lock:
+                    self._send(batch, guards, durable)
 
     @contextlib.contextmanager
     def exclusive(self) -> Iterator[None]:
-        """Hold SQLite's write lock, until the next write commits or the block ends."""
+        """Keep other handles and processes from writing until the end of the block."""
         with self._gate.inside(), self._writing:
             self._gate.check_writable()
-            self._begin(durable=True)
-            try:
+            with self._lock:
                 yield
-            finally:
-                self._roll_back()
+
+    def _send(self, batch: Batch, guards: Sequence[Guard], durable: bool) -> None:
+        """One transaction; a failure that leaves it in doubt poisons the handle."""
+        try:
+            self._begin(durable)
+            self._apply(batch, guards, durable)
+            self._unsynced = not durable
+        except BackendError:
+            raise
+        except BaseException as error:
+            self._gate.poison(error)
+            self._roll_back()
+            if isinstance(error, Exception):
+                raise BackendInDoubt(
+                    f"a write to {self._gate.where} failed half-way ({error}); "
+                    f"reopen it and look if the rows are there"
+                ) from error
+            raise
 
     def _begin(self, durable: bool) -> None:
         """Take the write lock, and set what its COMMIT waits for; nothing is sent yet."""
@@ -217,7 +236,7 @@ class SQLiteBackend(Backend):
             self._writer.execute(f"PRAGMA synchronous = {level}")
             self._level = level
 
-    def _apply(self, batch: Batch, guard: Guard | None, durable: bool) -> None:
+    def _apply(self, batch: Batch, guards: Sequence[Guard], durable: bool) -> None:
         """The body of a transaction that has begun, and its end.
 
         SQLite syncs nothing where no page changes. A durable write of rows that an earlier one wrote
@@ -225,9 +244,11 @@ class SQLiteBackend(Backend):
         so each durable one counts itself, which changes a page.
         """
         writer = self._writer
-        if guard is not None and get_one(writer, guard.key) != guard.expected:
+        try:
+            check_guards(guards, lambda key: get_one(writer, key))
+        except GuardFailed:
             writer.execute("ROLLBACK")
-            raise GuardFailed(f"row {guard.key!r} has changed")
+            raise
         # In key order the pages of the tree are written one after the other.
         rows = sorted(batch.rows.items(), key=_key_of)
         writer.executemany(_PUT, [row for row in rows if row[1] is not None])
@@ -252,6 +273,7 @@ class SQLiteBackend(Backend):
                 connection.close()
                 self._all.discard(connection)
             self._idle.clear()
+            self._lock.close()
             REGISTRY.leave(self._identity)
 
 

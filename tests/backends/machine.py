@@ -65,19 +65,20 @@ class _Machine(RuleBasedStateMachine):
         self.backend.write(batch, durable=durable)
         self.change(changes)
 
-    @rule(changes=CHANGES, key=KEYS, value=st.none() | VALUES, right=st.booleans())
+    @rule(changes=CHANGES, facts=st.lists(st.tuples(KEYS, st.none() | VALUES, st.booleans()), max_size=3))
     def guarded(
-        self, changes: dict[bytes, bytes | None], key: bytes, value: bytes | None, right: bool
+        self, changes: dict[bytes, bytes | None], facts: list[tuple[bytes, bytes | None, bool]]
     ) -> None:
-        guard = Guard(key, self.model.get(key) if right else value)
+        guards = [Guard(key, self.model.get(key) if right else value) for key, value, right in facts]
         batch = Batch()
         batch.rows |= changes
+        holds = all(self.model.get(guard.key) == guard.expected for guard in guards)
         try:
-            self.backend.write(batch, guard=guard, durable=False)
+            self.backend.write(batch, guard=guards[0] if len(guards) == 1 else guards, durable=False)
         except GuardFailed:
-            assert self.model.get(key) != guard.expected
+            assert not holds
         else:
-            assert self.model.get(key) == guard.expected
+            assert holds
             self.change(changes)
 
     @rule()

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from backends.base import KEY_BYTES_MAX, Backend, Batch, Capabilities, Guard, Row, prefix_end
-from backends.errors import BackendClosed, BackendError, GuardFailed
+from backends.base import KEY_BYTES_MAX, Backend, Batch, Capabilities, Row, prefix_end
+from backends.errors import BackendClosed, BackendError
 from tests.backends.machine import machine_for
 
 ROWS: list[Row] = [
@@ -58,7 +58,7 @@ class Opening(ABC):
 
 
 class BackendSuite(Opening):
-    """The map itself; threads and processes are in the modules beside this one."""
+    """The map itself; guards, threads and processes are in the modules beside this one."""
 
     def test_it_declares_what_it_can_do(self, backend: Backend) -> None:
         """The capabilities are the expected ones."""
@@ -162,27 +162,6 @@ class BackendSuite(Opening):
             backend.write(batch_of([(b"a", b"1"), row]))
         backend.write(batch_of([(b"b", b"1")]))
         assert list(backend.scan()) == [(b"b", b"1")]
-
-    def test_a_guard_that_holds_lets_the_write_through(self, backend: Backend) -> None:
-        """The write happens when the row has the expected value, or is missing as expected."""
-        backend.write(batch_of([(b"a", b"1")]), guard=Guard(b"a", None))
-        backend.write(batch_of([(b"a", b"2")]), guard=Guard(b"a", b"1"))
-        backend.write(batch_of([(b"a", b"")]), guard=Guard(b"a", b"2"))
-        backend.write(batch_of([(b"b", b"3")]), guard=Guard(b"a", b""), durable=False)
-        assert list(backend.scan()) == [(b"a", b""), (b"b", b"3")]
-
-    @pytest.mark.parametrize(
-        "guard", [Guard(b"a", None), Guard(b"a", b"2"), Guard(b"a", b""), Guard(b"b", b""), Guard(b"b", b"1")]
-    )
-    def test_a_guard_that_fails_stops_the_write(self, backend: Backend, guard: Guard) -> None:
-        """Nothing is written when the row differs; an empty value is not a missing row."""
-        backend.write(batch_of([(b"a", b"1")]))
-        for batch in (batch_of([(b"a", b"9"), (b"c", b"9")]), Batch()):
-            with pytest.raises(GuardFailed):
-                backend.write(batch, guard=guard)
-        assert list(backend.scan()) == [(b"a", b"1")]
-        backend.write(batch_of([(b"c", b"3")]))
-        assert backend.get(b"c") == b"3"
 
     def test_a_snapshot_does_not_move(self, backend: Backend) -> None:
         """A snapshot keeps showing its rows, whatever is put, replaced and deleted later."""

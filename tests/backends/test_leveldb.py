@@ -6,13 +6,14 @@ import pytest
 
 from backends.base import Backend, Capabilities
 from tests.backends.suite import BackendSuite
+from tests.backends.suite_guards import GuardSuite
 from tests.backends.suite_threads import ThreadSuite
 from tests.support.faults import FaultBackend
 
 pytest.importorskip("plyvel")
 
 
-class TestLevelDB(BackendSuite, ThreadSuite):
+class TestLevelDB(BackendSuite, GuardSuite, ThreadSuite):
     capabilities = Capabilities(durable=True, multi_process=False, persistent=True)
 
     def open(self, folder: Path, *, create: bool = True) -> Backend:

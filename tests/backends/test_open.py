@@ -144,15 +144,66 @@ def test_one_handle_a_process_whatever_the_path(tmp_path: Path) -> None:
 @needs_leveldb
 def test_leftovers_of_dead_builders_are_removed_and_live_ones_kept(tmp_path: Path) -> None:
     """Creating clears what crashed creations left, and nothing that is still being built."""
-    from backends.files import building
+    from backends.files import MARKER, building
 
-    dead = tmp_path / ".store.new-0123456789abcdef"
-    dead.mkdir()
-    (dead / "half").write_text("x")
+    for dead in (tmp_path / ".store.new-0123456789abcdef", tmp_path / ".store.new-0123456789abcdee"):
+        (dead / "half").mkdir(parents=True)
+        (dead / "half" / "file").write_text("x")
+        (dead / MARKER).touch()
+    (tmp_path / ".store.new-0123456789abcded").mkdir()
     with building(tmp_path / "store") as live:
         (live / "half").write_text("x")
         with open_backend(f"leveldb:{tmp_path / 'store'}"):
             assert sorted(tmp_path.iterdir()) == sorted([live, tmp_path / "store"])
+
+
+@pytest.mark.parametrize("scheme", [LEVELDB, "sqlite"])
+@pytest.mark.parametrize(
+    ("name", "marked"),
+    [
+        (".zz.new-mydocs", False),
+        (".zz.new-mydocs", True),
+        (".zz.new-0123456789abcdef", False),
+        (".zz.new-0123456789ABCDEF", True),
+        (".zz.new-0123456789abcdef0", True),
+        (".zz.new-0123456789abcdef\n", True),
+        (".zz.new-", True),
+    ],
+)
+def test_folders_that_only_look_like_leftovers_are_kept(
+    tmp_path: Path, scheme: str, name: str, marked: bool
+) -> None:
+    """Whatever lacks our exact name or our marker is somebody else's, and stays when a store is made."""
+    from backends.files import MARKER
+
+    theirs = tmp_path / name
+    theirs.mkdir()
+    (theirs / "letter.txt").write_text("dear")
+    if marked:
+        (theirs / MARKER).touch()
+    open_backend(f"{scheme}:{tmp_path / 'zz'}").close()
+    assert (theirs / "letter.txt").read_text() == "dear"
+
+
+@pytest.mark.parametrize("scheme", [LEVELDB, "sqlite"])
+def test_links_among_leftovers_are_not_followed(tmp_path: Path, scheme: str) -> None:
+    """A link with a leftover's name stays with its target; links in a leftover go, their targets stay."""
+    from backends.files import MARKER
+
+    theirs, dead = tmp_path / "theirs", tmp_path / ".zz.new-0123456789abcdef"
+    for folder in (theirs, dead):
+        folder.mkdir()
+        (folder / "letter.txt").write_text("dear")
+        (folder / MARKER).touch()
+    (dead / "link").symlink_to(theirs)
+    link, file, odd = (tmp_path / f".zz.new-{digit * 16}" for digit in "123")
+    link.symlink_to(theirs)
+    file.touch()
+    odd.mkdir()
+    (odd / MARKER).symlink_to(theirs / MARKER)
+    open_backend(f"{scheme}:{tmp_path / 'zz'}").close()
+    assert sorted(entry.name for entry in theirs.iterdir()) == ["letter.txt", MARKER]
+    assert sorted(tmp_path.iterdir()) == sorted([theirs, link, file, odd, tmp_path / "zz"])
 
 
 def test_libraries_are_loaded_only_when_used() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from backends.base import Batch, Guard
+from backends.base import Batch
 from backends.errors import BackendBusy, BackendCorrupt, BackendError, BackendInDoubt, BackendUnusable
 from backends.sqlite import SQLiteBackend
 from tests.backends.suite import batch_of
@@ -94,33 +94,6 @@ def test_a_writer_that_waits_too_long_is_told(tmp_path: Path) -> None:
         other.close()
         backend.write(batch_of([(b"a", b"1")]))
         assert backend.get(b"a") == b"1"
-
-
-def test_who_is_exclusive_keeps_others_from_writing_until_it_has_written(tmp_path: Path) -> None:
-    """Another handle is busy meanwhile, reads what was there, and writes after the next commit."""
-    path = tmp_path / "store"
-    with SQLiteBackend(path) as one, SQLiteBackend(path, busy_seconds=0.05) as other:
-        batch = Batch()
-        batch.put(b"k", b"v")
-        with one.exclusive():
-            with pytest.raises(BackendBusy):
-                other.write(batch)
-            assert other.get(b"k") is None
-            one.write(batch, guard=Guard(b"k", None))
-            other.write(batch, guard=Guard(b"k", b"v"))
-        other.write(batch)
-
-
-def test_an_exclusive_block_that_writes_nothing_leaves_nothing(tmp_path: Path) -> None:
-    """The lock is given back at the end of the block, also when it ends with an error."""
-    path = tmp_path / "store"
-    with SQLiteBackend(path) as one, SQLiteBackend(path, busy_seconds=0.05) as other:
-        with pytest.raises(KeyError), one.exclusive():
-            raise KeyError
-        batch = Batch()
-        batch.put(b"k", b"v")
-        other.write(batch)
-        assert one.get(b"k") == b"v"
 
 
 def test_a_failed_transaction_poisons_the_handle(tmp_path: Path) -> None:

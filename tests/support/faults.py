@@ -8,11 +8,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Literal
 
-from backends.base import Backend, Batch, Guard, Reader, Row, Snapshot, check_batch
-from backends.errors import BackendClosed, BackendError, BackendInDoubt, GuardFailed
+from backends.base import (
+    Backend,
+    Batch,
+    Guards,
+    Reader,
+    Row,
+    Snapshot,
+    check_batch,
+    check_guards,
+    guards_of,
+)
+from backends.errors import BackendClosed, BackendError, BackendInDoubt
 
 Operation = Literal["write", "get", "scan", "snapshot"]
 Kind = Literal["before", "after", "drop_unsynced", "flip", "stale", "missing"]
@@ -79,31 +90,37 @@ class FaultBackend(Backend):
         self._read_fault("snapshot")
         return _FaultSnapshot(self, self.inner.snapshot())
 
-    def write(self, batch: Batch, *, guard: Guard | None = None, durable: bool = True) -> None:
+    def write(self, batch: Batch, *, guard: Guards = None, durable: bool = True) -> None:
         """Apply `batch`, unless it is this one's turn to fail."""
         check_batch(batch)
+        guards = guards_of(guard)
         fault = self._due("write")
         if fault is None or fault.kind in ("flip", "stale", "missing"):
-            self._write(batch, guard, durable)
+            self._write(batch, guards, durable)
             return
-        if guard is not None and self.inner.get(guard.key) != guard.expected:
-            raise GuardFailed(f"row {guard.key!r} has changed")
+        check_guards(guards, self.inner.get)
         if fault.kind == "after":
-            self._write(batch, guard, durable)
+            self._write(batch, guards, durable)
         if fault.kind == "drop_unsynced":
             self._lose_power()
         elif fault.mode == "crash":
             self._dead = True
         raise BackendInDoubt(f"fault {fault.kind!r} at write {self.counts['write']}")
 
+    def exclusive(self) -> AbstractContextManager[None]:
+        """What `inner` does; it is no operation that could fail on demand."""
+        if self._dead:
+            raise BackendClosed("the handle crashed; reopen it")
+        return self.inner.exclusive()
+
     def close(self) -> None:
         """Close `inner`, unless it crashed: then what `reopen` gave goes on with it."""
         if not self._dead:
             self.inner.close()
 
-    def _write(self, batch: Batch, guard: Guard | None, durable: bool) -> None:
+    def _write(self, batch: Batch, guards: Guards, durable: bool) -> None:
         before = {key: self.inner.get(key) for key in batch.rows}
-        self.inner.write(batch, guard=guard, durable=durable)
+        self.inner.write(batch, guard=guards, durable=durable)
         self._previous |= before
         if durable:
             self._undo.clear()

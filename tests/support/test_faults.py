@@ -1,5 +1,7 @@
 """The fault injector itself: each kind and mode does what it says, and nothing else."""
 
+from contextlib import AbstractContextManager
+
 import pytest
 
 from backends.base import Batch, Guard
@@ -100,3 +102,29 @@ def test_a_failed_guard_comes_before_the_fault() -> None:
     with pytest.raises(GuardFailed):
         backend.write(Batch(), guard=Guard(b"a", b"1"))
     assert list(backend.scan()) == []
+
+
+def test_the_second_of_two_failed_guards_comes_before_the_fault_too() -> None:
+    """All guards are looked at before the fault strikes, and those that hold leave it to strike."""
+    backend = faulty("after", 1, "persistent")
+    with pytest.raises(GuardFailed, match="b'b'"):
+        backend.write(Batch(), guard=[Guard(b"a", None), Guard(b"b", b"1")])
+    with pytest.raises(BackendInDoubt):
+        backend.write(Batch(), guard=[Guard(b"a", None), Guard(b"b", None)])
+
+
+def test_being_exclusive_is_handed_on_until_the_crash() -> None:
+    """The wrapped backend's block is entered; after a crash there is none."""
+    entered: list[str] = []
+
+    class Watched(MemoryBackend):
+        def exclusive(self) -> AbstractContextManager[None]:
+            entered.append("exclusive")
+            return super().exclusive()
+
+    backend = FaultBackend(Watched(), Fault("before", 1, mode="crash"))
+    with backend.exclusive(), pytest.raises(BackendInDoubt):
+        put(backend, b"a", b"1")
+    with pytest.raises(BackendClosed):
+        backend.exclusive()
+    assert entered == ["exclusive"]
