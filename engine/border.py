@@ -231,6 +231,16 @@ def choice(kind: type[Choice], value: object, what: str) -> Choice:
         raise InvalidInputError(f"{what} {_quoted(value)} is not one of {known}") from None
 
 
+def instance(value: object, kind: type, what: str) -> None:
+    """Refuse what is not of a class of ours.
+
+    Raises:
+        InvalidInputError: it is not.
+    """
+    if not isinstance(value, kind):
+        raise InvalidInputError(f"{what} must be a {kind.__name__}, not {type(value).__name__}")
+
+
 def weight(value: object) -> bytes:
     """An edge's weight as binary32, big-endian.
 

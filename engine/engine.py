@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext, suppress
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
@@ -14,6 +15,7 @@ from backends import open_backend
 from backends.base import Backend
 from engine import limits, maintenance
 from engine.audit.verify import Report, verify
+from engine.border import instance, label, several
 from engine.commands import Add, Command, Link, RegisterType, Revise, Revive, Tag, Tombstone, Unlink, Untag
 from engine.commands.checkpoint import TakeCheckpoint
 from engine.commands.edges import TypeName
@@ -29,6 +31,9 @@ from engine.store import Store
 if TYPE_CHECKING:
     from engine.arguments import AddFields, IngestOptions, ReviseFields
     from engine.ingest.run import IngestReport
+
+CHECKPOINT_LOSSES = 3
+"""How often the roots are worked out again because the head moved, before the other writers must wait."""
 
 APPLY_CHUNK = 1000
 """Commands that `apply_many` commits at once: measured, larger ones gain nothing more."""
@@ -64,7 +69,7 @@ class Engine(Reading):
         config: RecallConfig | None = None,
     ) -> None:
         """Open a memory on a backend that is open already; `Engine.open` opens both."""
-        self.actor = actor
+        self.actor = label(actor, "actor")
         with translated():
             super().__init__(Store(backend, Sources(clock, salts)), config or RecallConfig())
 
@@ -82,6 +87,7 @@ class Engine(Reading):
             BusyError: another owner holds it.
             CorruptionError: its bytes are damaged.
         """
+        instance(url, str, "url")
         with translated():
             backend = open_backend(url, create=create)
         try:
@@ -119,6 +125,8 @@ class Engine(Reading):
             ConflictError: one contradicts what is recorded, or the head is not `if_head` events.
             InDoubtError: writing failed after it was sent; reopen and repeat.
         """
+        for command in several(commands, "commands"):
+            instance(command, Command, "a command")
         with translated():
             return self.store.commit(commands, actor or self.actor, if_head=if_head)
 
@@ -206,14 +214,14 @@ class Engine(Reading):
         Raises:
             ConflictError: other processes kept moving the head.
         """
-        for _ in range(16):
-            with translated(), self.store.view(*self.store.followers) as rows:
-                roots = self.store.roots(rows)
-            command = TakeCheckpoint(roots.size, roots.overall, roots.namespaces)
-            try:
-                return self.apply([command], if_head=roots.size)[0]
-            except ConflictError:
-                continue
+        for attempt in range(CHECKPOINT_LOSSES + 1):
+            alone = self.store.alone() if attempt == CHECKPOINT_LOSSES else nullcontext()
+            with translated(), alone:
+                with self.store.view(*self.store.followers) as rows:
+                    roots = self.store.roots(rows)
+                command = TakeCheckpoint(roots.size, roots.overall, roots.namespaces)
+                with suppress(ConflictError):
+                    return self.apply([command], if_head=roots.size)[0]
         raise ConflictError("other writers kept moving the head", hint="try again")
 
     # Upkeep

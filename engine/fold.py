@@ -1,4 +1,4 @@
-"""The one fold: what each event does to the records (DESIGN: Journal first).
+"""The one fold: what each event does to the records (SPEC: Records and the fold).
 
 A live write, catching up after reopening, `rebuild`, `verify-root` and reads of the past all call
 `fold`. It reads its own entry and its subject's record and nothing else, judges nothing and never

@@ -1,4 +1,4 @@
-"""Find: atoms by what they are, or by walking edges from one of them (third seed).
+"""Find: atoms by what they are, or by walking edges from one of them ("Edges & Graph").
 
 The walk is breadth first and bounded. Neighbours are visited in the byte order of (type, id), so the
 same store gives the same answer on every machine.

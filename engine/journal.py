@@ -255,7 +255,7 @@ def check_analyzer(identity: Identity, name: str, fingerprint: bytes) -> None:
     """
     if (identity.analyzer, identity.fingerprint) != (name, fingerprint):
         raise EngineError(
-            f"the store was made with analyzer {identity.analyzer} {identity.fingerprint.hex()[:16]}, "
-            f"this installation has {name} {fingerprint.hex()[:16]}",
+            f"the store was made with analyzer {identity.analyzer} {identity.fingerprint.hex()}, "
+            f"this installation has {name} {fingerprint.hex()}",
             hint="install the version of memroot and PyStemmer that the store was made with",
         )

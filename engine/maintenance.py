@@ -29,10 +29,13 @@ def rebuild(backend: Backend, progress: Progress = no_progress) -> Checkpoint:
     size = _check_journal(backend, progress)
     drop(backend, projections())
     store = Store(backend, None, finish=False)
-    for at in range(0, size, limits.FOLLOW_EVENTS_MAX):
+    at = 0
+    while at < size:
+        entries = read_entries(backend, at, min(at + limits.FOLLOW_EVENTS_MAX, size))
+        at += len(entries)
+        store.recent.add(entries)
+        store.follow(*store.projections, stop=at, more=True)
         progress((size + at) // 2, size)
-        store.recent.add(read_entries(backend, at, min(at + limits.FOLLOW_EVENTS_MAX, size)))
-        store.follow(*store.projections, more=True)
     store.follow(*store.projections)
     backend.write(Batch(), durable=True)
     progress(size, size)

@@ -17,7 +17,7 @@ class State(IntEnum):
 
 
 class EdgeType(IntEnum):
-    """The built-in edge types (third seed): a closed, append-only enum; the numbers are stored."""
+    """The built-in edge types ("Edges & Graph"): a closed, append-only enum; the numbers are stored."""
 
     RELATED_TO = 1
     DERIVED_FROM = 2

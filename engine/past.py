@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
+from itertools import accumulate
 
 from backends.base import Batch, Reader
 from engine.border import integer, show_id
@@ -12,6 +13,7 @@ from engine.errors import InvalidInputError, NotFoundError
 from engine.events import AtomDetail, EdgeDetail, Entry, Header, TypeDetail
 from engine.fold import Overlay, fold
 from engine.journal import read_entry, read_header, read_log
+from engine.layout import payload_key
 from engine.model import HistoryItem
 from engine.records import AtomRecord, Lookup, read_atom, type_name
 from engine.replay import replay, scratch_backend
@@ -21,8 +23,9 @@ AsOf = int | datetime
 """A moment of the journal: a seq, that event included, or a time, all events up to it included."""
 
 _EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
-ON_DISK_FROM = 20_000
-"""Events from which a replay of the past goes to disk; below, it stays in memory."""
+MEMORY_EVENTS_MAX = 20_000
+MEMORY_BYTES_MAX = 16 << 20
+"""A replay of the past stays in memory up to so many events and bytes of payloads; else it goes to disk."""
 
 
 def microseconds(time: datetime) -> int:
@@ -102,9 +105,16 @@ def atom_record_at(rows: Lookup, record: AtomRecord, size: int) -> AtomRecord:
 @contextmanager
 def past_store(rows: Reader, size: int) -> Iterator[Store]:
     """The store as it was when its journal had `size` events, replayed into a scratch backend."""
-    with scratch_backend(on_disk=size >= ON_DISK_FROM) as scratch:
+    with scratch_backend(on_disk=not _fits_in_memory(rows, size)) as scratch:
         replay(rows, scratch, size)
         yield Store(scratch, None)
+
+
+def _fits_in_memory(rows: Reader, size: int) -> bool:
+    if size > MEMORY_EVENTS_MAX:
+        return False
+    sizes = accumulate(len(raw) for _, raw in rows.scan(payload_key(0), payload_key(size)))
+    return all(so_far <= MEMORY_BYTES_MAX for so_far in sizes)
 
 
 def history_item(rows: Lookup, entry: Entry) -> HistoryItem:

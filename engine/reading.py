@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from itertools import islice
 
 from engine import limits
-from engine.border import atom_id, choice, integer, show_id
+from engine.border import atom_id, choice, instance, integer, show_id
 from engine.commands.edges import TypeName, known_type
 from engine.door import translated
 from engine.errors import NotFoundError
@@ -101,9 +101,15 @@ class Reading:
         tombstoned: bool = False,
         limit: int = limits.RESULTS_MAX,
     ) -> list[Edge]:
-        """The edges at an atom in the order of (type, other end), at most `limit`."""
+        """The edges at an atom in the order of (type, other end), at most `limit`.
+
+        Raises:
+            NotFoundError: the atom or a type was never recorded.
+        """
         with translated(), self.store.view() as rows:
             codes = [known_type(rows, kind) for kind in types]
+            if read_atom(rows, atom_id(id)) is None:
+                raise NotFoundError(f"atom {show_id(atom_id(id))} was never recorded")
             way = choice(Direction, direction, "direction")
             found = edges_at(rows, atom_id(id), way, codes, tombstoned=tombstoned)
             most = integer(limit, "limit", limits.RESULTS_MAX)
@@ -120,6 +126,9 @@ class Reading:
         as_of: AsOf | None = None,
     ) -> list[Found]:
         """Live atoms that pass `filters`: all, or those a bounded walk from one atom reaches."""
+        instance(filters, Filters, "filters")
+        if follow is not None:
+            instance(follow, Follow, "follow")
         if as_of is not None:
             with self.as_of(as_of) as past:
                 return past.find(limit=limit, from_=from_, follow=follow, filters=filters, form=form)
@@ -143,6 +152,7 @@ class Reading:
         as_of: AsOf | None = None,
     ) -> Recall:
         """The live atoms that answer a question best."""
+        instance(filters, Filters, "filters")
         if as_of is not None:
             with self.as_of(as_of) as past:
                 return past.recall(query, limit=limit, filters=filters, explain=explain)
@@ -186,7 +196,7 @@ class Reading:
     def was_kept(self, seq: int, event_id: str) -> bool:
         """Whether event `seq` is the one with this id: settles an in-doubt write after reopening."""
         with translated(), self.store.view() as rows:
-            if not 0 <= seq < read_log(rows).size:
+            if integer(seq, "seq") >= read_log(rows).size:
                 return False
             return read_entry(rows, seq).header.commitment.hex() == event_id
 

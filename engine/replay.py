@@ -9,12 +9,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from backends import open_backend
-from backends.base import Backend, Batch, Guard, Reader
+from backends.base import Backend, Batch, Reader
 from backends.errors import GuardFailed
 from engine import limits
 from engine.errors import ConflictError
-from engine.followers.records import Records, count, seal
-from engine.journal import RawEntry, encode_log, read_log, read_raw
+from engine.followers.base import catch_up
+from engine.followers.records import Records, count, head_guards, seal
+from engine.journal import RawEntry, encode_log, read_entries, read_log, read_raw
 from engine.layout import LOG, journal_key, payload_key
 from engine.records import read_counters
 
@@ -35,6 +36,7 @@ def append(target: Backend, events: Sequence[RawEntry]) -> None:
         ConflictError: somebody else writes to the target.
     """
     log = read_log(target)
+    guards = head_guards(target, log)
     batch, frontier, records = Batch(), log.frontier.copy(), Records()
     for event in events:
         batch.put(journal_key(event.entry.header.seq), event.header)
@@ -47,7 +49,7 @@ def append(target: Backend, events: Sequence[RawEntry]) -> None:
         seal(batch, last, count(entries, read_counters(rows)))
     batch.put(LOG, encode_log(last.header.time, frontier))
     try:
-        target.write(batch, guard=Guard(LOG, log.row), durable=False)
+        target.write(batch, guard=guards, durable=False)
     except GuardFailed:
         raise ConflictError("another process is writing to the target") from None
 
@@ -61,6 +63,7 @@ def replay(source: Reader, target: Backend, stop: int, progress: Progress = no_p
         CorruptionError: an event of the source is not what was written.
         ConflictError: somebody else writes to the target.
     """
+    catch_up(target, Records(), read_entries)
     while (at := read_log(target).size) < stop:
         events = list(read_raw(source, at, min(stop, at + limits.FOLLOW_EVENTS_MAX)))
         append(target, events)
@@ -73,19 +76,14 @@ def check_prefix(source: Reader, target: Reader) -> None:
     Raises:
         ConflictError: it is not.
     """
-    ours, theirs = read_log(target), read_log(source)
-    if ours.size > theirs.size:
+    size = read_log(target).size
+    if size > read_log(source).size:
         raise ConflictError("the target already holds a longer journal than the source")
-    if ours.size:
-        seq = ours.size - 1
-        # The last header alone would do only if headers were chained; compare the log's leaves all.
-        for (_, mine), (_, other) in zip(
-            target.scan(journal_key(0), journal_key(seq + 1)),
-            source.scan(journal_key(0), journal_key(seq + 1)),
-            strict=True,
-        ):
-            if mine != other:
-                raise ConflictError("the target already holds another store", hint="choose an empty place")
+    # All headers: only the log chains them, and its frontier at an earlier size is not kept.
+    end = journal_key(size)
+    theirs = source.scan(journal_key(0), end)
+    if any(row != next(theirs, None) for row in target.scan(journal_key(0), end)):
+        raise ConflictError("the target already holds another store", hint="choose an empty place")
 
 
 @contextmanager

@@ -15,11 +15,11 @@ from backends.errors import BackendInDoubt, GuardFailed
 from engine import limits
 from engine.commands.base import Command, Transaction
 from engine.errors import BusyError, ConflictError, CorruptionError, InDoubtError, RefusedError
-from engine.events import Entry, EventKind, GenesisBody, GenesisDetail
+from engine.events import AtomBody, Entry, EventKind, GenesisBody, GenesisDetail
 from engine.fold import Overlay
 from engine.followers.base import Follower, are_current, catch_up
 from engine.followers.index import IndexFollower, document_text
-from engine.followers.records import Records, seal
+from engine.followers.records import Records, head_guards, seal
 from engine.followers.tags import TagsFollower
 from engine.followers.trees import TreesFollower
 from engine.journal import (
@@ -31,7 +31,6 @@ from engine.journal import (
     read_identity,
     read_log,
 )
-from engine.layout import LOG
 from engine.model import Receipt
 from engine.records import read_counters
 from engine.roots import Roots
@@ -40,8 +39,8 @@ from engine.text.analyzer import ANALYZER_NAME, fingerprint
 COMMIT_LOSSES = 3
 """How often a command is decided again because another process moved the head, before that one must wait."""
 
-READ_ATTEMPTS = 16
-"""How often a read catches up again before it keeps this process from writing meanwhile."""
+READ_LOSSES = 3
+"""How often a read catches up again because the head moved, before the writers must wait."""
 
 
 def projections() -> tuple[Records, IndexFollower, TagsFollower, TreesFollower]:
@@ -53,8 +52,17 @@ def projections() -> tuple[Records, IndexFollower, TagsFollower, TreesFollower]:
 class Store:
     """An open store. Safe to use from several threads."""
 
-    def __init__(self, backend: Backend, sources: Sources | None, *, finish: bool = True) -> None:
-        """`sources` None: it takes no commands. `finish` False: records that are behind stay so for now."""
+    def __init__(
+        self, backend: Backend, sources: Sources | None, *, finish: bool = True, check: bool = True
+    ) -> None:
+        """Open a store on a backend.
+
+        Args:
+            backend: Where it is, or where it is to begin.
+            sources: Time and randomness; None for a store that takes no commands.
+            finish: False leaves records that are behind as they are, for now.
+            check: False takes a journal that another analyzer was used with.
+        """
         self.backend = backend
         self._sources = sources
         self._write_lock = threading.RLock()
@@ -64,7 +72,8 @@ class Store:
         if sources is not None and _is_empty(backend):
             self._write_genesis(sources)
         self.identity = read_identity(backend)
-        check_analyzer(self.identity, ANALYZER_NAME, fingerprint())
+        if check:
+            check_analyzer(self.identity, ANALYZER_NAME, fingerprint())
         if finish:
             self._finish_records()
 
@@ -74,7 +83,8 @@ class Store:
 
     def _write_genesis(self, sources: Sources) -> None:
         batch = Batch()
-        appender = Appender(Overlay(self.backend, batch), read_log(self.backend), *sources)
+        log = read_log(self.backend)
+        appender = Appender(Overlay(self.backend, batch), log, *sources)
         # Two more draws of 32 bytes, under seqs that no event has.
         detail = GenesisDetail(sources.salts(-1)[:16], ANALYZER_NAME, fingerprint())
         body = GenesisBody(sources.salts(-2))
@@ -82,7 +92,7 @@ class Store:
         appender.finish()
         seal(batch, entry, read_counters(self.backend))
         try:
-            self.backend.write(batch, guard=Guard(LOG, None), durable=True)
+            self.backend.write(batch, guard=head_guards(self.backend, log), durable=True)
         except GuardFailed:
             return  # another process has just made the store
         self.recent.add([entry])
@@ -106,16 +116,16 @@ class Store:
                     log = read_log(rows)
                     if if_head is not None and log.size != if_head:
                         raise ConflictError(f"the head is {log.size}, not {if_head} as the command expects")
-                    if not are_current(rows, (self.records,)):
+                    if not are_current(rows, log, (self.records,)):
                         self._finish_records()
                         continue
                     tx = Transaction(rows, log, self.identity.id_key, self._sources, actor)
                     receipts = [command.decide(tx) for command in commands]
-                    if not tx.entries or self._write(tx, Guard(LOG, log.row)):
+                    if not tx.entries or self._write(tx, head_guards(rows, log)):
                         return receipts
             raise BusyError("other processes are writing to this store all the time; try again")
 
-    def _write(self, tx: Transaction, guard: Guard) -> bool:
+    def _write(self, tx: Transaction, guard: Sequence[Guard]) -> bool:
         # A crash before the batch is written leaves the store as it was; after it, the events are
         # there with their records, and the followers catch up on the next read.
         try:
@@ -132,11 +142,16 @@ class Store:
         """Events from `start`, at most up to `stop`; only those not just committed are read back."""
         return self.recent.get(start, stop) or read_entries(rows, start, stop)
 
-    def follow(self, *followers: Follower, more: bool = False) -> None:
-        """Bring these followers (none given: all) to the head; `more`: bulk work is going on."""
+    def follow(self, *followers: Follower, stop: int | None = None, more: bool = False) -> None:
+        """Bring these followers (none given: all) to the head, or to `stop`.
+
+        With `more`, said while bulk work goes on, they may stay behind by what they would rather do later.
+        """
         with self._follow_lock:
             for follower in followers or self.followers:
-                catch_up(self.backend, follower, self.read, more=more)
+                catch_up(self.backend, follower, self.read, stop=stop, more=more)
+            if not followers and stop is None and not more:
+                self.recent.clear()
 
     @contextmanager
     def view(self, *followers: Follower) -> Iterator[Snapshot]:
@@ -145,24 +160,23 @@ class Store:
         Raises:
             BusyError: other processes moved the head every time.
         """
-        for attempt in range(2 * READ_ATTEMPTS):
-            with self._held(attempt >= READ_ATTEMPTS):
-                with self.backend.snapshot() as rows:
-                    if are_current(rows, (self.records, *followers)):
-                        yield rows
-                        return
-                self._finish_records()
-                if followers:
-                    self.follow(*followers)
-        raise BusyError("other processes are writing to this store all the time; try again")
+        for _ in range(READ_LOSSES):
+            with self.backend.snapshot() as rows:
+                if are_current(rows, read_log(rows), (self.records, *followers)):
+                    yield rows
+                    return
+            self._bring_up(followers)
+        with self.alone():
+            self._bring_up(followers)
+            with self.backend.snapshot() as rows:
+                if not are_current(rows, read_log(rows), (self.records, *followers)):
+                    raise BusyError("other processes are writing to this store all the time; try again")
+                yield rows
 
-    @contextmanager
-    def _held(self, needed: bool) -> Iterator[None]:
-        if not needed:
-            yield
-            return
-        with self._write_lock:
-            yield
+    def _bring_up(self, followers: Sequence[Follower]) -> None:
+        self._finish_records()
+        if followers:
+            self.follow(*followers)
 
     def roots(self, rows: Reader) -> Roots:
         """The roots of a snapshot in which every follower is at the head."""
@@ -186,6 +200,16 @@ class Store:
         with self._write_lock, self._follow_lock:
             yield
 
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """As `paused`, and other processes do not write meanwhile, either.
+
+        Raises:
+            BackendBusy: other processes kept the store locked.
+        """
+        with self.paused(), self.backend.exclusive():
+            yield
+
     def close(self) -> None:
         """Release the backend; closing twice is allowed."""
         self.backend.close()
@@ -202,21 +226,37 @@ def _is_empty(backend: Backend) -> bool:
 
 
 class Recent:
-    """The events this process committed last, decoded, so that followers need not read them back."""
+    """The events this process committed last, decoded, so that followers need not read them back.
+
+    At most 24,576, and contents of at most some 16 million characters; older ones are forgotten.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._entries: list[Entry] = []
+        self._chars = 0
 
     def add(self, entries: Sequence[Entry]) -> None:
         """Keep `entries`; forget what is not next to them, and the oldest of too many."""
         with self._lock:
             kept = self._entries
             if kept and kept[-1].header.seq + 1 != entries[0].header.seq:
-                kept.clear()
+                self._forget(len(kept))
             kept.extend(entries)
+            self._chars += sum(map(_chars_of, entries))
             if len(kept) > 3 * limits.FOLLOW_EVENTS_MAX:
-                del kept[: len(kept) - limits.FOLLOW_EVENTS_MAX]
+                self._forget(len(kept) - limits.FOLLOW_EVENTS_MAX)
+            while self._chars > limits.FOLLOW_BYTES_MAX:
+                self._forget(len(kept) // 2 + 1)
+
+    def clear(self) -> None:
+        """Forget all: every follower has them."""
+        with self._lock:
+            self._forget(len(self._entries))
+
+    def _forget(self, count: int) -> None:
+        self._chars -= sum(map(_chars_of, self._entries[:count]))
+        del self._entries[:count]
 
     def get(self, start: int, stop: int) -> list[Entry]:
         """The events from `start` up to `stop`; none unless all are kept."""
@@ -226,3 +266,7 @@ class Recent:
                 return []
             first = kept[0].header.seq
             return kept[start - first : stop - first]
+
+
+def _chars_of(entry: Entry) -> int:
+    return len(entry.body.content) if isinstance(entry.body, AtomBody) else 0

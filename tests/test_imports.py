@@ -1,4 +1,4 @@
-"""Who may import whom, and what no module may use (DESIGN: direction of imports)."""
+"""Who may import whom, and what no module may use."""
 
 import ast
 import sys

@@ -7,6 +7,7 @@ projection at the event that its own cursor names, before any catching up could 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -14,10 +15,10 @@ from backends.base import Backend, Reader
 from engine import limits
 from engine.audit.chain import check_chain
 from engine.audit.compare import Difference, compare_prefix, stray_rows
-from engine.errors import CorruptionError
+from engine.errors import CorruptionError, EngineError, InvalidInputError
 from engine.events import CheckpointBody, CheckpointDetail, Entry, EventKind
 from engine.followers.base import Follower, check_cursor, read_cursor
-from engine.journal import RawEntry, read_raw
+from engine.journal import Identity, RawEntry, check_analyzer, read_log, read_raw
 from engine.layout import (
     CURSOR,
     JOURNAL,
@@ -31,7 +32,10 @@ from engine.layout import (
 from engine.replay import Progress, append, no_progress, scratch_backend
 from engine.roots import Roots
 from engine.store import Store, projections
+from engine.text.analyzer import ANALYZER_NAME, fingerprint
+from proofs.log import Frontier, leaf_hash
 
+_ROOT = re.compile("[0-9a-fA-F]{64}")
 REPORTED_MAX = 20
 """Differences listed in a report; the first one decides, the others help to see a pattern."""
 
@@ -62,13 +66,21 @@ def verify(backend: Backend, *, expect: str | None = None, progress: Progress = 
         backend: The store, open or not otherwise in use; its own code is not asked anything.
         expect: An overall root, 64 hex digits, that the head must have.
         progress: Told how many of all events are replayed.
+
+    Raises:
+        InvalidInputError: `expect` is no root.
+        EngineError: the store was made with another analyzer, and its log says so.
     """
+    if expect is not None and not (isinstance(expect, str) and _ROOT.fullmatch(expect)):
+        raise InvalidInputError(f"expect is not a root: 64 hex digits, not {ascii(expect)[:80]}")
     with backend.snapshot() as rows, scratch_backend(on_disk=True) as scratch:
         work = _Verification(rows, scratch)
         try:
             roots = work.run(progress)
         except CorruptionError as error:
             family = error.family or "journal"
+            if family == "payload" and not work.log_agrees:
+                family = "journal"  # a commitment that was changed, not what it commits to
             work.differ(Difference(family, "", error.seq, str(error)), first=True)
             roots = None
         if roots and expect is not None and roots.overall.hex() != expect.lower():
@@ -86,9 +98,11 @@ class _Verification:
         self._checkpoints = 0
         self._compared = 0
         self._size = 0
+        self.log_agrees = False
 
     def run(self, progress: Progress) -> Roots:
         stop = self._journal_end()
+        self.log_agrees = self._headers_agree(stop)
         for follower in projections():
             self._plan(follower, stop)
         self._compare_due()
@@ -115,6 +129,16 @@ class _Verification:
         if last[0] != journal_key(seq & (1 << 64) - 1):
             raise CorruptionError(f"journal row {last[0].hex()} is no header's", family="journal")
         return seq + 1
+
+    def _headers_agree(self, stop: int) -> bool:
+        """Whether the headers, whatever they say, are those that the stored log state commits to."""
+        frontier = Frontier()
+        for _, raw in self._rows.scan(JOURNAL, journal_key(stop)):
+            frontier.append(leaf_hash(raw))
+        try:
+            return read_log(self._rows).frontier == frontier
+        except CorruptionError:
+            return False
 
     def _plan(self, follower: Follower, stop: int) -> None:
         """Find out at which event the follower's rows are to be compared."""
@@ -152,11 +176,22 @@ class _Verification:
             self._check_checkpoint(entries[0])
         append(self._scratch, events)
         if self._replayed is None:
-            self._replayed = Store(self._scratch, None)
+            self._replayed = Store(self._scratch, None, check=False)
+            self._check_analyzer(self._replayed.identity)
         self._replayed.recent.add(entries)
         self._replayed.follow(more=True)
         self._size += len(events)
         self._compare_due()
+
+    def _check_analyzer(self, identity: Identity) -> None:
+        """Refuse to go on with another analyzer, unless the header that names it is itself damaged."""
+        try:
+            check_analyzer(identity, ANALYZER_NAME, fingerprint())
+        except EngineError:
+            if self.log_agrees:
+                raise
+            problem = "the genesis names an analyzer that the log does not commit to"
+            self.differ(Difference("journal", journal_key(0).hex(), 0, problem))
 
     def _next_events(self, stop: int) -> list[RawEntry]:
         """The events from here on, up to `stop` or the next checkpoint."""

@@ -64,7 +64,8 @@ def recall(
         answer = engine.recall(
             " ".join(query), limit=limit, filters=filters, explain=explain, as_of=moment(as_of)
         )
-    session.out.note(f"{len(answer.hits)} of {answer.candidates:,} atoms; searched for the terms: {' '.join(answer.terms)}")
+    terms = " ".join(answer.terms)
+    session.out.note(f"{len(answer.hits)} of {answer.candidates:,} atoms; searched for the terms: {terms}")
     return session.out.answer(
         plain(answer),
         (line for rank, hit in enumerate(answer.hits, 1) for line in _hit(rank, hit)),

@@ -1,4 +1,4 @@
-"""Commands on atoms: add, revise, tombstone, revive, tag, untag (DESIGN: Records)."""
+"""Commands on atoms: add, revise, tombstone, revive, tag, untag (SPEC: Records and the fold)."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from backends.base import Batch
 from engine import limits
@@ -23,6 +23,7 @@ from engine.records import (
 )
 
 
+@runtime_checkable
 class Command(Protocol):
     """Something a caller wants to be true. Deciding it twice appends nothing the second time."""
 
@@ -55,11 +56,6 @@ class Transaction:
     def entries(self) -> list[Entry]:
         """The events decided so far."""
         return self._appender.entries
-
-    @property
-    def first_seq(self) -> int:
-        """The seq of the first event decided here."""
-        return self._log.size
 
     def atom(self, atom: bytes) -> AtomRecord | None:
         """The record of an atom as of here."""

@@ -1,4 +1,4 @@
-"""Commands on edges and predicates (third seed; DESIGN: Records)."""
+"""Commands on edges and predicates (SPEC: Records and the fold)."""
 
 from __future__ import annotations
 

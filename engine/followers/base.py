@@ -1,4 +1,4 @@
-"""What a follower is, and the one loop that brings it up to the head (DESIGN: Followers).
+"""What a follower is, and the one loop that brings it up to the head (SPEC: Followers).
 
 A follower turns journal entries into rows of its own. It reads nothing but its own rows and the
 entries it is handed, so its rows depend on the journal alone: not on how the entries were cut into
@@ -16,9 +16,9 @@ from backends.base import Backend, Batch, Guard, Reader
 from backends.errors import GuardFailed
 from engine import limits
 from engine.codec import fields, pack, sized, uint, unpack
-from engine.errors import CorruptionError
+from engine.errors import CorruptionError, EngineError
 from engine.events import Entry
-from engine.journal import read_log
+from engine.journal import LogState, read_log
 from engine.layout import cursor_key, journal_key
 from engine.records import Lookup
 from proofs.log import leaf_hash
@@ -110,17 +110,24 @@ def _leaf_at(rows: Lookup, size: int) -> bytes:
     return b"" if raw is None else leaf_hash(raw)
 
 
-def are_current(rows: Lookup, followers: Iterable[Follower]) -> bool:
+def are_current(rows: Lookup, log: LogState, followers: Iterable[Follower]) -> bool:
     """Whether the rows of each of `followers` are exactly those of the journal up to its head."""
-    size = read_log(rows).size
+    size = log.size
     leaf = _leaf_at(rows, size)
     return all(
         read_cursor(rows, follower.name) == Cursor(follower.version, size, leaf) for follower in followers
     )
 
 
-def catch_up(backend: Backend, follower: Follower, source: EntrySource, *, more: bool = False) -> None:
-    """Bring the follower to the head as it was when this was called.
+def catch_up(
+    backend: Backend,
+    follower: Follower,
+    source: EntrySource,
+    *,
+    stop: int | None = None,
+    more: bool = False,
+) -> None:
+    """Bring the follower to event `stop`, or to the head as it was when this was called.
 
     With `more`, said while bulk work goes on, it may stay behind by what it would rather do later.
 
@@ -133,16 +140,16 @@ def catch_up(backend: Backend, follower: Follower, source: EntrySource, *, more:
         CorruptionError: the journal or the cursor is not what was written.
     """
     key = cursor_key(follower.name)
-    stop: int | None = None
     while True:
         with backend.snapshot() as rows:
             guard = Guard(key, rows.get(key))
             cursor = _decode_cursor(guard.expected, follower.name)
             size = read_log(rows).size
             stop = size if stop is None else stop
-            if cursor is None or cursor.version != follower.version:
+            if cursor is None or cursor.version < follower.version:
                 batch, reached = _restart(rows, follower), 0
             else:
+                _refuse_newer(follower, cursor)
                 check_cursor(rows, follower.name, cursor, size)
                 if cursor.size >= stop:
                     return
@@ -156,6 +163,16 @@ def catch_up(backend: Backend, follower: Follower, source: EntrySource, *, more:
             backend.write(batch, guard=guard, durable=False)
             if reached >= stop:
                 return
+
+
+def _refuse_newer(follower: Follower, cursor: Cursor) -> None:
+    # Two installations on one store would undo each other's rows for ever.
+    if cursor.version > follower.version:
+        raise EngineError(
+            f"the rows of {follower.name} have version {cursor.version}, this installation makes "
+            f"{follower.version}",
+            hint="open the store with the newer version of memroot, or `engine rebuild` with this one",
+        )
 
 
 def _share(

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from backends.base import Batch, Reader
+from backends.base import Batch, Guard, Reader
 from engine.events import AtomDetail, Entry, EventKind, TypeDetail
 from engine.fold import Overlay, fold
 from engine.followers.base import Cursor, Follower, encode_cursor
-from engine.layout import COUNTERS, RECORD_PREFIXES, cursor_key
-from engine.records import Counters, encode_counters, read_counters
+from engine.journal import LogState
+from engine.layout import COUNTERS, LOG, RECORD_PREFIXES, cursor_key
+from engine.records import Counters, Lookup, encode_counters, read_counters
 
 
 class Records(Follower):
@@ -36,6 +37,16 @@ def seal(batch: Batch, last: Entry, counters: Counters) -> None:
     batch.put(COUNTERS, encode_counters(counters))
     cursor = Cursor(Records.version, last.header.seq + 1, last.leaf)
     batch.put(cursor_key(Records.name), encode_cursor(cursor))
+
+
+def head_guards(rows: Lookup, log: LogState) -> tuple[Guard, Guard]:
+    """What a batch of events rests on: the head, and records that are those of this head.
+
+    Both, because a rebuild in another process moves only the cursor: a commit on top of records that
+    it has swept away would call them current.
+    """
+    records = cursor_key(Records.name)
+    return Guard(LOG, log.row), Guard(records, rows.get(records))
 
 
 def count(entries: Iterable[Entry], counters: Counters) -> Counters:

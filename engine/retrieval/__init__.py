@@ -1,1 +1,1 @@
-"""Answering questions from the index and the sets (DESIGN: Retrieval)."""
+"""Answering questions from the index and the sets."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from backends.base import Backend, Batch, Guard, Row, Snapshot
+from backends.base import Backend, Batch, Guards, Row, Snapshot, guards_of
 from engine.layout import family_of
 
 
@@ -43,11 +43,12 @@ class Recording(Backend):
         self.lines.append(f"scan {name_of(start)}")
         return self.inner.scan(start, end, reverse=reverse)
 
-    def write(self, batch: Batch, *, guard: Guard | None = None, durable: bool = True) -> None:
+    def write(self, batch: Batch, *, guard: Guards = None, durable: bool = True) -> None:
         """As `inner`."""
         put = grouped(sorted(name_of(key) for key, value in batch.rows.items() if value is not None))
         deleted = grouped(sorted(name_of(key) for key, value in batch.rows.items() if value is None))
-        guarded = f" guarded by {name_of(guard.key)}" if guard else ""
+        guards = guards_of(guard)
+        guarded = f" guarded by {' and '.join(name_of(one.key) for one in guards)}" if guards else ""
         synced = " durably" if durable else ""
         self.lines.append(f"write{synced}{guarded}: {put}" + (f"; delete {deleted}" if deleted else ""))
         self.inner.write(batch, guard=guard, durable=durable)

@@ -1,4 +1,4 @@
-"""The rules of edges (third seed), each as a property."""
+"""The rules of edges, each as a property."""
 
 import struct
 from collections.abc import Sequence

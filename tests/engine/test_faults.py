@@ -10,7 +10,7 @@ from typing import get_args
 
 import pytest
 
-from backends.base import Backend, Batch, Guard
+from backends.base import Backend, Batch, Guards
 from backends.errors import GuardFailed
 from backends.memory import MemoryBackend
 from engine.audit.verify import verify
@@ -227,7 +227,7 @@ class Overtaken(MemoryBackend):
     others = 3
     busy = False
 
-    def write(self, batch: Batch, *, guard: Guard | None = None, durable: bool = True) -> None:
+    def write(self, batch: Batch, *, guard: Guards = None, durable: bool = True) -> None:
         """As MemoryBackend, after the other process had its turn."""
         if guard is not None and self.others and not self.busy and super().get(LOG) is not None:
             self.busy, self.others = True, self.others - 1
@@ -257,7 +257,7 @@ class Losing(MemoryBackend):
 
     times = 0
 
-    def write(self, batch: Batch, *, guard: Guard | None = None, durable: bool = True) -> None:
+    def write(self, batch: Batch, *, guard: Guards = None, durable: bool = True) -> None:
         """As MemoryBackend, unless it loses."""
         if guard is not None and self.times:
             self.times -= 1

@@ -1,4 +1,4 @@
-"""The invariants of reliability.md 2.4, as far as there are no proofs yet; each test names its own."""
+"""The invariants I1 to I15, as far as there are no proofs yet; each test names its own."""
 
 from __future__ import annotations
 

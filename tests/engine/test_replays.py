@@ -1,4 +1,4 @@
-"""What replaying the journal gives: the past, a rebuild, a copy (I7 and I8 of reliability.md 2.4)."""
+"""What replaying the journal gives: the past, a rebuild, a copy (I7 and I8)."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from backends.base import Batch, Guard
+from backends.base import Batch, Guards
 from backends.errors import GuardFailed
 from backends.memory import MemoryBackend
 from engine import Engine
@@ -59,7 +59,7 @@ class Contended(MemoryBackend):
         self.alone = True
         return super().exclusive()
 
-    def write(self, batch: Batch, *, guard: Guard | None = None, durable: bool = True) -> None:
+    def write(self, batch: Batch, *, guard: Guards = None, durable: bool = True) -> None:
         """Lose, unless exclusive."""
         if self.contended and guard is not None and not self.alone:
             self.lost += 1
