@@ -96,9 +96,9 @@ def _put_content(entry: Entry, rows: Overlay, *, version: int, created_seq: int,
         trust=body.trust,
         created=created if body.created is None else body.created,
         updated=header.time,
-        hidden_at=None,
-        hidden_reason="",
-        hidden_by="",
+        tombstoned_at=None,
+        tombstoned_reason="",
+        tombstoned_by="",
     )
     rows.batch.put(atom_key(detail.id), encode_atom(record))
     rows.batch.put(ordinal_key(detail.ordinal), detail.id)
@@ -110,9 +110,9 @@ def _atom_tombstoned(entry: Entry, rows: Overlay) -> None:
         rows,
         lambda record: record._replace(
             state=State.TOMBSTONED,
-            hidden_at=entry.header.time,
-            hidden_reason=_reason(entry),
-            hidden_by=entry.header.actor,
+            tombstoned_at=entry.header.time,
+            tombstoned_reason=_reason(entry),
+            tombstoned_by=entry.header.actor,
         ),
     )
 
@@ -121,7 +121,9 @@ def _atom_revived(entry: Entry, rows: Overlay) -> None:
     _change_atom(
         entry,
         rows,
-        lambda record: record._replace(state=State.LIVE, hidden_at=None, hidden_reason="", hidden_by=""),
+        lambda record: record._replace(
+            state=State.LIVE, tombstoned_at=None, tombstoned_reason="", tombstoned_by=""
+        ),
     )
 
 
@@ -172,9 +174,9 @@ def _edge_added(entry: Entry, rows: Overlay) -> None:
         data=body.data,
         created_at=header.time if before is None else before.created_at,
         created_by=header.actor if before is None else before.created_by,
-        hidden_at=None,
-        hidden_reason="",
-        hidden_by="",
+        tombstoned_at=None,
+        tombstoned_reason="",
+        tombstoned_by="",
     )
     _put_edge(record, rows)
 
@@ -185,9 +187,9 @@ def _edge_removed(entry: Entry, rows: Overlay) -> None:
         removed = record._replace(
             state=State.TOMBSTONED,
             last_seq=entry.header.seq,
-            hidden_at=entry.header.time,
-            hidden_reason=_reason(entry),
-            hidden_by=entry.header.actor,
+            tombstoned_at=entry.header.time,
+            tombstoned_reason=_reason(entry),
+            tombstoned_by=entry.header.actor,
         )
         _put_edge(removed, rows)
 

@@ -130,9 +130,9 @@ def edge_of(rows: Lookup, record: EdgeRecord) -> Edge:
 
 
 def _tombstone(record: AtomRecord | EdgeRecord) -> Tombstone | None:
-    if record.hidden_at is None:
+    if record.tombstoned_at is None:
         return None
-    return Tombstone(record.hidden_at, record.hidden_reason, record.hidden_by)
+    return Tombstone(record.tombstoned_at, record.tombstoned_reason, record.tombstoned_by)
 
 
 def record_at(rows: Lookup, ordinal: int) -> AtomRecord:
@@ -194,7 +194,7 @@ def edges_at(
     if direction is not Direction.OUT:
         parts.append(_scan(rows, EDGE_TO + atom + b"/", codes))
     edges = parts[0] if len(parts) == 1 else merge(*parts, key=lambda edge: (edge.type, far_end(edge, atom)))
-    return (edge for edge in edges if tombstoned or edge.hidden_at is None)
+    return (edge for edge in edges if tombstoned or edge.tombstoned_at is None)
 
 
 def _scan(rows: Reader, prefix: bytes, codes: Sequence[bytes]) -> Iterator[EdgeRecord]:

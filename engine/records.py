@@ -44,9 +44,9 @@ class AtomRecord(NamedTuple):
     trust: int | None
     created: int
     updated: int
-    hidden_at: int | None
-    hidden_reason: str
-    hidden_by: str
+    tombstoned_at: int | None
+    tombstoned_reason: str
+    tombstoned_by: str
 
 
 class EdgeRecord(NamedTuple):
@@ -63,9 +63,9 @@ class EdgeRecord(NamedTuple):
     data: bytes
     created_at: int
     created_by: str
-    hidden_at: int | None
-    hidden_reason: str
-    hidden_by: str
+    tombstoned_at: int | None
+    tombstoned_reason: str
+    tombstoned_by: str
 
 
 class Counters(NamedTuple):

@@ -31,7 +31,7 @@ from tests.spec_page import record_fields, table
 ATOM = record_fields("Atom record")
 BODY = [name for _, name, *_ in table("atom body")]
 EDGE = record_fields("Edge record")
-SHOWN = {"hidden_at": None, "hidden_reason": "", "hidden_by": ""}
+SHOWN = {"tombstoned_at": None, "tombstoned_reason": "", "tombstoned_by": ""}
 
 Event = tuple[list[Any], list[Any]]
 Record = dict[str, Any]
@@ -143,7 +143,7 @@ def _fold_atom(
     if before is None:
         return
     if kind in (3, 4):
-        hidden = {"hidden_at": t, "hidden_reason": body[0], "hidden_by": by}
+        hidden = {"tombstoned_at": t, "tombstoned_reason": body[0], "tombstoned_by": by}
         before |= {"state": 1, **hidden} if kind == 3 else {"state": 0, **SHOWN}
     elif kind in (5, 6):
         own = {identity(tag): tag for tag in before["tags"]}
@@ -158,7 +158,7 @@ def _fold_edge(
 ) -> None:
     key = b"".join(detail)
     if kind == 9 and key in edges:
-        hidden = {"hidden_at": t, "hidden_reason": body[0], "hidden_by": by}
+        hidden = {"tombstoned_at": t, "tombstoned_reason": body[0], "tombstoned_by": by}
         edges[key] |= {"state": 1, "last_seq": s, **hidden}
     elif kind == 8:
         first = edges.get(key, {"created_seq": s, "created_at": t, "created_by": by})

@@ -14,7 +14,7 @@ Format = Literal["markdown", "text", "jsonl"]
 """How a file is read: told by its suffix alone."""
 
 ATOM_TOKENS = 200
-"""The size an atom is split to, in estimated tokens (first seed: `AvgTokensPerAtom`)."""
+"""The size an atom is split to, in estimated tokens (Standard 065: `AvgTokensPerAtom`)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,22 +20,16 @@ from engine.commands import Command
 from engine.errors import RefusedError
 from engine.events import EventKind
 from engine.followers.tags import Group, values
-from engine.ingest.documents import Document, Found, Piece, Skipped, Sourced
+from engine.ingest.documents import Document, Found, Link, Skipped, Sourced
+from engine.ingest.hold import ACTOR, HoldPiece, Settings
 from engine.ingest.links import Atoms, Targets
-from engine.ingest.plan import (
-    ACTOR,
-    Settings,
-    atoms_of,
-    piece_id,
-    plan_document,
-    plan_gone,
-    plan_links,
-    plan_piece,
-)
+from engine.ingest.plan import atoms_of, has_references, piece_id, plan_document, plan_gone, plan_references
 from engine.ingest.read import read_file
+from engine.ingest.rehearse import Rehearsal
 from engine.ingest.sequence import STEP
 from engine.ingest.walk import find_files, source_of
 from engine.model import State
+from engine.records import Lookup, read_atom
 
 if TYPE_CHECKING:
     from engine.engine import Engine
@@ -143,61 +137,80 @@ class _Run:
         self, engine: Engine, settings: Settings, found: Iterable[Found | Skipped], *, dry_run: bool
     ) -> None:
         self._engine = engine
+        self._backend = engine.store.backend
         self._settings = settings
-        self._dry_run = dry_run
+        self._rehearsal = Rehearsal(engine.store) if dry_run else None
+        found = list(found)
         self._files = [item for item in found if isinstance(item, Found)]
         self._skipped = [item for item in found if isinstance(item, Skipped)]
+        self._own_sources = {file.source for file in self._files}
         self._pieces = 0
         self._counts: Counter[EventKind] = Counter()
         self._read: dict[str, Atoms] = {}
-        self._linking: list[tuple[str, bytes, Piece]] = []
+        # The JSON lines of this run: the atom of each, and its number among them all (some 150 bytes a line).
+        self._lines: dict[bytes, int] = {}
+        self._linking: list[tuple[str, bytes, tuple[Link, ...]]] = []
         self._unresolved = 0
 
     def carry_out(self, commands: Iterator[Command]) -> None:
-        """Apply the commands and count the events; with `dry_run` count what they would be."""
-        if self._dry_run:
-            self._counts.update(kind for command in commands if (kind := _KINDS.get(type(command).__name__)))
-            return
-        for receipt in self._engine.apply_many(commands, actor=ACTOR):
+        """Apply the commands, or with `dry_run` only decide them, and count the events."""
+        for receipt in (self._rehearsal or self._engine).apply_many(commands, actor=ACTOR):
             self._counts.update(event.kind for event in receipt.events)
 
     def contents(self, progress: Callable[[IngestProgress], None]) -> Iterator[Command]:
         """The commands for what is in the files, file by file."""
+        lines = 0
         for done, file in enumerate(self._files, 1):
-            own_lines: set[bytes] = set()
+            whole, line = True, 0
             for item in read_file(file):
                 if isinstance(item, Skipped):
+                    whole = whole and item.line is not None
                     self._skipped.append(item)
                 elif isinstance(item, Document):
                     yield from self._document(item)
                 else:
-                    yield from self._line(item, file, own_lines)
-            if own_lines:
-                with self._engine.store.backend.snapshot() as rows:
-                    recorded = atoms_of(rows, file.source)
-                    yield from plan_gone(rows, recorded, own_lines, "no longer in its file")
+                    line = item.line
+                    yield from self._line(item, file, lines)
+            lines += line
+            if whole and file.format == "jsonl":
+                yield from self._gone(file.source, "no longer in its file")
             progress(IngestProgress(done, len(self._files), self._pieces))
 
     def _document(self, document: Document) -> Iterator[Command]:
-        self._pieces += len(document.pieces)
-        ids = [piece_id(self._settings, document.source, piece) for piece in document.pieces]
-        self._read[document.source] = [
-            (atom, piece.title) for atom, piece in zip(ids, document.pieces, strict=True)
-        ]
-        for atom, piece in zip(ids, document.pieces, strict=True):
-            self._linking.append((document.source, atom, piece))
-        with self._engine.store.backend.snapshot() as rows:
-            commands = list(plan_document(rows, document.source, document.pieces, self._settings))
+        source, pieces = document.source, document.pieces
+        self._pieces += len(pieces)
+        atoms = [piece_id(self._settings, source, piece) for piece in pieces]
+        self._read[source] = [(atom, piece.title) for atom, piece in zip(atoms, pieces, strict=True)]
+        with self._backend.snapshot() as rows:
+            commands = list(plan_document(rows, source, pieces, atoms, self._settings))
+            for atom, piece in zip(atoms, pieces, strict=True):
+                if piece.links or has_references(rows, atom):
+                    self._linking.append((source, atom, piece.links))
         yield from commands
 
-    def _line(self, line: Sourced, file: Found, own_lines: set[bytes]) -> Iterator[Command]:
+    def _line(self, line: Sourced, file: Found, before: int) -> Iterator[Command]:
+        """The command for a JSON line, after `before` lines of other files; a source and id count once."""
+        source, piece = line.source, line.piece
+        if source != file.source and source in self._own_sources:
+            reason = f"{source!r} is the source of another file: its atoms are what that file says"
+            self._skipped.append(Skipped(file.source, reason, line.line))
+            return
+        atom = piece_id(self._settings, source, piece)
+        first = self._lines.setdefault(atom, before + line.line) - before
+        if first != line.line:
+            where = f"at line {first}" if first > 0 else "in an earlier file"
+            what = "the same text of this source" if piece.id is None else f"the id {piece.id!r}"
+            reason = f"{what} was already used {where}"
+            self._skipped.append(Skipped(file.source, reason, line.line, kept=piece.id is None))
+            return
         self._pieces += 1
-        atom = piece_id(self._settings, line.source, line.piece)
-        if line.source == file.source:
-            own_lines.add(atom)
-        sequence = line.line * STEP if line.piece.sequence is None else line.piece.sequence
-        with self._engine.store.backend.snapshot() as rows:
-            commands = list(plan_piece(rows, line.source, line.piece, atom, sequence, self._settings))
+        sequence = line.line * STEP if piece.sequence is None else piece.sequence
+        yield HoldPiece(source, piece, atom, sequence, self._settings)
+
+    def _gone(self, source: str, reason: str) -> Iterator[Command]:
+        """Tombstones for the atoms of `source` that no line of this run yields."""
+        with self._backend.snapshot() as rows:
+            commands = list(plan_gone(rows, atoms_of(rows, source), self._lines.keys(), reason))
         yield from commands
 
     def gone(self, folders: Sequence[str]) -> list[str]:
@@ -206,10 +219,10 @@ class _Run:
         Raises:
             RefusedError: none of a folder's files is known, but others under its name are.
         """
-        kept = {item.source for item in self._files} | {item.source for item in self._skipped}
+        kept = self._own_sources | {item.source for item in self._skipped}
         missing: list[str] = []
         for folder in folders:
-            with self._engine.store.backend.snapshot() as rows:
+            with self._backend.snapshot() as rows:
                 known = list(_sources_under(rows, f"{folder}/"))
             if known and kept.isdisjoint(known):
                 raise RefusedError(
@@ -221,28 +234,41 @@ class _Run:
         return missing
 
     def prune(self, sources: Iterable[str]) -> Iterator[Command]:
-        """Tombstones for the atoms of `sources`."""
+        """Tombstones for the atoms of `sources`, but for those that lines of this run yield."""
         for source in sources:
-            with self._engine.store.backend.snapshot() as rows:
-                commands = list(plan_gone(rows, atoms_of(rows, source), set(), "its file is gone"))
-            yield from commands
+            yield from self._gone(source, "its file is gone")
 
     def links(self) -> Iterator[Command]:
         """The commands for the links between all that was read and all that is in the store."""
-        backend = self._engine.store.backend
+        rehearsed = self._rehearsal.sources if self._rehearsal else {}
         targets = Targets(
-            [*values(backend, Group.SOURCE), *self._read],
-            lambda source: self._read.get(source) or _live_atoms(backend, source),
+            [*values(self._backend, Group.SOURCE), *self._read, *rehearsed],
+            lambda source: self._read.get(source) or self._live_atoms(source),
         )
-        for source, atom, piece in self._linking:
-            meant = [targets.resolve(link, source) for link in piece.links]
+        for source, atom, links in self._linking:
+            meant = [targets.resolve(link, source) for link in links]
             self._unresolved += meant.count(None)
             others = dict.fromkeys(found for found in meant if found is not None and found != atom)
             # A snapshot each: through one that was older than the new edges, LevelDB took 2.5 ms to step
             # over them all, for every atom.
-            with backend.snapshot() as rows:
-                commands = list(plan_links(rows, atom, list(others)))
+            with self._backend.snapshot() as rows:
+                commands = list(plan_references(rows, atom, others))
             yield from commands
+
+    def _live_atoms(self, source: str) -> Atoms:
+        """The live atoms of a source that was not read as a document, as they are after this run."""
+        found = set(atoms_of(self._backend, source))
+        rows: Lookup = self._backend
+        if self._rehearsal:
+            found |= self._rehearsal.sources.get(source, set())
+            rows = self._rehearsal.rows
+        records = [record for atom in found if (record := read_atom(rows, atom)) is not None]
+        records.sort(key=lambda record: (record.sequence or 0, record.id))
+        return [
+            (record.id, record.title)
+            for record in records
+            if record.state is State.LIVE and record.source == source
+        ]
 
     def report(self) -> IngestReport:
         """The counts so far."""
@@ -261,23 +287,6 @@ class _Run:
             skipped=tuple(item for item in self._skipped if not item.kept),
             warnings=tuple(item for item in self._skipped if item.kept),
         )
-
-
-_KINDS = {
-    "Add": EventKind.ATOM_ADDED,
-    "Revise": EventKind.ATOM_REVISED,
-    "Tombstone": EventKind.ATOM_TOMBSTONED,
-    "Revive": EventKind.ATOM_REVIVED,
-    "Tag": EventKind.TAGS_ADDED,
-    "Untag": EventKind.TAGS_REMOVED,
-    "Link": EventKind.EDGE_ADDED,
-    "Unlink": EventKind.EDGE_REMOVED,
-}
-
-
-def _live_atoms(rows: Reader, source: str) -> Atoms:
-    recorded = sorted(atoms_of(rows, source).values(), key=lambda record: (record.sequence or 0, record.id))
-    return [(record.id, record.title) for record in recorded if record.state is State.LIVE]
 
 
 def _sources_under(rows: Reader, prefix: str) -> Iterator[str]:

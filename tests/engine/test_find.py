@@ -121,7 +121,7 @@ def test_no_walk_goes_beyond_six_hops() -> None:
     assert limits.MAX_HOPS_CAP == 6
 
 
-def test_a_hidden_atom_is_no_way_through() -> None:
+def test_a_tombstoned_atom_is_no_way_through() -> None:
     """What lies only behind a tombstoned atom is not reached, and the atom itself is no result."""
     engine = chain()
     engine.tombstone(IDS[2])

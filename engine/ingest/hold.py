@@ -1,0 +1,163 @@
+"""Commands of ingest: what a file calls for, decided on the head that it is committed on.
+
+Other processes may write to the store between reading a file and committing what it calls for. So a
+command here carries what the file says, and looks at the records when it is decided; after a lost race
+it is decided anew. The events are those of the commands that it hands on to (`engine.commands`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from engine.border import show_id, tag_identity
+from engine.border import tags as kept_tags
+from engine.commands import Add, Command, Link, Revise, Revive, Tag, Tombstone, Transaction, Unlink, Untag
+from engine.commands.atoms import UNCHANGED
+from engine.commands.base import receipt
+from engine.ingest.documents import Piece
+from engine.journal import read_header
+from engine.model import EdgeType, Receipt, State
+from engine.records import AtomRecord, Lookup
+
+ACTOR = "ingest"
+"""Who all events of an ingest are by."""
+
+REFERENCES = bytes([EdgeType.REFERENCES])
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a person asked for with the files."""
+
+    id_key: bytes
+    tags: tuple[str, ...]
+    buckets: tuple[str, ...]
+    provenance: str
+
+
+@dataclass(frozen=True, slots=True)
+class HoldPiece:
+    """Have `atom` say what the piece of a file says.
+
+    What only ingest tombstoned is revived; what somebody else tombstoned or revised stays as they
+    left it. `sequence` is the place that was worked out when the file was read.
+    """
+
+    source: str
+    piece: Piece
+    atom: bytes
+    sequence: int
+    settings: Settings
+
+    def decide(self, tx: Transaction) -> Receipt:
+        """No event where the atom says so already, or where it is not for ingest to change."""
+        record = tx.atom(self.atom)
+        tags = kept_tags((*self.piece.tags, *self.settings.tags))
+        if record is None:
+            return self._add(tags).decide(tx)
+        receipts = [command.decide(tx) for command in self._changes(tx, record, tags)]
+        if not receipts:
+            return receipt(record.id, record.state)
+        return Receipt(
+            receipts[-1].subject,
+            tuple(event for part in receipts for event in part.events),
+            receipts[-1].state,
+        )
+
+    def _add(self, tags: tuple[str, ...]) -> Add:
+        return Add(
+            content=self.piece.content,
+            title=self.piece.title,
+            tags=tags,
+            buckets=self.settings.buckets,
+            source=self.source,
+            sequence=self.sequence,
+            provenance=self.settings.provenance,
+            created=self.piece.created,
+            occurrence=self.piece.occurrence,
+            key=self.piece.id,
+        )
+
+    def _changes(self, tx: Transaction, record: AtomRecord, tags: Sequence[str]) -> Iterator[Command]:
+        """The commands for an atom that is recorded, each to be decided before the next is asked for."""
+        piece, name = self.piece, show_id(self.atom)
+        if record.state is State.TOMBSTONED:
+            if record.tombstoned_by != ACTOR:
+                return
+            yield Revive(name, "back in its file")
+        if not by_ingest(tx.rows, record.payload_seq):
+            return
+        before = tx.body(record)
+        if (before.content, before.title, before.sequence) != (piece.content, piece.title, self.sequence) or (
+            piece.created is not None and before.created != piece.created
+        ):
+            yield Revise(
+                name,
+                content=piece.content,
+                title=piece.title,
+                sequence=self.sequence,
+                created=UNCHANGED if piece.created is None else piece.created,
+            )
+        yield from _retag(name, record, before.tags, tags)
+
+
+def _retag(name: str, record: AtomRecord, before: Sequence[str], now: Sequence[str]) -> Iterator[Command]:
+    """Tags the file names are put on; those it named and names no more are taken off; others stay."""
+    has, named = set(map(tag_identity, record.tags)), set(map(tag_identity, now))
+    if new := [tag for tag in now if tag_identity(tag) not in has]:
+        yield Tag(name, new)
+    gone = [tag for tag in before if tag_identity(tag) in has and tag_identity(tag) not in named]
+    if gone:
+        yield Untag(name, gone)
+
+
+@dataclass(frozen=True, slots=True)
+class EndPiece:
+    """Have `atom` tombstoned, because no file yields it any more."""
+
+    atom: bytes
+    reason: str
+
+    def decide(self, tx: Transaction) -> Receipt:
+        """One event where the atom is live and ingest added it."""
+        record = tx.atom(self.atom)
+        if record is None or record.state is not State.LIVE or not by_ingest(tx.rows, record.created_seq):
+            return receipt(self.atom, State.TOMBSTONED if record is None else record.state)
+        return Tombstone(show_id(self.atom), self.reason).decide(tx)
+
+
+@dataclass(frozen=True, slots=True)
+class HoldReference:
+    """Have the edge `references` from `src` to `dst`; one that somebody else removed stays removed."""
+
+    src: bytes
+    dst: bytes
+
+    def decide(self, tx: Transaction) -> Receipt:
+        """No event where the edge is live, or was removed by anyone but ingest."""
+        edge = tx.edge(self.src, REFERENCES, self.dst)
+        if edge is not None and edge.tombstoned_at is not None and edge.tombstoned_by != ACTOR:
+            return receipt(self.src, edge.state)
+        return Link(show_id(self.src), EdgeType.REFERENCES, show_id(self.dst)).decide(tx)
+
+
+@dataclass(frozen=True, slots=True)
+class EndReference:
+    """Have no edge `references` of ingest from `src` to `dst`."""
+
+    src: bytes
+    dst: bytes
+
+    def decide(self, tx: Transaction) -> Receipt:
+        """One event where the edge is live and ingest made it."""
+        edge = tx.edge(self.src, REFERENCES, self.dst)
+        if edge is None or edge.created_by != ACTOR:
+            return receipt(self.src, State.TOMBSTONED if edge is None else edge.state)
+        reason = "no longer in its file"
+        return Unlink(show_id(self.src), EdgeType.REFERENCES, show_id(self.dst), reason).decide(tx)
+
+
+def by_ingest(rows: Lookup, seq: int) -> bool:
+    """Whether event `seq` is one of ingest."""
+    return read_header(rows, seq)[0].actor == ACTOR
