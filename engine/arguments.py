@@ -9,33 +9,29 @@ from typing import TypedDict
 from engine.ingest.run import IngestProgress
 
 
-class ReviseFields(TypedDict, total=False):
+class AtomFields(TypedDict, total=False):
+    """What can be said of an atom beside its content."""
+
+    title: str | None
+    kind: str
+    tags: Iterable[str]
+    buckets: Iterable[str]
+    source: str | None
+    sequence: int | None
+    provenance: str
+    trust: int | None
+    created: int | None
+
+
+class ReviseFields(AtomFields, total=False):
     """What `Engine.revise` may change; see `engine.Revise`."""
 
     content: str
-    title: str | None
-    kind: str
-    tags: Iterable[str]
-    buckets: Iterable[str]
-    source: str | None
-    sequence: int | None
-    provenance: str
-    trust: int | None
-    created: int | None
 
 
-class AddFields(TypedDict, total=False):
+class AddFields(AtomFields, total=False):
     """What `Engine.add` takes beside the content; see `engine.Add`."""
 
-    title: str | None
-    kind: str
-    tags: Iterable[str]
-    buckets: Iterable[str]
-    source: str | None
-    sequence: int | None
-    provenance: str
-    trust: int | None
-    created: int | None
     occurrence: int
     key: str | None
     id: str | None

@@ -9,7 +9,7 @@ from contextlib import nullcontext, suppress
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, Self, TypeGuard, Unpack
 
 from backends import open_backend
 from backends.base import Backend
@@ -48,6 +48,12 @@ def random_salt(seq: int) -> bytes:
     """32 random bytes, whatever the event."""
     del seq
     return os.urandom(32)
+
+
+def _is_command(given: object) -> TypeGuard[Command]:
+    """True; anything else is an InvalidInputError."""
+    instance(given, Command, "a command")
+    return True
 
 
 class Engine(Reading):
@@ -113,7 +119,7 @@ class Engine(Reading):
 
     def apply(
         self,
-        commands: Sequence[Command],
+        commands: Iterable[Command],
         *,
         actor: str | None = None,
         if_head: int | None = None,
@@ -125,10 +131,9 @@ class Engine(Reading):
             ConflictError: one contradicts what is recorded, or the head is not `if_head` events.
             InDoubtError: writing failed after it was sent; reopen and repeat.
         """
-        for command in several(commands, "commands"):
-            instance(command, Command, "a command")
+        wanted = [command for command in several(commands, "commands") if _is_command(command)]
         with translated():
-            return self.store.commit(commands, actor or self.actor, if_head=if_head)
+            return self.store.commit(wanted, actor or self.actor, if_head=if_head)
 
     def apply_many(self, commands: Iterable[Command], *, actor: str | None = None) -> Iterator[Receipt]:
         """Carry out any number of commands, up to a thousand to a batch, yielding receipts once durable.
