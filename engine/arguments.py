@@ -46,5 +46,6 @@ class IngestOptions(TypedDict, total=False):
     buckets: Sequence[str]
     provenance: str
     prune: bool
+    sure: bool
     dry_run: bool
     progress: Callable[[IngestProgress], None]

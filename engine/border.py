@@ -66,11 +66,12 @@ def _check_combining(value: str, what: str) -> None:
             raise LimitError(f"{what} has over {limits.COMBINING_RUN_MAX} combining marks in a row")
 
 
-def _quoted(value: object) -> str:
+def quoted(value: object) -> str:
     """A value as an error message may show it: not at any length, and whatever it is."""
-    if isinstance(value, int) and value.bit_length() > 128:
-        return f"a number of {value.bit_length()} bits"
-    return ascii(value)[:80]
+    try:
+        return ascii(value)[:80]
+    except ValueError:  # CPython writes out no integer of over 4,300 digits, in whatever it stands
+        return f"a {type(value).__name__} with a number of thousands of digits"
 
 
 def content(value: object) -> str:
@@ -114,7 +115,7 @@ def label(value: object, what: str) -> str:
         InvalidInputError: anything else.
     """
     if not isinstance(value, str) or not _LABEL.fullmatch(value):
-        raise InvalidInputError(f"{what} {_quoted(value)} is not 1 to 32 of a-z 0-9 . _ -")
+        raise InvalidInputError(f"{what} {quoted(value)} is not 1 to 32 of a-z 0-9 . _ -")
     return value
 
 
@@ -196,9 +197,9 @@ def integer(value: object, what: str, most: int = limits.INTEGER_MAX) -> int:
         LimitError: over `most`.
     """
     if type(value) is not int or value < 0:
-        raise InvalidInputError(f"{what} must be a whole number of at least 0, not {_quoted(value)}")
+        raise InvalidInputError(f"{what} must be a whole number of at least 0, not {quoted(value)}")
     if value > most:
-        raise LimitError(f"{what} is {_quoted(value)}; at most {most} is allowed")
+        raise LimitError(f"{what} is {quoted(value)}; at most {most} is allowed")
     return value
 
 
@@ -214,7 +215,7 @@ def provenance(value: object) -> str:
         InvalidInputError: anything else.
     """
     if value not in PROVENANCES:
-        raise InvalidInputError(f"provenance {_quoted(value)} is not one of {', '.join(PROVENANCES)}")
+        raise InvalidInputError(f"provenance {quoted(value)} is not one of {', '.join(PROVENANCES)}")
     return str(value)
 
 
@@ -228,7 +229,7 @@ def choice(kind: type[Choice], value: object, what: str) -> Choice:
         return kind(str(value))
     except ValueError:
         known = ", ".join(member.value for member in kind)
-        raise InvalidInputError(f"{what} {_quoted(value)} is not one of {known}") from None
+        raise InvalidInputError(f"{what} {quoted(value)} is not one of {known}") from None
 
 
 def instance(value: object, kind: type, what: str) -> None:
@@ -248,14 +249,14 @@ def weight(value: object) -> bytes:
         InvalidInputError: not a number, NaN, infinite, negative zero, or too large for binary32.
     """
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise InvalidInputError(f"weight must be a number, not {_quoted(value)}")
+        raise InvalidInputError(f"weight must be a number, not {quoted(value)}")
     try:
         kept = struct.pack(">f", value)
     except (OverflowError, struct.error):
-        raise InvalidInputError(f"weight {_quoted(value)} does not fit in 32 bits") from None
+        raise InvalidInputError(f"weight {quoted(value)} does not fit in 32 bits") from None
     exponent = kept[0] & 0x7F, kept[1] & 0x80
     if exponent == (0x7F, 0x80) or kept == b"\x80\x00\x00\x00":
-        raise InvalidInputError(f"weight {_quoted(value)} is not a finite number (negative zero is none)")
+        raise InvalidInputError(f"weight {quoted(value)} is not a finite number (negative zero is none)")
     return kept
 
 
@@ -272,7 +273,7 @@ def atom_id(value: object, what: str = "atom id") -> bytes:
     elif isinstance(value, str):
         plain = value.replace("-", "")
         if not _HEX_ID.fullmatch(plain):
-            raise InvalidInputError(f"{what} {_quoted(value)} is not a UUID")
+            raise InvalidInputError(f"{what} {quoted(value)} is not a UUID")
         raw = bytes.fromhex(plain)
     else:
         raise InvalidInputError(f"{what} must be a UUID, not {type(value).__name__}")

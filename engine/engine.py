@@ -15,7 +15,7 @@ from backends import open_backend
 from backends.base import Backend
 from engine import limits, maintenance
 from engine.audit.verify import Report, verify
-from engine.border import instance, label, several
+from engine.border import instance, label, optional_integer, several
 from engine.commands import Add, Command, Link, RegisterType, Revise, Revive, Tag, Tombstone, Unlink, Untag
 from engine.commands.checkpoint import TakeCheckpoint
 from engine.commands.edges import TypeName
@@ -131,6 +131,7 @@ class Engine(Reading):
             ConflictError: one contradicts what is recorded, or the head is not `if_head` events.
             InDoubtError: writing failed after it was sent; reopen and repeat.
         """
+        optional_integer(if_head, "if_head")
         wanted = [command for command in several(commands, "commands") if _is_command(command)]
         with translated():
             return self.store.commit(wanted, actor or self.actor, if_head=if_head)
@@ -141,7 +142,7 @@ class Engine(Reading):
         Each batch is all or nothing; one too large in bytes is halved. The followers come along every
         few batches, so that nothing is left to catch up at the end.
         """
-        remaining = iter(commands)
+        remaining = filter(_is_command, several(commands, "commands"))
         behind = 0
         while chunk := list(islice(remaining, APPLY_CHUNK)):
             for receipt in self._apply_parts(chunk, actor):

@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from backends.base import Reader
 from engine import limits
-from engine.border import atom_id, choice, integer, show_id
+from engine.border import atom_id, choice, integer, several, show_id
 from engine.commands.edges import TypeName, known_type
 from engine.errors import InvalidInputError, NotFoundError
 from engine.model import Atom, Direction, State
@@ -97,7 +97,7 @@ def find(
 
 def _walk(rows: Reader, start: bytes, follow: Follow) -> Iterator[tuple[AtomRecord, int]]:
     direction, fewest, most = _checked(follow)
-    codes = [known_type(rows, kind) for kind in follow.types]
+    codes = [known_type(rows, kind) for kind in several(follow.types, "types")]
     first = read_atom(rows, start)
     if first is None:
         raise NotFoundError(f"atom {show_id(start)} was never recorded")

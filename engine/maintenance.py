@@ -74,8 +74,10 @@ def copy(source: Backend, target: Backend, progress: Progress = no_progress) -> 
     """
     original = Store(source, None)
     with original.view(*original.followers) as rows:
-        check_prefix(rows, target)
-        replay(rows, target, read_log(rows).size, progress)
+        with target.exclusive():
+            with target.snapshot() as before:
+                head = check_prefix(rows, before)
+            replay(rows, target, read_log(rows).size, progress, head=head)
         roots = original.roots(rows)
     copied = Store(target, None)
     with copied.view(*copied.followers) as rows:

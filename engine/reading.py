@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from itertools import islice
 
 from engine import limits
-from engine.border import atom_id, choice, instance, integer, show_id
+from engine.border import atom_id, choice, instance, integer, several, show_id
 from engine.commands.edges import TypeName, known_type
 from engine.door import translated
 from engine.errors import NotFoundError
@@ -107,7 +107,7 @@ class Reading:
             NotFoundError: the atom or a type was never recorded.
         """
         with translated(), self.store.view() as rows:
-            codes = [known_type(rows, kind) for kind in types]
+            codes = [known_type(rows, kind) for kind in several(types, "types")]
             if read_atom(rows, atom_id(id)) is None:
                 raise NotFoundError(f"atom {show_id(atom_id(id))} was never recorded")
             way = choice(Direction, direction, "direction")

@@ -13,7 +13,7 @@ from backends.base import Backend, Batch, Reader
 from backends.errors import GuardFailed
 from engine import limits
 from engine.errors import ConflictError
-from engine.followers.base import catch_up
+from engine.followers.base import are_current, catch_up
 from engine.followers.records import Records, count, head_guards, seal
 from engine.journal import RawEntry, encode_log, read_entries, read_log, read_raw
 from engine.layout import LOG, journal_key, payload_key
@@ -27,63 +27,92 @@ def no_progress(done: int, total: int) -> None:
     """Shows nothing."""
 
 
-def append(target: Backend, events: Sequence[RawEntry]) -> None:
-    """Append `events` to the target's journal and fold its records, in one batch.
+def append(target: Backend, events: Sequence[RawEntry], head: bytes | None) -> bytes:
+    """Append `events` to the target's journal and fold its records, in one batch that is not durable yet.
 
-    The target is at all times a store whose journal is a prefix of the source's. It is not durable yet.
+    Args:
+        target: At all times a store whose journal is a prefix of the source's.
+        events: Consecutive, from the target's head on.
+        head: The log row that the target must still have: never one that was read again, or what
+            somebody else appended meanwhile would be taken for the source's.
+
+    Returns:
+        The log row that it has now.
 
     Raises:
-        ConflictError: somebody else writes to the target.
+        ConflictError: somebody else writes to the target; nothing was written.
     """
-    log = read_log(target)
-    guards = head_guards(target, log)
-    batch, frontier, records = Batch(), log.frontier.copy(), Records()
+    records = Records()
+    with target.snapshot() as rows:
+        log = read_log(rows)
+        current = not log.size or are_current(rows, log, (records,))
+        if log.row != head or events[0].entry.header.seq != log.size or not current:
+            raise ConflictError(_DISTURBED)
+        batch, frontier, guards = Batch(), log.frontier.copy(), head_guards(rows, log)
+        entries = [event.entry for event in events]
+        records.follow(entries, rows, batch)
+        counters = count(entries, read_counters(rows))
     for event in events:
         batch.put(journal_key(event.entry.header.seq), event.header)
         batch.put(payload_key(event.entry.header.seq), event.payload)
         frontier.append(event.entry.leaf)
-    last = events[-1].entry
-    with target.snapshot() as rows:
-        entries = [event.entry for event in events]
-        records.follow(entries, rows, batch)
-        seal(batch, last, count(entries, read_counters(rows)))
-    batch.put(LOG, encode_log(last.header.time, frontier))
+    seal(batch, entries[-1], counters)
+    row = encode_log(entries[-1].header.time, frontier)
+    batch.put(LOG, row)
     try:
         target.write(batch, guard=guards, durable=False)
     except GuardFailed:
-        raise ConflictError("another process is writing to the target") from None
+        raise ConflictError(_DISTURBED) from None
+    return row
 
 
-def replay(source: Reader, target: Backend, stop: int, progress: Progress = no_progress) -> None:
-    """Bring `target` from its own head to `stop` with the events of `source`.
+_DISTURBED = "another process is writing to the target"
 
-    Killed anywhere, it is continued by calling this again.
+
+def replay(
+    source: Reader,
+    target: Backend,
+    stop: int,
+    progress: Progress = no_progress,
+    *,
+    head: bytes | None = None,
+) -> None:
+    """Bring `target` to `stop` with the events of `source`.
+
+    `head` is the log row that the target has; None: it is empty. Killed anywhere, it is continued by
+    calling this again.
 
     Raises:
         CorruptionError: an event of the source is not what was written.
         ConflictError: somebody else writes to the target.
     """
     catch_up(target, Records(), read_entries)
-    while (at := read_log(target).size) < stop:
+    at = read_log(target).size
+    while at < stop:
         events = list(read_raw(source, at, min(stop, at + limits.FOLLOW_EVENTS_MAX)))
-        append(target, events)
-        progress(read_log(target).size, stop)
+        head = append(target, events, head)
+        at += len(events)
+        progress(at, stop)
 
 
-def check_prefix(source: Reader, target: Reader) -> None:
+def check_prefix(source: Reader, target: Reader) -> bytes | None:
     """Make sure that the target's journal, if it has one, is the beginning of the source's.
+
+    Returns:
+        The target's log row, to go on from.
 
     Raises:
         ConflictError: it is not.
     """
-    size = read_log(target).size
-    if size > read_log(source).size:
+    log = read_log(target)
+    if log.size > read_log(source).size:
         raise ConflictError("the target already holds a longer journal than the source")
     # All headers: only the log chains them, and its frontier at an earlier size is not kept.
-    end = journal_key(size)
+    end = journal_key(log.size)
     theirs = source.scan(journal_key(0), end)
     if any(row != next(theirs, None) for row in target.scan(journal_key(0), end)):
         raise ConflictError("the target already holds another store", hint="choose an empty place")
+    return log.row
 
 
 @contextmanager

@@ -10,11 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from operator import ne
 
 from backends.base import Backend, Reader
 from engine import limits
 from engine.audit.chain import check_chain
 from engine.audit.compare import Difference, compare_prefix, stray_rows
+from engine.border import quoted
 from engine.errors import CorruptionError, EngineError, InvalidInputError
 from engine.events import CheckpointBody, CheckpointDetail, Entry, EventKind
 from engine.followers.base import Follower, check_cursor, read_cursor
@@ -34,6 +36,9 @@ from engine.roots import Roots
 from engine.store import Store, projections
 from engine.text.analyzer import ANALYZER_NAME, fingerprint
 from proofs.log import Frontier, leaf_hash
+
+LOG_DAMAGE_BYTES_MAX = 8
+"""So many bytes of the log state may differ from the headers' before the headers are to blame."""
 
 _ROOT = re.compile("[0-9a-fA-F]{64}")
 REPORTED_MAX = 20
@@ -72,7 +77,7 @@ def verify(backend: Backend, *, expect: str | None = None, progress: Progress = 
         EngineError: the store was made with another analyzer, and its log says so.
     """
     if expect is not None and not (isinstance(expect, str) and _ROOT.fullmatch(expect)):
-        raise InvalidInputError(f"expect is not a root: 64 hex digits, not {ascii(expect)[:80]}")
+        raise InvalidInputError(f"expect is not a root: 64 hex digits, not {quoted(expect)}")
     with backend.snapshot() as rows, scratch_backend(on_disk=True) as scratch:
         work = _Verification(rows, scratch)
         try:
@@ -99,6 +104,7 @@ class _Verification:
         self._compared = 0
         self._size = 0
         self.log_agrees = False
+        self._head: bytes | None = None
 
     def run(self, progress: Progress) -> Roots:
         stop = self._journal_end()
@@ -136,9 +142,18 @@ class _Verification:
         for _, raw in self._rows.scan(JOURNAL, journal_key(stop)):
             frontier.append(leaf_hash(raw))
         try:
-            return read_log(self._rows).frontier == frontier
+            stored = read_log(self._rows).frontier.to_bytes()
         except CorruptionError:
             return False
+        given = frontier.to_bytes()
+        if stored == given:
+            return True
+        # Another header gives another hash, all 32 bytes of it; a few bytes are damage to the log state.
+        differing = sum(map(ne, stored, given)) + abs(len(stored) - len(given))
+        if differing > LOG_DAMAGE_BYTES_MAX:
+            problem = "the headers are not those that the log state commits to"
+            self.differ(Difference("journal", "", None, problem))
+        return False
 
     def _plan(self, follower: Follower, stop: int) -> None:
         """Find out at which event the follower's rows are to be compared."""
@@ -174,7 +189,7 @@ class _Verification:
                 self.differ(problem)
         if entries[0].header.kind is EventKind.CHECKPOINT:
             self._check_checkpoint(entries[0])
-        append(self._scratch, events)
+        self._head = append(self._scratch, events, self._head)
         if self._replayed is None:
             self._replayed = Store(self._scratch, None, check=False)
             self._check_analyzer(self._replayed.identity)

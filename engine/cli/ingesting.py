@@ -41,7 +41,9 @@ def ingest(
     ] = None,
     root: Annotated[
         str | None,
-        typer.Option("--root", metavar="DIR", help="A folder that holds all: sources are paths from it."),
+        typer.Option(
+            "--root", metavar="DIR", help="A folder that holds all: sources are paths in it, after its name."
+        ),
     ] = None,
     tag: Annotated[
         list[str] | None, typer.Option("--tag", "-t", metavar="TAG", help="For every atom. Repeatable.")
@@ -56,6 +58,9 @@ def ingest(
     ] = "internal",
     prune: Annotated[
         bool, typer.Option("--prune", help="Also tombstone atoms of files that are gone.")
+    ] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Prune also where none of the files there now is known.")
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count what would be done.")] = False,
 ) -> int:
@@ -82,6 +87,7 @@ def ingest(
             buckets=bucket or ("inbox",),
             provenance=provenance,
             prune=prune,
+            sure=yes,
             dry_run=dry_run,
             progress=moved,
         )
@@ -94,7 +100,7 @@ def ingest(
         failure = Failure(
             PARTIAL_IMPORT,
             "partial_import",
-            f"{len(report.skipped)} skipped; the rest went in",
+            f"{len(report.skipped)} skipped; the rest {'would go' if dry_run else 'went'} in",
             "--json lists them all",
         )
     return session.out.answer(plain(report), _report(report), failure=failure)

@@ -99,8 +99,10 @@ def patiently(open_it: Callable[[], Opened], seconds: float) -> Opened:
     Raises:
         BusyError: it is still held.
     """
-    from engine.errors import BusyError
+    from engine.errors import BusyError, InvalidInputError
 
+    if not seconds >= 0:
+        raise InvalidInputError(f"--wait {seconds} is no number of seconds")
     deadline = time.monotonic() + seconds
     while True:
         try:

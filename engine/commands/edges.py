@@ -22,7 +22,7 @@ TypeName = EdgeType | str
 """An edge type: a built-in one, or the name of a built-in or registered one."""
 
 
-def known_type(rows: Lookup, given: TypeName) -> bytes:
+def known_type(rows: Lookup, given: object) -> bytes:
     """The code of an edge type.
 
     Raises:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from backends.base import Reader
 from engine import border, limits
 from engine.commands import Command
-from engine.errors import RefusedError
+from engine.errors import InvalidInputError, RefusedError
 from engine.events import EventKind
 from engine.followers.tags import Group, values
 from engine.ingest.documents import Document, Found, Link, Skipped, Sourced
@@ -91,6 +91,7 @@ def ingest(
     buckets: Sequence[str] = ("inbox",),
     provenance: str = "internal",
     prune: bool = False,
+    sure: bool = False,
     dry_run: bool = False,
     progress: Callable[[IngestProgress], None] = lambda _: None,
 ) -> IngestReport:
@@ -105,14 +106,15 @@ def ingest(
         buckets: For atoms that are new.
         provenance: For atoms that are new.
         prune: Also tombstone atoms of files that are gone from the folders.
+        sure: Prune also where none of the files that are there now is known.
         dry_run: Only count what would be done.
         progress: Told after each file.
 
     Raises:
         NotFoundError: a path is not there; nothing was written.
         InvalidInputError: a name, tag, bucket or provenance breaks a rule; nothing was written.
-        RefusedError: with `prune`, a folder none of whose files is known would end those of another
-            folder that has its name; nothing was written.
+        RefusedError: with `prune` and not `sure`, none of a folder's files is known, and all that are
+            known under its name would go: another folder of that name, perhaps; nothing was written.
     """
     settings = Settings(
         id_key=engine.store.identity.id_key,
@@ -120,11 +122,14 @@ def ingest(
         buckets=border.labels(buckets, "buckets", limits.BUCKETS_PER_ATOM_MAX),
         provenance=border.provenance(provenance),
     )
+    for path in border.several(paths, "paths"):
+        if not isinstance(path, (str, Path)):
+            raise InvalidInputError(f"a path must be text or a Path, not {type(path).__name__}")
     found = list(find_files(paths, name=name, root=root))
     engine.store.follow(engine.store.tags)
     run = _Run(engine, settings, found, dry_run=dry_run)
     folders = [path for path in map(Path, paths) if path.is_dir()] if prune else []
-    gone = run.gone([source_of(folder, name=name, root=root) for folder in folders])
+    gone = run.gone([source_of(folder, name=name, root=root) for folder in folders], sure=sure)
     run.carry_out(run.contents(progress))
     run.carry_out(run.prune(gone))
     engine.store.follow(engine.store.tags)
@@ -213,7 +218,7 @@ class _Run:
             commands = list(plan_gone(rows, atoms_of(rows, source), self._lines.keys(), reason))
         yield from commands
 
-    def gone(self, folders: Sequence[str]) -> list[str]:
+    def gone(self, folders: Sequence[str], *, sure: bool) -> list[str]:
         """The sources that begin as these folders' do and whose files are no longer there.
 
         Raises:
@@ -223,12 +228,13 @@ class _Run:
         missing: list[str] = []
         for folder in folders:
             with self._backend.snapshot() as rows:
-                known = list(_sources_under(rows, f"{folder}/"))
-            if known and kept.isdisjoint(known):
+                known = [source for source in _sources_under(rows, f"{folder}/") if _has_ours(rows, source)]
+            if known and kept.isdisjoint(known) and not sure:
                 raise RefusedError(
-                    f"no file of {folder}/ was ingested before, but {len(known)} others of that name were: "
-                    "they would all be tombstoned",
-                    hint="give the folder a name of its own with `name` (--name)",
+                    f"none of the files now in {folder}/ is known, and the atoms of all {len(known)} known "
+                    "ones would be tombstoned",
+                    hint="if another folder of that name was ingested before, give this one a name (--name); "
+                    "if the files were renamed or removed, say so (--yes)",
                 )
             missing += [source for source in known if source not in kept]
         return missing
@@ -287,6 +293,11 @@ class _Run:
             skipped=tuple(item for item in self._skipped if not item.kept),
             warnings=tuple(item for item in self._skipped if item.kept),
         )
+
+
+def _has_ours(rows: Reader, source: str) -> bool:
+    """Whether a source has a live atom that ingest added."""
+    return next(plan_gone(rows, atoms_of(rows, source), frozenset(), ""), None) is not None
 
 
 def _sources_under(rows: Reader, prefix: str) -> Iterator[str]:

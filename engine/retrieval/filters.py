@@ -67,7 +67,7 @@ def allowed(rows: Reader, filters: Filters) -> BitMap:
 
 def _sources(rows: Reader, given: Iterable[str]) -> Iterable[str]:
     for source in given:
-        border.optional_line(source, "source", limits.SOURCE_BYTES_MAX)
+        border.line(source, "source", limits.SOURCE_BYTES_MAX)
         if source.endswith("*"):
             start = source[:-1]
             yield from _beginning(rows, start)

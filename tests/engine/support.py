@@ -76,7 +76,7 @@ def copied_rows(backend: Reader) -> MemoryBackend:
 def fresh_rows(backend: Reader) -> dict[bytes, bytes]:
     """The rows a new store has once it has this journal and followed it in one go."""
     target = MemoryBackend()
-    append(target, list(read_raw(backend, 0, read_log(backend).size, 1 << 40)))
+    append(target, list(read_raw(backend, 0, read_log(backend).size, 1 << 40)), None)
     engine_on(target).catch_up()
     return dict(target.scan())
 

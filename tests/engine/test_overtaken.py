@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 
-from backends.base import Batch, Guards
+import pytest
+
+from backends.base import Batch, Guards, Snapshot
 from backends.memory import MemoryBackend
-from engine import Engine
+from engine import Engine, EngineError, copy, limits
 from engine.followers.base import drop
 from engine.followers.records import Records
 from engine.layout import RECORD_PREFIXES
@@ -70,3 +73,50 @@ def test_records_left_behind_are_finished_before_the_next_command() -> None:
     with Engine(backend) as memory:
         assert memory.get(known).content == "known"
         assert memory.status().followers[Records.name] == 2
+
+
+class Copying(Interrupted):
+    """A target on which somebody else acts right before the n-th snapshot, as between two steps of a copy."""
+
+    def __init__(self, acts: Callable[[Copying], None], at: int) -> None:
+        super().__init__()
+        self.acts, self.at = acts, at
+        self.active = False
+
+    def snapshot(self) -> Snapshot:
+        """Let it happen, then take it."""
+        if self.active:
+            self.at -= 1
+            if not self.at:
+                self.active = False
+                self.acts(self)
+        return super().snapshot()
+
+
+def _foreign_add(target: Copying) -> None:
+    Engine(target).add("somebody else's")
+
+
+@pytest.mark.parametrize("at", range(1, 9))
+@pytest.mark.parametrize("acts", [_foreign_add, Interrupted.sweep_records], ids=["add", "rebuild"])
+def test_a_copy_that_somebody_disturbs_overwrites_nothing(
+    acts: Callable[[Copying], None], at: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever happens on the target between two steps, its journal stays whole and verifies."""
+    monkeypatch.setattr(limits, "FOLLOW_EVENTS_MAX", 8)
+    source = MemoryBackend()
+    memory = Engine(source)
+    for number in range(12):
+        memory.add(f"text {number}")
+    target = Copying(acts, at)
+    copy(source, target)
+    for number in range(12, 40):
+        memory.add(f"text {number}")
+    target.active = True
+    with suppress(EngineError):
+        copy(source, target)
+    with Engine(target) as copied:
+        copied.root()
+        assert copied.verify().ok
+        added = [item for item in copied.log() if item.detail.get("content") == "somebody else's"]
+        assert len(added) == (acts is _foreign_add and not target.active)

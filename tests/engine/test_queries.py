@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
+from engine import Filters
 from engine.commands import Add
 from engine.engine import Engine
 from engine.errors import ConflictError, EngineError, InvalidInputError, NotFoundError
 from engine.events import EventKind
 from tests.engine.support import backend_of, engine_on, unchanged_by
-from tests.engine.workloads import commands
+from tests.engine.workloads import commands, id_of
 
 ONE = "abcd0000-0000-8000-8000-000000000001"
 TWO = "abcd0000-0000-8000-8000-000000000002"
@@ -108,3 +112,29 @@ def test_two_stores_are_never_the_same() -> None:
     first, second = Engine(type(backend_of(engine_on()))()), Engine(type(backend_of(engine_on()))())
     assert first.add("text").subject != second.add("text").subject
     assert first.root().root != second.root().root
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda engine: engine.apply(5),
+        lambda engine: engine.apply([5]),
+        lambda engine: engine.apply([], if_head="x"),
+        lambda engine: list(engine.apply_many(None)),
+        lambda engine: engine.verify(expect=10**5000),
+        lambda engine: engine.verify(expect="zz"),
+        lambda engine: engine.was_kept("a", "b"),
+        lambda engine: engine.find(limit=5, filters="x"),
+        lambda engine: engine.find(limit=5, follow="x"),
+        lambda engine: engine.recall("x", filters=Filters(sources=(None,))),  # type: ignore[arg-type]
+        lambda engine: engine.edges(id_of(99)),
+        lambda engine: engine.ingest([5]),
+        lambda engine: engine.ingest(None),
+        lambda engine: type(engine).open(None),
+        lambda engine: type(engine).open("memory:", actor="BAD ACTOR"),
+    ],
+)
+def test_arguments_of_a_wrong_kind_raise_our_errors(call: Callable[[Any], object]) -> None:
+    """One family of errors leaves the facade, whatever was passed in."""
+    with pytest.raises(EngineError):
+        call(engine_on())

@@ -273,3 +273,22 @@ def test_a_broken_frontmatter_is_a_warning_not_a_loss(notes: Folder) -> None:
     notes.write("a.md", "---\ntags: [a\n---\nText.\n")
     report = notes.ingest()
     assert (len(report.skipped), [item.source for item in report.warnings]) == (0, ["notes/a.md"])
+
+
+def test_prune_of_a_folder_whose_files_were_all_renamed_asks_to_be_sure(notes: Folder) -> None:
+    """Refused first; with `sure` the old atoms are tombstoned."""
+    notes.write("a.md", NOTE)
+    notes.ingest()
+    notes.remove("a.md")
+    notes.write("b.md", NOTE)
+    with pytest.raises(RefusedError):
+        notes.ingest(prune=True)
+    report = notes.engine.ingest([notes.path], prune=True, sure=True)
+    assert (report.added, report.tombstoned, notes.texts("a.md")) == (2, 2, [])
+
+
+def test_an_atom_of_a_person_under_the_folder_s_name_is_no_obstacle(notes: Folder) -> None:
+    """Only atoms that ingest added could be pruned, so only they count."""
+    notes.engine.add("Mine.", source="notes/old.md")
+    notes.write("a.md", NOTE)
+    assert notes.ingest(prune=True).added == 2
