@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
@@ -70,9 +71,15 @@ def copy(
 
     Prints the root after proving that both have it. A copy that was broken off is continued.
     """
+    from backends import locate
     from engine import maintenance
+    from engine.door import translated
 
     session = running(ctx)
+    with translated():
+        places = [os.path.realpath(locate(url).path) for url in (source, target)]
+    if places[0] == places[1]:
+        raise InvalidInputError(f"{source} and {target} are the same store; copy to another place")
     with (
         session.backend(source) as original,
         session.backend(target, create=True) as new,
@@ -92,6 +99,8 @@ def _verdict(first: Difference) -> tuple[str, str]:
     message = f"the store is not what its journal says; first: {_where(first)}: {first.problem}"
     if first.family in {"journal", "payload"}:
         return message, "the journal itself is damaged: restore a copy whose root you know"
+    if "without a cursor" in first.problem:
+        return message, "a rebuild that was broken off leaves such rows: finish it with `engine rebuild`"
     return message, "keep a copy of the store as it is; `engine rebuild` makes all but the journal anew"
 
 

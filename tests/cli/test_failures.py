@@ -228,3 +228,10 @@ def test_quiet_keeps_the_error(cli: Cli) -> None:
 def test_the_envelope_says_what_failed(cli: Cli) -> None:
     """The command's name is in the envelope also where its options could not be read."""
     assert json.loads(cli("find", "--nothing", "--json").out)["command"] == "find"
+
+
+@pytest.mark.parametrize("target", ["same.db", "./same.db"])
+def test_a_store_is_not_copied_onto_itself(cli: Cli, surroundings: Path, target: str) -> None:
+    """That would be taken for a backup."""
+    cli("--store", "sqlite:same.db", "add", "One.")
+    failed(cli("copy", "sqlite:same.db", f"sqlite:{target}", "--json"), 2, "invalid")
