@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from backends.base import Reader, Row, prefix_end
 from engine.layout import family_of
 
+NO_CURSOR = "row without a cursor"
+"""The problem with rows that a rebuild which was broken off leaves behind, or that nobody made."""
+
 
 @dataclass(frozen=True, slots=True)
 class Difference:

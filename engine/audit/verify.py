@@ -15,7 +15,7 @@ from operator import ne
 from backends.base import Backend, Reader
 from engine import limits
 from engine.audit.chain import check_chain
-from engine.audit.compare import Difference, compare_prefix, stray_rows
+from engine.audit.compare import NO_CURSOR, Difference, compare_prefix, stray_rows
 from engine.border import quoted
 from engine.errors import CorruptionError, EngineError, InvalidInputError
 from engine.events import CheckpointBody, CheckpointDetail, Entry, EventKind
@@ -171,7 +171,7 @@ class _Verification:
             # Never followed, which leaves no rows; or dropped by a rebuild that did not finish.
             for prefix in follower.prefixes:
                 for row, _ in self._rows.scan_prefix(prefix):
-                    self.differ(Difference(family_of(row), row.hex(), None, "row without a cursor"))
+                    self.differ(Difference(family_of(row), row.hex(), None, NO_CURSOR))
                     break
             if follower.name == "records":
                 self.differ(Difference("meta", key, None, "the records have no cursor"))

@@ -91,6 +91,8 @@ def copy(
 
 def _verdict(first: Difference) -> tuple[str, str]:
     """What is wrong, and what to do about it."""
+    from engine.audit.compare import NO_CURSOR
+
     if first.family == "root":
         return (
             f"the store is what its journal says, but {first.problem}",
@@ -99,7 +101,7 @@ def _verdict(first: Difference) -> tuple[str, str]:
     message = f"the store is not what its journal says; first: {_where(first)}: {first.problem}"
     if first.family in {"journal", "payload"}:
         return message, "the journal itself is damaged: restore a copy whose root you know"
-    if "without a cursor" in first.problem:
+    if first.problem == NO_CURSOR:
         return message, "a rebuild that was broken off leaves such rows: finish it with `engine rebuild`"
     return message, "keep a copy of the store as it is; `engine rebuild` makes all but the journal anew"
 

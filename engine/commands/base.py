@@ -7,12 +7,13 @@ from typing import Protocol, runtime_checkable
 from backends.base import Batch
 from engine import limits
 from engine.border import label, show_id
-from engine.errors import CorruptionError, LimitError
+from engine.errors import LimitError
 from engine.events import AtomBody, Body, Detail, Entry, EventKind
 from engine.fold import Overlay, fold
 from engine.followers.records import count, seal
-from engine.journal import Appender, LogState, Sources, read_entry
+from engine.journal import Appender, LogState, Sources
 from engine.model import EventRef, Receipt, State
+from engine.queries import body_of
 from engine.records import (
     AtomRecord,
     EdgeRecord,
@@ -67,10 +68,7 @@ class Transaction:
 
     def body(self, record: AtomRecord) -> AtomBody:
         """The content of an atom and all that came with it, from the journal."""
-        body = read_entry(self.rows, record.payload_seq).body
-        if not isinstance(body, AtomBody):
-            raise CorruptionError(f"payload {record.payload_seq} is not the content of an atom")
-        return body
+        return body_of(self.rows, record)
 
     @property
     def next_ordinal(self) -> int:
@@ -94,7 +92,7 @@ class Transaction:
         return entry
 
     def finish(self) -> Batch:
-        """The batch to write, guarded by the log row: journal, records and both their heads."""
+        """The batch to write under `head_guards`: journal, records and both their heads."""
         self._appender.finish()
         seal(self.batch, self.entries[-1], self._counters)
         return self.batch

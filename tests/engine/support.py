@@ -11,6 +11,7 @@ import pytest
 from backends.base import Backend, Batch, Reader, Row, Snapshot
 from backends.memory import MemoryBackend
 from engine.codec import encode_body, encode_header
+from engine.commands import Command
 from engine.engine import Engine
 from engine.errors import EngineError
 from engine.events import Body, Detail, EventKind, Header
@@ -71,6 +72,14 @@ def copied_rows(backend: Reader) -> MemoryBackend:
     other = MemoryBackend()
     put_rows(other, dict(backend.scan()))
     return other
+
+
+def after(made: list[Command], size: int = 1) -> Engine:
+    """An engine that carried out commands in batches of `size`."""
+    engine = engine_on()
+    for at in range(0, len(made), size):
+        engine.apply(made[at : at + size])
+    return engine
 
 
 def fresh_rows(backend: Reader) -> dict[bytes, bytes]:

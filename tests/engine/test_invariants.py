@@ -27,6 +27,7 @@ from engine.retrieval.filters import Filters
 from proofs.hashing import EMPTY
 from tests.engine.support import (
     BEGIN,
+    after,
     backend_of,
     engine_on,
     head_of,
@@ -39,14 +40,6 @@ from tests.engine.workloads import commands, id_of
 
 few = settings(max_examples=15, deadline=None)
 SEEDS = st.integers(0, 10_000)
-
-
-def after(made: list[Command], size: int = 1) -> Engine:
-    """An engine that carried out commands in batches of `size`."""
-    engine = engine_on()
-    for at in range(0, len(made), size):
-        engine.apply(made[at : at + size])
-    return engine
 
 
 # I1: submitting twice is submitting once

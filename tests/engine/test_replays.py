@@ -10,24 +10,15 @@ from hypothesis import strategies as st
 
 from backends.memory import MemoryBackend
 from engine.audit.verify import verify
-from engine.commands import Add, Command
-from engine.engine import Engine
+from engine.commands import Add
 from engine.errors import ConflictError, NotFoundError, RefusedError
 from engine.journal import read_header, read_log
 from engine.maintenance import copy
-from tests.engine.support import BEGIN, backend_of, engine_on, projection_rows
+from tests.engine.support import BEGIN, after, backend_of, engine_on, projection_rows
 from tests.engine.workloads import commands, id_of
 
 few = settings(max_examples=15, deadline=None)
 SEEDS = st.integers(0, 10_000)
-
-
-def after(made: list[Command], size: int = 1) -> Engine:
-    """An engine that carried out commands in batches of `size`."""
-    engine = engine_on()
-    for at in range(0, len(made), size):
-        engine.apply(made[at : at + size])
-    return engine
 
 
 @few
