@@ -62,6 +62,7 @@ def doctor(ctx: typer.Context) -> int:
         "leveldb": find_spec("plyvel") is not None,
         "sqlite": _sqlite(),
         "analyzer": _analyzer(),
+        "questions": _questions(),
         "spacy_pipelines": [
             f"{one.name} {one.dist.version if one.dist else ''}".strip() for one in _pipelines()
         ],
@@ -91,6 +92,16 @@ def _analyzer() -> dict[str, str]:
     except ImportError as error:  # its stemmer is missing: just what a bug report should say
         return {"problem": str(error)}
     return {"name": ANALYZER_NAME, "fingerprint": fingerprint().hex()}
+
+
+def _questions() -> dict[str, str]:
+    """What analyses questions; whether a trained pipeline works shows only when it is loaded."""
+    try:
+        from engine.text.nlp.pipeline import pipeline_name
+
+        return {"pipeline": pipeline_name()}
+    except ImportError as error:  # as above, or spaCy does not work in this Python
+        return {"problem": str(error)}
 
 
 def _pipelines() -> list[metadata.EntryPoint]:
@@ -140,6 +151,7 @@ def _lines(data: dict[str, Any]) -> Iterator[Line]:
     yield line("leveldb", "available" if data["leveldb"] else "not installed: pip install memroot[leveldb]")
     yield line("sqlite", data["sqlite"] or "not in this Python")
     yield line("analyzer", " ".join(data["analyzer"].values()))
+    yield line("questions", " ".join(data["questions"].values()))
     yield line("spacy", ", ".join(data["spacy_pipelines"]) or "no trained pipeline")
     for name, version in data["libraries"].items():
         yield line(name, version or "not installed")

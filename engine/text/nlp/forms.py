@@ -1,0 +1,205 @@
+"""English words whose forms no stemmer brings together: go, went, gone; child, children.
+
+The endings that the analyzer's stemmer takes off are not listed. A form that several words share
+(`left`: leave, leave's participle; `lay`: lay, and lie's past) brings all of them.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Final
+
+from engine.text.analyzer import analyze_query
+from engine.text.words import STOP_WORDS
+
+VERB_GROUPS: Final = (
+    "arise arose arisen",
+    "awake awoke awoken",
+    "bear bore",
+    "beat beaten",
+    "become became",
+    "begin began begun",
+    "bend bent",
+    "bind bound",
+    "bite bit bitten",
+    "bleed bled",
+    "blow blew blown",
+    "break broke broken",
+    "breed bred",
+    "bring brought",
+    "build built",
+    "burn burnt",
+    "buy bought",
+    "catch caught",
+    "choose chose chosen",
+    "cling clung",
+    "come came",
+    "creep crept",
+    "deal dealt",
+    "dig dug",
+    "draw drew drawn",
+    "dream dreamt",
+    "drink drank drunk",
+    "drive drove driven",
+    "eat ate eaten",
+    "fall fell fallen",
+    "feed fed",
+    "feel felt",
+    "fight fought",
+    "find found",
+    "flee fled",
+    "fling flung",
+    "fly flew flown",
+    "forbid forbade forbidden",
+    "foresee foresaw foreseen",
+    "forget forgot forgotten",
+    "forgive forgave forgiven",
+    "freeze froze frozen",
+    "get got gotten",
+    "give gave given",
+    "go went gone goes",
+    "grind ground",
+    "grow grew grown",
+    "hang hung",
+    "hear heard",
+    "hide hid hidden",
+    "hold held",
+    "keep kept",
+    "kneel knelt",
+    "know knew known",
+    "lay laid",
+    "lead led",
+    "lean leant",
+    "leap leapt",
+    "learn learnt",
+    "leave left",
+    "lend lent",
+    "lie lay lain",
+    "light lit",
+    "lose lost",
+    "make made",
+    "mean meant",
+    "meet met",
+    "mistake mistook mistaken",
+    "overcome overcame",
+    "overhear overheard",
+    "overtake overtook overtaken",
+    "overthrow overthrew overthrown",
+    "pay paid",
+    "prove proven",
+    "rebuild rebuilt",
+    "rewrite rewrote rewritten",
+    "ride rode ridden",
+    "ring rang rung",
+    "rise rose risen",
+    "run ran",
+    "say said",
+    "see saw seen",
+    "seek sought",
+    "sell sold",
+    "send sent",
+    "sew sewn",
+    "shake shook shaken",
+    "shine shone",
+    "shoot shot",
+    "show shown",
+    "shrink shrank shrunk",
+    "sing sang sung",
+    "sink sank sunk",
+    "sit sat",
+    "sleep slept",
+    "slide slid",
+    "smell smelt",
+    "sow sown",
+    "speak spoke spoken",
+    "speed sped",
+    "spell spelt",
+    "spend spent",
+    "spill spilt",
+    "spin spun",
+    "spit spat",
+    "spoil spoilt",
+    "spring sprang sprung",
+    "stand stood",
+    "steal stole stolen",
+    "stick stuck",
+    "sting stung",
+    "strike struck stricken",
+    "swear swore sworn",
+    "sweep swept",
+    "swell swollen",
+    "swim swam swum",
+    "swing swung",
+    "take took taken",
+    "teach taught",
+    "tear tore torn",
+    "tell told",
+    "think thought",
+    "throw threw thrown",
+    "tread trod trodden",
+    "undergo underwent undergone",
+    "understand understood",
+    "undertake undertook undertaken",
+    "wake woke woken",
+    "wear wore worn",
+    "weave wove woven",
+    "weep wept",
+    "win won",
+    "wind wound",
+    "withdraw withdrew withdrawn",
+    "wring wrung",
+    "write wrote written",
+)
+"""Each verb, then its irregular forms."""
+
+_NOUN_GROUPS: Final = (
+    "analysis analyses",
+    "calf calves",
+    "child children",
+    "crisis crises",
+    "criterion criteria",
+    "datum data",
+    "foot feet",
+    "goose geese",
+    "half halves",
+    "hypothesis hypotheses",
+    "index indices",
+    "knife knives",
+    "leaf leaves",
+    "life lives",
+    "loaf loaves",
+    "man men",
+    "medium media",
+    "mouse mice",
+    "person people",
+    "phenomenon phenomena",
+    "scarf scarves",
+    "self selves",
+    "shelf shelves",
+    "thief thieves",
+    "tooth teeth",
+    "vertex vertices",
+    "wife wives",
+    "wolf wolves",
+    "woman women",
+)
+_OTHER_GROUPS: Final = ("bad worse worst", "far farther farthest furthest", "good better best")
+
+
+def forms_of(term: str) -> tuple[str, ...]:
+    """The other forms of an English word of irregular inflection, as terms of the analyzer, sorted.
+
+    From a closed table of some 150 words; stop words are left out. Empty for every other term, and for text
+    that is no term.
+    """
+    return _table().get(term, ())
+
+
+@cache
+def _table() -> dict[str, tuple[str, ...]]:
+    found: dict[str, set[str]] = {}
+    for group in (*VERB_GROUPS, *_NOUN_GROUPS, *_OTHER_GROUPS):
+        terms = set(analyze_query(group)) - STOP_WORDS
+        for term in terms:
+            found.setdefault(term, set()).update(terms - {term})
+    return {term: tuple(sorted(others)) for term, others in found.items() if others}

@@ -1,0 +1,136 @@
+"""Cuts a question into words and marks, so that no term of the analyzer lies across two words.
+
+A word keeps what makes it an identifier: `ADR-016`, `C++`, `a.b@c.org`, `@alice`, `#tag`, a path, an
+address of the web. Linear in the text: every repetition is over a class that excludes what follows it,
+or is bounded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+# What stands between words. ASCII but for `_`, and the punctuation of the scripts people ask in; what
+# is not listed here stays in its word, where the analyzer passes over it. The typographic apostrophe
+# and hyphens are joiners, zero-width joiners belong to their word.
+_MARKS: Final = (
+    r"!-/:-@\[-\^`{-~\xa1-\xa9\xab\xac\xae-\xb1\xb4\xb6-\xb8\xbb\xbf\xd7\xf7"
+    r"\u060c\u061b\u061f\u066a-\u066d\u06d4\u0964\u0965\u2012-\u2018\u201a-\u2027\u2030-\u205e"
+    r"\u3001-\u3003\u3008-\u3011\u3014-\u301f\u3030\u30fb\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65"
+)
+_GAPS: Final = r"\s\x00-\x1f\x7f-\x9f\u200b\ud800-\udfff"
+_INNER: Final = rf"[^{_GAPS}{_MARKS}]"
+_WORD: Final = (
+    # The lengths are bounded because a failed attempt is made again at the next sign.
+    r"[A-Za-z][A-Za-z0-9+.-]{1,15}://[^\s<>\"\u201c\u201d\ud800-\udfff]+"
+    r"|[A-Za-z]:\\[^\s<>\"|\ud800-\udfff]+"
+    rf"|(?<![\w/.~])(?:~|\.\.?)?/[\w@+~-][\w.@+~-]*(?:/[\w.@+~-]*)*"
+    r"|[\w.@+-]{1,64}(?:/[\w.@+-]{1,64}){2,16}/?"
+    rf"|(?:(?<!{_INNER})[@#])?{_INNER}+(?:[-.'@\u2010\u2011\u2019]{_INNER}+)*(?:\+\+|[+#](?!{_INNER}))?"
+)
+_PIECES: Final = re.compile(rf"(?P<word>{_WORD})|[{_MARKS}]")
+_UNREADABLE: Final = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+_TRAILING: Final = ".,;:!?)]}'\""
+
+_IDENTIFIERS: Final = re.compile(
+    r"[@#].+"
+    r"|.*(?:://|[\\/@_]|\+\+$)"
+    r"|[A-Za-z][#+]$"
+    r"|(?=.*[A-Za-z])(?=.*[0-9])"
+    r"|.*[a-z][A-Z]"
+    r"|[A-Za-z][\w-]*\.[a-z][a-z0-9]{0,4}$"
+)
+_MEASURES: Final = re.compile(r"[0-9]+(?:\.[0-9]+)?(?:[a-z]{1,3}|-[a-z-]+)")
+"""`10km`, `18th`, `5pm`, `4-letter`: numbers, though letters follow."""
+
+_QUOTES: Final = {
+    '"': '"',
+    "\u201c": "\u201d",
+    "\u201e": "\u201c",
+    "\u00ab": "\u00bb",
+    "\u300c": "\u300d",
+    "\u300e": "\u300f",
+    "\u300a": "\u300b",
+    "\u2018": "\u2019",
+    "'": "'",
+}
+QUOTED_WORDS_MAX: Final = 16
+"""A longer quotation is a text, not a title."""
+
+
+class Piece(NamedTuple):
+    """A word or a mark, and where it stands: `text[start:end]`."""
+
+    text: str
+    start: int
+    end: int
+    word: bool
+
+
+def clean(text: str) -> str:
+    """`text` with a space for each control character and for each lone surrogate, which spaCy refuses."""
+    return _UNREADABLE.sub(" ", text)
+
+
+def split(text: str) -> list[Piece]:
+    """The words and marks of `text`, in order; what is left out is white space or as good as it."""
+    pieces = []
+    at = 0
+    while found := _PIECES.search(text, at):
+        start, at = found.span()
+        word = found["word"] is not None
+        if word and text[at - 1] in _TRAILING:
+            at = start + max(1, len(found.group().rstrip(_TRAILING)))
+        pieces.append(Piece(text[start:at], start, at, word))
+    return pieces
+
+
+def is_word(text: str) -> bool:
+    """Whether a piece is a word and not a mark or white space."""
+    found = _PIECES.match(text)
+    return found is not None and found["word"] is not None
+
+
+def plain(word: str) -> str:
+    """`word` in small letters, its apostrophes as a keyboard writes them: how the tables are read."""
+    return word.lower().replace("\u2019", "'")
+
+
+def bare(word: str) -> str:
+    """`word` without a possessive ending."""
+    cut = word[:-2] if word[-2:] in {"'s", "\u2019s", "'S", "\u2019S"} else word
+    return cut or word
+
+
+def is_identifier(word: str) -> bool:
+    """Whether a word names something by its shape: `ADR-016`, `foo_bar`, `camelCase`, `C++`, `x.py`, `@a`."""
+    name = bare(word)[:256]
+    return _IDENTIFIERS.match(name) is not None and _MEASURES.fullmatch(name) is None
+
+
+def quotations(pieces: Sequence[Piece]) -> list[tuple[int, int]]:
+    """The quoted phrases, as ranges of `pieces` without their marks."""
+    found = []
+    at = 0
+    while at < len(pieces):
+        end = _closing(pieces, at)
+        if end > at + 1:
+            found.append((at + 1, end))
+            at = end
+        at += 1
+    return found
+
+
+def _closing(pieces: Sequence[Piece], at: int) -> int:
+    """The index of the mark that closes the quotation opened at `at`, or 0."""
+    closing = _QUOTES.get(pieces[at].text)
+    following = at + 1 < len(pieces) and pieces[at + 1].start == pieces[at].end
+    attached = at > 0 and pieces[at - 1].word and pieces[at - 1].end == pieces[at].start
+    if closing is None or not following or (attached and closing in "'\""):
+        return 0
+    for end in range(at + 1, min(len(pieces), at + 1 + 2 * QUOTED_WORDS_MAX)):
+        if pieces[end].text == closing:
+            words = sum(piece.word for piece in pieces[at + 1 : end])
+            return end if 1 <= words <= QUOTED_WORDS_MAX else 0
+    return 0
