@@ -18,7 +18,8 @@ from engine.errors import BusyError, ConflictError, CorruptionError, InDoubtErro
 from engine.events import AtomBody, Entry, EventKind, GenesisBody, GenesisDetail
 from engine.fold import Overlay
 from engine.followers.base import Follower, are_current, catch_up
-from engine.followers.index import IndexFollower, document_text
+from engine.followers.documents import atom_body
+from engine.followers.index import IndexFollower
 from engine.followers.records import Records, head_guards, seal
 from engine.followers.tags import TagsFollower
 from engine.followers.trees import TreesFollower
@@ -45,7 +46,7 @@ READ_LOSSES = 3
 
 def projections() -> tuple[Records, IndexFollower, TagsFollower, TreesFollower]:
     """Everything that is made from the journal, records first, each new and without memory."""
-    index = IndexFollower(lambda rows, seq: document_text(read_entry(rows, seq).body))
+    index = IndexFollower(lambda rows, seq: atom_body(read_entry(rows, seq).body))
     return Records(), index, TagsFollower(), TreesFollower()
 
 

@@ -38,6 +38,8 @@ CONTEXTS: Final[dict[str, str]] = {
         "rows-node",
         "overall",
         "analyzer",
+        "source",
+        "term",
     )
 }
 """Role → context string. Append-only: a context never gets a second meaning."""
@@ -51,6 +53,8 @@ _COMMITMENT: Final = _PREPARED["commitment"]
 _ROW: Final = _PREPARED["row"]
 _ROW_INNER: Final = _PREPARED["row-inner"]
 _ROWS_NODE: Final = _PREPARED["rows-node"]
+_SOURCE: Final = _PREPARED["source"]
+_TERM: Final = _PREPARED["term"]
 
 
 class TreeHasher(NamedTuple):
@@ -144,6 +148,22 @@ def rows_node(left: bytes, right: bytes) -> bytes:
 def analyzer_fingerprint(probes: bytes) -> bytes:
     """Names an analyzer by what it made of the probe list: H(analyzer; probes)."""
     return _PREPARED["analyzer"].copy().update(probes).digest()
+
+
+def source_number(source: bytes) -> int:
+    """What stands for a source in the index, 64 bits: the first 8 bytes of H(source; UTF-8), little-endian.
+
+    Never 0: a hash that comes out as 0 counts as 1. Short enough to be forged; nothing is proved by it.
+    """
+    return int.from_bytes(_SOURCE.copy().update(source).digest(8), "little") or 1
+
+
+def term_number(term: bytes) -> int:
+    """What stands for a term in fingerprints and phrases: the first 8 bytes of H(term; UTF-8), little-endian.
+
+    Short enough to be forged; nothing is proved by it.
+    """
+    return int.from_bytes(_TERM.copy().update(term).digest(8), "little")
 
 
 def overall_root(

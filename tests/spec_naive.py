@@ -6,17 +6,16 @@ import datetime as dt
 import hashlib
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import cbor2
 from blake3 import blake3
 
+from tests.spec_facts import Document, Terms, document
+
 Rows = Sequence[tuple[bytes, bytes]]
 """(header, payload) of each event, in order."""
-
-Terms = Callable[[str], list[str]]
-"""The terms of a document, stop words included."""
 
 EMPTY = bytes(32)
 ON_ATOMS, ON_EDGES, GIVES_ORDINAL = range(1, 7), (8, 9), (1, 2)
@@ -181,7 +180,7 @@ def day_of(time: int) -> str:
     return (dt.date(1970, 1, 1) + dt.timedelta(days=min(time // 86_400_000_000, last))).isoformat()
 
 
-def segments(documents: Sequence[list[str]]) -> list[tuple[bytes, Sequence[list[str]]]]:
+def segments(documents: Sequence[Document]) -> list[tuple[bytes, Sequence[Document]]]:
     """SPEC 12: key and documents of each segment, then of the tail if there is one."""
     found = []
     start, count = 0, len(documents)
@@ -193,27 +192,35 @@ def segments(documents: Sequence[list[str]]) -> list[tuple[bytes, Sequence[list[
     return found + ([(b"\xff" + u(start, 4), documents[start:])] if start < count else [])
 
 
-def index_leaves(documents: Sequence[list[str]], stop_words: frozenset[str]) -> dict[bytes, bytes]:
+def index_leaves(documents: Sequence[Document], stop_words: frozenset[str]) -> dict[bytes, bytes]:
     """SPEC 12: the leaves of the `index` tree, that of the tail included."""
     return {key: summary(some, stop_words) for key, some in segments(documents)}
 
 
-def term_rows(documents: Sequence[list[str]], stop_words: frozenset[str]) -> list[tuple[bytes, bytes]]:
-    """SPEC 12: (term or 00, value) of each row of a segment with these documents."""
+def little(numbers: Iterable[int], width: int) -> bytes:
+    """SPEC 3: little-endian numbers."""
+    return b"".join(number.to_bytes(width, "little") for number in numbers)
+
+
+def term_rows(documents: Sequence[Document], stop_words: frozenset[str]) -> list[tuple[bytes, bytes]]:
+    """SPEC 12: (t, value) of each row of a segment with these documents."""
     postings: dict[bytes, list[tuple[int, int]]] = {}
-    for offset, terms in enumerate(documents):
-        for term, count in Counter(terms).items():
-            postings.setdefault(term.encode(), []).append((offset, min(count, 255)))
-    lengths = [min(sum(term not in stop_words for term in terms), 65_535) for terms in documents]
-    rows = [(b"\0", u(len(documents), 4) + b"\0" + b"".join(n.to_bytes(2, "little") for n in lengths))]
+    for offset, (text, head, _) in enumerate(documents):
+        for mark, terms in ((b"", text), (b"\1", head)):
+            for term, count in Counter(terms).items():
+                postings.setdefault(mark + term.encode(), []).append((offset, min(count, 255)))
+    lengths = [min(sum(term not in stop_words for term in text), 65_535) for text, _, _ in documents]
+    size = u(len(documents), 4) + b"\0"
+    rows = [(b"\0", size + little(lengths, 2))]
+    columns = zip(*(facts for _, _, facts in documents), strict=True)
+    rows.append((b"\0\1", size + b"".join(little(column, 8) for column in columns)))
     for raw, found in sorted(postings.items()):
-        head = u(len(found), 4) + u(max(tf for _, tf in found), 1)
-        offsets = b"".join(offset.to_bytes(2, "little") for offset, _ in found)
-        rows.append((raw, head + offsets + bytes(tf for _, tf in found)))
+        begin = u(len(found), 4) + u(max(tf for _, tf in found), 1)
+        rows.append((raw, begin + little((offset for offset, _ in found), 2) + bytes(tf for _, tf in found)))
     return rows
 
 
-def summary(documents: Sequence[list[str]], stop_words: frozenset[str]) -> bytes:
+def summary(documents: Sequence[Document], stop_words: frozenset[str]) -> bytes:
     """SPEC 12: the summary of a segment with these documents."""
     rows = term_rows(documents, stop_words)
     total = sum(rows[0][1][at] + 256 * rows[0][1][at + 1] for at in range(5, len(rows[0][1]), 2))
@@ -228,11 +235,7 @@ def all_roots(rows: Rows, terms: Terms, stop_words: frozenset[str]) -> dict[str,
     roots = {"log": log_root([header for header, _ in rows])}
     for namespace, leaves in values([fields for fields, _ in events]).items():
         roots[namespace] = tree_root(namespace, {key: dumps(value) for key, value in leaves.items()})
-    documents = [
-        terms(body[0] if body[1] is None else f"{body[1]}\n{body[0]}")
-        for fields, body in events
-        if fields[3] in GIVES_ORDINAL
-    ]
+    documents = [document(body, terms, stop_words) for fields, body in events if fields[3] in GIVES_ORDINAL]
     roots["index"] = tree_root("index", index_leaves(documents, stop_words))
     roots["tags"] = tree_root("tags", tag_rows(events))
     data = u(1, 4) + events[0][0][7] + u(len(rows), 8) + roots["log"] + u(4, 2)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tests.spec_facts import Terms, document
 from tests.spec_naive import (
     GIVES_ORDINAL,
     ON_ATOMS,
     ON_EDGES,
     Rows,
-    Terms,
     dumps,
     frontier,
     identity,
@@ -45,7 +45,8 @@ def all_rows(journal: Rows, terms: Terms, stop_words: frozenset[str]) -> dict[by
     rows |= {b"p/" + u(seq, 8): payload for seq, (_, payload) in enumerate(journal)}
     rows[b"meta/log"] = dumps([events[-1][0][2], frontier(headers)])
     for name in ("records", "index", "tags", "trees"):
-        rows[b"meta/cursor/" + name.encode()] = dumps([1, len(headers), leaf_of(headers[-1])])
+        version = 2 if name == "index" else 1
+        rows[b"meta/cursor/" + name.encode()] = dumps([version, len(headers), leaf_of(headers[-1])])
     leaves = {
         name: {key: dumps(value) for key, value in found.items()}
         for name, found in values([fields for fields, _ in events]).items()
@@ -65,7 +66,7 @@ def index_rows(
 ) -> tuple[dict[bytes, bytes], dict[bytes, bytes]]:
     """SPEC 12: the rows of `index`, and the leaves of its tree that have rows."""
     giving = [(fields[1], body) for fields, body in events if fields[3] in GIVES_ORDINAL]
-    documents = [terms(body[0] if body[1] is None else f"{body[1]}\n{body[0]}") for _, body in giving]
+    documents = [document(body, terms, stop_words) for _, body in giving]
     rows = {b"i/doc/" + u(ordinal, 4): u(seq, 8) for ordinal, (seq, _) in enumerate(giving)}
     if giving:
         rows[b"i/head"] = u(len(giving), 4) + leaf_of(headers[giving[-1][0]])
@@ -75,7 +76,7 @@ def index_rows(
             del leaves[key]
             continue
         rows[b"i/sum/" + key] = summary(some, stop_words)
-        rows |= {b"i/seg/" + key + b"/" + term: value for term, value in term_rows(some, stop_words)}
+        rows |= {b"i/seg/" + key + b"/" + t: value for t, value in term_rows(some, stop_words)}
     return rows, leaves
 
 

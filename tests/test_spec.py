@@ -10,13 +10,13 @@ from engine import errors, limits
 from engine.cli.helping import EXIT_CODES
 from engine.codec import BODIES, DETAILS, HEADER_FIELDS, SALT_BYTES
 from engine.events import RESERVED_KINDS, AtomBody, EventKind, Header
-from engine.followers import chunks, segments
+from engine.followers import chunks, columns, segments
 from engine.followers.tags import Group
 from engine.layout import COUNTERS, CURSOR, FAMILIES, FORMAT, LOG, NAMESPACES
 from engine.model import EdgeType, State
 from engine.records import FIRST_TYPE_CODE, AtomRecord, EdgeRecord
 from engine.store import projections
-from engine.text import analyzer, identifiers, make_unicode14_table, words
+from engine.text import analyzer, identifiers, labels, make_unicode14_table, simhash, words
 from proofs import hashing
 from tests.spec_page import blocks, number, page, record_fields, stop_words, table
 
@@ -183,8 +183,10 @@ def test_exit_codes_are_listed() -> None:
 def test_projections_and_namespaces_are_named() -> None:
     """The projections with their version, and the namespaces in their order, are as the page says."""
     names = [follower.name for follower in projections()]
-    assert f"four projections: {', '.join(f'`{name}`' for name in names)}, each of version 1." in page()
-    assert {follower.version for follower in projections()} == {1}
+    assert f"four projections: {', '.join(f'`{name}`' for name in names)}; `index` is of version 2," in page()
+    assert {follower.name: follower.version for follower in projections()} == {
+        name: 2 if name == "index" else 1 for name in names
+    }
     assert f"for {', '.join(NAMESPACES)}: u8 length" in page()
 
 
@@ -220,8 +222,14 @@ def test_white_space_is_listed() -> None:
         ("1 to {:,} members", chunks.SPARSE_MAX),
         ("{:,} bytes of bits", chunks.DENSE_BYTES),
         ("The last N mod {}", segments.SEGMENT_DOCUMENTS),
-        ("at most {:,}. Its length", 255),
+        ("at most {:,}. A document's length", columns.TF_MAX),
         ("not stop words, at most {:,}.", segments.LENGTH_MAX),
+        ("in its first {} code points", labels.LABEL_WITHIN),
+        ("the label has 1 to {} code points", labels.LABEL_CHARS_MAX),
+        ("and is 1 to {} words", labels.LABEL_WORDS_MAX),
+        ("M is 0x{:X}; sums", simhash.MULTIPLIER),
+        ("0 if fewer than {} of the terms", simhash.DISTINCT_MIN),
+        ("differ in fewer than {} bits", simhash.NEAR_BITS),
         ("Keep the first 2^{} code points", analyzer.TEXT_CHARS_MAX.bit_length() - 1),
         ("then up to {} times", analyzer.JOINS_MAX),
         ("in at most {} bytes of UTF-8", identifiers.TERM_BYTES_MAX),

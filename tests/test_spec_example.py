@@ -19,6 +19,8 @@ from engine.text.analyzer import analyze_query, fingerprint, index_terms
 from engine.text.probes import probes
 from tests import spec_naive as naive
 from tests.spec_analyzer import SpecAnalyzer
+from tests.spec_facts import Document, document, number
+from tests.spec_naive import u
 from tests.spec_page import blocks, named, stop_words
 from tests.spec_rows import all_rows
 
@@ -60,6 +62,23 @@ def example_rows() -> list[tuple[bytes, bytes]]:
         (bytes.fromhex(example[f"header {n}"]), bytes.fromhex(example[f"payload {n}"]))
         for n in range(sum(name.startswith("header") for name in example))
     ]
+
+
+def example_terms(text: str) -> list[str]:
+    """The terms that the page prints for the texts, titles and labels of its example."""
+    example = named("example")
+    return {
+        "ADR-016\nThe daemon listens on port 8080.": example["terms 0"],
+        "ADR-016": example["head 0"],
+        "Écoute: l'été, daemon!": example["terms 1"],
+        "Écoute": example["head 1"],
+    }[text].split()
+
+
+def example_documents() -> list[Document]:
+    """The documents of the page's example."""
+    bodies = [naive.opened(*row)[1] for row in example_rows()[1:3]]
+    return [document(body, example_terms, stop_words()) for body in bodies]
 
 
 def example_roots() -> dict[str, str]:
@@ -106,24 +125,21 @@ def test_engine_keeps_the_other_bytes_of_the_example(example_engine: Engine) -> 
 
 def test_page_alone_gives_the_roots_of_the_example() -> None:
     """From the page's rows and terms, its rules give its roots, with no code of the engine."""
-    example = named("example")
-    documents = iter([example["terms 0"].split(), example["terms 1"].split()])
-    found = naive.all_roots(example_rows(), lambda _: next(documents), stop_words())
+    found = naive.all_roots(example_rows(), example_terms, stop_words())
     assert {name: root.hex() for name, root in found.items()} == example_roots()
 
 
 def test_checkpoint_of_the_example_holds_the_roots_before_it() -> None:
     """The example's last event holds the overall root and the namespace roots of the five before it."""
-    example, rows = named("example"), example_rows()
-    documents = iter([example["terms 0"].split(), example["terms 1"].split()])
-    found = naive.all_roots(rows[:-1], lambda _: next(documents), stop_words())
+    rows = example_rows()
+    found = naive.all_roots(rows[:-1], example_terms, stop_words())
     header, body = naive.opened(*rows[-1])
     assert header[7] == found["overall"]
     assert body[0] == [found[name] for name in ("atoms", "edges", "index", "tags")]
 
 
 def test_small_values_of_the_example_follow_from_the_page() -> None:
-    """Ids, frontier, leaf value and summary of the example come out of the page's rules."""
+    """Ids, frontier, leaf value, facts and summary of the example come out of the page's rules."""
     example, rows = named("example"), example_rows()
     events = [naive.opened(*row) for row in rows]
     id_key = events[0][1][0]
@@ -132,7 +148,9 @@ def test_small_values_of_the_example_follow_from_the_page() -> None:
     assert naive.frontier([header for header, _ in rows]).hex() == example["frontier"]
     atoms = naive.values([fields for fields, _ in events])["atoms"]
     assert naive.dumps(atoms[bytes.fromhex(example["id first"])]).hex() == example["value first"]
-    documents = [example["terms 0"].split(), example["terms 1"].split()]
+    documents = example_documents()
+    for ordinal, found in enumerate(documents):
+        assert " ".join(f"{fact:x}" for fact in found.facts) == example[f"facts {ordinal}"]
     assert naive.summary(documents, stop_words()).hex() == example["summary tail"]
 
 
@@ -147,6 +165,8 @@ def test_constants_follow_from_the_page() -> None:
         naive.default_id(key, None, "a", 0, None),
         naive.default_id(key, "s", "", 0, "k"),
         fingerprint(),
+        u(number("source", "adr/016.md"), 8),
+        u(number("term", "daemon"), 8),
     ]
     assert list(named("constants").values()) == [value.hex() for value in expected]
 
@@ -166,6 +186,8 @@ WORDS = (
     "the",
     "🚀",
 )
+SPEAKERS = ((), ("Anna:",), ("**Dr. Bo:**",), ("李：",))
+TITLES = (None, "Title of it", "Sea (ship)", "The Who (band)", "東京都")
 
 
 def busy_store(seed: int, rounds: int) -> Engine:
@@ -175,13 +197,13 @@ def busy_store(seed: int, rounds: int) -> Engine:
     engine.register_type("listens_on")
     atoms = [engine.add(f"start {n}").subject for n in range(3)]
     for n in range(rounds):
-        text = " ".join(chance.choices(WORDS, k=chance.randrange(1, 12)))
+        text = " ".join([*chance.choice(SPEAKERS), *chance.choices(WORDS, k=chance.randrange(1, 12))])
         atom = chance.choice(atoms)
         one, two = chance.sample(atoms[:3], 2)
         live = engine.get(atom).tombstone is None
         match chance.randrange(9):
             case 0 if live:
-                engine.revise(atom, content=f"{text} {n}", title=chance.choice((None, "Title of it")))
+                engine.revise(atom, content=f"{text} {n}", title=chance.choice(TITLES))
             case 1 if live:
                 engine.tombstone(atom)
             case 2:
@@ -201,7 +223,8 @@ def busy_store(seed: int, rounds: int) -> Engine:
                     "source": chance.choice((None, "a/b.md")),
                     "created": chance.choice((None, 0, 1 << 62)),
                 }
-                fields |= {"key": chance.choice((None, f"key {n}")), "sequence": n, "trust": n % 101}
+                fields |= {"key": chance.choice((None, f"key {n}")), "trust": n % 101}
+                fields |= {"sequence": chance.choice((None, n)), "title": chance.choice(TITLES)}
                 atoms.append(engine.add(f"{text} {n}", **fields).subject)
     return engine
 
@@ -231,7 +254,15 @@ def test_page_alone_gives_all_of_a_store_with_segments_and_dense_chunks() -> Non
 
     engine = Engine(MemoryBackend(), clock=Clock(), salts=salt_of)
     commands = (
-        Add(f"{WORDS[n % 13]} {WORDS[n % 7]} {n % 97}", tags=("all",), occurrence=n) for n in range(5_400)
+        Add(
+            f"{WORDS[n % 13]}: {WORDS[n % 7]} {n % 97}",
+            title=TITLES[n % 5],
+            tags=("all",),
+            source=f"{n % 11}",
+            sequence=n,
+            occurrence=n,
+        )
+        for n in range(5_400)
     )
     assert len(list(engine.apply_many(commands))) == 5_400
     shown = engine.root()

@@ -4,9 +4,9 @@
     i/doc/ ordinal[4]  u64be seq of the event that gave the ordinal
     i/seg/…, i/sum/…   the segments: `engine.followers.segments`
 
-A document is an atom's title, if it has one, a newline, and its content. The `index` tree has a leaf
-for each segment, SegmentName.key → summary row. The tail has no rows: its terms are kept in memory
-and, wherever they are not at hand, made again from the journal.
+What a document is says `engine.followers.documents`. The `index` tree has a leaf for each segment,
+SegmentName.key → summary row. The tail has no rows: its documents are kept in memory and, wherever
+they are not at hand, made again from the journal.
 """
 
 from __future__ import annotations
@@ -16,10 +16,12 @@ from typing import Final
 
 from backends.base import Batch, Reader
 from engine.errors import CorruptionError
-from engine.events import AtomBody, AtomDetail, Body, Entry, EventKind
-from engine.followers import postings
+from engine.events import AtomBody, AtomDetail, Entry, EventKind
+from engine.followers import columns, postings
 from engine.followers.base import Follower
-from engine.followers.index_view import IndexView, PostingsCache, Tail
+from engine.followers.documents import Document, atom_body, document_of
+from engine.followers.index_cache import PostingsCache
+from engine.followers.index_view import IndexView
 from engine.followers.segments import (
     SEGMENT_DOCUMENTS,
     SegmentName,
@@ -30,13 +32,13 @@ from engine.followers.segments import (
     parse_summary_key,
     segments_of,
 )
+from engine.followers.tail import Tail
 from engine.layout import INDEX, INDEX_HEAD, INDEX_SUMMARIES, document_key, tree_prefix
 from engine.pages import PagedTree
-from engine.text.analyzer import index_terms
 from proofs.hashing import key_digest, value_digest
 
-LoadText = Callable[[Reader, int], str | None]
-"""The document text of the event at a seq, by `document_text`; None where the payload is destroyed."""
+LoadBody = Callable[[Reader, int], AtomBody | None]
+"""The atom in the body of the event at a seq; None where the payload is destroyed."""
 
 _GIVES_ORDINAL = (EventKind.ATOM_ADDED, EventKind.ATOM_REVISED)
 BULK_DOCUMENTS: Final = 4096
@@ -45,13 +47,6 @@ segments that were merged soon after."""
 
 _TAILS_KEPT = 2
 """The newest tail, and the one before it for when the batch that made the newest was not written."""
-
-
-def document_text(body: Body | None) -> str | None:
-    """What is indexed of an event's body; None when there is no atom in it."""
-    if not isinstance(body, AtomBody):
-        return None
-    return body.content if body.title is None else f"{body.title}\n{body.content}"
 
 
 class IndexFollower(Follower):
@@ -63,12 +58,12 @@ class IndexFollower(Follower):
     """
 
     name = "index"
-    version = 1
+    version = 2
     prefixes = (INDEX, tree_prefix("index"))
 
-    def __init__(self, load_text: LoadText) -> None:
-        """`load_text` is only asked for ordinals of the tail, when it is not in memory."""
-        self._load_text = load_text
+    def __init__(self, load_body: LoadBody) -> None:
+        """`load_body` is only asked for ordinals of the tail, when it is not in memory."""
+        self._load_body = load_body
         self._tree = PagedTree("index")
         self._tails: tuple[Tail, ...] = ()
         self._cache = PostingsCache()
@@ -102,7 +97,7 @@ class IndexFollower(Follower):
             if not isinstance(detail, AtomDetail) or detail.ordinal != count:
                 raise CorruptionError(f"event {entry.header.seq} does not give the next ordinal, {count}")
             batch.put(document_key(count), entry.header.seq.to_bytes(8, "big"))
-            documents.append(index_terms(document_text(entry.body) or ""))
+            documents.append(document_of(atom_body(entry.body)))
             count += 1
         if count // SEGMENT_DOCUMENTS != tail.end // SEGMENT_DOCUMENTS:
             self._build(rows, batch, tail, documents, count)
@@ -141,7 +136,7 @@ class IndexFollower(Follower):
         return IndexView(rows, _summaries(rows, tail.end), tail, self._cache)
 
     def _build(
-        self, rows: Reader, batch: Batch, tail: Tail, documents: Sequence[Sequence[str]], count: int
+        self, rows: Reader, batch: Batch, tail: Tail, documents: Sequence[Document], count: int
     ) -> None:
         """Write the segments of `count` ordinals that are not there, and drop those they replace."""
         summaries = dict(_summaries(rows, tail.end))
@@ -158,8 +153,8 @@ class IndexFollower(Follower):
                 batch.delete(old.summary_key)
                 leaves[key_digest("index", old.key)] = None
             first = max(name.start, tail.start) - tail.start
-            parts.append(postings.build(documents[first : name.end - tail.start]))
-            term_rows, summary = postings.encode(postings.merge(parts))
+            parts.append(columns.build(documents[first : name.end - tail.start]))
+            term_rows, summary = postings.encode(columns.merge(parts))
             prefix = name.row_prefix
             for term, value in term_rows:
                 batch.put(prefix + term, value)
@@ -192,7 +187,7 @@ class IndexFollower(Follower):
         for key, raw in zip(keys, rows.multi_get(keys), strict=True):
             if raw is None or len(raw) != 8:
                 raise CorruptionError(f"{describe(key)}: {'missing' if raw is None else 'not 8 bytes'}")
-            documents.append(index_terms(self._load_text(rows, int.from_bytes(raw, "big")) or ""))
+            documents.append(document_of(self._load_body(rows, int.from_bytes(raw, "big"))))
         return Tail(head, start, tuple(documents))
 
 

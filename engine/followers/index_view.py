@@ -1,207 +1,25 @@
-"""The index as of one moment, as searching sees it: postings and lengths, read when asked for."""
+"""The index as of one moment, as searching sees it: rows are read when they are asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from backends.base import Reader
-from engine.followers import postings
-from engine.followers.segments import LENGTHS, TAIL_LEVEL, SegmentName, Summary
+from engine.followers.facts import Facts
+from engine.followers.index_cache import Impacts, PostingsCache, Scaled, TermImpacts
+from engine.followers.segments import HEAD, SegmentName, Summary
+from engine.followers.tail import Postings, Tail
 from engine.text.identifiers import TERM_BYTES_MAX
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-CACHE_BYTES_MAX: Final = 32 << 20
-CACHE_ENTRY_BYTES: Final = 400
-"""What an entry costs beside its numbers: two array objects, a tuple and a key, measured."""
+__all__ = ["Facts", "Impacts", "IndexView", "Postings", "TermImpacts"]
 
 DENSE_SHARE: Final = 2
 """Where one document in so many has a term, each gets a number: faster by a third, and no larger."""
-
-
-class Postings(NamedTuple):
-    """Who of one segment mentions a term; read-only arrays of equal length."""
-
-    start: int
-    """The ordinal that offset 0 stands for."""
-    offsets: NDArray[np.uint16]
-    """Ascending."""
-    tfs: NDArray[np.uint8]
-
-
-class Impacts(NamedTuple):
-    """What mentioning a term is worth in the documents of one segment: tf / (norm + tf); read-only."""
-
-    start: int
-    """The ordinal that offset 0 stands for."""
-    offsets: NDArray[np.uint16] | None
-    """Ascending; None where `values` has a number for every document, 0 for those without the term."""
-    values: NDArray[np.float64]
-
-
-class TermImpacts(NamedTuple):
-    """The impacts of a term, segment by segment, ordinals ascending over all."""
-
-    df: int
-    """How many documents mention it."""
-    parts: tuple[Impacts, ...]
-
-
-class Scaled:
-    """What is worked out for one content of the index and one pair of BM25's constants."""
-
-    def __init__(self, key: tuple[object, ...], norms: NDArray[np.float64]) -> None:
-        """`key` is all they depend on; `norms`: k1 · (1 − b + b · length / average length), by ordinal."""
-        self.key = key
-        self.norms = norms
-        self.impacts: dict[str, TermImpacts] = {}
-
-
-class Tail:
-    """The documents after the last segment, made from the journal. Immutable."""
-
-    def __init__(self, head: bytes, start: int, documents: tuple[Sequence[str], ...]) -> None:
-        """`head` is the row the tail belongs to; `documents` are the terms of ordinals from `start` on."""
-        self.head = head
-        self.start = start
-        self.documents = documents
-
-    @property
-    def end(self) -> int:
-        """The number of ordinals, N."""
-        return self.start + len(self.documents)
-
-    @property
-    def key(self) -> bytes:
-        """Its key in the `index` tree."""
-        return bytes([TAIL_LEVEL]) + self.start.to_bytes(4, "big")
-
-    @cached_property
-    def columns(self) -> postings.Columns:
-        """Its content as a segment's columns."""
-        return postings.build(self.documents)
-
-    @cached_property
-    def rows(self) -> list[postings.TermRow]:
-        """The rows it would have as a segment, in key order."""
-        return self._encoded[0]
-
-    @cached_property
-    def summary(self) -> Summary:
-        """The summary it would have as a segment."""
-        return self._encoded[1]
-
-    @cached_property
-    def total_length(self) -> int:
-        """The sum of its documents' lengths; unlike `summary` it needs no hashing."""
-        return int(self.columns.lengths.sum(dtype="i8"))
-
-    @cached_property
-    def _encoded(self) -> tuple[list[postings.TermRow], Summary]:
-        return postings.encode_few(self.documents)
-
-    @cached_property
-    def _ranges(self) -> dict[bytes, tuple[int, int]]:
-        ends = self.columns.dfs.cumsum()
-        starts = ends - self.columns.dfs
-        pairs = zip(starts.tolist(), ends.tolist(), strict=True)
-        return dict(zip(self.columns.terms, pairs, strict=True))
-
-    def find(self, term: bytes) -> Postings | None:
-        """The postings of `term` among these documents."""
-        found = self._ranges.get(term)
-        if found is None:
-            return None
-        start, end = found
-        return Postings(self.start, self.columns.offsets[start:end], self.columns.tfs[start:end])
-
-
-class PostingsCache:
-    """Decoded rows of segments and impacts, at most CACHE_BYTES_MAX of both; emptied when full.
-
-    A row is named by the root of its segment, which stands for the bytes it was decoded from, so no
-    entry is ever wrong. Impacts go first: they are larger, and of no use after the next document.
-    The norms come on top, 8 bytes a document. Safe between threads: a lost entry is made again.
-    """
-
-    def __init__(self) -> None:
-        self._postings: dict[tuple[bytes, bytes], tuple[NDArray[np.uint16], NDArray[np.uint8]] | None] = {}
-        self._lengths: dict[bytes, NDArray[np.uint16]] = {}
-        self._row_bytes = 0
-        self._scaled: Scaled | None = None
-        self._impact_bytes = 0
-
-    @property
-    def size(self) -> int:
-        """How many bytes are kept, norms not counted."""
-        return self._row_bytes + self._impact_bytes
-
-    def postings(
-        self, rows: Reader, name: SegmentName, root: bytes, term: bytes
-    ) -> tuple[NDArray[np.uint16], NDArray[np.uint8]] | None:
-        """The decoded row of `term` in a segment, or None if it has none.
-
-        Raises:
-            CorruptionError: the row is malformed.
-        """
-        try:
-            return self._postings[root, term]
-        except KeyError:
-            pass
-        key = name.row_prefix + term
-        value = rows.get(key)
-        found = None if value is None else postings.decode_postings(key, value, name.documents)
-        self._make_room(rows=len(value or b"") + CACHE_ENTRY_BYTES)
-        self._postings[root, term] = found
-        return found
-
-    def lengths(self, rows: Reader, name: SegmentName, root: bytes) -> NDArray[np.uint16]:
-        """The lengths of a segment's documents.
-
-        Raises:
-            CorruptionError: the row is missing or malformed.
-        """
-        found = self._lengths.get(root)
-        if found is None:
-            key = name.row_prefix + LENGTHS
-            found = postings.decode_lengths(key, rows.get(key), name.documents)
-            self._make_room(rows=2 * name.documents + CACHE_ENTRY_BYTES)
-            self._lengths[root] = found
-        return found
-
-    def scaled(self, key: tuple[object, ...]) -> Scaled | None:
-        """What was kept last, if it depends on the same."""
-        kept = self._scaled
-        return kept if kept is not None and kept.key == key else None
-
-    def keep_scaled(self, scaled: Scaled) -> None:
-        """Keep this instead of what was kept last: queries between two writes share it."""
-        self._impact_bytes = 0
-        self._scaled = scaled
-
-    def keep_impacts(self, scaled: Scaled, term: str, found: TermImpacts) -> None:
-        """Keep the impacts of one more term."""
-        size = 0
-        for _, offsets, values in found.parts:
-            size += values.nbytes + (0 if offsets is None else offsets.nbytes) + CACHE_ENTRY_BYTES
-        self._make_room(impacts=size + CACHE_ENTRY_BYTES)
-        scaled.impacts[term] = found
-
-    def _make_room(self, *, rows: int = 0, impacts: int = 0) -> None:
-        if self.size + rows + impacts > CACHE_BYTES_MAX:
-            if self._scaled is not None:
-                self._scaled.impacts.clear()
-            self._impact_bytes = 0
-        if self.size + rows + impacts > CACHE_BYTES_MAX:
-            self._postings.clear()
-            self._lengths.clear()
-            self._row_bytes = 0
-        self._row_bytes += rows
-        self._impact_bytes += impacts
 
 
 class IndexView:
@@ -215,8 +33,10 @@ class IndexView:
         self._segments = segments
         self._tail = tail
         self._cache = cache
-        # The roots and the head stand for every document, and so for every length.
-        self._content = (tail.head, *(summary.root for _, summary in segments))
+        self.content: tuple[bytes, ...] = (tail.head, *(summary.root for _, summary in segments))
+        """The head of the tail and the segments' roots: they stand for all that this index says."""
+        self.settled: int = tail.start
+        """How many documents are in segments; the others are in the tail."""
         self._ends = {name.start: name.end for name, _ in segments} | {tail.start: tail.end}
         self.documents: int = tail.end
         """N: all ordinals ever given, dead ones too."""
@@ -231,17 +51,41 @@ class IndexView:
         Raises:
             CorruptionError: a row is malformed.
         """
+        return self._postings(term, b"")
+
+    def heads(self, term: str) -> list[Postings]:
+        """As `postings`, in whose head it is: a title, or the label of a text without one.
+
+        Nearly all of them mention it in their text, too; a label's asterisks may have parted its terms.
+
+        Raises:
+            CorruptionError: a row is malformed.
+        """
+        return self._postings(term, HEAD)
+
+    def _postings(self, term: str, mark: bytes) -> list[Postings]:
         raw = term.encode()
-        if not 0 < len(raw) <= TERM_BYTES_MAX or raw == LENGTHS:
+        if not 0 < len(raw) <= TERM_BYTES_MAX or raw[0] <= HEAD[0]:
             return []
         found = []
         for name, summary in self._segments:
-            decoded = self._cache.postings(self._rows, name, summary.root, raw)
+            decoded = self._cache.postings(self._rows, name, summary.root, mark + raw)
             if decoded is not None:
                 found.append(Postings(name.start, *decoded))
-        if self._tail.documents and (newest := self._tail.find(raw)) is not None:
+        if self._tail.documents and (newest := self._tail.find(mark + raw)) is not None:
             found.append(newest)
         return found
+
+    @cached_property
+    def facts(self) -> Facts:
+        """What is known of every document, by ordinal; 0 for one that has no body.
+
+        Kept until the index changes; then only the facts of new segments are read.
+
+        Raises:
+            CorruptionError: a row is missing or malformed.
+        """
+        return self._cache.facts(self._rows, self.content, self._segments, self._tail)
 
     @cached_property
     def lengths(self) -> NDArray[np.uint16]:
@@ -257,27 +101,65 @@ class IndexView:
             parts.append(self._tail.columns.lengths)
         return np.concatenate([np.zeros(0, "<u2"), *parts])
 
-    def impacts(self, term: str, k1: float, b: float) -> TermImpacts:
+    def impacts(self, term: str, k1: float, b: float, head: float = 0.0) -> TermImpacts:
         """What mentioning `term` is worth, and in which documents.
+
+        Args:
+            term: An analysed term.
+            k1: BM25's constant, 0 or more.
+            b: BM25's other constant, 0 to 1.
+            head: Being in the head counts so many times as being in the text, on top of that: where the
+                text mentions the term, tf is tf + head · (tf in the head), as BM25F has it (Robertson,
+                Zaragoza & Taylor 2004). 0 or more; df does not depend on it.
 
         Raises:
             CorruptionError: a row is malformed.
         """
         scaled = self._scaled(k1, b)
-        found = scaled.impacts.get(term)
+        found = scaled.impacts.get((term, head))
         if found is None:
             parts = self.postings(term)
+            heads = {part.start: part for part in self.heads(term)} if head else {}
             df = sum(len(part.offsets) for part in parts)
-            found = TermImpacts(df, tuple(self._weigh(part, scaled.norms) for part in parts))
-            self._cache.keep_impacts(scaled, term, found)
+            weighed = (self._weigh(part, heads.get(part.start), head, scaled.norms) for part in parts)
+            found = TermImpacts(df, tuple(weighed))
+            self._cache.keep_impacts(scaled, term, head, found)
         return found
 
-    def _weigh(self, part: Postings, norms: NDArray[np.float64]) -> Impacts:
+    def values_at(self, impacts: TermImpacts, ordinals: NDArray[np.int64]) -> NDArray[np.float64]:
+        """What a term is worth in each of the documents `ordinals`, 0 where it is not mentioned.
+
+        The ordinals may stand in any order, repeat, and be none of this index.
+        """
+        import numpy as np
+
+        found = np.zeros(len(ordinals))
+        for start, offsets, values in impacts.parts:
+            local = ordinals - start
+            if offsets is None:
+                inside = np.flatnonzero((local >= 0) & (local < len(values)))
+                found[inside] = values[local[inside]]
+                continue
+            inside = np.flatnonzero((local >= 0) & (local <= int(offsets[-1])))
+            asked = local[inside].astype(np.uint16)
+            places = offsets.searchsorted(asked)
+            mentioned = offsets[places] == asked
+            found[inside[mentioned]] = values[places[mentioned]]
+        return found
+
+    def _weigh(
+        self, part: Postings, in_head: Postings | None, head: float, norms: NDArray[np.float64]
+    ) -> Impacts:
         import numpy as np
 
         start = part.start
         offsets = part.offsets.astype(np.int64)
         values = part.tfs.astype(np.float64)
+        if in_head is not None:
+            places = part.offsets.searchsorted(in_head.offsets)
+            places[places == len(offsets)] = 0
+            both = part.offsets[places] == in_head.offsets
+            values[places[both]] += head * in_head.tfs[both]
         values /= norms[start:].take(offsets) + values
         documents = self._ends[start] - start
         if len(offsets) * DENSE_SHARE < documents:
@@ -289,7 +171,7 @@ class IndexView:
     def _scaled(self, k1: float, b: float) -> Scaled:
         import numpy as np
 
-        key = (k1, b, *self._content)
+        key = (k1, b, *self.content)
         kept = self._cache.scaled(key)
         if kept is not None:
             return kept

@@ -7,14 +7,18 @@ segment and in no row; the tail is treated as one segment of its own when the ro
 
     i/seg/ level[1] start[4] / term      one row for each term, in order of the term's bytes
         value = u32be df ‖ u8 max tf ‖ df × u16le offset from start, ascending ‖ df × u8 tf
+    i/seg/ level[1] start[4] / 01 term   the same, of the terms of each document's head
     i/seg/ level[1] start[4] / 00        the first row: how long each document is
         value = u32be documents ‖ u8 0 ‖ documents × u16le length
+    i/seg/ level[1] start[4] / 00 01     the second row: facts about each document
+        value: `engine.followers.facts`
     i/sum/ level[1] start[4]             the summary: canonical CBOR [documents, total length, rows, root]
 
-A term is 1 to 64 bytes of UTF-8, never 00. tf is clamped to 255 and a length to 65,535; the length
-is the number of terms that are not stop words. A document without a body has length 0 and no terms.
-`rows` counts the rows of terms and of lengths; `root` is the Merkle tree over all of them in key
-order, leaf = row_hash(term, inner_row_hash(value)), split as in RFC 6962.
+A term is 1 to 64 bytes of UTF-8 of which the first is above 01. A document's head is its title, or the
+label of a line of a conversation (`engine.text.labels`). tf is clamped to 255 and a length to 65,535;
+the length is the number of terms of the text that are not stop words. A document without a body has
+length 0, no terms, and facts of 0. `rows` counts all rows; `root` is the Merkle tree over them in key
+order, leaf = row_hash(rest of the key, inner_row_hash(value)), split as in RFC 6962.
 """
 
 from __future__ import annotations
@@ -35,6 +39,12 @@ TAIL_LEVEL: Final = 0xFF
 
 LENGTHS: Final = b"\x00"
 """The key of the row of lengths; before every term, and itself none."""
+
+FACTS: Final = b"\x00\x01"
+"""The key of the row of facts."""
+
+HEAD: Final = b"\x01"
+"""Stands before a term of a head; no term begins with it."""
 
 HEAD_BYTES: Final = 5
 LENGTH_MAX: Final = 0xFFFF
@@ -79,6 +89,11 @@ class Summary(NamedTuple):
     total_length: int
     rows: int
     root: bytes
+
+
+def documents_head(documents: int) -> bytes:
+    """What the rows begin with that have something for each of `documents` documents."""
+    return documents.to_bytes(4, "big") + b"\x00"
 
 
 def segments_of(count: int) -> list[SegmentName]:

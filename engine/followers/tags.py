@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 CHUNK_BITS = 16
 
+_READ_CHUNKS_MAX = 8
+"""Measured on LevelDB: reading a row takes 2 µs, beginning a scan 15."""
+
 
 class Group(IntEnum):
     """What a set is about. The numbers are stored: append only."""
@@ -140,8 +143,13 @@ def _row_key(name: SetName, chunk: int) -> bytes:
     return _set_prefix(name) + chunk.to_bytes(2, "big")
 
 
-def members(rows: Reader, name: SetName) -> BitMap:
+def members(rows: Reader, name: SetName, below: int | None = None) -> BitMap:
     """All ordinals in a set, dead ones included.
+
+    Args:
+        rows: Where to read.
+        name: The set.
+        below: All ordinals there are, if the caller knows: a few reads are cheaper than a scan.
 
     Raises:
         CorruptionError: a row is not one of this follower's.
@@ -150,6 +158,13 @@ def members(rows: Reader, name: SetName) -> BitMap:
 
     prefix = _set_prefix(name)
     found = BitMap()
+    if below is not None and below <= _READ_CHUNKS_MAX << CHUNK_BITS:
+        for chunk in range((below >> CHUNK_BITS) + 1):
+            key = _row_key(name, chunk)
+            raw = rows.get(key)
+            if raw is not None:
+                found |= chunks.members(raw, chunk, key)
+        return found
     for key, raw in rows.scan(prefix, prefix + b"\xff\xff\xff"):
         if len(key) == len(prefix) + 2:
             chunk = int.from_bytes(key[-2:], "big")

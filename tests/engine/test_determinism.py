@@ -19,7 +19,7 @@ from tests.engine.workloads import commands
 from tests.support.children import ROOT as FOLDER
 
 COUNT = 400
-ROOT = "94f0cfa6f1d74e807294f9789c3a21277a749fef0171e65124a7d3f0de35438f"
+ROOT = "67e99e3ba0dc850803a3d408eb68eeb859daf9f98cde6eab0dde3698d66cbf2a"
 """The overall root of 400 commands, a checkpoint in the middle: changes only with the format."""
 
 MAKE = """

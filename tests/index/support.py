@@ -9,18 +9,25 @@ from backends.base import Batch, Reader
 from backends.memory import MemoryBackend
 from engine.codec import pack
 from engine.events import AtomBody, AtomDetail, Body, Entry, EventKind, Header, ReasonBody
-from engine.followers.index import IndexFollower, document_text
+from engine.followers.documents import atom_body
+from engine.followers.index import IndexFollower
 from engine.followers.index_view import IndexView
 from engine.text.analyzer import index_terms
 from engine.text.words import STOP_WORDS
 from proofs.hashing import inner_row_hash, row_hash, rows_node
+from tests.spec_facts import Document, document
 
 Rows = dict[bytes, bytes]
 
+Written = str | AtomBody | None
+"""A content, or a whole body, or a destroyed one."""
 
-def body(content: str, title: str | None = None) -> AtomBody:
-    """The body of an atom of which only the text matters."""
-    return AtomBody(content, title, "note", (), (), None, None, "internal", None, None, 0)
+
+def body(
+    content: str, title: str | None = None, source: str | None = None, sequence: int | None = None
+) -> AtomBody:
+    """The body of an atom of which only the given fields matter."""
+    return AtomBody(content, title, "note", (), (), source, sequence, "internal", None, None, 0)
 
 
 def entry(seq: int, ordinal: int, text: Body | None, kind: EventKind = EventKind.ATOM_ADDED) -> Entry:
@@ -30,12 +37,12 @@ def entry(seq: int, ordinal: int, text: Body | None, kind: EventKind = EventKind
     return Entry(header, text, seq.to_bytes(32, "big"))
 
 
-def history(texts: Iterable[str | None], between: int = 0) -> list[Entry]:
-    """One entry for each text (None: destroyed), with `between` events that give no ordinal after each."""
+def history(texts: Iterable[Written], between: int = 0) -> list[Entry]:
+    """One entry for each text, with `between` events that give no ordinal after each."""
     entries: list[Entry] = []
     for ordinal, text in enumerate(texts):
         kind = EventKind.ATOM_REVISED if ordinal % 3 == 2 else EventKind.ATOM_ADDED
-        entries.append(entry(len(entries), ordinal, None if text is None else body(text), kind))
+        entries.append(entry(len(entries), ordinal, body(text) if isinstance(text, str) else text, kind))
         entries += [
             entry(len(entries) + more, ordinal, ReasonBody(""), EventKind.ATOM_TOMBSTONED)
             for more in range(between)
@@ -71,30 +78,39 @@ class World:
         """The index as it is now."""
         return self.follower.view(self.rows)
 
-    def _load(self, rows: Reader, seq: int) -> str | None:
+    def _load(self, rows: Reader, seq: int) -> AtomBody | None:
         self.loads += 1
-        return document_text(self.entries[seq].body)
+        return atom_body(self.entries[seq].body)
 
 
-def world_of(texts: Iterable[str | None]) -> World:
+def world_of(texts: Iterable[Written]) -> World:
     """A store with all of `texts` followed at once."""
     world = World(history(texts))
     world.follow(0, len(world.entries))
     return world
 
 
-def plain_segment(texts: Sequence[str | None]) -> tuple[Rows, bytes]:
-    """The rows of one segment, by term, and the bytes of its summary, from the text of its documents."""
+def plain_document(text: Written) -> Document:
+    """Terms, head and facts of a text, worked out by the code that knows only SPEC.md."""
+    if text is None:
+        return Document([], [], (0, 0, 0, 0))
+    return document(body(text) if isinstance(text, str) else text, index_terms, STOP_WORDS)
+
+
+def plain_segment(texts: Sequence[Written]) -> tuple[Rows, bytes]:
+    """The rows of one segment, by the end of their keys, and the bytes of its summary, from its texts."""
+    documents = [plain_document(text) for text in texts]
     postings: dict[bytes, list[tuple[int, int]]] = {}
-    lengths = []
-    for offset, text in enumerate(texts):
-        counts = Counter(index_terms(text or ""))
-        lengths.append(sum(tf for term, tf in counts.items() if term not in STOP_WORDS))
-        for term, tf in counts.items():
-            postings.setdefault(term.encode(), []).append((offset, min(tf, 255)))
-    rows = {
-        b"\x00": len(texts).to_bytes(4, "big") + b"\x00" + b"".join(n.to_bytes(2, "little") for n in lengths)
-    }
+    for offset, (terms, head, _) in enumerate(documents):
+        for raw, tf in Counter(
+            [term.encode() for term in terms] + [b"\x01" + t.encode() for t in head]
+        ).items():
+            postings.setdefault(raw, []).append((offset, min(tf, 255)))
+    lengths = [sum(term not in STOP_WORDS for term in terms) for terms, _, _ in documents]
+    count = len(texts).to_bytes(4, "big") + b"\x00"
+    rows = {b"\x00": count + b"".join(n.to_bytes(2, "little") for n in lengths)}
+    columns = [[facts[fact] for _, _, facts in documents] for fact in range(4)]
+    rows[b"\x00\x01"] = count + b"".join(n.to_bytes(8, "little") for column in columns for n in column)
     for raw, found in sorted(postings.items()):
         offsets = b"".join(offset.to_bytes(2, "little") for offset, _ in found)
         tfs = bytes(tf for _, tf in found)
@@ -125,7 +141,7 @@ def plain_sizes(count: int) -> list[tuple[int, int, int]]:
     return found
 
 
-def plain_rows(texts: Sequence[str | None], between: int = 0) -> Rows:
+def plain_rows(texts: Sequence[Written], between: int = 0) -> Rows:
     """All rows of the index but those of its tree."""
     rows: Rows = {}
     for level, start, size in plain_sizes(len(texts)):

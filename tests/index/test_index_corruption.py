@@ -6,11 +6,13 @@ from backends.base import Batch
 from engine.errors import CorruptionError
 from engine.followers import postings
 from engine.followers.segments import SegmentName, decode_summary, parse_summary_key
-from tests.index.support import World, history, world_of
+from tests.index.support import World, Written, history, world_of
 
+TEXTS: list[Written] = ["Anna: the sea", "ship"]
 NAME = SegmentName(0, 0)
 SEA = NAME.row_prefix + b"sea"
 LENGTHS = NAME.row_prefix + b"\x00"
+FACTS = NAME.row_prefix + b"\x00\x01"
 GOOD = bytes([0, 0, 0, 2, 3, 1, 0, 4, 0, 3, 1])
 """Documents 1 and 4 say it three times and once."""
 
@@ -33,7 +35,7 @@ BAD_POSTINGS = {
 
 def full_world() -> World:
     """A store with three segments of 256 and one event short of merging four."""
-    return world_of(["the sea", "ship"] * 511)
+    return world_of(TEXTS * 511)
 
 
 def put(world: World, key: bytes, value: bytes | None) -> None:
@@ -52,28 +54,37 @@ def test_good_postings() -> None:
 
 @pytest.mark.parametrize("case", BAD_POSTINGS)
 def test_malformed_postings_are_refused_when_searched(case: str) -> None:
-    """A malformed row of a term is no answer; the error names its key."""
+    """A malformed row of a term of a text or head is no answer; the error names its key."""
     world = full_world()
     put(world, SEA, BAD_POSTINGS[case])
+    put(world, NAME.row_prefix + b"\x01anna", BAD_POSTINGS[case])
     with pytest.raises(CorruptionError, match=r"i/seg/.*sea"):
         world.view().postings("sea")
+    with pytest.raises(CorruptionError, match=r"i/seg/.*x01anna"):
+        world.view().heads("anna")
 
 
 @pytest.mark.parametrize("case", BAD_POSTINGS)
 def test_malformed_postings_are_refused_when_merged(case: str) -> None:
     """A malformed row of a term is not merged away; the error names its key."""
     world = full_world()
-    world.entries = history(["the sea", "ship"] * 513)
+    world.entries = history(TEXTS * 513)
     put(world, SEA, BAD_POSTINGS[case])
     with pytest.raises(CorruptionError, match=r"i/seg/.*sea"):
         world.follow(1022, 1026)
 
 
-@pytest.mark.parametrize("term", [b"\xff", b"a\xc3", b"x" * 65, b"\xed\xa0\x80"])
+NO_TERMS = [
+    *(b"\xff", b"a\xc3", b"x" * 65, b"\xed\xa0\x80", b"\x00\x02", b"\x00sea"),
+    *(b"\x01", b"\x01\xff", b"\x01" + b"x" * 65, b"\x01\x01sea", b"\x01\x00"),
+]
+
+
+@pytest.mark.parametrize("term", NO_TERMS)
 def test_rows_of_what_is_no_term_are_refused_when_merged(term: bytes) -> None:
-    """A key that ends in no term of 1 to 64 bytes of UTF-8 is named."""
+    """A key that ends in no term of 1 to 64 bytes of UTF-8, of a head or a text, is named."""
     world = full_world()
-    world.entries = history(["the sea", "ship"] * 513)
+    world.entries = history(TEXTS * 513)
     put(world, NAME.row_prefix + b"sea", None)
     put(world, NAME.row_prefix + term, GOOD)
     with pytest.raises(CorruptionError, match="not a term"):
@@ -84,7 +95,7 @@ def test_rows_of_what_is_no_term_are_refused_when_merged(term: bytes) -> None:
 def test_malformed_lengths_are_refused(value: bytes | None) -> None:
     """Without the lengths of every document there is no score and no merging."""
     world = full_world()
-    world.entries = history(["the sea", "ship"] * 513)
+    world.entries = history(TEXTS * 513)
     put(world, LENGTHS, value)
     with pytest.raises(CorruptionError, match=r"i/seg/.*x00"):
         _ = world.view().lengths
@@ -92,11 +103,37 @@ def test_malformed_lengths_are_refused(value: bytes | None) -> None:
         world.follow(1022, 1026)
 
 
-@pytest.mark.parametrize("term", [b"sea", b"ship", b"the"])
+LATE = (1 << 63) + 1
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        b"",
+        b"\x00\x00\x01\x00\x00" + bytes(32 * 256 - 1),
+        b"\x00\x00\x01\x00\x00" + bytes(32 * 257),
+        b"\x00\x00\x01\x00\x01" + bytes(32 * 256),
+        b"\x00\x00\x01\x01\x00" + bytes(32 * 256),
+        b"\x00\x00\x01\x00\x00" + bytes(8 * 256) + LATE.to_bytes(8, "little") + bytes(24 * 256 - 8),
+    ],
+)
+def test_malformed_facts_are_refused(value: bytes | None) -> None:
+    """Without facts of every document, or with a sequence beyond all sequences, there is no answer."""
+    world = full_world()
+    world.entries = history(TEXTS * 513)
+    put(world, FACTS, value)
+    with pytest.raises(CorruptionError, match=r"i/seg/.*x00.x01"):
+        _ = world.view().facts
+    with pytest.raises(CorruptionError, match=r"i/seg/.*x00.x01"):
+        world.follow(1022, 1026)
+
+
+@pytest.mark.parametrize("term", [b"sea", b"ship", b"the", b"\x01anna"])
 def test_a_missing_row_is_noticed_when_merged(term: bytes) -> None:
     """A segment with fewer rows than its summary counts is not merged."""
     world = full_world()
-    world.entries = history(["the sea", "ship"] * 513)
+    world.entries = history(TEXTS * 513)
     put(world, NAME.row_prefix + term, None)
     with pytest.raises(CorruptionError, match="does not fit the rows"):
         world.follow(1022, 1026)

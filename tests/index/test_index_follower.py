@@ -9,29 +9,44 @@ from hypothesis import strategies as st
 from backends.base import Batch
 from backends.memory import MemoryBackend
 from engine.errors import CorruptionError
-from engine.followers.index import IndexFollower, document_text
+from engine.followers.index import IndexFollower
 from engine.followers.segments import segments_of
 from engine.pages import PagedTree
 from proofs.hashing import EMPTY, key_digest, value_digest
-from tests.index.support import World, body, entry, history, plain_rows, plain_segment, plain_sizes, world_of
+from tests.index.support import (
+    World,
+    Written,
+    body,
+    entry,
+    history,
+    plain_rows,
+    plain_segment,
+    plain_sizes,
+    world_of,
+)
 
-ROOT_OF_300 = "a914d7daea398c52efcacc5c78f2cf3ef3e0838554a42a54cf6586ff6a33679e"
-ROWS_ROOT = "d846eb89dab0bbdcf1d6ee6b20b0e960769badb8c6b32ae59ad1702d28b5e104"
+ROOT_OF_300 = "335709d617188ecdfcc922485f8c3b9ef0cb298ebdf0a8f459c94fc2b22e2786"
+ROWS_ROOT = "3a1d949bbeb080ad4881078ec9a155bd6de1d59fecb48ffa0560854864fb7215"
 
 WORDS = ("the", "sea", "ship", "ADR-016", "is", "running", "猫が", "x" * 80, "café", "of")
+TITLES = (None, None, "The sea", "The sea (band)", "ADR-016 running", "of the")
 
 
-def texts_of(count: int, seed: int = 1) -> list[str | None]:
-    """Short documents; some are destroyed and some have no terms."""
+def texts_of(count: int, seed: int = 1) -> list[Written]:
+    """Short documents, some in a source, with a title or a label; some are destroyed, some have no terms."""
     chosen = random.Random(seed)
-    texts: list[str | None] = []
+    texts: list[Written] = []
     for number in range(count):
-        text = " ".join(chosen.choices(WORDS, k=chosen.randrange(5)))
+        words = chosen.choices(WORDS, k=chosen.randrange(8))
+        speaker = chosen.choice(("", "", "Anna: ", "**Anna Sea:** "))
+        source = chosen.choice((None, "a.md", "b.md"))
+        sequence = chosen.choice((None, 0, number, (1 << 63) - 1))
+        text = body(speaker + " ".join(words), chosen.choice(TITLES), source, sequence)
         texts.append(None if number % 17 == 5 else text)
     return texts
 
 
-def tree_rows(texts: list[str | None]) -> dict[bytes, bytes]:
+def tree_rows(texts: list[Written]) -> dict[bytes, bytes]:
     """The rows of the `index` tree, made by one update in an empty store."""
     leaves: dict[bytes, bytes | None] = {}
     for level, start, size in plain_sizes(len(texts)):
@@ -144,7 +159,13 @@ def test_the_root_of_an_empty_index() -> None:
 
 def test_golden_roots() -> None:
     """The roots of a fixed history never change under this format."""
-    world = world_of([f"ADR-{number:03} the ship number {number} sails, café 猫が" for number in range(300)])
+    texts = [f"ADR-{number:03} the ship number {number} sails, café 猫が" for number in range(300)]
+    bodies = [
+        body(text, ("The ship (band)", None)[number % 2], "sea.md", number)
+        for number, text in enumerate(texts)
+    ]
+    bodies[5:10] = [body(f"Anna: {text}") for text in texts[5:10]]
+    world = world_of(bodies)
     assert world.follower.root(world.rows).hex() == ROOT_OF_300
     assert world.follower.tail(world.rows).summary.root.hex() == ROWS_ROOT
 
@@ -206,18 +227,11 @@ def test_ordinals_must_follow_one_another() -> None:
         world.follower.follow([entry(7, 3, body("ship"))], world.rows, Batch())
 
 
-def test_a_title_is_indexed() -> None:
-    """The text of a document is its title, a line break and its content; other bodies have none."""
-    assert document_text(body("content", "A title")) == "A title\ncontent"
-    assert document_text(body("content")) == "content"
-    assert document_text(None) is None
-
-
 def test_frequencies_and_lengths_are_clamped() -> None:
     """A term frequency over 255 and a length over 65,535 are kept as these."""
-    world = world_of(["sea " * 300 + "the " * 70_000, "ship " * 70_000])
-    [postings] = world.view().postings("sea")
-    assert postings.tfs.tolist() == [255]
+    world = world_of([body("sea " * 299 + "the " * 70_000, "sea"), body("ship " * 70_000, "ship " * 300)])
+    assert [postings.tfs.tolist() for postings in world.view().postings("sea")] == [[255]]
+    assert [postings.tfs.tolist() for postings in world.view().heads("ship")] == [[255]]
     assert world.view().lengths.tolist() == [300, 65_535]
 
 

@@ -52,6 +52,8 @@ def test_the_contexts_are_the_ones_the_format_names() -> None:
         "rows-node",
         "overall",
         "analyzer",
+        "source",
+        "term",
     ]
     assert {role: f"memroot v1 {role}" for role in roles} == hashing.CONTEXTS
 
@@ -90,6 +92,13 @@ def test_each_hash_takes_in_exactly_the_bytes_that_the_format_says(name: str) ->
     """A hash equals BLAKE3 derive_key over the fields written out by hand."""
     made, role, data = LAYOUTS[name]
     assert made() == plain(role, data)
+
+
+@given(st.binary(max_size=80))
+def test_numbers_are_the_first_eight_bytes_of_a_hash(data: bytes) -> None:
+    """The number of a source or of a term is the beginning of the hash of its role, little-endian."""
+    assert hashing.source_number(data) == int.from_bytes(plain("source", data)[:8], "little")
+    assert hashing.term_number(data) == int.from_bytes(plain("term", data)[:8], "little")
 
 
 @given(
