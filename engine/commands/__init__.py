@@ -7,11 +7,13 @@ idempotence lives. Deciding either succeeds whole or raises before anything is w
 from engine.commands.atoms import Add, Revise, Revive, Tag, Tombstone, Untag
 from engine.commands.base import Command, Transaction
 from engine.commands.edges import Link, RegisterType, Unlink
+from engine.commands.merge import Merge, Unmerge
 
 __all__ = [
     "Add",
     "Command",
     "Link",
+    "Merge",
     "RegisterType",
     "Revise",
     "Revive",
@@ -19,5 +21,6 @@ __all__ = [
     "Tombstone",
     "Transaction",
     "Unlink",
+    "Unmerge",
     "Untag",
 ]

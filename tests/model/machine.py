@@ -13,7 +13,20 @@ from backends.base import Backend
 from backends.memory import MemoryBackend
 from engine.audit.verify import verify
 from engine.border import show_id
-from engine.commands import Add, Command, Link, RegisterType, Revise, Revive, Tag, Tombstone, Unlink, Untag
+from engine.commands import (
+    Add,
+    Command,
+    Link,
+    Merge,
+    RegisterType,
+    Revise,
+    Revive,
+    Tag,
+    Tombstone,
+    Unlink,
+    Unmerge,
+    Untag,
+)
 from engine.engine import Engine
 from engine.errors import EngineError
 from engine.followers.base import drop
@@ -23,8 +36,8 @@ from engine.model import State
 from proofs.log import leaf_hash
 from proofs.log import root_of as log_root_of
 from tests.engine.support import BEGIN, backend_of, projection_rows, rows_of, salt_of
-from tests.model.reference import Reference
-from tests.model.strategies import ANY_OP, ATOMS, OPS, UPKEEP, WEIGHTS
+from tests.model.merging import MergingReference
+from tests.model.strategies import ANY_OP, ATOMS, MERGING, OPS, UPKEEP, WEIGHTS
 
 Op = tuple[str, tuple[Any, ...]]
 Pair = tuple[Command, Callable[[], object]]
@@ -39,7 +52,7 @@ class EngineMachine(RuleBasedStateMachine):
         self.now = BEGIN
         self.others: list[Backend] = []
         self.engine = self.start(opened())
-        self.model = Reference(salt_of, self.now)
+        self.model = MergingReference(salt_of, self.now)
 
     def start(self, backend: Backend) -> Engine:
         """An engine on `backend` with this machine's clock."""
@@ -98,6 +111,14 @@ class EngineMachine(RuleBasedStateMachine):
         return Unlink(show_id(src), kind, show_id(dst), reason), lambda: self.model.unlink(
             src, kind, dst, reason
         )
+
+    def _merge(self, first: int, second: int, force: bool) -> Pair:
+        keep, other = self.atom(first), self.atom(second)
+        return Merge(show_id(keep), show_id(other), force), lambda: self.model.merge(keep, other, force=force)
+
+    def _unmerge(self, number: int) -> Pair:
+        atom = self.atom(number)
+        return Unmerge(show_id(atom)), lambda: self.model.unmerge(atom)
 
     def carry_out(self, pairs: list[Pair]) -> None:
         """Have engine and reference do the same; both must refuse alike, and then change nothing."""
@@ -165,6 +186,12 @@ class EngineMachine(RuleBasedStateMachine):
     def link(self, first: int, kind: str, second: int) -> None:
         """A link of a built-in type."""
         self.carry_out([self.pair(("link", (first, kind, second, 1.0, b"")))])
+
+    @rule(ops=MERGING)
+    def merges(self, ops: list[Op]) -> None:
+        """Two atoms are merged and taken apart, with changes by hand before, between and after."""
+        for op in ops:
+            self.carry_out([self.pair(op)])
 
     @rule(ops=st.lists(ANY_OP, max_size=5))
     def batch(self, ops: list[Op]) -> None:

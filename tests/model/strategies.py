@@ -10,12 +10,16 @@ from hypothesis import strategies as st
 from engine.border import show_id
 from tests.engine.support import BEGIN
 
-TEXTS = st.sampled_from(["sea", "the ship", "Ship ADR-016\nsails", "größe 猫が", "x" * 300, "a\u0301 b"])
+NEAR = ("The ship sails for the far side of the sea.", "The ship sails for the far side of the sea!")
+"""Two texts of the same terms."""
+TEXTS = st.sampled_from(
+    ["sea", "the ship", "Ship ADR-016\nsails", "größe 猫が", "x" * 300, "a\u0301 b", *NEAR, *NEAR]
+)
 TAGS = st.lists(
     st.sampled_from(["Red", "red", "#RED", "two words", "Straße", "STRASSE", "é", "e\u0301"]), max_size=4
 )
 ATOMS = st.integers(0, 7) | st.just(99)
-NAMES = st.sampled_from(["references", "part_of", "listens_on", "runs.on", "unheard_of"])
+NAMES = st.sampled_from(["references", "part_of", "supersedes", "listens_on", "runs.on", "unheard_of"])
 GIVEN_IDS = st.sampled_from([None, None, show_id(bytes([7] * 16)), show_id(bytes([8] * 16))])
 KEYS = st.sampled_from([None, None, "k1", "k2"])
 FIELDS = st.fixed_dictionaries(
@@ -44,8 +48,38 @@ OPS = {
     "register": st.tuples(NAMES.filter(lambda name: name != "unheard_of")),
     "link": st.tuples(ATOMS, NAMES, ATOMS, WEIGHTS, DATA),
     "unlink": st.tuples(ATOMS, NAMES, ATOMS, st.just("")),
+    "merge": st.tuples(ATOMS, ATOMS, st.booleans()),
+    "unmerge": st.tuples(ATOMS),
 }
 ANY_OP = st.one_of(*(st.tuples(st.just(name), arguments) for name, arguments in OPS.items()))
+
+
+def _merging(keep: int, other: int) -> st.SearchStrategy[list[tuple[str, tuple[Any, ...]]]]:
+    """Steps around a merge of two atoms; some are refused, which is as well."""
+    tags = st.lists(st.sampled_from(["red", "two words", "é"]), min_size=1, max_size=2)
+    buckets = st.sampled_from([["inbox"], ["work"], ["inbox", "work"]])
+    revised = st.tuples(
+        st.sampled_from([keep, other]), st.none(), st.fixed_dictionaries({"buckets": buckets})
+    )
+    merge = st.just(("merge", (keep, other, True)))
+    step = st.one_of(
+        merge,
+        st.just(("unmerge", (other,))),
+        st.tuples(st.just("tag"), st.tuples(st.sampled_from([keep, other]), tags)),
+        st.tuples(st.just("untag"), st.tuples(st.just(keep), tags)),
+        st.tuples(st.just("revise"), revised),
+        st.just(("revive", (other, ""))),
+        st.tuples(
+            st.just("link"), st.tuples(st.just(keep), st.just("supersedes"), st.just(other), WEIGHTS, DATA)
+        ),
+        st.just(("unlink", (keep, "supersedes", other, ""))),
+    )
+    steps = st.lists(step, max_size=3)
+    parts = st.tuples(steps, merge.map(lambda op: [op]), steps, steps, st.just([("unmerge", (other,))]))
+    return parts.map(lambda found: [op for part in found for op in part])
+
+
+MERGING = st.tuples(st.integers(0, 3), st.integers(0, 3)).flatmap(lambda ends: _merging(*ends))
 UPKEEP: list[tuple[str, tuple[Any, ...]]] = [
     ("checkpoint", ()),
     *(("drop_one", (which,)) for which in range(4)),

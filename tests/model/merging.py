@@ -1,0 +1,144 @@
+"""Merging done the plain way: beside the reference's atoms and edges, who gave what to whom and still has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cbor2
+
+from engine.border import show_id
+from engine.errors import ConflictError, InvalidInputError, RefusedError
+from engine.journal import Salts
+from engine.text.analyzer import index_terms
+from engine.text.simhash import fingerprint, near
+from tests.model.reference import LIVE, Reference, Subject, identity
+
+SUPERSEDES = b"\x04"
+Given = tuple[dict[str, str], set[str]]
+"""Tags by identity, and buckets."""
+
+
+class MergingReference(Reference):
+    """A reference that also merges; of the engine it takes the fingerprints, which have their own tests."""
+
+    def __init__(self, salts: Salts, now: int) -> None:
+        super().__init__(salts, now)
+        self.reasons: dict[bytes, str] = {}
+        self.given: dict[bytes, Given] = {}
+        """By the key of the merge's edge: what the kept atom got by it and never lost since."""
+
+    def saved(self) -> dict[str, Any]:
+        """The whole state; what was given is changed in place, so each is copied."""
+        kept = {key: (dict(tags), set(buckets)) for key, (tags, buckets) in self.given.items()}
+        return super().saved() | {"given": kept}
+
+    def hide(self, atom: bytes, reason: str, *, hidden: bool) -> None:
+        """Tombstone the atom, or revive it, and remember why."""
+        before = self._known(atom)
+        super().hide(atom, reason, hidden=hidden)
+        if before.state != hidden:
+            self.reasons[atom] = reason if hidden else ""
+
+    def tag(self, atom: bytes, tags: tuple[str, ...], *, there: bool) -> None:
+        """As a plain reference; what is taken off was given by nobody any more."""
+        super().tag(atom, tags, there=there)
+        self._lose(atom)
+
+    def _content(self, kind: int, atom: bytes, body: dict[str, Any], before: Subject | None) -> None:
+        super()._content(kind, atom, body, before)
+        self._lose(atom)
+
+    def _lose(self, atom: bytes) -> None:
+        body = self.atoms[atom].body
+        has = set(map(identity, body["tags"]))
+        for key, (tags, buckets) in self.given.items():
+            if key.startswith(atom):
+                for name in tags.keys() - has:
+                    del tags[name]
+                buckets.intersection_update(body["buckets"])
+
+    def merge(self, keep: bytes, other: bytes, *, force: bool) -> None:
+        """Have `keep` stand for `other`."""
+        kept, gone = self._known(keep), self._known(other)
+        if keep == other:
+            raise InvalidInputError("an atom into itself")
+        if self._merged_into(other) == keep:
+            return
+        for atom in (keep, other):
+            if self._merged_into(atom):
+                raise ConflictError("merged already")
+            self._live(atom)
+        if self._has_edge(other, keep):
+            raise ConflictError("superseded")
+        if not force and not near(_fingerprint(kept), _fingerprint(gone)):
+            raise RefusedError("not near")
+        has = set(map(identity, kept.body["tags"]))
+        tags = {identity(tag): tag for tag in gone.body["tags"] if identity(tag) not in has}
+        buckets = set(gone.body["buckets"]) - set(kept.body["buckets"])
+        self.tag(keep, tuple(tags.values()), there=True)
+        if buckets:
+            self.revise(keep, buckets=tuple(sorted({*kept.body["buckets"], *buckets})))
+        self.hide(other, f"merged into {show_id(keep)}", hidden=True)
+        self._note(keep, other, tags, buckets)
+
+    def _note(self, keep: bytes, other: bytes, tags: dict[str, str], buckets: set[str]) -> None:
+        key, replaced = keep + SUPERSEDES + other, None
+        if self._has_edge(keep, other):
+            edge = self.edges[key].body
+            said = _said(edge["data"])
+            if said is None:
+                replaced = [edge["weight"], edge["data"]]
+            elif not tags and not buckets:
+                return
+            else:
+                replaced = said.get("replaced")
+                tags, buckets = self.given[key][0] | tags, self.given[key][1] | buckets
+            self.unlink(keep, "supersedes", other, "merged")
+        merged = {"tags": [tags[name] for name in sorted(tags)], "buckets": sorted(buckets)}
+        data = {"merged": merged} | ({} if replaced is None else {"replaced": replaced})
+        self.link(keep, "supersedes", other, 1.0, cbor2.dumps(data, canonical=True))
+        self.given[key] = (tags, buckets)
+
+    def unmerge(self, other: bytes) -> None:
+        """Have `other` back, and what it gave taken off."""
+        if self._known(other).state == LIVE:
+            return
+        keep = self._merged_into(other)
+        if keep is None:
+            raise ConflictError("tombstoned otherwise")
+        key = keep + SUPERSEDES + other
+        tags, buckets = self.given[key]
+        if tags or buckets:
+            body = self._live(keep).body
+            left = tuple(bucket for bucket in body["buckets"] if bucket not in buckets)
+            self.tag(keep, tuple(tags.values()), there=False)
+            self.revise(keep, buckets=left)
+        self.hide(other, "unmerged", hidden=False)
+        if self._has_edge(keep, other):
+            self.unlink(keep, "supersedes", other, "unmerged")
+            if replaced := (_said(self.edges[key].body["data"]) or {}).get("replaced"):
+                self.link(keep, "supersedes", other, *replaced)
+
+    def _merged_into(self, other: bytes) -> bytes | None:
+        if self.atoms[other].state == LIVE:
+            return None
+        for keep in self.atoms:
+            edge = self.edges.get(keep + SUPERSEDES + other)
+            merged = self.reasons[other] == f"merged into {show_id(keep)}"
+            if merged and edge is not None and _said(edge.body["data"]) is not None:
+                return keep
+        return None
+
+    def _has_edge(self, src: bytes, dst: bytes) -> bool:
+        edge = self.edges.get(src + SUPERSEDES + dst)
+        return edge is not None and edge.state == LIVE
+
+
+def _said(data: bytes) -> dict[str, Any] | None:
+    """What an edge's data says of a merge."""
+    said = cbor2.loads(data) if data else None
+    return said if isinstance(said, dict) and "merged" in said else None
+
+
+def _fingerprint(atom: Subject) -> int:
+    return fingerprint([*index_terms(atom.body["title"] or ""), *index_terms(atom.body["content"])])
