@@ -9,24 +9,44 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from engine.audit.verify import Report, verify
-    from engine.commands import Add, Link, RegisterType, Revise, Revive, Tag, Tombstone, Unlink, Untag
+    from engine.commands import (
+        Add,
+        Link,
+        Merge,
+        RegisterType,
+        Revise,
+        Revive,
+        Tag,
+        Tombstone,
+        Unlink,
+        Unmerge,
+        Untag,
+    )
     from engine.engine import Engine
     from engine.errors import EngineError
     from engine.graph import Follow, Form
     from engine.ingest.run import IngestReport
     from engine.maintenance import copy
     from engine.model import Atom, Checkpoint, Direction, Edge, EdgeType, Receipt, State
+    from engine.retrieval.answer import Bridge, Hit, Level, Recall, Role
     from engine.retrieval.bm25 import Bm25Config
+    from engine.retrieval.config import Protocol, RecallConfig, Signals
+    from engine.retrieval.duplicates import Duplicate, DuplicateGroup
     from engine.retrieval.filters import Filters
-    from engine.retrieval.recall import Hit, Recall, RecallConfig
+    from engine.retrieval.inflate import Context
+    from engine.retrieval.windows import Window
     from engine.version import __version__
 
 _MODULES = {
     "Add": "engine.commands",
     "Atom": "engine.model",
     "Bm25Config": "engine.retrieval.bm25",
+    "Bridge": "engine.retrieval.answer",
     "Checkpoint": "engine.model",
+    "Context": "engine.retrieval.inflate",
     "Direction": "engine.model",
+    "Duplicate": "engine.retrieval.duplicates",
+    "DuplicateGroup": "engine.retrieval.duplicates",
     "Edge": "engine.model",
     "EdgeType": "engine.model",
     "Engine": "engine.engine",
@@ -34,32 +54,43 @@ _MODULES = {
     "Filters": "engine.retrieval.filters",
     "Follow": "engine.graph",
     "Form": "engine.graph",
-    "Hit": "engine.retrieval.recall",
+    "Hit": "engine.retrieval.answer",
     "IngestReport": "engine.ingest.run",
+    "Level": "engine.retrieval.answer",
     "Link": "engine.commands",
-    "Recall": "engine.retrieval.recall",
-    "RecallConfig": "engine.retrieval.recall",
+    "Merge": "engine.commands",
+    "Protocol": "engine.retrieval.config",
+    "Recall": "engine.retrieval.answer",
+    "RecallConfig": "engine.retrieval.config",
     "Receipt": "engine.model",
     "RegisterType": "engine.commands",
     "Report": "engine.audit.verify",
     "Revise": "engine.commands",
     "Revive": "engine.commands",
+    "Role": "engine.retrieval.answer",
+    "Signals": "engine.retrieval.config",
     "State": "engine.model",
     "Tag": "engine.commands",
     "Tombstone": "engine.commands",
     "Unlink": "engine.commands",
+    "Unmerge": "engine.commands",
     "Untag": "engine.commands",
+    "Window": "engine.retrieval.windows",
+    "__version__": "engine.version",
     "copy": "engine.maintenance",
     "verify": "engine.audit.verify",
-    "__version__": "engine.version",
 }
 
 __all__ = [
     "Add",
     "Atom",
     "Bm25Config",
+    "Bridge",
     "Checkpoint",
+    "Context",
     "Direction",
+    "Duplicate",
+    "DuplicateGroup",
     "Edge",
     "EdgeType",
     "Engine",
@@ -69,7 +100,10 @@ __all__ = [
     "Form",
     "Hit",
     "IngestReport",
+    "Level",
     "Link",
+    "Merge",
+    "Protocol",
     "Recall",
     "RecallConfig",
     "Receipt",
@@ -77,11 +111,15 @@ __all__ = [
     "Report",
     "Revise",
     "Revive",
+    "Role",
+    "Signals",
     "State",
     "Tag",
     "Tombstone",
     "Unlink",
+    "Unmerge",
     "Untag",
+    "Window",
     "__version__",
     "copy",
     "verify",

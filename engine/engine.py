@@ -16,7 +16,20 @@ from backends.base import Backend
 from engine import limits, maintenance
 from engine.audit.verify import Report, verify
 from engine.border import instance, label, optional_integer, several
-from engine.commands import Add, Command, Link, RegisterType, Revise, Revive, Tag, Tombstone, Unlink, Untag
+from engine.commands import (
+    Add,
+    Command,
+    Link,
+    Merge,
+    RegisterType,
+    Revise,
+    Revive,
+    Tag,
+    Tombstone,
+    Unlink,
+    Unmerge,
+    Untag,
+)
 from engine.commands.checkpoint import TakeCheckpoint
 from engine.commands.edges import TypeName
 from engine.door import translated
@@ -25,7 +38,7 @@ from engine.journal import Sources
 from engine.model import Checkpoint, Receipt
 from engine.reading import Reading
 from engine.replay import Progress, no_progress
-from engine.retrieval.recall import RecallConfig
+from engine.retrieval.config import RecallConfig
 from engine.store import Store
 
 if TYPE_CHECKING:
@@ -198,6 +211,14 @@ class Engine(Reading):
     def unlink(self, src: str, type: TypeName, dst: str, reason: str = "") -> Receipt:  # noqa: A002
         """Have this edge hidden, and kept."""
         return self.apply([Unlink(src, type, dst, reason)])[0]
+
+    def merge(self, keep: str, other: str, *, force: bool = False) -> Receipt:
+        """Have the atom `keep` stand for its near-duplicate `other`; with `force`, for whatever that says."""
+        return self.apply([Merge(keep, other, force)])[0]
+
+    def unmerge(self, other: str) -> Receipt:
+        """Have an atom that was merged back, and off the kept one what it gained by that."""
+        return self.apply([Unmerge(other)])[0]
 
     def ingest(self, paths: Sequence[str | Path], **options: Unpack[IngestOptions]) -> IngestReport:
         """Have the memory hold what these files and folders say now.

@@ -16,9 +16,9 @@ from engine.border import atom_id, choice, integer, several, show_id
 from engine.commands.edges import TypeName, known_type
 from engine.errors import InvalidInputError, NotFoundError
 from engine.model import Atom, Direction, State
-from engine.queries import atom_of, edges_at, far_end, record_at
+from engine.queries import atom_of, body_of, edges_at, far_end, record_at
 from engine.records import AtomRecord, read_atom
-from engine.retrieval.filters import Filters, allowed
+from engine.retrieval.filters import Filters, allowed, in_categories
 from engine.retrieval.snippets import beginning
 
 MEDIUM_CHARS = 200
@@ -88,11 +88,16 @@ def find(
         reached = _walk(rows, atom_id(from_, "from"), follow or Follow())
     found: list[Found] = []
     for record, hops in reached:
-        if record.ordinal in through:
+        if record.ordinal in through and _categorized(rows, record, filters):
             found.append(_shown(rows, record, hops, form))
             if len(found) == limit:
                 break
     return found
+
+
+def _categorized(rows: Reader, record: AtomRecord, filters: Filters) -> bool:
+    wanted = filters.categories
+    return not wanted or in_categories(body_of(rows, record), record.tags, wanted)
 
 
 def _walk(rows: Reader, start: bytes, follow: Follow) -> Iterator[tuple[AtomRecord, int]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from engine import limits
 from engine.border import atom_id, choice, instance, integer, several, show_id
@@ -16,12 +17,19 @@ from engine.graph import Follow, Form, Found, find
 from engine.journal import read_entries, read_entry, read_log
 from engine.model import Atom, Checkpoint, Direction, Edge, HistoryItem
 from engine.past import AsOf, atom_record_at, history_item, past_store, size_at, subject_history
-from engine.queries import atom_of, edge_of, edges_at, resolve_id
+from engine.queries import atom_of, edge_of, edges_at, records_of, resolve_id
 from engine.records import read_atom, read_edge
+from engine.retrieval.answer import Recall
+from engine.retrieval.config import RecallConfig
+from engine.retrieval.duplicates import DuplicateGroup, duplicates
 from engine.retrieval.filters import NO_FILTERS, Filters
-from engine.retrieval.recall import Recall, RecallConfig, recall
+from engine.retrieval.places import PlacesCache
 from engine.status import Status, status
 from engine.store import Store
+
+if TYPE_CHECKING:
+    from engine.retrieval.bright import BrightGraph, BrightNode
+    from engine.retrieval.inflate import Context
 
 
 class Reading:
@@ -31,6 +39,7 @@ class Reading:
         self.store = store
         """For the parts of the engine itself; its methods raise the backends' errors, too."""
         self.config = config
+        self._places = PlacesCache()
 
     @property
     def size(self) -> int:
@@ -146,20 +155,118 @@ class Reading:
         self,
         query: str,
         *,
-        limit: int = 10,
+        limit: int | None = None,
+        budget: int | None = None,
         filters: Filters = NO_FILTERS,
         explain: bool = False,
         as_of: AsOf | None = None,
     ) -> Recall:
-        """The live atoms that answer a question best."""
+        """The live atoms that answer a question best.
+
+        Args:
+            query: What you want to know, in words.
+            limit: At most so many hits; 10 where there is no budget either.
+            budget: Tokens that the hits' whole texts, with a heading each, may cost together.
+            filters: What an atom must be.
+            explain: Say what each signal added, and what was nearly a hit.
+            as_of: Ask the memory as it was then.
+        """
+        from engine.retrieval.recall import recall  # the whole protocol: not for every program
+
         instance(filters, Filters, "filters")
         if as_of is not None:
             with self.as_of(as_of) as past:
-                return past.recall(query, limit=limit, filters=filters, explain=explain)
+                return past.recall(query, limit=limit, budget=budget, filters=filters, explain=explain)
         store = self.store
         with translated(), store.view(store.tags, store.index) as rows:
             return recall(
-                rows, store.index, query, limit=limit, filters=filters, config=self.config, explain=explain
+                rows,
+                store.index,
+                self._places,
+                query,
+                limit=limit,
+                budget=budget,
+                filters=filters,
+                config=self.config,
+                explain=explain,
+            )
+
+    def context(
+        self,
+        query: str,
+        *,
+        budget: int = 2000,
+        filters: Filters = NO_FILTERS,
+        as_of: AsOf | None = None,
+    ) -> Context:
+        """What answers a question, with what stands around it, as a text for a prompt (Standard 065).
+
+        Args:
+            query: What you want to know, in words.
+            budget: Tokens that the text may cost, all of it counted; at least 16.
+            filters: What an atom must be, also one that only stands beside a hit.
+            as_of: Ask the memory as it was then.
+
+        Raises:
+            InvalidInputError: the budget is too small, or the query has nothing to search for.
+        """
+        from engine.retrieval.inflate import checked_budget, hits_wanted
+        from engine.retrieval.neighbours import inflated
+        from engine.retrieval.recall import recall  # the whole protocol: not for every program
+
+        instance(filters, Filters, "filters")
+        limit = hits_wanted(checked_budget(budget))
+        if as_of is not None:
+            with self.as_of(as_of) as past:
+                return past.context(query, budget=budget, filters=filters)
+        store = self.store
+        with translated(), store.view(store.tags, store.index) as rows:
+            found = recall(
+                rows, store.index, self._places, query, limit=limit, filters=filters, config=self.config
+            )
+            return inflated(rows, store.index.view(rows), found, filters, budget)
+
+    def duplicates(self, *, limit: int = 100, of: str | None = None) -> list[DuplicateGroup]:
+        """Groups of live atoms that say almost the same, each with the one to keep; changes nothing.
+
+        Args:
+            limit: At most so many groups, in the order of the atoms to keep.
+            of: Only the group of this atom.
+
+        Raises:
+            NotFoundError: `of` was never recorded.
+        """
+        store = self.store
+        with translated(), store.view(store.tags, store.index) as rows:
+            return duplicates(rows, store.index, limit=limit, of=of)
+
+    def bright_nodes(
+        self, query: str, *, limit: int = 10, filters: Filters = NO_FILTERS, as_of: AsOf | None = None
+    ) -> tuple[BrightNode, ...]:
+        """The atoms that a question lights up, the brightest first; at most 50."""
+        return self.structured_graph(query, limit=limit, filters=filters, as_of=as_of).nodes
+
+    def structured_graph(
+        self, query: str, *, limit: int = 10, filters: Filters = NO_FILTERS, as_of: AsOf | None = None
+    ) -> BrightGraph:
+        """The atoms that a question lights up, at most 50, and what they have to do with one another."""
+        from engine.retrieval.bright import NODES_MAX, BrightGraph, nodes_of, relations_of
+        from engine.retrieval.recall import recall
+
+        instance(filters, Filters, "filters")
+        most = integer(limit, "limit", NODES_MAX)
+        if as_of is not None:
+            with self.as_of(as_of) as past:
+                return past.structured_graph(query, limit=limit, filters=filters)
+        store = self.store
+        with translated(), store.view(store.tags, store.index) as rows:
+            answer = recall(
+                rows, store.index, self._places, query, limit=most, filters=filters, config=self.config
+            )
+            records = records_of(rows, [atom_id(hit.id) for hit in answer.hits])
+            places = self._places.places(store.index.view(rows))
+            return BrightGraph(
+                query, nodes_of(answer, records), relations_of(rows, places, records), answer.size
             )
 
     def history(self, id: str) -> list[HistoryItem]:  # noqa: A002

@@ -31,4 +31,4 @@ with Engine.open(f"{sys.argv[1]}/store") as memory:
 
 def test_everything_works_without_a_socket(tmp_path: Path) -> None:
     """Ingesting, recalling and verifying never ask for one."""
-    assert run(OFFLINE, tmp_path) == (0, "1 2 True\n")
+    assert run(OFFLINE, tmp_path) == (0, "2 2 True\n")

@@ -1,4 +1,4 @@
-"""Commands that ask: recall, find, tags."""
+"""Commands that list: find, tags."""
 
 from __future__ import annotations
 
@@ -20,57 +20,15 @@ from engine.cli.options import (
     WithTags,
     filters_of,
 )
-from engine.cli.output import Line, Shown, Table
+from engine.cli.output import Shown, Table
 from engine.cli.pages import command, new_app, running
 from engine.cli.values import moment, plain
 from engine.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from engine.graph import Found
-    from engine.retrieval.recall import Hit
 
 app = new_app()
-
-
-@command(
-    app,
-    "engine recall 'when is the kettle descaled?'",
-    "engine recall kettle --tag kitchen --since 2026-01-01 --limit 3 --explain",
-)
-def recall(
-    ctx: typer.Context,
-    query: Annotated[
-        list[str], typer.Argument(metavar="QUESTION", help="What you want to know.", show_default=False)
-    ],
-    limit: Limit = 10,
-    tag: WithTags = None,
-    without_tag: WithoutTags = None,
-    bucket: InBuckets = None,
-    source: FromSources = None,
-    kind: OfKinds = None,
-    provenance: OfProvenances = None,
-    since: Since = None,
-    until: Until = None,
-    as_of: AsOf = None,
-    explain: Annotated[bool, typer.Option("--explain", help="What each term added to a score.")] = False,
-) -> int:
-    """Ask a question; get the atoms that answer it best.
-
-    Found by their words, the best first. Nothing found is no error.
-    """
-    session = running(ctx)
-    filters = filters_of(tag, without_tag, bucket, source, kind, provenance, since, until)
-    with session.engine() as engine:
-        answer = engine.recall(
-            " ".join(query), limit=limit, filters=filters, explain=explain, as_of=moment(as_of)
-        )
-    terms = " ".join(answer.terms)
-    session.out.note(f"{len(answer.hits)} of {answer.candidates:,} atoms; searched for the terms: {terms}")
-    return session.out.answer(
-        plain(answer),
-        (line for rank, hit in enumerate(answer.hits, 1) for line in _hit(rank, hit)),
-        count=len(answer.hits),
-    )
 
 
 @command(
@@ -146,16 +104,6 @@ def tags(ctx: typer.Context, limit: Limit = 100) -> int:
     ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:limit]
     data = [{"tag": name, "atoms": atoms} for name, atoms in ranked]
     return session.out.answer(data, [Table(("tag", "atoms"), ((name, str(atoms)) for name, atoms in ranked))])
-
-
-def _hit(rank: int, hit: Hit) -> Iterator[Line]:
-    heading = hit.title or hit.source or "untitled"
-    yield ((f"{rank}. ", "dim"), (heading, "bold"), (f"  {hit.score:.2f}", "green"))
-    yield (("   ", ""), (" ".join(hit.snippet.split()), ""))
-    tags = "".join(f" #{tag}" for tag in hit.tags)
-    yield ((f"   {hit.id}", "cyan"), (f"  {hit.source}" if hit.source else "", "dim"), (tags, "magenta"))
-    if hit.signals:
-        yield ((f"   {'  '.join(f'{term} {value:.2f}' for term, value in hit.signals.items())}", "dim"),)
 
 
 def _found(found: Found) -> Iterator[Shown]:

@@ -1,119 +1,100 @@
 """Recall: the hits for a question, ranked, each with where it comes from and why it is there.
 
-    question ── analyze ──▶ terms ── anchors (BM25 over the index) ──▶ hits within what the filters allow
-
-The walk from the anchors' tags to atoms that lack the words (Standard 065) joins here, between ranking
-and showing.
+question ── analysed ──▶ protocol ── a ranked pool ──▶ choose ── what the budget has room for ──▶ hits
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from backends.base import Reader
 from engine import limits
-from engine.border import integer, show_id, text_bytes
+from engine.border import integer, optional_integer, text_bytes
 from engine.errors import InvalidInputError
 from engine.followers.index import IndexFollower
 from engine.journal import read_log
-from engine.queries import bodies_of, ids_at, records_of
-from engine.records import AtomRecord
-from engine.retrieval.bm25 import Bm25Config, Scored, idf, search
+from engine.retrieval import protocol
+from engine.retrieval.answer import Recall
+from engine.retrieval.choose import candidates, choose
+from engine.retrieval.config import RecallConfig
 from engine.retrieval.filters import NO_FILTERS, Filters, allowed
-from engine.retrieval.snippets import SNIPPET_CHARS, Snippets
-from engine.text.analyzer import analyze_query
+from engine.retrieval.places import PlacesCache
+from engine.retrieval.scene import Scene
+from engine.text.nlp.question import analyze_question
 
+DEFAULT_LIMIT = 10
+"""Hits where neither a limit nor a budget is given."""
 
-@dataclass(frozen=True, slots=True)
-class RecallConfig:
-    """Every constant of recall."""
-
-    bm25: Bm25Config = field(default_factory=Bm25Config)
-    snippet_chars: int = SNIPPET_CHARS
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """One answer. `signals` is filled when explaining: what each term of the question added."""
-
-    id: str
-    score: float
-    title: str | None
-    source: str | None
-    sequence: int | None
-    key: str | None
-    tags: tuple[str, ...]
-    created: int
-    snippet: str
-    signals: dict[str, float] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Recall:
-    """The answer to a question, as of the first `size` events. `terms` is what was searched for."""
-
-    query: str
-    terms: tuple[str, ...]
-    hits: tuple[Hit, ...]
-    size: int
-    candidates: int
-    """How many atoms the filters let through."""
+BUDGET_MIN = 16
+"""Tokens below which no hit would fit, heading included."""
 
 
 def recall(
     rows: Reader,
     index: IndexFollower,
+    places: PlacesCache,
     query: str,
     *,
-    limit: int,
+    limit: int | None,
+    budget: int | None = None,
     filters: Filters = NO_FILTERS,
     config: RecallConfig,
     explain: bool = False,
 ) -> Recall:
-    """At most `limit` live atoms that mention a term of `query`, best first, ties by id.
+    """The live atoms that answer a question best, ties by id.
 
-    `rows` is a snapshot in which records, tags and index are at the head.
+    `rows` is a snapshot in which records, tags and index are at the head. At most `limit` hits come
+    back, and with a budget at most as many as it has room for at 200 tokens each, but for 5
+    (Standard 065); their texts, as they go into a prompt, cost no more tokens than the budget.
 
     Raises:
         InvalidInputError: the query is blank or has nothing to search for; a bound is out of range.
     """
+    target = target_of(limit, budget, config)
     if not text_bytes(query, "query", limits.QUERY_BYTES_MAX).strip():
         raise InvalidInputError("the question is blank; ask with some words")
-    if not integer(limit, "limit", limits.RESULTS_MAX):
-        raise InvalidInputError(f"limit must be 1 to {limits.RESULTS_MAX}")
-    terms = tuple(analyze_query(query))
-    if not terms:
+    log = read_log(rows)
+    # What "last week" means is told by the newest event, not by a clock: same store, same answer.
+    question = analyze_question(query, now=log.time)
+    if not question.terms:
         raise InvalidInputError("the question has no word, number or sign that text is searched by")
     through = allowed(rows, filters)
     view = index.view(rows)
-    bm25 = config.bm25
-    weights = {term: idf(view.documents, view.impacts(term, bm25.k1, bm25.b).df) for term in terms}
-    snippets = Snippets(weights, config.snippet_chars)
-    best = _cut_ties(rows, search(view, terms, through, limit, bm25, explain=explain), limit)
-    records = records_of(rows, [atom for _, atom in best])
-    hits = tuple(
-        _hit(found, record, snippets.around(body.content), explain=explain)
-        for (found, _), record, body in zip(best, records, bodies_of(rows, records), strict=True)
+    scene = Scene(rows, view, places.places(view), question, through, config)
+    most = candidates(target, budget, filters.categories)
+    ranking = protocol.run(scene, target, most)
+    chosen = choose(scene, ranking, target, budget=budget, categories=filters.categories, explain=explain)
+    used = {tag for hit in chosen.hits for tag in hit.path if tag.startswith("#")}
+    return Recall(
+        query=query,
+        core=question.core,
+        terms=question.terms,
+        level=ranking.level,
+        entities=ranking.entities,
+        bridges=tuple(bridge for bridge in ranking.bridges if f"#{bridge.tag}" in used),
+        hits=tuple(chosen.hits),
+        size=log.size,
+        candidates=len(through),
+        target=target,
+        budget=budget,
+        tokens=chosen.tokens,
+        pipeline=question.pipeline,
+        dropped=tuple(chosen.dropped) if explain else (),
     )
-    return Recall(query, terms, hits, read_log(rows).size, len(through))
 
 
-def _cut_ties(rows: Reader, scored: list[Scored], limit: int) -> list[tuple[Scored, bytes]]:
-    """The best `limit` with ids, ties in the order of ids, which unlike ordinals survive a re-ingest."""
-    ids = ids_at(rows, [found.ordinal for found in scored])
-    return sorted(zip(scored, ids, strict=True), key=lambda pair: (-pair[0].score, pair[1]))[:limit]
+def target_of(limit: int | None, budget: int | None, config: RecallConfig) -> int:
+    """How many atoms to aim at: TargetAtoms = max(5, ⌊budget / 200⌋), and no more than the limit.
 
-
-def _hit(found: Scored, record: AtomRecord, snippet: str, *, explain: bool) -> Hit:
-    return Hit(
-        id=show_id(record.id),
-        score=found.score,
-        title=record.title,
-        source=record.source,
-        sequence=record.sequence,
-        key=record.key,
-        tags=record.tags,
-        created=record.created,
-        snippet=snippet,
-        signals=dict(found.contributions) if explain else None,
-    )
+    Raises:
+        InvalidInputError: one of them is out of range.
+    """
+    given = optional_integer(limit, "limit", limits.RESULTS_MAX)
+    if given == 0:
+        raise InvalidInputError(f"limit must be 1 to {limits.RESULTS_MAX}")
+    if budget is None:
+        return DEFAULT_LIMIT if given is None else given
+    if integer(budget, "budget") < BUDGET_MIN:
+        raise InvalidInputError(
+            f"a budget of {budget} tokens has no room for any hit; give {BUDGET_MIN} or more"
+        )
+    aim = max(config.protocol.atoms_min, budget // config.protocol.tokens_per_atom)
+    return min(aim, given or limits.RESULTS_MAX)
