@@ -17,7 +17,7 @@ from engine.graph import Follow, Form, Found, find
 from engine.journal import read_entries, read_entry, read_log
 from engine.model import Atom, Checkpoint, Direction, Edge, HistoryItem
 from engine.past import AsOf, atom_record_at, history_item, past_store, size_at, subject_history
-from engine.queries import atom_of, edge_of, edges_at, records_of, resolve_id
+from engine.queries import atom_of, edge_of, edges_at, resolve_id
 from engine.records import read_atom, read_edge
 from engine.retrieval.answer import Recall
 from engine.retrieval.config import RecallConfig
@@ -243,18 +243,25 @@ class Reading:
     def bright_nodes(
         self, query: str, *, limit: int = 10, filters: Filters = NO_FILTERS, as_of: AsOf | None = None
     ) -> tuple[BrightNode, ...]:
-        """The atoms that a question lights up, the brightest first; at most 50."""
+        """The atoms that a question lights up, the brightest first (Standard 065: Bright Node Protocol).
+
+        Args:
+            query: What you want to know, in words.
+            limit: At most so many: 1 to 50.
+            filters: What an atom must be.
+            as_of: Ask the memory as it was then.
+        """
         return self.structured_graph(query, limit=limit, filters=filters, as_of=as_of).nodes
 
     def structured_graph(
         self, query: str, *, limit: int = 10, filters: Filters = NO_FILTERS, as_of: AsOf | None = None
     ) -> BrightGraph:
-        """The atoms that a question lights up, at most 50, and what they have to do with one another."""
-        from engine.retrieval.bright import NODES_MAX, BrightGraph, nodes_of, relations_of
+        """As `bright_nodes`, and what the lit atoms have to do with one another: at most 200 relations."""
+        from engine.retrieval.bright import checked_limit, graph_of
         from engine.retrieval.recall import recall
 
         instance(filters, Filters, "filters")
-        most = integer(limit, "limit", NODES_MAX)
+        most = checked_limit(limit)
         if as_of is not None:
             with self.as_of(as_of) as past:
                 return past.structured_graph(query, limit=limit, filters=filters)
@@ -263,11 +270,7 @@ class Reading:
             answer = recall(
                 rows, store.index, self._places, query, limit=most, filters=filters, config=self.config
             )
-            records = records_of(rows, [atom_id(hit.id) for hit in answer.hits])
-            places = self._places.places(store.index.view(rows))
-            return BrightGraph(
-                query, nodes_of(answer, records), relations_of(rows, places, records), answer.size
-            )
+            return graph_of(rows, store.index.view(rows), answer)
 
     def history(self, id: str) -> list[HistoryItem]:  # noqa: A002
         """Every event on an atom, the oldest first."""

@@ -12,6 +12,7 @@ from engine.cli.options import (
     AsOf,
     FromSources,
     InBuckets,
+    InCategories,
     OfKinds,
     OfProvenances,
     Since,
@@ -51,7 +52,7 @@ def bright(
         list[str], typer.Argument(metavar="QUESTION", help="What you want to know.", show_default=False)
     ],
     limit: Annotated[
-        int, typer.Option("--limit", "-n", min=1, max=50, metavar="N", help="At most so many atoms.")
+        int, typer.Option("--limit", "-n", min=1, metavar="N", help="At most so many atoms; 50 or fewer.")
     ] = 10,
     form: Annotated[
         str, typer.Option("--format", metavar="FORM", help="text, json, mermaid or dot (Graphviz).")
@@ -64,6 +65,7 @@ def bright(
     provenance: OfProvenances = None,
     since: Since = None,
     until: Until = None,
+    category: InCategories = None,
     as_of: AsOf = None,
 ) -> int:
     """Ask a question; see the atoms it lights up and how they hang together.
@@ -71,15 +73,28 @@ def bright(
     Edges between them, tags and buckets they share, and who stands next to whom in a source, each with a
     strength from 0 to 1.
     """
-    from engine.border import choice
-
     session = running(ctx)
-    filters = filters_of(tag, without_tag, bucket, source, kind, provenance, since, until)
-    wanted = choice(Format, form, "--format")
+    filters = filters_of(tag, without_tag, bucket, source, kind, provenance, since, until, category)
+    wanted = _format_of(form)
     with session.engine() as engine:
         graph = engine.structured_graph(" ".join(query), limit=limit, filters=filters, as_of=moment(as_of))
-    session.out.note(f"{len(graph.nodes)} atoms, {len(graph.relations)} relations")
+    session.out.note(_about(graph))
+    if wanted is Format.JSON and not session.out.json:
+        session.out.json_line(plain(graph))
+        return 0
     return session.out.answer(plain(graph), _printed(graph, wanted), count=len(graph.nodes))
+
+
+def _format_of(text: str) -> Format:
+    from engine.border import choice
+
+    return choice(Format, text, "--format")
+
+
+def _about(graph: BrightGraph) -> str:
+    atoms, relations = len(graph.nodes), len(graph.relations)
+    counted = f"{atoms} atom{'s' * (atoms != 1)}, {relations} relation{'s' * (relations != 1)}"
+    return f"{counted}; {graph.omitted:,} weaker ones left out" if graph.omitted else counted
 
 
 def _printed(graph: BrightGraph, wanted: Format) -> Iterator[str | Line]:
@@ -87,10 +102,6 @@ def _printed(graph: BrightGraph, wanted: Format) -> Iterator[str | Line]:
 
     if wanted is Format.TEXT:
         yield from _lines(graph)
-    elif wanted is Format.JSON:
-        import json
-
-        yield json.dumps(plain(graph), ensure_ascii=False)
     else:
         yield (mermaid if wanted is Format.MERMAID else dot)(graph).removesuffix("\n")
 
@@ -103,9 +114,14 @@ def _lines(graph: BrightGraph) -> Iterator[Line]:
             (f"{numbers[node.id]}. ", "dim"),
             (heading, "bold"),
             (f"  {round(100 * node.brightness)}%", "green"),
-            (f"  {node.id}", "cyan"),
         )
         yield (("   ", ""), (" ".join(node.snippet.split()), ""))
+        tags = "".join(f" #{tag}" for tag in node.tags)
+        yield (
+            (f"   {node.id}", "cyan"),
+            (f"  {node.source}" if node.source else "", "dim"),
+            (tags, "magenta"),
+        )
     for one in graph.relations:
         arrow = "→" if one.directed else "–"
         yield (

@@ -10,6 +10,7 @@ from engine.cli.options import (
     AsOf,
     FromSources,
     InBuckets,
+    InCategories,
     OfKinds,
     OfProvenances,
     Since,
@@ -53,6 +54,7 @@ def context(
     provenance: OfProvenances = None,
     since: Since = None,
     until: Until = None,
+    category: InCategories = None,
     as_of: AsOf = None,
 ) -> int:
     """Ask a question; get what answers it as a text for a prompt.
@@ -61,7 +63,7 @@ def context(
     options that say what an atom must be hold for those, too. Nothing found is no error.
     """
     session = running(ctx)
-    filters = filters_of(tag, without_tag, bucket, source, kind, provenance, since, until)
+    filters = filters_of(tag, without_tag, bucket, source, kind, provenance, since, until, category)
     with session.engine() as engine:
         answer = engine.context(" ".join(query), budget=budget, filters=filters, as_of=moment(as_of))
     return show_context(session, answer)

@@ -74,6 +74,12 @@ Since = Annotated[
     str | None,
     typer.Option("--since", metavar="TIME", help="Created at TIME or later (ISO 8601; UTC if no zone)."),
 ]
+InCategories = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--category", metavar="NAME", help="Is in this category, such as causal; again: or in this one."
+    ),
+]
 Until = Annotated[str | None, typer.Option("--until", metavar="TIME", help="Created before TIME.")]
 
 
@@ -86,6 +92,7 @@ def filters_of(
     provenances: list[str] | None,
     since: str | None,
     until: str | None,
+    categories: list[str] | None = None,
 ) -> Filters:
     """The filters that these options ask for."""
     from engine.cli.values import time_in_microseconds
@@ -100,4 +107,5 @@ def filters_of(
         provenances=tuple(provenances or ()),
         since=time_in_microseconds(since, "--since"),
         until=time_in_microseconds(until, "--until"),
+        categories=tuple(categories or ()),
     )

@@ -11,6 +11,7 @@ from engine.cli.options import (
     AsOf,
     FromSources,
     InBuckets,
+    InCategories,
     Limit,
     OfKinds,
     OfProvenances,
@@ -66,6 +67,7 @@ def find(
     provenance: OfProvenances = None,
     since: Since = None,
     until: Until = None,
+    category: InCategories = None,
     as_of: AsOf = None,
 ) -> int:
     """List atoms by what they are, or by walking edges."""
@@ -73,7 +75,7 @@ def find(
     from engine.graph import Follow
 
     session = running(ctx)
-    filters = filters_of(tag, without_tag, bucket, source, kind, provenance, since, until)
+    filters = filters_of(tag, without_tag, bucket, source, kind, provenance, since, until, category)
     walk = Follow(tuple(follow or ()), direction_of(direction), min_hops, max_hops)
     if start is None and walk != Follow():
         raise InvalidInputError(

@@ -11,6 +11,7 @@ from engine.cli.options import (
     AsOf,
     FromSources,
     InBuckets,
+    InCategories,
     OfKinds,
     OfProvenances,
     Since,
@@ -63,6 +64,7 @@ def recall(
     provenance: OfProvenances = None,
     since: Since = None,
     until: Until = None,
+    category: InCategories = None,
     as_of: AsOf = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="What each signal added, and what was nearly a hit.")
@@ -73,7 +75,7 @@ def recall(
     Found by their words and by what they are connected to, the best first. Nothing found is no error.
     """
     session = running(ctx)
-    filters = filters_of(tag, without_tag, bucket, source, kind, provenance, since, until)
+    filters = filters_of(tag, without_tag, bucket, source, kind, provenance, since, until, category)
     asked, then = " ".join(query), moment(as_of)
     with session.engine() as engine:
         if inflate:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from engine.border import tag_identity
 from engine.followers.tags import Group, values
 from engine.retrieval.bm25 import Weighed, add_up, best, idf, weigh
 from engine.retrieval.pool import MICRO, Pool
@@ -80,11 +81,13 @@ def by_words(scene: Scene, weights: Mapping[str, float], *, tags: bool = True) -
 def named_tags(scene: Scene, terms: Mapping[str, float]) -> tuple[str, ...]:
     """The tags all of whose words are among `terms`, ascending.
 
-    A stem need not be how its words begin (`happi`, happy), but all but its last letter is.
+    Looked for by how they begin: as a word of the question, or as a stem but for its last letter
+    (`happi`, happy).
     """
+    starts = {term[:-1] if len(term) > _PREFIX_MIN else term for term in terms}
+    starts.update(tag_identity(word.text) for word in scene.question.words if word.terms)
     found: set[str] = set()
-    for term in terms:
-        start = term[:-1] if len(term) > _PREFIX_MIN else term
+    for start in sorted(starts):
         for count, tag in enumerate(values(scene.rows, Group.TAG, start)):
             if not tag.startswith(start) or count == TAGS_SEEN_MAX:
                 break
@@ -94,9 +97,9 @@ def named_tags(scene: Scene, terms: Mapping[str, float]) -> tuple[str, ...]:
 
 
 def best_words(scene: Scene, scores: NDArray[np.float64], most: int) -> NDArray[np.int64]:
-    """The ordinals of the best `most` by `scores` that are allowed, the best first."""
+    """The best `most` by `scores` that are allowed, and those that tie with the last, the best first."""
     ordinals, _ = best(scores * scene.share, most)
-    return ordinals[:most]
+    return ordinals
 
 
 def pool_of(scene: Scene, scores: NDArray[np.float64], most: int) -> Pool:

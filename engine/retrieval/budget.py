@@ -112,11 +112,6 @@ def body_within(content: str, tokens: int) -> str:
     return (whole[: _after_word(whole, end)].rstrip() or f"\n{INDENT}") + CUT
 
 
-def content_within(content: str, tokens: int) -> str:
-    """As `body_within`, without the indentation: a content that costs no more than `tokens` as a body."""
-    return "\n".join(line.removeprefix(INDENT) for line in body_within(content, tokens).split("\n")[1:])
-
-
 def _after_word(text: str, end: int) -> int:
     """The last place up to `end` that is not within a word or between a letter and its accent."""
     for at in range(end, max(end // 2, len(INDENT) + 1), -1):

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from engine.border import show_id
 from engine.queries import ids_at
 from engine.retrieval.answer import Dropped, Hit, Role
-from engine.retrieval.bm25 import TIES_MAX
-from engine.retrieval.budget import body_within, hit_text, tokens_of
-from engine.retrieval.duplicates import fold
+from engine.retrieval.budget import CUT, hit_text, tokens_of
+from engine.retrieval.duplicates import are_near
 from engine.retrieval.filters import in_categories
 from engine.retrieval.pool import MICRO
 from engine.retrieval.snippets import Snippets
@@ -20,11 +21,18 @@ if TYPE_CHECKING:
     from engine.retrieval.protocol import Ranking
     from engine.retrieval.scene import Scene, Text
 
-SPARE: Final = 20
-"""So many more than the hits wanted are looked through, for near-duplicates and the like."""
+_WORD: Final = re.compile(r"\S+")
+_CHARS_PER_TOKEN_MAX: Final = 18
+"""No text costs less than a token for so many characters."""
 
-CATEGORY_SPARE: Final = 400
-"""As many where a category is wanted: whether a text belongs to it is found out one by one."""
+SPARE: Final = 20
+"""So many beyond the hits wanted are looked through for copies of them, and to say what was nearly a hit."""
+
+BLOCK: Final = 64
+"""Ids are read for so many at a time."""
+
+CATEGORY_CANDIDATES: Final = 400
+"""So many more candidates where a category is wanted: whether a text is in it is found out one by one."""
 
 DROPPED_MAX: Final = 20
 """So many near misses are told of."""
@@ -38,7 +46,6 @@ class Ranked:
     ordinal: int
     id: str
     score: float
-    duplicates: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -47,15 +54,10 @@ class Chosen:
 
     hits: list[Hit] = field(default_factory=list)
     dropped: list[Dropped] = field(default_factory=list)
+    copies: dict[str, list[str]] = field(default_factory=dict)
+    """Id of a hit → ids of its near-duplicates, the best first."""
     tokens: int = 0
     walkers: int = 0
-
-
-def candidates(target: int, budget: int | None, categories: Sequence[str]) -> int:
-    """How many of the best are looked through for `target` hits."""
-    if categories:
-        return target + CATEGORY_SPARE
-    return target + SPARE if budget is None else 3 * target + SPARE
 
 
 def choose(
@@ -67,70 +69,102 @@ def choose(
     categories: Sequence[str],
     explain: bool,
 ) -> Chosen:
-    """The best `target` hits that the budget has room for, ties by id."""
+    """The best `target` hits that the budget has room for, ties by id.
+
+    Goes down the whole ranking if it must; with a budget, three times as far as there may be hits.
+    """
     chosen = Chosen()
     show = _Show(scene, ranking, budget, explain=explain)
+    folding = _Folding(scene, target)
     walkers_max = int(scene.config.protocol.walkers * target)
-    most = candidates(target, budget, categories)
-    for one in _folded(scene, _ranked(scene, ranking, most), chosen):
+    for number, one in enumerate(_ranked(scene, ranking)):
+        full = len(chosen.hits) == target
+        if number >= target + SPARE and (full or (budget is not None and number >= 3 * target + SPARE)):
+            break
         role = show.role(one)
-        if len(chosen.hits) < target:
-            (text,) = scene.texts([one.ordinal])
-        if len(chosen.hits) == target:
+        original = folding.original(one)
+        if original is not None:
+            chosen.copies.setdefault(original, []).append(one.id)
+            reason = f"duplicate of {original}"
+        elif full:
             reason = "beyond the limit"
-        elif categories and not in_categories(text.body, text.record.tags, categories):
-            reason = "no such category"
         elif role is Role.WALKER and chosen.walkers >= walkers_max:
             reason = "too many walkers"
         else:
-            left = None if budget is None else budget - chosen.tokens
-            hit = show.hit(one, role, text, left, first=not chosen.hits)
-            if hit is not None:
-                chosen.hits.append(hit)
-                chosen.tokens += hit.tokens
-                chosen.walkers += role is Role.WALKER
-                continue
-            reason = "over the budget"
-        if len(chosen.hits) == target and (not explain or len(chosen.dropped) >= DROPPED_MAX):
-            break
-        chosen.dropped.append(Dropped(one.id, one.score, reason))
+            reason = _refused(scene, show, one, role, chosen, folding, budget, categories)
+        if reason and len(chosen.dropped) < DROPPED_MAX:
+            chosen.dropped.append(Dropped(one.id, one.score, reason))
+    chosen.hits = [replace(hit, duplicates=tuple(chosen.copies.get(hit.id, ()))) for hit in chosen.hits]
     return chosen
 
 
-def _ranked(scene: Scene, ranking: Ranking, most: int) -> list[Ranked]:
-    """The best `most` of the pool, ties by id, which unlike ordinals survive a re-ingest."""
+def _refused(
+    scene: Scene,
+    show: _Show,
+    one: Ranked,
+    role: Role,
+    chosen: Chosen,
+    folding: _Folding,
+    budget: int | None,
+    categories: Sequence[str],
+) -> str:
+    """Make it a hit, or say why not."""
+    (text,) = scene.texts([one.ordinal])
+    if categories and not in_categories(text.body, text.record.tags, categories):
+        return "no such category"
+    hit = show.hit(one, role, text, None if budget is None else budget - chosen.tokens, cut=not chosen.hits)
+    if hit is None:
+        return "over the budget"
+    chosen.hits.append(hit)
+    chosen.tokens += hit.tokens
+    chosen.walkers += role is Role.WALKER
+    folding.keep(one)
+    return ""
+
+
+def _ranked(scene: Scene, ranking: Ranking) -> Iterator[Ranked]:
+    """The pool from the best down, ties by id, which unlike ordinals survive a re-ingest."""
     pool = ranking.pool
     places = pool.ranked()
-    micros = pool.micros
-    end = most
-    while end < min(len(places), most + TIES_MAX) and micros[places[end]] == micros[places[most - 1]]:
-        end += 1
-    chosen = places[:end].tolist()
-    ordinals = pool.ordinals[chosen].tolist()
-    found = [
-        Ranked(place, ordinal, show_id(atom), int(micros[place]) / MICRO)
-        for place, ordinal, atom in zip(chosen, ordinals, ids_at(scene.rows, ordinals), strict=True)
-    ]
-    found.sort(key=lambda one: (-one.score, one.id))
-    return found[:most]
+    micros = pool.micros[places].tolist()
+    ordinals = pool.ordinals[places].tolist()
+    start = 0
+    while start < len(places):
+        end = min(start + BLOCK, len(places))
+        while end < len(places) and micros[end] == micros[end - 1]:
+            end += 1
+        ids = map(show_id, ids_at(scene.rows, ordinals[start:end]))
+        block = [
+            Ranked(int(places[at]), ordinals[at], atom, micros[at] / MICRO)
+            for at, atom in zip(range(start, end), ids, strict=True)
+        ]
+        yield from sorted(block, key=lambda one: (-one.score, one.id))
+        start = end
 
 
-def _folded(scene: Scene, ranked: Sequence[Ranked], chosen: Chosen) -> Iterator[Ranked]:
-    """Those that are no near-duplicates of a better one; the others are told of."""
-    if not scene.config.collapse:
-        yield from ranked
-        return
-    ordinals = [one.ordinal for one in ranked]
-    by_ordinal = {one.ordinal: one for one in ranked}
-    kept = fold(ordinals, scene.view.facts.fingerprints)
-    folded = {copy: ordinal for ordinal, copies in kept.items() for copy in copies}
-    for one in ranked:
-        if one.ordinal in folded:
-            better = by_ordinal[folded[one.ordinal]]
-            chosen.dropped.append(Dropped(one.id, one.score, f"duplicate of {better.id}"))
-        else:
-            copies = tuple(by_ordinal[copy].id for copy in kept.get(one.ordinal, ()))
-            yield Ranked(one.place, one.ordinal, one.id, one.score, copies)
+class _Folding:
+    """Tells near-duplicates of hits."""
+
+    def __init__(self, scene: Scene, target: int) -> None:
+        import numpy as np
+
+        self._fingerprints = scene.view.facts.fingerprints
+        self._collapse = scene.config.collapse
+        self._kept = np.zeros(min(target, scene.view.documents), np.uint64)
+        self._ids: list[str] = []
+
+    def original(self, one: Ranked) -> str | None:
+        """The id of the best hit that this is a near-duplicate of."""
+        own = self._fingerprints[one.ordinal]
+        if not self._collapse or not own:
+            return None
+        found = are_near(self._kept[: len(self._ids)], own).nonzero()[0]
+        return self._ids[found[0]] if len(found) else None
+
+    def keep(self, one: Ranked) -> None:
+        """Compare what follows with this hit, too."""
+        self._kept[len(self._ids)] = self._fingerprints[one.ordinal]
+        self._ids.append(one.id)
 
 
 class _Show:
@@ -148,16 +182,20 @@ class _Show:
         """An anchor mentions a word of the question; a walker was only led to."""
         return Role.ANCHOR if self._ranking.pool.shares["words"][one.place] > 0 else Role.WALKER
 
-    def hit(self, one: Ranked, role: Role, text: Text, left: int | None, *, first: bool) -> Hit | None:
-        """The hit, with its text where there is a budget; None if what is `left` has no room for it."""
+    def hit(self, one: Ranked, role: Role, text: Text, left: int | None, *, cut: bool) -> Hit | None:
+        """The hit, with its text where there is a budget; None if what is `left` has no room for it.
+
+        With `cut` its beginning will do.
+        """
         record, content = text.record, text.body.content
         snippet = self._snippets.around(content)
         shown = content if self._whole else snippet
-        tokens = tokens_of(hit_text(record.title, record.source, record.sequence, one.id, shown))
-        if left is not None and tokens > left:
-            if not first:
-                return None
-            shown, tokens = _shortened(text, one.id, left)
+
+        def cost(shown: str) -> int:
+            return tokens_of(hit_text(record.title, record.source, record.sequence, one.id, shown))
+
+        if left is not None and cost(shown) > left:
+            shown = _beginning(content, left, cost) if cut else ""
             if not shown:
                 return None
         return Hit(
@@ -173,8 +211,8 @@ class _Show:
             provenance=record.provenance,
             snippet=snippet,
             content=shown if self._whole else None,
-            tokens=tokens,
-            duplicates=one.duplicates,
+            tokens=cost(shown),
+            duplicates=(),
             signals=self._ranking.pool.explained(one.place) if self._explain else None,
             path=self._path(one),
         )
@@ -186,15 +224,11 @@ class _Show:
         return (*path, *(f"#{tag}" for tag in sorted(self._ranking.walked.get(one.ordinal, ()))))
 
 
-def _shortened(text: Text, id: str, left: int) -> tuple[str, int]:  # noqa: A002
-    """The beginning of a content that `left` tokens have room for, heading included; or nothing."""
-    record = text.record
-    heading = tokens_of(hit_text(record.title, record.source, record.sequence, id, ""))
-    room = left - heading
-    while room > 0:
-        shown = body_within(text.body.content, room).strip("\n")
-        tokens = tokens_of(hit_text(record.title, record.source, record.sequence, id, shown))
-        if shown and tokens <= left:
-            return shown, tokens
-        room -= max(1, tokens - left)
-    return "", 0
+def _beginning(content: str, left: int, cost: Callable[[str], int]) -> str:
+    """The longest beginning of a text that costs no more than `left`, cut after a word; empty for no room."""
+    words = [word.end() for word in _WORD.finditer(content[: (left + 1) * _CHARS_PER_TOKEN_MAX])]
+    fitting = bisect_right(words, left, key=lambda end: cost(content[:end] + CUT))
+    if fitting:
+        return content[: words[fitting - 1]] + CUT
+    letters = bisect_right(range(words[0] if words else 0), left, key=lambda end: cost(content[:end] + CUT))
+    return content[: letters - 1] + CUT if letters else ""

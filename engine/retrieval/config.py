@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields
 from math import isfinite
 from typing import Final
 
+from engine.border import integer
 from engine.errors import InvalidInputError
 from engine.retrieval.bm25 import Bm25Config
 from engine.retrieval.snippets import SNIPPET_CHARS
@@ -33,6 +34,20 @@ class Protocol:
     """So many of its entities a question is split into."""
     candidates: int = 200
     """So many of the best by their words are looked at closely."""
+
+    def __post_init__(self) -> None:
+        """Refuse constants with which no hits could be chosen.
+
+        Raises:
+            InvalidInputError: a count is below 1, or a share not 0 to 1.
+        """
+        for name in ("tokens_per_atom", "atoms_min", "enough", "entities", "candidates"):
+            if integer(getattr(self, name), name) < 1:
+                raise InvalidInputError(f"{name} must be 1 or more, not {getattr(self, name)}")
+        for name in ("walkers", "covers"):
+            share = getattr(self, name)
+            if not (isinstance(share, int | float) and 0 <= share <= 1):
+                raise InvalidInputError(f"{name} must be 0 to 1, not {share!r}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,5 +113,7 @@ class RecallConfig:
                 raise InvalidInputError(
                     f"the weight of the signal {one.name} must be 0 to {WEIGHT_MAX:g}, not {weight!r}"
                 )
+        if integer(self.snippet_chars, "snippet_chars") < 1:
+            raise InvalidInputError("snippet_chars must be 1 or more")
         if not self.signals.internal:
             raise InvalidInputError("the factor `internal` must be more than 0; 1 switches it off")

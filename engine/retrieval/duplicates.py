@@ -142,40 +142,13 @@ def group_of(fingerprints: NDArray[np.uint64], place: int) -> NDArray[np.int64]:
     while waiting:
         value = waiting.pop()
         seen.add(value)
-        new = _near(fingerprints, np.uint64(value)) & ~found
+        new = are_near(fingerprints, np.uint64(value)) & ~found
         found |= new
         waiting |= set(np.unique(fingerprints[new]).tolist()) - seen
     return np.flatnonzero(found)
 
 
-def fold(ordinals: Sequence[int], fingerprints: NDArray[np.uint64]) -> dict[int, list[int]]:
-    """Which of several ordinals are kept, and which others each stands for: every one is named once.
-
-    An ordinal is kept unless it is near a better one that is kept; then the best such stands for
-    it. Time and memory grow with the square of how many there are: for a few hundred.
-
-    Args:
-        ordinals: The best first, each once.
-        fingerprints: By ordinal, of all documents; 0 is near nothing.
-    """
-    import numpy as np
-
-    some = fingerprints[np.asarray(ordinals, np.int64)]
-    near = np.tril(_near(some[:, np.newaxis], some), -1)
-    compared = set(np.flatnonzero(near.any(axis=1)).tolist())
-    kept = np.ones(len(some), np.bool_)
-    folded: dict[int, list[int]] = {}
-    for at, ordinal in enumerate(ordinals):
-        better: list[int] = np.flatnonzero(near[at] & kept).tolist() if at in compared else []
-        if better:
-            kept[at] = False
-            folded[ordinals[better[0]]].append(ordinal)
-        else:
-            folded[ordinal] = []
-    return folded
-
-
-def _near(some: NDArray[np.uint64], other: NDArray[np.uint64] | np.uint64) -> NDArray[np.bool_]:
+def are_near(some: NDArray[np.uint64], other: NDArray[np.uint64] | np.uint64) -> NDArray[np.bool_]:
     """Element by element what `engine.text.simhash.near` says."""
     differing = some ^ other
     for _ in range(NEAR_BITS - 1):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from itertools import accumulate, chain
+from itertools import accumulate, chain, islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engine.model import Direction
@@ -43,7 +43,10 @@ LINKED: Final = 5
 """The edges of so many of them are followed."""
 
 EDGES_MAX: Final = 16
-"""So many edges of each."""
+"""So many of them lend, of each anchor."""
+
+EDGES_READ_MAX: Final = 64
+"""So many are looked through for some whose other end is allowed."""
 
 
 class Named(NamedTuple):
@@ -88,7 +91,7 @@ def _titles_in(scene: Scene, hashes: NDArray[np.uint64]) -> Iterator[tuple[int, 
     if not runs:
         return
     starts = list(accumulate(map(len, runs), initial=0))
-    for number, ordinal in scene.places.titled(np.concatenate(runs), SAME_TITLE_MAX):
+    for number, ordinal in scene.places.titled(np.concatenate(runs), scene.mask, SAME_TITLE_MAX):
         length = bisect_right(starts, number)
         yield number - starts[length - 1], length, ordinal
 
@@ -115,17 +118,11 @@ def _longest(found: dict[tuple[int, int], list[int]]) -> Iterator[tuple[tuple[in
 
 
 def linked_to(scene: Scene, text: Text) -> list[Named]:
-    """The atoms at the other ends of an anchor's edges, weaker the more of them there are."""
-    found: dict[bytes, float] = {}
-    for number, edge in enumerate(edges_at(scene.rows, text.record.id, Direction.BOTH, ())):
-        if number == EDGES_MAX:
-            break
-        other = far_end(edge, text.record.id)
-        found[other] = 1.0
-    if not found:
-        return []
-    share = 1.0 / len(found) ** 0.5
-    return [Named(record.ordinal, share) for record in scene.records(list(found))]
+    """The allowed atoms at the other ends of an anchor's edges, weaker the more of them there are."""
+    edges = islice(edges_at(scene.rows, text.record.id, Direction.BOTH, ()), EDGES_READ_MAX)
+    others = list(dict.fromkeys(far_end(edge, text.record.id) for edge in edges))
+    ordinals = [record.ordinal for record in scene.records(others) if scene.mask[record.ordinal]][:EDGES_MAX]
+    return [Named(ordinal, len(ordinals) ** -0.5) for ordinal in ordinals]
 
 
 def asked_for(scene: Scene, pool: Pool, named: Sequence[Named], best: float) -> None:

@@ -13,7 +13,8 @@ from engine.followers.index import IndexFollower
 from engine.journal import read_log
 from engine.retrieval import protocol
 from engine.retrieval.answer import Recall
-from engine.retrieval.choose import candidates, choose
+from engine.retrieval.budget import BUDGET_MIN
+from engine.retrieval.choose import CATEGORY_CANDIDATES, SPARE, choose
 from engine.retrieval.config import RecallConfig
 from engine.retrieval.filters import NO_FILTERS, Filters, allowed
 from engine.retrieval.places import PlacesCache
@@ -22,9 +23,6 @@ from engine.text.nlp.question import analyze_question
 
 DEFAULT_LIMIT = 10
 """Hits where neither a limit nor a budget is given."""
-
-BUDGET_MIN = 16
-"""Tokens below which no hit would fit, heading included."""
 
 
 def recall(
@@ -59,7 +57,7 @@ def recall(
     through = allowed(rows, filters)
     view = index.view(rows)
     scene = Scene(rows, view, places.places(view), question, through, config)
-    most = candidates(target, budget, filters.categories)
+    most = 3 * target + SPARE + (CATEGORY_CANDIDATES if filters.categories else 0)
     ranking = protocol.run(scene, target, most)
     chosen = choose(scene, ranking, target, budget=budget, categories=filters.categories, explain=explain)
     used = {tag for hit in chosen.hits for tag in hit.path if tag.startswith("#")}

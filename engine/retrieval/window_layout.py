@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import Final
 
-from engine.retrieval.budget import body, content_within, heading, tokens_of
+from engine.retrieval.budget import body_within, heading, tokens_of
 from engine.retrieval.windows import LINE_END, Piece, Place, Run, Window
 
 GAP_MAX: Final = 2
@@ -182,5 +182,5 @@ def _cut(piece: Piece, tokens: int) -> str:
     """
     whole = heading(piece.title, piece.source, piece.sequence, piece.sequence, piece.id)
     head = whole if 2 * tokens_of(whole) <= tokens else heading(None, None, None, None, piece.id)
-    content = content_within(piece.content, tokens - tokens_of(head) - LINE_END)
-    return f"{head}{body(content)}\n" if content else ""
+    content = body_within(piece.content, tokens - tokens_of(head) - LINE_END)
+    return f"{head}{content}\n" if content else ""

@@ -32,14 +32,9 @@ def still(backend: MemoryBackend | None = None, config: RecallConfig | None = No
     return Engine(backend or MemoryBackend(), clock=lambda: BEGIN, salts=salt_of, config=config)
 
 
-def answers(
-    engine: Engine, limit: int | None = None, budget: int | None = None, as_of: int | None = None
-) -> list[Recall]:
+def answers(engine: Engine, limit: int | None = None, budget: int | None = None) -> list[Recall]:
     """What an engine answers to all questions."""
-    return [
-        engine.recall(question, limit=limit, budget=budget, as_of=as_of, explain=True)
-        for question in QUESTIONS
-    ]
+    return [engine.recall(question, limit=limit, budget=budget, explain=True) for question in QUESTIONS]
 
 
 @laws
@@ -52,10 +47,9 @@ def test_equal_stores_give_equal_answers(history: list[Command], before: int, si
         engine.apply(history[at : at + size])
         engine.recall(QUESTIONS[at % len(QUESTIONS)])
     found = answers(engine)
-    assert answers(engine) == found
     assert answers(Engine(backend_of(engine))) == found
     engine.rebuild()
-    assert answers(engine) == answers(Engine(backend_of(engine))) == found
+    assert answers(engine) == found
 
 
 @laws
@@ -187,16 +181,16 @@ def test_a_limit_is_the_most_there_are(history: list[Command], question: str, li
 
 
 @laws
-@given(histories(), st.data())
-def test_the_past_is_asked_as_it_was(history: list[Command], data: st.DataObject) -> None:
+@given(histories(most=6), questions, st.data())
+def test_the_past_is_asked_as_it_was(history: list[Command], question: str, data: st.DataObject) -> None:
     """Asked as of an event, a memory answers what it answered when that event was its last."""
     with memory([]) as engine:
-        then: dict[int, list[Recall]] = {}
+        then: dict[int, Recall] = {}
         for command in history:
             engine.apply([command])
-            then[engine.size - 1] = answers(engine)
+            then[engine.size - 1] = engine.recall(question, budget=200, explain=True)
         moment = data.draw(st.sampled_from(sorted(then)))
-        assert answers(engine, as_of=moment) == then[moment]
+        assert engine.recall(question, budget=200, explain=True, as_of=moment) == then[moment]
 
 
 @laws

@@ -55,6 +55,15 @@ def test_neighbours_do_not_depend_on_what_is_in_segments(line: Line, settled: in
     assert line.beside(after=False) == other.beside(after=False)
 
 
+@given(lines(large, equals=True))
+def test_neighbours_under_other_headings_are_found_where_they_are_wanted(line: Line) -> None:
+    """With `same_title=False` a document under another heading is a neighbour, too."""
+    for after in (True, False):
+        found = line.places().beside(line.ordinals, line.live, after=after, same_title=False)
+        bare = replace(line, documents=tuple(one._replace(title=0) for one in line.documents))
+        assert found.tolist() == bare.plainly_beside(after=after)
+
+
 @pytest.mark.parametrize("settled", [0, 10])
 def test_seven_dead_neighbours_are_stepped_over(settled: int) -> None:
     """What was revised often does not part the documents on its two sides at once."""
@@ -100,17 +109,20 @@ def test_a_source_is_as_large_as_it_has_placed_documents(line: Line) -> None:
     assert places.source_sizes(line.ordinals[placed]).tolist() == expected
 
 
-@given(lines(), st.lists(st.sampled_from([*TITLES[1:], 1, 2**64 - 1])), st.integers(1, 5))
+@given(lines(dead=24), st.lists(st.sampled_from([*TITLES[1:], 1, 2**64 - 1])), st.integers(1, 5))
 def test_titles_are_found_by_their_hashes(line: Line, asked: list[int], most: int) -> None:
-    """Every document with an asked title is named, unless more than `most` have that title."""
-    having = {title: [at for at, one in enumerate(line.documents) if one.title == title] for title in asked}
+    """Every live document with an asked title is named, unless more than `most` live ones have it."""
+    having = {
+        title: [at for at, one in enumerate(line.documents) if one.title == title and one.live]
+        for title in asked
+    }
     expected = [
         (number, ordinal)
         for number, title in enumerate(asked)
         if len(having[title]) <= most
         for ordinal in having[title]
     ]
-    found = line.places().titled(np.array(asked, np.uint64), most)
+    found = line.places().titled(np.array(asked, np.uint64), line.live, most)
     assert sorted(tuple(one) for one in found) == expected
     assert [one.number for one in found] == [number for number, _ in expected]
 
@@ -132,7 +144,8 @@ def test_a_cache_never_serves_an_old_view(histories: list[Line], data: st.DataOb
             found = places.beside(shown.ordinals, shown.live, after=after)
             assert found.tolist() == shown.beside(after=after)
         titles = np.array(TITLES[1:], np.uint64)
-        assert places.titled(titles, 9) == shown.places().titled(titles, 9)
+        found_titles = shown.places().titled(titles, shown.live, 9)
+        assert places.titled(titles, shown.live, 9) == found_titles
 
 
 @given(lines(most=12), st.integers(0, 60))

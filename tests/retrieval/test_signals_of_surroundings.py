@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from engine import Add, Link, Recall, Revise, Role, Tombstone
+from engine import Add, Link, Recall, Revise, Role, Tombstone, Unlink
 from engine.commands import Command
 from tests.retrieval.support import ask, fillers, id_of, keys, named, only
 
@@ -226,8 +226,6 @@ def test_an_anchor_leads_to_what_it_is_linked_to() -> None:
 
 def test_a_hop_leads_to_nothing_that_is_hidden() -> None:
     """`hop`: neither to a tombstoned atom nor along a tombstoned edge."""
-    from engine import Unlink
-
     atoms: list[Command] = [
         named("anchor", "The kettle leaks", 1),
         named("led", "Copper is soldered with tin.", 2),
