@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -126,25 +127,32 @@ class IndexView:
             self._cache.keep_impacts(scaled, term, head, found)
         return found
 
-    def values_at(self, impacts: TermImpacts, ordinals: NDArray[np.int64]) -> NDArray[np.float64]:
-        """What a term is worth in each of the documents `ordinals`, 0 where it is not mentioned.
+    def values_at(self, terms: Sequence[TermImpacts], ordinals: NDArray[np.int64]) -> NDArray[np.float64]:
+        """What each term (row) is worth in each of the documents (column), 0 where it is not mentioned.
 
         The ordinals may stand in any order, repeat, and be none of this index.
         """
         import numpy as np
 
-        found = np.zeros(len(ordinals))
-        for start, offsets, values in impacts.parts:
-            local = ordinals - start
-            if offsets is None:
-                inside = np.flatnonzero((local >= 0) & (local < len(values)))
-                found[inside] = values[local[inside]]
-                continue
-            inside = np.flatnonzero((local >= 0) & (local <= int(offsets[-1])))
-            asked = local[inside].astype(np.uint16)
-            places = offsets.searchsorted(asked)
-            mentioned = offsets[places] == asked
-            found[inside[mentioned]] = values[places[mentioned]]
+        order = ordinals.argsort(kind="stable")
+        wanted = ordinals[order]
+        found = np.zeros((len(terms), len(ordinals)))
+        # Which of them lie in a segment is the same for all terms: measured, half of the time.
+        within = {}
+        for start, end in self._ends.items():
+            low, high = wanted.searchsorted((start, end)).tolist()
+            if low < high:
+                within[start] = (order[low:high], (wanted[low:high] - start).astype(np.uint16))
+        for row, (_, parts) in zip(found, terms, strict=True):
+            for start, offsets, values in parts:
+                if start not in within:
+                    continue
+                columns, local = within[start]
+                if offsets is None:
+                    row[columns] = values[local]
+                else:
+                    places = np.minimum(offsets.searchsorted(local), len(offsets) - 1)
+                    row[columns] = np.where(offsets[places] == local, values[places], 0.0)
         return found
 
     def _weigh(

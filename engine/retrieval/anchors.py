@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engine.border import tag_identity
 from engine.followers.tags import Group, values
@@ -97,26 +97,34 @@ def named_tags(scene: Scene, terms: Mapping[str, float]) -> tuple[str, ...]:
 
 
 def best_words(scene: Scene, scores: NDArray[np.float64], most: int) -> NDArray[np.int64]:
-    """The best `most` by `scores` that are allowed, and those that tie with the last, the best first."""
+    """The best `most` by `scores` that are allowed, the best first, and as many that tie with the last."""
     ordinals, _ = best(scores * scene.share, most)
-    return ordinals
+    return ordinals[: 2 * most]
 
 
-def pool_of(scene: Scene, scores: NDArray[np.float64], most: int) -> Pool:
+class Beside(NamedTuple):
+    """Hits, and for each the atom so many steps from it in its source, or NOBODY."""
+
+    hits: NDArray[np.int64]
+    others: NDArray[np.int64]
+    steps: int
+    """1 or 2."""
+
+
+def pool_of(scene: Scene, scores: NDArray[np.float64], most: int) -> tuple[Pool, list[Beside]]:
     """The best `most` by `scores`, and the atoms beside them, all of them allowed."""
     import numpy as np
 
-    found = best_words(scene, scores, most)
-    reached = [found]
-    if scene.signals.near:
-        for after in (False, True):
-            step = found
-            for _ in range(BESIDE):
-                step = scene.places.beside(step, scene.mask, after=after)
-                reached.append(step)
-    ordinals = np.unique(np.concatenate(reached))
+    hits = best_words(scene, scores, most)
+    near = []
+    for after in (False, True) if scene.signals.near else ():
+        others = hits
+        for steps in range(1, BESIDE + 1):
+            others = scene.places.beside(others, scene.mask, after=after)
+            near.append(Beside(hits, others, steps))
+    ordinals = np.unique(np.concatenate([hits, *(one.others for one in near)]))
     ordinals = ordinals[ordinals >= 0]
-    return Pool(ordinals, scores[ordinals])
+    return Pool(ordinals, scores[ordinals]), near
 
 
 def joined(scene: Scene, pool: Pool, scores: NDArray[np.float64], ordinals: Sequence[int]) -> Pool:
@@ -140,10 +148,8 @@ def matrix(scene: Scene, weighed: Sequence[Weighed], ordinals: NDArray[np.int64]
     """What each term (row) is worth in each document (column)."""
     import numpy as np
 
-    found = np.zeros((len(weighed), len(ordinals)))
-    for row, (_, weight, impacts) in enumerate(weighed):
-        found[row] = weight * scene.view.values_at(impacts, ordinals)
-    return found
+    weights = np.array([one.weight for one in weighed])
+    return weights[:, np.newaxis] * scene.view.values_at([one.impacts for one in weighed], ordinals)
 
 
 def top_score(pool: Pool) -> float:

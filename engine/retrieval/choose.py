@@ -28,11 +28,13 @@ _CHARS_PER_TOKEN_MAX: Final = 18
 SPARE: Final = 20
 """So many beyond the hits wanted are looked through for copies of them, and to say what was nearly a hit."""
 
-BLOCK: Final = 64
+BLOCK: Final = 32
 """Ids are read for so many at a time."""
 
 CATEGORY_CANDIDATES: Final = 400
 """So many more candidates where a category is wanted: whether a text is in it is found out one by one."""
+
+TOO_LONG: Final = "over the budget"
 
 DROPPED_MAX: Final = 20
 """So many near misses are told of."""
@@ -71,15 +73,16 @@ def choose(
 ) -> Chosen:
     """The best `target` hits that the budget has room for, ties by id.
 
-    Goes down the whole ranking if it must; with a budget, three times as far as there may be hits.
+    Goes down the whole ranking if it must, until twice as many as there may be hits are over the budget.
     """
     chosen = Chosen()
-    show = _Show(scene, ranking, budget, explain=explain)
+    show = _Show(scene, ranking, budget, categories, explain=explain)
     folding = _Folding(scene, target)
+    too_long = 0
     walkers_max = int(scene.config.protocol.walkers * target)
     for number, one in enumerate(_ranked(scene, ranking)):
         full = len(chosen.hits) == target
-        if number >= target + SPARE and (full or (budget is not None and number >= 3 * target + SPARE)):
+        if (full and number >= target + SPARE) or too_long >= 2 * target + SPARE:
             break
         role = show.role(one)
         original = folding.original(one)
@@ -92,6 +95,7 @@ def choose(
             reason = "too many walkers"
         else:
             reason = _refused(scene, show, one, role, chosen, folding, budget, categories)
+            too_long += reason == TOO_LONG
         if reason and len(chosen.dropped) < DROPPED_MAX:
             chosen.dropped.append(Dropped(one.id, one.score, reason))
     chosen.hits = [replace(hit, duplicates=tuple(chosen.copies.get(hit.id, ()))) for hit in chosen.hits]
@@ -114,7 +118,7 @@ def _refused(
         return "no such category"
     hit = show.hit(one, role, text, None if budget is None else budget - chosen.tokens, cut=not chosen.hits)
     if hit is None:
-        return "over the budget"
+        return TOO_LONG
     chosen.hits.append(hit)
     chosen.tokens += hit.tokens
     chosen.walkers += role is Role.WALKER
@@ -170,10 +174,19 @@ class _Folding:
 class _Show:
     """Makes hits of one ranking."""
 
-    def __init__(self, scene: Scene, ranking: Ranking, budget: int | None, *, explain: bool) -> None:
+    def __init__(
+        self,
+        scene: Scene,
+        ranking: Ranking,
+        budget: int | None,
+        categories: Sequence[str],
+        *,
+        explain: bool,
+    ) -> None:
         self._scene = scene
         self._ranking = ranking
         self._whole = budget is not None
+        self._categories = categories
         self._explain = explain
         weights = {term: scene.idf(term) for term in scene.question.terms}
         self._snippets = Snippets(weights, scene.config.snippet_chars)
@@ -218,17 +231,26 @@ class _Show:
         )
 
     def _path(self, one: Ranked) -> tuple[str, ...]:
-        """How it was reached, where words were not all."""
+        """How it was reached, where words were not all; no anchor is named that the filters leave out."""
         anchor = self._ranking.led.get(one.ordinal)
-        path = () if anchor is None else (show_id(anchor),)
+        path: tuple[str, ...] = ()
+        if anchor is not None:
+            (text,) = self._scene.texts([anchor])
+            if not self._categories or in_categories(text.body, text.record.tags, self._categories):
+                path = (show_id(text.record.id),)
         return (*path, *(f"#{tag}" for tag in sorted(self._ranking.walked.get(one.ordinal, ()))))
 
 
 def _beginning(content: str, left: int, cost: Callable[[str], int]) -> str:
-    """The longest beginning of a text that costs no more than `left`, cut after a word; empty for no room."""
-    words = [word.end() for word in _WORD.finditer(content[: (left + 1) * _CHARS_PER_TOKEN_MAX])]
-    fitting = bisect_right(words, left, key=lambda end: cost(content[:end] + CUT))
-    if fitting:
-        return content[: words[fitting - 1]] + CUT
-    letters = bisect_right(range(words[0] if words else 0), left, key=lambda end: cost(content[:end] + CUT))
-    return content[: letters - 1] + CUT if letters else ""
+    """The longest beginning of a text that costs no more than `left`; empty for no room.
+
+    It ends with a word, or within one where the last that ends is in its first half.
+    """
+    window = content[: (left + 1) * _CHARS_PER_TOKEN_MAX]
+    # A longer beginning never costs less.
+    reach = bisect_right(range(len(window) + 1), left, key=lambda end: cost(content[:end] + CUT)) - 1
+    if reach < 0:
+        return ""
+    ends = (word.end() for word in _WORD.finditer(window, 0, reach + 1))
+    word = max((end for end in ends if end <= reach), default=0)
+    return content[: word if 2 * word > reach else reach] + CUT

@@ -32,7 +32,7 @@ class Protocol:
     """A hit counts as covering if it has this share of the weight of the question's terms."""
     entities: int = 3
     """So many of its entities a question is split into."""
-    candidates: int = 200
+    candidates: int = 100
     """So many of the best by their words are looked at closely."""
 
     def __post_init__(self) -> None:

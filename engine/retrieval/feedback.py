@@ -15,14 +15,11 @@ if TYPE_CHECKING:
 ANSWERS: Final = 5
 """So many first answers are read."""
 
-LOOKED_UP_MAX: Final = 24
+LOOKED_UP_MAX: Final = 16
 """So many of their words are looked up in the index. Measured: all of them gained nothing."""
 
-TERMS: Final = 12
+TERMS: Final = 10
 """So many of them are searched for."""
-
-NEW: Final = 50
-"""So many of the best with these words are looked at, too."""
 
 COMMON: Final = 0.1
 """What a larger share of all documents mentions is left out."""

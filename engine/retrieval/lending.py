@@ -6,12 +6,14 @@ atom itself lacks: in a conversation the question holds some of the words, the a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from engine.retrieval.anchors import Beside
     from engine.retrieval.pool import Pool
     from engine.retrieval.scene import Scene
 
@@ -32,8 +34,11 @@ SOURCE_ATOMS_MAX: Final = 200
 """A source of more atoms is a collection, whose parts say nothing about one another."""
 
 
-def lend(scene: Scene, pool: Pool, worth: NDArray[np.float64]) -> None:
-    """Give each atom of the pool what its surroundings lend; `worth`: `anchors.matrix` of the pool."""
+def lend(scene: Scene, pool: Pool, near: Sequence[Beside], worth: NDArray[np.float64]) -> None:
+    """Give each atom of the pool what its surroundings lend.
+
+    `near` says who is beside whom, `worth` is the `anchors.matrix` of the pool.
+    """
     import numpy as np
 
     if not len(pool) or not worth.size:
@@ -42,22 +47,22 @@ def lend(scene: Scene, pool: Pool, worth: NDArray[np.float64]) -> None:
     needs = np.minimum(1.0, FULL_LENGTH / np.maximum(lengths, 1.0)) ** 2
     needs[scene.places.titles[pool.ordinals] > 0] *= TITLED
     if scene.signals.near:
-        pool.add("near", scene.signals.near * needs * _beside(scene, pool, worth))
+        pool.add("near", scene.signals.near * needs * _beside(pool, near, worth))
     if scene.signals.source:
         pool.add("source", scene.signals.source * needs * _source(scene, pool, worth))
 
 
-def _beside(scene: Scene, pool: Pool, worth: NDArray[np.float64]) -> NDArray[np.float64]:
+def _beside(pool: Pool, near: Sequence[Beside], worth: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What the hits give to those on their two sides, the best of each term."""
     import numpy as np
 
-    # One column more, of nothing: that is where −1 points.
-    padded = np.concatenate([worth, np.zeros((len(worth), 1))], axis=1)
     lent = np.zeros_like(worth)
-    for after in (False, True):
-        step = scene.places.beside(pool.ordinals, scene.mask, after=after)
-        lent = np.maximum(lent, padded[:, pool.at(step)])
-        step = scene.places.beside(step, scene.mask, after=after)
-        lent = np.maximum(lent, FURTHER * padded[:, pool.at(step)])
+    for hits, others, steps in near:
+        there = others >= 0
+        takers = pool.at(others[there])
+        given = worth[:, pool.at(hits[there])]
+        # Hits in one place have the same neighbour, so a taker may come more than once.
+        np.maximum.at(lent.T, takers, (given if steps == 1 else FURTHER * given).T)
     amounts: NDArray[np.float64] = lent.sum(axis=0)
     return amounts
 
@@ -66,9 +71,8 @@ def _source(scene: Scene, pool: Pool, worth: NDArray[np.float64]) -> NDArray[np.
     import numpy as np
 
     sources = scene.places.sources[pool.ordinals]
-    lending = (scene.places.source_sizes(pool.ordinals) <= SOURCE_ATOMS_MAX) & scene.places.placed(
-        pool.ordinals
-    )
+    counts = scene.places.source_sizes(pool.ordinals)
+    lending = (counts > 1) & (counts <= SOURCE_ATOMS_MAX) & scene.places.placed(pool.ordinals)
     amounts = np.zeros(len(pool))
     chosen = np.flatnonzero(lending)
     if not len(chosen):

@@ -96,14 +96,18 @@ class _Part:
             return found
         keys, sources = self.places_of(facts, ordinals), facts.sources[ordinals]
         at = self.places.searchsorted(keys, "right") if after else self.places.searchsorted(keys, "left") - 1
+        step = 1 if after else -1
+        asked = np.flatnonzero((at >= 0) & (at < len(self.places)))
         for _ in range(SKIPPED_MAX):
-            within = (at >= 0) & (at < len(self.places)) & (found < 0)
-            if not within.any():
+            seen = self.ordinals[at[asked]]
+            same = facts.sources[seen] == sources[asked]
+            alive = live[seen]
+            found[asked[same & alive]] = seen[same & alive]
+            asked = asked[same & ~alive]
+            at[asked] += step
+            asked = asked[(at[asked] >= 0) & (at[asked] < len(self.places))]
+            if not len(asked):
                 break
-            seen = self.ordinals[at[within]]
-            right = live[seen] & (facts.sources[seen] == sources[within])
-            found[within] = np.where(right, seen, NOBODY)
-            at = at + (1 if after else -1)
         return found
 
     def count(self, sources: NDArray[np.uint64]) -> NDArray[np.int64]:

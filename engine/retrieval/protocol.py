@@ -24,6 +24,7 @@ from engine.retrieval.anchors import (
     weights_of,
 )
 from engine.retrieval.answer import Bridge, Level
+from engine.retrieval.bm25 import weigh
 from engine.retrieval.levels import level_of
 from engine.retrieval.pool import Pool
 from engine.text.analyzer import index_terms
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
     from engine.retrieval.scene import Scene, Text
 
-READ: Final = 16
+READ: Final = 12
 """The texts of so many of the best are read."""
 
 
@@ -48,24 +49,24 @@ class Ranking:
     walked: dict[int, dict[str, float]]
     """Atoms that tags led to: ordinal → tag → what it lent."""
     bridges: tuple[Bridge, ...]
-    led: dict[int, bytes]
-    """Atoms that an anchor's text or edges led to: ordinal → the best such anchor's id."""
+    led: dict[int, int]
+    """Atoms that an anchor's text or edges led to: ordinal → the best such anchor's."""
 
 
 def run(scene: Scene, target: int, most: int) -> Ranking:
     """Carry out the protocol for `target` hits, which are to be chosen from `most` candidates or more."""
     weights = weights_of(scene, scene.question.terms)
     found = by_words(scene, weights)
-    pool = pool_of(scene, found.scores, max(scene.config.protocol.candidates, most))
+    pool, near = pool_of(scene, found.scores, max(scene.config.protocol.candidates, most))
     worth = matrix(scene, found.close, pool.ordinals)
-    lending.lend(scene, pool, worth)
+    lending.lend(scene, pool, near, worth)
     boosts.speakers(scene, pool)
     boosts.dated(scene, pool)
     boosts.provenance(scene, pool)
     mentioned = _mentioned(scene, found, worth, weights)
     level, terms = level_of(scene, mentioned)
     boosts.together(scene, pool, mentioned)
-    pool = _feedback(scene, pool, found, weights)
+    _feedback(scene, pool, weights)
     pool = _simplified(scene, pool, found, level, terms, target)
     pool, entities = _split(scene, pool, found, target) if level is Level.SPLIT else (pool, ())
     pool = _phrases(scene, pool, found)
@@ -75,20 +76,17 @@ def run(scene: Scene, target: int, most: int) -> Ranking:
     return Ranking(pool, level, entities, walked, bridges, led)
 
 
-def _feedback(scene: Scene, pool: Pool, found: Found, weights: dict[str, float]) -> Pool:
+def _feedback(scene: Scene, pool: Pool, weights: dict[str, float]) -> None:
     """What the first answers' own words find."""
     if not scene.signals.feedback:
-        return pool
+        return
     best = pool.ranked()[: feedback.ANSWERS]
     texts = scene.texts(pool.ordinals[best].tolist())
     more = feedback.expansion(scene, texts, pool.score[best].tolist(), weights)
     if not more:
-        return pool
-    again = by_words(scene, more, tags=False)
-    new = best_words(scene, found.scores + again.scores, feedback.NEW)
-    pool = joined(scene, pool, found.scores, new.tolist())
-    pool.add("feedback", again.scores[pool.ordinals] * pool.factor)
-    return pool
+        return
+    worth = matrix(scene, weigh(scene.view, more, scene.config.bm25, scene.signals.head), pool.ordinals)
+    pool.add("feedback", worth.sum(axis=0) * pool.factor)
 
 
 def _mentioned(
@@ -153,7 +151,7 @@ def _read(scene: Scene, pool: Pool) -> list[Text]:
     return texts
 
 
-def _hops(scene: Scene, pool: Pool, found: Found, texts: Sequence[Text]) -> tuple[Pool, dict[int, bytes]]:
+def _hops(scene: Scene, pool: Pool, found: Found, texts: Sequence[Text]) -> tuple[Pool, dict[int, int]]:
     """From the anchors to the atoms whose titles stand in their texts, and those they are linked to."""
     if not scene.signals.hop:
         return pool, {}
@@ -163,14 +161,14 @@ def _hops(scene: Scene, pool: Pool, found: Found, texts: Sequence[Text]) -> tupl
     anchors = [by_ordinal[int(pool.ordinals[place])] for place in best]
     titles = phrases.named_in(scene, [anchor.terms for anchor in anchors], phrases.HOP_WEIGHT)
     hops: list[tuple[float, list[phrases.Named]]] = []
-    led: dict[int, bytes] = {}
+    led: dict[int, int] = {}
     for rank, (place, anchor, named) in enumerate(zip(best, anchors, titles, strict=True)):
         linked = phrases.linked_to(scene, anchor) if rank < phrases.LINKED else []
         others = [*named, *linked]
         others = [one for one in others if one.ordinal != anchor.record.ordinal]
         hops.append((float(pool.score[place]), others))
         for one in others:
-            led.setdefault(one.ordinal, anchor.record.id)
+            led.setdefault(one.ordinal, anchor.record.ordinal)
     pool = joined(scene, pool, found.scores, list(led))
     phrases.led_to(scene, pool, hops)
     return pool, led

@@ -37,7 +37,7 @@ def recall(
     config: RecallConfig,
     explain: bool = False,
 ) -> Recall:
-    """The live atoms that answer a question best, ties by id.
+    """The live atoms that answer a question best, ties by id as far as some hundred atoms tie.
 
     `rows` is a snapshot in which records, tags and index are at the head. At most `limit` hits come
     back, and with a budget at most as many as it has room for at 200 tokens each, but for 5

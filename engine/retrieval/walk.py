@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from engine.retrieval.scene import Scene, Text
 
-ANCHORS: Final = 5
+ANCHORS: Final = 3
 """The tags of so many anchors are harvested."""
 
 TAGS_MAX: Final = 4
@@ -27,7 +27,7 @@ HUB_SHARE: Final = 0.1
 HUB_MIN: Final = 20
 """A tag that a tenth of all atoms have, and more than 20, says nothing about any of them."""
 
-WALKERS_MAX: Final = 64
+WALKERS_MAX: Final = 24
 """So many atoms, the newest, a tag leads to."""
 
 
@@ -81,8 +81,8 @@ def walkers(scene: Scene, ways: Sequence[Way], words: NDArray[np.float64]) -> di
 
     found: dict[int, dict[str, float]] = {}
     for bridge, score, atoms in ways:
-        listed = np.frombuffer(atoms.to_array(), np.uint32)
-        lacking = listed[words[listed] <= 0][-WALKERS_MAX:]
+        newest = np.frombuffer(atoms.to_array(), np.uint32)[-4 * WALKERS_MAX :]
+        lacking = newest[words[newest] <= 0][-WALKERS_MAX:]
         for ordinal in lacking.tolist():
             found.setdefault(ordinal, {})[bridge.tag] = scene.signals.walk * score * bridge.weight
     return found

@@ -140,7 +140,7 @@ def plain_values(
 def values_of(view: IndexView, term: str, k1: float, b: float, head: float) -> tuple[int, list[float]]:
     """The same from a view."""
     impacts = view.impacts(term, k1, b, head)
-    return impacts.df, view.values_at(impacts, np.arange(view.documents)).tolist()
+    return impacts.df, view.values_at([impacts], np.arange(view.documents))[0].tolist()
 
 
 _DOCUMENTS = {count: [plain_document(text) for text in texts_of(count)] for count in (1, 250, 700)}
@@ -176,8 +176,8 @@ def test_values_are_found_at_any_ordinals(ordinals: list[int], term: str) -> Non
     """Ordinals in any order, repeated, or of nobody have the value of their document, or 0."""
     view = _WORLDS[700].view()
     impacts = view.impacts(term, 0.9, 0.4, 0.5)
-    every = dict(enumerate(view.values_at(impacts, np.arange(700)).tolist()))
-    found = view.values_at(impacts, np.array(ordinals, np.int64))
+    every = dict(enumerate(view.values_at([impacts], np.arange(700))[0].tolist()))
+    (found,) = view.values_at([impacts], np.array(ordinals, np.int64))
     assert found.tolist() == [every.get(ordinal, 0.0) for ordinal in ordinals]
 
 

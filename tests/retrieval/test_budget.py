@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from engine import Add, Engine, EngineError, Hit
+from engine import Add, Engine, EngineError, Hit, RecallConfig
 from engine.retrieval.budget import BUDGET_MIN, CUT, hit_text, tokens_of
 from tests.inflate.support import HOSTILE
 from tests.retrieval.support import ask, id_of, keys, memory, named
@@ -89,7 +89,8 @@ def test_contents_are_whole_but_for_the_first(made: list[Add], budget: int) -> N
 @given(adds(), budgets)
 def test_the_best_hit_is_cut_rather_than_dropped(made: list[Add], budget: int) -> None:
     """The first hit is the best one for whose heading there is room, however little there is for its text."""
-    with memory(made) as engine:
+    # Copies are only folded into what is shown, which a budget changes.
+    with memory(made, RecallConfig(collapse=False)) as engine:
         ranked = engine.recall(QUESTION, limit=5).hits
         hits = engine.recall(QUESTION, budget=budget).hits
         fitting = [hit.id for hit in ranked if room_for(hit, engine.get(hit.id).content) <= budget]
@@ -116,6 +117,23 @@ def test_a_cut_text_is_as_long_as_there_is_room() -> None:
         following = text[len(shown) :].split()[0]
         more = hit_text(None, None, None, hit.id, f"{shown} {following}{CUT}")
         assert hit.tokens <= budget < tokens_of(more)
+
+
+@pytest.mark.parametrize(
+    "content", ["急須 " + "日本語の急須。" * 300, "急須 🎉 " + "กาน้ำชา" * 300, "急須 see " + "x" * 9000]
+)
+@pytest.mark.parametrize("budget", [BUDGET_MIN, 100, 1000])
+def test_a_text_with_few_spaces_is_cut_within(content: str, budget: int) -> None:
+    """Where the last space is far back, as in scripts without any, the text is cut within a word."""
+    (hit,) = ask([Add(content)], "急須", budget=budget).hits
+    assert hit.content is not None
+    longer = content[: len(hit.content) * 2] + CUT
+    assert tokens_of(hit_text(None, None, None, hit.id, longer)) > budget
+
+
+def test_white_space_at_the_beginning_hides_no_hit() -> None:
+    """A text that begins with more white space than there is room for is shown as far as it goes."""
+    assert len(ask([Add(" " * 1000 + "kettle " * 90)], "kettle", budget=BUDGET_MIN).hits) == 1
 
 
 def test_every_text_is_whole_where_there_is_room() -> None:

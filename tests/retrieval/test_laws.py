@@ -166,8 +166,18 @@ def test_filters_hold(history: list[Command], wanted: Filters, question: str) ->
     with memory(history) as engine:
         through = {one.id for one in engine.find(limit=1000, filters=wanted)}
         found = engine.recall(question, filters=wanted, limit=500, explain=True)
-    told = {hit.id for hit in found.hits} | {one for hit in found.hits for one in hit.duplicates}
-    assert told | {one for hit in found.hits for one in hit.path if one[0] != "#"} <= through
+    assert {hit.id for hit in found.hits} | {one for hit in found.hits for one in hit.duplicates} <= through
+    if not wanted.categories:
+        assert {one for hit in found.hits for one in hit.path if one[0] != "#"} <= through
+
+
+def test_what_leads_to_a_hit_is_of_the_wanted_category() -> None:
+    """An atom that a category leaves out is not named as what led to a hit, either."""
+    atoms = [Add("Anna: kettle", id=id_of(1)), Add("On Monday", title="Anna", id=id_of(2)), *fillers(9)]
+    with memory(atoms) as engine:
+        assert engine.recall("kettle", limit=4).hits[1].path == (id_of(1),)
+        found = engine.recall("kettle", limit=4, filters=Filters(categories=("temporal",)))
+    assert id_of(1) not in {step for hit in found.hits for step in hit.path}
 
 
 @laws

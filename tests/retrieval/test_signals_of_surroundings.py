@@ -70,6 +70,13 @@ def test_what_is_no_neighbour_lends_nothing(more: dict[str, Any]) -> None:
     assert keys(ask(atoms, PAINT, only("near")).hits) == ["asked"]
 
 
+def test_all_that_stand_in_one_place_lend() -> None:
+    """`near`: of several atoms with one sequence each lends its own words to the next."""
+    atoms = [turn("one", "kettle", 0), turn("two", "garage", 0), turn("answer", "leaks", 1)]
+    one, _, answer = ask(atoms, "kettle garage", only("near")).hits
+    assert answer.score == pytest.approx(2 * 0.5 * one.score, abs=2e-6)
+
+
 def test_a_long_atom_stands_by_itself() -> None:
     """`near`: of 60 terms an atom is lent a quarter of what one of 30 is."""
     for terms, share in ((30, 1.0), (60, 0.25)):
@@ -80,10 +87,7 @@ def test_a_long_atom_stands_by_itself() -> None:
 
 def test_an_atom_with_a_title_is_lent_half() -> None:
     """`near`: what the atoms under one heading share is in the heading already."""
-    atoms = [
-        turn("asked", "kettle", 0, title="Kitchen"),
-        turn("answer", "it leaks", 1, title="Kitchen"),
-    ]
+    atoms = [turn("asked", "kettle", 0, title="Kitchen"), turn("answer", "it leaks", 1, title="Kitchen")]
     first, second = ask(atoms, "kettle", only("near")).hits
     assert second.score == pytest.approx(0.25 * first.score, abs=2e-6)
 
@@ -116,6 +120,13 @@ def test_a_source_that_speaks_of_it_lends_to_its_atoms() -> None:
     atoms = answers(after=40)
     assert ahead(ask(atoms, PAINT, only("source", source=0.0)), "other", "answer")
     assert ahead(ask(atoms, PAINT, only("source")), "answer", "other")
+
+
+def test_an_atom_alone_in_its_source_lends_itself_nothing() -> None:
+    """`source`: having a place is no merit: of two equal atoms none is raised by itself."""
+    atoms = [named("bare", "kettle", 1), named("placed", "kettle", 2, source="a.md", sequence=0)]
+    first, second = ask(atoms, "kettle", only("source")).hits
+    assert (first.key, first.score) == ("bare", second.score)
 
 
 def test_a_collection_lends_nothing() -> None:
