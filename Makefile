@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STORE ?= demo-store
 
-.PHONY: demo test lint soak bench clean
+.PHONY: demo test lint soak bench retrieval clean
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -28,6 +28,10 @@ soak: $(VENV)/.installed
 
 bench: $(VENV)/.installed
 	$(BIN)/python -m bench
+
+retrieval: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group bench
+	$(BIN)/python -m bench.retrieval --ablation
 
 clean:
 	rm -rf $(VENV) $(STORE) build dist

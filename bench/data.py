@@ -3,20 +3,20 @@
 Question: what does everything else here run on? Nothing is measured in this module.
 Data: generated texts of 40 words whose frequencies follow Zipf's law over 20,000 made-up words, with
     three tags out of 200 and a source for every 20 texts; Markdown files made of the same words; and,
-    where they are at hand, the shared garden (7,772 Markdown files) and LoCoMo (five conversations).
+    where it is at hand, the shared garden (7,772 Markdown files). Questions about shared data:
+    `bench.retrieval.sets`.
 Seed: an argument of every generator; the same seed gives the same texts on every machine.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import tarfile
 from collections.abc import Iterator
 from itertools import accumulate
 from pathlib import Path
 from random import Random
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 VOCABULARY_WORDS: Final = 20_000
 TEXT_WORDS: Final = 40
@@ -40,22 +40,6 @@ class Text(NamedTuple):
     tags: tuple[str, ...]
     source: str
     sequence: int
-
-
-class Question(NamedTuple):
-    """A question of LoCoMo and the texts that answer it."""
-
-    text: str
-    relevant: frozenset[str]
-
-
-class Conversation(NamedTuple):
-    """One conversation of LoCoMo: its file of texts, their keys and contents, and its questions."""
-
-    name: str
-    corpus: Path
-    texts: tuple[tuple[str, str], ...]
-    questions: tuple[Question, ...]
 
 
 class Words:
@@ -126,24 +110,3 @@ def unpack_garden(folder: Path) -> Path | None:
         with tarfile.open(packed) as archive:
             archive.extractall(folder, filter="data")
     return folder
-
-
-def locomo() -> list[Conversation]:
-    """The shared conversations with the questions that have an answer; none where they are missing."""
-    found = []
-    for folder in sorted((SHARED / "data" / "locomo-dev").glob("conv-*")):
-        corpus = folder / "corpus.jsonl"
-        contents = tuple((str(line["id"]), str(line["text"])) for line in _lines(corpus))
-        asked = tuple(
-            Question(str(line["query"]), frozenset(line["relevant"]))
-            for line in _lines(folder / "queries.jsonl")
-            if line["relevant"] and line["category"] != "adversarial"
-        )
-        found.append(Conversation(folder.name, corpus, contents, asked))
-    return found
-
-
-def _lines(path: Path) -> Iterator[dict[str, Any]]:
-    with path.open(encoding="utf-8") as stream:
-        for line in stream:
-            yield json.loads(line)

@@ -9,8 +9,8 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from bench import data
 from bench.job import Job, Result, in_child
+from bench.retrieval.sets import LOCOMO
 from bench.table import BYTES, MEGABYTES, RATE, SHARE, TIME, Row, Target
 from bench.upkeep import TREE_BATCHES
 
@@ -99,8 +99,8 @@ def recall(run: Run) -> Iterator[Row]:
 
 def locomo(run: Run) -> Iterator[Row]:
     """Questions about real conversations."""
-    if not data.locomo():
-        print(f"locomo skipped: no conversations under {data.SHARED} (set MEMROOT_SHARED)", file=sys.stderr)
+    if not LOCOMO.is_dir():
+        print(f"locomo skipped: {LOCOMO} is not there (set MEMROOT_SHARED)", file=sys.stderr)
         return
     ours, rivals = run.pair("locomo", 0)
     target = Target("≥ 0.76", 0.76)

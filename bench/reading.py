@@ -14,19 +14,22 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from random import Random
+from tempfile import mkdtemp
 
 from bench import data
 from bench.job import Job, Result, disk_bytes, percentile, resident, timed
+from bench.retrieval.judge import WARM_UP, figures, judge
+from bench.retrieval.ours import memroot
+from bench.retrieval.rivals import System, fts
+from bench.retrieval.sets import LOCOMO, read_set
 from bench.rivals import Fts
 from bench.writing import warm_up
 from engine import Engine
+from engine.retrieval.config import RecallConfig
 
 LIMIT = 10
-WARM_UP = 20
 
 
 def recall(job: Job) -> Result:
@@ -124,52 +127,25 @@ def _memory(before: int, opened: int) -> Result:
 
 def locomo(job: Job) -> Result:
     """Ingest each conversation into a memory of its own and ask its questions."""
-    warm_up()
-    judged = _Judged()
-    for conversation in data.locomo():
-        # Ties are broken by ids, which hang on the salts: fixed ones give the same figure every time.
-        with Engine.open("memory:", salts=lambda seq: Random(f"{job.seed}/{seq}").randbytes(32)) as engine:
-            engine.ingest([conversation.corpus])
-            judged.ask(conversation, lambda text: [hit.key for hit in engine.recall(text, limit=LIMIT).hits])
-    return judged.result()
+    return _locomo(job, memroot(RecallConfig()))
 
 
 def locomo_rival(job: Job) -> Result:
     """The same with the rival."""
-    judged = _Judged()
-    for conversation in data.locomo():
-        with Fts(Path(job.work) / f"rival-{conversation.name}.db") as store:
-            texts = enumerate(conversation.texts)
-            # The source of the rival's text is its key, so that both sides look it up after ranking.
-            store.add(data.Text(text, (), key, number) for number, (key, text) in texts)
-            judged.ask(conversation, lambda text: [hit.source for hit in store.recall(text, LIMIT)])
-    return judged.result()
+    return _locomo(job, fts(lambda question: question))
 
 
-class _Judged:
-    """Answers counted: how much of the evidence was found, and how long it took."""
-
-    def __init__(self) -> None:
-        self._shares: list[float] = []
-        self._took: list[float] = []
-        self._texts = 0
-
-    def ask(self, conversation: data.Conversation, ask: Callable[[str], Sequence[str | None]]) -> None:
-        self._texts += len(conversation.texts)
-        for question in conversation.questions:
-            begin = time.perf_counter()
-            found = ask(question.text)
-            self._took.append((time.perf_counter() - begin) * 1000)
-            self._shares.append(len(question.relevant.intersection(found)) / len(question.relevant))
-
-    def result(self) -> Result:
-        return {
-            "recall_at_10": sum(self._shares) / len(self._shares),
-            "questions": len(self._shares),
-            "texts": self._texts,
-            "p50_ms": percentile(self._took, 0.5),
-            "p99_ms": percentile(self._took, 0.99),
-        }
+def _locomo(job: Job, system: System) -> Result:
+    asked = read_set(LOCOMO)
+    work = Path(mkdtemp(dir=job.work))
+    found = figures(judge(asked, {"": system}, LIMIT, work, job.seed, lambda _: None)[""])
+    return {
+        "recall_at_10": found.measures["R@10"],
+        "questions": found.questions,
+        "texts": sum(len(memory.documents) for memory in asked.memories),
+        "p50_ms": found.p50_ms,
+        "p99_ms": found.p99_ms,
+    }
 
 
 def disk(job: Job) -> Result:

@@ -212,6 +212,12 @@ def best(scores: NDArray[np.float64], limit: int) -> tuple[NDArray[np.int64], ND
         floor = max(floor, float(np.partition(tops, -limit)[-limit]) - 1 / MICRO)
     ordinals = np.flatnonzero(scores >= floor)
     micros = np.rint(scores[ordinals] * MICRO).astype(np.int64)
+    if len(micros) > limit + TIES_MAX:
+        # Where all documents are equally long, thousands tie with the last one: most are never sorted.
+        last = np.partition(micros, -limit)[-limit]
+        above, ties = np.flatnonzero(micros > last), np.flatnonzero(micros == last)
+        chosen = np.sort(np.concatenate([above, ties[: limit + TIES_MAX - len(above)]]))
+        ordinals, micros = ordinals[chosen], micros[chosen]
     # Ordinals are ascending already, and a stable sort keeps that among equals.
     order = np.argsort(-micros, kind="stable")
     ordinals, micros = ordinals[order], micros[order]

@@ -10,6 +10,8 @@ import pytest
 
 from engine.cli.tree import COMMANDS
 from engine.engine import Engine
+from engine.text.nlp import pipeline
+from engine.text.nlp.question import analyze_question
 from tests.cli.conftest import Cli
 from tests.support.leveldb import needs_leveldb
 
@@ -31,7 +33,10 @@ def arguments(name: str, pair: Pair, here: Path) -> list[str]:
         "unlink": [first, "references", second],
         "tombstone": [first, second],
         "revive": [first],
+        "merge": [first, second, "--force"],
+        "unmerge": [second],
         "recall": ["kettle"],
+        "bright": ["kettle"],
         "get": [first],
         "edges": [first],
         "history": [first],
@@ -272,6 +277,21 @@ def test_doctor_needs_no_store(cli: Cli) -> None:
     assert data["store"]["state"] == "not_found"
     assert data["libraries"]["cbor2"]
     assert re.fullmatch("[0-9a-f]{64}", data["analyzer"]["fingerprint"])
+
+
+def test_doctor_names_what_analyses_questions(cli: Cli) -> None:
+    """Doctor says by which pipeline questions are analysed, as every recall does."""
+    data = cli("doctor", "--json").data
+    assert data["questions"] == {"pipeline": analyze_question("boiler").pipeline}
+    assert re.search(
+        f"^questions +{re.escape(data['questions']['pipeline'])}$", cli("doctor").out, re.MULTILINE
+    )
+
+
+def test_doctor_without_spacy(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A library that is missing is part of doctor's answer, not its failure."""
+    monkeypatch.setattr(pipeline, "find_spec", lambda name: None)
+    assert "not installed" in cli("doctor", "--json").data["questions"]["problem"]
 
 
 @needs_leveldb

@@ -47,7 +47,7 @@ _TIME: Final = re.compile(
     r"|[0-9]{1,2}[/.][0-9]{1,2}[/.][0-9]{2,4}",
     re.IGNORECASE | re.ASCII,
 )
-_EARLY_YEAR: Final = re.compile("[1-9][0-9]{2,3}")
+_EARLY_YEAR: Final = re.compile("1[0-4][0-9]{2}")
 _YEAR_BEFORE: Final = frozenset(words.YEAR_BEFORE.split())
 
 _IN: Final = frozenset(words.IN.split())
@@ -171,15 +171,18 @@ def _tells_time(read: Reading) -> bool:
 
 
 def _is_time(read: Reading, at: int) -> bool:
+    """Whether a number is a date, a year or a time of day."""
     token, before, after = read.tokens[at], read.words[at - 1], read.words[at + 1]
     if any(read.marks[beside] & Mark.MONTH_SHORT and read.is_capital(beside) for beside in (at - 1, at + 1)):
         return True
+    if before == ".":
+        before = read.words[at - 2]  # `c. 1243`
     if _TIME.fullmatch(token):
-        counted = token.isdigit() and after.endswith("s") and before not in _YEAR_BEFORE
-        return not counted
-    if before in _YEAR_BEFORE and _EARLY_YEAR.fullmatch(token):
-        return True
-    return after in ("am", "pm", "a.m", "p.m") and token.isdigit()
+        # `2000 tornadoes` are no year; `in 2000 tornadoes` is read as one.
+        return before in _YEAR_BEFORE or not (token.isdigit() and after.endswith("s"))
+    if _EARLY_YEAR.fullmatch(token):
+        return before in _YEAR_BEFORE and not after.endswith("s")
+    return token.isdigit() and after in ("am", "pm", "a.m", "p.m")
 
 
 def _points_at_span(read: Reading, at: int) -> bool:
