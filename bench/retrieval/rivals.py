@@ -1,0 +1,120 @@
+"""The rivals: SQLite FTS5 and bm25s, as anybody would set them up.
+
+Question: what would the same texts and questions give in a full-text index without signals, proofs or
+    history? Data: title and text of the same documents. Seed: none.
+How: FTS5 with its Porter stemmer, title and text as columns, BM25 with its own constants (k1 1.2, b
+    0.75), over the question's words joined by OR: once all words, once without the stop words that
+    memroot leaves out, too. bm25s (arXiv:2407.03618) over title and text as one: once with Lucene's
+    constants (k1 1.2, b 0.75), its English stop words and PyStemmer's English stemmer; once as it comes
+    (k1 1.5, b 0.75, its English stop words, no stemmer).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any, Final, NamedTuple
+
+from bench.data import Text
+from bench.retrieval.sets import Memory
+from bench.rivals import Fts
+from engine import Engine
+from engine.text.words import STOP_WORDS
+
+Ask = Callable[[str, int], list[str]]
+"""A question and how many answers are wanted → the names of documents, best first."""
+
+
+class Loaded(NamedTuple):
+    """A memory that is about to be asked."""
+
+    memory: Memory
+    engine: Engine
+    """With the memory's files in it."""
+    work: Path
+    """Where whoever is asked may make folders."""
+
+
+System = Callable[[Loaded], AbstractContextManager[Ask]]
+"""Somebody to be asked: takes the documents in, and answers until it is closed."""
+
+_WORD: Final = re.compile(r"\w+")
+
+
+def without_stop_words(question: str) -> str:
+    """The question's words but for memroot's stop words; all of them where none would be left."""
+    words = _WORD.findall(question)
+    return " ".join([word for word in words if word.casefold() not in STOP_WORDS] or words)
+
+
+def fts(prepare: Callable[[str], str]) -> System:
+    """FTS5, asked what `prepare` makes of the question."""
+
+    @contextmanager
+    def loaded(given: Loaded) -> Iterator[Ask]:
+        documents = given.memory.documents
+        with Fts(Path(mkdtemp(dir=given.work)) / "fts.db") as store:
+            # The source of a text is its name, so that the name is looked up after ranking, as ours is.
+            texts = (Text(one.text, (), one.name, at) for at, one in enumerate(documents))
+            store.add(texts, [one.title for one in documents])
+
+            def ask(question: str, limit: int) -> list[str]:
+                words = prepare(question)
+                if not _WORD.search(words):
+                    return []
+                return [hit.source for hit in store.recall(words, limit)]
+
+            yield ask
+
+    return loaded
+
+
+def bm25s(options: Mapping[str, Any], *, stem: bool) -> System:
+    """The package bm25s with these `options` of its BM25."""
+
+    @contextmanager
+    def loaded(given: Loaded) -> Iterator[Ask]:
+        import bm25s as package
+        import Stemmer
+
+        names = [one.name for one in given.memory.documents]
+        stemmer = Stemmer.Stemmer("english") if stem else None
+        texts = [one.whole for one in given.memory.documents]
+        index = package.BM25(**options)
+        index.index(package.tokenize(texts, stemmer=stemmer, show_progress=False), show_progress=False)
+
+        def ask(question: str, limit: int) -> list[str]:
+            words = package.tokenize([question], stemmer=stemmer, show_progress=False)
+            found, scores = index.retrieve(words, k=min(limit, len(names)), show_progress=False)
+            # It fills up with documents that have none of the words.
+            return [names[at] for at, score in zip(found[0], scores[0], strict=True) if score > 0]
+
+        yield ask
+
+    return loaded
+
+
+FTS: Final = "FTS5, no stop words"
+BM25S: Final = "bm25s, Lucene, stemmed"
+
+LEXICAL: Final[dict[str, System]] = {
+    "FTS5, all words": fts(lambda question: question),
+    FTS: fts(without_stop_words),
+    BM25S: bm25s({"method": "lucene", "k1": 1.2, "b": 0.75}, stem=True),
+    "bm25s as it comes": bm25s({}, stem=False),
+}
+"""Name → rival."""
+
+
+def lexical() -> tuple[dict[str, System], list[str]]:
+    """The rivals that can be asked here, and a line for each reason why others cannot."""
+    if find_spec("bm25s") is not None:
+        return LEXICAL, []
+    return (
+        {name: system for name, system in LEXICAL.items() if not name.startswith("bm25s")},
+        ["bm25s is not installed and was left out (pip install 'bm25s>=0.2')"],
+    )

@@ -1,0 +1,196 @@
+"""Whether systems are asked, configured and compared as described (`pytest bench/retrieval`).
+
+Question: is everybody given the same, and are differences those of one signal?
+Data: small. Seed: 1. How: ordinary tests, nothing is measured.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from pathlib import Path
+
+import pytest
+
+from bench.retrieval.ablation import ALL_OFF, ablate, ablation_section, earned, in_turn
+from bench.retrieval.judge import Answer, figures, judge, judged_again
+from bench.retrieval.latency import latency, latency_section
+from bench.retrieval.ours import configured, memroot, neutral, plain, without
+from bench.retrieval.rivals import lexical, without_stop_words
+from bench.retrieval.sets import Question, QuestionSet, read_set
+from bench.retrieval.table import markdown, section
+from bench.retrieval.test_sets import write
+from engine.errors import InvalidInputError
+from engine.retrieval.config import RecallConfig, Signals
+
+
+@pytest.fixture
+def asked(tmp_path: Path) -> QuestionSet:
+    """Two memories of three documents, each with a question in two categories."""
+    corpus = [
+        {"id": "p1", "title": "Harbour", "text": "boats rest here at night"},
+        {"id": "p2", "text": "cold stones along the shore"},
+        {"id": "p3", "text": "nothing of the kind"},
+    ]
+    queries = [
+        {"query": "Where do the boats rest?", "relevant": ["p1"], "category": "where"},
+        {"query": "Tell about stones", "relevant": ["p2"], "category": "what", "relevant_audited": ["p3"]},
+    ]
+    for name in ("one", "two"):
+        write(tmp_path / "tiny" / name, corpus, queries)
+    return read_set(tmp_path / "tiny")
+
+
+def test_everybody_finds_what_has_the_words(asked: QuestionSet, tmp_path: Path) -> None:
+    """Ours and each rival at hand rank the only document with the question's words first."""
+    systems = {"memroot": memroot(RecallConfig()), **lexical()[0]}
+    answers = judge(asked, systems, 20, tmp_path, 1, lambda _: None)
+
+    assert answers.keys() == systems.keys()
+    assert all(figures(given).measures["MRR@10"] == 1 for given in answers.values())
+
+
+def test_a_question_without_words_finds_nothing(tmp_path: Path) -> None:
+    """What has nothing to search for is answered with nothing by everybody, and counted."""
+    corpus = [{"id": "p1", "text": "boats rest"}]
+    asked = read_set(write(tmp_path / "odd", corpus, [{"query": "?!", "relevant": ["p1"]}]))
+    answers = judge(
+        asked, {"memroot": memroot(RecallConfig()), **lexical()[0]}, 20, tmp_path, 1, lambda _: None
+    )
+
+    assert {one.ranking for given in answers.values() for one in given} == {()}
+
+
+def test_equal_seeds_give_equal_rankings(tmp_path: Path) -> None:
+    """Two runs of one seed answer the same, though ids hang on salts and break ties."""
+    tied = [
+        {"id": word, "text": f"boat {word}"} for word in ("alpha", "beta", "gamma", "delta", "zeta", "eta")
+    ]
+    queries = [{"query": "boat", "relevant": ["beta"]}]
+    asked = read_set(write(tmp_path / "tied", tied, queries))
+    rankings = []
+    for run in ("first", "second"):
+        (tmp_path / run).mkdir()
+        found = judge(asked, {"memroot": memroot(RecallConfig())}, 20, tmp_path / run, 1, lambda _: None)
+        rankings.append([one.ranking for one in found["memroot"]])
+
+    assert rankings[0] == rankings[1]
+
+
+def test_the_section_tells_counts_categories_and_the_second_judgement(
+    asked: QuestionSet, tmp_path: Path
+) -> None:
+    """A set is printed with its numbers, by category, and once more by its second judgement."""
+    shown = section(
+        asked, judge(asked, {"memroot": memroot(RecallConfig())}, 20, tmp_path, 1, lambda _: None)
+    )
+
+    assert "### tiny: 4 questions, 6 documents in 2 memories" in shown
+    assert "With audited relevance (4 questions)" in shown
+    assert "| where (2) | memroot | 1.000 |" in shown
+
+
+def test_the_second_judgement_replaces_the_first() -> None:
+    """Judged again, an answer is right by the other judgement, and left out where that says nothing."""
+    once = Question("?", "c", frozenset("a"), frozenset("b"))
+    answers = [Answer(once, ("b",), 1.0), Answer(replace(once, second=frozenset()), ("a",), 1.0)]
+
+    assert figures(answers).measures["R@5"] == 0.5
+    assert figures(judged_again(answers)).measures["R@5"] == 1
+    assert figures(judged_again(answers)).questions == 1
+
+
+def test_every_signal_is_taken_away_in_turn() -> None:
+    """There is a configuration for each signal, and it differs from the whole in that signal only."""
+    config, rest = RecallConfig(), without(RecallConfig())
+
+    for one in fields(Signals):
+        value = neutral(one.name)
+        assert rest[one.name] == replace(config, signals=replace(config.signals, **{one.name: value}))
+    assert rest.keys() - {one.name for one in fields(Signals)} == {"walkers", "collapse"}
+
+
+def test_plain_has_nothing_left_to_take_away() -> None:
+    """With every signal off there is no signal to switch off, and BM25 is as it was."""
+    bare = plain(RecallConfig())
+
+    assert without(bare) == {}
+    assert bare.bm25 == RecallConfig().bm25
+
+
+def test_what_is_off_already_is_not_taken_away() -> None:
+    """A signal that is set to its neutral weight earns nothing, so it is not measured."""
+    assert {"near", "internal"}.isdisjoint(without(configured(["near=0", "internal=1"])))
+
+
+def test_weights_are_set_by_name() -> None:
+    """A bare name is a signal or a field of the whole; a dotted one a field of its part."""
+    config = configured(["near=0.25", "protocol.enough=7", "bm25.k1=1.2", "collapse=0"])
+
+    assert (config.signals.near, config.protocol.enough, config.bm25.k1) == (0.25, 7, 1.2)
+    assert config.collapse is False
+
+
+@pytest.mark.parametrize("given", ["nowhere=1", "near", "near=much", "bm25=1", "a.b=1", "near=-1"])
+def test_a_weight_that_cannot_be_set_is_refused(given: str) -> None:
+    """A name that is unknown and a number that is none or out of range are errors."""
+    with pytest.raises(InvalidInputError, match=r"near|--set"):
+        configured([given])
+
+
+def test_configurations_take_turns_at_being_first() -> None:
+    """Each question begins with another one, and everybody answers every question in order."""
+    order: list[str] = []
+
+    def asking(name: str, question: str) -> list[str]:
+        order.append(name)
+        return [name + question]
+
+    asks = {name: (lambda question, limit, name=name: asking(name, question)) for name in "ab"}
+    found = in_turn(asks, ["1", "2"], 5)
+
+    assert "".join(order) == "abba"
+    assert [ranking for ranking, _ in found["b"]] == [("b1",), ("b2",)]
+
+
+def test_what_a_signal_earns_is_the_difference_question_by_question() -> None:
+    """With it minus without it: a gain on one of two questions is a half, give or take a half."""
+    question = Question("?", "c", frozenset("a"), frozenset("a"))
+    whole = [Answer(question, ("a",), 3.0), Answer(question, ("a",), 3.0)]
+    rest = [Answer(question, ("a",), 1.0), Answer(question, (), 2.0)]
+
+    found = earned(whole, rest)
+    assert (found.measures["R@10"], found.cost_ms) == (0.5, 1.5)
+    assert found.errors["R@10"] == pytest.approx(0.5)
+
+
+def test_ablation_shows_every_signal(asked: QuestionSet, tmp_path: Path) -> None:
+    """The table has a line for each part that can be off, and one for all of them."""
+    found = ablate(asked, RecallConfig(), 20, tmp_path, 1, lambda _: None)
+
+    assert list(found) == [*without(RecallConfig()), ALL_OFF]
+    assert all(f"| {name} " in ablation_section([(asked, found)]) for name in found)
+
+
+def test_latency_is_told_part_by_part(tmp_path: Path) -> None:
+    """Where the time goes has a line for the whole, for the analysis, and for each signal."""
+    found = latency(300, RecallConfig(), 20, tmp_path, 1, lambda _: None)
+
+    assert found.p50_ms > 0
+    assert found.costs_ms.keys() == {*without(RecallConfig()), ALL_OFF}
+    assert "300 generated atoms" in latency_section(found)
+
+
+def test_stop_words_are_taken_out_unless_nothing_else_is_there() -> None:
+    """A question keeps its content words; one of stop words alone is asked as it is."""
+    assert without_stop_words("Where do the boats rest?") == "boats rest"
+    assert without_stop_words("to be or not to be") == "to be or not to be"
+
+
+def test_columns_are_aligned() -> None:
+    """Texts to the left, numbers to the right, as plain text and as Markdown."""
+    assert markdown(("system", "R"), [("a", "0.5"), ("long name", "10")]).splitlines() == [
+        "| system    |   R |",
+        "|-----------|----:|",
+        "| a         | 0.5 |",
+        "| long name |  10 |",
+    ]
