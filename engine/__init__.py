@@ -30,11 +30,13 @@ if TYPE_CHECKING:
     from engine.model import Atom, Checkpoint, Direction, Edge, EdgeType, Receipt, State
     from engine.retrieval.answer import Bridge, Hit, Level, Recall, Role
     from engine.retrieval.bm25 import Bm25Config
+    from engine.retrieval.bright import BrightGraph, BrightNode, Relation
     from engine.retrieval.config import Protocol, RecallConfig, Signals
     from engine.retrieval.duplicates import Duplicate, DuplicateGroup
     from engine.retrieval.filters import Filters
     from engine.retrieval.inflate import Context
     from engine.retrieval.windows import Window
+    from engine.text.categories import Category
     from engine.version import __version__
 
 _MODULES = {
@@ -42,6 +44,9 @@ _MODULES = {
     "Atom": "engine.model",
     "Bm25Config": "engine.retrieval.bm25",
     "Bridge": "engine.retrieval.answer",
+    "BrightGraph": "engine.retrieval.bright",
+    "BrightNode": "engine.retrieval.bright",
+    "Category": "engine.text.categories",
     "Checkpoint": "engine.model",
     "Context": "engine.retrieval.inflate",
     "Direction": "engine.model",
@@ -64,6 +69,7 @@ _MODULES = {
     "RecallConfig": "engine.retrieval.config",
     "Receipt": "engine.model",
     "RegisterType": "engine.commands",
+    "Relation": "engine.retrieval.bright",
     "Report": "engine.audit.verify",
     "Revise": "engine.commands",
     "Revive": "engine.commands",
@@ -86,6 +92,9 @@ __all__ = [
     "Atom",
     "Bm25Config",
     "Bridge",
+    "BrightGraph",
+    "BrightNode",
+    "Category",
     "Checkpoint",
     "Context",
     "Direction",
@@ -108,6 +117,7 @@ __all__ = [
     "RecallConfig",
     "Receipt",
     "RegisterType",
+    "Relation",
     "Report",
     "Revise",
     "Revive",

@@ -32,7 +32,7 @@ class Bridge:
     weight: float
     """More than 0 to 1: rare tags weigh more."""
     atoms: int
-    """How many live atoms have it."""
+    """How many of the atoms that the filters let through have it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +67,9 @@ class Hit:
     duplicates: tuple[str, ...]
     """Ids of near-duplicates that are folded into it."""
     signals: dict[str, float] | None = None
-    """When explaining: what each signal added to the score, and each term of the question to `words`."""
+    """When explaining: what each signal added to the score, or took away from it."""
     path: tuple[str, ...] = ()
-    """How it was reached if not by its words alone: the anchor whose text or edges led to it, the tags."""
+    """How a walker was reached: the anchor whose text or edges led to it, the tags; empty for an anchor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class Recall:
     entities: tuple[str, ...]
     """What it was split into; empty unless `level` is `SPLIT`."""
     bridges: tuple[Bridge, ...]
-    """The tags that led to the walkers among the hits, the heaviest first."""
+    """The tags that led to hits, the one that lent most first."""
     hits: tuple[Hit, ...]
     size: int
     candidates: int

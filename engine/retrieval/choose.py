@@ -233,11 +233,11 @@ class _Show:
             tokens=cost(shown),
             duplicates=(),
             signals=self._ranking.pool.explained(one.place) if self._explain else None,
-            path=self._path(one),
+            path=self._path(one) if role is Role.WALKER else (),
         )
 
     def _path(self, one: Ranked) -> tuple[str, ...]:
-        """How it was reached, where words were not all; no anchor is named that the filters leave out."""
+        """How a walker was reached; no anchor is named that the filters leave out."""
         anchor = self._ranking.led.get(one.ordinal)
         path: tuple[str, ...] = ()
         if anchor is not None:

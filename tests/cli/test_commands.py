@@ -36,6 +36,7 @@ def arguments(name: str, pair: Pair, here: Path) -> list[str]:
         "merge": [first, second, "--force"],
         "unmerge": [second],
         "recall": ["kettle"],
+        "context": ["kettle"],
         "bright": ["kettle"],
         "get": [first],
         "edges": [first],
@@ -212,12 +213,13 @@ def test_find_walks(cli: Cli, pair: Pair) -> None:
 
 
 def test_recall_ranks_and_explains(cli: Cli, pair: Pair) -> None:
-    """Hits come best first, with snippet, source and, if asked for, what each term added."""
+    """Hits come best first, with snippet, source and, if asked for, what each signal added."""
     result = cli("recall", "clean", "kettle", "--explain", "--json")
     hits = result.data["hits"]
     assert result.envelope["count"] == len(hits) == 2
     assert hits[0]["id"] == pair[1]
-    assert set(hits[0]["signals"]) == {"clean", "kettl"}
+    assert {"words", "proximity"} <= set(hits[0]["signals"])
+    assert sum(hits[0]["signals"].values()) == pytest.approx(hits[0]["score"], abs=1e-5)
     assert "tea.md" in cli("recall", "clean").out
     assert cli("recall", "kettle", "--tag", "nowhere").code == 0
 

@@ -169,6 +169,7 @@ def settled(lines: list[str]) -> list[str]:
         shown = re.sub(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", "TIME", shown)
         shown = re.sub(r"^rows +\d+ compared$", "ROWS compared", shown)  # pages of a tree depend on the ids
         shown = re.sub(r'"duration_ms": [0-9.]+', '"duration_ms": N', shown)
+        shown = re.sub(r'"tokens": \d+', '"tokens": N', shown)  # an id's digits cost more or less
         kept.append(re.sub(r" in [0-9.]+ s, [0-9,]+/s$", " in TIME", shown).rstrip())
     return kept
 
