@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 ANSWERS: Final = 5
 """So many first answers are read."""
 
-LOOKED_UP_MAX: Final = 16
+LOOKED_UP_MAX: Final = 10
 """So many of their words are looked up in the index. Measured: all of them gained nothing."""
 
-TERMS: Final = 10
+TERMS: Final = 6
 """So many of them are searched for."""
 
 COMMON: Final = 0.1

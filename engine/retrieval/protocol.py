@@ -85,7 +85,7 @@ def _feedback(scene: Scene, pool: Pool, weights: dict[str, float]) -> None:
     more = feedback.expansion(scene, texts, pool.score[best].tolist(), weights)
     if not more:
         return
-    worth = matrix(scene, weigh(scene.view, more, scene.config.bm25, scene.signals.head), pool.ordinals)
+    worth = matrix(scene, weigh(scene.view, more, scene.config.bm25), pool.ordinals)
     pool.add("feedback", worth.sum(axis=0) * pool.factor)
 
 
