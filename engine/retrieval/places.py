@@ -156,12 +156,11 @@ class Places:
         live: NDArray[np.bool_],
         *,
         after: bool,
-        same_title: bool = True,
     ) -> NDArray[np.int64]:
         """For each document the nearest live one after (before) it in the same source, or NOBODY.
 
         Documents with one sequence are no neighbours of each other; of several that are equally near it
-        is the first (last). With `same_title` it counts only if it has the same title or, where the
+        is the first (last). It counts only if it has the same title or, where the
         document has none, none: what stands under another heading is another text.
         """
         import numpy as np
@@ -176,9 +175,7 @@ class Places:
         # Ordinals of segments are lower: of equals the first is there, the last among the newest.
         nearer = first <= second if after else first > second
         nearest = np.where((newest < 0) | ((settled >= 0) & nearer), settled, newest)
-        right = nearest >= 0
-        if same_title:
-            right &= self.titles[np.maximum(nearest, 0)] == self.titles[own]
+        right = (nearest >= 0) & (self.titles[np.maximum(nearest, 0)] == self.titles[own])
         found[asked[right]] = nearest[right]
         return found
 

@@ -55,15 +55,6 @@ def test_neighbours_do_not_depend_on_what_is_in_segments(line: Line, settled: in
     assert line.beside(after=False) == other.beside(after=False)
 
 
-@given(lines(large, equals=True))
-def test_neighbours_under_other_headings_are_found_where_they_are_wanted(line: Line) -> None:
-    """With `same_title=False` a document under another heading is a neighbour, too."""
-    for after in (True, False):
-        found = line.places().beside(line.ordinals, line.live, after=after, same_title=False)
-        bare = replace(line, documents=tuple(one._replace(title=0) for one in line.documents))
-        assert found.tolist() == bare.plainly_beside(after=after)
-
-
 @pytest.mark.parametrize("settled", [0, 10])
 def test_seven_dead_neighbours_are_stepped_over(settled: int) -> None:
     """What was revised often does not part the documents on its two sides at once."""
