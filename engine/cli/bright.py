@@ -15,6 +15,7 @@ from engine.cli.options import (
     InCategories,
     OfKinds,
     OfProvenances,
+    Question,
     Since,
     Until,
     WithoutTags,
@@ -23,7 +24,7 @@ from engine.cli.options import (
 )
 from engine.cli.output import Line
 from engine.cli.pages import command, new_app, running
-from engine.cli.values import moment, plain
+from engine.cli.values import counted, moment, plain
 
 if TYPE_CHECKING:
     from engine.retrieval.bright import BrightGraph
@@ -48,9 +49,7 @@ class Format(StrEnum):
 )
 def bright(
     ctx: typer.Context,
-    query: Annotated[
-        list[str], typer.Argument(metavar="QUESTION", help="What you want to know.", show_default=False)
-    ],
+    query: Question,
     limit: Annotated[
         int, typer.Option("--limit", "-n", min=1, metavar="N", help="At most so many atoms; 50 or fewer.")
     ] = 10,
@@ -92,9 +91,8 @@ def _format_of(text: str) -> Format:
 
 
 def _about(graph: BrightGraph) -> str:
-    atoms, relations = len(graph.nodes), len(graph.relations)
-    counted = f"{atoms} atom{'s' * (atoms != 1)}, {relations} relation{'s' * (relations != 1)}"
-    return f"{counted}; {graph.omitted:,} weaker ones left out" if graph.omitted else counted
+    shown = f"{counted(len(graph.nodes), 'atom')}, {counted(len(graph.relations), 'relation')}"
+    return f"{shown}; {graph.omitted:,} weaker ones left out" if graph.omitted else shown
 
 
 def _printed(graph: BrightGraph, wanted: Format) -> Iterator[str | Line]:

@@ -13,6 +13,7 @@ from engine.cli.options import (
     InCategories,
     OfKinds,
     OfProvenances,
+    Question,
     Since,
     Until,
     WithoutTags,
@@ -20,7 +21,7 @@ from engine.cli.options import (
     filters_of,
 )
 from engine.cli.pages import command, new_app, running
-from engine.cli.values import moment, plain
+from engine.cli.values import counted, moment, plain
 
 if TYPE_CHECKING:
     from engine.cli.session import Session
@@ -42,9 +43,7 @@ Budget = Annotated[
 )
 def context(
     ctx: typer.Context,
-    query: Annotated[
-        list[str], typer.Argument(metavar="QUESTION", help="What you want to know.", show_default=False)
-    ],
+    query: Question,
     budget: Budget = DEFAULT_BUDGET,
     tag: WithTags = None,
     without_tag: WithoutTags = None,
@@ -74,13 +73,9 @@ def show_context(session: Session, answer: Context) -> int:
     windows = len(answer.windows)
     atoms = sum(len(window.ids) for window in answer.windows)
     session.out.note(
-        f"{answer.tokens:,} of {answer.budget:,} tokens: {_counted(atoms, 'atom')} "
-        f"in {_counted(windows, 'window')}"
+        f"{answer.tokens:,} of {answer.budget:,} tokens: {counted(atoms, 'atom')} "
+        f"in {counted(windows, 'window')}"
     )
     # Every line of the text has its line end; the last one is printed with the text.
     text = [answer.text.removesuffix("\n")] if answer.text else []
     return session.out.answer(plain(answer), text, count=windows)
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"

@@ -10,7 +10,7 @@ import typer
 from engine.cli.options import Id, Limit
 from engine.cli.output import Failure, Line, Shown
 from engine.cli.pages import command, new_app, running
-from engine.cli.values import plain
+from engine.cli.values import counted, plain
 from engine.errors import ConflictError, InvalidInputError, LimitError, NotFoundError, RefusedError
 
 if TYPE_CHECKING:
@@ -87,8 +87,8 @@ def duplicates(
         groups = engine.duplicates(limit=limit, of=None if of is None else engine.resolve(of))
         wanted = {group.keep.id: near for group in groups if (near := _near(group))}
         atoms = sum(1 + len(group.others) for group in groups)
-        session.out.note(f"{_counted(len(groups), 'group')}, {_counted(atoms, 'atom')}")
-        would = f"{_counted(sum(map(len, wanted.values())), 'atom')} would be merged into {len(wanted)}"
+        session.out.note(f"{counted(len(groups), 'group')}, {counted(atoms, 'atom')}")
+        would = f"{counted(sum(map(len, wanted.values())), 'atom')} would be merged into {len(wanted)}"
         if merging and dry_run:
             session.out.note(would)
         elif merging and not yes and wanted:
@@ -133,19 +133,15 @@ def _merge(
     return merged, Failure(
         ConflictError.exit_code,
         ConflictError.code,
-        f"not merged: {left:,} of {_counted(len(wanted), 'group')}",
+        f"not merged: {left:,} of {counted(len(wanted), 'group')}",
         "why is said above, without --quiet; `engine merge` merges two atoms by themselves",
     )
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _shown(group: DuplicateGroup) -> Iterator[Shown]:
     yield _line(group.keep, "keep")
     for other in group.others:
-        yield _line(other, _counted(other.distance, "bit"))
+        yield _line(other, counted(other.distance, "bit"))
     yield ""
 
 

@@ -20,6 +20,9 @@ Ids = Annotated[
 Tags = Annotated[
     list[str], typer.Argument(metavar="TAG", help="Tags, with or without #.", show_default=False)
 ]
+Question = Annotated[
+    list[str], typer.Argument(metavar="QUESTION", help="What you want to know.", show_default=False)
+]
 Reason = Annotated[
     str, typer.Option("--reason", metavar="TEXT", help="Why, for the history.", show_default=False)
 ]

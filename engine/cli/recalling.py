@@ -14,6 +14,7 @@ from engine.cli.options import (
     InCategories,
     OfKinds,
     OfProvenances,
+    Question,
     Since,
     Until,
     WithoutTags,
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
 
 app = new_app()
 
-INFLATED_BUDGET = 2000
-"""Tokens for `--inflate` without `--budget`."""
-
 
 @command(
     app,
@@ -42,9 +40,7 @@ INFLATED_BUDGET = 2000
 )
 def recall(
     ctx: typer.Context,
-    query: Annotated[
-        list[str], typer.Argument(metavar="QUESTION", help="What you want to know.", show_default=False)
-    ],
+    query: Question,
     limit: Annotated[
         int | None,
         typer.Option("--limit", "-n", min=1, metavar="N", help="At most so many; 10 without --budget."),
@@ -79,14 +75,14 @@ def recall(
     asked, then = " ".join(query), moment(as_of)
     with session.engine() as engine:
         if inflate:
-            from engine.cli.context import show_context
+            from engine.cli.context import DEFAULT_BUDGET, show_context
 
             if limit is not None or explain:
                 raise InvalidInputError(
                     "--inflate goes by tokens: --limit and --explain say nothing about it",
                     hint="give --budget N, or leave --inflate out",
                 )
-            tokens = INFLATED_BUDGET if budget is None else budget
+            tokens = DEFAULT_BUDGET if budget is None else budget
             return show_context(session, engine.context(asked, budget=tokens, filters=filters, as_of=then))
         answer = engine.recall(
             asked, limit=limit, budget=budget, filters=filters, explain=explain, as_of=then

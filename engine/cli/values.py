@@ -52,6 +52,11 @@ def plain(value: Any, name: str = "") -> Any:
     return value
 
 
+def counted(number: int, what: str) -> str:
+    """A number of things in words: `1 atom`, `1,200 atoms`."""
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
 def parse_time(text: str, what: str) -> datetime:
     """A date or time in ISO 8601; without a zone it is UTC, a date alone is its first moment.
 

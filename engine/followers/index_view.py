@@ -54,6 +54,14 @@ class IndexView:
         """
         return self._postings(term, b"")
 
+    def df(self, term: str) -> int:
+        """How many documents mention `term`.
+
+        Raises:
+            CorruptionError: a row is malformed.
+        """
+        return sum(len(part.offsets) for part in self.postings(term))
+
     def heads(self, term: str) -> list[Postings]:
         """As `postings`, in whose head it is: a title, or the label of a text without one.
 

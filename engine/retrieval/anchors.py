@@ -41,8 +41,6 @@ class Found:
 
     scores: NDArray[np.float64]
     weighed: tuple[Weighed, ...]
-    tags: tuple[str, ...]
-    """The tags that are words of the question."""
 
     @property
     def close(self) -> list[Weighed]:
@@ -70,12 +68,11 @@ def by_words(scene: Scene, weights: Mapping[str, float], *, tags: bool = True) -
     scores = np.zeros(scene.view.documents)
     weighed = weigh(scene.view, weights, scene.config.bm25, scene.signals.head)
     add_up(weighed, scores)
-    named = named_tags(scene, weights) if tags and scene.signals.tag else ()
-    for tag in named:
+    for tag in named_tags(scene, weights) if tags and scene.signals.tag else ():
         having = scene.members(Group.TAG, tag)
         listed = np.frombuffer(having.to_array(), np.uint32).astype(np.int64)
         scores[listed] += scene.signals.tag * idf(scene.view.documents, len(having))
-    return Found(scores, tuple(weighed), named)
+    return Found(scores, tuple(weighed))
 
 
 def named_tags(scene: Scene, terms: Mapping[str, float]) -> tuple[str, ...]:

@@ -112,13 +112,6 @@ def add_up(weighed: Sequence[Weighed], scores: NDArray[np.float64]) -> None:
                 scores[start:][offsets.astype(np.intp)] += weight * values
 
 
-def best_of(
-    scores: NDArray[np.float64], allowed: BitMap | None, limit: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """As `best`, of the ordinals in `allowed` only, unless it is None; it may reach beyond the documents."""
-    return best(scores, limit) if allowed is None else _best_allowed(scores, allowed, limit)
-
-
 def search(
     view: IndexView,
     terms: Iterable[str],
@@ -154,7 +147,7 @@ def search(
         return []
     scores = np.zeros(view.documents)
     add_up(weighed, scores)
-    ordinals, micros = best_of(scores, allowed, limit)
+    ordinals, micros = best(scores, limit) if allowed is None else _best_allowed(scores, allowed, limit)
     hits = zip(ordinals.tolist(), micros.tolist(), strict=True)
     return [
         Scored(ordinal, micro / MICRO, _contributions(ordinal, weighed) if explain else ())

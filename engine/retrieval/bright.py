@@ -23,7 +23,7 @@ from engine.records import AtomRecord, decode_edge, type_name
 from engine.retrieval.answer import Recall
 from engine.retrieval.filters import NO_FILTERS
 from engine.retrieval.neighbours import Sources
-from engine.retrieval.walk import rarity
+from engine.retrieval.walk import rarity, telling
 
 if TYPE_CHECKING:
     from backends.base import Reader
@@ -235,11 +235,7 @@ def _sharing_buckets(
 ) -> Iterator[Relation]:
     held = [{bucket: bucket for bucket in record.buckets} for record in records]
     sizes = {bucket: among(Group.BUCKET, bucket) for bucket in _held_by_several(held)}
-    rare = {
-        bucket: (log(total / size) / log(total)) ** 2
-        for bucket, size in sizes.items()
-        if size <= COMMON_BUCKET * total
-    }
+    rare = {bucket: telling(size, total) for bucket, size in sizes.items() if size <= COMMON_BUCKET * total}
     yield from _sharing(RelationKind.SHARES_BUCKET, records, held, rare)
 
 

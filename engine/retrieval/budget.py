@@ -32,7 +32,7 @@ CUT: Final = "…"
 INDENT: Final = "  "
 """Costs nothing: vocabularies have tokens for line ends with the white space that follows."""
 
-_CHARS_PER_TOKEN_MAX: Final = 18
+CHARS_PER_TOKEN_MAX: Final = 18
 """No text that is shown has fewer tokens than one for so many characters (a run of white space)."""
 
 _UNSEEN: Final = re.compile(
@@ -101,7 +101,7 @@ def body_within(content: str, tokens: int) -> str:
     the `…` costs on its line, it is empty.
     """
     whole = body(content)
-    reach = min(len(whole), (tokens + 1) * _CHARS_PER_TOKEN_MAX)
+    reach = min(len(whole), (tokens + 1) * CHARS_PER_TOKEN_MAX)
     if reach == len(whole) and tokens_of(whole) <= tokens:
         return whole
     if tokens_of(f"\n{INDENT}{CUT}") > tokens:

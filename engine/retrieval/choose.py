@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from engine.border import show_id
 from engine.queries import ids_at
 from engine.retrieval.answer import Dropped, Hit, Role
-from engine.retrieval.budget import CUT, hit_text, tokens_of
+from engine.retrieval.budget import CHARS_PER_TOKEN_MAX, CUT, hit_text, tokens_of
 from engine.retrieval.duplicates import are_near
 from engine.retrieval.filters import in_categories
 from engine.retrieval.pool import MICRO
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from engine.retrieval.scene import Scene, Text
 
 _WORD: Final = re.compile(r"\S+")
-_CHARS_PER_TOKEN_MAX: Final = 18
-"""No text costs less than a token for so many characters."""
 
 SPARE: Final = 20
 """So many beyond the hits wanted are looked through for copies of them, and to say what was nearly a hit."""
@@ -252,7 +250,7 @@ def _beginning(content: str, left: int, cost: Callable[[str], int]) -> str:
 
     It ends with a word, or within one where the last that ends is in its first half.
     """
-    window = content[: (left + 1) * _CHARS_PER_TOKEN_MAX]
+    window = content[: (left + 1) * CHARS_PER_TOKEN_MAX]
     # A longer beginning never costs less.
     reach = bisect_right(range(len(window) + 1), left, key=lambda end: cost(content[:end] + CUT)) - 1
     if reach < 0:

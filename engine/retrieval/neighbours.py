@@ -34,7 +34,7 @@ def inflated(rows: Reader, view: IndexView, found: Recall, filters: Filters, bud
         CorruptionError: a row is missing or malformed, or rows contradict each other.
     """
     # How many mention a word is counted over all atoms, whatever the filters let through, as in BM25.
-    frequencies = [sum(len(part.offsets) for part in view.postings(term)) for term in found.terms]
+    frequencies = [view.df(term) for term in found.terms]
     radius = radius_of(budget, rarity(view.documents, frequencies))
     sources = Sources(rows, view, filters)
     hits = sources.pieces({atom_id(hit.id): hit.score for hit in found.hits})

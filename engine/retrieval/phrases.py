@@ -12,7 +12,7 @@ from itertools import accumulate, chain, islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engine.model import Direction
-from engine.queries import edges_at, far_end
+from engine.queries import edges_at, far_end, records_of
 from engine.text.simhash import MULTIPLIER, term_hash
 from engine.text.words import STOP_WORDS
 
@@ -121,7 +121,8 @@ def linked_to(scene: Scene, text: Text) -> list[Named]:
     """The allowed atoms at the other ends of an anchor's edges, weaker the more of them there are."""
     edges = islice(edges_at(scene.rows, text.record.id, Direction.BOTH, ()), EDGES_READ_MAX)
     others = list(dict.fromkeys(far_end(edge, text.record.id) for edge in edges))
-    ordinals = [record.ordinal for record in scene.records(others) if scene.mask[record.ordinal]][:EDGES_MAX]
+    records = records_of(scene.rows, others)
+    ordinals = [record.ordinal for record in records if scene.mask[record.ordinal]][:EDGES_MAX]
     return [Named(ordinal, len(ordinals) ** -0.5) for ordinal in ordinals]
 
 

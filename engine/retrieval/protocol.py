@@ -28,6 +28,7 @@ from engine.retrieval.bm25 import weigh
 from engine.retrieval.levels import level_of
 from engine.retrieval.pool import Pool
 from engine.text.analyzer import index_terms
+from engine.text.nlp.question import forms_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -76,12 +77,17 @@ def run(scene: Scene, target: int, most: int) -> Ranking:
     return Ranking(pool, level, entities, walked, bridges, led)
 
 
+def _best(scene: Scene, pool: Pool, most: int) -> tuple[NDArray[np.int64], list[Text]]:
+    """Where the best of the pool stand, and their texts."""
+    best = pool.ranked()[:most]
+    return best, scene.texts(pool.ordinals[best].tolist())
+
+
 def _feedback(scene: Scene, pool: Pool, weights: dict[str, float]) -> None:
     """What the first answers' own words find."""
     if not scene.signals.feedback:
         return
-    best = pool.ranked()[: feedback.ANSWERS]
-    texts = scene.texts(pool.ordinals[best].tolist())
+    best, texts = _best(scene, pool, feedback.ANSWERS)
     more = feedback.expansion(scene, texts, pool.score[best].tolist(), weights)
     if not more:
         return
@@ -93,8 +99,6 @@ def _mentioned(
     scene: Scene, found: Found, worth: NDArray[np.float64], weights: dict[str, float]
 ) -> dict[str, NDArray[np.bool_]]:
     """Which of the pool mention each of the question's close terms, or one of its forms."""
-    from engine.text.nlp.question import forms_of
-
     rows = {one.term: worth[row] > 0 for row, one in enumerate(found.close)}
     mentioned = {}
     for term in scene.question.terms:
@@ -145,8 +149,7 @@ def _phrases(scene: Scene, pool: Pool, found: Found) -> Pool:
 
 def _read(scene: Scene, pool: Pool) -> list[Text]:
     """Read the best texts, and what is in them."""
-    best = pool.ranked()[:READ]
-    texts = scene.texts(pool.ordinals[best].tolist())
+    best, texts = _best(scene, pool, READ)
     closeness.read(scene, pool, best.tolist(), texts)
     return texts
 
@@ -180,8 +183,7 @@ def _walk(
     """From the anchors' tags to atoms that share them and lack the words."""
     if not scene.signals.walk or not scene.config.protocol.walkers:
         return pool, {}, ()
-    best = pool.ranked()[: walk.ANCHORS]
-    texts = scene.texts(pool.ordinals[best].tolist())
+    best, texts = _best(scene, pool, walk.ANCHORS)
     ways = walk.harvest(scene, list(zip(pool.score[best].tolist(), texts, strict=True)))
     walked = walk.walkers(scene, ways, found.scores)
     pool = joined(scene, pool, found.scores, list(walked))

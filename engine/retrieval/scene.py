@@ -106,20 +106,12 @@ class Scene:
         """How many documents mention a term."""
         found = self._dfs.get(term)
         if found is None:
-            found = self._dfs[term] = sum(len(part.offsets) for part in self.view.postings(term))
+            found = self._dfs[term] = self.view.df(term)
         return found
 
     def idf(self, term: str) -> float:
         """How much a term tells; as much as the rarest for one that is nowhere."""
         return idf(self.view.documents, self.df(term))
-
-    def records(self, atoms: list[bytes]) -> list[AtomRecord]:
-        """The records of atoms, dead ones too.
-
-        Raises:
-            CorruptionError: one is missing or malformed.
-        """
-        return records_of(self.rows, atoms)
 
     def texts(self, ordinals: list[int]) -> list[Text]:
         """The records and contents of atoms; each is read once.

@@ -34,11 +34,15 @@ WALKERS_MAX: Final = 24
 def rarity(atoms: int, total: int) -> float:
     """How much it says that two atoms share a tag that `atoms` of `total` have; 0 to 1.
 
-    The square of log(N / n) / log(N): 0.25 for a tag of √N atoms. 0 for a tag of one atom, which joins
-    nobody, and for a hub.
+    Its `telling`, and 0 for a tag of one atom, which joins nobody, and for a hub.
     """
     if not 1 < atoms < total or atoms > max(HUB_MIN, HUB_SHARE * total):
         return 0.0
+    return telling(atoms, total)
+
+
+def telling(atoms: int, total: int) -> float:
+    """The square of log(N / n) / log(N): 1 for what one atom of several has, 0.25 for what √N have."""
     return (log(total / atoms) / log(total)) ** 2
 
 
