@@ -1,1 +1,100 @@
-"""Proofs and the hashes they rest on: standalone, without any of the other packages of ours."""
+"""Proofs and the hashes they rest on: standalone, without any of the other packages of ours.
+
+`verify(proof, basis, claims)` is the way in. The names below are imported when they are first used, so
+that what only hashes does not load the verifier.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from proofs.basis import Basis, LogHead, Root
+    from proofs.claims import (
+        AtomIs,
+        AtomsMentioning,
+        AtomsTagged,
+        BeginsWithRoot,
+        Claim,
+        EdgeIs,
+        EventIs,
+        HasTag,
+        LacksTag,
+        LogBegins,
+        NoAtom,
+        NoEdge,
+        NoneMentioning,
+        NoneTagged,
+        RootRecorded,
+    )
+    from proofs.errors import ProofError
+    from proofs.leaves import State
+    from proofs.sets import tag_identity
+    from proofs.verified import Verified
+    from proofs.verifier import verify
+
+_MODULES = {
+    "Basis": "basis",
+    "LogHead": "basis",
+    "ProofError": "errors",
+    "Root": "basis",
+    "State": "leaves",
+    "Verified": "verified",
+    "tag_identity": "sets",
+    "verify": "verifier",
+} | dict.fromkeys(
+    (
+        "AtomIs",
+        "AtomsMentioning",
+        "AtomsTagged",
+        "BeginsWithRoot",
+        "Claim",
+        "EdgeIs",
+        "EventIs",
+        "HasTag",
+        "LacksTag",
+        "LogBegins",
+        "NoAtom",
+        "NoEdge",
+        "NoneMentioning",
+        "NoneTagged",
+        "RootRecorded",
+    ),
+    "claims",
+)
+
+__all__ = [
+    "AtomIs",
+    "AtomsMentioning",
+    "AtomsTagged",
+    "Basis",
+    "BeginsWithRoot",
+    "Claim",
+    "EdgeIs",
+    "EventIs",
+    "HasTag",
+    "LacksTag",
+    "LogBegins",
+    "LogHead",
+    "NoAtom",
+    "NoEdge",
+    "NoneMentioning",
+    "NoneTagged",
+    "ProofError",
+    "Root",
+    "RootRecorded",
+    "State",
+    "Verified",
+    "tag_identity",
+    "verify",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """A public name, imported now (PEP 562).
+
+    Raises:
+        AttributeError: there is no such public name.
+    """
+    if name not in _MODULES:
+        raise AttributeError(f"module 'proofs' has no attribute {name!r}")
+    return getattr(import_module(f"proofs.{_MODULES[name]}"), name)

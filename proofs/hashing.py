@@ -22,6 +22,9 @@ TERM_BYTES_MAX: Final = 0xFFFF
 FORMAT: Final = 1
 """The format version that the overall root commits to."""
 
+NAMESPACES: Final = ("atoms", "edges", "index", "tags")
+"""The committed namespaces, in the order the overall root takes them."""
+
 EMPTY: Final = bytes(DIGEST_BYTES)
 """The root of an empty tree or subtree; not the output of any role."""
 

@@ -1,0 +1,88 @@
+"""`python -m proofs verify`: checking a proof on a machine that has this package, blake3 and cbor2 alone.
+
+The only module of the package that reads files and prints. What was shown goes to stdout as one JSON
+object, in which everything a terminal might obey is escaped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from proofs.asked import basis_of, claims_of, described
+from proofs.errors import ProofError
+from proofs.limits import BUNDLE_BYTES_MAX
+from proofs.note import NOTE_BYTES_MAX
+from proofs.shown import plain
+from proofs.verifier import examine
+from proofs.words import USAGE_OF_CLAIMS
+
+OK, USAGE, REFUSED = 0, 2, 4
+"""Exit codes, as those of `engine`."""
+
+CLAIMS_BYTES_MAX = 16 << 20
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command with `argv` (None: those of the process); returns its exit code."""
+    args = _parser().parse_intermixed_args(argv)
+    try:
+        basis = basis_of(args.root, args.size, args.store, _read(args.checkpoint, NOTE_BYTES_MAX))
+        claims = claims_of(args.claim, _read(args.claims, CLAIMS_BYTES_MAX))
+    except (ProofError, OSError) as error:
+        return _fail(USAGE, error)
+    try:
+        facts, size = examine(_read(args.file, BUNDLE_BYTES_MAX) or b"", basis, claims)
+    except OSError as error:
+        return _fail(USAGE, error)
+    except ProofError as error:
+        return _fail(REFUSED, error)
+    _print({"verified": True, "basis": described(basis, size), "shown": [plain(one) for one in facts]})
+    return OK
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m proofs",
+        usage="%(prog)s verify FILE (--root HEX --store ID [--size N] | --checkpoint NOTE) "
+        "(CLAIM ... | --claims LIST)",
+        description="Verify a proof. Exit code 0: it shows what you claim; 4: it does not; 2: wrong usage.",
+        epilog=f"Claims: {USAGE_OF_CLAIMS}. Signatures of a checkpoint are not looked at here: "
+        "`engine verify-checkpoint` does that.",
+    )
+    parser.add_argument("command", choices=["verify"], metavar="verify", help="the one thing it does")
+    parser.add_argument("file", metavar="FILE", help="the proof")
+    parser.add_argument("claim", metavar="CLAIM", nargs="*", help="what you want to know, in words")
+    parser.add_argument("--root", metavar="HEX", help="the overall root that you trust, 64 hex digits")
+    parser.add_argument("--store", metavar="ID", help="the id of the store that the root is of")
+    parser.add_argument("--size", metavar="N", type=int, help="how many events the root covers, if you know")
+    parser.add_argument("--checkpoint", metavar="NOTE", help="the checkpoint note that you trust")
+    parser.add_argument("--claims", metavar="LIST", help="a file with one claim on each line")
+    return parser
+
+
+def _read(path: str | None, most: int) -> bytes | None:
+    if path is None:
+        return None
+    with Path(path).open("rb") as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise ProofError("size", f"{path} has more than {most} bytes")
+    return data
+
+
+def _fail(code: int, error: Exception) -> int:
+    reason = error.reason if isinstance(error, ProofError) else "file"
+    _print({"verified": False, "reason": reason, "message": str(error)})
+    return code
+
+
+def _print(found: object) -> None:
+    sys.stdout.write(json.dumps(found, indent=2).replace("\x7f", "\\u007f") + "\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,64 @@
+"""What is asked on a command line: the basis and the claims, from words and files already read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from proofs.basis import Basis, LogHead, Root
+from proofs.claims import Claim
+from proofs.errors import ProofError
+from proofs.note import Checkpoint, parse_note, store_id_of
+from proofs.words import parse_claim, parse_id, parse_root
+
+
+def basis_of(root: str | None, size: int | None, store: str | None, note: bytes | None) -> Basis:
+    """What the proof is to be verified against: an overall root, or what a checkpoint note says.
+
+    Raises:
+        ProofError: neither or both are given, or they cannot be read; the note is another store's.
+    """
+    if (root is None) == (note is None):
+        raise ProofError("input", "give either the overall root or a checkpoint")
+    if root is not None:
+        if store is None:
+            raise ProofError("input", "give the id of the store that the root is of")
+        return Root(parse_id(store), parse_root(root), size)
+    head = head_of(parse_note(note or b"").checkpoint)
+    if store is not None and parse_id(store) != head.store_id:
+        raise ProofError("origin", "the checkpoint is another store's")
+    if size not in {None, head.size}:
+        raise ProofError("log-size", f"the checkpoint is of {head.size} events")
+    return head
+
+
+def head_of(checkpoint: Checkpoint) -> LogHead:
+    """The log head that a checkpoint note is about.
+
+    Raises:
+        ProofError: it is not of a store of ours (`origin`), or of no events (`input`).
+    """
+    return LogHead(store_id_of(checkpoint.origin), checkpoint.size, checkpoint.root)
+
+
+def claims_of(words: Sequence[str], lines: bytes | None) -> list[Claim]:
+    """The claims: one in `words`, or one on each of `lines`, of UTF-8.
+
+    Raises:
+        ProofError: both or neither are given, or one is no claim.
+    """
+    if bool(words) == (lines is not None):
+        raise ProofError("input", "give one claim, or a file of claims")
+    if lines is None:
+        return [parse_claim(words)]
+    try:
+        text = lines.decode()
+    except UnicodeDecodeError as error:
+        raise ProofError("input", "the file of claims is not UTF-8") from error
+    return [parse_claim(line.split(" ")) for line in text.split("\n") if line]
+
+
+def described(basis: Basis, size: int) -> dict[str, str | int]:
+    """The basis as plain values, and how many events what was shown is about."""
+    kind = "overall root" if isinstance(basis, Root) else "log head"
+    return {"kind": kind, "store": str(UUID(bytes=basis.store_id)), "root": basis.root.hex(), "size": size}

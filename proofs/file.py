@@ -1,0 +1,153 @@
+"""The bytes of a proof: what its parts are, and reading and writing them (SPEC: Proofs, File)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+from proofs import limits
+from proofs.claims import LISTS, AtomIs, Claim, EdgeIs, EventIs
+from proofs.codec import pack
+from proofs.errors import ProofError
+from proofs.forms import Check, optional, raw_up_to, sized, uint
+from proofs.hashing import DIGEST_BYTES, NAMESPACES
+from proofs.log import SIZE_MAX
+from proofs.reading import array, shaped, strict
+
+MAGIC: Final = "memroot-proof"
+VERSION: Final = 1
+TREES: Final = ("atoms", "edges", "tags")
+"""The namespaces that are opened at keys; the tree of `index` is given whole."""
+
+RAW: Final = raw_up_to(limits.BUNDLE_BYTES_MAX)
+MAYBE_RAW: Final = optional(RAW)
+_HASH: Final = sized(DIGEST_BYTES)
+OPENING_FIELDS: Final = (uint(SIZE_MAX), *5 * (_HASH,))
+_SUMMARY: Final = (uint(), uint(), _HASH)
+
+
+class Link(NamedTuple):
+    """Shows that a checkpoint event is in the log."""
+
+    header: bytes
+    path: bytes
+
+
+class Opening(NamedTuple):
+    """What an overall root is made of, beside the store id."""
+
+    size: int
+    log_root: bytes
+    atoms_root: bytes
+    edges_root: bytes
+    index_root: bytes
+    tags_root: bytes
+
+    @property
+    def roots(self) -> dict[str, bytes]:
+        """The root of each namespace's tree, in their order."""
+        return dict(
+            zip(NAMESPACES, (self.atoms_root, self.edges_root, self.index_root, self.tags_root), strict=True)
+        )
+
+
+class Segments(NamedTuple):
+    """All of the `index` tree: how many ordinals, and for each segment total length, rows, rows root."""
+
+    ordinals: int
+    summaries: list[list[Any]]
+
+
+class TreeOpening(NamedTuple):
+    """The two byte strings of `proofs.opening`."""
+
+    shape: bytes
+    hashes: bytes
+
+
+class ProofFile(NamedTuple):
+    """The parts of a proof, each of the right form; whether they show anything is yet to be seen."""
+
+    link: Link | None
+    opening: Opening | None
+    segments: Segments | None
+    trees: dict[str, TreeOpening | None]
+    """By namespace, for each of TREES."""
+    witnesses: list[list[Any]]
+    """[number of the claim, its fields …] for each claim, in the order of `ordered`."""
+
+
+def ordered(claims: Sequence[Claim]) -> list[Claim]:
+    """Claims in the order in which a proof has their witnesses.
+
+    Raises:
+        ProofError: there are none, or one of them twice (`input`).
+    """
+    found = sorted(claims, key=lambda claim: (claim.number, claim.subject))
+    subjects = {(claim.number, claim.subject) for claim in found}
+    if not found or len(subjects) < len(found):
+        raise ProofError("input", "there must be claims, and each only once")
+    return found
+
+
+def encode(proof: ProofFile) -> bytes:
+    """The one encoding of a proof."""
+    parts = [proof.link, proof.opening, proof.segments, *(proof.trees[name] for name in TREES)]
+    listed = [None if part is None else list(part) for part in parts]
+    return pack([MAGIC, VERSION, *listed, proof.witnesses])
+
+
+def decode(data: bytes, claims: Sequence[Claim]) -> ProofFile:
+    """The parts of a proof of `claims`.
+
+    Raises:
+        ProofError: too large (`size`), not a proof of this format (`encoding`, `version`, `form`), or with
+            witnesses of other claims (`kind`).
+    """
+    most = _most(claims)
+    if type(data) is not bytes or len(data) > most:
+        raise ProofError("size", f"a proof of these claims has at most {most} bytes")
+    whole = array(strict(data, "the proof"), "a proof")
+    if whole[:2] != [MAGIC, VERSION] or type(whole[1]) is not int:
+        raise ProofError("version", f"this is no proof of version {VERSION}")
+    array(whole, "a proof", 9)
+    link, opening, segments, *trees, witnesses = whole[2:]
+    proof = ProofFile(
+        None if link is None else Link(*shaped(link, (RAW, RAW), "the link")),
+        None if opening is None else Opening(*shaped(opening, OPENING_FIELDS, "the opening of the root")),
+        None if segments is None else _segments(segments),
+        dict(zip(TREES, map(_tree, trees), strict=True)),
+        [array(witness, "a witness") for witness in array(witnesses, "the witnesses")],
+    )
+    if [witness[:1] for witness in proof.witnesses] != [[claim.number] for claim in claims]:
+        raise ProofError("kind", "the witnesses are not those of the claims")
+    return proof
+
+
+def witness_fields(witness: list[Any], what: str, *checks: Check) -> list[Any]:
+    """The fields of a witness after its number.
+
+    Raises:
+        ProofError: other ones (`form`).
+    """
+    return shaped(witness[1:], checks, f"the witness of {what}")
+
+
+def _segments(value: Any) -> Segments:
+    ordinals, summaries = array(value, "the segments", 2)
+    if type(ordinals) is not int or not 0 <= ordinals <= limits.ORDINAL_MAX + 1:
+        raise ProofError("form", f"an index has at most {limits.ORDINAL_MAX + 1} ordinals")
+    return Segments(
+        ordinals, [shaped(one, _SUMMARY, "a segment") for one in array(summaries, "the segments")]
+    )
+
+
+def _tree(value: Any) -> TreeOpening | None:
+    return None if value is None else TreeOpening(*shaped(value, (RAW, RAW), "the opening of a tree"))
+
+
+def _most(claims: Sequence[Claim]) -> int:
+    """How large a proof may be."""
+    opens = any(isinstance(claim, (AtomIs, EdgeIs, EventIs)) and claim.opened for claim in claims)
+    single = len(claims) == 1 and not isinstance(claims[0], LISTS)
+    return limits.PROOF_BYTES_MAX if single and not opens else limits.BUNDLE_BYTES_MAX

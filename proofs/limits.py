@@ -1,0 +1,23 @@
+"""The bounds of what is hashed: of events, leaves and proofs (SPEC: Text rules and limits)."""
+
+CONTENT_BYTES_MAX = 1 << 20
+TITLE_BYTES_MAX = 512
+TAG_BYTES_MAX = 256
+TAGS_PER_ATOM_MAX = 256
+BUCKETS_PER_ATOM_MAX = 16
+LABEL_CHARS_MAX = 32
+"""Actors, kinds, buckets and predicates: `[a-z0-9._-]`, predicates with `_` for spaces."""
+SOURCE_BYTES_MAX = 512
+KEY_BYTES_MAX = 512
+"""A caller's own name for an atom within its source."""
+REASON_BYTES_MAX = 1024
+EDGE_DATA_BYTES_MAX = 4096
+EVENT_BYTES_MAX = 4 << 20
+INTEGER_MAX = (1 << 63) - 1
+SEQ_MAX = 1 << 53
+ORDINAL_MAX = (1 << 32) - 1
+TRUST_MAX = 100
+PROOF_BYTES_MAX = 64 << 10
+"""A proof of one claim that is no list and opens no payload."""
+BUNDLE_BYTES_MAX = 16 << 20
+"""Every other proof: lists, several claims, and payloads."""

@@ -1,0 +1,113 @@
+"""Claims about all atoms with a tag, and what all complete lists have in common (SPEC: Proofs)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from proofs.claims import ID_BYTES, AtomsTagged, NoneTagged
+from proofs.errors import ProofError
+from proofs.file import MAYBE_RAW, RAW
+from proofs.forms import sized
+from proofs.index_table import Index
+from proofs.leaf_claims import read_value
+from proofs.leaves import State
+from proofs.places import Places
+from proofs.reading import array, named, shaped
+from proofs.sets import CHUNK_BITS, Group, bits_of, members_in, set_row
+from proofs.verified import AllTagged, ListedAtom, TagUnused
+
+
+def check_tagged(claim: AtomsTagged, fields: list[Any], places: Places, index: Index) -> AllTagged:
+    """What `fields`, sets and atoms, show of the tag.
+
+    Raises:
+        ProofError: not what was claimed.
+    """
+    sets, atoms = array(fields, "the witness of a list by tag", 2)
+    listed = array(atoms, "the atoms")
+    live = _live_tagged(claim.identity, sets, places, index, most=len(listed))
+    return AllTagged(
+        claim, listed_atoms([(ordinal, None) for ordinal in live], listed, places), index.ordinals
+    )
+
+
+def check_none_tagged(claim: NoneTagged, fields: list[Any], places: Places, index: Index) -> TagUnused:
+    """What `fields`, sets, show of the tag.
+
+    Raises:
+        ProofError: not what was claimed.
+    """
+    (sets,) = array(fields, "the witness of an unused tag", 1)
+    _live_tagged(claim.identity, sets, places, index, most=0)
+    return TagUnused(claim, index.ordinals)
+
+
+def _live_tagged(identity: str, sets: Any, places: Places, index: Index, *, most: int) -> list[int]:
+    """The live ordinals of a tag, ascending, if every chunk is shown and there are at most `most`."""
+    chunks = -(-index.ordinals // (1 << CHUNK_BITS))
+    found: list[int] = []
+    for number, pair in enumerate(array(sets, "the sets", chunks)):
+        if pair is None:
+            places.call("tags", set_row(Group.TAG, identity, number), None)
+            continue
+        chunk, live = shaped(pair, (RAW, MAYBE_RAW), "a chunk and its live chunk")
+        places.call("tags", set_row(Group.TAG, identity, number), chunk)
+        both = chunk_bits(chunk, number, index) & live_bits(live, number, places, index)
+        check_count(len(found) + both.bit_count(), most)
+        found += [number << CHUNK_BITS | member for member in members_in(both)]
+    return found
+
+
+def live_bits(raw: bytes | None, number: int, places: Places, index: Index) -> int:
+    """The live ordinals of chunk `number`, as bits; the tree is to have this chunk, or with None, none.
+
+    Raises:
+        ProofError: not a chunk of ordinals that there are (`chunk`).
+    """
+    places.call("tags", set_row(Group.LIVE, "", number), raw)
+    return 0 if raw is None else chunk_bits(raw, number, index)
+
+
+def chunk_bits(raw: bytes, number: int, index: Index) -> int:
+    """The members of chunk `number` of a set, as bits.
+
+    Raises:
+        ProofError: not a chunk of ordinals that there are (`chunk`).
+    """
+    bits = named("chunk", bits_of, raw)
+    if (number << CHUNK_BITS) + bits.bit_length() > index.ordinals:
+        raise ProofError("chunk", f"a set has an ordinal that is none of {index.ordinals}")
+    return bits
+
+
+def check_count(count: int, most: int) -> None:
+    """Stop as soon as there are more live ordinals than atoms listed.
+
+    Raises:
+        ProofError: there are (`list`).
+    """
+    if count > most:
+        raise ProofError("list", f"there are more live atoms than the {most} that are listed")
+
+
+def listed_atoms(
+    live: Sequence[tuple[int, int | None]], atoms: list[Any], places: Places
+) -> tuple[ListedAtom, ...]:
+    """The atoms of the live ordinals, each with its tf, if `atoms` names exactly those, in their order.
+
+    Raises:
+        ProofError: it does not, or there is none (`list`).
+    """
+    if not live or len(live) != len(atoms):
+        raise ProofError("list", f"{len(atoms)} atoms are listed for {len(live)} live ordinals")
+    listed, ids = [], set()
+    for (ordinal, tf), pair in zip(live, atoms, strict=True):
+        atom, raw = shaped(pair, (sized(ID_BYTES), RAW), "an atom of the list")
+        value = read_value(raw)
+        if value.ordinal != ordinal or value.state != State.LIVE or atom in ids:
+            raise ProofError("list", f"atom {atom.hex()} is not the live one of ordinal {ordinal}")
+        places.call("atoms", atom, raw)
+        ids.add(atom)
+        listed.append(ListedAtom(atom, value, tf))
+    return tuple(listed)

@@ -1,0 +1,72 @@
+"""Claims about the log: its events, the logs it begins with, the roots it holds (SPEC: Proofs)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from proofs.claims import BeginsWithRoot, EventIs, LogBegins, RootRecorded
+from proofs.errors import ProofError
+from proofs.file import MAYBE_RAW, OPENING_FIELDS, RAW, Link, Opening
+from proofs.heads import Heads, check_opening, checkpoint_in, header_in, recorded_root
+from proofs.leaf_claims import opened
+from proofs.log_paths import check_consistency
+from proofs.reading import array, path_of, shaped
+from proofs.verified import LoggedEvent, LogPrefix, RecordedRoot
+
+
+def check_event(claim: EventIs, fields: list[Any], heads: Heads) -> LoggedEvent:
+    """What `fields`, a header, perhaps a payload, and a path, show of the event.
+
+    Raises:
+        ProofError: not what was claimed.
+    """
+    raw, payload, path = shaped(fields, (RAW, MAYBE_RAW, RAW), "the witness of an event")
+    header = header_in(heads.log, raw, path)
+    if header.seq != claim.seq:
+        raise ProofError("header", f"it is the header of event {header.seq}, not {claim.seq}")
+    return LoggedEvent(claim, header, opened(payload, header.commitment, header.kind, wanted=claim.opened))
+
+
+def check_prefix(claim: LogBegins, fields: list[Any], heads: Heads) -> LogPrefix:
+    """What `fields`, a path, show of the two logs.
+
+    Raises:
+        ProofError: not what was claimed.
+    """
+    (path,) = shaped(fields, (RAW,), "the witness of an earlier log")
+    return _prefix(claim, claim.size, claim.root, path, heads)
+
+
+def check_prefix_root(claim: BeginsWithRoot, fields: list[Any], heads: Heads) -> LogPrefix:
+    """What `fields`, the opening of the earlier root and a path, show of the two logs.
+
+    Raises:
+        ProofError: not what was claimed.
+    """
+    parts, path = array(fields, "the witness of an earlier root", 2)
+    (path,) = shaped([path], (RAW,), "the witness of an earlier root")
+    opening = Opening(*shaped(parts, OPENING_FIELDS, "the opening of the earlier root"))
+    check_opening(heads.store_id, opening, claim.root)
+    return _prefix(claim, opening.size, opening.log_root, path, heads)
+
+
+def check_recorded(claim: RootRecorded, fields: list[Any], heads: Heads) -> RecordedRoot:
+    """What `fields`, a header and a path, show of the checkpoint.
+
+    Raises:
+        ProofError: not what was claimed.
+    """
+    header = checkpoint_in(heads.log, Link(*shaped(fields, (RAW, RAW), "the witness of a root")))
+    if recorded_root(header) != claim.root:
+        raise ProofError("header", f"checkpoint {header.seq} holds another root")
+    return RecordedRoot(claim, header)
+
+
+def _prefix(
+    claim: LogBegins | BeginsWithRoot, size: int, root: bytes, path: bytes, heads: Heads
+) -> LogPrefix:
+    if not 0 < size <= heads.log.size:
+        raise ProofError("consistency", f"a log of {heads.log.size} events begins with none of {size}")
+    hashes = path_of(path, "the path from the earlier log")
+    check_consistency(size, root, heads.log.size, heads.log.root, hashes)
+    return LogPrefix(claim, size, heads.log.size)

@@ -1,0 +1,95 @@
+"""Paths in the log: that an event is in it, and that one log begins with another (SPEC: Proofs).
+
+The algorithms of RFC 9162, sections 2.1.3.2 and 2.1.4.2. Which side a hash stands on follows from the
+index and the sizes, which the caller gives; every hash of a path is used, and none is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from proofs.errors import ProofError
+from proofs.log import DIGEST_BYTES, SIZE_MAX, node_hash
+
+
+def check_inclusion(index: int, size: int, leaf: bytes, path: Sequence[bytes], root: bytes) -> None:
+    """Make sure that `leaf` is the leaf hash at `index` of the log of `size` leaves with `root`.
+
+    Raises:
+        ProofError: it is not (`inclusion`), or a number or width is impossible (`input`).
+    """
+    _check_numbers(index, size)
+    if not index < size:
+        raise ProofError("input", f"index {index} is not below the size {size}")
+    _check_hashes("inclusion", leaf, root, *path)
+    at, last, computed = index, size - 1, leaf
+    for sibling in path:
+        if not last:
+            raise ProofError("inclusion", f"the path has more than the hashes of index {index} in {size}")
+        if at & 1 or at == last:
+            computed = node_hash(sibling, computed)
+            while not at & 1 and at:
+                at, last = at >> 1, last >> 1
+        else:
+            computed = node_hash(computed, sibling)
+        at, last = at >> 1, last >> 1
+    if last:
+        raise ProofError("inclusion", f"the path has fewer than the hashes of index {index} in {size}")
+    if computed != root:
+        raise ProofError("inclusion", f"the path from index {index} leads to another root of size {size}")
+
+
+def check_consistency(old: int, old_root: bytes, size: int, root: bytes, path: Sequence[bytes]) -> None:
+    """Make sure that the log of `size` leaves with `root` begins with that of `old` leaves with `old_root`.
+
+    A log without leaves begins every other, which says nothing: `old` is at least 1.
+
+    Raises:
+        ProofError: it does not (`consistency`), or a number or width is impossible (`input`).
+    """
+    _check_numbers(old, size)
+    if not 0 < old <= size:
+        raise ProofError("input", f"the older size must be 1 to {size}, not {old}")
+    _check_hashes("consistency", old_root, root, *path)
+    if old == size:
+        if path or old_root != root:
+            raise ProofError("consistency", f"two different logs of {size} events")
+        return
+    # A complete subtree is its own first hash, and the path does not repeat it.
+    hashes = [old_root, *path] if not old & (old - 1) else list(path)
+    if _both_roots(old, size, hashes) != (old_root, root):
+        raise ProofError("consistency", f"the log of {size} events does not begin with the one of {old}")
+
+
+def _both_roots(old: int, size: int, hashes: Sequence[bytes]) -> tuple[bytes, bytes]:
+    """The roots of both logs that a path gives; `hashes` begins with the last complete part of the older."""
+    at, last = old - 1, size - 1
+    while at & 1:
+        at, last = at >> 1, last >> 1
+    if not hashes:
+        raise ProofError("consistency", "the path is too short")
+    first = second = hashes[0]
+    for sibling in hashes[1:]:
+        if not last:
+            raise ProofError("consistency", "the path is too long")
+        if at & 1 or at == last:
+            first, second = node_hash(sibling, first), node_hash(sibling, second)
+            while not at & 1 and at:
+                at, last = at >> 1, last >> 1
+        else:
+            second = node_hash(second, sibling)
+        at, last = at >> 1, last >> 1
+    if last:
+        raise ProofError("consistency", "the path is too short")
+    return first, second
+
+
+def _check_numbers(*numbers: int) -> None:
+    for number in numbers:
+        if type(number) is not int or not 0 <= number <= SIZE_MAX:
+            raise ProofError("input", f"a size or index is a whole number from 0 to {SIZE_MAX}")
+
+
+def _check_hashes(reason: str, *hashes: bytes) -> None:
+    if any(type(found) is not bytes or len(found) != DIGEST_BYTES for found in hashes):
+        raise ProofError(reason, f"every hash must have {DIGEST_BYTES} bytes")

@@ -1,0 +1,133 @@
+"""Reading what a stranger sent: refused by name, before anything in it is acted on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, ParamSpec, TypeVar
+
+from proofs.codec import unpack
+from proofs.errors import ProofError
+from proofs.forms import Check, FormError, fields
+from proofs.hashing import DIGEST_BYTES
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+DEPTH_MAX: Final = 16
+"""Arrays inside each other; a proof has at most five."""
+
+ITEMS_MAX: Final = 1 << 20
+"""Items in all, arrays included: each takes far more memory than bytes. A list of 16 MiB has fewer."""
+
+PATH_HASHES_MAX: Final = 64
+
+_UINT, _BYTES, _TEXT, _ARRAY, _NULL = 0, 2, 3, 4, 0xF6
+_LEAST: Final = (24, 1 << 8, 1 << 16, 1 << 32)
+"""The smallest number that needs 1, 2, 4 or 8 further bytes."""
+
+
+def strict(raw: bytes, where: str) -> Any:
+    """The value of one item of canonical CBOR of our types, which takes all of `raw`.
+
+    The heads are looked at first: cbor2 acts on tags, such as those of fractions and of regular
+    expressions, while it decodes. Linear in the length.
+
+    Raises:
+        ProofError: it is anything else (`encoding`), or has too many items (`size`).
+    """
+    _check_heads(raw, where)
+    return named("encoding", unpack, raw, where)
+
+
+def named(reason: str, read: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    """What `read` returns; what it refuses is refused for `reason`.
+
+    Raises:
+        ProofError: `read` raised a FormError.
+    """
+    try:
+        return read(*args, **kwargs)
+    except FormError as error:
+        raise ProofError(reason, str(error)) from error
+
+
+def shaped(value: Any, checks: tuple[Check, ...], where: str) -> list[Any]:
+    """`value`, if it is an array whose items satisfy `checks` one by one.
+
+    Raises:
+        ProofError: it is not (`form`).
+    """
+    return named("form", fields, value, checks, where)
+
+
+def array(value: Any, where: str, *lengths: int) -> list[Any]:
+    """`value`, if it is an array, of one of `lengths` if any are given.
+
+    Raises:
+        ProofError: it is not (`form`).
+    """
+    if type(value) is not list or (lengths and len(value) not in lengths):
+        raise ProofError("form", f"{where} is not an array of so many items")
+    return value
+
+
+def path_of(raw: bytes, where: str) -> list[bytes]:
+    """The hashes that a path is made of.
+
+    Raises:
+        ProofError: not a whole number of hashes, or more than any path has (`form`).
+    """
+    if type(raw) is not bytes or len(raw) % DIGEST_BYTES or len(raw) > DIGEST_BYTES * PATH_HASHES_MAX:
+        raise ProofError("form", f"{where} is not made of at most {PATH_HASHES_MAX} hashes")
+    return [raw[at : at + DIGEST_BYTES] for at in range(0, len(raw), DIGEST_BYTES)]
+
+
+def _check_heads(raw: bytes, where: str) -> None:
+    at = count = 0
+    left = [1]
+    while left:
+        if not left[-1]:
+            left.pop()
+            continue
+        left[-1] -= 1
+        count += 1
+        if count > ITEMS_MAX:
+            raise ProofError("size", f"{where} has more than {ITEMS_MAX} items")
+        if at >= len(raw):
+            raise ProofError("encoding", f"{where} ends too early")
+        at, items = _item(raw, at, where)
+        if items:
+            if len(left) > DEPTH_MAX:
+                raise ProofError("encoding", f"{where} has arrays more than {DEPTH_MAX} deep")
+            left.append(items)
+    if at > len(raw):
+        raise ProofError("encoding", f"{where} ends too early")
+    if at < len(raw):
+        raise ProofError("encoding", f"{where} goes on after its end")
+
+
+def _item(raw: bytes, at: int, where: str) -> tuple[int, int]:
+    """Where the item at `at` ends, or an array's first item begins, and how many items that has."""
+    head = raw[at]
+    if head == _NULL:
+        return at + 1, 0
+    at, number = _number(raw, at + 1, head & 31, where)
+    major = head >> 5
+    if major in {_BYTES, _TEXT}:
+        return at + number, 0
+    if major not in {_UINT, _ARRAY}:
+        raise ProofError("encoding", f"{where} has an item of a type that no proof has")
+    return at, number if major == _ARRAY else 0
+
+
+def _number(raw: bytes, at: int, info: int, where: str) -> tuple[int, int]:
+    """Where the head goes on, and the number in it."""
+    if info < _LEAST[0]:
+        return at, info
+    if info > 27:
+        raise ProofError("encoding", f"{where} has an item without a definite length")
+    end = at + (1 << (info - 24))
+    number = int.from_bytes(raw[at:end], "big")
+    if end > len(raw) or number < _LEAST[info - 24]:
+        raise ProofError("encoding", f"{where} has a number that is not in its shortest form")
+    return end, number

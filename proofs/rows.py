@@ -1,0 +1,100 @@
+"""The rows of an index segment, and the tree over them (SPEC: Index, Proofs).
+
+A row is a term and who mentions it, or the lengths of the documents, or facts about them. The rows of
+a segment are the leaves of a tree that splits as RFC 6962 has it, in the order of their keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from proofs.errors import ProofError
+from proofs.hashing import DIGEST_BYTES, inner_row_hash, row_hash, rows_node
+
+HEAD_BYTES: Final = 5
+TERM_BYTES_MAX: Final = 64
+FIRST_OF_TERM: Final = 2
+"""The smallest first byte of a term: 00 begins what is no term, 01 a term of a head."""
+
+
+class Posting(NamedTuple):
+    """One document that mentions a term."""
+
+    offset: int
+    """From the first ordinal of the segment."""
+    tf: int
+
+
+def row_leaf(term: bytes, value: bytes) -> bytes:
+    """The leaf hash of a row of a segment; `term` is what its key ends in."""
+    return row_hash(term, inner_row_hash(value))
+
+
+def rows_root(leaves: Sequence[bytes]) -> bytes:
+    """The root over one leaf or more; a last one without a partner moves up, as RFC 6962 splits."""
+    level = list(leaves)
+    while len(level) > 1:
+        odd = level[-1:] if len(level) % 2 else []
+        level = [rows_node(*pair) for pair in zip(level[::2], level[1::2], strict=False)] + odd
+    return level[0]
+
+
+def is_term(term: bytes) -> bool:
+    """Whether a row of a text's terms can have this key."""
+    return 0 < len(term) <= TERM_BYTES_MAX and term[0] >= FIRST_OF_TERM
+
+
+def read_postings(value: bytes, documents: int) -> list[Posting]:
+    """The postings in the row of a term, of a segment of so many documents.
+
+    Raises:
+        ProofError: the bytes are not the canonical row of a term (`row`).
+    """
+    df = int.from_bytes(value[:4], "big")
+    split = HEAD_BYTES + 2 * df
+    if not 0 < df <= documents or len(value) != split + df:
+        raise ProofError("row", f"{len(value)} bytes are no row of {df} of {documents} documents")
+    offsets = [int.from_bytes(value[at : at + 2], "little") for at in range(HEAD_BYTES, split, 2)]
+    tfs = value[split:]
+    if offsets[-1] >= documents or any(before >= after for before, after in pairwise(offsets)):
+        raise ProofError("row", f"its offsets are not ascending below {documents}")
+    if not min(tfs) or max(tfs) != value[4]:
+        raise ProofError("row", "its term frequencies contradict its head")
+    return [Posting(*pair) for pair in zip(offsets, tfs, strict=True)]
+
+
+def shown_root(size: int, first: int, leaves: Sequence[bytes], hashes: bytes) -> bytes:
+    """The root of a tree of `size` rows of which those from `first` on are shown, the rest by `hashes`.
+
+    Args:
+        size: The number of rows, at least 1.
+        first: The index of the first row shown; all that are shown lie below `size`.
+        leaves: The leaf hashes of the rows shown, one or more.
+        hashes: The roots of the parts without a shown row, from left to right, 32 bytes each.
+
+    Raises:
+        ProofError: too few or too many hashes (`row`).
+    """
+    last = first + len(leaves) - 1
+    at = 0
+
+    def part(low: int, high: int) -> bytes:
+        nonlocal at
+        if high <= first or last < low:
+            at += DIGEST_BYTES
+            return hashes[at - DIGEST_BYTES : at]
+        if high - low == 1:
+            return leaves[low - first]
+        half = low + (1 << (high - low - 1).bit_length() - 1)
+        left = part(low, half)
+        right = part(half, high)
+        if len(left) != DIGEST_BYTES or len(right) != DIGEST_BYTES:
+            raise ProofError("row", "there are fewer hashes than the place of the rows calls for")
+        return rows_node(left, right)
+
+    root = part(0, size)
+    if at != len(hashes):
+        raise ProofError("row", "there are more hashes than the place of the rows calls for")
+    return root

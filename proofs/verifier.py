@@ -1,0 +1,132 @@
+"""Verifying proofs: the only place where a verified type is handed out (SPEC: Proofs)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from proofs import claims as kinds
+from proofs.basis import Basis, LogHead, Root
+from proofs.claims import Claim
+from proofs.errors import ProofError
+from proofs.file import ProofFile, decode, ordered
+from proofs.heads import Heads, expect, heads_of, needed
+from proofs.index_table import Index, read_index
+from proofs.leaf_claims import (
+    check_atom,
+    check_edge,
+    check_has_tag,
+    check_lacks_tag,
+    check_no_atom,
+    check_no_edge,
+)
+from proofs.list_claims import check_none_tagged, check_tagged
+from proofs.log_claims import check_event, check_prefix, check_prefix_root, check_recorded
+from proofs.places import Places
+from proofs.term_claims import check_mentioning, check_none_mentioning
+from proofs.verified import Verified
+
+
+class Verification(NamedTuple):
+    """What a proof has shown."""
+
+    facts: tuple[Verified, ...]
+    """For each claim, in the order in which they were given."""
+    size: int
+    """How many events that is about: those of the overall root, or of the log if only it was asked about."""
+
+
+def verify(proof: bytes, basis: Basis, claims: Sequence[Claim]) -> tuple[Verified, ...]:
+    """What `proof` shows of each of `claims`, in their order, if `basis` is to be trusted.
+
+    Raises:
+        ProofError: it does not show that; see `examine`.
+    """
+    return examine(proof, basis, claims).facts
+
+
+def examine(proof: bytes, basis: Basis, claims: Sequence[Claim]) -> Verification:
+    """As `verify`, and of how many events it is.
+
+    All of it or nothing: one claim that does not hold refuses the proof. Total, whatever the bytes are;
+    time and memory are linear in them. Nothing is read or written elsewhere.
+
+    Args:
+        proof: At most 16 MiB; of one claim that is no list and opens no payload, 64 KiB.
+        basis: An overall root or the head of a log, with the id of its store, from somebody you trust.
+        claims: What you want to know: exactly what the proof was made for.
+
+    Raises:
+        ProofError: it does not show that; `reason` is one of `proofs.errors.REASONS`.
+    """
+    if not isinstance(basis, (Root, LogHead)):
+        raise ProofError("input", "the basis is a Root or a LogHead")
+    given = list(claims)
+    if not all(type(claim) in kinds.ALL.values() for claim in given):
+        raise ProofError("input", "a claim is one of proofs.claims")
+    inside = ordered(given)
+    parts = decode(proof, inside)
+    heads = heads_of(basis, parts, state=any(isinstance(claim, kinds.StateClaim) for claim in given))
+    index = _index(parts, heads, needed_for=inside)
+    places = Places()
+    found: dict[Claim, Verified] = {}
+    for claim, (_, *fields) in zip(inside, parts.witnesses, strict=True):
+        if isinstance(claim, kinds.LogClaim):
+            found[claim] = _log_claim(claim, fields, heads)
+        elif isinstance(claim, kinds.LISTS):
+            found[claim] = _list_claim(claim, fields, places, index)
+        else:
+            found[claim] = _leaf_claim(claim, fields, places)
+    places.check(parts, heads.opening)
+    size = heads.log.size if heads.opening is None else heads.opening.size
+    return Verification(tuple(found[claim] for claim in given), size)
+
+
+def _index(parts: ProofFile, heads: Heads, *, needed_for: Sequence[Claim]) -> Index | None:
+    wanted = any(isinstance(claim, kinds.LISTS) for claim in needed_for)
+    expect(parts.segments, "the table of segments", needed=wanted)
+    return None if parts.segments is None else read_index(parts.segments, needed(heads.opening).index_root)
+
+
+def _log_claim(claim: kinds.LogClaim, fields: list[Any], heads: Heads) -> Verified:
+    match claim:
+        case kinds.EventIs():
+            return check_event(claim, fields, heads)
+        case kinds.LogBegins():
+            return check_prefix(claim, fields, heads)
+        case kinds.RootRecorded():
+            return check_recorded(claim, fields, heads)
+        case kinds.BeginsWithRoot():
+            return check_prefix_root(claim, fields, heads)
+
+
+def _leaf_claim(claim: Claim, fields: list[Any], places: Places) -> Verified:
+    match claim:
+        case kinds.AtomIs():
+            return check_atom(claim, fields, places)
+        case kinds.NoAtom():
+            return check_no_atom(claim, fields, places)
+        case kinds.EdgeIs():
+            return check_edge(claim, fields, places)
+        case kinds.NoEdge():
+            return check_no_edge(claim, fields, places)
+        case kinds.HasTag():
+            return check_has_tag(claim, fields, places)
+        case kinds.LacksTag():
+            return check_lacks_tag(claim, fields, places)
+    raise ProofError("input", "the claim is not about an atom or an edge")
+
+
+def _list_claim(claim: Claim, fields: list[Any], places: Places, index: Index | None) -> Verified:
+    if index is None:
+        raise ProofError("missing", "the table of segments is not there")
+    match claim:
+        case kinds.AtomsTagged():
+            return check_tagged(claim, fields, places, index)
+        case kinds.NoneTagged():
+            return check_none_tagged(claim, fields, places, index)
+        case kinds.AtomsMentioning():
+            return check_mentioning(claim, fields, places, index)
+        case kinds.NoneMentioning():
+            return check_none_mentioning(claim, fields, places, index)
+    raise ProofError("input", "the claim is not about every atom")

@@ -1,0 +1,109 @@
+"""Verifier keys: public keys under a name, in the text form of C2SP signed-note v1.0.0."""
+
+from __future__ import annotations
+
+import base64
+import re
+from hashlib import sha256
+from typing import Final, NamedTuple
+
+from proofs.errors import ProofError
+
+NAME_BYTES_MAX: Final = 1_024
+"""Bytes of UTF-8 of an origin, or of a key's name."""
+KEY_ID_BYTES: Final = 4
+PUBLIC_BYTES: Final = 32
+
+ED25519: Final = 0x01
+"""The type of a key that signs the text itself: a log's."""
+COSIGNATURE: Final = 0x04
+"""The type of a key that signs the text with a time before it: a witness's (cosignature/v1)."""
+
+CONTROL: Final = re.compile("[\x00-\x09\x0b-\x1f\x7f]")
+"""The ASCII control characters but the line end."""
+
+_KEY_ID = re.compile("[0-9a-f]{8}")
+
+
+class VerifierKey(NamedTuple):
+    """A public key under a name."""
+
+    name: str
+    type: int
+    """ED25519 or COSIGNATURE."""
+    public: bytes
+    """32 bytes."""
+
+    @property
+    def key_id(self) -> bytes:
+        """The first 4 bytes of SHA-256(name ‖ 0x0A ‖ type ‖ public key)."""
+        material = self.name.encode() + b"\n" + bytes([self.type]) + self.public
+        return sha256(material).digest()[:KEY_ID_BYTES]
+
+    @property
+    def vkey(self) -> str:
+        """`name+key id in hex+base64(type ‖ public key)`."""
+        data = base64.b64encode(bytes([self.type]) + self.public).decode()
+        return f"{self.name}+{self.key_id.hex()}+{data}"
+
+
+def parse_vkey(text: str) -> VerifierKey:
+    """The key that a verifier key in C2SP's text form names.
+
+    Raises:
+        ProofError: `input`: not in its exact form, its key id is another key's, or of another type.
+    """
+    try:
+        name, key_id, data = text.split("+", 2)
+        checked_name(name)
+        raw = unbase64(data)
+    except (AttributeError, TypeError, ValueError, ProofError) as error:
+        raise ProofError("input", f"not a verifier key, name+key id+key: {error}") from None
+    if len(raw) != 1 + PUBLIC_BYTES or raw[0] not in {ED25519, COSIGNATURE}:
+        raise ProofError(
+            "input", "a verifier key holds an Ed25519 key of type 01 (a log's) or 04 (a witness's)"
+        )
+    key = VerifierKey(name, raw[0], raw[1:])
+    if not _KEY_ID.fullmatch(key_id) or bytes.fromhex(key_id) != key.key_id:
+        raise ProofError("input", f"its key id is not {key.key_id.hex()}, that of the key")
+    return key
+
+
+def checked_name(name: str) -> str:
+    """`name`, which may be a key's: 1 to 1,024 bytes, without white space, control characters and `+`.
+
+    Raises:
+        ProofError: `note`: it may not.
+    """
+    if not name or "+" in name or any(char.isspace() for char in name) or CONTROL.search(name):
+        raise ProofError("note", "a key's name is not empty and has no white space and no +")
+    if len(name) > NAME_BYTES_MAX or len(utf8(name)) > NAME_BYTES_MAX:
+        raise ProofError("note", f"a key's name is over {NAME_BYTES_MAX} bytes")
+    return name
+
+
+def unbase64(text: str) -> bytes:
+    """What canonical base64, with padding, stands for.
+
+    Raises:
+        ProofError: `note`: it is not that.
+    """
+    try:
+        raw = base64.b64decode(text.encode("ascii"), validate=True)
+    except ValueError:
+        raise ProofError("note", "not base64") from None
+    if base64.b64encode(raw) != text.encode("ascii"):
+        raise ProofError("note", "base64 that is not canonical")
+    return raw
+
+
+def utf8(text: str) -> bytes:
+    """The bytes of `text`.
+
+    Raises:
+        ProofError: `note`: a lone surrogate.
+    """
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        raise ProofError("note", "a lone surrogate") from None

@@ -1,0 +1,170 @@
+"""Claims as words, for command lines and lists in files: one form for each claim (SPEC: Proofs).
+
+    atom ID [STATE] [sealed]                 no-atom ID
+    edge SOURCE TYPE TARGET [STATE] [sealed] no-edge SOURCE TYPE TARGET
+    tag ID TAG       no-tag ID TAG           tagged TAG        none-tagged TAG
+    term TERM        no-term TERM            event SEQ [sealed]
+    prefix SIZE ROOT                         root ROOT         prefix-root ROOT
+
+An ID is a UUID, a ROOT 64 hex digits, a TYPE a built-in name or a code in hex, a STATE `live` (also when
+none is named), `tombstoned` or `erased`. `sealed`: the payload is not opened.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+from uuid import UUID
+
+from proofs import claims as kinds
+from proofs.claims import Claim
+from proofs.errors import ProofError
+from proofs.leaves import EdgeType, State
+from proofs.sets import tag_identity
+
+USAGE_OF_CLAIMS: Final = (
+    "atom ID [STATE] [sealed] · no-atom ID · edge SOURCE TYPE TARGET [STATE] [sealed] · "
+    "no-edge SOURCE TYPE TARGET · tag ID TAG · no-tag ID TAG · tagged TAG · none-tagged TAG · "
+    "term TERM · no-term TERM · event SEQ [sealed] · prefix SIZE ROOT · root ROOT · prefix-root ROOT"
+)
+SEALED: Final = "sealed"
+_STATES: Final = {state.name.lower(): state for state in State}
+_TYPES: Final = {kind.name.lower(): bytes([kind]) for kind in EdgeType}
+_CODE: Final = re.compile("(?:[0-9a-f]{2}){1,2}")
+_ROOT: Final = re.compile("[0-9a-fA-F]{64}")
+_NUMBER: Final = re.compile("0|[1-9][0-9]{0,18}")
+
+
+def parse_claim(words: Sequence[str]) -> Claim:
+    """The claim that `words` make.
+
+    Raises:
+        ProofError: they make none (`input`); the message says what is wrong with which word.
+    """
+    if not words or words[0] not in FORMS:
+        named = repr(words[0]) if words else "no word"
+        raise ProofError("input", f"{named} is no claim; it is one of {', '.join(FORMS)}")
+    name, *given = words
+    kind, readers = FORMS[name]
+    options: dict[str, Any] = {}
+    if kind in _SEALABLE and given and given[-1] == SEALED:
+        given.pop()
+        options["opened"] = False
+    if kind in _STATED and len(given) == len(readers) + 1:
+        options["state"] = _state(given.pop())
+        if options["state"] is State.ERASED:
+            options["opened"] = False
+    if len(given) != len(readers):
+        raise ProofError("input", f"{name} takes {len(readers)} words after it, not {len(given)}")
+    claim: Claim = kind(*(read(word) for read, word in zip(readers, given, strict=True)), **options)
+    return claim
+
+
+def words_of(claim: Claim) -> list[str]:
+    """The words of `claim`: `parse_claim` gives it back."""
+    name = next(name for name, (kind, _) in FORMS.items() if type(claim) is kind)
+    match claim:
+        case kinds.AtomIs() | kinds.EdgeIs():
+            sealed = [SEALED] if not claim.opened and claim.state is not State.ERASED else []
+            return [name, *_places(claim), claim.state.name.lower(), *sealed]
+        case kinds.EventIs():
+            return [name, str(claim.seq), *([] if claim.opened else [SEALED])]
+        case kinds.NoAtom() | kinds.NoEdge():
+            return [name, *_places(claim)]
+        case kinds.HasTag() | kinds.LacksTag():
+            return [name, str(UUID(bytes=claim.id)), claim.identity]
+        case kinds.AtomsTagged() | kinds.NoneTagged():
+            return [name, claim.identity]
+        case kinds.AtomsMentioning() | kinds.NoneMentioning():
+            return [name, claim.term]
+        case kinds.LogBegins():
+            return [name, str(claim.size), claim.root.hex()]
+        case kinds.RootRecorded() | kinds.BeginsWithRoot():
+            return [name, claim.root.hex()]
+
+
+def type_name(code: bytes) -> str:
+    """The name of a built-in edge type, or the code in hex of a predicate."""
+    names = {known: name for name, known in _TYPES.items()}
+    return names.get(code, code.hex())
+
+
+def parse_root(word: str) -> bytes:
+    """A root in 64 hex digits.
+
+    Raises:
+        ProofError: it is none (`input`).
+    """
+    if not _ROOT.fullmatch(word):
+        raise ProofError("input", f"{word!r} is no root: 64 hex digits")
+    return bytes.fromhex(word)
+
+
+def parse_id(word: str) -> bytes:
+    """The 16 bytes of a UUID.
+
+    Raises:
+        ProofError: it is none (`input`).
+    """
+    try:
+        return UUID(word).bytes
+    except ValueError as error:
+        raise ProofError("input", f"{word!r} is no id: a UUID") from error
+
+
+def parse_number(word: str) -> int:
+    """A whole number.
+
+    Raises:
+        ProofError: it is none (`input`).
+    """
+    if not _NUMBER.fullmatch(word):
+        raise ProofError("input", f"{word!r} is no whole number")
+    return int(word)
+
+
+def _places(claim: kinds.AtomIs | kinds.EdgeIs | kinds.NoAtom | kinds.NoEdge) -> list[str]:
+    if isinstance(claim, (kinds.AtomIs, kinds.NoAtom)):
+        return [str(UUID(bytes=claim.id))]
+    return [str(UUID(bytes=claim.src)), type_name(claim.code), str(UUID(bytes=claim.dst))]
+
+
+def _code(word: str) -> bytes:
+    if word in _TYPES:
+        return _TYPES[word]
+    if not _CODE.fullmatch(word):
+        raise ProofError("input", f"{word!r} is no edge type: one of {', '.join(_TYPES)}, or a code in hex")
+    return bytes.fromhex(word)
+
+
+def _state(word: str) -> State:
+    if word not in _STATES:
+        raise ProofError("input", f"{word!r} is no state: one of {', '.join(_STATES)}, or {SEALED}")
+    return _STATES[word]
+
+
+def _text(word: str) -> str:
+    return word
+
+
+_EDGE: Final = (parse_id, _code, parse_id)
+FORMS: Final[dict[str, tuple[type[Any], tuple[Callable[[str], Any], ...]]]] = {
+    "atom": (kinds.AtomIs, (parse_id,)),
+    "no-atom": (kinds.NoAtom, (parse_id,)),
+    "edge": (kinds.EdgeIs, _EDGE),
+    "no-edge": (kinds.NoEdge, _EDGE),
+    "tag": (kinds.HasTag, (parse_id, tag_identity)),
+    "no-tag": (kinds.LacksTag, (parse_id, tag_identity)),
+    "tagged": (kinds.AtomsTagged, (tag_identity,)),
+    "none-tagged": (kinds.NoneTagged, (tag_identity,)),
+    "term": (kinds.AtomsMentioning, (_text,)),
+    "no-term": (kinds.NoneMentioning, (_text,)),
+    "event": (kinds.EventIs, (parse_number,)),
+    "prefix": (kinds.LogBegins, (parse_number, parse_root)),
+    "root": (kinds.RootRecorded, (parse_root,)),
+    "prefix-root": (kinds.BeginsWithRoot, (parse_root,)),
+}
+"""Name → claim, and what reads each of its words."""
+_STATED: Final = (kinds.AtomIs, kinds.EdgeIs)
+_SEALABLE: Final = (kinds.AtomIs, kinds.EdgeIs, kinds.EventIs)
