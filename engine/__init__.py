@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from engine.graph import Follow, Form
     from engine.ingest.run import IngestReport
     from engine.maintenance import copy
-    from engine.model import Atom, Checkpoint, Direction, Edge, EdgeType, Receipt, State
+    from engine.model import Atom, Checkpoint, Direction, Edge, Receipt
+    from engine.notes.issue import CheckpointNote
     from engine.retrieval.answer import Bridge, Hit, Level, Recall, Role
     from engine.retrieval.bm25 import Bm25Config
     from engine.retrieval.bright import BrightGraph, BrightNode, Relation
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from engine.retrieval.windows import Window
     from engine.text.categories import Category
     from engine.version import __version__
+    from proofs.leaves import EdgeType, State
 
 _MODULES = {
     "Add": "engine.commands",
@@ -48,12 +50,13 @@ _MODULES = {
     "BrightNode": "engine.retrieval.bright",
     "Category": "engine.text.categories",
     "Checkpoint": "engine.model",
+    "CheckpointNote": "engine.notes.issue",
     "Context": "engine.retrieval.inflate",
     "Direction": "engine.model",
     "Duplicate": "engine.retrieval.duplicates",
     "DuplicateGroup": "engine.retrieval.duplicates",
     "Edge": "engine.model",
-    "EdgeType": "engine.model",
+    "EdgeType": "proofs.leaves",
     "Engine": "engine.engine",
     "EngineError": "engine.errors",
     "Filters": "engine.retrieval.filters",
@@ -75,7 +78,7 @@ _MODULES = {
     "Revive": "engine.commands",
     "Role": "engine.retrieval.answer",
     "Signals": "engine.retrieval.config",
-    "State": "engine.model",
+    "State": "proofs.leaves",
     "Tag": "engine.commands",
     "Tombstone": "engine.commands",
     "Unlink": "engine.commands",
@@ -96,6 +99,7 @@ __all__ = [
     "BrightNode",
     "Category",
     "Checkpoint",
+    "CheckpointNote",
     "Context",
     "Direction",
     "Duplicate",

@@ -17,6 +17,7 @@ from typing import TypeVar
 from engine import limits
 from engine.errors import InvalidInputError, LimitError
 from engine.text.unicode14 import is_assigned
+from proofs.sets import tag_identity
 
 Choice = TypeVar("Choice", bound=StrEnum)
 
@@ -164,13 +165,6 @@ def tag(value: object) -> str:
     if len(kept.encode()) > limits.TAG_BYTES_MAX:
         raise LimitError(f"tag has {len(kept.encode())} bytes; at most {limits.TAG_BYTES_MAX} are allowed")
     return kept
-
-
-def tag_identity(kept: str) -> str:
-    """What makes two tags the same: their caseless form."""
-    if kept.isascii():
-        return kept.lower()
-    return unicodedata.normalize("NFC", kept.casefold())
 
 
 def tags(values: object) -> tuple[str, ...]:

@@ -1,72 +1,13 @@
-"""Canonical bytes of events: one encoding for each value, and nothing else is accepted.
-
-Deterministic CBOR (RFC 8949 section 4.2.1) restricted to arrays, unsigned integers, byte strings,
-text and null. Decoding re-encodes and compares, because cbor2 by itself accepts long forms,
-indefinite lengths and trailing bytes. Only an edge's opaque data may hold maps; `canonical` of cbor2
-orders their keys by length first, as RFC 7049 does.
-"""
+"""Reading stored bytes: the codec of `proofs.codec`, whose refusals mean here that a row is damaged."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-import cbor2
-
-from engine import limits
 from engine.errors import CorruptionError
-from engine.events import (
-    RESERVED_KINDS,
-    AtomBody,
-    AtomDetail,
-    Body,
-    CheckpointBody,
-    CheckpointDetail,
-    Detail,
-    EdgeBody,
-    EdgeDetail,
-    EventKind,
-    GenesisBody,
-    GenesisDetail,
-    Header,
-    ReasonBody,
-    TagsBody,
-    TypeBody,
-    TypeDetail,
-)
-from engine.forms import Check, edge_code, fields, many, optional, raw_up_to, sized, text, uint
-from engine.layout import FORMAT, NAMESPACES
-
-__all__ = [
-    "BODIES",
-    "DETAILS",
-    "HEADER_FIELDS",
-    "SALT_BYTES",
-    "Check",
-    "decode_body",
-    "decode_header",
-    "edge_code",
-    "encode_body",
-    "encode_header",
-    "fields",
-    "many",
-    "optional",
-    "pack",
-    "raw_up_to",
-    "sized",
-    "text",
-    "uint",
-    "unpack",
-]
-
-SALT_BYTES = 32
-
-_UNDECODABLE = (cbor2.CBORError, ValueError, TypeError, OverflowError, MemoryError, RecursionError, EOFError)
-
-
-def pack(value: Any) -> bytes:
-    """The canonical CBOR bytes of `value`."""
-    return cbor2.dumps(value, canonical=True)
+from proofs import codec, forms
+from proofs.events import Body, EventKind, Header
+from proofs.forms import Check, FormError
 
 
 def unpack(raw: bytes, where: str) -> Any:
@@ -76,88 +17,21 @@ def unpack(raw: bytes, where: str) -> Any:
         CorruptionError: not CBOR, or not the canonical bytes of what it decodes to.
     """
     try:
-        value = cbor2.loads(raw)
-        same = cbor2.dumps(value, canonical=True) == raw
-    except _UNDECODABLE as error:
-        raise CorruptionError(f"{where}: not decodable: {error}") from error
-    if not same:
-        raise CorruptionError(f"{where}: not in canonical form")
-    return value
+        return codec.unpack(raw, where)
+    except FormError as error:
+        raise CorruptionError(str(error)) from error
 
 
-_ID = sized(16)
-_HASH = sized(32)
-_ORDINAL = uint(limits.ORDINAL_MAX)
-_LABEL = text(limits.LABEL_CHARS_MAX)
+def fields(value: Any, checks: tuple[Check, ...], where: str) -> list[Any]:
+    """`value` itself, if it is an array whose items satisfy `checks` one by one.
 
-HEADER_FIELDS: tuple[Check, ...] = (
-    uint(255),
-    uint(limits.SEQ_MAX),
-    uint(),
-    uint(255),
-    _LABEL,
-    _HASH,
-    optional(uint(limits.SEQ_MAX)),
-)
-_ATOM_DETAIL: tuple[Callable[..., Detail], tuple[Check, ...]] = (
-    AtomDetail,
-    (_ID, _ORDINAL, optional(_ORDINAL)),
-)
-_EDGE_DETAIL: tuple[Callable[..., Detail], tuple[Check, ...]] = (EdgeDetail, (_ID, edge_code, _ID))
-DETAILS: dict[EventKind, tuple[Callable[..., Detail], tuple[Check, ...]]] = {
-    EventKind.GENESIS: (GenesisDetail, (sized(16), _LABEL, _HASH)),
-    EventKind.ATOM_ADDED: _ATOM_DETAIL,
-    EventKind.ATOM_REVISED: _ATOM_DETAIL,
-    EventKind.ATOM_TOMBSTONED: _ATOM_DETAIL,
-    EventKind.ATOM_REVIVED: _ATOM_DETAIL,
-    EventKind.TAGS_ADDED: _ATOM_DETAIL,
-    EventKind.TAGS_REMOVED: _ATOM_DETAIL,
-    EventKind.EDGE_TYPE_REGISTERED: (TypeDetail, (edge_code,)),
-    EventKind.EDGE_ADDED: _EDGE_DETAIL,
-    EventKind.EDGE_REMOVED: _EDGE_DETAIL,
-    EventKind.CHECKPOINT: (CheckpointDetail, (_HASH,)),
-}
-_HEADERS = {int(kind): (kind, make, HEADER_FIELDS + checks) for kind, (make, checks) in DETAILS.items()}
-"""What a header of each kind is made of, by the number that stands in it."""
-
-_TAGS = many(text(limits.TAG_BYTES_MAX), limits.TAGS_PER_ATOM_MAX)
-_ATOM_BODY: tuple[Callable[..., Body], tuple[Check, ...]] = (
-    AtomBody,
-    (
-        text(limits.CONTENT_BYTES_MAX),
-        optional(text(limits.TITLE_BYTES_MAX)),
-        _LABEL,
-        _TAGS,
-        many(_LABEL, limits.BUCKETS_PER_ATOM_MAX),
-        optional(text(limits.SOURCE_BYTES_MAX)),
-        optional(uint()),
-        _LABEL,
-        optional(uint(limits.TRUST_MAX)),
-        optional(uint()),
-        uint(),
-        optional(text(limits.KEY_BYTES_MAX)),
-    ),
-)
-_REASON: tuple[Callable[..., Body], tuple[Check, ...]] = (ReasonBody, (text(limits.REASON_BYTES_MAX),))
-BODIES: dict[EventKind, tuple[Callable[..., Body], tuple[Check, ...]]] = {
-    EventKind.GENESIS: (GenesisBody, (_HASH,)),
-    EventKind.ATOM_ADDED: _ATOM_BODY,
-    EventKind.ATOM_REVISED: _ATOM_BODY,
-    EventKind.ATOM_TOMBSTONED: _REASON,
-    EventKind.ATOM_REVIVED: _REASON,
-    EventKind.TAGS_ADDED: (TagsBody, (_TAGS,)),
-    EventKind.TAGS_REMOVED: (TagsBody, (_TAGS,)),
-    EventKind.EDGE_TYPE_REGISTERED: (TypeBody, (_LABEL,)),
-    EventKind.EDGE_ADDED: (EdgeBody, (sized(4), raw_up_to(limits.EDGE_DATA_BYTES_MAX))),
-    EventKind.EDGE_REMOVED: _REASON,
-    EventKind.CHECKPOINT: (CheckpointBody, (many(_HASH, len(NAMESPACES)),)),
-}
-
-
-def encode_header(header: Header) -> bytes:
-    """The bytes the log commits to."""
-    seq, time, kind, actor, commitment, prev, detail = header
-    return cbor2.dumps([FORMAT, seq, time, int(kind), actor, commitment, prev, *detail], canonical=True)
+    Raises:
+        CorruptionError: it is not; the position is named.
+    """
+    try:
+        return forms.fields(value, checks, where)
+    except FormError as error:
+        raise CorruptionError(str(error)) from error
 
 
 def decode_header(raw: bytes, seq: int) -> Header:
@@ -167,40 +41,9 @@ def decode_header(raw: bytes, seq: int) -> Header:
         CorruptionError: not the canonical bytes of a header of this format with this seq.
     """
     try:
-        return _decode_header(raw, seq, f"journal header {seq}")
-    except CorruptionError as error:
-        error.family, error.seq = "journal", seq
-        raise
-
-
-def _decode_header(raw: bytes, seq: int, where: str) -> Header:
-    value = unpack(raw, where)
-    if type(value) is not list or len(value) <= len(HEADER_FIELDS):
-        raise CorruptionError(f"{where}: not an array of a header's length")
-    known = _HEADERS.get(value[3]) if type(value[3]) is int else None
-    if known is None or value[0] != FORMAT or value[1] != seq:
-        raise _foreign(fields(value[: len(HEADER_FIELDS)], HEADER_FIELDS, where), seq, where)
-    kind, make, checks = known
-    _, _, time, _, actor, commitment, prev, *detail = fields(value, checks, where)
-    return Header(seq, time, kind, actor, commitment, prev, make(*detail))
-
-
-def _foreign(common: list[Any], seq: int, where: str) -> CorruptionError:
-    """What to say of a header that is well formed, but not one of ours at `seq`."""
-    if common[0] != FORMAT:
-        return CorruptionError(f"{where}: format {common[0]}, this version reads format {FORMAT}")
-    if common[1] != seq:
-        return CorruptionError(f"{where}: says it is {common[1]}")
-    name = RESERVED_KINDS.get(common[3], "unknown")
-    return CorruptionError(
-        f"{where}: event kind {common[3]} ({name}) is not one this version knows",
-        hint="open the store with the version that wrote it, or a later one",
-    )
-
-
-def encode_body(body: Body) -> bytes:
-    """The canonical bytes of a body: an array of its fields."""
-    return cbor2.dumps(list(body), canonical=True)
+        return codec.decode_header(raw, seq)
+    except FormError as error:
+        raise CorruptionError(str(error), hint=error.hint, family="journal", seq=seq) from error
 
 
 def decode_body(kind: EventKind, raw: bytes, where: str) -> Body:
@@ -209,9 +52,7 @@ def decode_body(kind: EventKind, raw: bytes, where: str) -> Body:
     Raises:
         CorruptionError: not the canonical bytes of such a body.
     """
-    make, checks = BODIES[kind]
-    values = fields(unpack(raw, where), checks, where)
-    for position, value in enumerate(values):
-        if type(value) is list:
-            values[position] = tuple(value)
-    return make(*values)
+    try:
+        return codec.decode_body(kind, raw, where)
+    except FormError as error:
+        raise CorruptionError(str(error)) from error

@@ -44,6 +44,8 @@ from engine.store import Store
 if TYPE_CHECKING:
     from engine.arguments import AddFields, IngestOptions, ReviseFields
     from engine.ingest.run import IngestReport
+    from engine.notes.issue import CheckpointNote
+    from proofs.note import Checkpoint as NotedCheckpoint
 
 CHECKPOINT_LOSSES = 3
 """How often the roots are worked out again because the head moved, before the other writers must wait."""
@@ -241,6 +243,29 @@ class Engine(Reading):
         Raises:
             ConflictError: other processes kept moving the head.
         """
+        return self._checkpoint()[0]
+
+    def checkpoint_note(
+        self, *, key: str | Path | None = None, known: Sequence[NotedCheckpoint] = ()
+    ) -> CheckpointNote:
+        """As `checkpoint`, and the text that is to be kept outside the store, for its log read back.
+
+        Args:
+            key: The file of a key to sign with.
+            known: Checkpoints of this store that it must be found to continue first.
+
+        Raises:
+            InconsistentError: it does not continue one of `known`, or what the key signed last.
+            RefusedError: the key may not sign for this store.
+            CorruptionError: the headers in the backend are not those that were written.
+        """
+        from engine.notes.issue import issue  # files and keys: not for every program
+
+        with translated():
+            return issue(self.store, self._checkpoint, key=key, known=known)
+
+    def _checkpoint(self) -> tuple[Receipt, int]:
+        """The receipt, and the size of the log with the checkpoint event."""
         for attempt in range(CHECKPOINT_LOSSES + 1):
             alone = self.store.alone() if attempt == CHECKPOINT_LOSSES else nullcontext()
             with translated(), alone:
@@ -248,7 +273,8 @@ class Engine(Reading):
                     roots = self.store.roots(rows)
                 command = TakeCheckpoint(roots.size, roots.overall, roots.namespaces)
                 with suppress(ConflictError):
-                    return self.apply([command], if_head=roots.size)[0]
+                    receipt = self.apply([command], if_head=roots.size)[0]
+                    return receipt, roots.size + len(receipt.events)
         raise ConflictError("other writers kept moving the head", hint="try again")
 
     # Upkeep

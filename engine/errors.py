@@ -84,6 +84,21 @@ class RefusedError(EngineError):
     exit_code = 7
 
 
+class InconsistentError(EngineError):
+    """The store is not a continuation of a checkpoint kept outside it: it went back, forked, or is another.
+
+    `known` is the text of that checkpoint; `found` are those that the store gives, its head last.
+    """
+
+    code = "inconsistent"
+    exit_code = 9
+
+    def __init__(self, message: str, *, known: str, found: tuple[str, ...], hint: str = "") -> None:
+        super().__init__(message, hint=hint or "keep both checkpoints, and ask whoever keeps the store")
+        self.known = known
+        self.found = found
+
+
 class ClosedError(EngineError):
     """The engine was closed, or belongs to the process this one was forked from."""
 

@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from backends.base import Batch
-from engine.border import tag_identity
-from engine.events import (
+from engine.layout import atom_key, edge_from_key, edge_to_key, ordinal_key, type_code_key, type_name_key
+from engine.records import AtomRecord, EdgeRecord, Lookup, encode_atom, encode_edge, read_atom, read_edge
+from proofs.events import (
     AtomBody,
     AtomDetail,
     EdgeBody,
@@ -24,9 +25,8 @@ from engine.events import (
     TypeBody,
     TypeDetail,
 )
-from engine.layout import atom_key, edge_from_key, edge_to_key, ordinal_key, type_code_key, type_name_key
-from engine.model import State
-from engine.records import AtomRecord, EdgeRecord, Lookup, encode_atom, encode_edge, read_atom, read_edge
+from proofs.leaves import State
+from proofs.sets import tag_identity
 
 NO_ATOM = AtomBody("", None, "", (), (), None, None, "", None, None, 0)
 NO_EDGE = EdgeBody(bytes(4), b"")

@@ -15,11 +15,12 @@ from engine import limits
 from engine.border import atom_id, choice, integer, several, show_id
 from engine.commands.edges import TypeName, known_type
 from engine.errors import InvalidInputError, NotFoundError
-from engine.model import Atom, Direction, State
+from engine.model import Atom, Direction
 from engine.queries import atom_of, body_of, edges_at, far_end, record_at
 from engine.records import AtomRecord, read_atom
 from engine.retrieval.filters import Filters, allowed, in_categories
 from engine.retrieval.snippets import beginning
+from proofs.leaves import State
 
 MEDIUM_CHARS = 200
 

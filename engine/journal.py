@@ -11,24 +11,15 @@ from typing import NamedTuple
 
 from backends.base import Reader
 from engine import limits
-from engine.codec import (
-    SALT_BYTES,
-    decode_body,
-    decode_header,
-    encode_body,
-    encode_header,
-    fields,
-    pack,
-    raw_up_to,
-    uint,
-    unpack,
-)
+from engine.codec import decode_body, decode_header, fields, unpack
 from engine.errors import BatchLimitError, CorruptionError, EngineError, LimitError
-from engine.events import Body, Detail, Entry, EventKind, GenesisBody, GenesisDetail, Header
 from engine.fold import Overlay
 from engine.layout import LOG, journal_key, payload_key
 from engine.records import Lookup
-from proofs.hashing import commitment
+from proofs.codec import encode_body, encode_header, pack
+from proofs.events import Body, Detail, Entry, EventKind, GenesisBody, GenesisDetail, Header
+from proofs.forms import raw_up_to, uint
+from proofs.hashing import SALT_BYTES, commitment
 from proofs.log import Frontier, leaf_hash
 
 Clock = Callable[[], int]

@@ -5,12 +5,6 @@ Numbers in keys are big-endian, so that key order is numeric order.
 
 from __future__ import annotations
 
-FORMAT = 1
-"""The format of journal entries and of every hashed byte; part of each header and of the root."""
-
-NAMESPACES = ("atoms", "edges", "index", "tags")
-"""The committed namespaces, in the order the overall root takes them."""
-
 LOG = b"meta/log"
 """Size, time and frontier of the log. Every commit is guarded by this row."""
 
@@ -35,6 +29,8 @@ INDEX_HEAD = b"i/head"
 INDEX_DOCUMENTS = b"i/doc/"
 INDEX_ROWS = b"i/seg/"
 INDEX_SUMMARIES = b"i/sum/"
+INDEX_BLOCKS = b"i/blk/"
+SUBTREE = b"l/"
 
 RECORD_PREFIXES = (ATOM, ORDINAL, EDGE_FROM, EDGE_TO, TYPE_BY_CODE, TYPE_BY_NAME, COUNTERS)
 
@@ -51,6 +47,7 @@ FAMILIES = {
     "trees": TREE,
     "tags": TAGS,
     "index": INDEX,
+    "log": SUBTREE,
     "meta": b"meta/",
 }
 """Family name → prefix; no prefix begins another, and every row belongs to exactly one family."""
@@ -114,6 +111,11 @@ def tree_prefix(namespace: str) -> bytes:
 def document_key(ordinal: int) -> bytes:
     """The seq of the event that gave `ordinal`, for the index."""
     return INDEX_DOCUMENTS + ordinal.to_bytes(4, "big")
+
+
+def subtree_key(level: int, index: int) -> bytes:
+    """The root of the log's complete subtree over 256^level leaves from number index · 256^level on."""
+    return SUBTREE + bytes([level]) + index.to_bytes(8, "big")
 
 
 def family_of(key: bytes) -> str:

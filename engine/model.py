@@ -3,28 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum, StrEnum
+from enum import StrEnum
 
-from engine.events import EventKind
-
-
-class State(IntEnum):
-    """What may be done with an atom or an edge. The numbers are hashed: append only."""
-
-    LIVE = 0
-    TOMBSTONED = 1
-    ERASED = 2
-
-
-class EdgeType(IntEnum):
-    """The built-in edge types ("Edges & Graph"): a closed, append-only enum; the numbers are stored."""
-
-    RELATED_TO = 1
-    DERIVED_FROM = 2
-    CONTRADICTS = 3
-    SUPERSEDES = 4
-    PART_OF = 5
-    REFERENCES = 6
+from proofs.events import EventKind
+from proofs.leaves import State
 
 
 class Direction(StrEnum):

@@ -166,26 +166,31 @@ class PagedTree:
 
     def _fold(self, slots: Slots) -> bytes:
         """What 16 slots come to: b"" or one leaf unhashed, else the root of the subtree."""
-        leaf, node = self._hasher
         while len(slots) > 1:
-            above = []
-            pairs = iter(slots)
-            for left, right in zip(pairs, pairs):  # noqa: B905 - `strict` costs 1 µs an update, measured
-                if not right:
-                    above.append(node(left, EMPTY) if len(left) == DIGEST_BYTES else left)
-                elif not left:
-                    above.append(node(EMPTY, right) if len(right) == DIGEST_BYTES else right)
-                else:
-                    if len(left) == LEAF_BYTES:
-                        left = leaf(left[:DIGEST_BYTES], left[DIGEST_BYTES:])
-                    if len(right) == LEAF_BYTES:
-                        right = leaf(right[:DIGEST_BYTES], right[DIGEST_BYTES:])
-                    above.append(node(left, right))
-            slots = above
+            slots = above(slots, self._hasher)
         return slots[0]
 
     def _page_key(self, depth: int, path: bytes) -> bytes:
         return self._prefix + depth.to_bytes(1, "big") + path
+
+
+def above(slots: Slots, hasher: TreeHasher) -> Slots:
+    """The bit level above `slots`, half as many: each b"", one leaf unhashed, or the root of a subtree."""
+    leaf, node = hasher
+    folded = []
+    pairs = iter(slots)
+    for left, right in zip(pairs, pairs):  # noqa: B905 - `strict` costs 1 µs an update, measured
+        if not right:
+            folded.append(node(left, EMPTY) if len(left) == DIGEST_BYTES else left)
+        elif not left:
+            folded.append(node(EMPTY, right) if len(right) == DIGEST_BYTES else right)
+        else:
+            if len(left) == LEAF_BYTES:
+                left = leaf(left[:DIGEST_BYTES], left[DIGEST_BYTES:])
+            if len(right) == LEAF_BYTES:
+                right = leaf(right[:DIGEST_BYTES], right[DIGEST_BYTES:])
+            folded.append(node(left, right))
+    return folded
 
 
 def _spread(

@@ -10,7 +10,6 @@ from itertools import accumulate
 from backends.base import Batch, Reader
 from engine.border import integer, show_id
 from engine.errors import InvalidInputError, NotFoundError
-from engine.events import AtomDetail, EdgeDetail, Entry, Header, TypeDetail
 from engine.fold import Overlay, fold
 from engine.journal import read_entry, read_header, read_log
 from engine.layout import payload_key
@@ -18,6 +17,7 @@ from engine.model import HistoryItem
 from engine.records import AtomRecord, Lookup, read_atom, type_name
 from engine.replay import replay, scratch_backend
 from engine.store import Store
+from proofs.events import AtomDetail, EdgeDetail, Entry, Header, TypeDetail
 
 AsOf = int | datetime
 """A moment of the journal: a seq, that event included, or a time, all events up to it included."""

@@ -11,11 +11,11 @@ from backends.base import Reader
 from engine.border import atom_id, show_id
 from engine.codec import decode_header
 from engine.errors import ConflictError, CorruptionError, InvalidInputError, NotFoundError
-from engine.events import AtomBody, Body
 from engine.journal import open_payload, read_entry
 from engine.layout import ATOM, EDGE_FROM, EDGE_TO, atom_key, journal_key, ordinal_key, payload_key
 from engine.model import Atom, Direction, Edge, Tombstone
 from engine.records import AtomRecord, EdgeRecord, Lookup, decode_atom, decode_edge, read_atom, type_name
+from proofs.events import AtomBody, Body
 
 ID_DIGITS_MIN = 4
 """Fewest hexadecimal digits that may stand for an atom's id."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ from engine.border import atom_id, choice, instance, integer, several, show_id
 from engine.commands.edges import TypeName, known_type
 from engine.door import translated
 from engine.errors import NotFoundError
-from engine.followers.tags import LIVE, Group, members, values
+from engine.followers.tags import LIVE, members, values
 from engine.graph import Follow, Form, Found, find
 from engine.journal import read_entries, read_entry, read_log
 from engine.model import Atom, Checkpoint, Direction, Edge, HistoryItem
@@ -26,8 +26,12 @@ from engine.retrieval.filters import NO_FILTERS, Filters
 from engine.retrieval.places import PlacesCache
 from engine.status import Status, status
 from engine.store import Store
+from proofs.basis import LogHead
+from proofs.claims import Claim
+from proofs.sets import Group
 
 if TYPE_CHECKING:
+    from engine.proving.prover import Proof
     from engine.retrieval.bright import BrightGraph, BrightNode
     from engine.retrieval.inflate import Context
 
@@ -302,6 +306,28 @@ class Reading:
                 return past.root()
         with translated(), self.store.view(*self.store.followers) as rows:
             return self.store.roots(rows).shown()
+
+    def prove(
+        self,
+        claims: Iterable[Claim | Sequence[str]],
+        *,
+        as_of: AsOf | None = None,
+        checkpoint: LogHead | None = None,
+    ) -> Proof:
+        """A proof of all of `claims` for somebody who does not have the store (`proofs.verify`).
+
+        Args:
+            claims: Those of `proofs`, or their words as `engine prove` takes them.
+            as_of: Prove it of the memory as it was; replays up to there.
+            checkpoint: What a checkpoint note says, to prove against instead of the overall root.
+
+        Raises:
+            RefusedError: a claim does not hold, or the checkpoint is not of this store's log.
+            NotFoundError: a claim is about what was never recorded.
+        """
+        from engine.proving.ask import prove
+
+        return prove(self, claims, as_of, checkpoint)
 
     def was_kept(self, seq: int, event_id: str) -> bool:
         """Whether event `seq` is the one with this id: settles an in-doubt write after reopening."""

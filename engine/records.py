@@ -9,11 +9,12 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol
 
 from engine import limits
-from engine.codec import pack, unpack
+from engine.codec import fields, unpack
 from engine.errors import CorruptionError
-from engine.forms import edge_code, fields, many, optional, raw_up_to, sized, text, uint
 from engine.layout import COUNTERS, atom_key, edge_from_key, type_code_key, type_name_key
-from engine.model import EdgeType, State
+from proofs.codec import pack
+from proofs.forms import edge_code, many, optional, raw_up_to, sized, text, uint
+from proofs.leaves import EdgeType, State
 
 
 class Lookup(Protocol):

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from engine.layout import NAMESPACES
 from engine.model import Checkpoint
-from proofs.hashing import overall_root
+from proofs.hashing import NAMESPACES, overall_root
 
 
 class Roots(NamedTuple):

@@ -15,11 +15,11 @@ from backends.errors import BackendInDoubt, GuardFailed
 from engine import limits
 from engine.commands.base import Command, Transaction
 from engine.errors import BusyError, ConflictError, CorruptionError, InDoubtError, RefusedError
-from engine.events import AtomBody, Entry, EventKind, GenesisBody, GenesisDetail
 from engine.fold import Overlay
 from engine.followers.base import Follower, are_current, catch_up
 from engine.followers.documents import atom_body
 from engine.followers.index import IndexFollower
+from engine.followers.log import LogFollower
 from engine.followers.records import Records, head_guards, seal
 from engine.followers.tags import TagsFollower
 from engine.followers.trees import TreesFollower
@@ -36,6 +36,7 @@ from engine.model import Receipt
 from engine.records import read_counters
 from engine.roots import Roots
 from engine.text.analyzer import ANALYZER_NAME, fingerprint
+from proofs.events import AtomBody, Entry, EventKind, GenesisBody, GenesisDetail
 
 COMMIT_LOSSES = 3
 """How often a command is decided again because another process moved the head, before that one must wait."""
@@ -44,10 +45,10 @@ READ_LOSSES = 3
 """How often a read catches up again because the head moved, before the writers must wait."""
 
 
-def projections() -> tuple[Records, IndexFollower, TagsFollower, TreesFollower]:
+def projections() -> tuple[Records, IndexFollower, TagsFollower, TreesFollower, LogFollower]:
     """Everything that is made from the journal, records first, each new and without memory."""
     index = IndexFollower(lambda rows, seq: atom_body(read_entry(rows, seq).body))
-    return Records(), index, TagsFollower(), TreesFollower()
+    return Records(), index, TagsFollower(), TreesFollower(), LogFollower()
 
 
 class Store:
@@ -69,7 +70,7 @@ class Store:
         self._write_lock = threading.RLock()
         self._follow_lock = threading.RLock()
         self.recent = Recent()
-        self.records, self.index, self.tags, self.trees = self.projections = projections()
+        self.records, self.index, self.tags, self.trees, self.log = self.projections = projections()
         if sources is not None and _is_empty(backend):
             self._write_genesis(sources)
         self.identity = read_identity(backend)

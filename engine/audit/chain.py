@@ -10,13 +10,13 @@ from collections.abc import Sequence
 
 from backends.base import Reader
 from engine.audit.compare import Difference
-from engine.events import AtomDetail, EdgeDetail, Entry, EventKind, TypeBody, TypeDetail
 from engine.followers.records import count
-from engine.followers.trees import Value, read_value, subject_of, value_after
+from engine.followers.trees import read_value, subject_of, value_after
 from engine.journal import read_header, read_log
 from engine.layout import journal_key
-from engine.model import EdgeType, State
 from engine.records import FIRST_TYPE_CODE, read_counters, type_code
+from proofs.events import AtomDetail, EdgeDetail, Entry, EventKind, TypeBody, TypeDetail
+from proofs.leaves import EdgeType, State, Value
 
 _CREATES = frozenset({EventKind.ATOM_ADDED, EventKind.EDGE_ADDED})
 _GIVES_ORDINAL = frozenset({EventKind.ATOM_ADDED, EventKind.ATOM_REVISED})

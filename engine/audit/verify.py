@@ -18,23 +18,15 @@ from engine.audit.chain import check_chain
 from engine.audit.compare import NO_CURSOR, Difference, compare_prefix, stray_rows
 from engine.border import quoted
 from engine.errors import CorruptionError, EngineError, InvalidInputError
-from engine.events import CheckpointBody, CheckpointDetail, Entry, EventKind
 from engine.followers.base import Follower, check_cursor, read_cursor
 from engine.journal import Identity, RawEntry, check_analyzer, read_log, read_raw
-from engine.layout import (
-    CURSOR,
-    JOURNAL,
-    LOG,
-    NAMESPACES,
-    PAYLOAD,
-    cursor_key,
-    family_of,
-    journal_key,
-)
+from engine.layout import CURSOR, JOURNAL, LOG, PAYLOAD, cursor_key, family_of, journal_key
 from engine.replay import Progress, append, no_progress, scratch_backend
 from engine.roots import Roots
 from engine.store import Store, projections
 from engine.text.analyzer import ANALYZER_NAME, fingerprint
+from proofs.events import CheckpointBody, CheckpointDetail, Entry, EventKind
+from proofs.hashing import NAMESPACES
 from proofs.log import Frontier, leaf_hash
 
 LOG_DAMAGE_BYTES_MAX = 8

@@ -23,6 +23,7 @@ EXIT_CODES = {
     6: "conflict",
     7: "refused",
     8: "partial import",
+    9: "rollback or fork",
     130: "interrupted",
 }
 

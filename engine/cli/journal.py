@@ -1,8 +1,9 @@
-"""Commands on the journal and its root: history, log, root, checkpoint."""
+"""Commands on the journal and its root: history, log, root."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,9 +11,11 @@ import typer
 from engine.cli.options import AsOf, Id
 from engine.cli.output import Table, dumped
 from engine.cli.pages import command, new_app, running
-from engine.cli.values import moment, plain, shown_time
+from engine.cli.values import counted, moment, plain, shown_time
+from engine.errors import InvalidInputError
 
 if TYPE_CHECKING:
+    from engine.cli.session import Session
     from engine.model import HistoryItem
 
 app = new_app()
@@ -30,9 +33,25 @@ def history(ctx: typer.Context, atom: Id) -> int:
     return session.out.answer(plain(found), [_table(found)])
 
 
-@command(app, "engine log", "engine log --from 0 --limit 100", "engine log --from 0 --jsonl")
+@command(
+    app,
+    "engine log",
+    "engine log --from 0 --limit 100",
+    "engine log --from 0 --jsonl",
+    "engine log export public",
+)
 def log(
     ctx: typer.Context,
+    action: Annotated[
+        str | None,
+        typer.Argument(metavar="export", help="Write the log as static files.", show_default=False),
+    ] = None,
+    folder: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="DIR", help="Where to: empty, new, or exported to before.", show_default=False
+        ),
+    ] = None,
     start: Annotated[
         int | None, typer.Option("--from", min=0, metavar="SEQ", help="Begin at this event.")
     ] = None,
@@ -44,12 +63,22 @@ def log(
         bool,
         typer.Option("--jsonl", help="Print an event on each line as JSON as it is read, without limit."),
     ] = False,
+    note: Annotated[
+        str | None,
+        typer.Option("--checkpoint", metavar="FILE", help="Export up to this checkpoint, and with it."),
+    ] = None,
 ) -> int:
     """List the events of the journal, the oldest first.
 
-    Without --from, the last ones.
+    Without --from, the last ones. `export DIR` writes the log's hashes and headers for any web
+    server (c2sp.org/tlog-tiles); again, it adds what is new. No content is in them.
     """
     session = running(ctx)
+    if action is not None:
+        _check_export(action, listing=start is not None or limit is not None or jsonl)
+        return _export(session, folder, note)
+    if note is not None:
+        raise InvalidInputError("--checkpoint goes with `engine log export DIR`")
     with session.engine() as engine:
         many = limit or LAST
         first = max(engine.size - many, 0) if start is None else start
@@ -62,6 +91,30 @@ def log(
     return session.out.answer(plain(found), [_table(found)])
 
 
+def _check_export(action: str, *, listing: bool) -> None:
+    if action != "export":
+        raise InvalidInputError(f"`engine log` lists events or exports, it does not {action!r}")
+    if listing:
+        raise InvalidInputError("--from, --limit and --jsonl list events; an export has all of them")
+
+
+def _export(session: Session, folder: str | None, note: str | None) -> int:
+    from engine.door import translated
+    from engine.exchange.tiles import export
+    from engine.notes.files import read_file
+    from proofs.note import NOTE_BYTES_MAX
+
+    if not folder:
+        raise InvalidInputError("say where to: `engine log export DIR`")
+    given = None if note is None else read_file(note, NOTE_BYTES_MAX)
+    with session.engine() as engine, translated(), session.meter("exported", "events") as move:
+        store = engine.store
+        with store.view(store.log) as rows:
+            done = export(rows, store.identity.store_id, Path(folder), given, move)
+    session.out.note(f"{counted(done.files, 'file')} written")
+    return session.out.answer(plain(done), [((f"{done.size} {done.root}", ""),)])
+
+
 @command(app, "engine root", "engine root --as-of 2026-11-01", "engine root --json")
 def root(ctx: typer.Context, as_of: AsOf = None) -> int:
     """Print the overall root: 64 hex digits.
@@ -72,23 +125,6 @@ def root(ctx: typer.Context, as_of: AsOf = None) -> int:
     with session.engine() as engine:
         found = engine.root(as_of=moment(as_of))
     return session.out.answer(plain(found), [((found.root, ""),)])
-
-
-@command(app, "engine checkpoint")
-def checkpoint(ctx: typer.Context) -> int:
-    """Record the overall root in the journal.
-
-    Prints the event's number and the root of all events before it. Nothing new since the last
-    checkpoint: that one is printed.
-    """
-    session = running(ctx)
-    with session.engine() as engine:
-        receipt = engine.checkpoint()
-        seq = receipt.events[0].seq if receipt.events else engine.size - 1
-        item = next(engine.log(seq, seq + 1))
-    session.out.note("recorded" if receipt.changed else "nothing to do: the last event is a checkpoint")
-    data = {"seq": seq, "size": seq, "root": item.detail["root"], "changed": receipt.changed}
-    return session.out.answer(data, [((f"{seq} {item.detail['root']}", ""),)])
 
 
 def _table(items: Iterable[HistoryItem]) -> Table:

@@ -19,7 +19,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run `engine` with the arguments `argv` (None: those of the process) and return its exit code.
 
     0 ok · 1 failure · 2 usage · 3 not found · 4 verification failed · 5 busy · 6 conflict · 7 refused ·
-    8 partial import · 130 interrupted. No exception leaves it, but SystemExit after shell completion.
+    8 partial import · 9 rollback or fork · 130 interrupted. No exception leaves it, but SystemExit after
+    shell completion.
     """
     args = list(sys.argv[1:] if argv is None else argv)
     _open_streams()

@@ -34,6 +34,12 @@ AsOf = Annotated[
         help="As it was after event SEQ, or at TIME (ISO 8601; UTC if no zone).",
     ),
 ]
+Evidence = Annotated[
+    str | None,
+    typer.Option(
+        "--evidence", metavar="DIR", help="Where both sides go on exit code 9. [default: beside FILE]"
+    ),
+]
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, metavar="N", help="At most so many results.")]
 
 Text = Annotated[str, typer.Argument(metavar="TEXT", help="What it says; - reads stdin.", show_default=False)]

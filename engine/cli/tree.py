@@ -45,7 +45,11 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Trust": {
         "root": ("journal", "Print the overall root: 64 hex digits."),
-        "checkpoint": ("journal", "Record the overall root in the journal."),
+        "checkpoint": ("notes", "Print a checkpoint to keep outside the store."),
+        "verify-checkpoint": ("notes", "Check a checkpoint that was kept, and who signed it."),
+        "key": ("notes", "Make a key that signs checkpoints, or show one."),
+        "prove": ("proving", "Make a proof that somebody without the store can check."),
+        "verify-proof": ("proving", "Check a proof against a root or checkpoint that you trust."),
         "verify-root": ("upkeep", "Check that the store is exactly what its journal says."),
         "rebuild": ("upkeep", "Make everything but the journal anew from it."),
         "copy": ("upkeep", "Copy a store to another place or kind; the root stays."),

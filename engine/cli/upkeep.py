@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from engine.cli.contradiction import contradicted
+from engine.cli.notes import in_store
+from engine.cli.options import Evidence
 from engine.cli.output import Failure, Line
 from engine.cli.pages import command, new_app, running
 from engine.cli.stores import line
 from engine.cli.values import plain
-from engine.errors import InvalidInputError, VerificationError
+from engine.errors import CorruptionError, InconsistentError, InvalidInputError, VerificationError
 
 if TYPE_CHECKING:
     from engine.audit.compare import Difference
@@ -21,30 +24,56 @@ if TYPE_CHECKING:
 app = new_app()
 
 
-@command(app, "engine verify-root", "engine verify-root --expect $(cat root.txt)", name="verify-root")
+@command(
+    app,
+    "engine verify-root",
+    "engine verify-root --expect $(cat root.txt)",
+    "engine verify-root --checkpoint notes.checkpoint",
+    name="verify-root",
+)
 def verify_root(
     ctx: typer.Context,
     expect: Annotated[
         str | None, typer.Option("--expect", metavar="HEX", help="The root it must have, 64 hex digits.")
     ] = None,
+    checkpoints: Annotated[
+        list[str] | None,
+        typer.Option("--checkpoint", metavar="FILE", help="A checkpoint it must continue. Repeatable."),
+    ] = None,
+    evidence: Evidence = None,
 ) -> int:
     """Check that the store is exactly what its journal says.
 
     Replays the whole journal and compares every row, every checkpoint and every root. Changes
-    nothing. Exit code 4: it is not; the first difference is named.
+    nothing. Exit code 4: it is not; the first difference is named. 9: it does not continue a
+    checkpoint, which is looked at first.
     """
     from engine.audit.verify import verify
+    from engine.notes.trust import read_note
 
     session = running(ctx)
     if expect is not None and (len(expect) != 64 or set(expect.lower()) - set("0123456789abcdef")):
         raise InvalidInputError(f"--expect {expect!r} is not 64 hex digits")
+    damage = None
+    if checkpoints:
+        notes = {file: read_note(file) for file in checkpoints}
+        try:
+            in_store(session, list(notes.values()))
+        except InconsistentError as error:
+            return contradicted(session, error, notes, evidence)
+        except CorruptionError as error:
+            damage = error  # what is verified next names the event
     with session.backend(session.setting.url) as backend, session.meter("replayed", "events") as move:
         report = verify(backend, expect=expect, progress=move)
     failure = None
     if not report.ok:
         verdict = _verdict(report.differences[0])
         failure = Failure(VerificationError.exit_code, VerificationError.code, *verdict)
-    return session.out.answer(plain(report), _report(report), failure=failure)
+    elif damage is not None:
+        raise damage
+    data = {**plain(report), "continues": [] if damage else checkpoints or []}
+    lines = [] if damage else [line("continues", file) for file in checkpoints or ()]
+    return session.out.answer(data, [*_report(report), *lines], failure=failure)
 
 
 @command(app, "engine rebuild")

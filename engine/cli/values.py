@@ -119,7 +119,7 @@ def canonical_data(text: str | None) -> bytes:
     """
     if text is None:
         return b""
-    from engine.codec import pack
+    from proofs.codec import pack
 
     try:
         return pack(json.loads(text))

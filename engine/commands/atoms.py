@@ -10,12 +10,14 @@ from typing import Final
 from blake3 import blake3
 
 from engine import border, limits
-from engine.border import atom_id, show_id, tag_identity
+from engine.border import atom_id, show_id
 from engine.commands.base import Transaction, receipt
 from engine.errors import ConflictError, LimitError, NotFoundError
-from engine.events import AtomBody, AtomDetail, EventKind, ReasonBody, TagsBody
-from engine.model import Receipt, State
+from engine.model import Receipt
 from engine.records import AtomRecord
+from proofs.events import AtomBody, AtomDetail, EventKind, ReasonBody, TagsBody
+from proofs.leaves import State
+from proofs.sets import tag_identity
 
 
 class Unchanged(Enum):

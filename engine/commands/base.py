@@ -8,11 +8,10 @@ from backends.base import Batch
 from engine import limits
 from engine.border import label, show_id
 from engine.errors import LimitError
-from engine.events import AtomBody, Body, Detail, Entry, EventKind
 from engine.fold import Overlay, fold
 from engine.followers.records import count, seal
 from engine.journal import Appender, LogState, Sources
-from engine.model import EventRef, Receipt, State
+from engine.model import EventRef, Receipt
 from engine.queries import body_of
 from engine.records import (
     AtomRecord,
@@ -22,6 +21,8 @@ from engine.records import (
     read_counters,
     read_edge,
 )
+from proofs.events import AtomBody, Body, Detail, Entry, EventKind
+from proofs.leaves import State
 
 
 @runtime_checkable

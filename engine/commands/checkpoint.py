@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.commands.base import Transaction, receipt
-from engine.events import CheckpointBody, CheckpointDetail, EventKind
 from engine.journal import read_header
-from engine.model import Receipt, State
+from engine.model import Receipt
+from proofs.events import CheckpointBody, CheckpointDetail, EventKind
+from proofs.leaves import State
 
 
 @dataclass(frozen=True, slots=True)

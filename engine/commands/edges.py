@@ -14,9 +14,10 @@ from engine.codec import unpack
 from engine.commands.atoms import recorded
 from engine.commands.base import Transaction, receipt
 from engine.errors import CorruptionError, InvalidInputError, LimitError, NotFoundError
-from engine.events import EdgeBody, EdgeDetail, EventKind, ReasonBody, TypeBody, TypeDetail
-from engine.model import EdgeType, Receipt, State
+from engine.model import Receipt
 from engine.records import Lookup, type_code, type_name
+from proofs.events import EdgeBody, EdgeDetail, EventKind, ReasonBody, TypeBody, TypeDetail
+from proofs.leaves import EdgeType, State
 
 TypeName = EdgeType | str
 """An edge type: a built-in one, or the name of a built-in or registered one."""

@@ -12,18 +12,21 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from engine import border, limits
-from engine.border import atom_id, show_id, tag_identity
-from engine.codec import pack, unpack
+from engine.border import atom_id, show_id
+from engine.codec import unpack
 from engine.commands.atoms import Revise, Revive, Tag, Tombstone, Untag, live, recorded
 from engine.commands.base import Transaction, receipt
 from engine.commands.edges import Link, Unlink
 from engine.errors import ConflictError, InvalidInputError, LimitError, RefusedError
-from engine.events import AtomBody, EventKind, TagsBody
 from engine.journal import read_entry
-from engine.model import EdgeType, Receipt, State
+from engine.model import Receipt
 from engine.records import AtomRecord, EdgeRecord
 from engine.text.analyzer import index_terms
 from engine.text.simhash import NEAR_BITS, distance, fingerprint, near
+from proofs.codec import pack
+from proofs.events import AtomBody, EventKind, TagsBody
+from proofs.leaves import EdgeType, State
+from proofs.sets import tag_identity
 
 MERGED: Final = "merged into "
 """How the reason of a merged atom's tombstone begins; the id of the kept atom follows."""

@@ -15,12 +15,14 @@ from typing import NamedTuple
 from backends.base import Backend, Batch, Guard, Reader
 from backends.errors import GuardFailed
 from engine import limits
-from engine.codec import fields, pack, sized, uint, unpack
+from engine.codec import fields, unpack
 from engine.errors import CorruptionError, EngineError
-from engine.events import Entry
 from engine.journal import LogState, read_log
 from engine.layout import cursor_key, journal_key
 from engine.records import Lookup
+from proofs.codec import pack
+from proofs.events import Entry
+from proofs.forms import sized, uint
 from proofs.log import leaf_hash
 
 EntrySource = Callable[[Reader, int, int], Sequence[Entry]]

@@ -1,7 +1,6 @@
-"""The stored form of up to 65,536 members of a set: a function of the members alone.
+"""The stored form of up to 65,536 members of a set, written and read; the form is that of `proofs.sets`.
 
-At most 4,095 members: ascending u16, little-endian. More: 8,192 bytes of bits, bit i % 8 of byte
-i // 8 for member i. The length tells the form; no members, no bytes. A form of our own, because
+It is a function of the members alone. A form of our own, because
 equal roaring bitmaps can serialise differently (measured: 15 or 216 bytes for 0..99).
 """
 
@@ -12,15 +11,12 @@ import sys
 from array import array
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from itertools import islice
-from operator import lt
 
 from pyroaring import BitMap, FrozenBitMap
 
 from engine.errors import CorruptionError
-
-SPARSE_MAX = 4095
-DENSE_BYTES = 8192
+from proofs.forms import FormError
+from proofs.sets import DENSE_BYTES, SPARSE_MAX, listed
 
 _ROARING = struct.Struct("<IIHHI")
 _ROARING_COOKIE = 12346
@@ -64,19 +60,10 @@ def _check(raw: bytes, key: bytes) -> array[int]:
     Raises:
         CorruptionError: the bytes are not the ones this module writes for any members.
     """
-    found = array("H")
-    if len(raw) == DENSE_BYTES:
-        right = int.from_bytes(raw, "little").bit_count() > SPARSE_MAX
-    elif len(raw) % 2 or len(raw) > 2 * SPARSE_MAX:
-        right = False
-    else:
-        found.frombytes(raw)
-        if sys.byteorder == "big":
-            found.byteswap()
-        right = all(map(lt, found, islice(found, 1, None)))
-    if not right:
-        raise CorruptionError(f"set row {key.hex()} is not in canonical form", family="tags")
-    return found
+    try:
+        return listed(raw)
+    except FormError as error:
+        raise CorruptionError(f"set row {key.hex()} is not in canonical form", family="tags") from error
 
 
 # Keyed by the bytes themselves, so it cannot go stale.

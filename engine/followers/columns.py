@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engine.followers.documents import Document
 from engine.followers.facts import Facts, join
-from engine.followers.segments import HEAD, LENGTH_MAX
+from engine.followers.segments import HEAD
 from engine.text.simhash import combine, term_hash
 from engine.text.words import STOP_WORDS
+from proofs.segments import LENGTH_MAX
 
 if TYPE_CHECKING:
     import numpy as np

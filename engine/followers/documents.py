@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from engine.events import AtomBody, Body
 from engine.followers.segments import HEAD
 from engine.text.analyzer import index_terms
 from engine.text.labels import label_of
 from engine.text.simhash import phrase_hash
 from engine.text.words import STOP_WORDS
+from proofs.events import AtomBody, Body
 from proofs.hashing import source_number
 
 HEAD_MARK: Final = HEAD.decode()

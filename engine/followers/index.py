@@ -16,26 +16,18 @@ from typing import Final
 
 from backends.base import Batch, Reader
 from engine.errors import CorruptionError
-from engine.events import AtomBody, AtomDetail, Entry, EventKind
 from engine.followers import columns, postings
 from engine.followers.base import Follower
 from engine.followers.documents import Document, atom_body, document_of
 from engine.followers.index_cache import PostingsCache
 from engine.followers.index_view import IndexView
-from engine.followers.segments import (
-    SEGMENT_DOCUMENTS,
-    SegmentName,
-    Summary,
-    decode_summary,
-    describe,
-    encode_summary,
-    parse_summary_key,
-    segments_of,
-)
+from engine.followers.segments import SegmentName, decode_summary, describe, parse_summary_key, segments_of
 from engine.followers.tail import Tail
 from engine.layout import INDEX, INDEX_HEAD, INDEX_SUMMARIES, document_key, tree_prefix
 from engine.pages import PagedTree
+from proofs.events import AtomBody, AtomDetail, Entry, EventKind
 from proofs.hashing import key_digest, value_digest
+from proofs.segments import SEGMENT_DOCUMENTS, Summary, encode_summary
 
 LoadBody = Callable[[Reader, int], AtomBody | None]
 """The atom in the body of the event at a seq; None where the payload is destroyed."""
@@ -58,7 +50,7 @@ class IndexFollower(Follower):
     """
 
     name = "index"
-    version = 2
+    version = 3
     prefixes = (INDEX, tree_prefix("index"))
 
     def __init__(self, load_body: LoadBody) -> None:
@@ -133,13 +125,13 @@ class IndexFollower(Follower):
             CorruptionError: a row that is needed is malformed or missing.
         """
         tail = self._tail_at(rows)
-        return IndexView(rows, _summaries(rows, tail.end), tail, self._cache)
+        return IndexView(rows, read_summaries(rows, tail.end), tail, self._cache)
 
     def _build(
         self, rows: Reader, batch: Batch, tail: Tail, documents: Sequence[Document], count: int
     ) -> None:
         """Write the segments of `count` ordinals that are not there, and drop those they replace."""
-        summaries = dict(_summaries(rows, tail.end))
+        summaries = dict(read_summaries(rows, tail.end))
         leaves: dict[bytes, bytes | None] = {}
         for name in segments_of(count):
             if name in summaries:
@@ -151,15 +143,17 @@ class IndexFollower(Follower):
                 for key, _ in stored:
                     batch.delete(key)
                 batch.delete(old.summary_key)
+                batch.delete(old.blocks_key)
                 leaves[key_digest("index", old.key)] = None
             first = max(name.start, tail.start) - tail.start
             parts.append(columns.build(documents[first : name.end - tail.start]))
-            term_rows, summary = postings.encode(columns.merge(parts))
+            term_rows, summary, blocks = postings.encode(columns.merge(parts))
             prefix = name.row_prefix
             for term, value in term_rows:
                 batch.put(prefix + term, value)
             raw = encode_summary(summary)
             batch.put(name.summary_key, raw)
+            batch.put(name.blocks_key, blocks)
             leaves[key_digest("index", name.key)] = value_digest("index", raw)
         self._tree.update(rows, batch, leaves)
 
@@ -191,7 +185,7 @@ class IndexFollower(Follower):
         return Tail(head, start, tuple(documents))
 
 
-def _summaries(rows: Reader, count: int) -> list[tuple[SegmentName, Summary]]:
+def read_summaries(rows: Reader, count: int) -> list[tuple[SegmentName, Summary]]:
     """The segments in the rows, in order of their ordinals; they must be those of `count` ordinals."""
     found = {}
     for key, raw in rows.scan_prefix(INDEX_SUMMARIES):

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from backends.base import Reader
 from engine.followers import postings
 from engine.followers.facts import Facts, decode_facts, join
-from engine.followers.segments import FACTS, LENGTHS, SegmentName, Summary
+from engine.followers.segments import FACTS, LENGTHS, SegmentName
 from engine.followers.tail import Tail
+from proofs.segments import Summary
 
 if TYPE_CHECKING:
     import numpy as np

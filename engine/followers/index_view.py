@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Final
 from backends.base import Reader
 from engine.followers.facts import Facts
 from engine.followers.index_cache import Impacts, PostingsCache, Scaled, TermImpacts
-from engine.followers.segments import HEAD, SegmentName, Summary
+from engine.followers.segments import HEAD, SegmentName
 from engine.followers.tail import Postings, Tail
 from engine.text.identifiers import TERM_BYTES_MAX
+from proofs.segments import Summary
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,25 +6,18 @@ The bytes are described in `engine.followers.segments`. numpy is imported on fir
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from engine.errors import CorruptionError
 from engine.followers.columns import FIRST_OF_TEXT, Columns
 from engine.followers.facts import decode_facts, encode_facts
-from engine.followers.segments import (
-    FACTS,
-    HEAD,
-    HEAD_BYTES,
-    LENGTHS,
-    SegmentName,
-    Summary,
-    describe,
-    documents_head,
-)
+from engine.followers.row_blocks import BLOCK_ROWS, block_roots, encode_blocks
+from engine.followers.segments import FACTS, HEAD, HEAD_BYTES, LENGTHS, SegmentName, describe, documents_head
 from engine.text.identifiers import TERM_BYTES_MAX
-from proofs.hashing import inner_row_hash, row_hash, rows_node
+from proofs.rows import row_leaf, rows_root
+from proofs.segments import Summary
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,8 +28,18 @@ TermRow = tuple[bytes, bytes]
 """A term, LENGTHS or FACTS, and its row's value."""
 
 
-def encode(columns: Columns) -> tuple[list[TermRow], Summary]:
-    """The rows of a segment in key order, and its summary."""
+class Encoded(NamedTuple):
+    """What is stored of a segment."""
+
+    rows: list[TermRow]
+    """In key order."""
+    summary: Summary
+    blocks: bytes
+    """The row of `engine.followers.row_blocks`."""
+
+
+def encode(columns: Columns) -> Encoded:
+    """The rows of a segment, its summary, and where its blocks of rows begin."""
     import numpy as np
 
     ends = np.cumsum(columns.dfs)
@@ -56,22 +59,10 @@ def encode(columns: Columns) -> tuple[list[TermRow], Summary]:
     ):
         at = number * HEAD_BYTES
         rows.append((term, head[at : at + HEAD_BYTES] + offsets[2 * start : 2 * end] + tfs[start:end]))
-    root = rows_root([row_leaf(term, value) for term, value in rows])
-    return rows, Summary(documents, int(columns.lengths.sum(dtype=np.int64)), len(rows), root)
-
-
-def row_leaf(term: bytes, value: bytes) -> bytes:
-    """The leaf hash of a row of a segment; for lengths and facts `term` is their key."""
-    return row_hash(term, inner_row_hash(value))
-
-
-def rows_root(leaves: Sequence[bytes]) -> bytes:
-    """The root over one leaf or more; a last one without a partner moves up, as RFC 6962 splits."""
-    level = list(leaves)
-    while len(level) > 1:
-        odd = level[-1:] if len(level) % 2 else []
-        level = [rows_node(*pair) for pair in zip(level[::2], level[1::2], strict=False)] + odd
-    return level[0]
+    roots = block_roots([row_leaf(term, value) for term, value in rows])
+    total = int(columns.lengths.sum(dtype=np.int64))
+    blocks = encode_blocks([term for term, _ in rows[::BLOCK_ROWS]], roots)
+    return Encoded(rows, Summary(documents, total, len(rows), rows_root(roots)), blocks)
 
 
 def decode_lengths(key: bytes, value: bytes | None, documents: int) -> NDArray[np.uint16]:

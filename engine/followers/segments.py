@@ -13,6 +13,7 @@ segment and in no row; the tail is treated as one segment of its own when the ro
     i/seg/ level[1] start[4] / 00 01     the second row: facts about each document
         value: `engine.followers.facts`
     i/sum/ level[1] start[4]             the summary: canonical CBOR [documents, total length, rows, root]
+    i/blk/ level[1] start[4]             for proofs, each 256 rows: `engine.followers.row_blocks`
 
 A term is 1 to 64 bytes of UTF-8 of which the first is above 01. A document's head is its title, or the
 label of a line of a conversation (`engine.text.labels`). tf is clamped to 255 and a length to 65,535;
@@ -24,18 +25,13 @@ order, leaf = row_hash(rest of the key, inner_row_hash(value)), split as in RFC 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
-from engine import limits
-from engine.codec import fields, pack, sized, uint, unpack
 from engine.errors import CorruptionError
-from engine.layout import INDEX_ROWS, INDEX_SUMMARIES
-
-SEGMENT_DOCUMENTS: Final = 256
-LEVELS: Final = 5
-LARGEST: Final = SEGMENT_DOCUMENTS << 2 * (LEVELS - 1)
-TAIL_LEVEL: Final = 0xFF
-"""Stands for the level in the tail's key in the `index` tree."""
+from engine.layout import INDEX_BLOCKS, INDEX_ROWS, INDEX_SUMMARIES
+from proofs import segments
+from proofs.forms import FormError
+from proofs.segments import LEVELS, Segment, Summary
 
 LENGTHS: Final = b"\x00"
 """The key of the row of lengths; before every term, and itself none."""
@@ -47,29 +43,12 @@ HEAD: Final = b"\x01"
 """Stands before a term of a head; no term begins with it."""
 
 HEAD_BYTES: Final = 5
-LENGTH_MAX: Final = 0xFFFF
 
 
-class SegmentName(NamedTuple):
-    """Which segment: its size and its first ordinal."""
+class SegmentName(Segment):
+    """A segment, and where its rows are."""
 
-    level: int
-    start: int
-
-    @property
-    def documents(self) -> int:
-        """How many ordinals it covers."""
-        return SEGMENT_DOCUMENTS << 2 * self.level
-
-    @property
-    def end(self) -> int:
-        """The first ordinal after it."""
-        return self.start + self.documents
-
-    @property
-    def key(self) -> bytes:
-        """Its key in the `index` tree, 5 bytes."""
-        return bytes([self.level]) + self.start.to_bytes(4, "big")
+    __slots__ = ()
 
     @property
     def row_prefix(self) -> bytes:
@@ -81,14 +60,10 @@ class SegmentName(NamedTuple):
         """The key of its summary row."""
         return INDEX_SUMMARIES + self.key
 
-
-class Summary(NamedTuple):
-    """What the `index` tree commits to for one segment."""
-
-    documents: int
-    total_length: int
-    rows: int
-    root: bytes
+    @property
+    def blocks_key(self) -> bytes:
+        """The key of the row about its blocks of rows."""
+        return INDEX_BLOCKS + self.key
 
 
 def documents_head(documents: int) -> bytes:
@@ -98,19 +73,7 @@ def documents_head(documents: int) -> bytes:
 
 def segments_of(count: int) -> list[SegmentName]:
     """The segments of an index of `count` ordinals, from the first ordinal on."""
-    names: list[SegmentName] = []
-    start = 0
-    for level in reversed(range(LEVELS)):
-        size = SEGMENT_DOCUMENTS << 2 * level
-        while count - start >= size:
-            names.append(SegmentName(level, start))
-            start += size
-    return names
-
-
-def encode_summary(summary: Summary) -> bytes:
-    """The bytes of a summary row."""
-    return pack(list(summary))
+    return [SegmentName(*segment) for segment in segments.segments_of(count)]
 
 
 @lru_cache(1024)
@@ -120,13 +83,10 @@ def decode_summary(name: SegmentName, raw: bytes) -> Summary:
     Raises:
         CorruptionError: the bytes are no summary of a segment of this size.
     """
-    where = describe(name.summary_key)
-    most = name.documents * LENGTH_MAX
-    values = fields(unpack(raw, where), (uint(), uint(most), uint(limits.INTEGER_MAX), sized(32)), where)
-    summary = Summary(*values)
-    if summary.documents != name.documents or not summary.rows:
-        raise CorruptionError(f"{where}: not the summary of {name.documents} documents")
-    return summary
+    try:
+        return segments.decode_summary(raw, name.documents, describe(name.summary_key))
+    except FormError as error:
+        raise CorruptionError(str(error)) from error
 
 
 def parse_summary_key(key: bytes) -> SegmentName:

@@ -12,38 +12,22 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable, Iterator, Sequence
-from enum import IntEnum
 from typing import TYPE_CHECKING
 
 from backends.base import Batch, Reader
-from engine.border import tag_identity
-from engine.events import AtomBody, AtomDetail, Entry, EventKind, TagsBody
 from engine.followers import chunks
 from engine.followers.base import Follower
 from engine.layout import TAGS, tree_prefix
 from engine.pages import PagedTree
+from proofs.events import AtomBody, AtomDetail, Entry, EventKind, TagsBody
 from proofs.hashing import key_digest, value_digest
+from proofs.sets import CHUNK_BITS, Group, set_prefix, tag_identity
 
 if TYPE_CHECKING:
     from pyroaring import BitMap
 
-CHUNK_BITS = 16
-
 _READ_CHUNKS_MAX = 8
 """Measured on LevelDB: reading a row takes 2 µs, beginning a scan 15."""
-
-
-class Group(IntEnum):
-    """What a set is about. The numbers are stored: append only."""
-
-    LIVE = 1
-    TAG = 2
-    BUCKET = 3
-    KIND = 4
-    PROVENANCE = 5
-    SOURCE = 6
-    DAY = 7
-    """The UTC day, `YYYY-MM-DD`, on which the text was created."""
 
 
 SetName = tuple[Group, str]
@@ -135,8 +119,7 @@ def _sets_of(body: AtomBody, created: int) -> Iterator[SetName]:
 
 
 def _set_prefix(name: SetName) -> bytes:
-    group, value = name
-    return TAGS + bytes([group]) + value.encode() + b"\x00"
+    return TAGS + set_prefix(*name)
 
 
 def _row_key(name: SetName, chunk: int) -> bytes:

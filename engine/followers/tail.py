@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from engine.followers import postings
 from engine.followers.columns import Columns, build
 from engine.followers.documents import Document
-from engine.followers.segments import TAIL_LEVEL, Summary
+from proofs.segments import TAIL_LEVEL, Summary
 
 if TYPE_CHECKING:
     import numpy as np
@@ -52,12 +52,12 @@ class Tail:
     @cached_property
     def rows(self) -> list[postings.TermRow]:
         """The rows it would have as a segment, in key order."""
-        return self._encoded[0]
+        return self._encoded.rows
 
     @cached_property
     def summary(self) -> Summary:
         """The summary it would have as a segment."""
-        return self._encoded[1]
+        return self._encoded.summary
 
     @cached_property
     def total_length(self) -> int:
@@ -65,7 +65,7 @@ class Tail:
         return int(self.columns.lengths.sum(dtype="i8"))
 
     @cached_property
-    def _encoded(self) -> tuple[list[postings.TermRow], Summary]:
+    def _encoded(self) -> postings.Encoded:
         return postings.encode(self.columns)
 
     @cached_property

@@ -7,37 +7,18 @@ are gone: content, title and the rest are proved by opening the commitment that 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from backends.base import Batch, Reader
-from engine import limits
-from engine.codec import fields, pack, sized, uint, unpack
-from engine.events import AtomDetail, EdgeDetail, Entry, EventKind
+from engine.errors import CorruptionError
 from engine.fold import Overlay
 from engine.followers.base import Follower
 from engine.layout import VALUE, tree_prefix, value_key
-from engine.model import State
 from engine.pages import PagedTree
 from engine.records import Lookup
+from proofs.events import AtomDetail, EdgeDetail, Entry, EventKind
+from proofs.forms import FormError
 from proofs.hashing import key_digest, value_digest
-
-
-class Value(NamedTuple):
-    """What a leaf of `atoms` or `edges` says of its subject."""
-
-    state: int
-    ordinal: int
-    """0 for an edge."""
-    version: int
-    created_seq: int
-    payload_seq: int
-    last_seq: int
-    commitment: bytes
-    """Of the payload at `payload_seq`."""
-
-
-_SEQ = uint(limits.SEQ_MAX)
-_FIELDS = (uint(max(State)), uint(limits.ORDINAL_MAX), uint(), _SEQ, _SEQ, _SEQ, sized(32))
+from proofs.leaves import State, Value, decode_value, edge_key, encode_value
 
 _CONTENT_KINDS = frozenset({EventKind.ATOM_ADDED, EventKind.ATOM_REVISED, EventKind.EDGE_ADDED})
 _CREATING_KINDS = frozenset({EventKind.ATOM_ADDED, EventKind.EDGE_ADDED})
@@ -69,7 +50,7 @@ class TreesFollower(Follower):
         for namespace, changed in values.items():
             digests: dict[bytes, bytes | None] = {}
             for key, value in changed.items():
-                raw = pack(list(value))
+                raw = encode_value(value)
                 batch.put(value_key(namespace, key), raw)
                 digests[key_digest(namespace, key)] = value_digest(namespace, raw)
             if digests:
@@ -86,7 +67,7 @@ def subject_of(entry: Entry) -> tuple[str, bytes]:
     if isinstance(detail, AtomDetail):
         return "atoms", detail.id
     if isinstance(detail, EdgeDetail):
-        return "edges", detail.src + detail.type + detail.dst
+        return "edges", edge_key(*detail)
     return "", b""
 
 
@@ -99,8 +80,10 @@ def read_value(rows: Lookup, namespace: str, key: bytes) -> Value | None:
     raw = rows.get(value_key(namespace, key))
     if raw is None:
         return None
-    where = f"value of {namespace} {key.hex()}"
-    return Value(*fields(unpack(raw, where), _FIELDS, where))
+    try:
+        return decode_value(raw, f"value of {namespace} {key.hex()}")
+    except FormError as error:
+        raise CorruptionError(str(error)) from error
 
 
 def value_after(entry: Entry, before: Value | None) -> Value | None:

@@ -10,15 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from engine.border import show_id, tag_identity
+from engine.border import show_id
 from engine.border import tags as kept_tags
 from engine.commands import Add, Command, Link, Revise, Revive, Tag, Tombstone, Transaction, Unlink, Untag
 from engine.commands.atoms import UNCHANGED
 from engine.commands.base import receipt
 from engine.ingest.documents import Piece
 from engine.journal import read_header
-from engine.model import EdgeType, Receipt, State
+from engine.model import Receipt
 from engine.records import AtomRecord, Lookup
+from proofs.leaves import EdgeType, State
+from proofs.sets import tag_identity
 
 ACTOR = "ingest"
 """Who all events of an ingest are by."""

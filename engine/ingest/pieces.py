@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from engine.border import tag_identity
 from engine.ingest.checks import border, title_of
 from engine.ingest.documents import Document, Link, Piece, Skipped
 from engine.limits import TAGS_PER_ATOM_MAX
+from proofs.sets import tag_identity
 
 
 @dataclass(slots=True)

@@ -13,7 +13,7 @@ from collections.abc import Set as AbstractSet
 from backends.base import Reader
 from engine.commands import Command
 from engine.commands.atoms import default_id
-from engine.followers.tags import Group, members
+from engine.followers.tags import members
 from engine.ingest.documents import Piece
 from engine.ingest.hold import (
     ACTOR,
@@ -26,9 +26,11 @@ from engine.ingest.hold import (
     by_ingest,
 )
 from engine.ingest.sequence import place
-from engine.model import Direction, State
+from engine.model import Direction
 from engine.queries import edges_at, record_at
 from engine.records import AtomRecord
+from proofs.leaves import State
+from proofs.sets import Group
 
 
 def atoms_of(rows: Reader, source: str) -> dict[bytes, AtomRecord]:

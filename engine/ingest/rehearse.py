@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator
 
 from backends.base import Batch
 from engine.commands import Command, Transaction
-from engine.events import AtomBody, AtomDetail
 from engine.fold import Overlay
 from engine.journal import Sources, read_log
 from engine.layout import JOURNAL, PAYLOAD
 from engine.model import Receipt
 from engine.store import Store
+from proofs.events import AtomBody, AtomDetail
 
 _SOURCES = Sources(lambda: 0, lambda _: bytes(32))
 """Neither the time nor a salt shows in what a rehearsal is for."""

@@ -18,8 +18,7 @@ from backends.base import Reader
 from engine import border, limits
 from engine.commands import Command
 from engine.errors import InvalidInputError, RefusedError
-from engine.events import EventKind
-from engine.followers.tags import Group, values
+from engine.followers.tags import values
 from engine.ingest.documents import Document, Found, Link, Skipped, Sourced
 from engine.ingest.hold import ACTOR, HoldPiece, Settings
 from engine.ingest.links import Atoms, Targets
@@ -28,8 +27,10 @@ from engine.ingest.read import read_file
 from engine.ingest.rehearse import Rehearsal
 from engine.ingest.sequence import STEP
 from engine.ingest.walk import find_files, source_of
-from engine.model import State
 from engine.records import Lookup, read_atom
+from proofs.events import EventKind
+from proofs.leaves import State
+from proofs.sets import Group
 
 if TYPE_CHECKING:
     from engine.engine import Engine

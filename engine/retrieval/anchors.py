@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from engine.border import tag_identity
-from engine.followers.tags import Group, values
+from engine.followers.tags import values
 from engine.retrieval.bm25 import Weighed, add_up, best, idf, weigh
 from engine.retrieval.pool import MICRO, Pool
 from engine.text.analyzer import analyze_query
 from engine.text.nlp.question import forms_of
+from proofs.sets import Group, tag_identity
 
 if TYPE_CHECKING:
     import numpy as np

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from engine.followers.tags import Group, day_of, union, values
+from engine.followers.tags import day_of, union, values
 from engine.text.nlp.question import Ask
+from proofs.sets import Group
 
 if TYPE_CHECKING:
     import numpy as np

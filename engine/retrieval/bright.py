@@ -14,9 +14,9 @@ from itertools import combinations
 from math import log
 from typing import TYPE_CHECKING, Final
 
-from engine.border import atom_id, integer, show_id, tag_identity
+from engine.border import atom_id, integer, show_id
 from engine.errors import InvalidInputError
-from engine.followers.tags import LIVE, Group, members
+from engine.followers.tags import LIVE, members
 from engine.layout import EDGE_FROM, edge_from_key
 from engine.queries import records_of
 from engine.records import AtomRecord, decode_edge, type_name
@@ -24,6 +24,7 @@ from engine.retrieval.answer import Recall
 from engine.retrieval.filters import NO_FILTERS
 from engine.retrieval.neighbours import Sources
 from engine.retrieval.walk import rarity, telling
+from proofs.sets import Group, tag_identity
 
 if TYPE_CHECKING:
     from backends.base import Reader

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from backends.base import Reader
 from engine import border, limits
-from engine.border import tag_identity
 from engine.errors import InvalidInputError
-from engine.events import AtomBody
-from engine.followers.tags import LIVE, Group, day_of, members, union, values
+from engine.followers.tags import LIVE, day_of, members, union, values
 from engine.queries import record_at
 from engine.text.categories import Category, categories_of
+from proofs.events import AtomBody
+from proofs.sets import Group, tag_identity
 
 if TYPE_CHECKING:
     from pyroaring import BitMap

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING
 from backends.base import Reader
 from engine.border import atom_id, show_id
 from engine.errors import CorruptionError
-from engine.events import AtomBody
 from engine.followers.index_view import IndexView
-from engine.followers.tags import LIVE, Group, members
+from engine.followers.tags import LIVE, members
 from engine.queries import bodies_of, ids_at, records_of
 from engine.records import AtomRecord
 from engine.retrieval.answer import Recall
 from engine.retrieval.filters import Filters, allowed, in_categories
 from engine.retrieval.inflate import Context, inflate, radius_of, rarity
 from engine.retrieval.windows import Piece, Place
+from proofs.events import AtomBody
+from proofs.sets import Group
 
 if TYPE_CHECKING:
     import numpy as np

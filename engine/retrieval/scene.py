@@ -5,12 +5,13 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from engine.events import AtomBody
-from engine.followers.tags import Group, members
+from engine.followers.tags import members
 from engine.queries import bodies_of, ids_at, records_of
 from engine.records import AtomRecord
 from engine.retrieval.bm25 import idf
 from engine.text.analyzer import index_terms
+from proofs.events import AtomBody
+from proofs.sets import Group
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from math import log
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from engine.border import tag_identity
-from engine.followers.tags import Group
 from engine.retrieval.answer import Bridge
+from proofs.sets import Group, tag_identity
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,0 +1,280 @@
+"""Commands on checkpoints outside the store: checkpoint, verify-checkpoint, key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from engine.cli.contradiction import contradicted
+from engine.cli.options import Evidence
+from engine.cli.output import Line
+from engine.cli.pages import command, new_app, running
+from engine.cli.stores import line
+from engine.cli.values import counted, plain, shown_time
+from engine.errors import EngineError, InconsistentError, InvalidInputError, RefusedError, VerificationError
+
+if TYPE_CHECKING:
+    from engine.cli.session import Session
+    from engine.notes.history import History
+    from engine.notes.trust import Judged, Trust
+    from proofs.note import Note
+
+app = new_app()
+
+
+@command(app, "engine checkpoint", "engine checkpoint --key ~/keys/notes -o notes.checkpoint")
+def checkpoint(
+    ctx: typer.Context,
+    key: Annotated[str | None, typer.Option("--key", metavar="FILE", help="Sign it with this key.")] = None,
+    out: Annotated[
+        str | None, typer.Option("--out", "-o", metavar="FILE", help="Write it to this file, not to stdout.")
+    ] = None,
+) -> int:
+    """Print a checkpoint to keep outside the store.
+
+    Records the overall root in the journal, unless the last event did, reads the log back, and prints
+    what it was then: origin, size and root. Exit code 9: the store does not continue the checkpoint
+    that is in FILE, or that the key signed last.
+    """
+    from engine.notes.files import STDIN
+
+    session = running(ctx)
+    out = None if out == STDIN else out
+    earlier = None if out is None else _earlier(Path(out))
+    known = () if earlier is None else (earlier.checkpoint,)
+    try:
+        with session.engine() as engine:
+            found = engine.checkpoint_note(key=key, known=known)
+    except InconsistentError as error:
+        return contradicted(session, error, {out or key or "": earlier})
+    said = f"event {found.seq} holds root {found.root}"
+    session.out.note(f"recorded: {said}" if found.changed else f"nothing to do: {said}")
+    text = found.note if out is None else _kept(Path(out), found.note, earlier)
+    if session.out.json or out is not None:
+        data = {**plain(found), "note": text, "out": out}
+        return session.out.answer(data, [((out or "", ""),)])
+    session.out.exact(text)
+    return 0
+
+
+def _earlier(path: Path) -> Note | None:
+    """The note that a new one would take the place of."""
+    from engine.notes.trust import read_note
+
+    if not path.exists():
+        return None
+    try:
+        return read_note(path)
+    except VerificationError as error:
+        raise RefusedError(str(error), hint="only a checkpoint is overwritten; name another file") from None
+
+
+def _kept(path: Path, text: str, earlier: Note | None) -> str:
+    """Write the text of a note to `path`, with the signatures that others added to the same text there."""
+    from engine.notes.trust import merged
+    from proofs.note import parse_note
+
+    note = parse_note(text.encode())
+    if earlier is not None and earlier.checkpoint == note.checkpoint:
+        note = merged(note, path)
+    return _written(path, note)
+
+
+def _written(path: Path, note: Note) -> str:
+    from engine.notes.files import PUBLIC, replace_file
+    from proofs.note import format_note
+
+    data = format_note(note)
+    try:
+        replace_file(path, data, PUBLIC)
+    except OSError as error:
+        raise EngineError(f"{path} cannot be written: {error.strerror}") from error
+    return data.decode()
+
+
+@command(
+    app,
+    "engine verify-checkpoint notes.checkpoint --against-store",
+    "engine verify-checkpoint notes.checkpoint --key $(cat notes.key.vkey)",
+    "engine verify-checkpoint new.checkpoint --since old.checkpoint",
+    "engine verify-checkpoint notes.checkpoint --add cosigned.txt",
+    name="verify-checkpoint",
+)
+def verify_checkpoint(
+    ctx: typer.Context,
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="The checkpoint; - reads stdin.", show_default=False)
+    ],
+    keys: Annotated[
+        list[str] | None,
+        typer.Option("--key", metavar="VKEY", help="A key, one of which must have signed. Repeatable."),
+    ] = None,
+    witnesses: Annotated[
+        list[str] | None,
+        typer.Option("--witness", metavar="VKEY", help="A witness that must have cosigned. Repeatable."),
+    ] = None,
+    threshold: Annotated[
+        int | None,
+        typer.Option("--threshold", min=0, metavar="N", help="So many witnesses are enough. [default: all]"),
+    ] = None,
+    since: Annotated[
+        str | None,
+        typer.Option("--since", metavar="OLD", help="An older checkpoint, which this one must continue."),
+    ] = None,
+    against_store: Annotated[
+        bool, typer.Option("--against-store", help="The store must have it; so with --store.")
+    ] = False,
+    add: Annotated[
+        str | None,
+        typer.Option("--add", metavar="OTHER", help="Add the signatures of OTHER, of the same text."),
+    ] = None,
+    evidence: Evidence = None,
+) -> int:
+    """Check a checkpoint that was kept, and who signed it.
+
+    Without keys only its form is checked, and with --against-store that the store's log had that root
+    at that size. Exit code 4: a signature is wrong or missing. 9: the store or OLD contradicts it.
+    """
+    from engine.notes.files import STDIN
+    from engine.notes.history import check_pair
+    from engine.notes.trust import Trust, judge, merged, read_note, require
+
+    session = running(ctx)
+    if add is not None and file == STDIN:
+        raise InvalidInputError("--add writes to FILE, which must be a file")
+    trust = Trust.of(keys or (), witnesses or (), threshold)
+    note = read_note(file)
+    old = None if since is None else read_note(since)
+    whole = note if add is None else merged(note, add)
+    judged = judge(whole, trust)
+    require(judged, trust)
+    if old is not None:
+        judge(old, trust)
+    asked = against_store or session.store is not None
+    try:
+        told = old is None or check_pair(old.checkpoint, note.checkpoint)
+        if asked:
+            in_store(session, [note] if old is None else [old, note])
+    except InconsistentError as error:
+        return contradicted(session, error, {file: note, since or "": old}, evidence)
+    if not (told or asked):
+        raise InvalidInputError(
+            "only the store can tell whether the one continues the other", hint="add --against-store"
+        )
+    if whole != note:
+        _written(Path(file), whole)
+    added = len(whole.signatures) - len(note.signatures)
+    data = {**_said(whole, judged, trust), "in_store": asked or None, "continues": since, "added": added}
+    return session.out.answer(data, _judgement(whole, judged, trust, asked, since))
+
+
+def in_store(session: Session, notes: list[Note]) -> History:
+    """The history of the store at hand, once it is known to have all of `notes`.
+
+    Raises:
+        InconsistentError: it contradicts one of them.
+    """
+    from engine.notes.history import read_history
+
+    with session.backend(session.setting.url) as backend, backend.snapshot() as rows:
+        history = read_history(rows, [note.checkpoint.size for note in notes])
+        for note in notes:
+            history.check(note.checkpoint)
+    return history
+
+
+def _said(note: Note, judged: tuple[Judged, ...], trust: Trust) -> dict[str, Any]:
+    from proofs.note import format_note
+
+    return {
+        "origin": note.checkpoint.origin,
+        "size": note.checkpoint.size,
+        "log_root": note.checkpoint.root.hex(),
+        "checked": "signatures" if trust.keys or trust.witnesses else "form",
+        "signatures": [{**plain(one), "time": _time(one)} for one in judged],
+        "note": format_note(note).decode(),
+    }
+
+
+def _time(judged: Judged) -> str | None:
+    return None if judged.time is None else shown_time(judged.time * 1_000_000)
+
+
+def _judgement(
+    note: Note, judged: tuple[Judged, ...], trust: Trust, asked: bool, since: str | None
+) -> Iterator[Line]:
+    yield line("origin", note.checkpoint.origin)
+    yield line("size", f"{note.checkpoint.size:,}")
+    yield line("log root", note.checkpoint.root.hex())
+    for one in judged:
+        by = {"key": "right", "witness": f"right, at {_time(one)}", "unknown": "not checked: unknown key"}
+        yield line("signature", f"{one.name} {one.key_id}: {by[one.by]}")
+    if trust.keys or trust.witnesses:
+        yield line("checked", f"{counted(sum(one.by != 'unknown' for one in judged), 'signature')}")
+    else:
+        yield line("checked", "the form only; no key was given, so anybody may have written this")
+    if asked:
+        yield line("store", "has it")
+    if since is not None:
+        yield line("continues", since)
+
+
+@command(
+    app,
+    "engine key new ~/keys/notes",
+    "engine key new log.key --name example.com/log",
+    "engine key show log.key",
+)
+def key(
+    ctx: typer.Context,
+    action: Annotated[str, typer.Argument(metavar="ACTION", help="new or show.", show_default=False)],
+    file: Annotated[
+        str,
+        typer.Argument(metavar="FILE", help="The file of the key, outside every store.", show_default=False),
+    ],
+    name: Annotated[
+        str | None, typer.Option("--name", metavar="NAME", help="Its name. [default: the store's origin]")
+    ] = None,
+) -> int:
+    """Make a key that signs checkpoints, or show one.
+
+    Prints the verifier key, to hand to those who are to check signatures; it is in FILE.vkey, too.
+    FILE itself is secret. It is never overwritten.
+    """
+    from engine.notes.keys import load_key, new_key
+
+    session = running(ctx)
+    if action == "new":
+        found = new_key(Path(file), _origin(session) if name is None else name, _place(session))
+        session.out.note(f"made a key: keep {file} secret, and hand out what {file}.vkey holds")
+    elif action == "show":
+        if name is not None:
+            raise InvalidInputError("a key has the name it was made with", hint="leave out --name")
+        found = load_key(Path(file)).verifier
+    else:
+        raise InvalidInputError(f"there is no action {action!r}", hint="new or show")
+    data = {"file": file, "name": found.name, "key_id": found.key_id.hex(), "vkey": found.vkey}
+    return session.out.answer(data, [((found.vkey, ""),)])
+
+
+def _origin(session: Session) -> str:
+    """The origin of the store at hand."""
+    from engine.journal import read_identity
+    from proofs.note import origin_of
+
+    with session.backend(session.setting.url) as backend:
+        return origin_of(read_identity(backend).store_id)
+
+
+def _place(session: Session) -> Path | None:
+    """Where the store at hand is or would be."""
+    from backends import locate
+    from backends.files import real
+    from engine.door import translated
+
+    with translated():
+        _, path = locate(session.setting.url)
+        return real(path) if path else None

@@ -1,0 +1,1 @@
+"""Making proofs: what `proofs` verifies, read off one snapshot of a store."""

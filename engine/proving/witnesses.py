@@ -1,0 +1,185 @@
+"""What a proof shows for each claim, read from the store (SPEC: Proofs, Claims).
+
+A claim that does not hold is refused here, with what holds instead. Nothing read is trusted: the whole
+proof is verified before it is handed out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn, ParamSpec, TypeVar
+
+from backends.base import Reader
+from engine.border import show_id
+from engine.errors import CorruptionError, NotFoundError, RefusedError
+from engine.followers.trees import read_value
+from engine.layout import TAGS, ordinal_key, payload_key, value_key
+from engine.proving.segments import IndexRows
+from engine.store import Store
+from proofs import claims as kinds
+from proofs.errors import ProofError
+from proofs.file import TREES
+from proofs.forms import FormError
+from proofs.hashing import key_digest
+from proofs.leaves import State, Value
+from proofs.rows import read_postings
+from proofs.segments import LARGEST
+from proofs.sets import CHUNK_BITS, Group, bits_of, contains, members_in, set_row
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Witnesses:
+    """Reads witnesses of state claims in one snapshot, and notes the keys that they call for."""
+
+    def __init__(self, store: Store, rows: Reader) -> None:
+        """`rows` has every follower of `store` at the head."""
+        self.rows = rows
+        self._store = store
+        self._index: IndexRows | None = None
+        self.keys: dict[str, set[bytes]] = {namespace: set() for namespace in TREES}
+        """By namespace, the key digests that the trees are to be opened at."""
+
+    @property
+    def index(self) -> IndexRows:
+        """The rows of the index, read when first asked for."""
+        if self._index is None:
+            self._index = IndexRows(self._store.index, self.rows)
+        return self._index
+
+    def of(self, claim: kinds.StateClaim) -> list[Any]:
+        """The fields of the witness of `claim`.
+
+        Raises:
+            RefusedError: the claim does not hold, or the payload it is to open is gone.
+            NotFoundError: it is about an atom or edge that was never recorded.
+            CorruptionError: a row is missing or malformed.
+        """
+        match claim:
+            case kinds.AtomIs() | kinds.EdgeIs():
+                return self._recorded(claim)
+            case kinds.NoAtom() | kinds.NoEdge():
+                return self._absent(claim)
+            case kinds.HasTag() | kinds.LacksTag():
+                return self._tag(claim)
+            case kinds.AtomsTagged() | kinds.NoneTagged():
+                return self._tagged(claim)
+            case kinds.AtomsMentioning() | kinds.NoneMentioning():
+                return self._mentioning(claim)
+
+    def _recorded(self, claim: kinds.AtomIs | kinds.EdgeIs) -> list[Any]:
+        namespace = "atoms" if isinstance(claim, kinds.AtomIs) else "edges"
+        value = self._value(namespace, claim.subject)
+        if value.state != claim.state:
+            _refuse(f"it is {State(value.state).name.lower()}, not {claim.state.name.lower()}")
+        payload = self.rows.get(payload_key(value.payload_seq)) if claim.opened else None
+        if claim.opened and payload is None:
+            raise CorruptionError(f"payload {value.payload_seq} is missing", family="payload")
+        return [self._leaf(namespace, claim.subject), payload]
+
+    def _absent(self, claim: kinds.NoAtom | kinds.NoEdge) -> list[Any]:
+        namespace = "atoms" if isinstance(claim, kinds.NoAtom) else "edges"
+        if self.rows.get(value_key(namespace, claim.subject)) is not None:
+            _refuse("it is recorded", "claim the state it is in")
+        self._call(namespace, claim.subject)
+        return []
+
+    def _tag(self, claim: kinds.HasTag | kinds.LacksTag) -> list[Any]:
+        value = self._value("atoms", claim.id)
+        if value.state != State.LIVE:
+            _refuse(f"the atom is {State(value.state).name.lower()}, and only live ones are spoken of by tag")
+        chunk = self._set(Group.TAG, claim.identity, value.ordinal >> CHUNK_BITS)
+        has = chunk is not None and _read(contains, chunk, value.ordinal & 0xFFFF)
+        if has is not isinstance(claim, kinds.HasTag):
+            _refuse(f"the atom {'has' if has else 'lacks'} the tag {claim.identity!r}")
+        return [self._leaf("atoms", claim.id), chunk]
+
+    def _tagged(self, claim: kinds.AtomsTagged | kinds.NoneTagged) -> list[Any]:
+        sets: list[Any] = []
+        live: list[int] = []
+        for number in range(-(-self.index.ordinals // (1 << CHUNK_BITS))):
+            chunk = self._set(Group.TAG, claim.identity, number)
+            if chunk is None:
+                sets.append(None)
+                continue
+            alive = self._set(Group.LIVE, "", number)
+            sets.append([chunk, alive])
+            both = _bits(chunk) & _bits(alive)
+            live += [number << CHUNK_BITS | member for member in members_in(both)]
+        if isinstance(claim, kinds.AtomsTagged):
+            return [sets, self._listed(live, f"no live atom has the tag {claim.identity!r}")]
+        if live:
+            _refuse(f"{_counted(live)} the tag {claim.identity!r}")
+        return [sets]
+
+    def _mentioning(self, claim: kinds.AtomsMentioning | kinds.NoneMentioning) -> list[Any]:
+        entries = self.index.entries(claim.term.encode())
+        mentioned = [
+            start + posting.offset
+            for (_, shown, _), start in zip(entries, self.index.starts(), strict=True)
+            if type(shown) is bytes
+            for posting in _read(read_postings, shown, LARGEST)
+        ]
+        numbers = sorted({ordinal >> CHUNK_BITS for ordinal in mentioned})
+        lives = {number: self._set(Group.LIVE, "", number) for number in numbers}
+        alive = {number: frozenset(members_in(_bits(raw))) for number, raw in lives.items()}
+        live = [ordinal for ordinal in mentioned if ordinal & 0xFFFF in alive[ordinal >> CHUNK_BITS]]
+        shown = [entries, list(lives.values())]
+        if isinstance(claim, kinds.AtomsMentioning):
+            return [*shown, self._listed(live, f"no live atom has the term {claim.term!r}")]
+        if live:
+            _refuse(f"{_counted(live)} the term {claim.term!r}")
+        return shown
+
+    def _listed(self, ordinals: list[int], none: str) -> list[list[bytes]]:
+        if not ordinals:
+            _refuse(none, "claim that there is none")
+        found = []
+        for key, atom in zip(ordinals, self.rows.multi_get(list(map(ordinal_key, ordinals))), strict=True):
+            if atom is None:
+                raise CorruptionError(f"no atom has the live ordinal {key}", family="ordinals")
+            found.append([atom, self._leaf("atoms", atom)])
+        return found
+
+    def _value(self, namespace: str, key: bytes) -> Value:
+        value = read_value(self.rows, namespace, key)
+        if value is None:
+            what = f"atom {show_id(key)}" if namespace == "atoms" else "the edge"
+            raise NotFoundError(f"{what} was never recorded", hint="claim that it is not")
+        return value
+
+    def _leaf(self, namespace: str, key: bytes) -> bytes:
+        raw = self.rows.get(value_key(namespace, key))
+        if raw is None:
+            raise CorruptionError(f"the value of {namespace} {key.hex()} is missing", family="values")
+        self._call(namespace, key)
+        return raw
+
+    def _set(self, group: Group, name: str, number: int) -> bytes | None:
+        key = set_row(group, name, number)
+        self._call("tags", key)
+        return self.rows.get(TAGS + key)
+
+    def _call(self, namespace: str, key: bytes) -> None:
+        self.keys[namespace].add(key_digest(namespace, key))
+
+
+def _bits(chunk: bytes | None) -> int:
+    return 0 if chunk is None else _read(bits_of, chunk)
+
+
+def _counted(live: list[int]) -> str:
+    return "1 live atom has" if len(live) == 1 else f"{len(live):,} live atoms have"
+
+
+def _refuse(problem: str, hint: str = "") -> NoReturn:
+    raise RefusedError(f"the claim does not hold: {problem}", hint=hint)
+
+
+def _read(read: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    """What `read` returns of a stored row."""
+    try:
+        return read(*args, **kwargs)
+    except (FormError, ProofError) as error:
+        raise CorruptionError(str(error)) from error

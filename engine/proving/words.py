@@ -1,0 +1,76 @@
+"""Claims as people write them: shortened ids, names of predicates, tags and words as they come."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+from uuid import UUID
+
+from backends.base import Reader
+from engine import border
+from engine.commands.edges import known_type
+from engine.errors import InvalidInputError
+from engine.queries import resolve_id
+from engine.text.analyzer import index_terms
+from proofs.claims import Claim
+from proofs.errors import ProofError
+from proofs.words import parse_claim, parse_number
+
+_IDS = {"atom": (0,), "no-atom": (), "edge": (0, 2), "no-edge": (0, 2), "tag": (0,), "no-tag": (0,)}
+"""Claim → which of its words are ids of recorded atoms."""
+
+
+class Asked(NamedTuple):
+    """A claim, and what a claim in words may say beside it."""
+
+    claim: Claim
+    size: int | None
+    """Of how many events an earlier root is; None if nobody said, or for another claim."""
+
+
+def claim_of(rows: Reader, words: Sequence[str]) -> Asked:
+    """The claim that `words` make: those of `proofs.words`, and more freely written.
+
+    Ids may be shortened to 4 digits, predicates go by their names, a tag may have its `#`, a word stands
+    for its analysed term, and behind `prefix-root ROOT` may stand how many events that root covers.
+
+    Raises:
+        InvalidInputError: the words make no claim.
+        NotFoundError, ConflictError: no atom's id begins so, or several do; no such edge type.
+    """
+    name, *given = words or [""]
+    size = None
+    for at in _IDS.get(name, ()):
+        if at < len(given):
+            given[at] = str(UUID(bytes=resolve_id(rows, given[at])))
+    if name in {"edge", "no-edge"} and len(given) > 1:
+        given[1] = known_type(rows, given[1]).hex()
+    if name in {"tag", "no-tag", "tagged", "none-tagged"} and given:
+        given[-1] = border.tag(given[-1])
+    if name in {"term", "no-term"} and given:
+        given = [term_of(" ".join(given))]
+    try:
+        if name == "prefix-root" and len(given) == 2:
+            size = parse_number(given.pop())
+        claim = parse_claim([name, *given])
+    except ProofError as error:
+        raise InvalidInputError(
+            str(error).partition(": ")[2], hint="`engine prove --help` lists them"
+        ) from error
+    return Asked(claim, size)
+
+
+def term_of(word: str) -> str:
+    """The one term that a word is found by.
+
+    Raises:
+        InvalidInputError: it has none, or several of which it is not one itself.
+    """
+    terms = list(dict.fromkeys(index_terms(word)))
+    own = [term for term in terms if term in {word, word.casefold()}]
+    if len(terms) == 1 or own:
+        return own[0] if own else terms[0]
+    raise InvalidInputError(
+        f"{border.quoted(word)} is found by {len(terms)} terms, and a claim is about one",
+        hint=f"choose among: {' '.join(terms)}" if terms else "give a word",
+    )
