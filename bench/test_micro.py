@@ -19,10 +19,10 @@ from backends.memory import MemoryBackend
 from bench import data
 from bench.writing import as_add
 from engine import Add, Engine
-from engine.codec import encode_header
-from engine.events import AtomDetail, EventKind, Header
 from engine.pages import PagedTree
 from engine.text.analyzer import index_terms
+from proofs.codec import encode_header
+from proofs.events import AtomDetail, EventKind, Header
 
 SEED = 1
 ATOMS = 1_000

@@ -224,9 +224,13 @@ def summary(documents: Sequence[Document], stop_words: frozenset[str]) -> bytes:
     """SPEC 12: the summary of a segment with these documents."""
     rows = term_rows(documents, stop_words)
     total = sum(rows[0][1][at] + 256 * rows[0][1][at + 1] for at in range(5, len(rows[0][1]), 2))
+    return dumps([len(documents), total, len(rows), rows_root(rows)])
+
+
+def rows_root(rows: Sequence[tuple[bytes, bytes]]) -> bytes:
+    """SPEC 12: the root over rows, (t, value) each."""
     leaves = [digest("row", u(len(t), 2) + t + digest("row-inner", value)) for t, value in rows]
-    root = merkle(leaves, lambda left, right: digest("rows-node", left + right), EMPTY)
-    return dumps([len(documents), total, len(rows), root])
+    return merkle(leaves, lambda left, right: digest("rows-node", left + right), EMPTY)
 
 
 def all_roots(rows: Rows, terms: Terms, stop_words: frozenset[str]) -> dict[str, bytes]:

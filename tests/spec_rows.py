@@ -16,7 +16,9 @@ from tests.spec_naive import (
     identity,
     index_leaves,
     leaf_of,
+    log_root,
     opened,
+    rows_root,
     segments,
     subtree,
     summary,
@@ -44,8 +46,8 @@ def all_rows(journal: Rows, terms: Terms, stop_words: frozenset[str]) -> dict[by
     rows = {b"j/" + u(seq, 8): header for seq, header in enumerate(headers)}
     rows |= {b"p/" + u(seq, 8): payload for seq, (_, payload) in enumerate(journal)}
     rows[b"meta/log"] = dumps([events[-1][0][2], frontier(headers)])
-    for name in ("records", "index", "tags", "trees"):
-        version = 2 if name == "index" else 1
+    for name in ("records", "index", "tags", "trees", "log"):
+        version = 3 if name == "index" else 1
         rows[b"meta/cursor/" + name.encode()] = dumps([version, len(headers), leaf_of(headers[-1])])
     leaves = {
         name: {key: dumps(value) for key, value in found.items()}
@@ -55,6 +57,7 @@ def all_rows(journal: Rows, terms: Terms, stop_words: frozenset[str]) -> dict[by
         rows |= {b"v/" + name.encode() + b"/" + key: value for key, value in found.items()}
     leaves["tags"] = tag_rows(events)
     rows |= {b"g/" + key: value for key, value in leaves["tags"].items()}
+    rows |= log_rows(headers)
     stored, leaves["index"] = index_rows(events, headers, terms, stop_words)
     for name, found in leaves.items():
         rows |= pages(name, found)
@@ -76,8 +79,22 @@ def index_rows(
             del leaves[key]
             continue
         rows[b"i/sum/" + key] = summary(some, stop_words)
-        rows |= {b"i/seg/" + key + b"/" + t: value for t, value in term_rows(some, stop_words)}
+        found = term_rows(some, stop_words)
+        rows |= {b"i/seg/" + key + b"/" + t: value for t, value in found}
+        blocks = [found[at : at + 256] for at in range(0, len(found), 256)]
+        rows[b"i/blk/" + key] = b"".join(
+            u(len(block[0][0]), 2) + block[0][0] + rows_root(block) for block in blocks
+        )
     return rows, leaves
+
+
+def log_rows(headers: Sequence[bytes]) -> dict[bytes, bytes]:
+    """SPEC 6: the roots of the complete subtrees of 256, 65,536, … leaves."""
+    return {
+        b"l/" + u(level, 1) + u(start // 256**level, 8): log_root(headers[start : start + 256**level])
+        for level in range(1, 8)
+        for start in range(0, len(headers) - 256**level + 1, 256**level)
+    }
 
 
 def pages(namespace: str, leaves: dict[bytes, bytes]) -> dict[bytes, bytes]:

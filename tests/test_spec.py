@@ -8,16 +8,19 @@ import pytest
 
 from engine import errors, limits
 from engine.cli.helping import EXIT_CODES
-from engine.codec import BODIES, DETAILS, HEADER_FIELDS, SALT_BYTES
-from engine.events import RESERVED_KINDS, AtomBody, EventKind, Header
-from engine.followers import chunks, columns, segments
-from engine.followers.tags import Group
-from engine.layout import COUNTERS, CURSOR, FAMILIES, FORMAT, LOG, NAMESPACES
-from engine.model import EdgeType, State
+from engine.followers import columns
+from engine.layout import COUNTERS, CURSOR, FAMILIES, LOG
 from engine.records import FIRST_TYPE_CODE, AtomRecord, EdgeRecord
 from engine.store import projections
 from engine.text import analyzer, identifiers, labels, make_unicode14_table, simhash, words
-from proofs import hashing
+from proofs import claims, hashing, segments, sets
+from proofs import words as claim_words
+from proofs.codec import BODIES, DETAILS, HEADER_FIELDS
+from proofs.errors import REASONS
+from proofs.events import RESERVED_KINDS, AtomBody, EventKind, Header
+from proofs.hashing import FORMAT, NAMESPACES, SALT_BYTES
+from proofs.leaves import EdgeType, State
+from proofs.sets import Group
 from tests.spec_page import blocks, number, page, record_fields, stop_words, table
 
 SECTIONS = (
@@ -40,6 +43,9 @@ SECTIONS = (
     "Assumptions about media and backends",
     "Threat model",
     "Versions",
+    "Proofs",
+    "Checkpoints outside the store",
+    "The log as tiles",
 )
 
 
@@ -49,7 +55,7 @@ def fields_of(cell: str) -> list[str]:
 
 
 def test_sections_stand_in_their_order() -> None:
-    """The nineteen sections are there, numbered, and the appendix comes last."""
+    """The twenty-two sections are there, numbered, and the appendix comes last."""
     headings = re.findall(r"^## (.*)$", page(), re.MULTILINE)
     assert headings == [f"{n}. {title}" for n, title in enumerate(SECTIONS, 1)] + ["Appendix"]
 
@@ -174,7 +180,7 @@ def test_roles_are_listed_with_their_contexts() -> None:
 
 def test_exit_codes_are_listed() -> None:
     """The table of exit codes is what the command line announces, and every error's code is in it."""
-    listed = {int(row[at]): row[at + 1] for row in table("exit codes") for at in (0, 2)}
+    listed = {int(row[at]): row[at + 1] for row in table("exit codes") for at in (0, 2) if row[at]}
     assert listed == EXIT_CODES
     kinds = [kind for kind in vars(errors).values() if isinstance(kind, type)]
     assert {kind.exit_code for kind in kinds if issubclass(kind, errors.EngineError)} <= set(listed)
@@ -183,11 +189,23 @@ def test_exit_codes_are_listed() -> None:
 def test_projections_and_namespaces_are_named() -> None:
     """The projections with their version, and the namespaces in their order, are as the page says."""
     names = [follower.name for follower in projections()]
-    assert f"four projections: {', '.join(f'`{name}`' for name in names)}; `index` is of version 2," in page()
+    assert f"five projections: {', '.join(f'`{name}`' for name in names)}; `index` is of version 3," in page()
     assert {follower.name: follower.version for follower in projections()} == {
-        name: 2 if name == "index" else 1 for name in names
+        name: 3 if name == "index" else 1 for name in names
     }
     assert f"for {', '.join(NAMESPACES)}: u8 length" in page()
+
+
+def test_claims_are_listed() -> None:
+    """The table of claims has every claim by its number, under the name it has in words, and no other row."""
+    listed = {int(number): name for number, name, *_ in table("claims")}
+    assert listed == {kind.number: name for name, (kind, _) in claim_words.FORMS.items()}
+    assert set(listed) == set(claims.ALL)
+
+
+def test_reasons_are_listed() -> None:
+    """The table of reasons is the one of the verifier."""
+    assert {reason.strip("`"): meaning for reason, meaning in table("reasons")} == REASONS
 
 
 def test_stop_words_are_listed() -> None:
@@ -219,8 +237,8 @@ def test_white_space_is_listed() -> None:
     ("sentence", "value"),
     [
         ("salt[{}] ‖ body", SALT_BYTES),
-        ("1 to {:,} members", chunks.SPARSE_MAX),
-        ("{:,} bytes of bits", chunks.DENSE_BYTES),
+        ("1 to {:,} members", sets.SPARSE_MAX),
+        ("{:,} bytes of bits", sets.DENSE_BYTES),
         ("The last N mod {}", segments.SEGMENT_DOCUMENTS),
         ("at most {:,}. A document's length", columns.TF_MAX),
         ("not stop words, at most {:,}.", segments.LENGTH_MAX),

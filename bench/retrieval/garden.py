@@ -22,11 +22,12 @@ from bench.data import unpack_garden
 from bench.retrieval.ours import open_store
 from bench.retrieval.sets import Document, Memory, Question, QuestionSet
 from engine.border import atom_id, show_id
-from engine.events import EventKind
 from engine.ingest.documents import Link
 from engine.ingest.links import Targets
-from engine.model import Atom, State
+from engine.model import Atom
 from engine.text.words import STOP_WORDS
+from proofs.events import EventKind
+from proofs.leaves import State
 
 QUESTIONS: Final = 300
 AROUND_CHARS: Final = 120

@@ -266,11 +266,11 @@ def test_the_shell_completes_commands_and_options(surroundings: Path) -> None:
     assert completed("engine recall --wi", 2) == [b"--without-tag"]
 
 
-SLOW = ("rich", "pydantic", "markdown_it", "yaml", "spacy", "sqlite3", "asyncio")
+SLOW = ("rich", "pydantic", "markdown_it", "yaml", "spacy", "sqlite3", "asyncio", "cryptography")
 
 
 @needs_leveldb
-@pytest.mark.parametrize("command", [["root"], ["status"], ["add", "x"], ["log"]])
+@pytest.mark.parametrize("command", [["root"], ["status"], ["add", "x"], ["log"], ["checkpoint"]])
 def test_start_up_loads_only_what_is_needed(surroundings: Path, command: list[str]) -> None:
     """Commands that need no language processing import none of the slow libraries."""
     run("--store", "new", "init")

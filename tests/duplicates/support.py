@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from engine.engine import Engine
-from engine.model import State
+from proofs.leaves import State
 from tests.engine.support import engine_on
 
 KETTLE = "The kettle in the kitchen is descaled with citric acid on the first Monday of the month"

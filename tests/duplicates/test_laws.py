@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.border import tag_identity
 from engine.commands import Merge, Unmerge
 from engine.engine import Engine
+from proofs.sets import tag_identity
 from tests.duplicates.support import Looks, kettles, live_texts, looks
 from tests.engine.support import backend_of, fresh_rows, projection_rows, rows_of
 

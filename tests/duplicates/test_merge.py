@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.codec import pack, unpack
+from engine.codec import unpack
 from engine.commands import Merge, Tombstone
 from engine.commands.merge import Gain, read_gain
 from engine.errors import (
@@ -17,8 +17,10 @@ from engine.errors import (
     NotFoundError,
     RefusedError,
 )
-from engine.events import EventKind
-from engine.model import Receipt, State
+from engine.model import Receipt
+from proofs.codec import pack
+from proofs.events import EventKind
+from proofs.leaves import State
 from tests.duplicates.support import CHAIN, KETTLE, TRAIN, Looks, copy_of, kettles, looks
 from tests.engine.support import engine_on, refuses
 

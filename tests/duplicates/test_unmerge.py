@@ -6,8 +6,8 @@ import pytest
 
 from engine.commands import Merge, Unmerge
 from engine.errors import ConflictError, NotFoundError
-from engine.events import EventKind
-from engine.model import State
+from proofs.events import EventKind
+from proofs.leaves import State
 from tests.duplicates.support import Looks, kettles, looks
 from tests.engine.support import engine_on, refuses
 

@@ -10,14 +10,14 @@ import pytest
 
 from backends.base import Backend, Batch, Reader, Row, Snapshot
 from backends.memory import MemoryBackend
-from engine.codec import encode_body, encode_header
 from engine.commands import Command
 from engine.engine import Engine
 from engine.errors import EngineError
-from engine.events import Body, Detail, EventKind, Header
 from engine.journal import Clock, encode_log, read_log, read_raw
 from engine.layout import FAMILIES, JOURNAL, LOG, PAYLOAD, journal_key, payload_key
 from engine.replay import append
+from proofs.codec import encode_body, encode_header
+from proofs.events import Body, Detail, EventKind, Header
 from proofs.hashing import commitment
 from proofs.log import leaf_hash
 

@@ -9,12 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine import forms, limits
-from engine.codec import BODIES, DETAILS, HEADER_FIELDS, decode_body, decode_header, pack
+from engine import limits
+from engine.codec import decode_body, decode_header, fields
 from engine.errors import CorruptionError
-from engine.events import AtomDetail, EventKind, Header
-from engine.forms import Check, edge_code, fields, many, optional, raw_up_to, sized, text, uint
 from engine.records import _ATOM_FIELDS, _EDGE_FIELDS, decode_atom
+from proofs import forms
+from proofs.codec import BODIES, DETAILS, HEADER_FIELDS, pack
+from proofs.events import AtomDetail, EventKind, Header
+from proofs.forms import Check, edge_code, many, optional, raw_up_to, sized, text, uint
 
 Plain = Callable[[Any], bool]
 

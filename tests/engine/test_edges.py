@@ -11,12 +11,13 @@ from engine.border import atom_id, show_id
 from engine.commands import Add
 from engine.engine import Engine
 from engine.errors import InvalidInputError, NotFoundError
-from engine.events import EventKind
 from engine.journal import read_header
 from engine.layout import EDGE_FROM, EDGE_TO, edge_from_key, edge_to_key
-from engine.model import Direction, EdgeType, State
+from engine.model import Direction
 from engine.queries import edges_at
 from engine.records import decode_edge, type_code
+from proofs.events import EventKind
+from proofs.leaves import EdgeType, State
 from tests.engine.support import CountingReader, backend_of, engine_on, head_of, rows_of, unchanged_by
 
 IDS = [show_id(bytes([number, *[0] * 14, 255 - number])) for number in (1, 2, 200, 3)]

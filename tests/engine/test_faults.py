@@ -17,11 +17,11 @@ from engine.audit.verify import verify
 from engine.commands import Add, Tag
 from engine.engine import Engine
 from engine.errors import EngineError, InDoubtError
-from engine.events import EventKind
 from engine.journal import read_header, read_log
 from engine.layout import LOG
 from engine.maintenance import copy
 from engine.model import Receipt
+from proofs.events import EventKind
 from tests.engine.support import BEGIN, backend_of, engine_on, fresh_rows, rows_of
 from tests.engine.workloads import ONE_AT_A_TIME, WORKLOADS, id_of
 from tests.support.faults import Fault, FaultBackend, Kind

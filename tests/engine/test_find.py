@@ -12,8 +12,9 @@ from engine.commands import Add, Link, RegisterType, Tombstone, Unlink
 from engine.engine import Engine
 from engine.errors import EngineError, InvalidInputError, NotFoundError
 from engine.graph import Follow, Form
-from engine.model import Direction, EdgeType
+from engine.model import Direction
 from engine.retrieval.filters import Filters
+from proofs.leaves import EdgeType
 from tests.engine.support import engine_on
 
 DAY = 86_400_000_000

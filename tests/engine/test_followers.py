@@ -17,13 +17,13 @@ from engine.engine import Engine
 from engine.errors import CorruptionError, EngineError
 from engine.followers.base import Cursor, Follower, catch_up, drop, encode_cursor, read_cursor
 from engine.journal import read_entries, read_log
-from engine.layout import INDEX_SUMMARIES, cursor_key
+from engine.layout import INDEX_SUMMARIES, cursor_key, subtree_key
 from engine.store import projections
 from tests.engine.support import backend_of, copied_rows, engine_on, fresh_rows, projection_rows, put_rows
 from tests.engine.workloads import commands
 from tests.support.faults import Fault, FaultBackend
 
-NAMES = ("records", "index", "tags", "trees")
+NAMES = ("records", "index", "tags", "trees", "log")
 
 
 def journal_of(count: int, seed: int = 1) -> MemoryBackend:
@@ -36,9 +36,10 @@ def journal_of(count: int, seed: int = 1) -> MemoryBackend:
 SMALL = journal_of(120)
 SMALL_ROWS = fresh_rows(SMALL)
 LARGE = journal_of(900)
-"""Over 256 ordinals, so that the index has a segment."""
+"""Over 256 ordinals and 512 events, so that the index has a segment and the log two subtrees."""
 LARGE_ROWS = fresh_rows(LARGE)
 assert any(key.startswith(INDEX_SUMMARIES) for key in LARGE_ROWS), "the large history is too small"
+assert subtree_key(1, 1) in LARGE_ROWS, "the large history is too small"
 
 
 def follower(name: str) -> Follower:

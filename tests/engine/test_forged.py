@@ -9,8 +9,11 @@ import pytest
 
 from engine.audit.verify import verify
 from engine.border import atom_id
-from engine.codec import encode_header
-from engine.events import (
+from engine.journal import read_header, read_log
+from engine.layout import journal_key
+from engine.text.analyzer import ANALYZER_NAME, fingerprint
+from proofs.codec import encode_header
+from proofs.events import (
     AtomBody,
     AtomDetail,
     Body,
@@ -27,9 +30,6 @@ from engine.events import (
     TypeBody,
     TypeDetail,
 )
-from engine.journal import read_header, read_log
-from engine.layout import journal_key
-from engine.text.analyzer import ANALYZER_NAME, fingerprint
 from tests.engine.support import BEGIN, backend_of, copied_rows, engine_on, forge, head_of, put_rows, rows_of
 from tests.engine.workloads import id_of
 

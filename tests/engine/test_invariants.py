@@ -16,15 +16,15 @@ from engine.border import atom_id
 from engine.commands import Add, Command, Link, Tag
 from engine.engine import Engine
 from engine.errors import ConflictError, EngineError, InvalidInputError, NotFoundError
-from engine.events import EventKind
 from engine.followers.tags import LIVE, members
 from engine.followers.trees import read_value
 from engine.graph import Follow
 from engine.journal import read_log
-from engine.model import State
 from engine.records import read_atom
 from engine.retrieval.filters import Filters
+from proofs.events import EventKind
 from proofs.hashing import EMPTY
+from proofs.leaves import State
 from tests.engine.support import (
     BEGIN,
     after,

@@ -12,11 +12,11 @@ from engine import limits
 from engine.commands import Add, RegisterType
 from engine.engine import Engine
 from engine.errors import InvalidInputError, LimitError
-from engine.events import AtomBody, AtomDetail, EventKind, ReasonBody
 from engine.fold import Overlay
 from engine.journal import Appender, LogState, read_log, read_raw
 from engine.layout import COUNTERS, journal_key, payload_key
 from engine.records import Counters, encode_counters
+from proofs.events import AtomBody, AtomDetail, EventKind, ReasonBody
 from proofs.log import Frontier
 from tests.engine.support import BEGIN, backend_of, engine_on, put_rows, refuses, salt_of
 from tests.engine.workloads import commands, id_of
@@ -107,6 +107,8 @@ ELSEWHERE = {
     "MAX_HOPS_CAP",  # tests/engine/test_find.py
     "FOLLOW_EVENTS_MAX",
     "FOLLOW_BYTES_MAX",
+    "PROOF_BYTES_MAX",
+    "BUNDLE_BYTES_MAX",
 }
 """Limits with tests of their own."""
 

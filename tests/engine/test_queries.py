@@ -11,7 +11,7 @@ from engine import Filters
 from engine.commands import Add
 from engine.engine import Engine
 from engine.errors import ConflictError, EngineError, InvalidInputError, NotFoundError
-from engine.events import EventKind
+from proofs.events import EventKind
 from tests.engine.support import backend_of, engine_on, unchanged_by
 from tests.engine.workloads import commands, id_of
 
@@ -101,7 +101,7 @@ def test_status_moves_nothing() -> None:
     assert unchanged_by(engine, engine.status)
     before = engine.status()
     assert (before.events, before.contents) == (4, 3)
-    assert before.followers == {"records": 4, "index": 0, "tags": 0, "trees": 0}
+    assert before.followers == {"records": 4, "index": 0, "tags": 0, "trees": 0, "log": 0}
     engine.catch_up()
     assert engine.status().followers == dict.fromkeys(before.followers, 4)
     assert engine.status().live_atoms == 3

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from engine.audit.verify import Report, verify
-from engine.codec import encode_header
+from engine.commands import RegisterType
 from engine.engine import Engine
 from engine.errors import CorruptionError, EngineError
 from engine.journal import read_header, read_log
 from engine.layout import ATOM, CURSOR, FAMILIES, LOG, family_of, journal_key, payload_key
+from proofs.codec import encode_header
 from tests.engine.support import backend_of, copied_rows, engine_on, put_rows, rows_of
 from tests.engine.workloads import commands, id_of
 from tests.support.faults import Fault, FaultBackend
@@ -23,13 +24,14 @@ Changes = dict[bytes, bytes | None]
 
 
 def whole_store() -> Engine:
-    """A store with rows in every family: two predicates, a checkpoint, tombstones, revisions, edges."""
+    """A store with rows in every family: many predicates, a checkpoint, tombstones, revisions, edges."""
     engine = engine_on()
     made = commands(80, seed=11)
     engine.apply(made[:40])
     engine.register_type("far")
     engine.checkpoint()
     engine.apply(made[40:])
+    engine.apply([RegisterType(f"type-{number}") for number in range(512 - engine.size)])
     engine.catch_up()
     return engine
 

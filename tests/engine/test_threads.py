@@ -16,7 +16,8 @@ from engine.commands import Add
 from engine.engine import Engine
 from engine.errors import ClosedError, ConflictError, EngineError
 from engine.journal import read_log
-from engine.model import Atom, Checkpoint, State
+from engine.model import Atom, Checkpoint
+from proofs.leaves import State
 from tests.engine.recording import Recording
 from tests.engine.support import BEGIN, backend_of, engine_on, fresh_rows, salt_of
 from tests.engine.workloads import id_of

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 
 from backends.base import Batch, Reader
 from backends.memory import MemoryBackend
-from engine.codec import pack
-from engine.events import AtomBody, AtomDetail, Body, Entry, EventKind, Header, ReasonBody
 from engine.followers.documents import atom_body
 from engine.followers.index import IndexFollower
 from engine.followers.index_view import IndexView
 from engine.text.analyzer import index_terms
 from engine.text.words import STOP_WORDS
+from proofs.codec import pack
+from proofs.events import AtomBody, AtomDetail, Body, Entry, EventKind, Header, ReasonBody
 from proofs.hashing import inner_row_hash, row_hash, rows_node
 from tests.spec_facts import Document, document
 
@@ -119,6 +119,18 @@ def plain_segment(texts: Sequence[Written]) -> tuple[Rows, bytes]:
     return rows, pack([len(texts), sum(lengths), len(rows), plain_root(leaves)])
 
 
+def plain_blocks(rows: Rows) -> bytes:
+    """What each 256 rows of a segment begin with, and the root over them."""
+    listed = list(rows.items())
+    blocks = [listed[at : at + 256] for at in range(0, len(listed), 256)]
+    return b"".join(
+        len(block[0][0]).to_bytes(2, "big")
+        + block[0][0]
+        + plain_root([row_hash(raw, inner_row_hash(row)) for raw, row in block])
+        for block in blocks
+    )
+
+
 def plain_root(leaves: Sequence[bytes]) -> bytes:
     """The definition of RFC 6962, section 2.1, with the hashes of rows."""
     if len(leaves) == 1:
@@ -149,6 +161,7 @@ def plain_rows(texts: Sequence[Written], between: int = 0) -> Rows:
         own, summary = plain_segment(texts[start : start + size])
         rows |= {b"i/seg/" + name + b"/" + term: value for term, value in own.items()}
         rows[b"i/sum/" + name] = summary
+        rows[b"i/blk/" + name] = plain_blocks(own)
     for ordinal in range(len(texts)):
         rows[b"i/doc/" + ordinal.to_bytes(4, "big")] = (ordinal * (1 + between)).to_bytes(8, "big")
     if texts:

@@ -10,11 +10,11 @@ from engine import Add, Engine, Filters
 from engine.border import atom_id
 from engine.errors import CorruptionError
 from engine.followers import chunks
-from engine.followers.tags import Group
 from engine.layout import TAGS
 from engine.retrieval.filters import NO_FILTERS
 from engine.retrieval.neighbours import Sources
 from engine.retrieval.windows import Piece
+from proofs.sets import Group
 from tests.engine.support import backend_of, engine_on, put_rows
 
 FAR = 4

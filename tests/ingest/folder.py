@@ -9,9 +9,10 @@ from pathlib import Path
 
 from backends.memory import MemoryBackend
 from engine import Engine, IngestReport
-from engine.followers.tags import Group, members
+from engine.followers.tags import members
 from engine.model import Atom
 from engine.queries import atom_of, record_at
+from proofs.sets import Group
 
 
 def salt(seq: int) -> bytes:

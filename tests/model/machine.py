@@ -32,7 +32,7 @@ from engine.errors import EngineError
 from engine.followers.base import drop
 from engine.journal import read_log
 from engine.maintenance import copy
-from engine.model import State
+from proofs.leaves import State
 from proofs.log import leaf_hash
 from proofs.log import root_of as log_root_of
 from tests.engine.support import BEGIN, backend_of, projection_rows, rows_of, salt_of

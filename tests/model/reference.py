@@ -18,10 +18,10 @@ from blake3 import blake3
 from backends.base import Batch
 from backends.memory import MemoryBackend
 from engine.errors import ConflictError, InvalidInputError, NotFoundError
-from engine.events import AtomBody, AtomDetail, Entry, EventKind, Header
 from engine.followers.index import IndexFollower
 from engine.journal import Salts
 from engine.text.analyzer import ANALYZER_NAME, fingerprint
+from proofs.events import AtomBody, AtomDetail, Entry, EventKind, Header
 from proofs.hashing import commitment, key_digest, overall_root, value_digest
 from proofs.log import leaf_hash
 from proofs.log import root_of as log_root_of

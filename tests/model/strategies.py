@@ -82,8 +82,8 @@ def _merging(keep: int, other: int) -> st.SearchStrategy[list[tuple[str, tuple[A
 MERGING = st.tuples(st.integers(0, 3), st.integers(0, 3)).flatmap(lambda ends: _merging(*ends))
 UPKEEP: list[tuple[str, tuple[Any, ...]]] = [
     ("checkpoint", ()),
-    *(("drop_one", (which,)) for which in range(4)),
-    *(("follow_one", (which,)) for which in range(3)),
+    *(("drop_one", (which,)) for which in range(5)),
+    *(("follow_one", (which,)) for which in range(4)),
     ("rebuild", ()),
     ("look_at_root", ()),
     ("reopen", ()),

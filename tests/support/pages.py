@@ -166,8 +166,11 @@ def settled(lines: list[str]) -> list[str]:
     for line in lines:
         shown = re.sub(r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", "ID", line)
         shown = re.sub(r"\b[0-9a-f]{64}\b", "ROOT", shown)
+        shown = re.sub(r"\+[0-9a-f]{8}\+[0-9A-Za-z+/]{44}$", "+KEY", shown)
+        shown = re.sub(r"^[0-9A-Za-z+/]{43}=$", "LOG ROOT", shown)
         shown = re.sub(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", "TIME", shown)
         shown = re.sub(r"^rows +\d+ compared$", "ROWS compared", shown)  # pages of a tree depend on the ids
+        shown = re.sub(r"^(proof +)\d+ bytes", r"\1N bytes", shown)  # how far trees branch depends on ids
         shown = re.sub(r'"duration_ms": [0-9.]+', '"duration_ms": N', shown)
         shown = re.sub(r'"tokens": \d+', '"tokens": N', shown)  # an id's digits cost more or less
         kept.append(re.sub(r" in [0-9.]+ s, [0-9,]+/s$", " in TIME", shown).rstrip())

@@ -5,9 +5,9 @@ from hashlib import sha256
 
 import pytest
 
-from engine.layout import NAMESPACES
 from engine.pages import PagedTree
 from proofs import hashing, smt
+from proofs.hashing import NAMESPACES
 from proofs.log import Frontier, leaf_hash
 from tests.trees.support import Rows, apply
 

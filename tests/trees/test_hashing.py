@@ -8,7 +8,6 @@ from blake3 import blake3
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine import layout
 from proofs import hashing
 from tests.shared import needs
 from tests.trees.support import digests
@@ -180,12 +179,7 @@ def test_the_overall_root_depends_on_every_field(name: str) -> None:
     assert hashing.overall_root(*OTHER_STORES[name]) != hashing.overall_root(*OVERALL)
 
 
-def test_the_format_version_is_the_engines() -> None:
-    """The version in the overall root is the one that headers carry."""
-    assert hashing.FORMAT == layout.FORMAT
-
-
 def test_the_namespaces_of_the_engine_are_in_the_order_of_the_overall_root() -> None:
-    """`layout.NAMESPACES` can be passed to `overall_root` as it stands."""
-    pairs = [(name, A) for name in layout.NAMESPACES]
+    """`NAMESPACES` can be passed to `overall_root` as it stands."""
+    pairs = [(name, A) for name in hashing.NAMESPACES]
     assert len(hashing.overall_root(bytes(16), 0, A, pairs)) == 32
