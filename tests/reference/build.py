@@ -1,0 +1,156 @@
+"""Honest proofs from a journal, as naive as can be: every tree whole in memory, every root computed again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tests.reference import claims as c
+from tests.reference.cbor import read, write
+from tests.reference.claims import Basis, Claim
+from tests.reference.hashes import NAMESPACES, digest, log_leaf, row_leaf
+from tests.reference.state import LIVE, TAGGED, Calls, call, set_row
+from tests.reference.world import World, beside, consistency, inclusion, walked
+from tests.spec_naive import Rows, opened, segments, summary, tag_changes, term_rows, tree_leaves, u
+
+
+def opening(of: World) -> list[Any]:
+    """The opening of an overall root."""
+    return [len(of.rows), of.roots["log"], *(of.roots[name] for name in NAMESPACES)]
+
+
+def log_leaves(rows: Rows) -> list[bytes]:
+    """The leaves of a log."""
+    return [log_leaf(header) for header, _ in rows]
+
+
+def build(rows: Rows, basis: Basis, claims: Sequence[Claim], worlds: dict[int, World]) -> bytes:
+    """The proof of true claims.
+
+    `rows` is the log of the basis, `worlds` what follows from its beginnings, by size: all that the claims
+    name, the whole one for an overall root, and all but the last event, a checkpoint, for a log head.
+    """
+    ordered = sorted(claims, key=lambda claim: claim[:2])
+    leaves = log_leaves(rows)
+    link = at = None
+    if basis[0] == "root":
+        at = worlds[len(rows)]
+    elif any(number in c.STATE_CLAIMS for number, *_ in ordered):
+        link = [rows[-1][0], inclusion(len(rows) - 1, leaves)]
+        at = worlds[len(rows) - 1]
+    calls: Calls = {"atoms": {}, "edges": {}, "tags": {}}
+    witnesses: list[Any] = []
+    for number, subject, _, opens in ordered:
+        if at is not None and number in c.STATE_CLAIMS:
+            witnesses.append([number, *of_state(at, calls, number, subject, opens)])
+        else:
+            witnesses.append([number, *of_log(rows, leaves, number, subject, worlds, opens)])
+    listed = any(number in c.LIST_CLAIMS for number, *_ in ordered)
+    whole: list[Any] = ["memroot-proof", 1, link, opening(at) if at else None]
+    whole.append(summaries(at) if at and listed else None)
+    whole += [opened_tree(at, name, calls[name]) for name in ("atoms", "edges", "tags")]
+    return write([*whole, witnesses])
+
+
+def of_log(
+    rows: Rows, leaves: list[bytes], number: int, subject: bytes, worlds: dict[int, World], opens: bool
+) -> list[Any]:
+    """The witness of a log claim."""
+    if number == c.PREFIX:
+        return [consistency(int.from_bytes(subject[:8], "big"), leaves)]
+    if number == c.PREFIX_ROOT:
+        old = next(one for one in worlds.values() if one.roots["overall"] == subject)
+        return [opening(old), consistency(len(old.rows), leaves)]
+    if number == c.EVENT:
+        seq = int.from_bytes(subject, "big")
+        return [rows[seq][0], rows[seq][1] if opens else None, inclusion(seq, leaves)]
+    seq = next(s for s, row in enumerate(rows) if (f := opened(*row)[0])[3] == 10 and f[7] == subject)
+    return [rows[seq][0], inclusion(seq, leaves)]
+
+
+def of_state(at: World, calls: Calls, number: int, subject: bytes, opens: bool) -> list[Any]:
+    """The witness of a state claim, and the keys that it calls for."""
+    if number in (c.ATOM, c.NO_ATOM, c.EDGE, c.NO_EDGE):
+        namespace = "atoms" if number in (c.ATOM, c.NO_ATOM) else "edges"
+        value = look(at, calls, namespace, subject)
+        if value is None:
+            return []
+        payload_seq = at.values[namespace][subject][4]
+        return [value, at.rows[payload_seq][1] if opens else None]
+    if number in (c.TAG, c.NO_TAG):
+        ordinal = at.values["atoms"][subject[:16]][1]
+        value = look(at, calls, "atoms", subject[:16])
+        return [value, look(at, calls, "tags", set_row(TAGGED, subject[16:], ordinal >> 16))]
+    witness, ordinals = (of_tag if number in (c.TAGGED, c.NONE_TAGGED) else of_term)(at, calls, subject)
+    alive = [ordinal for ordinal in sorted(ordinals) if is_live(at, ordinal)]
+    atoms = [[at.ids[ordinal], look(at, calls, "atoms", at.ids[ordinal])] for ordinal in alive]
+    return [*witness, atoms] if number in (c.TAGGED, c.TERM) else witness
+
+
+def look(at: World, calls: Calls, namespace: str, key: bytes) -> bytes | None:
+    """What stands under a key, which is thereby called for."""
+    found = at.leaves[namespace].get(key)
+    call(calls, namespace, key, found)
+    return found
+
+
+def is_live(at: World, ordinal: int) -> bool:
+    """Whether an ordinal is that of a live atom."""
+    value: list[Any] = at.values["atoms"][at.ids[ordinal]]
+    return value[:2] == [0, ordinal]
+
+
+def of_tag(at: World, calls: Calls, identity: bytes) -> tuple[list[Any], set[int]]:
+    """The sets of a tag, and the ordinals in them."""
+    sets: list[Any] = []
+    for number in range(len(at.documents) + 0xFFFF >> 16):
+        own = look(at, calls, "tags", set_row(TAGGED, identity, number))
+        sets.append(own and [own, look(at, calls, "tags", set_row(LIVE, b"", number))])
+    return [sets], members(at.events, identity)
+
+
+def members(events: list[tuple[list[Any], list[Any]]], identity: bytes) -> set[int]:
+    """The ordinals in the set of a tag, dead ones included."""
+    found: set[int] = set()
+    for fields, body in events:
+        leaving, joining = tag_changes(fields, body)
+        found -= {ordinal for name, ordinal in leaving if name == (2, identity.decode())}
+        found |= {ordinal for name, ordinal in joining if name == (2, identity.decode())}
+    return found
+
+
+def of_term(at: World, calls: Calls, term: bytes) -> tuple[list[Any], set[int]]:
+    """The rows and live chunks of a term, and the ordinals in the rows."""
+    shown, found = [], set()
+    for key, documents in segments(at.documents):
+        rows = term_rows(documents, at.stop_words)
+        shown.append(row_shown(rows, term))
+        start = int.from_bytes(key[1:], "big")
+        found |= {start + n for n, one in enumerate(documents) if term.decode() in one.text}
+    numbers = sorted({ordinal >> 16 for ordinal in found})
+    return [shown, [look(at, calls, "tags", set_row(LIVE, b"", number)) for number in numbers]], found
+
+
+def row_shown(rows: list[tuple[bytes, bytes]], term: bytes) -> list[Any]:
+    """The row of a term, or the rows beside its place."""
+    leaves = [row_leaf(t, digest("row-inner", value)) for t, value in rows]
+    index = max(at for at, (t, _) in enumerate(rows) if t <= term)
+    if rows[index][0] == term:
+        return [index, rows[index][1], beside(leaves, {index})]
+    near = rows[index : index + 2]
+    pair = [item for t, value in near for item in (t, digest("row-inner", value))]
+    return [index, pair, beside(leaves, {index + n for n in range(len(near))})]
+
+
+def summaries(at: World) -> list[Any]:
+    """The part `segments`."""
+    found: list[Any] = [read(summary(some, at.stop_words)) for _, some in segments(at.documents)]
+    return [len(at.documents), [one[1:] for one in found]]
+
+
+def opened_tree(at: World | None, namespace: str, calls: dict[bytes, bytes | None]) -> Any:
+    """The opening of a namespace's tree for the keys called for."""
+    if at is None or not calls:
+        return None
+    keys = {digest("key", u(len(namespace), 1) + namespace.encode() + key) for key in calls}
+    return list(walked(keys, tree_leaves(namespace, at.leaves[namespace]), 0))

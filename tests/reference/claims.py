@@ -1,0 +1,89 @@
+"""SPEC 20: what a verifier may be asked, and in what form."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+
+from tests.reference.forms import INTEGER_MAX, code
+from tests.reference.refused import need
+
+Basis = tuple[str, bytes, bytes, int | None] | tuple[str, bytes, int, bytes]
+"""("root", store id, overall root, log size or None) or ("log", store id, log size, log root)."""
+Claim = tuple[int, bytes, int | None, bool]
+"""Number; subject; for `atom` and `edge` the state, 0 live, 1 tombstoned, 2 erased, else None; whether the
+payload is to be opened, which only `atom`, `edge` and `event` can have."""
+
+ATOM, NO_ATOM, EDGE, NO_EDGE, TAG, NO_TAG, TAGGED, NONE_TAGGED, TERM, NO_TERM = range(1, 11)
+EVENT, PREFIX, ROOT, PREFIX_ROOT = range(11, 15)
+STATE_CLAIMS, LIST_CLAIMS = range(1, 11), range(7, 11)
+WITH_STATE, WITH_PAYLOAD = (ATOM, EDGE), (ATOM, EDGE, EVENT)
+
+
+def asked(basis: Basis, claims: Sequence[Claim]) -> list[Claim]:
+    """The claims in the order of their witnesses, after all that can be said of the question itself."""
+    need(is_basis(basis), "input")
+    need(len(claims) > 0, "input")
+    for number, subject, state, opens in claims:
+        need(number in range(1, 15) and isinstance(subject, bytes) and is_subject(number, subject), "input")
+        need(state in (0, 1, 2) if number in WITH_STATE else state is None, "input")
+        need(not opens or (number in WITH_PAYLOAD and state != 2), "input")
+    need(len({claim[:2] for claim in claims}) == len(claims), "input")
+    return sorted(claims, key=lambda claim: claim[:2])
+
+
+def parts_of(basis: Basis) -> tuple[bytes, bytes, int | None]:
+    """Store id, root and size of either basis."""
+    last, other = basis[3], basis[2]
+    if isinstance(other, bytes):
+        return basis[1], other, last if isinstance(last, int) else None
+    return basis[1], last if isinstance(last, bytes) else b"", other
+
+
+def is_basis(basis: Basis) -> bool:
+    """Whether a basis has the widths and bounds that it must have."""
+    if len(basis) != 4 or basis[0] not in ("root", "log"):
+        return False
+    store_id, root, size = parts_of(basis)
+    least = 0 if basis[0] == "root" else 1
+    sized = (size is None and least == 0) or (isinstance(size, int) and least <= size <= INTEGER_MAX)
+    return sized and isinstance(store_id, bytes) and len(store_id) == 16 and len(root) == 32
+
+
+def is_subject(number: int, subject: bytes) -> bool:
+    """Whether a subject is one that its claim can have."""
+    if number in (ATOM, NO_ATOM):
+        return is_id(subject)
+    if number in (EDGE, NO_EDGE):
+        source, target = subject[:16], subject[-16:]
+        return is_id(source) and is_id(target) and source != target and code(subject[16:-16])
+    if number in (TAG, NO_TAG):
+        return is_id(subject[:16]) and is_identity(subject[16:])
+    if number in (TAGGED, NONE_TAGGED):
+        return is_identity(subject)
+    if number in (TERM, NO_TERM):
+        return 1 <= len(subject) <= 64 and subject[0] > 1 and decoded(subject) is not None
+    if number == PREFIX:
+        return len(subject) == 40 and any(subject[:8])
+    return len(subject) == (8 if number == EVENT else 32)
+
+
+def is_id(data: bytes) -> bool:
+    """Whether this is the id of an atom."""
+    return len(data) == 16 and any(data)
+
+
+def is_identity(data: bytes) -> bool:
+    """Whether this is the identity of some tag: one that is its own."""
+    text = decoded(data)
+    if text is None or not 1 <= len(data) <= 1024:
+        return False
+    return text == (text.lower() if text.isascii() else unicodedata.normalize("NFC", text.casefold()))
+
+
+def decoded(data: bytes) -> str | None:
+    """Text, or None."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return None

@@ -1,0 +1,160 @@
+"""SPEC 5, 9, 10, 12: the forms of what a proof holds as bytes, each refused unless it is in its one form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+from tests.reference.cbor import Malformed, read
+from tests.reference.hashes import digest
+from tests.reference.refused import Refused, need
+
+Check = Callable[[Any], bool]
+
+SEQ_MAX, INTEGER_MAX, ORDINAL_MAX = 1 << 53, (1 << 63) - 1, (1 << 32) - 1
+CHECKPOINT = 10
+COMMON = ("format", "seq", "time", "kind", "actor", "commitment", "prev")
+VALUE = ("state", "ordinal", "version", "created_seq", "payload_seq", "last_seq", "commitment")
+
+
+def uint(most: int = INTEGER_MAX, least: int = 0) -> Check:
+    """An unsigned integer within bounds."""
+    return lambda item: isinstance(item, int) and least <= item <= most
+
+
+def text(most: int) -> Check:
+    """Text of at most so many bytes of UTF-8."""
+    return lambda item: isinstance(item, str) and len(item.encode()) <= most
+
+
+def raw(least: int, most: int | None = None) -> Check:
+    """A byte string of a width, or of widths in a range."""
+    return lambda item: isinstance(item, bytes) and least <= len(item) <= (least if most is None else most)
+
+
+def maybe(check: Check) -> Check:
+    """Null or what follows."""
+    return lambda item: item is None or check(item)
+
+
+def array(check: Check, most: int, least: int = 0) -> Check:
+    """An array of so many items of one kind."""
+    return lambda item: isinstance(item, list) and least <= len(item) <= most and all(map(check, item))
+
+
+def fields(checks: tuple[Check, ...]) -> Check:
+    """An array of exactly these fields."""
+    return lambda item: (
+        isinstance(item, list)
+        and len(item) == len(checks)
+        and all(check(one) for check, one in zip(checks, item, strict=True))
+    )
+
+
+def code(item: object) -> bool:
+    """An edge type's code: one byte 01 to 7F, or two of which the first is 80 or more."""
+    if not isinstance(item, bytes) or len(item) not in (1, 2):
+        return False
+    return 0 < item[0] < 0x80 if len(item) == 1 else item[0] >= 0x80
+
+
+LABEL, ID, HASH, ORDINAL = text(32), raw(16), raw(32), uint(ORDINAL_MAX)
+TAGS, REASON = array(text(256), 256), text(1024)
+HEADER: tuple[Check, ...] = (uint(1, 1), uint(SEQ_MAX), uint(), uint(255), LABEL, HASH, maybe(uint(SEQ_MAX)))
+ON_ATOM: tuple[Check, ...] = (ID, ORDINAL, maybe(ORDINAL))
+DETAIL: dict[int, tuple[Check, ...]] = {
+    0: (ID, LABEL, HASH),
+    **dict.fromkeys(range(1, 7), ON_ATOM),
+    7: (code,),
+    8: (ID, code, ID),
+    9: (ID, code, ID),
+    CHECKPOINT: (HASH,),
+}
+ATOM: tuple[Check, ...] = (
+    text(1 << 20),
+    maybe(text(512)),
+    LABEL,
+    TAGS,
+    array(LABEL, 16),
+    maybe(text(512)),
+    maybe(uint()),
+    LABEL,
+    maybe(uint(100)),
+    maybe(uint()),
+    uint(),
+    maybe(text(512)),
+)
+BODY: dict[int, tuple[Check, ...]] = {
+    0: (HASH,),
+    1: ATOM,
+    2: ATOM,
+    **dict.fromkeys((3, 4, 9), (REASON,)),
+    5: (TAGS,),
+    6: (TAGS,),
+    7: (LABEL,),
+    8: (raw(4), raw(0, 4096)),
+    CHECKPOINT: (array(HASH, 4, 4),),
+}
+
+
+def item_of(data: bytes, reason: str) -> Any:
+    """The CBOR item of some bytes, or the reason that its place calls for."""
+    try:
+        return read(data)
+    except Malformed:
+        raise Refused(reason) from None
+
+
+def header(data: bytes) -> dict[str, Any]:
+    """The named fields of a canonical header; those of its kind as `detail`."""
+    item = item_of(data, "header")
+    need(isinstance(item, list) and fields(HEADER)(item[: len(HEADER)]) and item[3] in DETAIL, "header")
+    need(fields(HEADER + DETAIL[item[3]])(item), "header")
+    return dict(zip(COMMON, item, strict=False)) | {"detail": item[len(COMMON) :]}
+
+
+def payload(data: bytes, kind: int, commitment: bytes) -> list[Any]:
+    """The body of a payload that a commitment binds, in the form of its kind."""
+    need(len(data) > 32 and digest("commitment", data) == commitment, "payload")
+    body: list[Any] = item_of(data[32:], "payload")
+    need(fields(BODY[kind])(body), "payload")
+    return body
+
+
+def value(data: bytes, namespace: str) -> dict[str, Any]:
+    """The named fields of a leaf's value."""
+    item = item_of(data, "value")
+    seq = uint(SEQ_MAX)
+    ordinal = ORDINAL if namespace == "atoms" else uint(0)
+    need(fields((uint(2), ordinal, uint(), seq, seq, seq, HASH))(item), "value")
+    return dict(zip(VALUE, item, strict=True))
+
+
+def chunk(data: bytes) -> frozenset[int]:
+    """The members of a chunk of a set."""
+    if len(data) == 8192:
+        members = [at for at in range(65_536) if data[at >> 3] >> (at & 7) & 1]
+        need(len(members) >= 4096, "chunk")
+        return frozenset(members)
+    need(0 < len(data) <= 8190 and len(data) % 2 == 0, "chunk")
+    members = [int.from_bytes(data[at : at + 2], "little") for at in range(0, len(data), 2)]
+    need(ascending(members), "chunk")
+    return frozenset(members)
+
+
+def ascending(numbers: list[int]) -> bool:
+    """Whether each number is greater than the one before."""
+    return all(a < b for a, b in pairwise(numbers))
+
+
+def row(data: bytes, documents: int) -> list[int]:
+    """The offsets of the documents that a term's row names."""
+    need(len(data) >= 5, "row")
+    df, greatest = int.from_bytes(data[:4], "big"), data[4]
+    need(1 <= df <= documents and len(data) == 5 + 3 * df, "row")
+    end = 5 + 2 * df
+    offsets = [int.from_bytes(data[at : at + 2], "little") for at in range(5, end, 2)]
+    need(ascending(offsets) and offsets[-1] < documents, "row")
+    need(0 not in data[end:] and max(data[end:]) == greatest, "row")
+    return offsets

@@ -1,0 +1,132 @@
+"""SPEC 3, 6, 9, 12 and 13: the hashes a verifier needs, and paths in the log as RFC 9162 has them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+
+from blake3 import blake3
+
+from tests.reference.cbor import write
+
+EMPTY = bytes(32)
+NAMESPACES = ("atoms", "edges", "index", "tags")
+
+
+def digest(role: str, *parts: bytes) -> bytes:
+    """H(role; data)."""
+    return blake3(b"".join(parts), derive_key_context=f"memroot v1 {role}").digest()
+
+
+def u(number: int, width: int) -> bytes:
+    """A big-endian number of so many bytes."""
+    return number.to_bytes(width, "big")
+
+
+def in_namespace(role: str, namespace: str, data: bytes) -> bytes:
+    """Key digest or value digest."""
+    return digest(role, u(len(namespace), 1), namespace.encode(), data)
+
+
+def overall(store_id: bytes, size: int, log_root: bytes, roots: Sequence[bytes]) -> bytes:
+    """SPEC 13: the overall root."""
+    named = [u(len(name), 1) + name.encode() + root for name, root in zip(NAMESPACES, roots, strict=True)]
+    return digest("overall", u(1, 4), store_id, u(size, 8), log_root, u(4, 2), *named)
+
+
+def log_leaf(header: bytes) -> bytes:
+    """SPEC 6: the leaf of a header."""
+    return hashlib.sha256(b"\0" + header).digest()
+
+
+def log_node(left: bytes, right: bytes) -> bytes:
+    """SPEC 6: the node over two subtrees."""
+    return hashlib.sha256(b"\1" + left + right).digest()
+
+
+def split(size: int) -> int:
+    """The largest power of two below a size of 2 or more."""
+    return 1 << (size - 1).bit_length() - 1
+
+
+def root_by_path(index: int, size: int, leaf: bytes, path: list[bytes]) -> bytes | None:
+    """RFC 9162 2.1.3, from the top: the root that a path leads to; None if it has another length."""
+    if size == 1:
+        return None if path else leaf
+    if not path:
+        return None
+    k = split(size)
+    if index < k:
+        below = root_by_path(index, k, leaf, path[:-1])
+        return None if below is None else log_node(below, path[-1])
+    below = root_by_path(index - k, size - k, leaf, path[:-1])
+    return None if below is None else log_node(path[-1], below)
+
+
+def roots_by_path(
+    old: int, size: int, old_root: bytes, path: list[bytes], whole: bool = True
+) -> tuple[bytes, bytes] | None:
+    """RFC 9162 2.1.4, from the top: the old and the new root that a path of consistency leads to.
+
+    `whole`: the subtree is all of the old log so far, or it ends where that does: its root is `old_root`.
+    None if the path has another length than the two sizes call for.
+    """
+    if old == size:
+        if whole:
+            return None if path else (old_root, old_root)
+        return (path[0], path[0]) if len(path) == 1 else None
+    if not path:
+        return None
+    k = split(size)
+    if old <= k:
+        below = roots_by_path(old, k, old_root, path[:-1], whole)
+        return None if below is None else (below[0], log_node(below[1], path[-1]))
+    below = roots_by_path(old - k, size - k, old_root, path[:-1], False)
+    return None if below is None else (log_node(path[-1], below[0]), log_node(path[-1], below[1]))
+
+
+def tree_root(leaves: Sequence[tuple[bytes, bytes]], depth: int = 0) -> bytes:
+    """SPEC 9: the root of exactly these leaves, each a key digest with a value digest."""
+    if len(leaves) < 2:
+        return digest("leaf", *leaves[0]) if leaves else EMPTY
+    sides: list[list[tuple[bytes, bytes]]] = [[], []]
+    for leaf in leaves:
+        sides[bit(leaf[0], depth)].append(leaf)
+    return digest("node", tree_root(sides[0], depth + 1), tree_root(sides[1], depth + 1))
+
+
+def bit(key: bytes, depth: int) -> int:
+    """SPEC 9: bit d of a key digest."""
+    return key[depth // 8] >> 7 - depth % 8 & 1
+
+
+def row_leaf(t: bytes, inner: bytes) -> bytes:
+    """SPEC 12: the leaf of a segment's row."""
+    return digest("row", u(len(t), 2), t, inner)
+
+
+def rows_root(count: int, shown: dict[int, bytes], given: Callable[[], bytes], first: int = 0) -> bytes:
+    """SPEC 20, part(): the root over `count` row leaves from `first`, of which some are shown."""
+    if not any(first <= index < first + count for index in shown):
+        return given()
+    if count == 1:
+        return shown[first]
+    k = split(count)
+    left = rows_root(k, shown, given, first)
+    return digest("rows-node", left, rows_root(count - k, shown, given, first + k))
+
+
+def summary(documents: int, total: int, rows: int, root: bytes) -> bytes:
+    """SPEC 12: the summary of a segment."""
+    return write([documents, total, rows, root])
+
+
+def segments_of(count: int) -> list[tuple[bytes, int, int]]:
+    """SPEC 12: key, first ordinal and documents of each segment of N ordinals, then the tail's."""
+    found, start = [], 0
+    for level in (4, 3, 2, 1, 0):
+        width = 256 << 2 * level
+        while count - start >= width:
+            found.append((u(level, 1) + u(start, 4), start, width))
+            start += width
+    return found + ([(b"\xff" + u(start, 4), start, count - start)] if start < count else [])

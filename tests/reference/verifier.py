@@ -1,0 +1,171 @@
+"""A second verifier of proofs, written from SPEC.md alone and in another style than the first one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tests.reference import claims as c
+from tests.reference.cbor import Item, Malformed, read
+from tests.reference.claims import Basis, Claim
+from tests.reference.forms import CHECKPOINT, HASH, Check, fields, header, maybe, payload, uint
+from tests.reference.hashes import NAMESPACES, log_leaf, overall, root_by_path, roots_by_path
+from tests.reference.refused import Refused, need
+from tests.reference.state import BYTES, FORMS, Calls, Shown, opened, shown, summaries
+
+__all__ = ["Basis", "Claim", "Refused", "Shown", "check"]
+
+PROOF_BYTES_MAX, BUNDLE_BYTES_MAX = 65_536, 16_777_216
+PARTS = ("link", "opening", "segments", "atoms", "edges", "tags")
+OPENING = fields((uint(), HASH, HASH, HASH, HASH, HASH))
+TREE = fields((BYTES, BYTES))
+FORM: tuple[Check, ...] = (
+    lambda item: isinstance(item, str),
+    uint(),
+    maybe(fields((BYTES, BYTES))),
+    maybe(OPENING),
+    maybe(lambda item: isinstance(item, list)),
+    maybe(TREE),
+    maybe(TREE),
+    maybe(TREE),
+    lambda item: isinstance(item, list) and all(isinstance(one, list) and one for one in item),
+)
+WITNESSES: dict[int, tuple[Check, ...]] = FORMS | {
+    c.EVENT: (BYTES, maybe(BYTES), BYTES),
+    c.PREFIX: (BYTES,),
+    c.ROOT: (BYTES, BYTES),
+    c.PREFIX_ROOT: (OPENING, BYTES),
+}
+
+
+def check(data: bytes, basis: Basis, claims: Sequence[Claim]) -> list[Shown]:
+    """What a proof shows of each claim, in the order of the claims.
+
+    State claims show `size`, the size of the log that they hold as of; `atom` and `edge` the fields of the
+    value and the `body`, if its payload is given; lists the `ids`; log claims what the header or the opening
+    says.
+
+    Raises:
+        Refused: the bytes do not show all of the claims, or these or the basis are none.
+    """
+    ordered = c.asked(basis, claims)
+    parts, witnesses = parsed(data, ordered)
+    log, opening = grounds(basis, ordered, parts)
+    calls: Calls = {"atoms": {}, "edges": {}, "tags": {}}
+    segments = None
+    if parts["segments"] is not None:
+        segments = summaries(parts["segments"], opening[4])
+    found: dict[Claim, Shown] = {}
+    for claim, witness in zip(ordered, witnesses, strict=True):
+        if claim[0] in c.STATE_CLAIMS:
+            found[claim] = shown(calls, claim, witness, opening[0], segments)
+        else:
+            found[claim] = in_log(log, basis[1], claim, witness)
+    opened(calls, parts, dict(zip(NAMESPACES, opening[2:], strict=True)) if opening else {})
+    return [found[claim] for claim in claims]
+
+
+def parsed(data: bytes, ordered: list[Claim]) -> tuple[dict[str, Any], list[Any]]:
+    """The parts of a proof by name, and the fields of each witness, in the form that the claims call for."""
+    alone = len(ordered) == 1 and ordered[0][0] not in c.LIST_CLAIMS and not ordered[0][3]
+    need(len(data) <= (PROOF_BYTES_MAX if alone else BUNDLE_BYTES_MAX), "size")
+    try:
+        item: Item = read(data)
+    except Malformed:
+        raise Refused("encoding") from None
+    if not isinstance(item, list):
+        raise Refused("form")
+    need(item[:2] == ["memroot-proof", 1], "version")
+    need(fields(FORM)(item), "form")
+    given: Any = item[8]
+    need([one[0] for one in given] == [claim[0] for claim in ordered], "kind")
+    need(all(fields(WITNESSES[one[0]])(one[1:]) for one in given), "form")
+    for claim, one in zip(ordered, given, strict=True):
+        if claim[0] in c.WITH_PAYLOAD:
+            present(one[2], claim[3])
+    return dict(zip(PARTS, item[2:8], strict=True)), [one[1:] for one in given]
+
+
+def grounds(basis: Basis, ordered: list[Claim], parts: dict[str, Any]) -> tuple[tuple[int, bytes], Any]:
+    """The log of a basis, as size and root, and the opening that the basis vouches for."""
+    numbers = {claim[0] for claim in ordered}
+    of_state, of_lists = numbers & set(c.STATE_CLAIMS), numbers & set(c.LIST_CLAIMS)
+    present(parts["link"], basis[0] == "log" and bool(of_state))
+    present(parts["opening"], basis[0] == "root" or bool(of_state))
+    present(parts["segments"], bool(of_lists))
+    opening = parts["opening"]
+    store_id, root, size = c.parts_of(basis)
+    if basis[0] == "root":
+        need(overall_of(store_id, opening) == root, "root")
+        need(size is None or size == opening[0], "log-size")
+        return (opening[0], opening[1]), opening
+    log = (size or 0, root)
+    if opening is not None:
+        head = checkpoint(parts["link"][0])
+        need(head["seq"] == log[0] - 1, "log-size")
+        included(log, head["seq"], *parts["link"])
+        need(opening[0] == head["seq"], "log-size")
+        need(overall_of(store_id, opening) == head["detail"][0], "root")
+    return log, opening
+
+
+def present(part: object, wanted: bool) -> None:
+    """Refuse unless a part is there exactly if it is wanted."""
+    need(part is not None or not wanted, "missing")
+    need(part is None or wanted, "unneeded")
+
+
+def overall_of(store_id: bytes, opening: list[Any]) -> bytes:
+    """The overall root that an opening makes up."""
+    return overall(store_id, opening[0], opening[1], opening[2:])
+
+
+def checkpoint(data: bytes) -> dict[str, Any]:
+    """The header of a checkpoint event."""
+    found = header(data)
+    need(found["kind"] == CHECKPOINT, "header")
+    return found
+
+
+def hashes_of(path: bytes, reason: str) -> list[bytes]:
+    """The hashes of a path."""
+    need(len(path) % 32 == 0, reason)
+    return [path[at : at + 32] for at in range(0, len(path), 32)]
+
+
+def included(log: tuple[int, bytes], seq: int, data: bytes, path: bytes) -> None:
+    """Refuse unless a header stands at a place of the log."""
+    size, root = log
+    need(seq < size, "inclusion")
+    need(root_by_path(seq, size, log_leaf(data), hashes_of(path, "inclusion")) == root, "inclusion")
+
+
+def consistent(log: tuple[int, bytes], size: int, root: bytes, path: bytes) -> None:
+    """Refuse unless a log begins with the log of a size and root."""
+    need(1 <= size <= log[0], "consistency")
+    roots = roots_by_path(size, log[0], root, hashes_of(path, "consistency"))
+    need(roots == (root, log[1]), "consistency")
+
+
+def in_log(log: tuple[int, bytes], store_id: bytes, claim: Claim, witness: list[Any]) -> Shown:
+    """What a log claim's witness shows."""
+    number, subject, _, _ = claim
+    if number == c.PREFIX:
+        size = int.from_bytes(subject[:8], "big")
+        consistent(log, size, subject[8:], witness[0])
+        return {"size": size}
+    if number == c.PREFIX_ROOT:
+        opening, path = witness
+        need(overall_of(store_id, opening) == subject, "root")
+        consistent(log, opening[0], opening[1], path)
+        return {"size": opening[0]}
+    if number == c.ROOT:
+        found = checkpoint(witness[0])
+        need(found["detail"] == [subject], "root")
+        included(log, found["seq"], witness[0], witness[1])
+        return found
+    found = header(witness[0])
+    need(found["seq"] == int.from_bytes(subject, "big"), "header")
+    included(log, found["seq"], witness[0], witness[2])
+    body = None if witness[1] is None else payload(witness[1], found["kind"], found["commitment"])
+    return found | {"body": body}

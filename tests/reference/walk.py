@@ -1,0 +1,77 @@
+"""SPEC 20, opening of a tree: the root that keys, with values or without, make up with what is given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tests.reference.hashes import EMPTY, bit, digest, in_namespace
+from tests.reference.refused import Refused, need
+
+Take = Callable[[int], bytes]
+NODE, OWN, OTHER, NONE = range(4)
+
+
+def taker(data: bytes, reason: str) -> tuple[Take, Callable[[], bool]]:
+    """A reader from the beginning that refuses to go beyond the end, and whether it has come there."""
+    at = 0
+
+    def take(count: int) -> bytes:
+        nonlocal at
+        need(at + count <= len(data), reason)
+        at += count
+        return data[at - count : at]
+
+    return take, lambda: at == len(data)
+
+
+def opened_root(namespace: str, calls: dict[bytes, bytes | None], shape: bytes, hashes: bytes) -> bytes:
+    """The root of a namespace's tree in which each key has its value, or none."""
+    keys = {
+        in_namespace("key", namespace, key): None
+        if value is None
+        else in_namespace("value", namespace, value)
+        for key, value in calls.items()
+    }
+    next_case, shape_ended = taker(shape, "shape")
+    next_hashes, hashes_ended = taker(hashes, "shape")
+    root, _ = walk(keys, 0, next_case, next_hashes)
+    need(shape_ended() and hashes_ended(), "shape")
+    return root
+
+
+def walk(keys: dict[bytes, bytes | None], depth: int, cases: Take, hashes: Take) -> tuple[bytes, bool]:
+    """The root of the subtree in which these keys lie, and whether it is one leaf."""
+    case = cases(1)[0]
+    valued = [(key, value) for key, value in keys.items() if value is not None]
+    if case == NODE:
+        return node(keys, depth, cases, hashes), False
+    if case == OWN:
+        need(len(valued) == 1, "other-leaf" if not valued else "shape")
+        return digest("leaf", *valued[0]), True
+    need(case in (OTHER, NONE), "shape")
+    need(not valued, "absent")
+    if case == NONE:
+        return EMPTY, False
+    other, value = hashes(32), hashes(32)
+    need(prefix(other, depth) == prefix(next(iter(keys)), depth) and other not in keys, "other-leaf")
+    return digest("leaf", other, value), True
+
+
+def node(keys: dict[bytes, bytes | None], depth: int, cases: Take, hashes: Take) -> bytes:
+    """The inner node above two sides, of which at least one has some of the keys."""
+    if depth >= 256:
+        raise Refused("shape")
+    roots, leaves = [], []
+    for side in (0, 1):
+        some = {key: value for key, value in keys.items() if bit(key, depth) == side}
+        root, leaf = walk(some, depth + 1, cases, hashes) if some else (hashes(32), False)
+        roots.append(root)
+        leaves.append(leaf)
+    for one, other in ((0, 1), (1, 0)):
+        need(roots[one] != EMPTY or (roots[other] != EMPTY and not leaves[other]), "shape")
+    return digest("node", *roots)
+
+
+def prefix(key: bytes, depth: int) -> int:
+    """The first bits of a key digest, as a number."""
+    return int.from_bytes(key, "big") >> 256 - depth

@@ -1,0 +1,92 @@
+"""All that follows from a journal, and the hashes beside what is shown of it: whole trees, computed again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from tests.reference.hashes import bit, digest, log_node, split
+from tests.spec_facts import Document, Terms, document
+from tests.spec_naive import GIVES_ORDINAL, Rows, all_roots, dumps, merkle, opened, subtree, tag_rows, values
+
+
+class World(NamedTuple):
+    """All that follows from a journal."""
+
+    rows: Rows
+    events: list[tuple[list[Any], list[Any]]]
+    """Header and body of each row."""
+    values: dict[str, dict[bytes, list[Any]]]
+    """The leaf values of `atoms` and `edges`."""
+    roots: dict[str, bytes]
+    leaves: dict[str, dict[bytes, bytes]]
+    """Namespace to tree key to value, without `index`."""
+    ids: dict[int, bytes]
+    """Ordinal to atom."""
+    documents: list[Document]
+    stop_words: frozenset[str]
+
+
+def world(rows: Rows, terms: Terms, stop_words: frozenset[str]) -> World:
+    """All that follows from these events."""
+    events = [opened(header, payload) for header, payload in rows]
+    found = values([fields for fields, _ in events])
+    leaves = {name: {key: dumps(value) for key, value in found[name].items()} for name in found}
+    leaves["tags"] = tag_rows(events)
+    giving = [(fields, body) for fields, body in events if fields[3] in GIVES_ORDINAL]
+    ids = {fields[8]: fields[7] for fields, _ in giving}
+    documents = [document(body, terms, stop_words) for _, body in giving]
+    return World(rows, events, found, all_roots(rows, terms, stop_words), leaves, ids, documents, stop_words)
+
+
+def mth(leaves: Sequence[bytes]) -> bytes:
+    """RFC 9162 2.1.1: the root of some leaves, not none."""
+    return merkle(list(leaves), log_node, b"")
+
+
+def inclusion(at: int, leaves: Sequence[bytes]) -> bytes:
+    """RFC 9162 2.1.3.1: PATH(m, D_n)."""
+    if len(leaves) == 1:
+        return b""
+    k = split(len(leaves))
+    if at < k:
+        return inclusion(at, leaves[:k]) + mth(leaves[k:])
+    return inclusion(at - k, leaves[k:]) + mth(leaves[:k])
+
+
+def consistency(old: int, leaves: Sequence[bytes], whole: bool = True) -> bytes:
+    """RFC 9162 2.1.4.1: SUBPROOF(m, D_n, b)."""
+    if old == len(leaves):
+        return b"" if whole else mth(leaves)
+    k = split(len(leaves))
+    if old <= k:
+        return consistency(old, leaves[:k], whole) + mth(leaves[k:])
+    return consistency(old - k, leaves[k:], False) + mth(leaves[:k])
+
+
+def beside(leaves: list[bytes], shown: set[int], first: int = 0) -> bytes:
+    """The roots of the parts in which no leaf is shown, from the left."""
+    if not any(first <= index < first + len(leaves) for index in shown):
+        return merkle(leaves, lambda left, right: digest("rows-node", left + right), b"")
+    if len(leaves) == 1:
+        return b""
+    k = split(len(leaves))
+    return beside(leaves[:k], shown, first) + beside(leaves[k:], shown, first + k)
+
+
+def walked(keys: set[bytes], leaves: list[tuple[bytes, bytes]], depth: int) -> tuple[bytes, bytes]:
+    """Shape and hashes of a subtree in which some of the keys lie."""
+    if not leaves:
+        return b"\3", b""
+    if len(leaves) == 1:
+        return (b"\1", b"") if leaves[0][0] in keys else (b"\2", b"".join(leaves[0]))
+    shape, hashes = b"\0", b""
+    for side in (0, 1):
+        some = [leaf for leaf in leaves if bit(leaf[0], depth) == side]
+        asked = {key for key in keys if bit(key, depth) == side}
+        if asked:
+            below = walked(asked, some, depth + 1)
+            shape, hashes = shape + below[0], hashes + below[1]
+        else:
+            hashes += subtree(some, depth + 1)
+    return shape, hashes
