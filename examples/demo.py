@@ -1,16 +1,19 @@
 """The main job from end to end, on this project's own pages: `make demo`.
 
-Ingests README, SPEC and docs into a store on disk, asks it three questions, reads the root, and checks that
-the store is exactly what its journal says. Run it again and nothing is ingested: nothing has changed.
+Ingests README, SPEC and docs into a store on disk, asks it three questions, reads the root, checks that the
+store is exactly what its journal says, and proves to somebody without it what it does not hold. Run it again
+and nothing is ingested: nothing has changed.
 """
 
 import sys
 from pathlib import Path
 
 from engine import Engine
+from proofs import verify
 
 PROJECT = Path(__file__).resolve().parent.parent
 PAGES = [PROJECT / "README.md", PROJECT / "SPEC.md", PROJECT / "CHANGELOG.md", PROJECT / "docs"]
+ABSENT = "unicycle"
 QUESTIONS = [
     "What does the overall root commit to?",
     "How is a follower rebuilt after a crash?",
@@ -35,8 +38,12 @@ def main(store: str) -> int:
         root = engine.root().root
         print(f"Root: {root}")
         checked = engine.verify(expect=root)
+        proof = engine.prove([["no-term", ABSENT]])
     verdict = "ok" if checked.ok else "FAILED"
-    print(f"verify-root: {verdict}, {checked.size} events, {checked.rows} rows compared\n")
+    print(f"verify-root: {verdict}, {checked.size} events, {checked.rows} rows compared")
+    (shown,) = verify(proof.data, proof.basis, proof.claims)
+    said = f"{type(shown).__name__}, shown by {len(proof.data)} bytes without the store"
+    print(f"Proof: no page mentions {ABSENT!r}: {said}\n")
     print("Try next:")
     print(f'  .venv/bin/engine --store {store} recall "your own question" --explain')
     print(f"  .venv/bin/engine --store {store} ingest PATH-TO-YOUR-NOTES")

@@ -33,6 +33,7 @@ def test_the_demonstration_answers_from_the_project_s_own_pages(tmp_path: Path) 
     assert shown.count("\n? ") == 3
     assert "memroot/SPEC.md" in shown
     assert "verify-root: ok" in shown
+    assert "Proof: no page mentions 'unicycle'" in shown
     assert f"Store: {store}" in shown
     assert store.exists()
 

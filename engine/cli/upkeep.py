@@ -29,6 +29,7 @@ app = new_app()
     "engine verify-root",
     "engine verify-root --expect $(cat root.txt)",
     "engine verify-root --checkpoint notes.checkpoint",
+    "engine verify-root --since old.checkpoint new.checkpoint",
     name="verify-root",
 )
 def verify_root(
@@ -40,6 +41,10 @@ def verify_root(
         list[str] | None,
         typer.Option("--checkpoint", metavar="FILE", help="A checkpoint it must continue. Repeatable."),
     ] = None,
+    since: Annotated[
+        tuple[str, str] | None,
+        typer.Option("--since", metavar="OLD NEW", help="NEW must continue OLD, and the store both."),
+    ] = None,
     evidence: Evidence = None,
 ) -> int:
     """Check that the store is exactly what its journal says.
@@ -49,15 +54,19 @@ def verify_root(
     checkpoint, which is looked at first.
     """
     from engine.audit.verify import verify
+    from engine.notes.history import check_pair
     from engine.notes.trust import read_note
 
     session = running(ctx)
     if expect is not None and (len(expect) != 64 or set(expect.lower()) - set("0123456789abcdef")):
         raise InvalidInputError(f"--expect {expect!r} is not 64 hex digits")
     damage = None
-    if checkpoints:
-        notes = {file: read_note(file) for file in checkpoints}
+    kept = [*(since or ()), *(checkpoints or ())]
+    if kept:
+        notes = {file: read_note(file) for file in kept}
         try:
+            if since is not None:
+                check_pair(notes[since[0]].checkpoint, notes[since[1]].checkpoint)
             in_store(session, list(notes.values()))
         except InconsistentError as error:
             return contradicted(session, error, notes, evidence)
@@ -71,8 +80,8 @@ def verify_root(
         failure = Failure(VerificationError.exit_code, VerificationError.code, *verdict)
     elif damage is not None:
         raise damage
-    data = {**plain(report), "continues": [] if damage else checkpoints or []}
-    lines = [] if damage else [line("continues", file) for file in checkpoints or ()]
+    data = {**plain(report), "continues": [] if damage else kept}
+    lines = [] if damage else [line("continues", file) for file in kept]
     return session.out.answer(data, [*_report(report), *lines], failure=failure)
 
 
