@@ -86,8 +86,7 @@ def example_roots() -> dict[str, str]:
     return {name: named("example")[f"root {name}"] for name in (*ROOTS, "overall")}
 
 
-@pytest.fixture(scope="module")
-def example_engine() -> Engine:
+def example_memory() -> Engine:
     """A memory that was told what the page tells of."""
     engine = Engine(MemoryBackend(), clock=Clock(), salts=salt_of)
     content = "The daemon listens on port 8080."
@@ -99,6 +98,12 @@ def example_engine() -> Engine:
     engine.tombstone(second, "stale")
     engine.checkpoint()
     return engine
+
+
+@pytest.fixture(scope="module")
+def example_engine() -> Engine:
+    """The memory of the page, made once."""
+    return example_memory()
 
 
 def test_engine_writes_the_rows_of_the_example(example_engine: Engine) -> None:
