@@ -9,6 +9,7 @@ from backends.base import Reader
 from engine.errors import CorruptionError, InvalidInputError, NotFoundError, RefusedError
 from engine.journal import read_entry, read_header
 from engine.layout import journal_key, payload_key
+from engine.notes.history import read_history
 from engine.past import past_store
 from engine.proving.log_paths import LogPaths
 from engine.roots import Roots
@@ -87,8 +88,18 @@ class LogWitnesses:
             raise CorruptionError(f"payload {claim.seq} is missing", family="payload", seq=claim.seq)
         return [header, payload, path]
 
+    def check_rows(self, size: int, root: bytes) -> None:
+        """Before it is said that the log had another root: make sure that the headers say so, too.
+
+        Raises:
+            CorruptionError: rows of the log are damaged.
+        """
+        if read_history(self._rows, [size]).roots.get(size) == root:
+            raise CorruptionError("rows of the log are not those of its headers", hint="run `engine rebuild`")
+
     def _prefix(self, size: int, root: bytes) -> bytes:
         if size > self.size or self.paths.root(size) != root:
+            self.check_rows(size, root)
             raise RefusedError(
                 f"the claim does not hold: this log of {self.size} events begins with another one of {size}"
             )

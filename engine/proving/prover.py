@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from backends.base import Reader
 from engine.errors import CorruptionError, InvalidInputError, RefusedError
 from engine.journal import read_log
 from engine.past import past_store
 from engine.proving.log_witnesses import LogWitnesses, opening_of
+from engine.proving.refusals import NeverRecorded, NotSo
 from engine.proving.trees import open_tree
 from engine.proving.witnesses import Witnesses
 from engine.store import Store
@@ -41,6 +42,15 @@ class Proof:
     """How many events had to be replayed for it."""
 
 
+class _Ground(NamedTuple):
+    """What all claims of a proof stand on."""
+
+    basis: Basis
+    log: LogWitnesses
+    link: Link | None
+    opening: Opening | None
+
+
 def prove(store: Store, claims: Iterable[Claim], *, sizes: Mapping[bytes, int] = NO_SIZES) -> Proof:
     """A proof of `claims` against the overall root at the head.
 
@@ -61,7 +71,7 @@ def prove(store: Store, claims: Iterable[Claim], *, sizes: Mapping[bytes, int] =
         opening = opening_of(roots)
         basis = Root(roots.store_id, roots.overall, roots.size)
         log = LogWitnesses(store, rows, roots.size, {roots.overall: roots.size, **sizes})
-        return _assemble(wanted, basis, log, None, opening, Witnesses(store, rows), 0)
+        return _assemble(wanted, _Ground(basis, log, None, opening), Witnesses(store, rows))
 
 
 def prove_to(
@@ -81,15 +91,16 @@ def prove_to(
         _check_head(store, rows, head)
         log = LogWitnesses(store, rows, head.size, sizes)
         if log.paths.root(head.size) != head.root:
+            log.check_rows(head.size, head.root)
             raise RefusedError(f"the log of this store is another one at {head.size} events")
         if not any(isinstance(claim, kinds.StateClaim) for claim in wanted):
-            return _assemble(wanted, head, log, None, None, Witnesses(store, rows), 0)
+            return _assemble(wanted, _Ground(head, log, None, None), Witnesses(store, rows))
         seq = head.size - 1
-        opening, link = log.recorded(seq), log.link(seq)
+        ground = _Ground(head, log, log.link(seq), opening := log.recorded(seq))
         if opening_of(store.roots(rows)).roots == opening.roots:
-            return _assemble(wanted, head, log, link, opening, Witnesses(store, rows), 0)
+            return _assemble(wanted, ground, Witnesses(store, rows))
         with past_store(rows, seq) as past, past.view(*past.followers) as past_rows:
-            return _assemble(wanted, head, log, link, opening, Witnesses(past, past_rows), seq)
+            return _assemble(wanted, ground, Witnesses(past, past_rows), seq)
 
 
 def _check_head(store: Store, rows: Reader, head: LogHead) -> None:
@@ -109,26 +120,37 @@ def _ordered(claims: Iterable[Claim]) -> list[Claim]:
     return wanted
 
 
-def _assemble(
-    claims: list[Claim],
-    basis: Basis,
-    log: LogWitnesses,
-    link: Link | None,
-    opening: Opening | None,
-    state: Witnesses,
-    replayed: int,
-) -> Proof:
+def _assemble(claims: list[Claim], ground: _Ground, state: Witnesses, replayed: int = 0) -> Proof:
     found: list[list[Any]] = []
     for claim in ordered(claims):
-        fields = log.of(claim) if isinstance(claim, kinds.LogClaim) else state.of(claim)
+        try:
+            fields = ground.log.of(claim) if isinstance(claim, kinds.LogClaim) else state.of(claim)
+        except (NotSo, NeverRecorded) as error:
+            _check_refusal(error, ground, state)
+            raise
         found.append([claim.number, *fields])
     segments = state.index.table() if any(isinstance(claim, kinds.LISTS) for claim in claims) else None
     trees = {
         name: open_tree(state.rows, name, state.keys[name]) if state.keys[name] else None for name in TREES
     }
+    basis, log, link, opening = ground
     data = encode(ProofFile(link, opening, segments, trees, found))
     size = log.size if opening is None else opening.size
     return Proof(data, basis, tuple(claims), _verified(data, basis, claims), size, replayed)
+
+
+def _check_refusal(error: NotSo | NeverRecorded, ground: _Ground, state: Witnesses) -> None:
+    """Make sure that what is said to hold instead does: a refusal is an answer, and rows may be damaged.
+
+    Raises:
+        CorruptionError: it cannot be proved.
+    """
+    try:
+        _assemble([error.instead], ground, state.anew())
+    except (NotSo, NeverRecorded) as contradiction:
+        raise CorruptionError(
+            f"what is stored contradicts itself: {contradiction}", hint="run `engine verify-root`"
+        ) from contradiction
 
 
 def _verified(data: bytes, basis: Basis, claims: list[Claim]) -> tuple[Verified, ...]:

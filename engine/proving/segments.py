@@ -11,7 +11,7 @@ from engine.errors import CorruptionError
 from engine.followers.index import IndexFollower, read_summaries
 from engine.followers.postings import TermRow
 from engine.followers.row_blocks import BLOCK_ROWS, block_roots, decode_blocks
-from engine.followers.segments import SegmentName, describe
+from engine.followers.segments import LENGTHS, SegmentName, describe
 from proofs.file import Segments
 from proofs.hashing import inner_row_hash
 from proofs.rows import row_leaf, rows_root
@@ -82,7 +82,13 @@ class _Blocks:
 
     def _rows(self, block: int) -> Sequence[TermRow]:
         rows = self._load(block)
-        self._leaves[block] = [row_leaf(*row) for row in rows]
+        leaves = [row_leaf(*row) for row in rows]
+        count = BLOCK_ROWS if block + 1 < len(self._firsts) else min(max(len(rows), 1), BLOCK_ROWS)
+        if len(rows) != count or rows[0][0] != self._firsts[block] or rows_root(leaves) != self._roots[block]:
+            raise CorruptionError(
+                f"block {block} of a segment is not of the rows it was made of", family="index"
+            )
+        self._leaves[block] = leaves
         return rows
 
     def _beside(self, first: int, count: int) -> bytes:
@@ -125,6 +131,8 @@ def _stored(rows: Reader, name: SegmentName) -> _Blocks:
     if raw is None:
         raise CorruptionError(f"{describe(name.blocks_key)}: missing", family="index")
     firsts, roots = decode_blocks(raw, describe(name.blocks_key))
+    if firsts[:1] != [LENGTHS]:
+        raise CorruptionError(f"{describe(name.blocks_key)}: not of this segment's rows", family="index")
     prefix = name.row_prefix
 
     def load(block: int) -> Sequence[TermRow]:

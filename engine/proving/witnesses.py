@@ -7,13 +7,15 @@ proof is verified before it is handed out.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NoReturn, ParamSpec, TypeVar
+from dataclasses import replace
+from typing import Any, ParamSpec, TypeVar
 
 from backends.base import Reader
 from engine.border import show_id
-from engine.errors import CorruptionError, NotFoundError, RefusedError
+from engine.errors import CorruptionError
 from engine.followers.trees import read_value
 from engine.layout import TAGS, ordinal_key, payload_key, value_key
+from engine.proving.refusals import NeverRecorded, NotSo
 from engine.proving.segments import IndexRows
 from engine.store import Store
 from proofs import claims as kinds
@@ -48,12 +50,16 @@ class Witnesses:
             self._index = IndexRows(self._store.index, self.rows)
         return self._index
 
+    def anew(self) -> Witnesses:
+        """Another one of the same snapshot, that no claim has called for anything."""
+        return Witnesses(self._store, self.rows)
+
     def of(self, claim: kinds.StateClaim) -> list[Any]:
         """The fields of the witness of `claim`.
 
         Raises:
-            RefusedError: the claim does not hold, or the payload it is to open is gone.
-            NotFoundError: it is about an atom or edge that was never recorded.
+            NotSo: the claim does not hold.
+            NeverRecorded: it is about an atom or edge that was never recorded.
             CorruptionError: a row is missing or malformed.
         """
         match claim:
@@ -72,7 +78,9 @@ class Witnesses:
         namespace = "atoms" if isinstance(claim, kinds.AtomIs) else "edges"
         value = self._value(namespace, claim.subject)
         if value.state != claim.state:
-            _refuse(f"it is {State(value.state).name.lower()}, not {claim.state.name.lower()}")
+            state = State(value.state)
+            problem = f"it is {state.name.lower()}, not {claim.state.name.lower()}"
+            raise NotSo(problem, replace(claim, state=state, opened=False))
         payload = self.rows.get(payload_key(value.payload_seq)) if claim.opened else None
         if claim.opened and payload is None:
             raise CorruptionError(f"payload {value.payload_seq} is missing", family="payload")
@@ -80,19 +88,24 @@ class Witnesses:
 
     def _absent(self, claim: kinds.NoAtom | kinds.NoEdge) -> list[Any]:
         namespace = "atoms" if isinstance(claim, kinds.NoAtom) else "edges"
-        if self.rows.get(value_key(namespace, claim.subject)) is not None:
-            _refuse("it is recorded", "claim the state it is in")
+        value = read_value(self.rows, namespace, claim.subject)
+        if value is not None:
+            raise NotSo("it is recorded", _in_state(claim, value))
         self._call(namespace, claim.subject)
         return []
 
     def _tag(self, claim: kinds.HasTag | kinds.LacksTag) -> list[Any]:
         value = self._value("atoms", claim.id)
         if value.state != State.LIVE:
-            _refuse(f"the atom is {State(value.state).name.lower()}, and only live ones are spoken of by tag")
+            problem = (
+                f"the atom is {State(value.state).name.lower()}, and only live ones are spoken of by tag"
+            )
+            raise NotSo(problem, _in_state(kinds.NoAtom(claim.id), value))
         chunk = self._set(Group.TAG, claim.identity, value.ordinal >> CHUNK_BITS)
         has = chunk is not None and _read(contains, chunk, value.ordinal & 0xFFFF)
         if has is not isinstance(claim, kinds.HasTag):
-            _refuse(f"the atom {'has' if has else 'lacks'} the tag {claim.identity!r}")
+            problem = f"the atom {'has' if has else 'lacks'} the tag {claim.identity!r}"
+            raise NotSo(problem, (kinds.HasTag if has else kinds.LacksTag)(claim.id, claim.identity))
         return [self._leaf("atoms", claim.id), chunk]
 
     def _tagged(self, claim: kinds.AtomsTagged | kinds.NoneTagged) -> list[Any]:
@@ -108,9 +121,12 @@ class Witnesses:
             both = _bits(chunk) & _bits(alive)
             live += [number << CHUNK_BITS | member for member in members_in(both)]
         if isinstance(claim, kinds.AtomsTagged):
-            return [sets, self._listed(live, f"no live atom has the tag {claim.identity!r}")]
+            if not live:
+                raise NotSo(f"no live atom has the tag {claim.identity!r}", kinds.NoneTagged(claim.identity))
+            return [sets, self._listed(live)]
         if live:
-            _refuse(f"{_counted(live)} the tag {claim.identity!r}")
+            problem = f"{_counted(live)} the tag {claim.identity!r}"
+            raise NotSo(problem, kinds.AtomsTagged(claim.identity))
         return [sets]
 
     def _mentioning(self, claim: kinds.AtomsMentioning | kinds.NoneMentioning) -> list[Any]:
@@ -127,14 +143,15 @@ class Witnesses:
         live = [ordinal for ordinal in mentioned if ordinal & 0xFFFF in alive[ordinal >> CHUNK_BITS]]
         shown = [entries, list(lives.values())]
         if isinstance(claim, kinds.AtomsMentioning):
-            return [*shown, self._listed(live, f"no live atom has the term {claim.term!r}")]
+            if not live:
+                raise NotSo(f"no live atom has the term {claim.term!r}", kinds.NoneMentioning(claim.term))
+            return [*shown, self._listed(live)]
         if live:
-            _refuse(f"{_counted(live)} the term {claim.term!r}")
+            problem = f"{_counted(live)} the term {claim.term!r}"
+            raise NotSo(problem, kinds.AtomsMentioning(claim.term))
         return shown
 
-    def _listed(self, ordinals: list[int], none: str) -> list[list[bytes]]:
-        if not ordinals:
-            _refuse(none, "claim that there is none")
+    def _listed(self, ordinals: list[int]) -> list[list[bytes]]:
         found = []
         for key, atom in zip(ordinals, self.rows.multi_get(list(map(ordinal_key, ordinals))), strict=True):
             if atom is None:
@@ -145,8 +162,9 @@ class Witnesses:
     def _value(self, namespace: str, key: bytes) -> Value:
         value = read_value(self.rows, namespace, key)
         if value is None:
-            what = f"atom {show_id(key)}" if namespace == "atoms" else "the edge"
-            raise NotFoundError(f"{what} was never recorded", hint="claim that it is not")
+            if namespace == "atoms":
+                raise NeverRecorded(f"atom {show_id(key)}", kinds.NoAtom(key))
+            raise NeverRecorded("the edge", kinds.NoEdge(key[:16], key[16:-16], key[-16:]))
         return value
 
     def _leaf(self, namespace: str, key: bytes) -> bytes:
@@ -173,8 +191,12 @@ def _counted(live: list[int]) -> str:
     return "1 live atom has" if len(live) == 1 else f"{len(live):,} live atoms have"
 
 
-def _refuse(problem: str, hint: str = "") -> NoReturn:
-    raise RefusedError(f"the claim does not hold: {problem}", hint=hint)
+def _in_state(claim: kinds.NoAtom | kinds.NoEdge, value: Value) -> kinds.AtomIs | kinds.EdgeIs:
+    """What holds where an atom or edge is recorded."""
+    state = State(value.state)
+    if isinstance(claim, kinds.NoAtom):
+        return kinds.AtomIs(claim.id, state, opened=False)
+    return kinds.EdgeIs(claim.src, claim.code, claim.dst, state, opened=False)
 
 
 def _read(read: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:

@@ -1,0 +1,27 @@
+"""Why a claim is not proved: because something else holds, which is named and could be proved."""
+
+from __future__ import annotations
+
+from engine.errors import NotFoundError, RefusedError
+from proofs.claims import StateClaim
+from proofs.words import words_of
+
+
+class NotSo(RefusedError):
+    """The claim does not hold; `instead` does."""
+
+    def __init__(self, problem: str, instead: StateClaim) -> None:
+        super().__init__(f"the claim does not hold: {problem}", hint=_hint(instead))
+        self.instead = instead
+
+
+class NeverRecorded(NotFoundError):
+    """The claim is about what was never recorded, which is what `instead` says."""
+
+    def __init__(self, what: str, instead: StateClaim) -> None:
+        super().__init__(f"{what} was never recorded", hint=_hint(instead))
+        self.instead = instead
+
+
+def _hint(instead: StateClaim) -> str:
+    return f"what holds is: {' '.join(words_of(instead))}"
