@@ -14,8 +14,11 @@ from engine.proving import prover
 from engine.proving.prover import Proof
 from engine.proving.words import claim_of
 from engine.store import Store
+from proofs.asked import head_of
 from proofs.basis import LogHead
 from proofs.claims import ALL, BeginsWithRoot, Claim
+from proofs.errors import ProofError
+from proofs.note import parse_note
 
 if TYPE_CHECKING:
     from engine.reading import Reading
@@ -25,21 +28,30 @@ def prove(
     memory: Reading,
     claims: Iterable[Claim | Sequence[str]],
     as_of: AsOf | None,
-    checkpoint: LogHead | None,
+    checkpoint: str | LogHead | None,
 ) -> Proof:
     """See `Reading.prove`."""
-    if checkpoint is not None:
-        instance(checkpoint, LogHead, "checkpoint")
-        if as_of is not None:
-            raise InvalidInputError("a checkpoint says of when it is: give that or as_of")
+    head = None if checkpoint is None else _head(checkpoint)
+    if head is not None and as_of is not None:
+        raise InvalidInputError("a checkpoint says of when it is: give that or as_of")
     if as_of is not None:
         with memory.as_of(as_of) as past:
             return replace(prove(past, claims, None, None), replayed=past.size)
     with translated():
         understood, sizes = _understood(memory.store, several(claims, "claims"))
-        if checkpoint is None:
+        if head is None:
             return prover.prove(memory.store, understood, sizes=sizes)
-        return prover.prove_to(memory.store, understood, checkpoint, sizes=sizes)
+        return prover.prove_to(memory.store, understood, head, sizes=sizes)
+
+
+def _head(checkpoint: str | LogHead) -> LogHead:
+    if not isinstance(checkpoint, str):
+        instance(checkpoint, LogHead, "checkpoint")
+        return checkpoint
+    try:
+        return head_of(parse_note(checkpoint.encode()).checkpoint)
+    except (ProofError, UnicodeEncodeError) as error:
+        raise InvalidInputError(f"the checkpoint is no note of a store: {error}") from error
 
 
 def _understood(store: Store, claims: Iterable[object]) -> tuple[list[Claim], dict[bytes, int]]:

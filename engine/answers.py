@@ -1,0 +1,157 @@
+"""What questions in words are answered with: recall and what is made of it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
+
+from engine.border import instance
+from engine.door import translated
+from engine.past import AsOf
+from engine.retrieval.answer import Recall
+from engine.retrieval.config import RecallConfig
+from engine.retrieval.duplicates import DuplicateGroup, duplicates
+from engine.retrieval.filters import NO_FILTERS, Filters
+from engine.retrieval.places import PlacesCache
+from engine.store import Store
+
+if TYPE_CHECKING:
+    from engine.reading import Reading
+    from engine.retrieval.bright import BrightGraph, BrightNode
+    from engine.retrieval.inflate import Context
+
+
+class Answers(ABC):
+    """The questions in words that a memory answers; the other queries are those of `engine.reading`."""
+
+    def __init__(self, store: Store, config: RecallConfig) -> None:
+        self.store = store
+        """For the parts of the engine itself; its methods raise the backends' errors, too."""
+        self.config = config
+        self._places = PlacesCache()
+
+    @abstractmethod
+    def as_of(self, moment: AsOf) -> AbstractContextManager[Reading]:
+        """The memory as it was at a moment, to ask any query of."""
+
+    def recall(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        budget: int | None = None,
+        filters: Filters = NO_FILTERS,
+        explain: bool = False,
+        as_of: AsOf | None = None,
+    ) -> Recall:
+        """The live atoms that answer a question best.
+
+        Args:
+            query: What you want to know, in words.
+            limit: At most so many hits; 10 where there is no budget either.
+            budget: Tokens that the hits' whole texts, with a heading each, may cost together.
+            filters: What an atom must be.
+            explain: Say what each signal added, and what was nearly a hit.
+            as_of: Ask the memory as it was then.
+        """
+        from engine.retrieval.recall import recall  # the whole protocol: not for every program
+
+        instance(filters, Filters, "filters")
+        if as_of is not None:
+            with self.as_of(as_of) as past:
+                return past.recall(query, limit=limit, budget=budget, filters=filters, explain=explain)
+        store = self.store
+        with translated(), store.view(store.tags, store.index) as rows:
+            return recall(
+                rows,
+                store.index,
+                self._places,
+                query,
+                limit=limit,
+                budget=budget,
+                filters=filters,
+                config=self.config,
+                explain=explain,
+            )
+
+    def context(
+        self,
+        query: str,
+        *,
+        budget: int = 2000,
+        filters: Filters = NO_FILTERS,
+        as_of: AsOf | None = None,
+    ) -> Context:
+        """What answers a question, with what stands around it, as a text for a prompt (Standard 065).
+
+        Args:
+            query: What you want to know, in words.
+            budget: Tokens that the text may cost, all of it counted; at least 16.
+            filters: What an atom must be, also one that only stands beside a hit.
+            as_of: Ask the memory as it was then.
+
+        Raises:
+            InvalidInputError: the budget is too small, or the query has nothing to search for.
+        """
+        from engine.retrieval.inflate import checked_budget, hits_wanted
+        from engine.retrieval.neighbours import inflated
+        from engine.retrieval.recall import recall  # the whole protocol: not for every program
+
+        instance(filters, Filters, "filters")
+        limit = hits_wanted(checked_budget(budget))
+        if as_of is not None:
+            with self.as_of(as_of) as past:
+                return past.context(query, budget=budget, filters=filters)
+        store = self.store
+        with translated(), store.view(store.tags, store.index) as rows:
+            found = recall(
+                rows, store.index, self._places, query, limit=limit, filters=filters, config=self.config
+            )
+            return inflated(rows, store.index.view(rows), found, filters, budget)
+
+    def duplicates(self, *, limit: int = 100, of: str | None = None) -> list[DuplicateGroup]:
+        """Groups of live atoms that say almost the same, each with the one to keep; changes nothing.
+
+        Args:
+            limit: At most so many groups, in the order of the atoms to keep.
+            of: Only the group of this atom.
+
+        Raises:
+            NotFoundError: `of` was never recorded.
+        """
+        store = self.store
+        with translated(), store.view(store.tags, store.index) as rows:
+            return duplicates(rows, store.index, limit=limit, of=of)
+
+    def bright_nodes(
+        self, query: str, *, limit: int = 10, filters: Filters = NO_FILTERS, as_of: AsOf | None = None
+    ) -> tuple[BrightNode, ...]:
+        """The atoms that a question lights up, the brightest first (Standard 065: Bright Node Protocol).
+
+        Args:
+            query: What you want to know, in words.
+            limit: At most so many: 1 to 50.
+            filters: What an atom must be.
+            as_of: Ask the memory as it was then.
+        """
+        return self.structured_graph(query, limit=limit, filters=filters, as_of=as_of).nodes
+
+    def structured_graph(
+        self, query: str, *, limit: int = 10, filters: Filters = NO_FILTERS, as_of: AsOf | None = None
+    ) -> BrightGraph:
+        """As `bright_nodes`, and what the lit atoms have to do with one another: at most 200 relations."""
+        from engine.retrieval.bright import checked_limit, graph_of
+        from engine.retrieval.recall import recall
+
+        instance(filters, Filters, "filters")
+        most = checked_limit(limit)
+        if as_of is not None:
+            with self.as_of(as_of) as past:
+                return past.structured_graph(query, limit=limit, filters=filters)
+        store = self.store
+        with translated(), store.view(store.tags, store.index) as rows:
+            answer = recall(
+                rows, store.index, self._places, query, limit=most, filters=filters, config=self.config
+            )
+            return graph_of(rows, store.index.view(rows), answer)
