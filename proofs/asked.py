@@ -49,13 +49,20 @@ def claims_of(words: Sequence[str], lines: bytes | None) -> list[Claim]:
     """
     if bool(words) == (lines is not None):
         raise ProofError("input", "give one claim, or a file of claims")
-    if lines is None:
-        return [parse_claim(words)]
+    return [parse_claim(words)] if lines is None else [parse_claim(line) for line in claim_lines(lines)]
+
+
+def claim_lines(data: bytes) -> list[list[str]]:
+    """The words on each line of a list of claims, lines without any left out.
+
+    Raises:
+        ProofError: the list is not UTF-8 (`input`).
+    """
     try:
-        text = lines.decode()
+        text = data.decode()
     except UnicodeDecodeError as error:
-        raise ProofError("input", "the file of claims is not UTF-8") from error
-    return [parse_claim(line.split(" ")) for line in text.split("\n") if line]
+        raise ProofError("input", "the list of claims is not UTF-8") from error
+    return [words for line in text.split("\n") if (words := line.split())]
 
 
 def described(basis: Basis, size: int) -> dict[str, str | int]:

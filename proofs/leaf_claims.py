@@ -53,6 +53,8 @@ def check_edge(claim: EdgeIs, fields: list[Any], places: Places) -> LiveEdge | T
     """
     raw, payload = shaped(fields, (RAW, MAYBE_RAW), "the witness of an edge")
     value = _value_in(claim.state, raw)
+    if value.ordinal:
+        raise ProofError("value", "the ordinal of an edge is 0")
     places.call("edges", claim.subject, raw)
     body = opened(payload, value.commitment, EventKind.EDGE_ADDED, wanted=claim.opened)
     if value.state == State.ERASED:

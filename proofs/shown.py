@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from dataclasses import fields
 from enum import IntEnum
 from typing import Any
@@ -36,6 +37,8 @@ def _plain(value: Any, name: str = "") -> Any:
         return {key: _plain(item, key) for key, item in value._asdict().items()}
     if isinstance(value, (tuple, list)):
         return [_plain(item) for item in value]
+    if isinstance(value, bytes) and name == "weight":
+        return struct.unpack(">f", value)[0]
     if isinstance(value, bytes):
         if name == "type":
             return type_name(value)

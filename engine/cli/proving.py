@@ -55,21 +55,22 @@ def prove(
     """Make a proof that somebody without the store can check.
 
     Claims: atom ID [STATE] [sealed], no-atom ID, edge SOURCE TYPE TARGET [STATE] [sealed], no-edge SOURCE
-    TYPE TARGET, tag ID TAG, no-tag ID TAG, tagged TAG, none-tagged TAG, term WORD, no-term WORD,
+    TYPE TARGET, tag ID TAG, no-tag ID TAG, tagged TAG, none-tagged TAG, term WORD, no-term WORD, term =TERM,
     event SEQ [sealed], prefix SIZE ROOT, root ROOT, prefix-root ROOT [SIZE]. A STATE is live, tombstoned or
     erased. `sealed` leaves the content out. What is not so is refused. Prints how to verify the proof.
     """
     from engine.notes.files import PUBLIC, replace_file
     from engine.notes.trust import read_note
-    from proofs.asked import head_of
 
     session = running(ctx)
     if bool(claim) == (claims is not None):
         raise InvalidInputError("give one claim in words, or --claims with a file of them")
     lines = [claim] if claim else _lines(claims or "")
-    head = None if checkpoint is None else head_of(read_note(checkpoint).checkpoint)
+    note = None if checkpoint is None else read_note(checkpoint).checkpoint.text
     with session.engine() as engine:
-        found = engine.prove(lines, as_of=moment(as_of), checkpoint=head)
+        found = engine.prove(lines, as_of=moment(as_of), checkpoint=note)
+    if claims is not None and not _is_whole(lines, found):
+        session.out.note(f"to verify it, write the claims down whole, as they are shown, not as in {claims}")
     if found.replayed:
         session.out.note(f"{counted(found.replayed, 'event')} replayed: the store has changed since")
     if out is None:
@@ -143,12 +144,13 @@ def verify_proof(
 
 def _lines(path: str) -> list[list[str]]:
     from engine.notes.files import read_file
+    from proofs.asked import claim_lines
+    from proofs.errors import ProofError
 
     try:
-        text = read_file(path, CLAIMS_BYTES_MAX).decode()
-    except UnicodeDecodeError:
-        raise InvalidInputError(f"{path} is not UTF-8") from None
-    return [one.split() for one in text.splitlines() if one.strip()]
+        return claim_lines(read_file(path, CLAIMS_BYTES_MAX))
+    except ProofError as error:
+        raise InvalidInputError(f"{path}: {error}") from None
 
 
 def _data(proof: Proof, out: str | None) -> dict[str, object]:
@@ -176,7 +178,19 @@ def _report(proof: Proof, file: str, claims: str | None, checkpoint: str | None)
     yield line("verify", _how_to_verify(proof, file, claims, checkpoint))
 
 
+def _is_whole(lines: list[list[str]], proof: Proof) -> bool:
+    """Whether a verifier who reads these lines asks for what was proved."""
+    from proofs.errors import ProofError
+    from proofs.words import parse_claim
+
+    try:
+        return [parse_claim(line) for line in lines] == list(proof.claims)
+    except ProofError:
+        return False
+
+
 def _how_to_verify(proof: Proof, file: str, claims: str | None, checkpoint: str | None) -> str:
+    """The command for the other side."""
     from uuid import UUID
 
     from proofs.words import words_of

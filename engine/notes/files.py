@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import sys
@@ -66,6 +67,8 @@ def replace_file(path: Path, data: bytes, mode: int) -> None:
     Raises:
         OSError: it cannot be written; the old bytes are still there.
     """
+    if not path.name:
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     new = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     make_file(new, data, mode)
     try:

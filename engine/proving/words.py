@@ -32,7 +32,8 @@ def claim_of(rows: Reader, words: Sequence[str]) -> Asked:
     """The claim that `words` make: those of `proofs.words`, and more freely written.
 
     Ids may be shortened to 4 digits, predicates go by their names, a tag may have its `#`, a word stands
-    for its analysed term, and behind `prefix-root ROOT` may stand how many events that root covers.
+    for its analysed term (behind `=` stands the term itself), and behind `prefix-root ROOT` may stand how
+    many events that root covers.
 
     Raises:
         InvalidInputError: the words make no claim.
@@ -61,11 +62,13 @@ def claim_of(rows: Reader, words: Sequence[str]) -> Asked:
 
 
 def term_of(word: str) -> str:
-    """The one term that a word is found by.
+    """The one term that a word is found by; behind `=` stands a term itself.
 
     Raises:
         InvalidInputError: it has none, or several of which it is not one itself.
     """
+    if word.startswith("="):
+        return word[1:]
     terms = list(dict.fromkeys(index_terms(word)))
     own = [term for term in terms if term in {word, word.casefold()}]
     if len(terms) == 1 or own:

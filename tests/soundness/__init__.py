@@ -1,0 +1,1 @@
+"""Whether the verifier refuses what it must: named rejects, mutations, and the checks that catch them."""

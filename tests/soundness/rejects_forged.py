@@ -1,0 +1,213 @@
+"""Named rejects against roots that a writer made wrong on purpose: x16 to x19."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from proofs.codec import encode_header
+from proofs.events import CheckpointDetail, EventKind, Header
+from proofs.hashing import EMPTY, commitment, inner_row_hash, key_digest, overall_root, value_digest
+from proofs.leaves import Value, encode_value
+from proofs.log import leaf_hash
+from proofs.rows import row_leaf, rows_root
+from proofs.segments import TAIL_LEVEL, Summary, index_root, segment_key
+from proofs.sets import Group, set_row
+from tests.reference.world import beside
+from tests.soundness.rejects import Cases, atom, part, reject
+from tests.soundness.support import items
+from tests.soundness.synthetic import opened, root_of, tree_of
+from tests.soundness.wire import WITNESSES, Case, packed
+
+STORE = b"\x33" * 16
+COUNT = 9
+"""Ordinals in the index of a forged store."""
+LIVE = set_row(Group.LIVE, "", 0)
+ALL_LIVE = b"".join(number.to_bytes(2, "little") for number in range(COUNT))
+Leaves = dict[bytes, bytes]
+
+
+class Forged(NamedTuple):
+    """A root over whatever its maker wants."""
+
+    atoms: Leaves
+    tags: Leaves
+    rows: list[tuple[bytes, bytes]]
+
+    @property
+    def row_leaves(self) -> list[bytes]:
+        """The leaves of the only segment."""
+        return [row_leaf(*row) for row in self.rows]
+
+    @property
+    def summary(self) -> Summary:
+        """That of the tail."""
+        return Summary(COUNT, 5, len(self.rows), rows_root(self.row_leaves))
+
+    @property
+    def opening(self) -> list[Any]:
+        """Of the overall root."""
+        index = index_root([(segment_key(TAIL_LEVEL, 0), self.summary)])
+        return [7, EMPTY, root_of(self.tree("atoms")), EMPTY, index, root_of(self.tree("tags"))]
+
+    def tree(self, namespace: str) -> Any:
+        """The tree of a namespace."""
+        given = self.atoms if namespace == "atoms" else self.tags
+        return tree_of(
+            {key_digest(namespace, key): value_digest(namespace, value) for key, value in given.items()}
+        )
+
+    def opened(self, namespace: str, keys: list[bytes]) -> list[bytes] | None:
+        """The honest opening of a namespace at some keys."""
+        return (
+            list(opened(self.tree(namespace), [key_digest(namespace, key) for key in keys])) if keys else None
+        )
+
+    def entry(self, at: int) -> list[Any]:
+        """What shows a row to be one of the segment, or with two rows that nothing is between them."""
+        return [at, self.rows[at][1], beside(self.row_leaves, {at})]
+
+    def between(self, at: int, count: int = 2) -> list[Any]:
+        """What shows rows to follow each other."""
+        flat = [one for key, value in self.rows[at : at + count] for one in (key, inner_row_hash(value))]
+        return [at, flat, beside(self.row_leaves, set(range(at, at + count)))]
+
+    def case(
+        self, reason: str, claim: list[Any], witness: list[Any], atoms: list[bytes], tags: list[bytes]
+    ) -> Case:
+        """A proof against this root, whose trees are opened at these keys."""
+        names = ("atoms", "edges", "index", "tags")
+        size, log_root, *roots = self.opening
+        root = overall_root(STORE, size, log_root, list(zip(names, roots, strict=True)))
+        listed = claim[0] in ("AtomsTagged", "NoneTagged", "AtomsMentioning", "NoneMentioning")
+        segments = [COUNT, [list(self.summary)[1:]]] if listed else None
+        trees = [self.opened("atoms", atoms), None, self.opened("tags", tags)]
+        data = packed(["memroot-proof", 1, None, self.opening, segments, *trees, [witness]])
+        return Case(reason, "verify", [data, ["Root", STORE, root, None], [claim]])
+
+
+def row(offsets: list[int], tfs: list[int], *, df: int | None = None, most: int | None = None) -> bytes:
+    """The bytes of a term's row."""
+    head = (len(offsets) if df is None else df).to_bytes(4, "big") + bytes(
+        [max(tfs) if most is None else most]
+    )
+    return head + b"".join(offset.to_bytes(2, "little") for offset in offsets) + bytes(tfs)
+
+
+def with_row(value: bytes) -> Forged:
+    """A store with one atom, whose only term has this row."""
+    return Forged(
+        {}, {LIVE: ALL_LIVE}, [(b"\0", b"lengths"), (b"\0\1", b"facts"), (b"sea", value), (b"tide", b"x")]
+    )
+
+
+WRONG_ROWS = {
+    "empty": b"",
+    "no documents": bytes(5),
+    "more documents than there are": row(list(range(COUNT + 1)), [1] * (COUNT + 1)),
+    "offset beyond": row([COUNT], [1]),
+    "offsets not ascending": row([2, 1], [1, 1]),
+    "offset twice": row([1, 1], [1, 1]),
+    "tf 0": row([1, 2], [0, 1]),
+    "another greatest tf": row([1], [1], most=2),
+    "longer": row([1], [1]) + b"\1",
+    "shorter": row([1], [1])[:-1],
+    "another count": row([1], [1], df=2),
+}
+
+
+@reject
+def x16_wrong_rows_under_a_root() -> Cases:
+    """A row that is not canonical is refused also where the root has it so, and never counts as none."""
+    for value in WRONG_ROWS.values():
+        forged = with_row(value)
+        for lives in ([None], [ALL_LIVE], []):
+            witness = [10, [forged.entry(2)], lives]
+            tags = [LIVE] if lives else []
+            reason = "row|form" if not lives else "row"
+            yield forged.case(reason, ["NoneMentioning", "sea"], witness, [], tags)
+        yield Case("row", "row", [value, COUNT])
+
+
+@reject
+def x17_rows_that_leave_room() -> Cases:
+    """The rows shown are in the segment, next to each other, and the term's place is between them."""
+    forged = with_row(row([1], [1]))
+    rows, claim = len(forged.rows), ["NoneMentioning", "sea"]
+    whole = forged.summary.root
+    for reason, term, entry in (
+        ("neighbours", "sea", forged.between(2)),
+        ("neighbours", "sea", forged.between(1)),
+        ("neighbours", "tide", forged.between(2)),
+        ("neighbours", "zebra", forged.between(2)),
+        ("neighbours", "aaa", forged.between(2)),
+        ("neighbours", "zebra", forged.between(2, 1)),
+        ("neighbours", "sea", forged.between(1, 1)),
+        ("neighbours", "sea", [rows, forged.between(1, 1)[1], whole]),
+        ("row", "sea", [rows, [b"a", EMPTY, b"z", EMPTY], whole]),
+        ("row", "sea", [rows + 7, [b"a", EMPTY, b"z", EMPTY], whole]),
+        ("row", "sea", [rows - 1, [b"a", EMPTY, b"z", EMPTY], beside(forged.row_leaves, {rows - 1})]),
+        ("row", "sea", [rows - 1, [b"a", EMPTY], whole]),
+        ("row", "sea", [rows, row([1], [1]), whole]),
+        ("row", "sea", [1 << 60, row([1], [1]), whole]),
+    ):
+        yield forged.case(reason, ["NoneMentioning", term], [10, [entry], []], [], [])
+    yield forged.case("list", claim, [10, [forged.entry(2)], [ALL_LIVE]], [], [LIVE])
+
+
+@reject
+def x18_wrong_sets_under_a_root() -> Cases:
+    """A chunk that is not canonical, or of ordinals that there are none of, is refused under such a root."""
+    value = encode_value(Value(0, 1, 1, 1, 1, 1, bytes(32)))
+    key = set_row(Group.TAG, "a", 0)
+    for chunk in (
+        b"",
+        b"\1",
+        b"\2\0\1\0",
+        b"\1\0\1\0",
+        bytes(8192),
+        b"\xff" * 8190,
+        bytes(8194),
+        bytes(8191),
+    ):
+        forged = Forged({atom(0): value}, {key: chunk, LIVE: ALL_LIVE}, with_row(b"").rows)
+        for name, number in (("HasTag", 5), ("LacksTag", 6)):
+            yield forged.case("chunk", [name, atom(0), "a"], [number, value, chunk], [atom(0)], [key])
+        yield forged.case("chunk", ["NoneTagged", "a"], [8, [[chunk, None]]], [], [key, LIVE])
+        live = Forged({}, {LIVE: chunk, key: ALL_LIVE}, with_row(row([1], [1])).rows)
+        yield live.case("chunk", ["NoneTagged", "a"], [8, [[ALL_LIVE, chunk]]], [], [key, LIVE])
+        yield live.case("chunk", ["NoneMentioning", "sea"], [10, [live.entry(2)], [chunk]], [], [LIVE])
+    beyond = ALL_LIVE + COUNT.to_bytes(2, "little")
+    forged = Forged({}, {key: beyond, LIVE: ALL_LIVE}, with_row(b"").rows)
+    yield forged.case("chunk", ["NoneTagged", "a"], [8, [[beyond, None]]], [], [key, LIVE])
+    twice = [[atom(0), encode_value(Value(0, number, 1, 1, 1, 1, bytes(32)))] for number in (0, 1)]
+    both = Forged({atom(0): value}, {key: b"\0\0\1\0", LIVE: ALL_LIVE}, with_row(b"").rows)
+    witness = [7, [[b"\0\0\1\0", ALL_LIVE]], twice]
+    yield both.case("list", ["AtomsTagged", "a"], witness, [atom(0)], [key, LIVE])
+
+
+@reject
+def x19_wrong_events_under_a_root() -> Cases:
+    """A body that is none is refused though it is committed to, and so is a checkpoint of another size."""
+    salt = bytes(32)
+    body = part(items(24)["edge@root"], WITNESSES, 0, 2)[32:]
+    for reason, other in (
+        ("encoding", b""),
+        ("encoding", b"\xd8\x1e\x82\1\2"),
+        ("encoding", b"\x9f\xff"),
+        ("encoding", body + b"\0"),
+        ("payload", body),
+        ("payload", packed([])),
+        ("payload", packed(["x"] * 12)),
+    ):
+        value = encode_value(Value(0, 1, 1, 1, 1, 1, commitment(salt, other)))
+        forged = Forged({atom(0): value}, {}, with_row(b"").rows)
+        yield forged.case(reason, ["AtomIs", atom(0), 0, True], [1, value, salt + other], [atom(0)], [])
+    names = ("atoms", "edges", "index", "tags")
+    for size in (1, 3):
+        root = overall_root(STORE, size, EMPTY, [(name, EMPTY) for name in names])
+        header = encode_header(
+            Header(0, 1, EventKind.CHECKPOINT, "user", bytes(32), None, CheckpointDetail(root))
+        )
+        trees = [[b"\3", b""], None, None]
+        data = packed(["memroot-proof", 1, [header, b""], [size, *5 * [EMPTY]], None, *trees, [[2]]])
+        yield Case("root", "verify", [data, ["LogHead", STORE, 1, leaf_hash(header)], [["NoAtom", atom(0)]]])

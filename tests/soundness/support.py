@@ -1,0 +1,154 @@
+"""Small stores without chance in them, and an honest proof of every claim in each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from uuid import UUID
+
+from backends.memory import MemoryBackend
+from engine.commands import Add, Command, Link, Tag, Tombstone, Unlink
+from engine.engine import Engine
+from engine.journal import read_log
+from engine.proving.prover import prove, prove_to
+from proofs import claims as kinds
+from proofs.basis import LogHead
+from proofs.claims import Claim
+from proofs.leaves import State
+from tests.engine.support import BEGIN, ticking
+from tests.engine.workloads import id_of
+from tests.soundness.wire import Item, plain_basis, plain_claim
+
+SIZES = (0, 1, 2, 3, 255, 256, 257, 1000)
+"""Atoms in the stores whose proofs are changed; the segments of an index begin at 256."""
+REFERENCES = b"\x06"
+
+
+@dataclass(frozen=True)
+class World:
+    """A store, and what is true of it."""
+
+    engine: Engine
+    atoms: int
+    earlier: bytes
+    """An overall root from before, which a checkpoint holds."""
+    head: LogHead
+    """Of the whole log, whose last event is a checkpoint."""
+
+    def item(self, name: str, claims: Sequence[Claim], *, by_log: bool) -> Item:
+        """An honest proof."""
+        store = self.engine.store
+        proof = prove_to(store, claims, self.head) if by_log else prove(store, claims)
+        return Item(name, proof.data, plain_basis(proof.basis), [plain_claim(claim) for claim in claims])
+
+
+def raw_id(number: int) -> bytes:
+    """The id of the n-th atom."""
+    return UUID(id_of(number)).bytes
+
+
+def engine_of(store: int) -> Engine:
+    """An engine on a new store of its own; the same number gives the same bytes."""
+
+    def salt(seq: int) -> bytes:
+        return sha256(b"soundness %d %d" % (store, seq)).digest()
+
+    return Engine(MemoryBackend(), clock=ticking(BEGIN + store), salts=salt)
+
+
+def commands(atoms: int) -> list[Command]:
+    """A history with atoms that are live, hidden and tagged, and edges that are there and gone."""
+    made: list[Command] = [
+        Add(
+            f"note {number} of {'kettles' if number % 3 == 0 else 'boilers'}",
+            id=id_of(number),
+            tags=["kitchen"] if number % 2 == 0 else ["heating", "old"],
+        )
+        for number in range(atoms)
+    ]
+    if atoms > 1:
+        made += [Link(id_of(0), "references", id_of(1)), Tag(id_of(1), ["kitchen"])]
+    if atoms > 2:
+        made += [
+            Link(id_of(1), "references", id_of(2)),
+            Unlink(id_of(1), "references", id_of(2)),
+            Add("a quagga", id=id_of(atoms)),
+            Tombstone(id_of(atoms), "extinct"),
+        ]
+    return made
+
+
+@cache
+def world(atoms: int, store: int = 0) -> World:
+    """The store of so many atoms; `store` tells apart those that differ in id and salts alone."""
+    engine = engine_of(store)
+    made = commands(atoms)
+    half = len(made) // 2
+    engine.apply(made[:half])
+    earlier = bytes.fromhex(engine.root().root)
+    engine.checkpoint()
+    engine.apply(made[half:])
+    engine.checkpoint()
+    log = read_log(engine.store.backend)
+    return World(
+        engine, atoms, earlier, LogHead(engine.store.identity.store_id, log.size, log.frontier.root())
+    )
+
+
+def claims_of(at: World) -> dict[str, list[Claim]]:
+    """A true claim of every kind that this store has, and several together.
+
+    What no store has is claimed absent of all of them: one gap has room for many absences, whose proofs are
+    the same bytes, so that those of one store may show another's.
+    """
+    last, found = at.head.size - 1, dict[str, Claim]()
+    found["no-atom"] = kinds.NoAtom(b"\x77" * 16)
+    found["no-edge"] = kinds.NoEdge(raw_id(1), REFERENCES, raw_id(0))
+    found["none-tagged"] = kinds.NoneTagged("garden")
+    found["no-term"] = kinds.NoneMentioning("unicorn")
+    found["no-term-between"] = kinds.NoneMentioning("lamp")
+    found["dead-term"] = kinds.NoneMentioning("quagga")
+    found["event"] = kinds.EventIs(last // 3)
+    found["event-closed"] = kinds.EventIs(last, opened=False)
+    found["root"] = kinds.RootRecorded(at.earlier)
+    found["prefix-root"] = kinds.BeginsWithRoot(at.earlier)
+    if at.atoms:
+        found["atom"] = kinds.AtomIs(raw_id(0))
+        found["atom-closed"] = kinds.AtomIs(raw_id(0), opened=False)
+        found["tag"] = kinds.HasTag(raw_id(0), "kitchen")
+        found["no-tag"] = kinds.LacksTag(raw_id(0), "garden")
+        found["no-tag-chunk"] = kinds.LacksTag(raw_id(0), "heating")
+        found["tagged"] = kinds.AtomsTagged("kitchen")
+        found["term"] = kinds.AtomsMentioning("kettl")
+    if at.atoms > 1:
+        found["edge"] = kinds.EdgeIs(raw_id(0), REFERENCES, raw_id(1))
+    if at.atoms > 2:
+        hidden = raw_id(at.atoms)
+        found["atom-hidden"] = kinds.AtomIs(hidden, State.TOMBSTONED)
+        found["edge-gone"] = kinds.EdgeIs(raw_id(1), REFERENCES, raw_id(2), State.TOMBSTONED, opened=False)
+    single = {name: [claim] for name, claim in found.items()}
+    names = [name for name in found if name not in ("atom-closed", "no-tag-chunk")]
+    return single | {"several": [found[name] for name in reversed(names)]} | {"prefix": [_prefix(at)]}
+
+
+def _prefix(at: World) -> Claim:
+    from engine.proving.log_paths import LogPaths
+
+    size = max(1, at.head.size // 2)
+    with at.engine.store.view() as rows:
+        return kinds.LogBegins(size, LogPaths(rows, at.head.size).root(size))
+
+
+@cache
+def items(atoms: int, store: int = 0) -> dict[str, Item]:
+    """The honest proofs of a store, each against both bases: `atom@root`, `atom@log` and so on."""
+    at = world(atoms, store)
+    return {
+        f"{name}@{'log' if by_log else 'root'}": at.item(
+            f"{name}@{'log' if by_log else 'root'}", claims, by_log=by_log
+        )
+        for name, claims in claims_of(at).items()
+        for by_log in (False, True)
+    }

@@ -1,0 +1,122 @@
+"""Proofs that others published, for the trees that are built as theirs are: RFC 6962 and Fuel."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.pages import PagedTree
+from engine.proving.trees import open_tree
+from proofs.errors import ProofError
+from proofs.log import leaf_hash
+from proofs.log_paths import check_consistency, check_inclusion
+from proofs.opening import opening_root
+from tests.shared import needs
+from tests.trees.support import SHA256_TREE, Rows, apply, leaves_after
+from tests.trees.test_vectors import NAMES, script
+
+RFC6962 = "vectors/rfc6962/transparency-dev"
+FUEL = "vectors/rfc6962/fuel-binary/binary_merkle_proofs.json"
+
+DECIDED_OTHERWISE = {
+    "consistency/additional/sizes-are-equal-one-and-proof-is-empty.json": "roots of 12 bytes: reject 39",
+}
+"""Vectors that are to be accepted there and are refused here → why."""
+
+
+def files(kind: str) -> list[Path]:
+    """The vectors of a kind."""
+    return sorted((needs(RFC6962) / kind).rglob("*.json"))
+
+
+def accepts(check: Callable[..., None], *given: object) -> bool:
+    """Whether a check passes; only a ProofError refuses."""
+    try:
+        check(*given)
+    except ProofError:
+        return False
+    return True
+
+
+def raw(text: str | None) -> bytes:
+    """The bytes of a field."""
+    return base64.b64decode(text or "")
+
+
+def agrees(kind: str, vector: dict[str, Any]) -> bool:
+    """Whether the verdict here is the published one."""
+    path = [raw(one) for one in vector["proof"] or []]
+    if kind == "inclusion":
+        leaf, root = raw(vector["leafHash"]), raw(vector["root"])
+        accepted = accepts(check_inclusion, vector["leafIdx"], vector["treeSize"], leaf, path, root)
+    else:
+        old, new = (vector["size1"], raw(vector["root1"])), (vector["size2"], raw(vector["root2"]))
+        accepted = accepts(check_consistency, *old, *new, path)
+    return accepted is not vector["wantErr"]
+
+
+@pytest.mark.parametrize("kind", ["inclusion", "consistency"])
+def test_verdicts_on_rfc_6962_are_the_public_ones(kind: str) -> None:
+    """Of 98 vectors of each kind all are decided alike, but those named above."""
+    other = [path for path in files(kind) if not agrees(kind, json.loads(path.read_text()))]
+    names = {str(path.relative_to(needs(RFC6962))) for path in other}
+    assert names == {name for name in DECIDED_OTHERWISE if name.startswith(kind)}
+    assert len(files(kind)) == 98
+
+
+@pytest.mark.parametrize("name", DECIDED_OTHERWISE)
+def test_what_is_decided_otherwise_is_refused_here(name: str) -> None:
+    """No vector that is to be refused there is accepted here: the difference is on the strict side."""
+    assert json.loads((needs(RFC6962) / name).read_text())["wantErr"] is False
+
+
+def test_verdicts_on_fuel_binary_proofs_are_the_public_ones() -> None:
+    """The eight Fuel vectors for RFC 6962 trees, of which four are to be refused, are decided alike."""
+    vectors = json.loads(needs(FUEL).read_text())["vectors"]
+    for vector in vectors:
+        path = [bytes.fromhex(one["value"]) for one in vector["proof_set"]]
+        root, data = bytes.fromhex(vector["root"]["value"]), bytes.fromhex(vector["data"]["value"])
+        given = vector["proof_index"], vector["num_leaves"], leaf_hash(data), path, root
+        assert accepts(check_inclusion, *given) is vector["expected_verification"], vector["name"]
+    assert len(vectors) == 8
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_openings_of_fuel_trees_lead_to_the_public_root(name: str) -> None:
+    """Every key of a Fuel script's final tree is shown there, and others are shown absent, by SHA-256."""
+    steps, root = script(name)
+    tree, rows = PagedTree("atoms", SHA256_TREE), Rows()
+    for step in steps:
+        apply(tree, rows, step)
+    leaves = leaves_after(steps)
+    absent = [sha256(b"absent %d" % number).digest() for number in range(20)]
+    removed = [key for step in steps for key in step if key not in leaves]
+    questions = [*([key] for key in [*leaves, *absent, *removed]), [*leaves, *absent, *removed]]
+    for keys in questions:
+        opening = open_tree(rows, "atoms", keys, SHA256_TREE)
+        assert opening_root({key: leaves.get(key) for key in keys}, *opening, SHA256_TREE) == root
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_openings_of_fuel_trees_show_nothing_else(name: str) -> None:
+    """No opening of a Fuel tree shows another value of a key, or that it is absent where it is not."""
+    steps, root = script(name)
+    tree, rows = PagedTree("atoms", SHA256_TREE), Rows()
+    for step in steps:
+        apply(tree, rows, step)
+    leaves = leaves_after(steps)
+    for key in [*leaves, *(sha256(b"absent %d" % number).digest() for number in range(20))]:
+        opening = open_tree(rows, "atoms", [key], SHA256_TREE)
+        for said in {None, bytes(32), sha256(b"other").digest(), *leaves.values()} - {leaves.get(key)}:
+            assert not accepts(_leads_to, {key: said}, opening.shape, opening.hashes, root)
+
+
+def _leads_to(keys: dict[bytes, bytes | None], shape: bytes, hashes: bytes, root: bytes) -> None:
+    if opening_root(keys, shape, hashes, SHA256_TREE) != root:
+        raise ProofError("tree", "another root")

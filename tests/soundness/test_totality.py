@@ -1,0 +1,196 @@
+"""Verifying ends, soon and with little memory, whatever the bytes are."""
+
+from __future__ import annotations
+
+import sys
+import tracemalloc
+from collections.abc import Callable
+from typing import TypeVar
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from proofs.errors import REASONS, ProofError
+from proofs.hashing import EMPTY, NAMESPACES, overall_root
+from proofs.limits import BUNDLE_BYTES_MAX
+from proofs.opening import opening_root
+from proofs.reading import strict
+from tests.soundness.recoding import head
+from tests.soundness.support import items
+from tests.soundness.wire import ATOMS, OPENING, Item, edited, packed, parts_of, refusal, replaced
+
+T = TypeVar("T")
+MEGABYTE = 1 << 20
+
+
+def seeds() -> list[Item]:
+    """Honest proofs of every kind of claim in a small store."""
+    return list(items(24).values())
+
+
+ITEMS = st.recursive(
+    st.none() | st.integers(0, (1 << 64) - 1) | st.binary(max_size=70) | st.text(max_size=9),
+    lambda inner: st.lists(inner, max_size=10),
+    max_leaves=20,
+)
+PROOFS = st.tuples(*(ITEMS,) * 7).map(lambda parts: packed(["memroot-proof", 1, *parts]))
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data())
+def test_any_bytes_are_refused_for_a_reason(data: st.DataObject) -> None:
+    """Any bytes, for any claims and basis, are refused for one of the reasons of the table, or are honest."""
+    item = data.draw(st.sampled_from(seeds()))
+    basis, claims = data.draw(st.sampled_from(seeds())).basis, item.claims
+    raw = data.draw(st.binary(max_size=300) | PROOFS | ITEMS.map(packed))
+    assert refusal("verify", [raw, basis, claims]) in REASONS
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data())
+def test_any_part_in_the_place_of_another_is_refused(data: st.DataObject) -> None:
+    """Whatever takes the place of something in an honest proof, it is refused for a reason."""
+    item = data.draw(st.sampled_from(seeds()))
+    parts = parts_of(item.data)
+    place = parts
+    while True:
+        at = data.draw(st.integers(0, len(place) - 1))
+        if not isinstance(place[at], list) or not place[at] or data.draw(st.booleans()):
+            place[at] = data.draw(ITEMS)
+            break
+        place = place[at]
+    raw = packed(parts)
+    assert raw == item.data or refusal("verify", [raw, item.basis, item.claims]) in REASONS
+
+
+KEYS = st.binary(min_size=32, max_size=32)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.dictionaries(KEYS, st.none() | KEYS, min_size=1, max_size=5),
+    st.binary(max_size=300),
+    st.binary(max_size=400),
+)
+def test_any_opening_has_one_root_or_none(
+    keys: dict[bytes, bytes | None], shape: bytes, hashes: bytes
+) -> None:
+    """Any shape and hashes give a digest, the same each time, or a refusal."""
+    raw = bytes(byte % 5 for byte in shape)
+
+    def root() -> bytes | str:
+        try:
+            return opening_root(keys, raw, hashes)
+        except ProofError as error:
+            return error.reason
+
+    found = root()
+    assert found == root()
+    assert found in REASONS or len(found) == 32
+
+
+HOSTILE = {
+    "arrays without end": b"\x81" * 60_000,
+    "indefinite arrays without end": b"\x9f" * 60_000,
+    "an array of 2^64 items": head(4, (1 << 64) - 1),
+    "an array of 2^32 items": head(4, 1 << 32) + bytes(1000),
+    "a string of 2^64 bytes": head(2, (1 << 64) - 1),
+    "a text of 2^63 bytes": head(3, 1 << 63) + b"a" * 1000,
+    "arrays of 2^64 items in each other": head(4, (1 << 64) - 1) * 100,
+    "a bignum": b"\xc2" + head(2, 60_000) + b"\xff" * 60_000,
+    "a fraction": b"\xd8\x1e\x82" + 2 * (b"\xc2" + head(2, 9000) + b"\xff" * 9000),
+    "a decimal": b"\xc4\x82\x1b" + b"\xff" * 8 + b"\x01",
+    "a pattern that backtracks": b"\xd8\x23" + head(3, 60) + b"(" * 20 + b"a*" * 10 + b")*" * 10,
+    "a shared item that holds itself": b"\xd8\x1c\x81\xd8\x1d\x00",
+    "references to strings": b"\xd9\x01\x00\x82\x61a\xd8\x19\x00",
+    "a map of one key many times": head(5, 9000) + b"\x00\x00" * 9000,
+    "a time far off": b"\xc1\x1b" + b"\xff" * 8,
+    "a date that is none": b"\xc0" + head(3, 20) + b"9999-99-99T99:99:99Z",
+    "text that is not UTF-8": b"\x62\xc3\x28",
+    "a lone surrogate": b"\x63\xed\xa0\x80",
+    "a break alone": b"\xff",
+    "half a number": b"\x1b\0\0",
+    "floats": head(4, 3) + b"\xf9\x7e\x00\xfa\x7f\x80\x00\x00\xfb" + bytes(8),
+    "an IP address": b"\xd9\x01\x04\x44" + bytes(4),
+    "a MIME message": b"\xd8\x24" + head(3, 5) + b"a:b\n\n",
+}
+"""Bytes on which decoders have used up stack, memory or time."""
+
+
+def spent(call: Callable[[], T]) -> tuple[T, int]:
+    """What `call` returns, and the most bytes that Python held for it."""
+    tracemalloc.start()
+    try:
+        return call(), tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_cbor_is_refused_before_it_is_decoded(name: str) -> None:
+    """It is refused as `encoding`, with some memory for messages and none for what it announces."""
+    item = items(24)["tagged@root"]
+    reason, memory = spent(lambda: refusal("verify", [HOSTILE[name], item.basis, item.claims]))
+    assert reason == "encoding"
+    assert memory < MEGABYTE
+
+
+@pytest.mark.parametrize("where", [(8, 0, 1), (8, 0, 2)])
+@pytest.mark.parametrize("name", [name for name, raw in HOSTILE.items() if len(raw) < 65_000])
+def test_hostile_cbor_is_refused_inside_of_byte_strings(name: str, where: tuple[int, ...]) -> None:
+    """The same bytes as a value or payload, whose own form is checked before it is decoded, are refused."""
+    item = items(24)["atom@root"]
+    raw = edited(item, lambda parts: replaced(parts, HOSTILE[name], *where))
+    assert refusal("verify", [raw, item.basis, item.claims]) in ("encoding", "payload")
+
+
+@pytest.mark.parametrize("item", [b"\x00", b"\x80", b"\xf6"])
+def test_more_items_than_a_proof_can_have_are_not_decoded(item: bytes) -> None:
+    """Of small items, each of which takes memory, there are at most 2^20, whatever the length."""
+    raw = head(4, 1 << 20) + item * (1 << 20)
+    with pytest.raises(ProofError) as refused:
+        strict(raw, "it")
+    assert refused.value.reason == "size"
+
+
+def test_a_proof_over_its_bound_is_not_looked_at() -> None:
+    """One byte more than 16 MiB is refused for its size, whatever it is."""
+    item = items(24)["tagged@root"]
+    assert refusal("verify", [bytes(BUNDLE_BYTES_MAX + 1), item.basis, item.claims]) == "size"
+
+
+def longest_way(case: int, sibling: bytes = b"\x11" * 32) -> Item:
+    """A proof against a made-up root whose opening is a way of 256 nodes."""
+    item = items(24)["no-atom@root"]
+    roots = [(name, b"\x22" * 32) for name in NAMESPACES]
+    root = overall_root(item.basis[1], 5, EMPTY, roots)
+
+    def change(parts: list[object]) -> None:
+        parts[OPENING] = [5, EMPTY, *(found for _, found in roots)]
+        parts[ATOMS] = [bytes(256) + bytes([case]), sibling * 256]
+
+    return item._replace(data=edited(item, change), basis=["Root", item.basis[1], root, None])
+
+
+@pytest.mark.parametrize(("case", "reason"), [(3, "tree"), (2, "other-leaf"), (0, "shape"), (9, "shape")])
+def test_a_long_way_needs_no_deep_stack(case: int, reason: str) -> None:
+    """An opening of 256 nodes is decided also where the caller has nearly used up the stack."""
+    item = longest_way(case)
+
+    def deeper(frames: int) -> str | None:
+        return deeper(frames - 1) if frames else refusal("verify", [item.data, item.basis, item.claims])
+
+    used = 0
+    frame = sys._getframe()
+    while frame.f_back:
+        used, frame = used + 1, frame.f_back
+    assert deeper(sys.getrecursionlimit() - used - 60) == reason
+
+
+def test_what_is_nested_16_deep_is_read_and_17_deep_is_not() -> None:
+    """The bound on arrays inside each other is 16, the outermost being 1."""
+    assert strict(b"\x81" * 15 + b"\x80", "it") is not None
+    assert strict(b"\x81" * 16 + b"\0", "it") is not None
+    with pytest.raises(ProofError):
+        strict(b"\x81" * 17 + b"\0", "it")

@@ -1,0 +1,85 @@
+"""What a writer who lies when making a store can have shown, and what not even that writer can."""
+
+from __future__ import annotations
+
+import pytest
+
+from proofs.leaves import Value, encode_value
+from proofs.sets import Group, set_row
+from tests.soundness.rejects import atom
+from tests.soundness.rejects_forged import ALL_LIVE, LIVE, Forged, row
+from tests.soundness.wire import refusal
+
+MEMBER = b"\1\0"
+TAG = set_row(Group.TAG, "a", 0)
+
+
+def value(ordinal: int, state: int = 0) -> bytes:
+    """The value of an atom."""
+    return encode_value(Value(state, ordinal, 1, 1, 1, 1, bytes(32)))
+
+
+def store(*rows: tuple[bytes, bytes]) -> Forged:
+    """A store with one atom, of ordinal 1, and these rows of terms behind the two that every segment has."""
+    tags = {LIVE: MEMBER, TAG: MEMBER}
+    return Forged({atom(0): value(1)}, tags, [(b"\0", b"lengths"), (b"\0\1", b"facts"), *rows])
+
+
+def shown(given: Forged, at: int, term: str = "ant") -> str | None:
+    """Whether the row `at` is refused as that of the term, whose only atom is the store's."""
+    witness = [9, [given.entry(at)], [MEMBER], [[atom(0), value(1)]]]
+    case = given.case("", ["AtomsMentioning", term], witness, [atom(0)], [LIVE])
+    return refusal(case.call, case.given)
+
+
+def absent(given: Forged, at: int, count: int = 2, term: str = "ant") -> str | None:
+    """Whether rows from `at` on are refused as leaving the term no place."""
+    case = given.case("", ["NoneMentioning", term], [10, [given.between(at, count)], []], [], [])
+    return refusal(case.call, case.given)
+
+
+ONE = row([1], [1])
+SORTED = store((b"ant", ONE), (b"sea", ONE))
+
+
+def test_of_rows_in_order_a_term_is_shown_or_absent_and_never_both() -> None:
+    """Where rows are in order and each is there once, no rows show a term that is there to be absent."""
+    assert shown(SORTED, 2) is None
+    assert {absent(SORTED, at) for at in range(3)} | {absent(SORTED, 3, 1)} == {"neighbours"}
+    assert absent(SORTED, 2, term="bee") is None
+    assert [shown(SORTED, at, "bee") for at in range(4)] == ["row"] * 4
+
+
+def test_the_order_of_rows_is_the_writers_word() -> None:
+    """Rows out of order can be shown to have a term and not to have it: only a replay finds that out."""
+    turned = store((b"sea", ONE), (b"ant", ONE))
+    assert shown(turned, 3) is None
+    assert absent(turned, 1) is None
+
+
+def test_that_rows_are_there_once_is_the_writers_word() -> None:
+    """A term that has two rows can be shown with either: only a replay finds that out."""
+    twice = store((b"ant", ONE), (b"ant", row([1], [7])))
+    assert [shown(twice, at) for at in (2, 3)] == [None, None]
+
+
+@pytest.mark.parametrize("state", [1, 2])
+def test_a_list_has_no_atom_that_its_own_value_says_is_not_live(state: int) -> None:
+    """Where sets and values contradict each other, no list is shown."""
+    given = Forged({atom(0): value(1, state)}, {LIVE: MEMBER, TAG: MEMBER}, SORTED.rows)
+    witness = [7, [[MEMBER, MEMBER]], [[atom(0), value(1, state)]]]
+    case = given.case("", ["AtomsTagged", "a"], witness, [atom(0)], [LIVE, TAG])
+    assert refusal(case.call, case.given) == "list"
+
+
+def test_an_atom_is_not_shown_with_and_without_a_tag() -> None:
+    """One chunk, or none, is under the root: for one atom, tag and root there is one answer."""
+    claims = {"HasTag": 5, "LacksTag": 6}
+    for tags, right in (({TAG: MEMBER}, "HasTag"), ({TAG: b"\2\0"}, "LacksTag"), ({}, "LacksTag")):
+        given = Forged({atom(0): value(1)}, tags | {LIVE: ALL_LIVE}, SORTED.rows)
+        for name, number in claims.items():
+            accepted = set()
+            for chunk in (MEMBER, b"\2\0", None):
+                case = given.case("", [name, atom(0), "a"], [number, value(1), chunk], [atom(0)], [TAG])
+                accepted.add(refusal(case.call, case.given))
+            assert (None in accepted) is (name == right)

@@ -1,0 +1,171 @@
+"""Questions to the verifier as plain data, so that another process can ask them of another verifier."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import fields
+from typing import Any, Final, NamedTuple
+
+import cbor2
+
+from proofs import claims as kinds
+from proofs.basis import Basis, LogHead, Root
+from proofs.claims import Claim
+from proofs.errors import ProofError
+from proofs.leaves import State
+from proofs.log_paths import check_consistency, check_inclusion
+from proofs.opening import opening_root
+from proofs.rows import read_postings, shown_root
+from proofs.verifier import verify
+
+LINK, OPENING, SEGMENTS, ATOMS, EDGES, TAGS, WITNESSES = range(2, 9)
+"""Where the parts of a proof stand in its array."""
+
+Plain = list[Any]
+
+
+class Item(NamedTuple):
+    """An honest proof: what it is verified against, and what it shows."""
+
+    name: str
+    data: bytes
+    basis: Plain
+    claims: list[Plain]
+
+
+class Case(NamedTuple):
+    """A call of the verifier that must be refused."""
+
+    reason: str
+    """Or several, with | between, where it depends on the hashes which of them it is."""
+    call: str
+    given: Plain
+
+    @property
+    def reasons(self) -> list[str]:
+        """For which it may be refused."""
+        return self.reason.split("|")
+
+
+def plain_claim(claim: Claim) -> Plain:
+    """A claim as its class's name and its fields."""
+    return [type(claim).__name__, *(getattr(claim, field.name) for field in fields(claim))]
+
+
+def plain_basis(basis: Basis) -> Plain:
+    """A basis as its class's name and its fields."""
+    return [type(basis).__name__, *(getattr(basis, field.name) for field in fields(basis))]
+
+
+def claim_of(plain: Sequence[Any]) -> Claim:
+    """The claim that `plain_claim` took apart; a state that is none is left as it is."""
+    kind = {made.__name__: made for made in kinds.ALL.values()}[plain[0]]
+    given = list(plain[1:])
+    for at, field in enumerate(fields(kind)):
+        if field.name == "state" and type(given[at]) is int and given[at] in set(State):
+            given[at] = State(given[at])
+    return kind(*given)
+
+
+def basis_of(plain: Sequence[Any]) -> Basis:
+    """The basis that `plain_basis` took apart."""
+    return LogHead(*plain[1:]) if plain[0] == "LogHead" else Root(*plain[1:])
+
+
+def show(data: bytes, basis: Plain, claims: list[Plain]) -> None:
+    """Verify a proof.
+
+    Raises:
+        ProofError: it is refused.
+    """
+    verify(data, basis_of(basis), [claim_of(claim) for claim in claims])
+
+
+def open_tree(keys: list[list[Any]], shape: bytes, hashes: bytes, root: bytes) -> None:
+    """Open a tree at key digests.
+
+    Raises:
+        ProofError: it is refused, or leads to another root.
+    """
+    if opening_root({key: value for key, value in keys}, shape, hashes) != root:  # noqa: C416  lists, not pairs
+        raise ProofError("tree", "another root")
+
+
+CALLS: Final[dict[str, Callable[..., object]]] = {
+    "verify": show,
+    "ask basis": lambda data, basis, claims: verify(data, basis, [claim_of(claim) for claim in claims]),
+    "ask claim": lambda data, basis, claim: verify(data, basis_of(basis), [claim]),
+    "opening": open_tree,
+    "inclusion": check_inclusion,
+    "consistency": check_consistency,
+    "claim": lambda *plain: claim_of(plain),
+    "lone surrogate": lambda name, *before: claim_of([name, *before, "\ud800"]),
+    "basis": lambda *plain: basis_of(plain),
+    "row": read_postings,
+    "rows": shown_root,
+}
+"""What can be asked."""
+
+
+def refusal(call: str, given: Plain) -> str | None:
+    """Why the verifier refuses; None if it does not. Whatever else it raises is let through."""
+    try:
+        CALLS[call](*given)
+    except ProofError as error:
+        return error.reason
+    return None
+
+
+def parts_of(data: bytes) -> Plain:
+    """The array that a proof is."""
+    parts: Plain = cbor2.loads(data)
+    return parts
+
+
+def packed(parts: object) -> bytes:
+    """The bytes of an array, in canonical form."""
+    return cbor2.dumps(parts, canonical=True)
+
+
+def edited(item: Item, change: Callable[[Plain], object]) -> bytes:
+    """The proof with its array changed in place by `change`."""
+    parts = parts_of(item.data)
+    change(parts)
+    return packed(parts)
+
+
+def replaced(parts: Plain, value: object, *path: int) -> None:
+    """Put `value` where `path` leads to."""
+    place = parts
+    for at in path[:-1]:
+        place = place[at]
+    place[path[-1]] = value
+
+
+def places(parts: object, path: tuple[int, ...] = ()) -> list[tuple[int, ...]]:
+    """The paths to everything in nested arrays, the arrays themselves included."""
+    found = [path] if path else []
+    if isinstance(parts, list):
+        for at, one in enumerate(parts):
+            found += places(one, (*path, at))
+    return found
+
+
+def at_path(parts: Any, path: tuple[int, ...]) -> Any:
+    """What stands there."""
+    for at in path:
+        if not isinstance(parts, list):
+            raise TypeError("only arrays have places in them")
+        parts = parts[at]
+    return parts
+
+
+def dump(items: Iterable[Item], cases: Iterable[tuple[str, Case]]) -> bytes:
+    """Items and named cases as bytes."""
+    return cbor2.dumps([[list(item) for item in items], [[name, *case] for name, case in cases]])
+
+
+def load(raw: bytes) -> tuple[list[Item], list[tuple[str, Case]]]:
+    """What `dump` wrote."""
+    items, cases = cbor2.loads(raw)
+    return [Item(*item) for item in items], [(name, Case(*case)) for name, *case in cases]
