@@ -21,7 +21,7 @@ from proofs.events import RESERVED_KINDS, AtomBody, EventKind, Header
 from proofs.hashing import FORMAT, NAMESPACES, SALT_BYTES
 from proofs.leaves import EdgeType, State
 from proofs.sets import Group
-from tests.spec_page import blocks, number, page, record_fields, stop_words, table
+from tests.spec_page import PAGE, blocks, number, page, record_fields, stop_words, table
 
 SECTIONS = (
     "What this is, and what a root promises",
@@ -46,6 +46,7 @@ SECTIONS = (
     "Proofs",
     "Checkpoints outside the store",
     "The log as tiles",
+    "Test vectors",
 )
 
 
@@ -55,7 +56,7 @@ def fields_of(cell: str) -> list[str]:
 
 
 def test_sections_stand_in_their_order() -> None:
-    """The twenty-two sections are there, numbered, and the appendix comes last."""
+    """The twenty-three sections are there, numbered, and the appendix comes last."""
     headings = re.findall(r"^## (.*)$", page(), re.MULTILINE)
     assert headings == [f"{n}. {title}" for n, title in enumerate(SECTIONS, 1)] + ["Appendix"]
 
@@ -206,6 +207,12 @@ def test_claims_are_listed() -> None:
 def test_reasons_are_listed() -> None:
     """The table of reasons is the one of the verifier."""
     assert {reason.strip("`"): meaning for reason, meaning in table("reasons")} == REASONS
+
+
+def test_files_of_test_vectors_are_listed() -> None:
+    """The table of test vectors has every file of them, and no other row."""
+    found = {path.name for path in (PAGE.parent / "tests" / "vectors").glob("*.json")}
+    assert {name for name, _ in table("vectors")} == found
 
 
 def test_stop_words_are_listed() -> None:

@@ -1,0 +1,157 @@
+"""One question to both verifiers: the real one of `proofs`, and the one written from SPEC alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from proofs import claims as kinds
+from proofs.basis import Basis as RealBasis
+from proofs.basis import LogHead, Root
+from proofs.claims import Claim as RealClaim
+from proofs.errors import ProofError
+from proofs.leaves import State
+from proofs.verified import (
+    AllMentioning,
+    AllTagged,
+    LiveAtom,
+    LiveEdge,
+    LoggedEvent,
+    LogPrefix,
+    RecordedRoot,
+    Tagged,
+    TombstonedAtom,
+    TombstonedEdge,
+    Untagged,
+)
+from proofs.verified import Verified as Fact
+from proofs.verifier import verify
+from tests.reference.claims import Basis, Claim
+from tests.reference.refused import Refused
+from tests.reference.state import Shown
+from tests.reference.verifier import check
+
+
+class Answers(NamedTuple):
+    """What both say: what is shown, or the reason of a refusal."""
+
+    real: tuple[Fact, ...] | str
+    reference: list[Shown] | str
+
+    @property
+    def agree(self) -> bool:
+        """Whether both accept or both refuse; and if they accept, whether they show the same."""
+        if isinstance(self.real, str) or isinstance(self.reference, str):
+            return isinstance(self.real, str) and isinstance(self.reference, str)
+        return all(same(fact, shown) for fact, shown in zip(self.real, self.reference, strict=True))
+
+
+def ask(data: bytes, basis: Basis, claims: Sequence[Claim]) -> Answers:
+    """What both verifiers say of a proof; any other error than theirs is let through."""
+    real: tuple[Fact, ...] | str
+    reference: list[Shown] | str
+    try:
+        real = verify(data, real_basis(basis), [real_claim(*claim) for claim in claims])
+    except ProofError as error:
+        real = error.reason
+    try:
+        reference = check(data, basis, claims)
+    except Refused as error:
+        reference = error.reason
+    return Answers(real, reference)
+
+
+def real_basis(basis: Basis) -> RealBasis:
+    """The basis as the real verifier takes it.
+
+    Raises:
+        ProofError: it is none (`input`).
+    """
+    _, store_id, one, other = basis
+    if isinstance(one, bytes):
+        return Root(store_id, one, other)  # type: ignore[arg-type]  # a root has a size, or None
+    return LogHead(store_id, one, other)  # type: ignore[arg-type]  # a log head has a root
+
+
+def reference_basis(basis: RealBasis) -> Basis:
+    """The basis as the reference takes it."""
+    if isinstance(basis, Root):
+        return "root", basis.store_id, basis.root, basis.size
+    return "log", basis.store_id, basis.size, basis.root
+
+
+def real_claim(number: int, subject: bytes, state: int | None, opened: bool) -> RealClaim:
+    """The claim of a number and a subject.
+
+    Raises:
+        ProofError: there is none (`input`).
+    """
+    if number not in kinds.ALL or (opened and number not in (1, 3, 11)):
+        raise ProofError("input", f"no claim {number} like this")
+    kind: type[RealClaim] = kinds.ALL[number]
+    given: list[object] = _fields(number, subject)
+    if number in (1, 3):
+        given.append(State(state) if state in set(State) else state)
+    elif state is not None:
+        raise ProofError("input", f"claim {number} has no state")
+    if number in (1, 3, 11):
+        given.append(opened)
+    return kind(*given)  # type: ignore[arg-type]  # their constructors look at every field
+
+
+def _fields(number: int, subject: bytes) -> list[object]:
+    """The parts of a subject."""
+    if number in (3, 4):
+        return [subject[:16], subject[16:-16], subject[-16:]]
+    if number in (5, 6):
+        return [subject[:16], _text(subject[16:])]
+    if number in (7, 8, 9, 10):
+        return [_text(subject)]
+    if number in (11, 12):
+        if len(subject) != (8 if number == 11 else 40):
+            raise ProofError("input", "a subject of another width")
+        return [int.from_bytes(subject[:8], "big"), *([subject[8:]] if number == 12 else [])]
+    return [subject]
+
+
+def _text(data: bytes) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise ProofError("input", "a subject that is not UTF-8") from error
+
+
+def reference_claim(claim: RealClaim) -> Claim:
+    """The claim as the reference takes it."""
+    state = int(claim.state) if isinstance(claim, (kinds.AtomIs, kinds.EdgeIs)) else None
+    opened = isinstance(claim, (kinds.AtomIs, kinds.EdgeIs, kinds.EventIs)) and claim.opened
+    return claim.number, claim.subject, state, opened
+
+
+def same(fact: Fact, shown: Shown) -> bool:
+    """Whether both show the same: state, ordinal, body, list, header or size, as far as the claim has it."""
+    match fact:
+        case LiveAtom() | TombstonedAtom() | LiveEdge() | TombstonedEdge():
+            body = None if fact.body is None else listed(fact.body)
+            value = [shown[name] for name in fact.value._fields]
+            return value == list(fact.value) and shown["body"] == body
+        case Tagged() | Untagged():
+            return bool(shown["ordinal"] == fact.value.ordinal)
+        case AllTagged() | AllMentioning():
+            return bool(shown["ids"] == [atom.id for atom in fact.atoms])
+        case LoggedEvent():
+            seen = [fact.header.seq, fact.header.time, fact.header.kind, fact.header.commitment]
+            body = None if fact.body is None else listed(fact.body)
+            return seen == [shown[name] for name in ("seq", "time", "kind", "commitment")] and (
+                shown["body"] == body
+            )
+        case RecordedRoot():
+            return bool(shown["seq"] == fact.header.seq)
+        case LogPrefix():
+            return bool(shown["size"] == fact.size)
+    return True
+
+
+def listed(body: tuple[object, ...]) -> list[object]:
+    """A body as the list that was read; tuples in it as lists."""
+    return [listed(one) if isinstance(one, tuple) else one for one in body]

@@ -1,0 +1,177 @@
+"""A writer who commits to whatever a proof says: the roots that changed parts of a proof lead to, unchecked.
+
+Most changes of a proof are refused because a hash does not fit any more. Here all hashes are made to fit, so
+that only the other rules of SPEC 20 stand between the change and its acceptance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tests.reference import claims as c
+from tests.reference.cbor import read
+from tests.reference.claims import Claim
+from tests.reference.hashes import (
+    NAMESPACES,
+    bit,
+    digest,
+    in_namespace,
+    log_leaf,
+    overall,
+    root_by_path,
+    row_leaf,
+    rows_root,
+    segments_of,
+    summary,
+    tree_root,
+)
+from tests.reference.state import LIVE, TAGGED, set_row
+
+OPENING, SEGMENTS, TREES, WITNESSES = 3, 4, {"atoms": 5, "edges": 6, "tags": 7}, 8
+ORDINALS_MAX = 1 << 33
+Keys = dict[bytes, bytes | None]
+
+
+class Hopeless(Exception):
+    """The parts lead to no roots at all: there is nothing that could be committed to."""
+
+
+def rerooted(parts: list[Any], store_id: bytes, claims: Sequence[Claim]) -> bytes:
+    """Put into the opening the roots that the other parts lead to, and return the overall root.
+
+    Args:
+        parts: A proof against an overall root, changed at will; of `claims` in any order.
+        store_id: The store's id.
+        claims: What it is of.
+
+    Raises:
+        Hopeless: the change leaves nothing to be committed to.
+    """
+    ordered = sorted(claims, key=lambda claim: claim[:2])
+    try:
+        opening = parts[OPENING]
+        if parts[SEGMENTS] is not None and parts[SEGMENTS][0] > ORDINALS_MAX:
+            raise Hopeless("segments without end")
+        called: dict[str, Keys] = {name: {} for name in TREES}
+        for claim, witness in zip(ordered, parts[WITNESSES], strict=True):
+            collect(called, claim, witness[1:], parts[SEGMENTS])
+        for name, at in TREES.items():
+            if parts[at] is not None and called[name]:
+                opening[2 + NAMESPACES.index(name)] = tree(name, called[name], *parts[at])
+        if parts[SEGMENTS] is not None:
+            opening[2 + NAMESPACES.index("index")] = index(parts[SEGMENTS], ordered, parts[WITNESSES])
+        opening[1] = log(ordered, parts[WITNESSES], opening)
+        return overall(store_id, opening[0], opening[1], opening[2:])
+    except (
+        TypeError,
+        ValueError,
+        IndexError,
+        KeyError,
+        OverflowError,
+        AttributeError,
+        StopIteration,
+    ) as error:
+        raise Hopeless(str(error)) from error
+
+
+def collect(called: dict[str, Keys], claim: Claim, witness: list[Any], segments: Any) -> None:
+    """The keys that a witness calls for, by namespace, with what it says of them."""
+    number, subject, _, _ = claim
+    if number in (c.ATOM, c.NO_ATOM, c.EDGE, c.NO_EDGE):
+        name = "atoms" if number in (c.ATOM, c.NO_ATOM) else "edges"
+        called[name][subject] = witness[0] if witness else None
+    elif number in (c.TAG, c.NO_TAG):
+        called["atoms"][subject[:16]] = witness[0]
+        value: Any = read(witness[0])
+        called["tags"][set_row(TAGGED, subject[16:], value[1] >> 16 & 0xFFFF)] = witness[1]
+    elif number in (c.TAGGED, c.NONE_TAGGED):
+        for at, entry in enumerate(witness[0]):
+            called["tags"][set_row(TAGGED, subject, at)] = entry and entry[0]
+            if entry is not None:
+                called["tags"][set_row(LIVE, b"", at)] = entry[1]
+    elif number in (c.TERM, c.NO_TERM):
+        for at, chunk in zip(chunk_numbers(witness[0], segments), witness[1], strict=False):
+            called["tags"][set_row(LIVE, b"", at)] = chunk
+    if number in (c.TAGGED, c.TERM):
+        called["atoms"] |= {atom: value for atom, value in witness[-1]}  # noqa: C416  lists, not pairs
+
+
+def chunk_numbers(shown: list[Any], segments: Any) -> list[int]:
+    """The numbers of the chunks in which rows have ordinals."""
+    found: set[int] = set()
+    for (_, start, _), (_, row, _) in zip(segments_of(segments[0]), shown, strict=False):
+        if isinstance(row, bytes):
+            end = min(5 + 2 * int.from_bytes(row[:4], "big"), len(row))
+            found |= {start + int.from_bytes(row[at : at + 2], "little") >> 16 for at in range(5, end, 2)}
+    return sorted(found)
+
+
+def tree(namespace: str, keys: Keys, shape: bytes, hashes: bytes) -> bytes:
+    """The root that an opening leads to, whatever its shape; what is missing of its hashes is zero."""
+    named = {
+        in_namespace("key", namespace, key): None
+        if value is None
+        else in_namespace("value", namespace, value)
+        for key, value in keys.items()
+    }
+    cases = iter(shape)
+    at = 0
+
+    def take(count: int) -> bytes:
+        nonlocal at
+        at += count
+        return hashes[at - count : at].ljust(count, b"\0")
+
+    def walk(some: Keys, depth: int) -> bytes:
+        case = next(cases)
+        if case == 0 and depth < 256:
+            sides = []
+            for side in (0, 1):
+                below = {key: value for key, value in some.items() if bit(key, depth) == side}
+                sides.append(walk(below, depth + 1) if below else take(32))
+            return digest("node", *sides)
+        if case == 1:
+            own = [(key, value) for key, value in some.items() if value is not None]
+            return digest("leaf", *own[0])
+        return digest("leaf", take(32), take(32)) if case == 2 else bytes(32)
+
+    return walk(named, 0)
+
+
+def index(segments: list[Any], ordered: list[Claim], witnesses: list[list[Any]]) -> bytes:
+    """The root of `index` with these segments, whose rows are those that the witnesses show."""
+    found = segments_of(segments[0])
+    for claim, witness in zip(ordered, witnesses, strict=True):
+        if claim[0] in (c.TERM, c.NO_TERM):
+            for one, entry in zip(segments[1], witness[1], strict=False):
+                one[2] = rows(claim[1], one[1], entry)
+    leaves = []
+    for (key, _, documents), (total, count, root) in zip(found, segments[1], strict=False):
+        value = summary(documents, total, count, root)
+        leaves.append((in_namespace("key", "index", key), in_namespace("value", "index", value)))
+    return tree_root(leaves)
+
+
+def rows(term: bytes, count: int, entry: list[Any]) -> bytes:
+    """The rows root that the row shown, or its neighbours, lead to."""
+    at, shown, hashes = entry
+    if isinstance(shown, bytes):
+        leaves = {at: row_leaf(term, digest("row-inner", shown))}
+    else:
+        leaves = {at + n // 2: row_leaf(shown[n], shown[n + 1]) for n in range(0, len(shown), 2)}
+    if not 0 < count < 1 << 40:
+        raise Hopeless("no tree has so many rows")
+    given = iter([hashes[n : n + 32].ljust(32, b"\0") for n in range(0, len(hashes), 32)])
+    return rows_root(count, leaves, lambda: next(given, bytes(32)))
+
+
+def log(ordered: list[Claim], witnesses: list[list[Any]], opening: list[Any]) -> bytes:
+    """The root that the first event shown leads to; without one, the root that is there."""
+    for claim, witness in zip(ordered, witnesses, strict=True):
+        if claim[0] in (c.EVENT, c.ROOT):
+            header: Any = read(witness[1])
+            path = [witness[-1][at : at + 32] for at in range(0, len(witness[-1]), 32)]
+            found = root_by_path(header[1], opening[0], log_leaf(witness[1]), path)
+            return opening[1] if found is None else found
+    return bytes(opening[1])

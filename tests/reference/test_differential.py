@@ -1,0 +1,281 @@
+"""Two verifiers, two provers, two computations of the roots: whatever they are given, they agree."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import islice
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from backends.memory import MemoryBackend
+from engine.engine import Engine
+from engine.journal import read_log, read_raw
+from engine.past import past_store
+from engine.proving.prover import prove, prove_to
+from engine.text.analyzer import index_terms
+from engine.text.words import STOP_WORDS
+from proofs.basis import LogHead
+from tests.engine.support import salt_of, ticking
+from tests.engine.workloads import commands
+from tests.reference import claims as c
+from tests.reference.both import ask, real_basis, real_claim, reference_basis, reference_claim
+from tests.reference.build import build, log_leaves
+from tests.reference.cases import ONE_EACH, large_case, small_case
+from tests.reference.cbor import Malformed, read, write
+from tests.reference.claims import Basis, Claim
+from tests.reference.reroot import Hopeless, rerooted
+from tests.reference.truths import of_log, of_state
+from tests.reference.world import World, mth, world
+from tests.soundness import mutations
+from tests.soundness.mutations import Attempt, Seed
+from tests.soundness.wire import Item, plain_basis, plain_claim
+from tests.spec_naive import Rows, all_roots
+
+STOP = frozenset(STOP_WORDS)
+KINDS = ("root", "log")
+Offered = tuple[bytes, Basis, list[Claim]]
+
+
+def agreed(data: bytes, basis: Basis, claims: list[Claim]) -> bool:
+    """Whether a proof is accepted, by both.
+
+    Raises:
+        AssertionError: one accepts and the other refuses, or they show different things.
+    """
+    answers = ask(data, basis, claims)
+    assert answers.agree, f"{answers}\n{data.hex()}\n{basis}\n{claims}"
+    return not isinstance(answers.real, str)
+
+
+def offered(attempt: Attempt) -> Offered:
+    """An attempt as the reference takes it."""
+    return attempt.data, reference_basis(attempt.basis), [reference_claim(one) for one in attempt.claims]
+
+
+def seed_of(name: str, data: bytes, basis: Basis, claims: list[Claim]) -> Seed:
+    """An honest proof as mutations take it."""
+    asked = [real_claim(*claim) for claim in claims]
+    trusted = real_basis(basis)
+    item = Item(name, data, plain_basis(trusted), [plain_claim(one) for one in asked])
+    return Seed(item, trusted, asked)
+
+
+@cache
+def seeds() -> list[Seed]:
+    """Honest proofs of the small journal, one or more of each kind, against both bases."""
+    case = small_case()
+    return [
+        seed_of(f"{name}@{kind}", case.proof(kind, claims), case.basis(kind), claims)
+        for name, claims in ONE_EACH.items()
+        for kind in KINDS
+    ]
+
+
+def agree_on_class(name: str, count: int, seed: int) -> int:
+    """How many wrong proofs of a class both refuse; all that either accepts, both do."""
+    attempts = mutations.CLASSES[name](seeds(), Random(f"differential {name} {seed}"))
+    return sum(not agreed(*offered(attempt)) for attempt in islice(attempts, count))
+
+
+@pytest.mark.parametrize("name", mutations.CLASSES)
+def test_verifiers_agree_on_mutants(name: str) -> None:
+    """Of each class of wrong proofs more than a thousand."""
+    assert agree_on_class(name, 1500, 1) > 500
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", range(2, 12))
+@pytest.mark.parametrize("name", mutations.CLASSES)
+def test_verifiers_agree_on_many_mutants(name: str, seed: int) -> None:
+    """Of each class of wrong proofs some ten thousands."""
+    assert agree_on_class(name, 20_000, seed)
+
+
+def odd_bytes(rng: Random, old: bytes) -> bytes:
+    """Other bytes in the place of some."""
+    at, stop = sorted((rng.randrange(len(old) + 1), rng.randrange(len(old) + 1)))
+    return rng.choice(
+        [
+            old[:at] + old[stop:],
+            old[:at] + rng.randbytes(rng.choice((1, 2, 8))) + old[at:],
+            old[:at] + bytes([old[at] ^ 1 << rng.randrange(8)]) + old[at + 1 :] if at < len(old) else b"",
+            old[:at] + old[at:stop] * 2 + old[stop:],
+        ]
+    )
+
+
+def odd_fields(rng: Random, old: bytes) -> bytes:
+    """The CBOR in some bytes with one of its fields changed, if there is any."""
+    salt = b"" if old[:1] >= b"\x80" else old[:32]
+    try:
+        fields: Any = read(old[len(salt) :])
+    except Malformed:
+        return odd_bytes(rng, old)
+    if not isinstance(fields, list) or not fields:
+        return odd_bytes(rng, old)
+    at = rng.randrange(len(fields))
+    fields[at] = rng.choice(
+        [0, 1, 2, 3, 255, 1 << 32, (1 << 53) + 1, 1 << 63, None, b"", bytes(32), "x", [], *fields]
+    )
+    return salt + write(fields)
+
+
+def places(item: Any, path: tuple[int, ...] = ()) -> list[tuple[int, ...]]:
+    """The paths to everything in nested arrays but the outermost."""
+    inner = (
+        [place for at, one in enumerate(item) for place in places(one, (*path, at))]
+        if isinstance(item, list)
+        else []
+    )
+    return inner + ([path] if path else [])
+
+
+def changed(parts: Any, rng: Random) -> None:
+    """One or two things changed in parts of a proof: the openings of trees, the segments, the witnesses."""
+    for _ in range(rng.choice((1, 1, 1, 2))):
+        paths = [path for path in places(parts) if path[0] >= 3 and len(path) > 1]
+        *way, last = rng.choice(paths)
+        place = parts
+        for at in way:
+            place = place[at]
+        old = place[last]
+        if isinstance(old, bytes):
+            place[last] = rng.choice([odd_bytes, odd_bytes, odd_fields])(rng, old)
+        elif isinstance(old, int):
+            place[last] = rng.choice([old + 1, abs(old - 1), 0, 256, 65_536, 1 << 32, (1 << 63) - 1, 1 << 63])
+        elif isinstance(old, list) and old:
+            rearranged(old, rng)
+        else:
+            place[last] = rng.choice([None, b"", b"\0", b"\1\0", [], 0])
+
+
+def rearranged(items: list[Any], rng: Random) -> None:
+    """An array with its last item dropped or one doubled, turned round, or empty."""
+    match rng.randrange(4):
+        case 0:
+            items.pop()
+        case 1:
+            items.append(rng.choice(items))
+        case 2:
+            items.reverse()
+        case _:
+            items.clear()
+
+
+def forged(seed: int, count: int) -> tuple[int, int]:
+    """How many proofs against roots that were made to fit both refuse, and how many both accept."""
+    rng, done = Random(f"forged {seed}"), [0, 0]
+    while sum(done) < count:
+        data, store_id, claims = rng.choice(honest())
+        parts: Any = read(data)
+        changed(parts, rng)
+        try:
+            root = rerooted(parts, store_id, claims)
+            data = write(parts)
+        except (Hopeless, OverflowError, StopIteration):
+            continue
+        done[agreed(data, ("root", store_id, root, None), claims)] += 1
+    return done[0], done[1]
+
+
+@cache
+def honest() -> list[tuple[bytes, bytes, list[Claim]]]:
+    """Proofs against overall roots, with the store's id: of the small journal, and of one with a segment."""
+    large, rng = large_case(), Random("honest")
+    every = sorted(large.truths("root"), key=lambda claim: claim[:2])
+    asked = [(small_case(), claims) for claims in ONE_EACH.values()]
+    for number in sorted({claim[0] for claim in every}):
+        asked += [(large, [rng.choice([one for one in every if one[0] == number])]) for _ in range(2)]
+    return [(case.proof("root", claims), case.basis("root")[1], claims) for case, claims in asked]
+
+
+def test_verifiers_agree_on_forged_roots() -> None:
+    """Where every hash was made to fit what was changed, the rules alone decide, and are the same."""
+    refused, accepted = forged(1, 4000)
+    assert refused > 2000
+    assert accepted > 100
+
+
+def test_an_edge_with_an_ordinal_is_refused() -> None:
+    """A value of an edge that has an ordinal is none, even where the root holds it."""
+    case, claims = small_case(), ONE_EACH["edge"]
+    parts: Any = read(case.proof("root", claims))
+    value: Any = read(parts[8][0][1])
+    parts[8][0][1] = write([value[0], 1, *value[2:]])
+    basis: Basis = ("root", case.basis("root")[1], rerooted(parts, case.basis("root")[1], claims), None)
+    assert ask(write(parts), basis, claims) == ("value", "value")
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", range(2, 22))
+def test_verifiers_agree_on_many_forged_roots(seed: int) -> None:
+    """The same, some ten thousands."""
+    refused, _ = forged(seed, 20_000)
+    assert refused
+
+
+def engine_of(count: int, seed: int) -> Engine:
+    """An engine after commands of all kinds, a checkpoint and one command more."""
+    engine = Engine(MemoryBackend(), clock=ticking(), salts=salt_of)
+    engine.apply(commands(count, seed))
+    engine.checkpoint()
+    engine.add("behind the checkpoint")
+    return engine
+
+
+def rows_of(engine: Engine) -> Rows:
+    """The journal of an engine."""
+    rows = engine.store.backend
+    return [(event.header, event.payload) for event in read_raw(rows, 0, read_log(rows).size, 1 << 40)]
+
+
+def some(claims: list[Claim], rng: Random) -> list[Claim]:
+    """One or two claims of each number, in any order."""
+    found: list[Claim] = []
+    for number in range(1, 15):
+        own = sorted((one for one in claims if one[0] == number), key=lambda one: one[:2])
+        found += rng.sample(own, min(len(own), 2))
+    rng.shuffle(found)
+    return found
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.integers(3, 40), st.integers(0, 1 << 32))
+def test_provers_make_the_same_bytes(count: int, seed: int) -> None:
+    """The proof of the engine is that of the naive builder, alone and in bundles, against both bases."""
+    engine, rng = engine_of(count, seed), Random(seed)
+    rows = rows_of(engine)
+    worlds: dict[int, World] = {
+        size: world(rows[:size], index_terms, STOP) for size in (len(rows) - 2, len(rows))
+    }
+    sizes = {one.roots["overall"]: size for size, one in worlds.items()}
+    head = LogHead(engine.store.identity.store_id, len(rows) - 1, mth(log_leaves(rows[:-1])))
+    for log, at in ((rows, worlds[len(rows)]), (rows[:-1], worlds[len(rows) - 2])):
+        asked = some(of_state(at) + of_log(worlds, log), rng)
+        known_edges = at.values["edges"]
+        asked = [one for one in asked if one[0] != c.NO_EDGE or one[1] not in known_edges]
+        for claims in [*([one] for one in asked), asked]:
+            real = [real_claim(*one) for one in claims]
+            store = engine.store
+            proof = (
+                prove(store, real, sizes=sizes) if log is rows else prove_to(store, real, head, sizes=sizes)
+            )
+            assert proof.data == build(log, reference_basis(proof.basis), claims, worlds)
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.integers(3, 25), st.integers(0, 1 << 32))
+def test_roots_are_the_same_at_every_seq(count: int, seed: int) -> None:
+    """The engine's roots after each event are those that the page alone gives for the events so far."""
+    engine = engine_of(count, seed)
+    rows = rows_of(engine)
+    for size in range(1, len(rows) + 1):
+        with past_store(engine.store.backend, size) as store, store.view(*store.followers) as at:
+            shown = store.roots(at).shown()
+        found = all_roots(rows[:size], index_terms, STOP)
+        expected = {"log": shown.log_root, "overall": shown.root, **shown.namespaces}
+        assert {name: root.hex() for name, root in found.items()} == expected

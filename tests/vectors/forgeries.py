@@ -1,0 +1,81 @@
+"""Proofs against the roots of writers who keep to no rules: every hash fits, and yet they are refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import chain
+from random import Random
+from typing import Any
+
+from tests.reference.cbor import Malformed, read, write
+from tests.reference.claims import Basis
+from tests.reference.reroot import Hopeless, rerooted
+from tests.vectors import mutations
+from tests.vectors.items import Edit, difference, edited, spans
+from tests.vectors.valid import Valid
+
+Forged = tuple[str, list[Edit], Basis]
+SPOILERS = (mutations.trees, mutations.hashes, mutations.witnesses, mutations.values, mutations.rows)
+
+
+def forgeries(one: Valid, rng: Random) -> Iterator[Forged]:
+    """Changes of a proof against an overall root, each with the root that the changed proof leads to."""
+    found = spans(one.data)
+    spoiled = chain.from_iterable(spoil(one.data, found, rng) for spoil in SPOILERS)
+    for change, edits in spoiled:
+        try:
+            parts: Any = read(edited(one.data, edits))
+            data, basis = forged(one, parts)
+        except (Malformed, Hopeless):
+            continue
+        yield f"{change}; the root made to fit", difference(one.data, data), basis
+    for name, change_parts in BY_HAND.items():
+        parts = read(one.data)
+        try:
+            change_parts(parts)
+            data, basis = forged(one, parts)
+        except (Hopeless, IndexError, TypeError):
+            continue
+        if data != one.data:
+            yield f"{name}; the root made to fit", difference(one.data, data), basis
+
+
+def forged(one: Valid, parts: Any) -> tuple[bytes, Basis]:
+    """A proof and its basis, after all roots were made to fit."""
+    root = rerooted(parts, one.basis[1], one.claims)
+    return write(parts), ("root", one.basis[1], root, None)
+
+
+def tree_without_end(parts: Any) -> None:
+    """A leaf below a node that has nothing on its other side."""
+    for at in (5, 6, 7):
+        if parts[at] is not None and parts[at][0][-1:] in (b"\1", b"\2"):
+            shape, hashes = parts[at]
+            parts[at] = [shape[:-1] + b"\0" + shape[-1:], hashes + bytes(32)]
+
+
+def empty_twins(parts: Any) -> None:
+    """A node with nothing on either side, in the place of nothing."""
+    for at in (5, 6, 7):
+        if parts[at] is not None and parts[at][0][-1:] == b"\3":
+            shape, hashes = parts[at]
+            parts[at] = [shape[:-1] + b"\0\3", hashes + bytes(32)]
+
+
+def witness(at: int, change: Callable[[bytes], bytes]) -> Callable[[Any], None]:
+    """A byte string in the first witness made into another."""
+
+    def apply(parts: Any) -> None:
+        parts[8][0][at] = change(parts[8][0][at])
+
+    return apply
+
+
+BY_HAND: dict[str, Callable[[Any], None]] = {
+    "a leaf one level too deep": tree_without_end,
+    "two empty sides for nothing": empty_twins,
+    "a chunk of bits with too few members": witness(2, lambda chunk: chunk[:1] * 8192),
+    "a chunk with its members turned round": witness(2, lambda chunk: chunk[2:] + chunk[:2]),
+    "a chunk with a member twice": witness(2, lambda chunk: chunk[:2] + chunk),
+}
+"""Name → change of the parts; where it does not apply, nothing comes of it."""

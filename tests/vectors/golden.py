@@ -1,0 +1,131 @@
+"""The golden journal: every kind of event, and texts beyond ASCII."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+from engine.engine import Engine
+from engine.text.analyzer import index_terms
+from engine.text.words import STOP_WORDS
+from proofs.events import EventKind
+from tests.spec_naive import all_roots, opened
+from tests.vectors.stores import BEGIN, Made, engine_of, made
+
+ROOTS = ("log", "atoms", "edges", "index", "tags", "overall")
+
+
+def clock() -> Iterator[int]:
+    """Seven seconds an event; event 20 comes an hour early, so that its time is that of the one before."""
+    for at in range(1 << 20):
+        yield BEGIN + 7_000_000 * at - (3_600_000_000 if at == 20 else 0)
+
+
+@cache
+def golden() -> Made:
+    """The store of the golden journal."""
+    engine = engine_of("golden", clock())
+    ids = texts(engine)
+    edges(engine, ids)
+    changes(engine, ids)
+    engine.checkpoint()
+    engine.actor = "later"
+    engine.revise(ids["pump"], content="The pump was replaced. 新しいポンプ。")
+    engine.link(ids["café"], "feeds", ids["pump"], weight=0.125)
+    engine.untag(ids["straße"], "STRASSE")
+    return made("golden", engine)
+
+
+def texts(engine: Engine) -> dict[str, str]:
+    """Atoms of all sorts, by a short name."""
+    engine.checkpoint()
+    found = {
+        "pump": engine.add("The pump runs at 3,000 rpm.", title="ADR-016", tags=("Pump", "plant")).subject,
+        "café": engine.add("Le café est fermé l'été.", tags=("Été", "plant"), created=0).subject,
+        "tokyo": engine.add("東京都に住んでいます。", source="日記/1.md", sequence=65_536).subject,
+        "li": engine.add("李：おはよう 👍", source="日記/1.md", sequence=131_072, key="greeting").subject,
+    }
+    engine.actor = "ingest"
+    found["caroline"] = engine.add("Caroline: Hey Mel!", source="chat#1", provenance="external").subject
+    found["again"] = engine.add("Caroline: Hey Mel!", source="chat#1", occurrence=1, trust=7).subject
+    found["straße"] = engine.add("Die Straße ist naß.", tags=("Straße", "ﬁn"), buckets=("b", "a")).subject
+    found["acme"] = engine.add("ACME", kind="entity", id="11111111-2222-8333-8444-555555555555").subject
+    found["empty"] = engine.add("…", title="Sea (ship)", provenance="quarantine", trust=0).subject
+    found["far"] = engine.add("C++ and snake_case, far away", created=1 << 62).subject
+    engine.actor = "user"
+    return found
+
+
+def edges(engine: Engine, ids: dict[str, str]) -> None:
+    """Edges and predicates; one edge comes, goes and comes back."""
+    engine.register_type("feeds")
+    engine.register_type("listens_on")
+    engine.link(ids["pump"], "references", ids["café"], weight=0.5, data=b"\xa1\x61k\x01")
+    engine.link(ids["pump"], "feeds", ids["acme"])
+    engine.link(ids["acme"], "listens_on", ids["pump"], weight=-1.0)
+    engine.unlink(ids["pump"], "feeds", ids["acme"], "burst: größer als erwartet")
+    engine.link(ids["pump"], "feeds", ids["acme"], weight=2.0)
+    engine.link(ids["tokyo"], "related_to", ids["li"])
+    engine.unlink(ids["tokyo"], "related_to", ids["li"])
+    engine.checkpoint()
+
+
+def changes(engine: Engine, ids: dict[str, str]) -> None:
+    """Revisions, atoms hidden and shown again, tags put on and taken off, one merge taken back."""
+    engine.revise(ids["pump"], content="The pump runs at 2,900 rpm.", title="ADR-016")
+    engine.revise(ids["straße"], content="Die Straße ist trocken.", title="Wetter")
+    engine.tag(ids["tokyo"], "東京", "plant")
+    engine.tag(ids["café"], "E\u0301te\u0301 2023", "new")
+    engine.untag(ids["café"], "PLANT")
+    engine.tombstone(ids["far"], "zu weit")
+    engine.tombstone(ids["empty"])
+    engine.revive(ids["empty"], "doch nicht")
+    engine.tombstone(ids["li"], "hidden 👋")
+    engine.link(ids["far"], "contradicts", ids["li"])
+    engine.checkpoint()
+    engine.merge(ids["caroline"], ids["again"], force=True)
+    engine.unmerge(ids["again"])
+    engine.revise(ids["café"], content="Le café est ouvert.", title=None)
+    engine.tag(ids["acme"], "K\u212aelvin", "ΣΊΣΥΦΟΣ")
+    engine.add("A last one: daemon, port 8080, sha256")
+    engine.add("the of and", title="The Who (band)", sequence=0)
+    engine.tombstone(ids["caroline"], "")
+    engine.revive(ids["li"])
+    engine.tag(ids["li"], "new")
+    engine.revise(ids["li"], content="李：こんばんは")
+    engine.unlink(ids["pump"], "references", ids["café"])
+    engine.add("Le café est ouvert.")
+    engine.actor = "agent-2"
+    engine.add(" ".join(f"word{n % 23} Größe" for n in range(90)), title="東京都", source="日記/2.md")
+    engine.add("the same text", source="a.md")
+    engine.add("the same text", source="b.md")
+    engine.link(ids["acme"], "feeds", ids["tokyo"])
+    engine.link(ids["tokyo"], "feeds", ids["acme"])
+    engine.unlink(ids["tokyo"], "feeds", ids["acme"])
+    engine.untag(ids["tokyo"], "東京")
+    engine.tombstone(ids["acme"], "\u202eright to left")
+
+
+def journal() -> dict[str, Any]:
+    """`journal.json`: the golden journal with all its roots, and every text that they need the terms of."""
+    rows, asked, events = golden().rows, dict[str, list[str]](), []
+
+    def terms(text: str) -> list[str]:
+        asked[text] = index_terms(text)
+        return asked[text]
+
+    for seq, (header, payload) in enumerate(rows):
+        kind = opened(header, payload)[0][3]
+        roots = all_roots(rows[: seq + 1], terms, frozenset(STOP_WORDS))
+        events.append(
+            {
+                "seq": seq,
+                "kind": EventKind(kind).name.lower(),
+                "header": header.hex(),
+                "payload": payload.hex(),
+                "roots": {name: roots[name].hex() for name in ROOTS},
+            }
+        )
+    listed = [{"text": text, "terms": found} for text, found in sorted(asked.items())]
+    return {"events": events, "terms": listed}

@@ -1,0 +1,251 @@
+"""Invalid proofs: valid ones spoilt, offered for other questions, or against roots made to fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+from random import Random
+from typing import NamedTuple
+
+from proofs.errors import ProofError
+from proofs.verifier import verify
+from tests.reference import claims as c
+from tests.reference.both import ask, real_basis, real_claim
+from tests.reference.cbor import UINT, head
+from tests.reference.claims import Basis, Claim
+from tests.vectors import codings, mutations
+from tests.vectors.forgeries import forgeries
+from tests.vectors.golden import golden
+from tests.vectors.items import Edit, dropped, edited, replaced, spans
+from tests.vectors.stores import plain
+from tests.vectors.valid import Valid, valid
+
+LONGEST = 4_000
+"""Bytes of a proof of which all mutations are listed."""
+EACH = 7
+"""Of one valid proof and one reason, how many are listed."""
+FORGERIES_EACH = 3
+"""The same of proofs against a root made to fit."""
+SHALLOW = ("form", "encoding", "kind", "missing", "unneeded", "root")
+"""Reasons that no root has a part in."""
+
+
+class Invalid(NamedTuple):
+    """A question and bytes that do not answer it."""
+
+    of: int
+    """The valid proof that it is made from."""
+    change: str
+    edits: list[Edit]
+    basis: Basis
+    claims: list[Claim]
+    reason: str
+
+
+class Wrong(NamedTuple):
+    """As `Invalid`, before it is known to be refused."""
+
+    change: str
+    edits: list[Edit]
+    basis: Basis
+    claims: list[Claim]
+
+
+def invalid() -> list[Invalid]:
+    """All of them, in the order of the file.
+
+    Raises:
+        AssertionError: the verifier accepts one.
+    """
+    found: list[Invalid] = []
+    seen: set[object] = set()
+    whole = first_of_each()
+    for n, one in enumerate(valid()):
+        rng = Random(f"invalid {n}")
+        own: list[Invalid] = []
+        for wrong in chain(spoilt(one, rng, n in whole), otherwise(one, rng) if n in whole else ()):
+            data = edited(one.data, wrong.edits)
+            key = (data, wrong.basis, tuple(wrong.claims))
+            if key not in seen and key != (one.data, one.basis, tuple(one.claims)):
+                seen.add(key)
+                own.append(Invalid(n, *wrong, refusal(data, wrong)))
+        found += thinned(own, rng)
+        if n in whole and one.basis[0] == "root":
+            found += forged(n, one, rng)
+    return found
+
+
+def thinned(given: list[Invalid], rng: Random) -> list[Invalid]:
+    """Some of each reason, in their order."""
+    by_reason: dict[str, list[int]] = {}
+    for at, one in enumerate(given):
+        by_reason.setdefault(one.reason, []).append(at)
+    kept = [rng.sample(some, min(EACH, len(some))) for some in by_reason.values()]
+    return [given[at] for at in sorted(chain.from_iterable(kept))]
+
+
+def refusal(data: bytes, wrong: Wrong) -> str:
+    """Why the verifier refuses."""
+    try:
+        verify(data, real_basis(wrong.basis), [real_claim(*claim) for claim in wrong.claims])
+    except ProofError as error:
+        return error.reason
+    raise AssertionError(f"accepted: {wrong.change} of {wrong.claims}")
+
+
+def first_of_each() -> set[int]:
+    """The numbers of the proofs of which all mutations are listed: one of each claim, basis and state."""
+    firsts: dict[object, int] = {}
+    for n, one in enumerate(valid()):
+        if one.store == "golden" and len(one.claims) == 1 and len(one.data) < LONGEST:
+            number, _, state, opens = one.claims[0]
+            firsts.setdefault((one.basis[0], number, state, opens), n)
+    several = [n for n, one in enumerate(valid()) if one.store == "plain-3" and len(one.claims) > 1]
+    wide = [n for n, one in enumerate(valid()) if one.store == "wide" and len(one.data) < LONGEST][:2]
+    return {*firsts.values(), *several, *wide}
+
+
+def spoilt(one: Valid, rng: Random, whole: bool) -> Iterator[Wrong]:
+    """The same question, other bytes."""
+    found = spans(one.data)
+    spoilers = mutations.ALL if whole and one.basis[0] == "root" else (codings.flipped, codings.lengths)
+    if whole and one.basis[0] == "log":
+        spoilers = (codings.flipped, mutations.parts, mutations.hashes)
+    made = chain.from_iterable(spoil(one.data, found, rng) for spoil in spoilers)
+    for change, edits in list(made) if whole else rng.sample(list(made), 2):
+        yield Wrong(change, edits, one.basis, one.claims)
+    if whole and one.basis[0] == "root" and one.claims[0][0] in (c.ATOM, c.TAGGED):
+        for change, edits in codings.sizes(one.data, found, rng):
+            yield Wrong(change, edits, one.basis, one.claims)
+
+
+def otherwise(one: Valid, rng: Random) -> Iterator[Wrong]:
+    """The same bytes, another question."""
+    for change, basis in other_bases(one):
+        yield Wrong(change, [], basis, one.claims)
+    for change, claims in other_claims(one):
+        yield Wrong(change, [], one.basis, claims)
+    if len(one.claims) == 1 and one.claims[0][0] in (c.TAG, c.NO_TAG, c.TAGGED, c.TERM):
+        number, subject, _, _ = one.claims[0]
+        found, sibling = spans(one.data), number + 1 if number % 2 else number - 1
+        edits = replaced(found[8, 0, 0], head(UINT, sibling))
+        yield Wrong(
+            f"asked for claim {sibling}, and said to be of it", edits, one.basis, [opposite(one.claims[0])]
+        )
+        if number in (c.TAGGED, c.TERM):
+            last = found[8, 0].number - 1
+            less = dropped(found, (8, 0, last))
+            edits = [less[0], *edits, less[1]]
+            change = f"asked for claim {sibling}, said to be of it, without the list"
+            yield Wrong(change, edits, one.basis, [(sibling, subject, None, False)])
+
+
+def opposite(claim: Claim) -> Claim:
+    """What denies a claim, or what it denies."""
+    number, subject, _, _ = claim
+    sibling = number + 1 if number % 2 else number - 1
+    return sibling, subject, 0 if sibling in c.WITH_STATE else None, False
+
+
+def other_bases(one: Valid) -> Iterator[tuple[str, Basis]]:
+    """Other roots, stores and sizes."""
+    store_id, root, size = c.parts_of(one.basis)
+    of_state = any(claim[0] in c.STATE_CLAIMS for claim in one.claims)
+    names_store = of_state or any(claim[0] == c.PREFIX_ROOT for claim in one.claims)
+    other = root[:31] + bytes([root[31] ^ 1])
+    if one.basis[0] == "root":
+        yield "against a root with its last bit flipped", ("root", store_id, other, size)
+        yield "against a root of zeros", ("root", store_id, bytes(32), None)
+        if size is not None:
+            yield "against the root of one event more", ("root", store_id, root, size + 1)
+        yield "against the root as of a log", ("log", store_id, size or 1, root)
+        if one.store == "golden":
+            older = golden().worlds[golden().checkpoint].roots["overall"]
+            yield "against an older root of the store", ("root", store_id, older, None)
+        yield "against another store's root", ("root", store_id, plain(1).worlds[2].roots["overall"], None)
+        yield "against a root of 31 bytes", ("root", store_id, root[:31], size)
+        yield "against a store id of 15 bytes", ("root", store_id[:15], root, size)
+    else:
+        yield "against a log root with its last bit flipped", ("log", store_id, size or 1, other)
+        yield "against a log of no events", ("log", store_id, 0, root)
+        if of_state:
+            yield "against a log of one event more", ("log", store_id, (size or 1) + 1, root)
+            yield "against a log of one event less", ("log", store_id, (size or 1) - 1, root)
+        yield "against the log root as an overall root", ("root", store_id, root, size)
+    if one.basis[0] == "root" or names_store:
+        basis: Basis = (one.basis[0], store_id[:15] + bytes([store_id[15] ^ 1]), *one.basis[2:])
+        yield "against another store's id", basis
+
+
+def other_claims(one: Valid) -> Iterator[tuple[str, list[Claim]]]:
+    """Other claims than those that the proof is of."""
+    first, *others = one.claims
+    number, subject, state, opens = first
+    yield "asked for nothing", []
+    yield "asked for the first claim twice", [first, *one.claims]
+    yield "asked for one claim more", [*one.claims, (c.EVENT, bytes(7) + b"\1", None, False)]
+    if others:
+        yield "asked for one claim less", others
+    yield (
+        f"asked for claim {opposite(first)[0]} of the same subject" if number < 11 else "asked for claim 15",
+        [
+            opposite(first) if number < 11 else (15, subject, None, False),
+            *others,
+        ],
+    )
+    if state is not None:
+        for wrong in {0, 1, 2} - {state}:
+            yield f"asked for state {wrong}", [(number, subject, wrong, opens and wrong != 2), *others]
+        yield "asked for state 3", [(number, subject, 3, False), *others]
+        yield "asked for the payload of what is erased", [(number, subject, 2, True), *others]
+    if number in c.WITH_PAYLOAD and state != 2:
+        yield (
+            "asked for it sealed" if opens else "asked for it opened",
+            [
+                (number, subject, state, not opens),
+                *others,
+            ],
+        )
+    if number in (c.TAG, c.NO_TAG, c.TAGGED, c.NONE_TAGGED):
+        yield "asked for a tag that is no identity", [(number, subject + b"Q", None, False), *others]
+    elif number in (c.TERM, c.NO_TERM):
+        yield "asked for a term of 65 bytes", [(number, b"a" * 65, None, False), *others]
+        yield "asked for a term that begins with 01", [(number, b"\1" + subject[:60], None, False), *others]
+    else:
+        yield "asked with a subject a byte short", [(number, subject[:-1], state, opens), *others]
+    if number in (c.ATOM, c.NO_ATOM):
+        yield "asked for the id of zeros", [(number, bytes(16), state, opens), *others]
+    for same in recorded(one, number):
+        if same != subject and (number, same) not in {claim[:2] for claim in others}:
+            yield (
+                "asked for another subject of which the claim "
+                + ("holds, too" if number in POSITIVE else "does not hold"),
+                [(number, same, state, opens), *others],
+            )
+            break
+
+
+POSITIVE = (c.ATOM, c.EDGE, c.TAG, c.TAGGED, c.TERM, c.EVENT, c.PREFIX, c.ROOT, c.PREFIX_ROOT)
+
+
+def recorded(of: Valid, number: int) -> list[bytes]:
+    """Subjects of which a positive claim holds on the same basis: the number's own, or the one it denies."""
+    asked = number if number in POSITIVE else number - 1
+    return [
+        claim[1]
+        for one in valid()
+        if one.store == of.store and one.basis[0] == of.basis[0]
+        for claim in one.claims
+        if claim[0] == asked
+    ]
+
+
+def forged(n: int, one: Valid, rng: Random) -> Iterator[Invalid]:
+    """Proofs against roots made to fit that are refused; the others show what such a writer committed to."""
+    listed: dict[str, int] = {}
+    for change, edits, basis in forgeries(one, rng):
+        answers = ask(edited(one.data, edits), basis, one.claims)
+        if isinstance(answers.real, str) and answers.real not in SHALLOW:
+            listed[answers.real] = listed.get(answers.real, 0) + 1
+            if listed[answers.real] <= FORGERIES_EACH:
+                yield Invalid(n, change, edits, basis, one.claims, answers.real)

@@ -1,0 +1,125 @@
+"""Where the items of a proof stand in its bytes, and edits of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from tests.reference.cbor import ARRAY, BYTES, NULL, TEXT, head, head_at
+
+Path = tuple[int, ...]
+Edit = tuple[int, int, bytes]
+"""Offset, how many bytes are taken out there, and what is put in their place."""
+
+
+class Span(NamedTuple):
+    """Where an item stands."""
+
+    path: Path
+    """Indices of arrays, from the outermost on."""
+    start: int
+    body: int
+    """Where what follows its head begins."""
+    end: int
+    kind: int
+    """Major type; 7 for null."""
+    number: int
+    """The number in its head: items of an array, bytes of a string, or the number it is."""
+
+
+def spans(data: bytes) -> dict[Path, Span]:
+    """Every item of a proof, by its path."""
+    found: dict[Path, Span] = {}
+    end = _span(data, 0, (), found)
+    if end != len(data):
+        raise ValueError("more than one item")
+    return found
+
+
+def _span(data: bytes, at: int, path: Path, found: dict[Path, Span]) -> int:
+    if data[at] == NULL:
+        found[path] = Span(path, at, at + 1, at + 1, 7, 0)
+        return at + 1
+    kind, number, body = head_at(data, at)
+    end = body + number if kind in (BYTES, TEXT) else body
+    for n in range(number if kind == ARRAY else 0):
+        end = _span(data, end, (*path, n), found)
+    found[path] = Span(path, at, body, end, kind, number)
+    return end
+
+
+def edited(data: bytes, edits: Sequence[Edit]) -> bytes:
+    """The bytes after edits, whose offsets are ascending and those of the bytes before any of them."""
+    out, at = b"", 0
+    for offset, length, new in edits:
+        if offset < at or offset + length > len(data):
+            raise ValueError("edits overlap, are out of order, or go beyond the end")
+        out += data[at:offset] + new
+        at = offset + length
+    return out + data[at:]
+
+
+def replaced(span: Span, new: bytes) -> list[Edit]:
+    """An item with another in its place."""
+    return [(span.start, span.end - span.start, new)]
+
+
+def headed(span: Span, count: int) -> Edit:
+    """The head of an array or string with another number."""
+    return span.start, span.body - span.start, head(span.kind, count)
+
+
+def dropped(found: dict[Path, Span], path: Path) -> list[Edit]:
+    """An array without one of its items."""
+    parent, span = found[path[:-1]], found[path]
+    return [headed(parent, parent.number - 1), (span.start, span.end - span.start, b"")]
+
+
+def added(found: dict[Path, Span], path: Path, at: int, new: bytes) -> list[Edit]:
+    """An array with an item more, at an index."""
+    parent = found[path]
+    place = parent.end if at == parent.number else found[*path, at].start
+    return merged([headed(parent, parent.number + 1), (place, 0, new)])
+
+
+def resized(span: Span, offset: int, length: int, new: bytes) -> list[Edit]:
+    """A string with `length` bytes from its own `offset` on replaced by `new`."""
+    count = span.number - length + len(new)
+    inner: Edit = (span.body + offset, length, new)
+    return [inner] if count == span.number else merged([headed(span, count), inner])
+
+
+def merged(edits: list[Edit]) -> list[Edit]:
+    """Edits of which those that touch are one."""
+    out: list[Edit] = []
+    for offset, length, new in edits:
+        if out and out[-1][0] + out[-1][1] == offset:
+            before = out.pop()
+            out.append((before[0], before[1] + length, before[2] + new))
+        else:
+            out.append((offset, length, new))
+    return out
+
+
+def difference(old: bytes, new: bytes) -> list[Edit]:
+    """Edits that make one proof of the other; small where few items differ."""
+    one, other = spans(old), spans(new)
+    edits: list[Edit] = []
+
+    def compare(path: Path) -> None:
+        a, b = one[path], other[path]
+        was, now = old[a.start : a.end], new[b.start : b.end]
+        if was == now:
+            return
+        if (a.kind, a.number) != (b.kind, b.number) or a.kind not in (ARRAY, BYTES):
+            edits.extend(replaced(a, now))
+        elif a.kind == ARRAY:
+            for n in range(a.number):
+                compare((*path, n))
+        else:
+            first = next(at for at in range(len(was)) if was[at] != now[at])
+            last = next(at for at in reversed(range(len(was))) if was[at] != now[at]) + 1
+            edits.append((a.start + first, last - first, now[first:last]))
+
+    compare(())
+    return merged(edits)

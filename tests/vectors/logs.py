@@ -1,0 +1,194 @@
+"""Paths of inclusion and consistency in logs of many sizes, and what is no such path."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from proofs.errors import ProofError
+from proofs.log import leaf_hash, node_hash
+from proofs.log_paths import check_consistency, check_inclusion
+
+SIZES = (*range(1, 66), 127, 128, 129, 255, 256, 257, 1023, 1024, 1025, 65_535, 65_536, 65_537)
+SPOILT = (1, 2, 3, 4, 5, 6, 7, 8, 13, 32, 33, 65, 257)
+"""Sizes of which invalid paths are listed."""
+EMPTY = bytes(32)
+
+Question = dict[str, Any]
+
+
+def entry(index: int) -> bytes:
+    """What stands at an index of these logs."""
+    return index.to_bytes(8, "big")
+
+
+@cache
+def leaf(index: int) -> bytes:
+    """The leaf of an entry."""
+    return leaf_hash(entry(index))
+
+
+@cache
+def range_root(start: int, stop: int) -> bytes:
+    """The root over some leaves."""
+    if stop - start == 1:
+        return leaf(start)
+    middle = start + split(stop - start)
+    return node_hash(range_root(start, middle), range_root(middle, stop))
+
+
+def split(count: int) -> int:
+    """The largest power of two below a number."""
+    return 1 << (count - 1).bit_length() - 1
+
+
+def inclusion(index: int, start: int, stop: int) -> list[bytes]:
+    """RFC 9162 2.1.3.1."""
+    if stop - start == 1:
+        return []
+    middle = start + split(stop - start)
+    if index < middle:
+        return [*inclusion(index, start, middle), range_root(middle, stop)]
+    return [*inclusion(index, middle, stop), range_root(start, middle)]
+
+
+def consistency(old: int, start: int, stop: int, whole: bool = True) -> list[bytes]:
+    """RFC 9162 2.1.4.1; `old` counts from the beginning of the log."""
+    if old == stop:
+        return [] if whole else [range_root(start, stop)]
+    middle = start + split(stop - start)
+    if old <= middle:
+        return [*consistency(old, start, middle, whole), range_root(middle, stop)]
+    return [*consistency(old, middle, stop, False), range_root(start, middle)]
+
+
+def included(size: int, index: int) -> Question:
+    """That an entry is in a log."""
+    return {
+        "size": size,
+        "root": range_root(0, size),
+        "index": index,
+        "leaf": leaf(index),
+        "path": inclusion(index, 0, size),
+    }
+
+
+def consistent(size: int, old: int) -> Question:
+    """That a log begins with another."""
+    return {
+        "size": size,
+        "root": range_root(0, size),
+        "old": old,
+        "old_root": range_root(0, old),
+        "path": consistency(old, 0, size),
+    }
+
+
+def logs() -> dict[str, Any]:
+    """`log.json`."""
+    ins = [included(size, index) for size in SIZES for index in places(size, 0, size - 1)]
+    cons = [consistent(size, old) for size in SIZES for old in places(size, 1, size)]
+    return {
+        "roots": [[size, range_root(0, size).hex()] for size in SIZES],
+        "inclusion": [shown(one) for one in ins],
+        "not_included": list(spoilt(ins, check_included)),
+        "consistency": [shown(one) for one in cons],
+        "not_consistent": list(spoilt(cons, check_consistent)),
+    }
+
+
+def places(size: int, first: int, last: int) -> list[int]:
+    """Some numbers from the first to the last: all of them for small logs."""
+    if size <= 9:
+        return list(range(first, last + 1))
+    return sorted({first, size // 2, split(size), last - 1, last})
+
+
+def shown(question: Question) -> Question:
+    """A question in hex; the hashes of a path as one string."""
+    return {
+        name: b"".join(value).hex() if name == "path" else value.hex() if isinstance(value, bytes) else value
+        for name, value in question.items()
+        if name not in ("root", "leaf", "old_root")
+    }
+
+
+def spoilt(questions: list[Question], check: Callable[[Question], None]) -> Iterator[Question]:
+    """What must be refused: some questions with one thing changed; what is not changed is left out."""
+    for n, question in enumerate(questions):
+        if question["size"] not in SPOILT or (n % 3 and question["size"] > 9):
+            continue
+        seen: list[Question] = [question]
+        for change, changed in changes(question):
+            wrong = question | changed
+            if wrong in seen:
+                continue
+            seen.append(wrong)
+            try:
+                check(wrong)
+            except ProofError as error:
+                values = {name: hexed(value) for name, value in changed.items()}
+                yield {"of": n, "change": change, "reason": error.reason, **values}
+            else:
+                raise AssertionError(f"accepted: {change} of {question}")
+
+
+def hexed(value: Any) -> Any:
+    """Hashes in hex, a path as one string."""
+    if isinstance(value, list):
+        return b"".join(value).hex()
+    return value.hex() if isinstance(value, bytes) else value
+
+
+def changes(question: Question) -> Iterator[tuple[str, Question]]:
+    """One thing changed at a time."""
+    path, size, root = question["path"], question["size"], question["root"]
+    yield "a zero hash behind the path", {"path": [*path, EMPTY]}
+    yield "a zero hash before the path", {"path": [EMPTY, *path]}
+    yield "the root behind the path", {"path": [*path, root]}
+    yield "no path", {"path": []}
+    yield "the first hash dropped", {"path": path[1:]}
+    yield "the last hash dropped", {"path": path[:-1]}
+    yield "the path the other way round", {"path": path[::-1]}
+    yield "the last hash twice", {"path": [*path, *path[-1:]]}
+    if path:
+        yield "a bit of the first hash flipped", {"path": [flip(path[0]), *path[1:]]}
+        yield "a bit of the last hash flipped", {"path": [*path[:-1], flip(path[-1])]}
+    yield "a bit of the root flipped", {"root": flip(root)}
+    yield "the size 0", {"size": 0}
+    yield "the size over its bound", {"size": 1 << 63}
+    if "index" in question:
+        yield "a bit of the leaf flipped", {"leaf": flip(question["leaf"])}
+        yield "the index that is the size", {"index": size}
+        yield "another index", {"index": question["index"] ^ 1}
+        yield "the root for the leaf", {"leaf": EMPTY if size == 1 else root}
+    else:
+        yield "a bit of the older root flipped", {"old_root": flip(question["old_root"])}
+        yield "the older size 0", {"old": 0}
+        yield "the older size one more than the size", {"old": size + 1}
+        if question["old"] != size:
+            yield "the roots swapped", {"root": question["old_root"], "old_root": root}
+
+
+def flip(digest: bytes) -> bytes:
+    """A hash with its last bit flipped."""
+    return digest[:-1] + bytes([digest[-1] ^ 1])
+
+
+def check_included(question: Mapping[str, Any]) -> None:
+    """Ask the real verifier.
+
+    Raises:
+        ProofError: it is refused.
+    """
+    check_inclusion(*(question[name] for name in ("index", "size", "leaf", "path", "root")))
+
+
+def check_consistent(question: Mapping[str, Any]) -> None:
+    """Ask the real verifier.
+
+    Raises:
+        ProofError: it is refused.
+    """
+    check_consistency(*(question[name] for name in ("old", "old_root", "size", "root", "path")))

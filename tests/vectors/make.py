@@ -1,0 +1,120 @@
+"""Write the test vectors, equal bytes each time: `python -m tests.vectors.make`; README.md explains them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+from proofs.verifier import examine
+from proofs.words import words_of
+from tests.reference import claims as c
+from tests.reference.both import real_basis, real_claim
+from tests.reference.claims import Basis, Claim
+from tests.vectors.golden import journal
+from tests.vectors.invalid import Invalid, invalid
+from tests.vectors.items import Edit
+from tests.vectors.logs import logs
+from tests.vectors.notes import notes
+from tests.vectors.shown import shown
+from tests.vectors.trees import trees
+from tests.vectors.valid import Valid, valid
+
+FOLDER: Final = Path(__file__).parent
+
+
+def proofs() -> dict[str, Any]:
+    """`proofs.json`."""
+    return {
+        "valid": [accepted(n, one) for n, one in enumerate(valid())],
+        "invalid": [refused(one) for one in invalid()],
+    }
+
+
+def accepted(n: int, one: Valid) -> dict[str, Any]:
+    """A valid proof with what it shows."""
+    found = examine(one.data, real_basis(one.basis), one.real_claims)
+    asked = {"basis": basis_of(one.basis), "claims": [claim_of(claim) for claim in one.claims]}
+    return {
+        "number": n,
+        "store": one.store,
+        **asked,
+        "proof": one.data.hex(),
+        "size": found.size,
+        "shown": [shown(fact) for fact in found.facts],
+    }
+
+
+def refused(one: Invalid) -> dict[str, Any]:
+    """An invalid proof; what it has in common with the valid one is left out."""
+    of, found = valid()[one.of], {"of": one.of, "change": one.change, "reason": one.reason}
+    if one.edits:
+        found["edits"] = [edit_of(edit) for edit in one.edits]
+    if one.basis != of.basis:
+        found["basis"] = basis_of(one.basis)
+    if one.claims != of.claims:
+        found["claims"] = [claim_of(claim, said=False) for claim in one.claims]
+    return found
+
+
+def edit_of(edit: Edit) -> list[Any]:
+    """Offset, length, hex, and how often that is repeated, if it is."""
+    offset, length, new = edit
+    if len(new) > 256 and new[5:] == new[5:6] * (len(new) - 5):
+        head, often = (new[:5], len(new) - 5) if new[:5] != new[5:6] * 5 else (b"", len(new))
+        return [offset, length, head.hex(), new[5:6].hex(), often]
+    return [offset, length, new.hex()]
+
+
+def basis_of(basis: Basis) -> dict[str, Any]:
+    """A basis by the names of its parts."""
+    store_id, root, size = c.parts_of(basis)
+    return {"kind": basis[0], "store": store_id.hex(), "size": size, "root": root.hex()}
+
+
+def claim_of(claim: Claim, *, said: bool = True) -> dict[str, Any]:
+    """A claim by the names of its parts; in words, too, if it is one."""
+    number, subject, state, opened = claim
+    found: dict[str, Any] = {"words": words_of(real_claim(*claim))} if said else {}
+    found |= {"number": number, "subject": subject.hex()}
+    if state is not None:
+        found["state"] = state
+    return found | {"opened": True} if opened else found
+
+
+def dumped(vectors: dict[str, Any]) -> bytes:
+    """JSON with one vector on each line."""
+    lists = []
+    for name, found in vectors.items():
+        if isinstance(found, dict):
+            lines = [f"  {json.dumps(key)}: {compact(value)}" for key, value in found.items()]
+            lists.append(f'"{name}": {{\n' + ",\n".join(lines) + "\n}")
+        else:
+            lists.append(f'"{name}": [\n' + ",\n".join(f"  {compact(one)}" for one in found) + "\n]")
+    return ("{\n" + ",\n".join(lists) + "\n}\n").encode("ascii")
+
+
+def compact(value: object) -> str:
+    """ASCII JSON without spaces."""
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=True)
+
+
+FILES: Final[dict[str, Callable[[], dict[str, Any]]]] = {
+    "trees.json": trees,
+    "proofs.json": proofs,
+    "log.json": logs,
+    "notes.json": notes,
+    "journal.json": journal,
+}
+"""File → what is in it."""
+
+
+def main() -> None:
+    """Write all files."""
+    for name, make in FILES.items():
+        (FOLDER / name).write_bytes(dumped(make()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,162 @@
+"""The stores that the vectors are made of: every byte of them follows from this file and the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+from backends.memory import MemoryBackend
+from engine.commands import Add
+from engine.engine import Engine
+from engine.journal import read_raw
+from engine.replay import replay
+from engine.store import Store
+from engine.text.analyzer import index_terms
+from engine.text.words import STOP_WORDS
+from tests.reference.hashes import NAMESPACES, overall
+from tests.reference.state import LIVE, TAGGED, set_row
+from tests.reference.world import World, world
+from tests.spec_facts import Document
+from tests.spec_naive import Rows, chunk_bytes, dumps, index_leaves, tree_root
+
+BEGIN = 1_700_000_000_000_000
+"""When the clocks of the vectors begin: a Tuesday in November 2023, in µs UTC."""
+
+
+def salt(store: str, seq: int) -> bytes:
+    """32 bytes that follow from a store's name and a seq; −1 gives the store's id, −2 its id key."""
+    return sha256(f"memroot vectors {store} {seq}".encode()).digest()
+
+
+def engine_of(store: str, clock: Iterator[int]) -> Engine:
+    """An engine on a new store of its own."""
+    return Engine(MemoryBackend(), clock=clock.__next__, salts=lambda seq: salt(store, seq))
+
+
+def ticks(first: int = BEGIN, step: int = 1_000_003) -> Iterator[int]:
+    """A clock that moves on each time it is read."""
+    while True:
+        yield first
+        first += step
+
+
+WORDS = (
+    "anvil",
+    "bell",
+    "clock",
+    "dish",
+    "engine",
+    "fork",
+    "gate",
+    "hammer",
+    "iron",
+    "jar",
+    "kettle",
+    "lamp",
+    "mill",
+)
+
+
+class Made(NamedTuple):
+    """A store with some events behind its last checkpoint."""
+
+    name: str
+    engine: Engine
+    past: Store
+    """As of its last checkpoint, that event included."""
+    rows: Rows
+    worlds: Mapping[int, World]
+    """What follows from all events, and from those before the last checkpoint, by their number."""
+
+    @property
+    def checkpoint(self) -> int:
+        """The seq of the last checkpoint."""
+        return min(self.worlds)
+
+
+def made(name: str, engine: Engine) -> Made:
+    """A store with all that follows from it."""
+    raw = list(read_raw(engine.store.backend, 0, engine.root().size, 1 << 40))
+    rows = [(event.header, event.payload) for event in raw]
+    last = max(event.entry.header.seq for event in raw if event.entry.header.kind == 10)
+    worlds = {size: world(rows[:size], index_terms, frozenset(STOP_WORDS)) for size in (last, len(rows))}
+    scratch = MemoryBackend()
+    replay(engine.store.backend, scratch, last + 1)
+    return Made(name, engine, Store(scratch, None), rows, worlds)
+
+
+@cache
+def plain(atoms: int) -> Made:
+    """A store of so many atoms, a checkpoint, and one tag behind it if there is an atom."""
+    name = f"plain-{atoms}"
+    engine = engine_of(name, ticks())
+    commands = [
+        Add(
+            f"{WORDS[number % 13]}{WORDS[number // 13 % 13]} {WORDS[number % 7 + 6]}{number}",
+            tags=("kitchen",) if number % 50 == 0 else ("heating", "old") if number % 60 == 1 else (),
+            source="lots.md",
+            sequence=number,
+        )
+        for number in range(atoms)
+    ]
+    ids = [receipt.subject for receipt in engine.apply_many(commands)]
+    if atoms > 2:
+        engine.link(ids[0], "references", ids[1])
+        engine.link(ids[1], "part_of", ids[2])
+        engine.unlink(ids[1], "part_of", ids[2])
+        engine.tombstone(ids[2], "broken")
+        engine.add("a quagga", key="extinct", source="lots.md")
+        engine.tombstone(engine.add("a quagga", key="extinct", source="lots.md").subject)
+    engine.checkpoint()
+    if atoms:
+        engine.tag(ids[0], "new")
+    return made(name, engine)
+
+
+COUNT = 65_540
+SHOWN = (5, 70, 256, 65_535, 65_537, 65_539)
+"""Ordinals whose atoms have the tag and the term `rare`; 70 is hidden, 256 is erased."""
+STATES = {70: 1, 256: 2}
+
+
+def wide_id(ordinal: int) -> bytes:
+    """The id of an atom in the wide store."""
+    return sha256(b"wide %d" % ordinal).digest()[:16]
+
+
+@cache
+def wide() -> World:
+    """What a journal of 65,540 atoms could lead to, without the journal and without most of the atoms."""
+    values = {
+        wide_id(at): [STATES.get(at, 0), at, 1, at + 1, at + 1, at + 1, salt("wide", at)] for at in SHOWN
+    }
+    erased = [2, 0, 3, 1, 2, 3, salt("wide", 3)]
+    edges = {wide_id(5) + b"\x80\0" + wide_id(70): erased}
+    plain_one, rare = Document(["word"], [], (0, 0, 0, 0)), Document(["rare"], [], (0, 0, 0, 0))
+    documents = [rare if at in SHOWN else plain_one for at in range(COUNT)]
+    tags: dict[bytes, bytes] = {}
+    for number, width in ((0, 65_536), (1, COUNT - 65_536)):
+        own = [at & 0xFFFF for at in SHOWN if at >> 16 == number]
+        alive = [at for at in range(width) if (number << 16) + at not in STATES]
+        tags |= {set_row(TAGGED, b"rare", number): chunk_bytes(own)}
+        tags |= {set_row(LIVE, b"", number): chunk_bytes(alive)}
+    leaves = {
+        "atoms": {key: dumps(value) for key, value in values.items()},
+        "edges": {key: dumps(value) for key, value in edges.items()},
+        "tags": tags,
+    }
+    roots = {name: tree_root(name, found) for name, found in leaves.items()}
+    roots["log"] = sha256(b"the log of the wide store").digest()
+    roots["index"] = tree_root("index", index_leaves(documents, frozenset()))
+    roots["overall"] = overall(WIDE_ID, 0, roots["log"], [roots[name] for name in NAMESPACES])
+    events: list[tuple[list[Any], list[Any]]] = [
+        ([1, 1, 1, 5, "", b"", None, wide_id(at), at, None], [["rare"]]) for at in SHOWN
+    ]
+    ids = {at: wide_id(at) for at in SHOWN}
+    found: dict[str, dict[bytes, list[Any]]] = {"atoms": values, "edges": edges}
+    return World([], events, found, roots, leaves, ids, documents, frozenset())
+
+
+WIDE_ID = salt("wide", -1)[:16]

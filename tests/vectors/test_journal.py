@@ -1,0 +1,85 @@
+"""The golden journal has its roots, by the engine and by the page alone."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from backends.base import Batch
+from backends.memory import MemoryBackend
+from engine.engine import Engine
+from engine.journal import encode_log, read_header, read_log
+from engine.layout import LOG, journal_key, payload_key
+from engine.past import past_store
+from engine.replay import replay
+from engine.text.analyzer import index_terms
+from engine.text.words import STOP_WORDS
+from proofs.log import Frontier, leaf_hash
+from tests import spec_naive as naive
+from tests.vectors.reading import read
+
+
+@cache
+def journal_rows() -> list[tuple[bytes, bytes]]:
+    """Headers and payloads of the golden journal."""
+    events = read("journal")["events"]
+    return [(bytes.fromhex(one["header"]), bytes.fromhex(one["payload"])) for one in events]
+
+
+def backend_of_journal() -> MemoryBackend:
+    """A backend with the journal and nothing that follows from it but the state of the log."""
+    backend, batch, frontier = MemoryBackend(), Batch(), Frontier()
+    for seq, (header, payload) in enumerate(journal_rows()):
+        batch.put(journal_key(seq), header)
+        batch.put(payload_key(seq), payload)
+        frontier.append(leaf_hash(header))
+    backend.write(batch)
+    last = Batch()
+    last.put(LOG, encode_log(read_header(backend, len(journal_rows()) - 1)[0].time, frontier))
+    backend.write(last)
+    return backend
+
+
+def test_replay_of_the_journal_gives_its_roots_at_every_seq() -> None:
+    """The engine's replay of the first events gives the roots that the file has for each of them."""
+    backend = backend_of_journal()
+    for one in read("journal")["events"]:
+        with past_store(backend, one["seq"] + 1) as store, store.view(*store.followers) as rows:
+            shown = store.roots(rows).shown()
+        found = {"log": shown.log_root, "overall": shown.root, **shown.namespaces}
+        assert found == one["roots"], one["seq"]
+
+
+def test_page_alone_gives_the_roots_of_the_journal_at_every_seq() -> None:
+    """From the rows and the terms in the file, the rules of the page give its roots."""
+    terms = {one["text"]: one["terms"] for one in read("journal")["terms"]}
+    for one in read("journal")["events"]:
+        rows = journal_rows()[: one["seq"] + 1]
+        found = naive.all_roots(rows, terms.__getitem__, frozenset(STOP_WORDS))
+        assert {name: root.hex() for name, root in found.items()} == one["roots"], one["seq"]
+
+
+def test_a_store_with_the_journal_verifies() -> None:
+    """The journal keeps all rules, its checkpoints included, and the last root is its own."""
+    target = MemoryBackend()
+    source = backend_of_journal()
+    replay(source, target, read_log(source).size)
+    root = read("journal")["events"][-1]["roots"]["overall"]
+    assert Engine(target).verify(expect=root).ok
+
+
+def test_terms_of_the_journal_are_those_of_the_analyzer() -> None:
+    """The terms that the file gives are those of the analyzer that the genesis names."""
+    for one in read("journal")["terms"]:
+        assert one["terms"] == index_terms(one["text"])
+
+
+def test_proofs_of_the_golden_store_are_against_the_roots_of_the_journal() -> None:
+    """A reader can make the proofs of the golden store from the journal: their bases are its roots."""
+    events, headers = read("journal")["events"], [header for header, _ in journal_rows()]
+    for vector in read("proofs")["valid"]:
+        if vector["store"] == "golden":
+            basis = vector["basis"]
+            if basis["kind"] == "root":
+                assert basis["root"] == events[-1]["roots"]["overall"]
+            else:
+                assert basis["root"] == naive.log_root(headers[: basis["size"]]).hex()

@@ -1,0 +1,134 @@
+"""The test vectors hold: for the code of the project, and for the code that knows only SPEC.md."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from proofs.errors import REASONS
+from proofs.events import EventKind
+from proofs.hashing import key_digest, value_digest
+from proofs.smt import root_of
+from proofs.verifier import examine
+from proofs.words import parse_claim
+from tests import spec_naive as naive
+from tests.reference import hashes
+from tests.reference.both import ask, real_basis, real_claim, same
+from tests.reference.claims import Basis, Claim
+from tests.vectors.items import Edit, edited
+from tests.vectors.make import FILES, FOLDER, dumped
+from tests.vectors.reading import Vector, read
+from tests.vectors.shown import shown
+
+BYTES_MAX = 2_600_000
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_files_are_what_the_script_makes(name: str) -> None:
+    """Made again, each file has the same bytes."""
+    assert dumped(FILES[name]()) == (FOLDER / name).read_bytes()
+
+
+def test_files_are_few_and_small() -> None:
+    """There are these files and no others, small enough to be kept with the code."""
+    found = sorted(FOLDER.glob("*.json"))
+    assert {path.name for path in found} == set(FILES)
+    assert sum(path.stat().st_size for path in found) < BYTES_MAX
+
+
+def test_files_have_enough_of_everything() -> None:
+    """Fifty trees, two hundred valid proofs and a thousand invalid ones, of all claims and all reasons."""
+    trees, proofs = read("trees"), read("proofs")
+    assert len(trees["keys"]) + len(trees["digests"]) >= 50
+    assert len(proofs["valid"]) >= 200
+    assert len(proofs["invalid"]) >= 1000
+    asked = {(one["basis"]["kind"], claim["number"]) for one in proofs["valid"] for claim in one["claims"]}
+    assert asked == {(kind, number) for kind in ("root", "log") for number in range(1, 15)}
+    files = (proofs["invalid"], read("notes")["invalid"], read("log")["not_included"])
+    # What a note's origin must be is said by no vector: any origin is a note's.
+    assert {one["reason"] for some in files for one in some} == set(REASONS) - {"origin"}
+    assert {one["kind"] for one in read("journal")["events"]} == {kind.name.lower() for kind in EventKind}
+
+
+def unhex(rows: list[list[str]]) -> list[list[bytes]]:
+    """Rows of hex strings as bytes."""
+    return [[bytes.fromhex(cell) for cell in row] for row in rows]
+
+
+def test_trees_of_keys_have_their_digests_and_roots() -> None:
+    """Key digests and roots are those of the project and of the page."""
+    for tree in read("trees")["keys"]:
+        namespace, rows = tree["namespace"], unhex(tree["leaves"])
+        assert all(key_digest(namespace, key) == digest for key, _, digest in rows)
+        leaves = {digest: value_digest(namespace, value) for _, value, digest in rows}
+        assert root_of(leaves).hex() == tree["root"]
+        assert naive.tree_root(namespace, {key: value for key, value, _ in rows}).hex() == tree["root"]
+        assert hashes.tree_root(list(leaves.items())).hex() == tree["root"]
+
+
+def test_trees_of_digests_have_their_roots() -> None:
+    """The roots of chosen digests are those of the project and of the page."""
+    for tree in read("trees")["digests"]:
+        pairs = [(key, value) for key, value in unhex(tree["leaves"])]
+        assert root_of(dict(pairs)).hex() == tree["root"]
+        assert naive.subtree(pairs, 0).hex() == tree["root"]
+        assert hashes.tree_root(pairs).hex() == tree["root"]
+
+
+def basis_of(given: Vector) -> Basis:
+    """A basis as the reference takes it."""
+    store_id, root = bytes.fromhex(given["store"]), bytes.fromhex(given["root"])
+    if given["kind"] == "root":
+        return "root", store_id, root, given["size"]
+    return "log", store_id, given["size"], root
+
+
+def claims_of(given: list[Vector]) -> list[Claim]:
+    """Claims as the reference takes them."""
+    return [
+        (one["number"], bytes.fromhex(one["subject"]), one.get("state"), one.get("opened", False))
+        for one in given
+    ]
+
+
+def test_valid_proofs_show_what_they_show() -> None:
+    """Both verifiers accept each valid proof and show the same, which is what the file says."""
+    for vector in read("proofs")["valid"]:
+        data, basis = bytes.fromhex(vector["proof"]), basis_of(vector["basis"])
+        claims = claims_of(vector["claims"])
+        answers = ask(data, basis, claims)
+        assert not isinstance(answers.real, str), (vector["number"], answers.real)
+        assert not isinstance(answers.reference, str), (vector["number"], answers.reference)
+        assert all(map(same, answers.real, answers.reference)), vector["number"]
+        assert [shown(fact) for fact in answers.real] == vector["shown"], vector["number"]
+        found = examine(data, real_basis(basis), [real_claim(*claim) for claim in claims])
+        assert found.size == vector["size"]
+
+
+def test_words_of_valid_proofs_are_their_claims() -> None:
+    """The words of a claim are read as its number, subject, state and whether it is opened."""
+    for vector in read("proofs")["valid"]:
+        for one, claim in zip(vector["claims"], claims_of(vector["claims"]), strict=True):
+            assert parse_claim(one["words"]) == real_claim(*claim)
+
+
+def edits_of(given: list[list[Any]]) -> list[Edit]:
+    """Edits, the repeated bytes written out."""
+    found: list[Edit] = []
+    for offset, length, new, *repeated in given:
+        more = bytes.fromhex(repeated[0]) * repeated[1] if repeated else b""
+        found.append((offset, length, bytes.fromhex(new) + more))
+    return found
+
+
+def test_invalid_proofs_are_refused() -> None:
+    """Both verifiers refuse each invalid proof, the real one for the reason that the file gives."""
+    valid = read("proofs")["valid"]
+    for vector in read("proofs")["invalid"]:
+        of = valid[vector["of"]]
+        data = edited(bytes.fromhex(of["proof"]), edits_of(vector.get("edits", [])))
+        basis = basis_of(vector.get("basis", of["basis"]))
+        answers = ask(data, basis, claims_of(vector.get("claims", of["claims"])))
+        assert answers.real == vector["reason"], vector
+        assert isinstance(answers.reference, str), vector

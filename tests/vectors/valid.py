@@ -1,0 +1,138 @@
+"""Valid proofs: all claims against both bases, over stores of several sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from random import Random
+from typing import NamedTuple
+
+from engine.proving.prover import prove, prove_to
+from proofs.basis import LogHead
+from proofs.claims import Claim as RealClaim
+from tests.reference import claims as c
+from tests.reference import truths
+from tests.reference.both import real_basis, real_claim, reference_basis
+from tests.reference.build import build, log_leaves
+from tests.reference.claims import Basis, Claim
+from tests.reference.world import mth
+from tests.spec_naive import opened, u
+from tests.vectors.golden import golden
+from tests.vectors.stores import WIDE_ID, Made, plain, wide, wide_id
+
+
+class Valid(NamedTuple):
+    """A question and the proof that answers it."""
+
+    store: str
+    data: bytes
+    basis: Basis
+    claims: list[Claim]
+
+    @property
+    def real_claims(self) -> list[RealClaim]:
+        """As the real verifier takes them."""
+        return [real_claim(*claim) for claim in self.claims]
+
+
+EACH = {"golden": 4, "plain-0": 1, "plain-1": 1, "plain-3": 1, "plain-300": 2, "plain-1300": 1}
+"""Of each claim, how many a store has."""
+
+
+@cache
+def valid() -> tuple[Valid, ...]:
+    """All of them, in the order of the file."""
+    stores = [golden(), *(plain(atoms) for atoms in (0, 1, 3, 300, 1300))]
+    found = [one for store in stores for kind in ("root", "log") for one in proved(store, kind)]
+    return (*found, *of_wide())
+
+
+def proved(store: Made, kind: str) -> Iterator[Valid]:
+    """Proofs of each claim alone, then one of several together."""
+    single = sampled(claims_of(store, kind), EACH[store.name], Random(f"{store.name} {kind}"))
+    for claim in single:
+        yield prove_one(store, kind, [claim])
+    yield prove_one(store, kind, [claim for claim in reversed(single[:40]) if claim[0] != c.PREFIX])
+    if store.name == "golden":
+        for number in (c.ATOM, c.TAG, c.EVENT, c.NO_ATOM):
+            yield prove_one(store, kind, [claim for claim in single if claim[0] == number])
+
+
+def prove_one(store: Made, kind: str, claims: Sequence[Claim]) -> Valid:
+    """A proof by the engine; of a log head the one at the last checkpoint."""
+    asked = [real_claim(*claim) for claim in claims]
+    sizes = {store.worlds[len(store.rows)].roots["overall"]: len(store.rows)}
+    if kind == "root":
+        proof = prove(store.engine.store, asked, sizes=sizes)
+    else:
+        size = store.checkpoint + 1
+        head = LogHead(store.engine.store.identity.store_id, size, mth(log_leaves(store.rows[:size])))
+        proof = prove_to(store.past, asked, head)
+    basis = reference_basis(proof.basis)
+    if kind == "root" and len(claims) % 2 == 0:
+        basis = ("root", basis[1], c.parts_of(basis)[1], None)
+    return Valid(store.name, proof.data, basis, list(claims))
+
+
+def claims_of(store: Made, kind: str) -> list[Claim]:
+    """What is true of a store: all of its state, and some of its log."""
+    size = len(store.rows) if kind == "root" else store.checkpoint
+    at, rows = store.worlds[size], store.rows[: size if kind == "root" else size + 1]
+    bare = [
+        (c.PREFIX, u(n, 8) + mth(log_leaves(rows[:n]))) for n in sorted({1, len(rows) // 2 + 1, len(rows)})
+    ]
+    kinds = [opened(*row)[0] for row in rows]
+    bare += [(c.ROOT, fields[7]) for fields in kinds if fields[3] == 10]
+    bare += [(c.PREFIX_ROOT, one.roots["overall"]) for n, one in store.worlds.items() if n <= len(rows)]
+    events: list[Claim] = [(c.EVENT, u(seq, 8), None, seq % 3 > 0) for seq in range(len(rows))]
+    state = truths.of_state(at) if at.values["atoms"] else of_nothing()
+    if not at.values["edges"]:
+        state = [claim for claim in state if claim[0] != c.NO_EDGE] + of_nothing()[1:2]
+    # A claim must hold: truths names edges that are not there by numbers that this store does not use.
+    return state + events + [(number, subject, None, False) for number, subject in bare]
+
+
+def of_nothing() -> list[Claim]:
+    """What is true of a store without atoms."""
+    pair = bytes([0x77]) * 16 + b"\6" + bytes([0x88]) * 16
+    bare = [(c.NO_ATOM, pair[:16]), (c.NO_EDGE, pair), (c.NONE_TAGGED, b"never"), (c.NO_TERM, b"unicorn")]
+    return [(number, subject, None, False) for number, subject in bare]
+
+
+def sampled(claims: list[Claim], each: int, rng: Random) -> list[Claim]:
+    """Some claims of each number; of claims with a state, some of each state, opened and sealed."""
+    groups: dict[tuple[object, ...], list[Claim]] = {}
+    for number, subject, state, opens in claims:
+        groups.setdefault((number, state, opens), []).append((number, subject, state, opens))
+        if number in c.WITH_STATE:
+            groups.setdefault((number, state, not opens), []).append((number, subject, state, not opens))
+    found: dict[tuple[int, bytes], Claim] = {}
+    for key in sorted(groups, key=str):
+        some = sorted(groups[key], key=lambda claim: claim[:2])
+        for claim in sorted(rng.sample(some, min(each, len(some))), key=lambda claim: claim[:2]):
+            found.setdefault(claim[:2], claim)
+    return sorted(found.values(), key=lambda claim: claim[:2])
+
+
+def of_wide() -> Iterator[Valid]:
+    """Proofs by the naive builder over the store of 65,540 ordinals, of erased atoms and edges too."""
+    first, hidden, erased, other = (wide_id(at) for at in (5, 70, 256, 65_537))
+    edge = first + b"\x80\0" + hidden
+    asked: list[list[Claim]] = [
+        [(c.TAGGED, b"rare", None, False)],
+        [(c.NONE_TAGGED, b"never", None, False)],
+        [(c.TERM, b"rare", None, False)],
+        [(c.NO_TERM, b"never", None, False)],
+        [(c.TAG, other + b"rare", None, False)],
+        [(c.NO_TAG, first + b"never", None, False)],
+        [(c.ATOM, first, 0, False)],
+        [(c.ATOM, hidden, 1, False)],
+        [(c.ATOM, erased, 2, False)],
+        [(c.EDGE, edge, 2, False)],
+        [(c.NO_EDGE, hidden + b"\x80\0" + first, None, False)],
+        [(c.TAG, other + b"rare", None, False), (c.TAG, first + b"rare", None, False)],
+    ]
+    basis: Basis = ("root", WIDE_ID, wide().roots["overall"], None)
+    for claims in asked:
+        real_basis(basis)
+        yield Valid("wide", build([], basis, claims, {0: wide()}), basis, claims)
