@@ -55,7 +55,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--folder", type=Path, help="where to put the stores; a disk, not memory")
     options = parser.parse_args()
     options.only = options.only or list(GROUPS)
-    options.sizes = options.sizes or ((1_000, 10_000) if options.quick else (10_000, 100_000))
     if options.folder is None and machine.file_system(Path(tempfile.gettempdir())) in ("tmpfs", "ramfs"):
         options.folder = Path.cwd()
     return options

@@ -1,12 +1,13 @@
 """Which rows there are: for each group the measurements it takes, and the rows they give.
 
-Question: see the rows. Data, seed, how: `bench.writing`, `bench.reading`, `bench.upkeep`.
+Question: see the rows. Data, seed, how: `bench.writing`, `bench.reading`, `bench.upkeep`, `bench.proofs`.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from importlib.util import find_spec
 from typing import Final
 
 from bench.job import Job, Result, in_child
@@ -22,12 +23,20 @@ FILES: Final = (500, 5_000)
 
 MILLION: Final = 1_000_000
 
+SIZES: Final = ((1_000, 10_000), (10_000, 100_000))
+"""Numbers of atoms in a quick and in a full run, where the command line names none."""
+
+PROOF_SIZES: Final = ((1_000,), (1_000, 100_000))
+"""The same of `proofs`."""
+
 
 class Run:
     """The measurements of one run, each made once, when a row first asks for it."""
 
-    def __init__(self, work: str, seed: int, sizes: Sequence[int], *, quick: bool) -> None:
-        self.sizes = sizes
+    def __init__(self, work: str, seed: int, sizes: Sequence[int] | None, *, quick: bool) -> None:
+        """`sizes` are those that the command line names, if it names any."""
+        self.sizes = sizes or SIZES[not quick]
+        self.proof_sizes = sizes or PROOF_SIZES[not quick]
         self.quick = quick
         self.results: dict[str, Result] = {}
         self._work = work
@@ -175,6 +184,49 @@ def _megabytes(question: str, ours: float, rivals: float, target: Target | None 
     return Row(question, MEGABYTES, ours, rivals, target)
 
 
+def proofs(run: Run) -> Iterator[Row]:
+    """Proofs: of trees and logs alone, and whole ones where a store of that size is built soon enough."""
+    for size in run.proof_sizes:
+        yield from _parts(run, size, "tree_proofs", f"tree of {shown(size)} leaves", TREE_PROOFS)
+    for size in run.proof_sizes:
+        yield from _parts(run, size, "log_proofs", f"log of {shown(size)} events", LOG_PROOFS)
+    for size in run.proof_sizes:
+        if size < MILLION:
+            run.measure("bulk", size)
+            yield from _parts(run, size, "store_proofs", f"proof, {shown(size)} atoms", STORE_PROOFS)
+
+
+def _parts(run: Run, size: int, name: str, of: str, parts: dict[str, str]) -> Iterator[Row]:
+    """How large proofs of these kinds are, and how long making and verifying one takes."""
+    rival = RIVALS.get(name)
+    ours, rivals = run.measure(name, size), {}
+    if rival and find_spec(rival) is None:
+        print(f"{name} without a rival: {rival} is not installed (--group bench)", file=sys.stderr)
+    elif rival:
+        rivals = run.measure(f"{name}_rival", size)
+    for part, what in parts.items():
+        yield Row(f"{of}: {what}", BYTES, ours[f"{part}_bytes"], rivals.get(f"{part}_bytes"))
+        for step in ("prove", "verify"):
+            times = ours[f"{part}_{step}_ms"], rivals.get(f"{part}_{step}_ms")
+            yield Row(f"– to {step} it, p50", TIME, *times)
+
+
+TREE_PROOFS: Final = {"member": "a key is there", "absent": "a key is not there"}
+LOG_PROOFS: Final = {"inclusion": "an event is in it", "consistency": "it begins with an older one"}
+STORE_PROOFS: Final = {
+    "opened": "atom, content of 40 words opened",
+    "member": "atom, sealed",
+    "absent": "no such atom",
+    "edge": "edge, sealed",
+    "tag": "atom has a tag",
+    "no_term": "no atom has a term",
+    "event": "event, sealed",
+    "prefix": "older log",
+}
+"""Part of a measurement → what its proof shows."""
+RIVALS: Final = {"tree_proofs": "trie", "log_proofs": "pymerkle"}
+"""Measurement → the package that its rival is made with."""
+
 GROUPS: Final[dict[str, Callable[[Run], Iterator[Row]]]] = {
     "bulk": bulk,
     "ingest": ingest,
@@ -186,6 +238,7 @@ GROUPS: Final[dict[str, Callable[[Run], Iterator[Row]]]] = {
     "open": opening,
     "disk": disk,
     "memory": memory,
+    "proofs": proofs,
     "rebuild": rebuild,
 }
 """Name → group, in the order of the table. `rebuild` is last: it rewrites the stores."""

@@ -27,7 +27,7 @@ T = TypeVar("T")
 Result = dict[str, Any]
 """What a measurement found: names with their unit (`_s`, `_ms`, `_per_s`, `_bytes`) → numbers."""
 
-MODULES: Final = ("bench.writing", "bench.reading", "bench.upkeep")
+MODULES: Final = ("bench.writing", "bench.reading", "bench.upkeep", "bench.proofs")
 """Where the measurements are: the functions from a `Job` to a `Result`, by their names."""
 
 

@@ -12,11 +12,12 @@ import platform
 import sqlite3
 import subprocess
 import time
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Final
 
 _LIBRARIES: Final = ("memroot", "blake3", "cbor2", "numpy", "plyvel", "pyroaring", "PyStemmer")
+_RIVALS: Final = ("trie", "pymerkle", "pycryptodome")
 _FSYNCS: Final = 200
 LOAD_MAX: Final = 0.5
 """A machine with more to do than this gives figures that are too low."""
@@ -31,7 +32,9 @@ def describe(folder: Path) -> dict[str, Any]:
         "ram_mb": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 1_000_000,
         "system": platform.platform(),
         "python": platform.python_version(),
-        "libraries": {name: version(name) for name in _LIBRARIES} | {"sqlite": sqlite3.sqlite_version},
+        "libraries": {name: version(name) for name in _LIBRARIES}
+        | {name: version(name) for name in _RIVALS if _is_installed(name)}
+        | {"sqlite": sqlite3.sqlite_version},
         "commit": _commit(),
         "file_system": file_system(folder),
         "fsync_us": round(fsync_seconds(folder) * 1e6),
@@ -65,6 +68,14 @@ def fsync_seconds(folder: Path) -> float:
             took.append(time.perf_counter() - begin)
     path.unlink()
     return sorted(took)[_FSYNCS // 2]
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        version(name)
+    except PackageNotFoundError:
+        return False
+    return True
 
 
 def _proc_field(path: str, name: str) -> str:

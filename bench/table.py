@@ -23,6 +23,8 @@ class Unit:
 
 
 def _duration(ms: float) -> str:
+    if ms < 0.1:
+        return f"{ms:.3f} ms"
     return f"{ms:.2f} ms" if ms < 10 else f"{ms:.0f} ms"
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from bench import data
-from bench.job import MODULES, Untimed, measurement, percentile
+from bench import data, proofs
+from bench.job import MODULES, Job, Untimed, measurement, percentile
 from bench.rivals import Fts
 from bench.table import RATE, TIME, Row, Target, markdown
 
@@ -75,6 +75,22 @@ def test_an_unknown_measurement_is_refused() -> None:
     assert measurement("bulk").__module__ in MODULES
     with pytest.raises(KeyError):
         measurement("Engine")
+
+
+def test_proofs_that_are_measured_are_proofs(tmp_path: Path) -> None:
+    """Trees and logs are proved and verified, with as many bytes as so few leaves call for."""
+    job = Job(300, 1, str(tmp_path), quick=True)
+    tree, log = proofs.tree_proofs(job), proofs.log_proofs(job)
+
+    assert 6 * 32 < tree["member_bytes"] < 12 * 33
+    assert 8 * 32 <= log["inclusion_bytes"] <= 9 * 32
+    assert min(*tree.values(), *log.values()) > 0
+
+
+def test_a_proof_of_something_else_is_no_figure() -> None:
+    """Where what is measured does not lead to the root, there is an error and no figure."""
+    with pytest.raises(RuntimeError):
+        proofs.measured("x", lambda one: one, lambda _, made: proofs.same(made, bytes(32)), [b"y" * 32])
 
 
 def test_the_rival_finds_what_it_was_given(tmp_path: Path) -> None:

@@ -1,0 +1,260 @@
+"""Proofs: how large they are, and how long making and verifying one takes.
+
+Question: what does it take to show one thing to somebody who has only a root, beside a plain sparse
+    Merkle tree (py-trie, 256 siblings) and a plain Merkle log (pymerkle)?
+Data: for the tree random key digests; for the log headers of 100 random bytes; for whole proofs a copy of
+    the store that `bench.writing` filled, with up to 1,000 edges more. Seed: the job's.
+How: medians over `PROBES` different keys, in a fresh process, after a tenth as many to warm up. Ours are
+    read from LevelDB, the rivals' from dictionaries in memory. py-trie makes 257 rows for each key, so it
+    is given `TRIE_KEYS` keys at every size: its proofs and times do not depend on how many there are.
+    `Engine.prove` verifies what it made before it hands it out; that is in its time.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from random import Random
+from typing import Any, Final, TypeVar
+from uuid import UUID
+
+from backends import open_backend
+from backends.base import Batch, Reader
+from bench.job import Job, Result, percentile, timed
+from bench.writing import warm_up
+from engine import Engine
+from engine.commands import Link
+from engine.followers.base import Cursor, encode_cursor
+from engine.followers.log import LogFollower
+from engine.journal import read_log
+from engine.layout import cursor_key, journal_key
+from engine.pages import PagedTree
+from engine.proving.log_paths import LogPaths
+from engine.proving.trees import open_tree
+from proofs import claims as kinds
+from proofs.claims import Claim
+from proofs.events import Entry, EventKind, GenesisBody, GenesisDetail, Header
+from proofs.leaves import EdgeType
+from proofs.log import leaf_hash
+from proofs.log_paths import check_consistency, check_inclusion
+from proofs.opening import opening_root
+from proofs.sets import tag_identity
+from proofs.verifier import verify
+
+T = TypeVar("T")
+P = TypeVar("P")
+
+PROBES: Final = (100, 300)
+"""Proofs of a kind in a quick and in a full run; of a whole store a third."""
+TRIE_KEYS: Final = 1_000
+EDGES: Final = 1_000
+HEADER_BYTES: Final = 100
+REFERENCES: Final = bytes([EdgeType.REFERENCES])
+_FILL: Final = 10_000
+_UNSET: Final = b"\x00"
+"""What py-trie is told to have under a key that was never set, so that it can show that."""
+
+
+def measured(
+    name: str, make: Callable[[T], P], check: Callable[[T, P], object], asked: Sequence[T]
+) -> Result:
+    """Medians of how long making and checking take, after warming up, each with the proof of its own."""
+    warm = max(1, len(asked) // 10)
+    made = {at: make(one) for at, one in enumerate(asked)}
+    for at, one in enumerate(asked[:warm]):
+        check(one, made[at])
+    proving = timed(make, asked)
+    checking = timed(lambda at: check(asked[at], made[at]), range(len(asked)))
+    return {f"{name}_prove_ms": percentile(proving, 0.5), f"{name}_verify_ms": percentile(checking, 0.5)}
+
+
+def median(values: Sequence[int]) -> float:
+    """The median of lengths in bytes."""
+    return percentile([float(value) for value in values], 0.5)
+
+
+def same(ours: bytes, root: bytes) -> None:
+    """Make sure that a proof leads to the root.
+
+    Raises:
+        RuntimeError: it does not.
+    """
+    if ours != root:
+        raise RuntimeError("a proof does not lead to the root")
+
+
+def tree_proofs(job: Job) -> Result:
+    """Openings of a tree of `size` leaves at one key that it has, and at one it has not."""
+    draw = Random(job.seed)
+    leaves = {draw.randbytes(32): draw.randbytes(32) for _ in range(job.size)}
+    # In their order, which fills pages once: the tree is the same in any.
+    tree, keys = PagedTree("atoms"), sorted(leaves)
+    with open_backend(f"{job.store}-proof-tree") as backend:
+        for start in range(0, job.size, _FILL):
+            batch = Batch()
+            with backend.snapshot() as rows:
+                tree.update(rows, batch, {key: leaves[key] for key in keys[start : start + _FILL]})
+            backend.write(batch, durable=False)
+        count = min(PROBES[not job.quick], job.size)
+        with backend.snapshot() as rows:
+            root = tree.root(rows)
+            there = _opened(rows, root, "member", leaves, draw.sample(keys, count))
+            return there | _opened(rows, root, "absent", leaves, [draw.randbytes(32) for _ in range(count)])
+
+
+def _opened(
+    rows: Reader, root: bytes, name: str, leaves: dict[bytes, bytes], asked: Sequence[bytes]
+) -> Result:
+    def check(key: bytes, proof: Any) -> None:
+        same(opening_root({key: leaves.get(key)}, *proof), root)
+
+    found = measured(name, lambda key: open_tree(rows, "atoms", [key]), check, asked)
+    sizes = [sum(map(len, open_tree(rows, "atoms", [key]))) for key in asked]
+    return found | {f"{name}_bytes": median(sizes)}
+
+
+def tree_proofs_rival(job: Job) -> Result:
+    """The same with py-trie's sparse Merkle tree, of `TRIE_KEYS` keys at most."""
+    from trie.smt import SparseMerkleTree, calc_root
+
+    draw = Random(job.seed)
+    tree = SparseMerkleTree(32, default=_UNSET)
+    leaves = {draw.randbytes(32): draw.randbytes(32) for _ in range(min(job.size, TRIE_KEYS))}
+    for key, value in leaves.items():
+        tree.set(key, value)
+    root = tree.root_hash
+
+    def check(key: bytes, branch: Any) -> None:
+        same(calc_root(key, leaves.get(key, _UNSET), branch), root)
+
+    count = min(PROBES[not job.quick], len(leaves))
+    there, absent = draw.sample(list(leaves), count), [draw.randbytes(32) for _ in range(count)]
+    sizes = {
+        f"{name}_bytes": median([sum(map(len, tree.branch(key))) for key in asked])
+        for name, asked in (("member", there), ("absent", absent))
+    }
+    return (
+        measured("member", tree.branch, check, there) | measured("absent", tree.branch, check, absent) | sizes
+    )
+
+
+def log_proofs(job: Job) -> Result:
+    """Paths in a log of `size` events, which the follower has followed."""
+    draw = Random(job.seed)
+    headers = [draw.randbytes(HEADER_BYTES) for _ in range(job.size)]
+    leaves = [leaf_hash(header) for header in headers]
+    follower, size = LogFollower(), job.size
+    with open_backend(f"{job.store}-proof-log") as backend:
+        for start in range(0, size, _FILL):
+            stop, batch = min(start + _FILL, size), Batch()
+            for seq in range(start, stop):
+                batch.put(journal_key(seq), headers[seq])
+            with backend.snapshot() as rows:
+                follower.follow([_entry(seq, leaves[seq]) for seq in range(start, stop)], rows, batch)
+            batch.put(cursor_key("log"), encode_cursor(Cursor(LogFollower.version, stop, leaves[stop - 1])))
+            backend.write(batch, durable=False)
+        with backend.snapshot() as rows:
+            root = LogPaths(rows, size).root(size)
+            roots = {old: LogPaths(rows, size).root(old) for old in _asked(job)}
+
+            def included(seq: int) -> list[bytes]:
+                return LogPaths(rows, size).inclusion(seq, size)
+
+            def consistent(old: int) -> list[bytes]:
+                return LogPaths(rows, size).consistency(old, size)
+
+            return _paths(
+                _asked(job),
+                (included, lambda seq, path: check_inclusion(seq, size, leaves[seq], path, root)),
+                (consistent, lambda old, path: check_consistency(old, roots[old], size, root, path)),
+            )
+
+
+def _entry(seq: int, leaf: bytes) -> Entry:
+    """An event of which only the number and the leaf are looked at."""
+    detail = GenesisDetail(b"", "", b"")
+    return Entry(Header(seq, 0, EventKind.GENESIS, "", b"", None, detail), GenesisBody(b""), leaf)
+
+
+def log_proofs_rival(job: Job) -> Result:
+    """The same with pymerkle's tree in memory, over the same headers, with SHA-256."""
+    from pymerkle import InmemoryTree, verify_consistency, verify_inclusion
+
+    draw, tree = Random(job.seed), InmemoryTree()
+    for _ in range(job.size):
+        tree.append_entry(draw.randbytes(HEADER_BYTES))
+    root, size = tree.get_root(), job.size
+    roots = {old: tree.get_root(old) for old in _asked(job)}
+    leaves = {seq: tree.get_leaf(seq + 1) for seq in _asked(job)}
+    return _paths(
+        _asked(job),
+        (
+            lambda seq: tree.prove_inclusion(seq + 1, size),
+            lambda seq, proof: verify_inclusion(leaves[seq], root, proof),
+        ),
+        (
+            lambda old: tree.prove_consistency(old, size),
+            lambda old, proof: verify_consistency(roots[old], root, proof),
+        ),
+    )
+
+
+def _asked(job: Job) -> list[int]:
+    """The events, and the older sizes, that are asked about: 1 and up."""
+    count = min(PROBES[not job.quick], job.size - 1)
+    return Random(f"{job.seed}/asked").sample(range(1, job.size), count)
+
+
+def _paths(asked: Sequence[int], *pairs: tuple[Callable[[int], Any], Callable[[int, Any], object]]) -> Result:
+    found: Result = {}
+    for name, (make, check) in zip(("inclusion", "consistency"), pairs, strict=True):
+        paths = [make(one) for one in asked]
+        # pymerkle's proofs are objects with the path inside, which has 32 bytes for each hash, too.
+        lengths = [len(getattr(path, "path", path)) * 32 for path in paths]
+        found |= measured(name, make, check, asked) | {f"{name}_bytes": median(lengths)}
+    return found
+
+
+def store_proofs(job: Job) -> Result:
+    """Whole proofs about a store, each of one claim, against its overall root."""
+    warm_up()
+    place = f"{job.store}-proofs"
+    shutil.copytree(job.store, place)
+    found: Result = {}
+    with Engine.open(place, create=False) as engine:
+        for name, claims in _claims(job, engine).items():
+            proofs = {claim: engine.prove([claim]) for claim in claims}
+            found |= measured(
+                name,
+                lambda claim: engine.prove([claim]),
+                lambda claim, proof: verify(proof.data, proof.basis, [claim]),
+                claims,
+            )
+            found[f"{name}_bytes"] = median([len(proof.data) for proof in proofs.values()])
+    shutil.rmtree(place)
+    return found
+
+
+def _claims(job: Job, engine: Engine) -> dict[str, list[Claim]]:
+    """Claims of each kind, about different atoms; links some of them first."""
+    draw = Random(f"{job.seed}/claims")
+    atoms = engine.find(limit=min(job.size, EDGES))
+    ids = [UUID(atom.id).bytes for atom in atoms]
+    list(engine.apply_many(Link(one.id, "references", other.id) for one, other in pairwise(atoms)))
+    engine.catch_up()
+    with engine.store.view(*engine.store.followers) as rows:
+        size = read_log(rows).size
+        older = {old: LogPaths(rows, size).root(old) for old in draw.sample(range(1, size), 30)}
+    count, pairs = min(PROBES[not job.quick] // 3, len(ids) - 1), list(pairwise(ids))
+    tagged = [(UUID(atom.id).bytes, tag) for atom in atoms for tag in engine.get(atom.id).tags[:1]]
+    return {
+        "opened": [kinds.AtomIs(one) for one in draw.sample(ids, count)],
+        "member": [kinds.AtomIs(one, opened=False) for one in draw.sample(ids, count)],
+        "absent": [kinds.NoAtom(draw.randbytes(16)) for _ in range(count)],
+        "edge": [kinds.EdgeIs(src, REFERENCES, dst, opened=False) for src, dst in draw.sample(pairs, count)],
+        "tag": [kinds.HasTag(one, tag_identity(tag)) for one, tag in draw.sample(tagged, count)],
+        "no_term": [kinds.NoneMentioning(f"q{draw.randrange(1 << 30)}x") for _ in range(count)],
+        "event": [kinds.EventIs(seq, opened=False) for seq in draw.sample(range(size), count)],
+        "prefix": [kinds.LogBegins(old, root) for old, root in older.items()],
+    }
