@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from proofs.sets import tag_identity
     from proofs.verified import Verified
     from proofs.verifier import verify
+    from proofs.words import parse_claim
 
 _MODULES = {
     "Basis": "basis",
@@ -38,6 +39,7 @@ _MODULES = {
     "ProofError": "errors",
     "Root": "basis",
     "State": "leaves",
+    "parse_claim": "words",
     "Verified": "verified",
     "tag_identity": "sets",
     "verify": "verifier",
@@ -84,6 +86,7 @@ __all__ = [
     "RootRecorded",
     "State",
     "Verified",
+    "parse_claim",
     "tag_identity",
     "verify",
 ]

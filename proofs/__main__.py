@@ -20,7 +20,7 @@ from proofs.shown import plain
 from proofs.verifier import examine
 from proofs.words import USAGE_OF_CLAIMS
 
-OK, USAGE, REFUSED = 0, 2, 4
+OK, FAILED, USAGE, MISSING, REFUSED = range(5)
 """Exit codes, as those of `engine`."""
 
 CLAIMS_BYTES_MAX = 16 << 20
@@ -30,26 +30,30 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command with `argv` (None: those of the process); returns its exit code."""
     args = _parser().parse_intermixed_args(argv)
     try:
-        basis = basis_of(args.root, args.size, args.store, _read(args.checkpoint, NOTE_BYTES_MAX))
+        basis = basis_of(args.root, args.size, args.store_id, _read(args.checkpoint, NOTE_BYTES_MAX))
         claims = claims_of(args.claim, _read(args.claims, CLAIMS_BYTES_MAX))
-    except (ProofError, OSError) as error:
-        return _fail(USAGE, error)
-    try:
-        facts, size = examine(_read(args.file, BUNDLE_BYTES_MAX) or b"", basis, claims)
-    except OSError as error:
-        return _fail(USAGE, error)
     except ProofError as error:
-        return _fail(REFUSED, error)
-    _print({"verified": True, "basis": described(basis, size), "shown": [plain(one) for one in facts]})
-    return OK
+        return _fail(USAGE, error)
+    except OSError as error:
+        return _unread(error)
+    try:
+        facts, as_of = examine(_read(args.file, BUNDLE_BYTES_MAX) or b"", basis, claims)
+    except ProofError as error:
+        return _fail(USAGE if error.reason == "input" else REFUSED, error)
+    except OSError as error:
+        return _unread(error)
+    return _print(
+        OK, {"verified": True, "basis": described(basis, as_of), "shown": [plain(one) for one in facts]}
+    )
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m proofs",
-        usage="%(prog)s verify FILE (--root HEX --store ID [--size N] | --checkpoint NOTE) "
+        usage="%(prog)s verify FILE (--root HEX --store-id ID [--size N] | --checkpoint NOTE) "
         "(CLAIM ... | --claims LIST)",
-        description="Verify a proof. Exit code 0: it shows what you claim; 4: it does not; 2: wrong usage.",
+        description="Verify a proof. Exit code 0: it shows what you claim; 4: it does not; 2: wrong usage; "
+        "3: no such file; 1: it cannot be read.",
         epilog=f"Claims: {USAGE_OF_CLAIMS}. Signatures of a checkpoint are not looked at here: "
         "`engine verify-checkpoint` does that.",
     )
@@ -57,7 +61,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("file", metavar="FILE", help="the proof")
     parser.add_argument("claim", metavar="CLAIM", nargs="*", help="what you want to know, in words")
     parser.add_argument("--root", metavar="HEX", help="the overall root that you trust, 64 hex digits")
-    parser.add_argument("--store", metavar="ID", help="the id of the store that the root is of")
+    parser.add_argument("--store-id", "--store", metavar="ID", help="the id of the store that the root is of")
     parser.add_argument("--size", metavar="N", type=int, help="how many events the root covers, if you know")
     parser.add_argument("--checkpoint", metavar="NOTE", help="the checkpoint note that you trust")
     parser.add_argument("--claims", metavar="LIST", help="a file with one claim on each line")
@@ -74,14 +78,25 @@ def _read(path: str | None, most: int) -> bytes | None:
     return data
 
 
+def _unread(error: OSError) -> int:
+    return _fail(MISSING if isinstance(error, FileNotFoundError) else FAILED, error)
+
+
 def _fail(code: int, error: Exception) -> int:
     reason = error.reason if isinstance(error, ProofError) else "file"
-    _print({"verified": False, "reason": reason, "message": str(error)})
+    return _print(code, {"verified": False, "reason": reason, "message": str(error)})
+
+
+def _print(code: int, found: object) -> int:
+    try:
+        sys.stdout.write(json.dumps(found, indent=2) + "\n")
+        sys.stdout.flush()
+    except OSError as error:
+        sys.stderr.write(f"the answer cannot be written: {error.strerror}\n")
+        # What is left in the buffer must not fail once more at exit.
+        sys.stdout = None
+        return FAILED
     return code
-
-
-def _print(found: object) -> None:
-    sys.stdout.write(json.dumps(found, indent=2).replace("\x7f", "\\u007f") + "\n")
 
 
 if __name__ == "__main__":

@@ -8,8 +8,7 @@ from uuid import UUID
 from proofs.basis import Basis, LogHead, Root
 from proofs.claims import Claim
 from proofs.errors import ProofError
-from proofs.note import Checkpoint, parse_note, store_id_of
-from proofs.words import parse_claim, parse_id, parse_root
+from proofs.words import parse_claim, parse_id
 
 
 def basis_of(root: str | None, size: int | None, store: str | None, note: bytes | None) -> Basis:
@@ -23,22 +22,13 @@ def basis_of(root: str | None, size: int | None, store: str | None, note: bytes 
     if root is not None:
         if store is None:
             raise ProofError("input", "give the id of the store that the root is of")
-        return Root(parse_id(store), parse_root(root), size)
-    head = head_of(parse_note(note or b"").checkpoint)
+        return Root.of(store, root, size)
+    head = LogHead.of(note or b"")
     if store is not None and parse_id(store) != head.store_id:
         raise ProofError("origin", "the checkpoint is another store's")
     if size not in {None, head.size}:
         raise ProofError("log-size", f"the checkpoint is of {head.size} events")
     return head
-
-
-def head_of(checkpoint: Checkpoint) -> LogHead:
-    """The log head that a checkpoint note is about.
-
-    Raises:
-        ProofError: it is not of a store of ours (`origin`), or of no events (`input`).
-    """
-    return LogHead(store_id_of(checkpoint.origin), checkpoint.size, checkpoint.root)
 
 
 def claims_of(words: Sequence[str], lines: bytes | None) -> list[Claim]:
@@ -65,7 +55,13 @@ def claim_lines(data: bytes) -> list[list[str]]:
     return [words for line in text.split("\n") if (words := line.split())]
 
 
-def described(basis: Basis, size: int) -> dict[str, str | int]:
-    """The basis as plain values, and how many events what was shown is about."""
+def described(basis: Basis, as_of: int) -> dict[str, str | int]:
+    """The basis as plain values, and of how many events what was shown is."""
     kind = "overall root" if isinstance(basis, Root) else "log head"
-    return {"kind": kind, "store": str(UUID(bytes=basis.store_id)), "root": basis.root.hex(), "size": size}
+    return {
+        "kind": kind,
+        "store": str(UUID(bytes=basis.store_id)),
+        "root": basis.root.hex(),
+        "size": as_of if basis.size is None else basis.size,
+        "as_of": as_of,
+    }

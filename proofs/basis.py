@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Self
 
 from proofs.errors import ProofError
 from proofs.hashing import DIGEST_BYTES, STORE_ID_BYTES
 from proofs.log import SIZE_MAX
+from proofs.note import parse_note, store_id_of
+from proofs.words import parse_id, parse_root
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +24,15 @@ class Root:
     def __post_init__(self) -> None:
         _check(self.store_id, self.root, self.size)
 
+    @classmethod
+    def of(cls, store: str, root: str, size: int | None = None) -> Self:
+        """As they are printed: the store's id as a UUID, the root as 64 hex digits.
+
+        Raises:
+            ProofError: they are not (`input`).
+        """
+        return cls(parse_id(store), parse_root(root), size)
+
 
 @dataclass(frozen=True, slots=True)
 class LogHead:
@@ -34,6 +46,16 @@ class LogHead:
         _check(self.store_id, self.root, self.size)
         if not self.size:
             raise ProofError("input", "nothing is proved by a log without events")
+
+    @classmethod
+    def of(cls, note: str | bytes) -> Self:
+        """What a checkpoint note says; its signatures are not looked at.
+
+        Raises:
+            ProofError: it is no note (`note`), or not of a store of ours (`origin`).
+        """
+        checkpoint = parse_note(note.encode(errors="replace") if isinstance(note, str) else note).checkpoint
+        return cls(store_id_of(checkpoint.origin), checkpoint.size, checkpoint.root)
 
 
 Basis = Root | LogHead

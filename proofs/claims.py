@@ -311,20 +311,25 @@ def _check_opened(given: object) -> None:
 def _check_edge(src: object, code: object, dst: object) -> None:
     _check_id(src)
     _check_id(dst)
-    if src == dst or not edge_code(code):
-        raise ProofError("input", "an edge joins two atoms by a code: 01 to 7F, or two bytes from 8000 on")
+    if src == dst:
+        raise ProofError("input", "an edge joins two atoms, and not one to itself")
+    if not edge_code(code):
+        raise ProofError("input", "the code of an edge type is 01 to 7F, or two bytes from 8000 on")
 
 
 def _check_identity(given: object) -> None:
     if type(given) is not str or not 0 < len(_utf8(given)) <= IDENTITY_BYTES_MAX:
         raise ProofError("input", f"a tag's identity is text of 1 to {IDENTITY_BYTES_MAX} bytes")
-    if tag_identity(given) != given:
-        raise ProofError("input", "the identity of a tag is another one: see proofs.sets.tag_identity")
+    # Of what no tag can be called, absence is always true and says nothing.
+    if tag_identity(given) != given or given[0] == "#" or given.split() != [given]:
+        raise ProofError("input", f"no tag has the identity {given!r}: see proofs.sets.tag_identity")
 
 
 def _check_term(given: object) -> None:
     if type(given) is not str or not is_term(_utf8(given)):
         raise ProofError("input", "a term is text of 1 to 64 bytes, of which the first is above 01")
+    if given.split() != [given] or any("A" <= letter <= "Z" for letter in given):
+        raise ProofError("input", f"no text has the term {given!r}: a term has no white space and no A to Z")
 
 
 def _utf8(given: str) -> bytes:

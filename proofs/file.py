@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 from proofs import limits
@@ -16,6 +17,8 @@ from proofs.reading import array, shaped, strict
 
 MAGIC: Final = "memroot-proof"
 VERSION: Final = 1
+BEGINNING: Final = b"\x89" + bytes([0x60 + len(MAGIC)]) + MAGIC.encode() + bytes([VERSION])
+"""What the bytes of every proof begin with: an array of nine, the text, the version."""
 TREES: Final = ("atoms", "edges", "tags")
 """The namespaces that are opened at keys; the tree of `index` is given whole."""
 
@@ -83,11 +86,17 @@ def ordered(claims: Sequence[Claim]) -> list[Claim]:
     Raises:
         ProofError: there are none, or one of them twice (`input`).
     """
-    found = sorted(claims, key=lambda claim: (claim.number, claim.subject))
-    subjects = {(claim.number, claim.subject) for claim in found}
-    if not found or len(subjects) < len(found):
-        raise ProofError("input", "there must be claims, and each only once")
+    if not claims:
+        raise ProofError("input", "there are no claims")
+    found = sorted(claims, key=_place)
+    for before, after in pairwise(found):
+        if _place(before) == _place(after):
+            raise ProofError("input", f"a claim is made twice: {after}")
     return found
+
+
+def _place(claim: Claim) -> tuple[int, bytes]:
+    return claim.number, claim.subject
 
 
 def encode(proof: ProofFile) -> bytes:
@@ -105,7 +114,9 @@ def decode(data: bytes, claims: Sequence[Claim]) -> ProofFile:
             witnesses of other claims (`kind`).
     """
     most = _most(claims)
-    if type(data) is not bytes or len(data) > most:
+    if type(data) is not bytes:
+        raise ProofError("input", f"a proof is bytes, not {type(data).__name__}")
+    if len(data) > most:
         raise ProofError("size", f"a proof of these claims has at most {most} bytes")
     whole = array(strict(data, "the proof"), "a proof")
     if whole[:2] != [MAGIC, VERSION] or type(whole[1]) is not int:

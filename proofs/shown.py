@@ -8,7 +8,7 @@ from enum import IntEnum
 from typing import Any
 from uuid import UUID
 
-from proofs.claims import Claim
+from proofs.claims import AtomsMentioning, NoneMentioning
 from proofs.verified import ListedAtom, Verified
 from proofs.words import type_name, words_of
 
@@ -23,11 +23,10 @@ def plain(shown: Verified) -> dict[str, Any]:
     details = {
         field.name: _plain(getattr(shown, field.name)) for field in fields(shown) if field.name != "claim"
     }
-    return {"claim": " ".join(words_of(_claim(shown))), "shows": type(shown).__name__, **details}
-
-
-def _claim(shown: Verified) -> Claim:
-    return shown.claim
+    found = {"claim": " ".join(words_of(shown.claim)), "shows": type(shown).__name__, **details}
+    if isinstance(shown.claim, (AtomsMentioning, NoneMentioning)):
+        found["about"] = "the analysed term, not the word: a word is found by its terms"
+    return found
 
 
 def _plain(value: Any, name: str = "") -> Any:

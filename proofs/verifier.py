@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from proofs import claims as kinds
@@ -61,9 +61,7 @@ def examine(proof: bytes, basis: Basis, claims: Sequence[Claim]) -> Verification
     """
     if not isinstance(basis, (Root, LogHead)):
         raise ProofError("input", "the basis is a Root or a LogHead")
-    given = list(claims)
-    if not all(type(claim) in kinds.ALL.values() for claim in given):
-        raise ProofError("input", "a claim is one of proofs.claims")
+    given = _given(claims)
     inside = ordered(given)
     parts = decode(proof, inside)
     heads = heads_of(basis, parts, state=any(isinstance(claim, kinds.StateClaim) for claim in given))
@@ -80,6 +78,15 @@ def examine(proof: bytes, basis: Basis, claims: Sequence[Claim]) -> Verification
     places.check(parts, heads.opening)
     size = heads.log.size if heads.opening is None else heads.opening.size
     return Verification(tuple(found[claim] for claim in given), size)
+
+
+def _given(claims: object) -> list[Claim]:
+    if isinstance(claims, (str, bytes)) or not isinstance(claims, Iterable):
+        raise ProofError("input", "claims are a list of those of proofs.claims")
+    given = list(claims)
+    if not all(type(claim) in kinds.ALL.values() for claim in given):
+        raise ProofError("input", "a claim is one of proofs.claims; proofs.parse_claim makes them of words")
+    return given
 
 
 def _index(parts: ProofFile, heads: Heads, *, needed_for: Sequence[Claim]) -> Index | None:

@@ -56,7 +56,7 @@ def parse_claim(words: Sequence[str]) -> Claim:
         if options["state"] is State.ERASED:
             options["opened"] = False
     if len(given) != len(readers):
-        raise ProofError("input", f"{name} takes {len(readers)} words after it, not {len(given)}")
+        raise ProofError("input", f"{name} takes {_counted(len(readers))} after it, not {len(given)}")
     claim: Claim = kind(*(read(word) for read, word in zip(readers, given, strict=True)), **options)
     return claim
 
@@ -120,8 +120,12 @@ def parse_number(word: str) -> int:
         ProofError: it is none (`input`).
     """
     if not _NUMBER.fullmatch(word):
-        raise ProofError("input", f"{word!r} is no whole number")
+        raise ProofError("input", f"{word!r} is no whole number below 10^19")
     return int(word)
+
+
+def _counted(words: int) -> str:
+    return "1 word" if words == 1 else f"{words} words"
 
 
 def _places(claim: kinds.AtomIs | kinds.EdgeIs | kinds.NoAtom | kinds.NoEdge) -> list[str]:

@@ -10,15 +10,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from engine.cli.answering import answer_of
 from engine.cli.options import AsOf
-from engine.cli.output import Line
+from engine.cli.output import Line, Shown, Table
 from engine.cli.pages import command, new_app, running
 from engine.cli.stores import line
-from engine.cli.values import counted, moment
+from engine.cli.values import STDIN, counted, moment
 from engine.errors import InvalidInputError, VerificationError
 
 if TYPE_CHECKING:
+    from engine.cli.session import Session
     from engine.proving.prover import Proof
+    from proofs.verified import Verified
 
 app = new_app()
 
@@ -65,24 +68,31 @@ def prove(
     session = running(ctx)
     if bool(claim) == (claims is not None):
         raise InvalidInputError("give one claim in words, or --claims with a file of them")
+    to_stdout = out in {None, STDIN}
+    if to_stdout and sys.stdout.isatty() and not session.out.json:
+        raise InvalidInputError("a proof is not for a terminal: name a file with --out")
+    target = None if to_stdout else Path(out or "")
+    if target is not None:
+        _check_target(target, session)
     lines = [claim] if claim else _lines(claims or "")
     note = None if checkpoint is None else read_note(checkpoint).checkpoint.text
     with session.engine() as engine:
         found = engine.prove(lines, as_of=moment(as_of), checkpoint=note)
-    if claims is not None and not _is_whole(lines, found):
-        session.out.note(f"to verify it, write the claims down whole, as they are shown, not as in {claims}")
     if found.replayed:
-        session.out.note(f"{counted(found.replayed, 'event')} replayed: the store has changed since")
-    if out is None:
-        if sys.stdout.isatty():
-            raise InvalidInputError("a proof is not for a terminal: name a file with --out")
-        if not session.out.json:
-            session.out.note(_how_to_verify(found, "FILE", claims, checkpoint))
-            sys.stdout.buffer.write(found.data)
-            return 0
-    else:
-        replace_file(Path(out), found.data, PUBLIC)
-    return session.out.answer(_data(found, out), _report(found, out or "FILE", claims, checkpoint), count=1)
+        session.out.note(f"{counted(found.replayed, 'event')} replayed")
+    listed = claims
+    if claims is not None and not _is_whole(lines, found):
+        listed = None if target is None else f"{target}.claims"
+        if listed:
+            replace_file(Path(listed), _written(found).encode(), PUBLIC)
+    if target is not None:
+        replace_file(target, found.data, PUBLIC)
+    elif not session.out.json:
+        session.out.note(_how_to_verify(found, "FILE", listed, checkpoint))
+        sys.stdout.buffer.write(found.data)
+        return 0
+    report = _report(found, str(target or "FILE"), listed, checkpoint)
+    return session.out.answer(_data(found, None if target is None else str(target)), report, count=1)
 
 
 @command(
@@ -130,16 +140,71 @@ def verify_proof(
     listed = None if claims is None else read_file(claims, CLAIMS_BYTES_MAX)
     try:
         basis, wanted = basis_of(root, size, store_id, note), claims_of(claim or [], listed)
-    except ProofError as error:
-        raise InvalidInputError(str(error).partition(": ")[2]) from error
-    try:
         facts, events = examine(read_file(file, BUNDLE_BYTES_MAX), basis, wanted)
     except ProofError as error:
-        raise VerificationError(f"the proof does not show it: {error}") from error
+        if error.reason == "input":
+            raise InvalidInputError(str(error).partition(": ")[2]) from error
+        raise VerificationError(f"the proof does not show it: {error}", hint=_OTHERWISE) from error
+    for fact in facts:
+        _note_words(session, fact)
     shown = [plain(one) for one in facts]
-    text: list[Line] = [line("holds", one["claim"]) for one in shown]
+    text: list[Shown] = [part for fact in facts for part in answer_of(fact)]
     text.append(line("as of", counted(events, "event")))
     return session.out.answer({"basis": described(basis, events), "shown": shown}, text, count=len(shown))
+
+
+_OTHERWISE = "it was made for another claim, another root or checkpoint, or it was changed"
+
+
+@command(app, "engine terms 'The kettles were descaled.'", "engine terms ADR-016 --json")
+def terms(
+    ctx: typer.Context,
+    text: Annotated[
+        list[str], typer.Argument(metavar="TEXT", help="Words, or a sentence.", show_default=False)
+    ],
+) -> int:
+    """Show by which terms a text is found, for claims about terms.
+
+    A word is found by its terms: claims name one of them. No store is needed.
+    """
+    from engine.text.analyzer import index_terms
+
+    found = {word: index_terms(word) for word in " ".join(text).split()}
+    rows = ((word, " ".join(found[word])) for word in found)
+    data = [{"word": word, "terms": listed} for word, listed in found.items()]
+    return running(ctx).out.answer(data, [Table(("word", "terms"), rows)])
+
+
+def _note_words(session: Session, fact: Verified) -> None:
+    """Say so where the term of a claim is not what the word would be found by."""
+    from engine.text.analyzer import index_terms
+
+    term = getattr(fact.claim, "term", None)
+    if term is not None and (other := index_terms(term)) != [term]:
+        named = " ".join(other) or "none"
+        session.out.note(f"this is about the term {term!r}; a text with that word has the terms: {named}")
+
+
+def _check_target(path: Path, session: Session) -> None:
+    """Make sure, before anything is proved, that the proof may go there.
+
+    Raises:
+        RefusedError: something else than a proof is there, or it is inside the store.
+    """
+    from engine.errors import RefusedError
+    from proofs.file import BEGINNING
+
+    if path.is_file():
+        with path.open("rb") as file:
+            if file.read(len(BEGINNING)) != BEGINNING:
+                raise RefusedError(f"{path} is there and is no proof", hint="name another file")
+
+
+def _written(proof: Proof) -> str:
+    """The claims, whole, one on each line."""
+    from proofs.words import words_of
+
+    return "".join(" ".join(words_of(claim)) + "\n" for claim in proof.claims)
 
 
 def _lines(path: str) -> list[list[str]]:
@@ -196,8 +261,12 @@ def _how_to_verify(proof: Proof, file: str, claims: str | None, checkpoint: str 
     from proofs.words import words_of
 
     basis = proof.basis
-    given = ["--checkpoint", checkpoint] if checkpoint else ["--root", basis.root.hex(), "--store"]
+    given = ["--checkpoint", checkpoint] if checkpoint else ["--root", basis.root.hex(), "--store-id"]
     if not checkpoint:
         given.append(str(UUID(bytes=basis.store_id)))
-    asked = words_of(proof.claims[0]) if claims is None else ["--claims", claims]
+    asked = words_of(proof.claims[0])
+    if claims is not None or len(proof.claims) > 1:
+        asked = ["--claims", claims or "LIST"]
+    elif any(word.startswith("-") for word in asked):
+        asked = ["--", *asked]
     return shlex.join(["python", "-m", "proofs", "verify", file, *given, *asked])

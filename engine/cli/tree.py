@@ -49,6 +49,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "verify-checkpoint": ("notes", "Check a checkpoint that was kept, and who signed it."),
         "key": ("notes", "Make a key that signs checkpoints, or show one."),
         "prove": ("proving", "Make a proof that somebody without the store can check."),
+        "terms": ("proving", "Show by which terms a text is found, for claims about terms."),
         "verify-proof": ("proving", "Check a proof against a root or checkpoint that you trust."),
         "verify-root": ("upkeep", "Check that the store is exactly what its journal says."),
         "rebuild": ("upkeep", "Make everything but the journal anew from it."),

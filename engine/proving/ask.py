@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING
 from engine.border import instance, several
 from engine.door import translated
 from engine.errors import InvalidInputError
-from engine.past import AsOf
+from engine.journal import read_log
+from engine.past import AsOf, size_at
 from engine.proving import prover
 from engine.proving.prover import Proof
 from engine.proving.words import claim_of
 from engine.store import Store
-from proofs.asked import head_of
 from proofs.basis import LogHead
 from proofs.claims import ALL, BeginsWithRoot, Claim
 from proofs.errors import ProofError
-from proofs.note import parse_note
 
 if TYPE_CHECKING:
     from engine.reading import Reading
@@ -34,7 +33,7 @@ def prove(
     head = None if checkpoint is None else _head(checkpoint)
     if head is not None and as_of is not None:
         raise InvalidInputError("a checkpoint says of when it is: give that or as_of")
-    if as_of is not None:
+    if as_of is not None and not _is_head(memory.store, as_of):
         with memory.as_of(as_of) as past:
             return replace(prove(past, claims, None, None), replayed=past.size)
     with translated():
@@ -44,13 +43,19 @@ def prove(
         return prover.prove_to(memory.store, understood, head, sizes=sizes)
 
 
+def _is_head(store: Store, moment: AsOf) -> bool:
+    """Whether nothing has happened since, so that nothing need be replayed."""
+    with translated(), store.view() as rows:
+        return size_at(rows, moment) == read_log(rows).size
+
+
 def _head(checkpoint: str | LogHead) -> LogHead:
     if not isinstance(checkpoint, str):
         instance(checkpoint, LogHead, "checkpoint")
         return checkpoint
     try:
-        return head_of(parse_note(checkpoint.encode()).checkpoint)
-    except (ProofError, UnicodeEncodeError) as error:
+        return LogHead.of(checkpoint)
+    except ProofError as error:
         raise InvalidInputError(f"the checkpoint is no note of a store: {error}") from error
 
 

@@ -81,7 +81,7 @@ class LogWitnesses:
 
     def _event(self, claim: kinds.EventIs) -> list[Any]:
         if claim.seq >= self.size:
-            raise NotFoundError(f"event {claim.seq} is not in the journal; it has 0 to {self.size - 1}")
+            raise NotFoundError(f"event {claim.seq} is not in the log of {self.size} events")
         header, path = self.link(claim.seq)
         payload = self._rows.get(payload_key(claim.seq)) if claim.opened else None
         if claim.opened and payload is None:
@@ -98,7 +98,9 @@ class LogWitnesses:
             raise CorruptionError("rows of the log are not those of its headers", hint="run `engine rebuild`")
 
     def _prefix(self, size: int, root: bytes) -> bytes:
-        if size > self.size or self.paths.root(size) != root:
+        if size > self.size:
+            raise RefusedError(f"the claim does not hold: this log has {self.size} events, not {size}")
+        if self.paths.root(size) != root:
             self.check_rows(size, root)
             raise RefusedError(
                 f"the claim does not hold: this log of {self.size} events begins with another one of {size}"
@@ -111,7 +113,10 @@ class LogWitnesses:
             detail = read_header(self._rows, seq)[0].detail
             if isinstance(detail, CheckpointDetail) and detail.root == root:
                 return seq
-        raise NotFoundError(f"no checkpoint among {self.size} events holds the root {root.hex()}")
+        raise NotFoundError(
+            f"no checkpoint among {self.size} events holds the root {root.hex()}",
+            hint="an earlier root is also found by its size: `prefix-root ROOT SIZE`",
+        )
 
     def _earlier(self, root: bytes) -> Opening:
         """What an earlier overall root of this store is made of."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from engine.errors import NotFoundError, RefusedError
-from proofs.claims import StateClaim
+from proofs.claims import AtomIs, EdgeIs, StateClaim
+from proofs.leaves import State
 from proofs.words import words_of
 
 
@@ -24,4 +27,6 @@ class NeverRecorded(NotFoundError):
 
 
 def _hint(instead: StateClaim) -> str:
+    if isinstance(instead, (AtomIs, EdgeIs)) and instead.state is not State.ERASED:
+        instead = replace(instead, opened=True)
     return f"what holds is: {' '.join(words_of(instead))}"

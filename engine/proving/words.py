@@ -9,10 +9,10 @@ from uuid import UUID
 from backends.base import Reader
 from engine import border
 from engine.commands.edges import known_type
-from engine.errors import InvalidInputError
+from engine.errors import InvalidInputError, RefusedError
 from engine.queries import resolve_id
 from engine.text.analyzer import index_terms
-from proofs.claims import Claim
+from proofs.claims import Claim, EventIs
 from proofs.errors import ProofError
 from proofs.words import parse_claim, parse_number
 
@@ -37,6 +37,7 @@ def claim_of(rows: Reader, words: Sequence[str]) -> Asked:
 
     Raises:
         InvalidInputError: the words make no claim.
+        RefusedError: they would give away the key of the ids.
         NotFoundError, ConflictError: no atom's id begins so, or several do; no such edge type.
     """
     name, *given = words or [""]
@@ -58,6 +59,11 @@ def claim_of(rows: Reader, words: Sequence[str]) -> Asked:
         raise InvalidInputError(
             str(error).partition(": ")[2], hint="`engine prove --help` lists them"
         ) from error
+    if isinstance(claim, EventIs) and claim.opened and not claim.seq:
+        raise RefusedError(
+            "the payload of event 0 is the key of this store's ids, by which contents could be guessed",
+            hint="claim `event 0 sealed`",
+        )
     return Asked(claim, size)
 
 

@@ -32,6 +32,7 @@ def arguments(name: str, pair: Pair, here: Path) -> list[str]:
     (here / "kept.checkpoint").write_text(f"log.example\n7\n{'A' * 43}=\n")
     (here / "made.proof").write_bytes(A_PROOF.data)
     given: dict[str, list[str]] = {
+        "terms": ["kettles"],
         "prove": ["atom", first, "--out", "one.proof"],
         "verify-proof": ["made.proof", *A_ROOT, *words_of(A_PROOF.claims[0])],
         "verify-checkpoint": ["kept.checkpoint"],

@@ -18,7 +18,7 @@ from tests.cli.test_commands import Pair, arguments
 from tests.support.leveldb import needs_leveldb
 
 MAKES_A_STORE = {"init", "add", "ingest"}
-NEEDS_NO_STORE = MAKES_A_STORE | {"copy", "doctor", "help", "verify-checkpoint", "verify-proof"}
+NEEDS_NO_STORE = MAKES_A_STORE | {"copy", "doctor", "help", "terms", "verify-checkpoint", "verify-proof"}
 
 
 def failed(result: Result, exit_code: int, code: str) -> None:

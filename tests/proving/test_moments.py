@@ -72,7 +72,7 @@ def test_as_of_proves_what_was_so_then() -> None:
         claim: Claim = NoAtom(raw_id(0)) if seq == 0 else HIDDEN if seq >= 5 else ATOM
         proof = ENGINE.prove([claim], as_of=seq)
         assert (proof.basis, proof.size) == (Root(HEAD.store_id, bytes.fromhex(root), seq + 1), seq + 1)
-        assert proof.replayed == seq + 1
+        assert proof.replayed == (seq + 1 if seq + 1 < len(ROOTS) else 0)
         verify(proof.data, proof.basis, [claim])
         for other in set(ROOTS) - {root}:
             with pytest.raises(ProofError, match="root"):

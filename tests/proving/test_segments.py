@@ -141,9 +141,14 @@ def test_terms_on_the_borders_of_blocks() -> None:
         assert shown(engine, claim) == live
 
 
+def can_be_term(text: str) -> bool:
+    """Whether a claim can be about it: no white space, and none of A to Z."""
+    return text.split() == [text] and not any("A" <= letter <= "Z" for letter in text)
+
+
 @settings(deadline=None, max_examples=40)
 @given(
-    term=st.text(st.characters(codec="utf-8", min_codepoint=2), min_size=1, max_size=16),
+    term=st.text(st.characters(codec="utf-8", min_codepoint=33), min_size=1, max_size=16).filter(can_be_term),
     size=st.sampled_from(SIZES),
 )
 def test_any_term_is_there_or_not(term: str, size: int) -> None:

@@ -143,8 +143,12 @@ CODES = st.integers(1, 0x7F).map(lambda code: bytes([code])) | st.integers(0x800
     lambda code: code.to_bytes(2, "big")
 )
 TEXT = st.text(st.characters(codec="utf-8"), min_size=1, max_size=40)
-TAGS = TEXT.map(tag_identity).filter(lambda tag: tag_identity(tag) == tag)
-TERMS = st.text(st.characters(codec="utf-8", min_codepoint=2), min_size=1, max_size=16)
+TAGS = TEXT.map(tag_identity).filter(
+    lambda tag: tag_identity(tag) == tag and tag.split() == [tag] and tag[0] != "#"
+)
+TERMS = st.text(st.characters(codec="utf-8", min_codepoint=33), min_size=1, max_size=16).filter(
+    lambda text: text.split() == [text] and not any("A" <= letter <= "Z" for letter in text)
+)
 STATED = st.sampled_from(
     [(state, opened) for state in State for opened in (True, False) if not (state is State.ERASED and opened)]
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Sequence
 
@@ -50,6 +51,10 @@ def is_basis(basis: Basis) -> bool:
     return sized and isinstance(store_id, bytes) and len(store_id) == 16 and len(root) == 32
 
 
+SPACES = "\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+"""SPEC 11: white space."""
+
+
 def is_subject(number: int, subject: bytes) -> bool:
     """Whether a subject is one that its claim can have."""
     if number in (ATOM, NO_ATOM):
@@ -62,7 +67,8 @@ def is_subject(number: int, subject: bytes) -> bool:
     if number in (TAGGED, NONE_TAGGED):
         return is_identity(subject)
     if number in (TERM, NO_TERM):
-        return 1 <= len(subject) <= 64 and subject[0] > 1 and decoded(subject) is not None
+        term = decoded(subject)
+        return 1 <= len(subject) <= 64 and subject[0] > 1 and term is not None and is_dense(term, "A-Z")
     if number == PREFIX:
         return len(subject) == 40 and any(subject[:8])
     return len(subject) == (8 if number == EVENT else 32)
@@ -76,9 +82,14 @@ def is_id(data: bytes) -> bool:
 def is_identity(data: bytes) -> bool:
     """Whether this is the identity of some tag: one that is its own."""
     text = decoded(data)
-    if text is None or not 1 <= len(data) <= 1024:
+    if text is None or not 1 <= len(data) <= 1024 or text[0] == "#" or not is_dense(text):
         return False
     return text == (text.lower() if text.isascii() else unicodedata.normalize("NFC", text.casefold()))
+
+
+def is_dense(text: str, but: str = "") -> bool:
+    """Whether a text has no white space, and none of some other characters."""
+    return re.search(f"[{SPACES}{but}]", text) is None
 
 
 def decoded(data: bytes) -> str | None:

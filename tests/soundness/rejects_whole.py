@@ -141,8 +141,8 @@ def x03_too_large() -> Cases:
     yield offered("encoding", home()["atom@root"], home()["atom@root"].data + bytes(PROOF_BYTES_MAX))
     yield offered("encoding", bundle, bundle.data + bytes(PROOF_BYTES_MAX))
     yield offered("size", bundle, head(4, 1 << 20) + bytes(1 << 20))
-    yield Case("size", "verify", ["text", closed.basis, closed.claims])
-    yield Case("size", "verify", [None, closed.basis, closed.claims])
+    yield Case("input", "verify", ["text", closed.basis, closed.claims])
+    yield Case("input", "verify", [None, closed.basis, closed.claims])
 
 
 @reject
