@@ -12,7 +12,7 @@ from engine.cli.options import AsOf, Id
 from engine.cli.output import Table, dumped
 from engine.cli.pages import command, new_app, running
 from engine.cli.values import counted, moment, plain, shown_time
-from engine.errors import InvalidInputError
+from engine.errors import InconsistentError, InvalidInputError
 
 if TYPE_CHECKING:
     from engine.cli.session import Session
@@ -107,12 +107,25 @@ def _export(session: Session, folder: str | None, note: str | None) -> int:
     if not folder:
         raise InvalidInputError("say where to: `engine log export DIR`")
     given = None if note is None else read_file(note, NOTE_BYTES_MAX)
-    with session.engine() as engine, translated(), session.meter("exported", "events") as move:
-        store = engine.store
-        with store.view(store.log) as rows:
-            done = export(rows, store.identity.store_id, Path(folder), given, move)
-    session.out.note(f"{counted(done.files, 'file')} written")
-    return session.out.answer(plain(done), [((f"{done.size} {done.root}", ""),)])
+    try:
+        with session.engine() as engine, translated(), session.meter("in place", "events") as move:
+            store = engine.store
+            with store.view(store.log) as rows:
+                done = export(rows, store.identity.store_id, Path(folder), given, move)
+    except InconsistentError as error:
+        return _contradicted(session, error, Path(folder))
+    session.out.note(f"{counted(done.new, 'new event')}, {counted(done.files, 'file')} written")
+    return session.out.answer(plain(done), [((f"{done.size} {done.log_root}", ""),)])
+
+
+def _contradicted(session: Session, error: InconsistentError, folder: Path) -> int:
+    """Keep both sides beside the folder: what is in it may be on the web."""
+    from engine.cli.contradiction import contradicted
+    from engine.exchange.tiles import published_notes
+
+    notes = [note for note in published_notes(folder) if note.checkpoint.text == error.known]
+    named = folder.resolve() if folder.name in {"", ".."} else folder
+    return contradicted(session, error, {str(named): notes[0] if notes else None})
 
 
 @command(app, "engine root", "engine root --as-of 2026-11-01", "engine root --json")

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from backends.files import fsync_path, make_parents
-from engine.errors import BusyError, ConflictError, EngineError, InvalidInputError
+from engine.errors import BusyError, ConflictError, EngineError, InvalidInputError, RefusedError
 
 UNFINISHED = ".unfinished"
 """Where a file is written before it gets its name; one of a run that was killed is written over."""
@@ -38,33 +38,51 @@ class PublishedFolder:
         Raises:
             ConflictError: what has the name is no file of at most 1 MiB.
         """
-        path = self._path(name)
-        size = self._size(path)
+        size = self._size(name)
         if size is None:
             return None
         if size > READ_BYTES_MAX:
-            raise ConflictError(f"{path} has {size} bytes; nothing of ours is so large")
-        return path.read_bytes()
+            raise ConflictError(f"{self.root / name} has {size} bytes; nothing of ours is so large")
+        return (self.root / name).read_bytes()
 
-    def keep(self, name: str, data: bytes) -> None:
-        """Make sure that the file `name`, which never changes, is there.
+    def has(self, name: str) -> bool:
+        """Whether there is a file `name`.
 
         Raises:
-            ConflictError: it is there and says something else.
+            ConflictError: what has the name is no file, or is reached through a link.
         """
-        path = self._path(name)
-        size = self._size(path)
-        if size is None:
-            self.replace(name, data)
-        elif size != len(data) or path.read_bytes() != data:
-            raise ConflictError(
+        return self._size(name) is not None
+
+    def check(self, name: str, data: bytes) -> None:
+        """Make sure that the file `name`, which never changes, says what it should.
+
+        Raises:
+            RefusedError: it says something else.
+            ConflictError: it is no file.
+        """
+        path = self.root / name
+        if self._size(name) != len(data) or path.read_bytes() != data:
+            raise RefusedError(
                 f"{path} is there with other bytes than this log gives, and such a file never changes",
-                hint="choose an empty folder",
+                hint="find out what changed it; once it is removed, the next run writes it anew",
             )
+
+    def listed(self, name: str) -> list[str]:
+        """What stands in the folder `name`, sorted; nothing if it is not there.
+
+        Raises:
+            ConflictError: it is no folder, or is reached through a link.
+        """
+        return (
+            sorted(path.name for path in (self.root / name).iterdir())
+            if self._stands(self.root / name)
+            else []
+        )
 
     def replace(self, name: str, data: bytes) -> None:
         """Put `data` in the place of the file `name`, which a reader sees whole, old or new."""
-        path = self._path(name)
+        path = self.root / name
+        self._enter(path.parent)
         unfinished = self.root / UNFINISHED
         unfinished.unlink(missing_ok=True)  # a link of that name must not lead the writing elsewhere
         unfinished.write_bytes(data)
@@ -72,33 +90,46 @@ class PublishedFolder:
         unfinished.replace(path)
         self.written += 1
 
-    def rename(self, name: str, new: str) -> None:
-        """Give a file its final name once everything written before is sure to survive."""
+    def settle(self) -> None:
+        """Have every file that was written or looked for be sure to survive, one of a killed run too."""
         for folder in sorted(self._folders):
             fsync_path(folder)
-        self._path(name).replace(self._path(new))
+
+    def rename(self, name: str, new: str) -> None:
+        """Give a file its final name once everything else is sure to survive."""
+        self.settle()
+        (self.root / name).replace(self.root / new)
         fsync_path(self.root)
 
     def clear(self) -> None:
         """Remove what a killed run has left."""
         (self.root / UNFINISHED).unlink(missing_ok=True)
 
-    def _path(self, name: str) -> Path:
-        path = self.root / name
-        self._enter(path.parent)
-        return path
-
     def _enter(self, folder: Path) -> None:
-        if folder in self._folders:
-            return
-        self._enter(folder.parent)
-        folder.mkdir(exist_ok=True)
-        if not stat.S_ISDIR(folder.lstat().st_mode):
-            raise ConflictError(f"{folder} is a link, not a folder; nothing is written through it")
-        self._folders.add(folder)
+        if not self._stands(folder):
+            self._enter(folder.parent)
+            folder.mkdir()
+            self._folders.add(folder)
 
-    @staticmethod
-    def _size(path: Path) -> int | None:
+    def _stands(self, folder: Path) -> bool:
+        """Whether a folder is there, and no link leads to it."""
+        if folder in self._folders:
+            return True
+        if not self._stands(folder.parent):
+            return False
+        try:
+            mode = folder.lstat().st_mode
+        except FileNotFoundError:
+            return False
+        if not stat.S_ISDIR(mode):
+            raise ConflictError(f"{folder} is no folder; nothing is written through a link")
+        self._folders.add(folder)
+        return True
+
+    def _size(self, name: str) -> int | None:
+        path = self.root / name
+        if not self._stands(path.parent):
+            return None
         try:
             found = path.lstat()
         except FileNotFoundError:

@@ -1,27 +1,24 @@
 """The log as static files that any web server can hand out (c2sp.org/tlog-tiles; SPEC: The log as tiles).
 
     checkpoint                      origin, size and root of the log; signatures, if it was given any
-    tile/<level>/<number>           256 hashes of the level, side by side
-    tile/entries/<number>           256 headers, each after its u16 length
-    ….p/<width>                     the same of fewer, at the right edge of one size
+    tile/…                          what `engine.exchange.layout` describes
 
 Tiles never change. The checkpoint comes last, so that it never speaks of a tile that is not there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from backends.base import Reader
 from engine.border import quoted
 from engine.errors import ConflictError, CorruptionError, InvalidInputError, RefusedError
 from engine.exchange.folder import PublishedFolder, published
-from engine.followers.log import WIDTH, WIDTH_BITS, complete_root
+from engine.exchange.layout import PARTIAL, Tile, Tiles, tile_name
 from engine.journal import read_log
-from engine.layout import journal_key
+from engine.notes.history import read_history
 from engine.proving.log_paths import LogPaths
 from engine.replay import Progress, no_progress
 from proofs.errors import ProofError
@@ -33,9 +30,6 @@ ANNOUNCED: Final = ".checkpoint"
 
 _ELSEWHERE: Final = "choose an empty folder"
 
-ENTRIES: Final = "entries"
-ENTRY_BYTES_MAX: Final = (1 << 16) - 1
-
 
 @dataclass(frozen=True, slots=True)
 class Exported:
@@ -44,8 +38,10 @@ class Exported:
     origin: str
     size: int
     """Events that its checkpoint covers."""
-    root: str
+    log_root: str
     """The log's root at that size, 64 hex digits."""
+    new: int
+    """Events of these that the checkpoint before did not cover."""
     files: int
     """Files written this time."""
 
@@ -59,7 +55,9 @@ def export(
 ) -> Exported:
     """Write the log into `folder`, or add to it what is new since the last time.
 
-    Killed anywhere, it is finished by calling this again; the files are then those of one go.
+    Every file that the checkpoint covers is compared with the log before anything is written, and one
+    that is missing is written again. Killed anywhere, the export is finished by calling this again; the
+    files are then those of one go.
 
     Args:
         rows: A snapshot of the store.
@@ -67,20 +65,24 @@ def export(
         folder: Empty, not there yet, or what an earlier export has left.
         given: The checkpoint to publish, signed or not; the log is written up to its size. None: an
             unsigned one of all events.
-        progress: Told how many of all events are done.
+        progress: Told of how many events, of all, the files are known to be there.
 
     Raises:
         InvalidInputError: `given` is no checkpoint of this log.
-        ConflictError: the folder holds something else, another log, or a longer one.
-        RefusedError: a signed checkpoint would be replaced by an unsigned one.
+        ConflictError: the folder holds something else, or is ahead of `given`.
+        InconsistentError: this store does not continue the log that the folder holds: it is another
+            store's, or this one went back or forked since.
+        RefusedError: a tile is there with other bytes; or a signed checkpoint would be replaced by an
+            unsigned one.
         BusyError: another process is writing to the folder.
         CorruptionError: the rows are not those of the log.
         EngineError: the disk does not take what is written.
     """
-    note, paths = _note_of(rows, origin_of(store_id), given)
+    log = _read(rows, origin_of(store_id))
+    note = _note_of(log, given)
     size = note.checkpoint.size
     with published(folder) as files:
-        before = _before(files, note.checkpoint, paths)
+        before = _before(files, note.checkpoint, log)
         if before is not None and given is None and before.checkpoint.size == size:
             note = before  # with its signatures, if it has any
         if before is not None and before.signatures and not note.signatures:
@@ -88,49 +90,100 @@ def export(
                 f"{folder} has a signed checkpoint, which an unsigned one must not replace",
                 hint="give a signed one with --checkpoint",
             )
+        tiles = Tiles(rows, log.paths, size)
+        counter = _Counter(size, progress)
+        missing = _missing(files, tiles, counter)
         if note != before:
             files.replace(ANNOUNCED, format_note(note))
-            _write_tiles(files, rows, paths, before.checkpoint.size if before else 0, progress)
+        for tile in missing:
+            files.replace(tile.name, tiles.data(tile))
+            counter.add(tile)
+        if note != before:
             files.rename(ANNOUNCED, CHECKPOINT)
+        elif missing:
+            files.settle()
         files.clear()
-    return Exported(note.checkpoint.origin, size, note.checkpoint.root.hex(), files.written)
+    new = size - before.checkpoint.size if before else size
+    return Exported(note.checkpoint.origin, size, note.checkpoint.root.hex(), new, files.written)
 
 
-def _note_of(rows: Reader, origin: str, given: bytes | None) -> tuple[Note, LogPaths]:
-    """The checkpoint to publish, known to be true of this log, and the log at its size."""
+def published_notes(folder: Path) -> list[Note]:
+    """The checkpoints that a folder holds, that of a killed export too; what is none is left out."""
+    found = []
+    for name in (CHECKPOINT, ANNOUNCED):
+        try:
+            raw = PublishedFolder(folder).read(name)
+            found += [] if raw is None else [parse_note(raw)]
+        except (OSError, ConflictError, ProofError):
+            continue
+    return found
+
+
+class _Log(NamedTuple):
+    """The log of one snapshot."""
+
+    rows: Reader
+    head: Checkpoint
+    paths: LogPaths
+
+
+class _Counter:
+    """Tells the progress: events whose hashes, and so whose entries, are there."""
+
+    def __init__(self, size: int, progress: Progress) -> None:
+        self._size, self._progress, self._done = size, progress, 0
+
+    def add(self, tile: Tile) -> None:
+        if tile.kind == "0":
+            self._done += tile.width
+            self._progress(self._done, self._size)
+
+
+def _read(rows: Reader, origin: str) -> _Log:
     log = read_log(rows)
-    if LogPaths(rows, log.size).root(log.size) != log.frontier.root():
+    paths = LogPaths(rows, log.size)
+    if paths.root(log.size) != log.frontier.root():
         raise CorruptionError(
             "the log's rows do not lead to the root that the log state commits to",
             hint="run `engine verify-root`",
         )
+    return _Log(rows, Checkpoint(origin, log.size, log.frontier.root()), paths)
+
+
+def _note_of(log: _Log, given: bytes | None) -> Note:
+    """The checkpoint to publish, known to be true of this log."""
     try:
-        note = Note(Checkpoint(origin, log.size, log.frontier.root())) if given is None else parse_note(given)
+        note = Note(log.head) if given is None else parse_note(given)
     except ProofError as error:
         raise InvalidInputError(f"the given checkpoint is none: {error}") from None
     checkpoint = note.checkpoint
-    if checkpoint.origin != origin:
+    if checkpoint.origin != log.head.origin:
         raise InvalidInputError(
-            f"the given checkpoint is of {quoted(checkpoint.origin)}, this log is {origin}"
+            f"the given checkpoint is of {quoted(checkpoint.origin)}, this log is {log.head.origin}"
         )
-    if not 0 < checkpoint.size <= log.size:
-        raise InvalidInputError(f"the given checkpoint has size {checkpoint.size}, this log {log.size}")
-    paths = LogPaths(rows, checkpoint.size)
-    if paths.root(checkpoint.size) != checkpoint.root:
+    if not 0 < checkpoint.size <= log.head.size:
+        raise InvalidInputError(f"the given checkpoint has size {checkpoint.size}, this log {log.head.size}")
+    if log.paths.root(checkpoint.size) != checkpoint.root:
         raise InvalidInputError(
             f"the given checkpoint and this log differ in the root of size {checkpoint.size}"
         )
-    return note, paths
+    return note
 
 
-def _before(files: PublishedFolder, wanted: Checkpoint, paths: LogPaths) -> Note | None:
-    """The checkpoint that is published already, once everything there is known to be of this log."""
+def _before(files: PublishedFolder, wanted: Checkpoint, log: _Log) -> Note | None:
+    """The checkpoint that is published already, once what is there is known to be of this log."""
     found = {}
     for name in (CHECKPOINT, ANNOUNCED):
         raw = files.read(name)
         if raw is not None:
             found[name] = _read_there(files.root / name, raw)
-            _check_there(files.root, found[name].checkpoint, wanted, paths)
+            _check_there(found[name].checkpoint, log)
+    for note in found.values():
+        if note.checkpoint.size > wanted.size:
+            raise ConflictError(
+                f"{files.root} holds {note.checkpoint.size} events of this log already, not {wanted.size}",
+                hint="export up to a later checkpoint",
+            )
     if not found and files.names():
         raise ConflictError(f"{files.root} is not empty and holds no log", hint=_ELSEWHERE)
     return found.get(CHECKPOINT)
@@ -143,67 +196,35 @@ def _read_there(path: Path, raw: bytes) -> Note:
         raise ConflictError(f"{path} is no checkpoint: {error}", hint=_ELSEWHERE) from None
 
 
-def _check_there(folder: Path, there: Checkpoint, wanted: Checkpoint, paths: LogPaths) -> None:
-    if there.origin != wanted.origin:
-        raise ConflictError(f"{folder} holds another log: {quoted(there.origin)}", hint=_ELSEWHERE)
-    if there.size > wanted.size:
-        raise ConflictError(f"{folder} holds {there.size} events of this log already, not {wanted.size}")
-    if paths.root(there.size) != there.root:
-        raise ConflictError(
-            f"{folder} holds another history of this log: its root of {there.size} events differs",
-            hint="keep that folder: one of the two stores was put back to an older state or changed",
-        )
+def _check_there(there: Checkpoint, log: _Log) -> None:
+    """Make sure that this log continues what is there; the verdict is that of `engine verify-root`."""
+    mine = there.origin == log.head.origin and there.size <= log.head.size
+    if mine and log.paths.root(there.size) == there.root:
+        return
+    read_history(log.rows, {there.size}).check(there)
+    raise CorruptionError(
+        f"the log's rows do not lead to its root of {there.size} events", hint="run `engine verify-root`"
+    )
 
 
-def _write_tiles(
-    files: PublishedFolder, rows: Reader, paths: LogPaths, before: int, progress: Progress
-) -> None:
-    """All tiles of the log at its size that it did not have at size `before`."""
-    for number, start, stop in _ranges(before, paths.size):
-        hashes = _checked(paths, 0, number, start, stop)
-        files.keep(tile_name(ENTRIES, number, len(hashes)), _bundle(rows, start, stop))
-        files.keep(tile_name("0", number, len(hashes)), b"".join(hashes))
-        progress(stop, paths.size)
-    level = 1
-    while size := paths.size >> WIDTH_BITS * level:
-        for number, start, stop in _ranges(before >> WIDTH_BITS * level, size):
-            hashes = _checked(paths, level, number, start, stop)
-            files.keep(tile_name(str(level), number, len(hashes)), b"".join(hashes))
-        level += 1
+def _missing(files: PublishedFolder, tiles: Tiles, counter: _Counter) -> list[Tile]:
+    """The tiles that are not there; all others, and partial ones of earlier sizes, are known to be right."""
+    missing = []
+    for tile in tiles:
+        for earlier in _earlier(files, tile):
+            files.check(earlier.name, tiles.data(earlier))
+        if files.has(tile.name):
+            files.check(tile.name, tiles.data(tile))
+            counter.add(tile)
+        else:
+            missing.append(tile)
+    return missing
 
 
-def _checked(paths: LogPaths, level: int, number: int, start: int, stop: int) -> list[bytes]:
-    """The hashes of a tile, known to be right, because a tile never changes.
-
-    A whole one is bound to its hash in the level above, and those at the right edge make the root.
-    """
-    hashes = paths.hashes(level, start, stop)
-    if len(hashes) == WIDTH and [complete_root(hashes)] != paths.hashes(level + 1, number, number + 1):
-        raise CorruptionError(
-            f"tile {number} of level {level} does not lead to the log's root", hint="run `engine verify-root`"
-        )
-    return hashes
-
-
-def _ranges(before: int, size: int) -> Iterator[tuple[int, int, int]]:
-    """Number, first and end of each tile of `size` hashes that is new since there were `before`."""
-    if before < size:
-        for number in range(before // WIDTH, -(-size // WIDTH)):
-            yield number, number * WIDTH, min(size, (number + 1) * WIDTH)
-
-
-def _bundle(rows: Reader, start: int, stop: int) -> bytes:
-    """The headers `start` up to `stop`, each after its length."""
-    headers = [header for _, header in rows.scan(journal_key(start), journal_key(stop))]
-    if any(len(header) > ENTRY_BYTES_MAX for header in headers):
-        raise CorruptionError(f"a header of over {ENTRY_BYTES_MAX} bytes", family="journal")
-    return b"".join(len(header).to_bytes(2, "big") + header for header in headers)
-
-
-def tile_name(kind: str, number: int, width: int) -> str:
-    """The path of a tile: `kind` is a level or `entries`, the number in groups of three digits."""
-    groups = [f"{number % 1000:03}"]
-    while number := number // 1000:
-        groups.insert(0, f"x{number % 1000:03}")
-    partial = f".p/{width}" if width < WIDTH else ""
-    return f"tile/{kind}/{'/'.join(groups)}{partial}"
+def _earlier(files: PublishedFolder, tile: Tile) -> list[Tile]:
+    """The partial tiles in the place of one that a log of an earlier size has left."""
+    names = files.listed(tile_name(tile.kind, tile.number) + PARTIAL)
+    if not names:
+        return []
+    narrower = {str(width): width for width in range(1, tile.width)}
+    return [tile._replace(width=narrower[name]) for name in names if name in narrower]

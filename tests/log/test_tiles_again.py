@@ -9,9 +9,7 @@ from pathlib import Path
 import pytest
 
 from backends.files import fsync_path
-from engine.errors import (
-    BusyError,
-)
+from engine.errors import BusyError
 from tests.log.reader import TileReader
 from tests.log.tiles import files_of, put_out, synthetic
 
@@ -118,16 +116,6 @@ def test_a_leftover_of_a_killed_run_is_removed(tmp_path: Path) -> None:
     (tmp_path / ".unfinished").write_bytes(b"half")
     assert put_out(synthetic(3), tmp_path).files == 0
     assert not (tmp_path / ".unfinished").exists()
-
-
-def test_tiles_of_an_earlier_checkpoint_are_not_looked_at_again(tmp_path: Path) -> None:
-    """What a host has pruned since, as the specification allows, does not come back."""
-    put_out(synthetic(600), tmp_path)
-    gone = [tmp_path / "tile" / kind / "000" for kind in ("0", "entries")]
-    for path in gone:
-        path.unlink()
-    put_out(synthetic(700), tmp_path)
-    assert not [path for path in gone if path.exists()]
 
 
 def test_two_exports_at_once_do_not_mix(tmp_path: Path) -> None:

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from engine.errors import (
-    ConflictError,
-    EngineError,
-)
-from engine.exchange.tiles import export
-from engine.journal import read_identity
-from proofs.events import CheckpointBody, CheckpointDetail, EventKind
-from proofs.note import origin_of
-from tests.engine.support import copied_rows, forge
-from tests.log.tiles import STORE_ID, files_of, put_out, real_store, synthetic
+from engine.errors import ConflictError, EngineError
+from tests.log.tiles import files_of, note_at, put_out, synthetic
 
 
 def test_a_file_too_large_to_be_a_checkpoint_is_not_read(tmp_path: Path) -> None:
@@ -25,28 +16,6 @@ def test_a_file_too_large_to_be_a_checkpoint_is_not_read(tmp_path: Path) -> None
     huge_checkpoint(tmp_path)
     with pytest.raises(ConflictError, match="4294967296 bytes"):
         put_out(synthetic(3), tmp_path)
-
-
-def another_log(folder: Path) -> None:
-    """The log of another store."""
-    export(synthetic(3), bytes(16), folder)
-
-
-def longer_log(folder: Path) -> None:
-    """This log, later."""
-    put_out(synthetic(601), folder)
-
-
-def other_history(folder: Path) -> None:
-    """A log of this store's that went another way."""
-    lines = f"{origin_of(STORE_ID)}\n2\n{b64encode(bytes(32)).decode()}\n"
-    (folder / "checkpoint").write_text(lines, encoding="utf-8")
-
-
-def half_of_another(folder: Path) -> None:
-    """What an export of another log that was killed has left."""
-    another_log(folder)
-    (folder / "checkpoint").rename(folder / ".checkpoint")
 
 
 def something_else(folder: Path) -> None:
@@ -70,12 +39,6 @@ def checkpoint_folder(folder: Path) -> None:
     (folder / "checkpoint").mkdir()
 
 
-def wrong_tile(folder: Path) -> None:
-    """A tile that says something else, ahead of the checkpoint."""
-    put_out(synthetic(300), folder)
-    (folder / "tile" / "entries" / "001").write_bytes(b"x")
-
-
 def linked_tiles(folder: Path) -> None:
     """A link in the place of the folder of a level."""
     put_out(synthetic(100), folder)
@@ -92,14 +55,9 @@ def linked_tile(folder: Path) -> None:
 @pytest.mark.parametrize(
     "prepare",
     [
-        another_log,
-        longer_log,
-        other_history,
-        half_of_another,
         something_else,
         no_checkpoint,
         checkpoint_folder,
-        wrong_tile,
         linked_tiles,
         linked_tile,
     ],
@@ -136,12 +94,10 @@ def test_a_place_that_cannot_be_a_folder_is_refused(name: str, tmp_path: Path) -
     assert files_of(tmp_path) == {"file": b"mine"}
 
 
-def test_a_log_that_went_another_way_is_told_from_its_copy(tmp_path: Path) -> None:
-    """A copy put back to an earlier state and written to is not mixed with what was published."""
-    store = real_store()
-    store_id, ours, theirs = read_identity(store).store_id, copied_rows(store), copied_rows(store)
-    for copy, root in ((ours, bytes(32)), (theirs, bytes([1]) * 32)):
-        forge(copy, EventKind.CHECKPOINT, CheckpointDetail(root), CheckpointBody((root,) * 4))
-    export(ours, store_id, tmp_path)
-    with pytest.raises(ConflictError, match="another history"):
-        export(theirs, store_id, tmp_path)
+def test_a_folder_that_is_ahead_of_a_given_checkpoint_is_refused(tmp_path: Path) -> None:
+    """The log goes on from what is published; an older checkpoint of it is not put in its place."""
+    put_out(synthetic(600), tmp_path)
+    before = files_of(tmp_path)
+    with pytest.raises(ConflictError, match="600 events of this log already, not 300"):
+        put_out(synthetic(600), tmp_path, note_at(300))
+    assert files_of(tmp_path) == before
