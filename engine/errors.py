@@ -87,7 +87,8 @@ class RefusedError(EngineError):
 class InconsistentError(EngineError):
     """The store is not a continuation of a checkpoint kept outside it: it went back, forked, or is another.
 
-    `known` is the text of that checkpoint; `found` are those that the store gives, its head last.
+    `known` is the text of that checkpoint, with its signatures where they are kept; `found` are those that
+    the store gives, its head last.
     """
 
     code = "inconsistent"

@@ -19,6 +19,7 @@ from proofs.log import DIGEST_BYTES, EMPTY_ROOT, SIZE_MAX
 from proofs.vkey import (
     CONTROL,
     COSIGNATURE,
+    FORMAT,
     KEY_ID_BYTES,
     NAME_BYTES_MAX,
     VerifierKey,
@@ -196,6 +197,9 @@ def _decoded(data: bytes) -> str:
         raise ProofError("note", f"not UTF-8: byte {error.start} is no part of a character") from None
     if found := CONTROL.search(text):
         raise ProofError("note", f"control character 0x{ord(found[0]):02x} in it")
+    # Two origins or names that differ in what nobody sees would be taken for one.
+    if found := FORMAT.search(text):
+        raise ProofError("note", f"format character U+{ord(found[0]):04X} in it")
     if not text.endswith("\n"):
         raise ProofError("note", "its last line has no end")
     return text

@@ -22,6 +22,13 @@ COSIGNATURE: Final = 0x04
 CONTROL: Final = re.compile("[\x00-\x09\x0b-\x1f\x7f]")
 """The ASCII control characters but the line end."""
 
+FORMAT: Final = re.compile(
+    "[\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064"
+    "\u2066-\u206f\ufeff\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U00013438\U0001bca0-\U0001bca3"
+    "\U0001d173-\U0001d17a\U000e0001\U000e0020-\U000e007f]"
+)
+"""The format characters, general category Cf of Unicode 14: a list, so that no library's version decides."""
+
 _KEY_ID = re.compile("[0-9a-f]{8}")
 
 
@@ -53,11 +60,13 @@ def parse_vkey(text: str) -> VerifierKey:
     Raises:
         ProofError: `input`: not in its exact form, its key id is another key's, or of another type.
     """
+    if not isinstance(text, str) or text.count("+") < 2:
+        raise ProofError("input", "a verifier key is a name, a key id and a key, with a + between them")
+    name, key_id, data = text.split("+", 2)
     try:
-        name, key_id, data = text.split("+", 2)
         checked_name(name)
         raw = unbase64(data)
-    except (AttributeError, TypeError, ValueError, ProofError) as error:
+    except ProofError as error:
         raise ProofError("input", f"not a verifier key, name+key id+key: {error}") from None
     if len(raw) != 1 + PUBLIC_BYTES or raw[0] not in {ED25519, COSIGNATURE}:
         raise ProofError(
@@ -70,13 +79,15 @@ def parse_vkey(text: str) -> VerifierKey:
 
 
 def checked_name(name: str) -> str:
-    """`name`, which may be a key's: 1 to 1,024 bytes, without white space, control characters and `+`.
+    """`name`, which may be a key's: 1 to 1,024 bytes, no white space, `+`, control or format characters.
 
     Raises:
         ProofError: `note`: it may not.
     """
     if not name or "+" in name or any(char.isspace() for char in name) or CONTROL.search(name):
         raise ProofError("note", "a key's name is not empty and has no white space and no +")
+    if found := FORMAT.search(name):
+        raise ProofError("note", f"format character U+{ord(found[0]):04X} in a key's name")
     if len(name) > NAME_BYTES_MAX or len(utf8(name)) > NAME_BYTES_MAX:
         raise ProofError("note", f"a key's name is over {NAME_BYTES_MAX} bytes")
     return name

@@ -1,25 +1,80 @@
-"""What the command line does where a store contradicts a checkpoint that was kept outside it."""
+"""Comparing kept checkpoints with a store, and what the command line does where it contradicts them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.cli.output import Failure
 from engine.cli.stores import line
-from engine.errors import EngineError, InconsistentError
+from engine.errors import EngineError, InconsistentError, InvalidInputError
 
 if TYPE_CHECKING:
     from engine.cli.session import Session
+    from engine.notes.history import History
     from proofs.note import Note
 
 UNNAMED = "checkpoint"
 """What evidence is named by where the checkpoint came from no file."""
 
 
+def compared(
+    session: Session, notes: Sequence[Note], since: tuple[Note, Note] | None, *, asked: bool
+) -> bool:
+    """Compare kept checkpoints with each other and with the store; False: only the store could tell.
+
+    Args:
+        session: The run.
+        notes: What the store must have.
+        since: Two of them, the second of which must continue the first.
+        asked: Whether the store is asked.
+
+    Raises:
+        InconsistentError: the store contradicts one of them, or the two contradict each other.
+        InvalidInputError: the store has both, and the first is the newer one.
+    """
+    from engine.notes.history import check_pair
+
+    # In the wrong order they look like a rollback; a store that has both knows better.
+    turned = asked and since is not None and swapped(*since)
+    told = since is None or turned or check_pair(since[0].checkpoint, since[1].checkpoint)
+    if asked:
+        in_store(session, notes)
+    if turned and since is not None:
+        sizes = [note.checkpoint.size for note in since]
+        raise InvalidInputError(
+            f"OLD is the newer one: it has {sizes[0]:,} events, the other {sizes[1]:,}", hint="swap them"
+        )
+    return told or asked
+
+
+def swapped(old: Note, new: Note) -> bool:
+    """Whether `old` is of more events than `new`, of the same store."""
+    return old.checkpoint.origin == new.checkpoint.origin and old.checkpoint.size > new.checkpoint.size
+
+
+def in_store(session: Session, notes: Sequence[Note]) -> History:
+    """The history of the store at hand, once it is known to have all of `notes`.
+
+    Raises:
+        InconsistentError: it contradicts one of them.
+    """
+    from engine.notes.history import read_history
+
+    with session.backend(session.setting.url) as backend, backend.snapshot() as rows:
+        history = read_history(rows, [note.checkpoint.size for note in notes])
+        for note in notes:
+            history.check(note.checkpoint)
+    return history
+
+
 def contradicted(
-    session: Session, error: InconsistentError, known: Mapping[str, Note | None], folder: str | None = None
+    session: Session,
+    error: InconsistentError,
+    known: Mapping[str, Note | None],
+    folder: str | None = None,
+    advice: str = "",
 ) -> int:
     """Keep both sides, say what is wrong, and return exit code 9.
 
@@ -29,6 +84,7 @@ def contradicted(
         known: The notes that were asked about, by file; the first file names the evidence if the known
             checkpoint is in none of them.
         folder: Where the evidence is to go; None: beside the file.
+        advice: What to look at before anything else.
     """
     from engine.notes.evidence import keep_evidence
     from proofs.note import format_note
@@ -44,6 +100,7 @@ def contradicted(
         kept, hint = None, f"keep both checkpoints yourself: {failure}"
     data = {"problem": str(error), "known": text, "found": list(error.found)}
     lines = [line("known", _one_line(error.known)), line("found", _one_line(error.found[-1]))]
+    hint = f"{advice}; {hint}" if advice else hint
     return session.out.answer(
         {**data, "evidence": None if kept is None else str(kept)},
         lines,
@@ -52,4 +109,5 @@ def contradicted(
 
 
 def _one_line(text: str) -> str:
-    return text.strip().replace("\n", " ")
+    """The three lines of a checkpoint, without its signatures."""
+    return text.partition("\n\n")[0].strip().replace("\n", " ")

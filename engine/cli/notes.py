@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
+from uuid import UUID
 
 import typer
 
-from engine.cli.contradiction import contradicted
+from engine.cli.contradiction import compared, contradicted, swapped
 from engine.cli.options import Evidence
 from engine.cli.output import Line
 from engine.cli.pages import command, new_app, running
@@ -18,7 +19,6 @@ from engine.errors import EngineError, InconsistentError, InvalidInputError, Ref
 
 if TYPE_CHECKING:
     from engine.cli.session import Session
-    from engine.notes.history import History
     from engine.notes.trust import Judged, Trust
     from proofs.note import Note
 
@@ -43,7 +43,7 @@ def checkpoint(
 
     session = running(ctx)
     out = None if out == STDIN else out
-    earlier = None if out is None else _earlier(Path(out))
+    earlier = None if out is None else _earlier(Path(out), place_of(session), signed=key is not None)
     known = () if earlier is None else (earlier.checkpoint,)
     try:
         with session.engine() as engine:
@@ -52,6 +52,11 @@ def checkpoint(
         return contradicted(session, error, {out or key or "": earlier})
     said = f"event {found.seq} holds root {found.root}"
     session.out.note(f"recorded: {said}" if found.changed else f"nothing to do: {said}")
+    if found.first:
+        session.out.note(
+            f"the first checkpoint of this store that {key} signs, as far as its folder knows; if it signed "
+            "one before, the record of that is lost: make a new key"
+        )
     text = found.note if out is None else _kept(Path(out), found.note, earlier)
     if session.out.json or out is not None:
         data = {**plain(found), "note": text, "out": out}
@@ -60,16 +65,24 @@ def checkpoint(
     return 0
 
 
-def _earlier(path: Path) -> Note | None:
-    """The note that a new one would take the place of."""
+def _earlier(path: Path, store: Path | None, *, signed: bool) -> Note | None:
+    """The note that a new one would take the place of, once that may be written there."""
+    from engine.notes.files import check_writable
     from engine.notes.trust import read_note
 
+    check_writable(path, store)
     if not path.exists():
         return None
     try:
-        return read_note(path)
+        note = read_note(path)
     except VerificationError as error:
         raise RefusedError(str(error), hint="only a checkpoint is overwritten; name another file") from None
+    if note.signatures and not signed:
+        raise RefusedError(
+            f"{path} is signed, and an unsigned note would take its place",
+            hint="sign with --key, or name another file",
+        )
+    return note
 
 
 def _kept(path: Path, text: str, earlier: Note | None) -> str:
@@ -100,7 +113,7 @@ def _written(path: Path, note: Note) -> str:
     "engine verify-checkpoint notes.checkpoint --against-store",
     "engine verify-checkpoint notes.checkpoint --key $(cat notes.key.vkey)",
     "engine verify-checkpoint new.checkpoint --since old.checkpoint",
-    "engine verify-checkpoint notes.checkpoint --add cosigned.txt",
+    "engine verify-checkpoint my.note --witness $(cat w.vkey) --add lines.txt",
     name="verify-checkpoint",
 )
 def verify_checkpoint(
@@ -118,7 +131,7 @@ def verify_checkpoint(
     ] = None,
     threshold: Annotated[
         int | None,
-        typer.Option("--threshold", min=0, metavar="N", help="So many witnesses are enough. [default: all]"),
+        typer.Option("--threshold", min=1, metavar="N", help="So many witnesses are enough. [default: all]"),
     ] = None,
     since: Annotated[
         str | None,
@@ -129,7 +142,7 @@ def verify_checkpoint(
     ] = False,
     add: Annotated[
         str | None,
-        typer.Option("--add", metavar="OTHER", help="Add the signatures of OTHER, of the same text."),
+        typer.Option("--add", metavar="OTHER", help="Add signatures of OTHER that the given keys made."),
     ] = None,
     evidence: Evidence = None,
 ) -> int:
@@ -139,8 +152,7 @@ def verify_checkpoint(
     at that size. Exit code 4: a signature is wrong or missing. 9: the store or OLD contradicts it.
     """
     from engine.notes.files import STDIN
-    from engine.notes.history import check_pair
-    from engine.notes.trust import Trust, judge, merged, read_note, require
+    from engine.notes.trust import Trust, added, judge, read_note, require
 
     session = running(ctx)
     if add is not None and file == STDIN:
@@ -148,42 +160,30 @@ def verify_checkpoint(
     trust = Trust.of(keys or (), witnesses or (), threshold)
     note = read_note(file)
     old = None if since is None else read_note(since)
-    whole = note if add is None else merged(note, add)
+    whole, left_out = (note, ()) if add is None else added(note, add, trust)
     judged = judge(whole, trust)
     require(judged, trust)
     if old is not None:
         judge(old, trust)
     asked = against_store or session.store is not None
     try:
-        told = old is None or check_pair(old.checkpoint, note.checkpoint)
-        if asked:
-            in_store(session, [note] if old is None else [old, note])
+        pair = None if old is None else (old, note)
+        told = compared(session, pair or [note], pair, asked=asked)
     except InconsistentError as error:
-        return contradicted(session, error, {file: note, since or "": old}, evidence)
-    if not (told or asked):
+        turned = old is not None and not asked and swapped(old, note)
+        advice = "perhaps OLD is the newer one: then swap them" if turned else ""
+        return contradicted(session, error, {file: note, since or "": old}, evidence, advice)
+    if not told:
         raise InvalidInputError(
             "only the store can tell whether the one continues the other", hint="add --against-store"
         )
     if whole != note:
         _written(Path(file), whole)
-    added = len(whole.signatures) - len(note.signatures)
-    data = {**_said(whole, judged, trust), "in_store": asked or None, "continues": since, "added": added}
-    return session.out.answer(data, _judgement(whole, judged, trust, asked, since))
-
-
-def in_store(session: Session, notes: list[Note]) -> History:
-    """The history of the store at hand, once it is known to have all of `notes`.
-
-    Raises:
-        InconsistentError: it contradicts one of them.
-    """
-    from engine.notes.history import read_history
-
-    with session.backend(session.setting.url) as backend, backend.snapshot() as rows:
-        history = read_history(rows, [note.checkpoint.size for note in notes])
-        for note in notes:
-            history.check(note.checkpoint)
-    return history
+    more = len(whole.signatures) - len(note.signatures)
+    data = {**_said(whole, judged, trust), "in_store": asked or None, "continues": since, "added": more}
+    data["left_out"] = [{"name": one.name, "key_id": one.key_id.hex()} for one in left_out]
+    lines = [line("left out", f"{one.name} {one.key_id.hex()}: unknown key") for one in left_out]
+    return session.out.answer(data, [*_judgement(whole, judged, trust, asked, since), *lines])
 
 
 def _said(note: Note, judged: tuple[Judged, ...], trust: Trust) -> dict[str, Any]:
@@ -191,12 +191,24 @@ def _said(note: Note, judged: tuple[Judged, ...], trust: Trust) -> dict[str, Any
 
     return {
         "origin": note.checkpoint.origin,
+        "store_id": _store_id(note),
         "size": note.checkpoint.size,
         "log_root": note.checkpoint.root.hex(),
         "checked": "signatures" if trust.keys or trust.witnesses else "form",
         "signatures": [{**plain(one), "time": _time(one)} for one in judged],
         "note": format_note(note).decode(),
     }
+
+
+def _store_id(note: Note) -> str | None:
+    """The id of the store that the note is of; None: its origin is no store's of ours."""
+    from proofs.errors import ProofError
+    from proofs.note import store_id_of
+
+    try:
+        return str(UUID(bytes=store_id_of(note.checkpoint.origin)))
+    except ProofError:
+        return None
 
 
 def _time(judged: Judged) -> str | None:
@@ -207,6 +219,8 @@ def _judgement(
     note: Note, judged: tuple[Judged, ...], trust: Trust, asked: bool, since: str | None
 ) -> Iterator[Line]:
     yield line("origin", note.checkpoint.origin)
+    if _store_id(note) is None:
+        yield line("", "no store's: that would be memroot.local/ and its id in lower case")
     yield line("size", f"{note.checkpoint.size:,}")
     yield line("log root", note.checkpoint.root.hex())
     for one in judged:
@@ -248,7 +262,7 @@ def key(
 
     session = running(ctx)
     if action == "new":
-        found = new_key(Path(file), _origin(session) if name is None else name, _place(session))
+        found = new_key(Path(file), _origin(session) if name is None else name, place_of(session))
         session.out.note(f"made a key: keep {file} secret, and hand out what {file}.vkey holds")
     elif action == "show":
         if name is not None:
@@ -269,8 +283,8 @@ def _origin(session: Session) -> str:
         return origin_of(read_identity(backend).store_id)
 
 
-def _place(session: Session) -> Path | None:
-    """Where the store at hand is or would be."""
+def place_of(session: Session) -> Path | None:
+    """Where the store at hand is or would be, links followed; None: in memory."""
     from backends import locate
     from backends.files import real
     from engine.door import translated

@@ -191,9 +191,12 @@ def _check_target(path: Path, session: Session) -> None:
     Raises:
         RefusedError: something else than a proof is there, or it is inside the store.
     """
+    from engine.cli.notes import place_of
     from engine.errors import RefusedError
+    from engine.notes.files import check_writable
     from proofs.file import BEGINNING
 
+    check_writable(path, place_of(session))
     if path.is_file():
         with path.open("rb") as file:
             if file.read(len(BEGINNING)) != BEGINNING:

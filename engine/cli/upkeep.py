@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from engine.cli.contradiction import contradicted
-from engine.cli.notes import in_store
+from engine.cli.contradiction import compared, contradicted
 from engine.cli.options import Evidence
 from engine.cli.output import Failure, Line
 from engine.cli.pages import command, new_app, running
@@ -54,7 +53,6 @@ def verify_root(
     checkpoint, which is looked at first.
     """
     from engine.audit.verify import verify
-    from engine.notes.history import check_pair
     from engine.notes.trust import read_note
 
     session = running(ctx)
@@ -65,9 +63,8 @@ def verify_root(
     if kept:
         notes = {file: read_note(file) for file in kept}
         try:
-            if since is not None:
-                check_pair(notes[since[0]].checkpoint, notes[since[1]].checkpoint)
-            in_store(session, list(notes.values()))
+            pair = None if since is None else (notes[since[0]], notes[since[1]])
+            compared(session, list(notes.values()), pair, asked=True)
         except InconsistentError as error:
             return contradicted(session, error, notes, evidence)
         except CorruptionError as error:

@@ -12,7 +12,7 @@ from engine.errors import CorruptionError
 from engine.journal import read_header
 from engine.model import Receipt
 from engine.notes.history import read_history
-from engine.notes.signing import Signer, signing
+from engine.notes.signing import Signer, continue_signed, signing
 from engine.store import Store
 from proofs.events import CheckpointDetail
 from proofs.note import Checkpoint, Note, format_note, origin_of
@@ -34,6 +34,8 @@ class CheckpointNote:
     changed: bool
     """Whether the event is new."""
     signed: bool
+    first: bool
+    """Whether nothing is kept beside the key of an earlier note of this store that it signed."""
     note: str
     """The text to keep, with its last line end."""
 
@@ -66,12 +68,14 @@ def issue(
     with ExitStack() as stack:
         signer: Signer | None = stack.enter_context(signing(Path(key))) if key is not None else None
         last = signer.last(origin) if signer else None
-        earlier = [*known, *([last] if last else ())]
+        earlier = [*known, *([last.checkpoint] if last else ())]
         if earlier:
             with store.backend.snapshot() as rows:
                 history = read_history(rows, (one.size for one in earlier))
-            for one in earlier:
+            for one in known:
                 history.check(one)
+            if last:
+                continue_signed(history, last)
         receipt, size = take()
         with store.backend.snapshot() as rows:
             history = read_history(rows, (size, *(one.size for one in earlier)))
@@ -90,5 +94,6 @@ def issue(
         root=header.detail.root.hex(),
         changed=receipt.changed,
         signed=bool(note.signatures),
+        first=signer is not None and last is None,
         note=format_note(note).decode(),
     )

@@ -7,19 +7,21 @@ from __future__ import annotations
 
 import base64
 import secrets
+import shlex
+import stat
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from backends.leveldb_place import is_place
 from engine.errors import ConflictError, EngineError, InvalidInputError, RefusedError
 from engine.notes.ed25519 import SEED_BYTES, public_of
-from engine.notes.files import PRIVATE, PUBLIC, make_file, read_file
+from engine.notes.files import PRIVATE, PUBLIC, STDIN, make_file, read_file, refuse_inside
+from engine.notes.secrecy import PRIVATE_PREFIX, refuse_secret
 from proofs.errors import ProofError
 from proofs.vkey import ED25519, NAME_BYTES_MAX, VerifierKey, checked_name
 
-_PREFIX = "PRIVATE+KEY+"
 _KEY_FILE_BYTES_MAX = NAME_BYTES_MAX + 256
 VKEY_SUFFIX = ".vkey"
+_ELSEWHERE = "keep keys outside every store"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,8 @@ def new_key(path: Path, name: str, store: Path | None = None) -> VerifierKey:
         checked_name(name)
     except ProofError as error:
         raise InvalidInputError(f"{error}", hint="name the key as the store's origin") from None
-    _outside(path, store)
+    refuse_secret(path, "give the name of the new key's file")
+    refuse_inside(path, store, _ELSEWHERE)
     beside = path.with_name(path.name + VKEY_SUFFIX)
     if beside.exists():
         raise ConflictError(f"{beside} is there already", hint="choose another name for the new key")
@@ -56,7 +59,7 @@ def new_key(path: Path, name: str, store: Path | None = None) -> VerifierKey:
     key = VerifierKey(name, ED25519, public_of(seed))
     secret = base64.b64encode(bytes([ED25519]) + seed).decode()
     try:
-        make_file(path, f"{_PREFIX}{name}+{key.key_id.hex()}+{secret}\n".encode(), PRIVATE)
+        make_file(path, f"{PRIVATE_PREFIX}{name}+{key.key_id.hex()}+{secret}\n".encode(), PRIVATE)
         make_file(beside, f"{key.vkey}\n".encode(), PUBLIC)
     except FileExistsError as error:
         raise ConflictError(
@@ -72,44 +75,35 @@ def load_key(path: Path) -> SigningKey:
 
     Raises:
         NotFoundError: there is none.
-        RefusedError: it lies inside a store.
+        RefusedError: it lies inside a store, or others than its owner may read or write it.
         InvalidInputError: it is no key, or no Ed25519 key.
     """
-    _outside(path, None)
+    refuse_secret(path, "give the name of the file that holds it")
+    refuse_inside(path, None, _ELSEWHERE)
     data = read_file(path, _KEY_FILE_BYTES_MAX)
     try:
-        name, key_id, secret = data.decode().removesuffix("\n").removeprefix(_PREFIX).split("+", 2)
+        name, key_id, secret = data.decode().removesuffix("\n").removeprefix(PRIVATE_PREFIX).split("+", 2)
         checked_name(name)
         raw = base64.b64decode(secret.encode("ascii"), validate=True)
     except (ValueError, ProofError):
         # Without the cause: what it would quote may be the secret.
         raise InvalidInputError(f"{path} holds no signing key") from None
-    if not data.startswith(_PREFIX.encode()) or len(raw) != 1 + SEED_BYTES or raw[0] != ED25519:
+    if not data.startswith(PRIVATE_PREFIX.encode()) or len(raw) != 1 + SEED_BYTES or raw[0] != ED25519:
         raise InvalidInputError(f"{path} holds no signing key of Ed25519")
     key = VerifierKey(name, ED25519, public_of(raw[1:]))
     if key_id != key.key_id.hex():
         raise InvalidInputError(f"{path} is damaged: its key id is not that of its key")
+    _owner_s_alone(path)
     return SigningKey(key, raw[1:])
 
 
-def _outside(path: Path, store: Path | None) -> None:
-    """Refuse a key that would be copied, verified or purged along with a store.
-
-    Raises:
-        InvalidInputError: it cannot be a file's path.
-        RefusedError: it is inside one, or beside a SQLite store under a name of its files.
-    """
-    try:
-        place = path.resolve()
-    except (OSError, ValueError, RuntimeError) as error:
-        raise InvalidInputError(f"{str(path)!r} is no place for a key: {error}") from None
-    if not path.name:
-        raise InvalidInputError(f"{str(path)!r} is no file's name")
-    hint = "keep keys outside every store"
-    for folder in place.parents:
-        if is_place(folder):
-            raise RefusedError(f"{path} is inside the store {folder}", hint=hint)
-    if store is not None:
-        held = store.resolve()
-        if held == place or held in place.parents or str(place).startswith(f"{held}-"):
-            raise RefusedError(f"{path} is inside the store {store}", hint=hint)
+def _owner_s_alone(path: Path) -> None:
+    """Raise RefusedError if the file has a mode by which group or others could have the key."""
+    if str(path) == STDIN:
+        return
+    mode = stat.S_IMODE(path.stat().st_mode)
+    if mode & (stat.S_IRWXG | stat.S_IRWXO):
+        raise RefusedError(
+            f"{path} is not its owner's alone: its mode is {mode:04o}",
+            hint=f"`chmod 600 {shlex.quote(str(path))}`; if others may have read it, make a new key",
+        )

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from engine.errors import EngineError, RefusedError
+from engine.errors import EngineError, InconsistentError, RefusedError
 from engine.notes import ed25519
 from engine.notes.files import PUBLIC, read_file, replace_file
 from engine.notes.history import History
@@ -40,8 +40,10 @@ class Signer:
         self._path = path
         self._key = key
 
-    def last(self, origin: str) -> Checkpoint | None:
+    def last(self, origin: str) -> Note | None:
         """What this key signed last for the store of `origin`; None: nothing, as far as is known here.
+
+        That is not sure: the file may have been lost, or the key used elsewhere.
 
         Raises:
             RefusedError: what is kept of it cannot be read: signing on would be blind.
@@ -62,7 +64,7 @@ class Signer:
             raise RefusedError(
                 f"{path} is of {note.checkpoint.origin}", hint="restore that file from a backup"
             )
-        return note.checkpoint
+        return note
 
     def sign(self, checkpoint: Checkpoint, history: History) -> Note:
         """The note, signed; it is durably what was signed last when this returns.
@@ -81,12 +83,12 @@ class Signer:
         history.check(checkpoint)
         last = self.last(checkpoint.origin)
         if last is not None:
-            history.check(last)
-            if last.size > checkpoint.size:
-                raise RefusedError(f"a later checkpoint is signed already, of size {last.size}")
+            continue_signed(history, last)
+            if last.checkpoint.size > checkpoint.size:
+                raise RefusedError(f"a later checkpoint is signed already, of size {last.checkpoint.size}")
         signature = ed25519.sign(self._key.seed, checkpoint.text.encode())
         note = Note(checkpoint, (Signature(verifier.name, verifier.key_id, signature),))
-        if last != checkpoint:
+        if last is None or last.checkpoint != checkpoint:
             try:
                 replace_file(self._last_path(checkpoint.origin), format_note(note), PUBLIC)
             except OSError as error:
@@ -100,13 +102,25 @@ class Signer:
         return self._path.with_name(f"{self._path.name}.{store_id_of(origin).hex()}{LAST_SUFFIX}")
 
 
+def continue_signed(history: History, last: Note) -> None:
+    """As `history.check`, of a note that was signed.
+
+    Raises:
+        InconsistentError: its `known` is the whole note: that it was signed is half of the evidence.
+    """
+    try:
+        history.check(last.checkpoint)
+    except InconsistentError as error:
+        raise InconsistentError(str(error), known=format_note(last).decode(), found=error.found) from None
+
+
 @contextmanager
 def signing(path: Path) -> Iterator[Signer]:
     """The key at `path`, kept from all other processes that ask through here until the block ends.
 
     Raises:
         NotFoundError: there is none.
-        RefusedError: it lies inside a store.
+        RefusedError: it lies inside a store, or is not its owner's alone.
         InvalidInputError: it is no key of Ed25519.
     """
     key = load_key(path)

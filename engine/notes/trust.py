@@ -9,6 +9,7 @@ from pathlib import Path
 from engine.errors import InvalidInputError, LimitError, VerificationError
 from engine.notes import ed25519
 from engine.notes.files import read_file
+from engine.notes.secrecy import refuse_secret
 from proofs.errors import ProofError
 from proofs.note import (
     NOTE_BYTES_MAX,
@@ -39,21 +40,36 @@ class Trust:
         """Trust in these verifier keys; without a threshold, all of the witnesses must have signed.
 
         Raises:
-            InvalidInputError: one is no verifier key or of the wrong type; too few for `threshold`.
+            InvalidInputError: one is no verifier key or of the wrong type; there are too few for
+                `threshold`, or there are some and it is 0. A private key is never repeated.
         """
         logs = tuple(dict.fromkeys(_key(text, ED25519, "a log's key") for text in keys))
         others = tuple(dict.fromkeys(_key(text, COSIGNATURE, "a witness's key") for text in witnesses))
         least = len(others) if threshold is None else threshold
         if not 0 <= least <= len(others):
             raise InvalidInputError(f"the threshold is {least}, and there are {len(others)} witnesses")
+        if others and not least:
+            raise InvalidInputError(
+                "the threshold is 0, so that no witness is needed",
+                hint="at least 1; or leave the witnesses out",
+            )
         return cls(logs, others, least)
+
+    @property
+    def known(self) -> tuple[VerifierKey, ...]:
+        """All keys whose signatures are checked."""
+        return *self.keys, *self.witnesses
 
 
 def _key(text: str, kind: int, what: str) -> VerifierKey:
+    refuse_secret(text, "give the verifier key (`engine key show FILE`)")
     try:
         key = parse_vkey(text)
     except ProofError as error:
-        raise InvalidInputError(f"{text!r}: {error}", hint="`engine key show FILE` prints one") from None
+        raise InvalidInputError(
+            f"{text!r} is no verifier key: {str(error).partition(': ')[2]}",
+            hint="give the key, not a file's name: `--key $(cat FILE)`; `engine key show KEYFILE` prints it",
+        ) from None
     if key.type != kind:
         raise InvalidInputError(f"{key.vkey} is of type {key.type:02x}; {what} is of type {kind:02x}")
     return key
@@ -95,7 +111,7 @@ def judge(note: Note, trust: Trust) -> tuple[Judged, ...]:
         VerificationError: a known key's signature does not verify.
     """
     try:
-        found = verify_signatures(note, [*trust.keys, *trust.witnesses], ed25519.verify)
+        found = verify_signatures(note, trust.known, ed25519.verify)
     except ProofError as error:
         raise VerificationError(f"the note is not to be trusted: {error}") from None
     return tuple(
@@ -125,20 +141,48 @@ def require(judged: Sequence[Judged], trust: Trust) -> None:
         )
 
 
-def merged(note: Note, path: str | Path) -> Note:
-    """`note` with the signature lines of another file of the same text, or of lines alone.
+def added(note: Note, path: str | Path, trust: Trust) -> tuple[Note, tuple[Signature, ...]]:
+    """`note` with those lines of another file that keys in `trust` made, and the lines that are left out.
+
+    A line of an unknown key is left out: should it be a wrong one of a key that somebody comes to know,
+    they could never use the note again.
 
     Raises:
-        VerificationError: the file is neither, or is a note of another text.
+        InvalidInputError: no key is given, so that no line could be added.
+        VerificationError: the file is no note of the same text nor lines alone; a known key's line is wrong.
         LimitError: together they are more than a note may have.
     """
+    if not trust.known:
+        raise InvalidInputError(
+            "no signature can be added unchecked", hint="give the keys that made them: --witness or --key"
+        )
+    others = tuple(line for line in _lines(note, path) if line not in note.signatures)
+    marks = judge(Note(note.checkpoint, others), trust)
+    right = [line for line, mark in zip(others, marks, strict=True) if mark.by != "unknown"]
+    unknown = [line for line, mark in zip(others, marks, strict=True) if mark.by == "unknown"]
+    return _together(note, right), tuple(unknown)
+
+
+def merged(note: Note, path: str | Path) -> Note:
+    """`note` with all signature lines of the note of the same text that it takes the place of.
+
+    Raises:
+        VerificationError: the file is a note of another text, or none.
+        LimitError: together they are more than a note may have.
+    """
+    return _together(note, _lines(note, path))
+
+
+def _lines(note: Note, path: str | Path) -> tuple[Signature, ...]:
+    """The signature lines in a file of the same text, or of lines alone."""
     data = _read(path)
     try:
-        lines = (
-            parse_signatures(data) if data.startswith("\u2014".encode()) else _same(note, parse_note(data))
-        )
+        return parse_signatures(data) if data.startswith("\u2014".encode()) else _same(note, parse_note(data))
     except ProofError as error:
         raise VerificationError(f"{path} adds nothing to this note: {error}") from None
+
+
+def _together(note: Note, lines: Sequence[Signature]) -> Note:
     together = Note(note.checkpoint, tuple(dict.fromkeys((*note.signatures, *lines))))
     try:
         format_note(together)

@@ -56,6 +56,7 @@ def test_go_s_example_key_loads(tmp_path: Path) -> None:
     (tmp_path / "k").write_text(
         "PRIVATE+KEY+PeterNeumann+c74f20a3+AYEKFALVFGyNhPJEMzD1QIDr+Y7hfZx09iUvxdXHKDFz\n"
     )
+    (tmp_path / "k").chmod(0o600)
     assert load_key(tmp_path / "k").verifier.vkey == (
         "PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW"
     )
@@ -70,7 +71,9 @@ def test_nothing_is_overwritten_by_a_key(tmp_path: Path, there: str) -> None:
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [(there, "mine")]
 
 
-@pytest.mark.parametrize("name", ["", "a b", "a+b", "a\nb", "a\0b", "a\x7fb", "\ud800", "a" * 1025])
+@pytest.mark.parametrize(
+    "name", ["", "a b", "a+b", "a\nb", "a\0b", "a\x7fb", "a\u200bb", "\ud800", "a" * 1025]
+)
 def test_a_key_has_a_name_that_fits_a_signature_line(tmp_path: Path, name: str) -> None:
     """Other names are refused, and no file is made."""
     with pytest.raises(InvalidInputError):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import sys
+import unicodedata
 
 import pytest
 from hypothesis import example, given
@@ -22,6 +24,7 @@ from proofs.note import (
     parse_signatures,
     store_id_of,
 )
+from proofs.vkey import FORMAT
 from tests.notes.support import CHECKPOINT, ORIGIN, note_bytes, signed
 
 ROOT = base64.b64encode(CHECKPOINT.root).decode()
@@ -89,6 +92,11 @@ HOSTILE = {
     "NUL in the origin": TEXT.replace("memroot", "mem\0root"),
     "escape in the origin": TEXT.replace("memroot", "\x1b[2Jmemroot"),
     "DEL in the origin": TEXT.replace("memroot", "mem\x7froot"),
+    "byte order mark": "\ufeff" + TEXT,
+    "zero-width space in the origin": TEXT.replace("memroot", "mem\u200broot"),
+    "right-to-left override in the origin": TEXT.replace("memroot", "mem\u202eroot"),
+    "soft hyphen in a name": TEXT + f"\n\u2014 a\u00adb {ROOT}\n",
+    "tag character in a name": TEXT + f"\n\u2014 a\U000e0061 {ROOT}\n",
     "tab in the origin": TEXT.replace("memroot", "mem\troot"),
     "no origin": f"\n7\n{ROOT}\n",
     "origin over its bound": f"{'a' * 1025}\n7\n{ROOT}\n",
@@ -145,6 +153,14 @@ def test_what_is_not_exactly_a_note_is_refused(name: str) -> None:
     with pytest.raises(ProofError) as caught:
         parse_note(HOSTILE[name].encode())
     assert caught.value.reason == "note"
+
+
+def test_format_characters_are_those_of_unicode_14() -> None:
+    """They are general category Cf; later versions of Unicode add some, and take none away."""
+    ours = {char for char in map(chr, range(sys.maxunicode + 1)) if FORMAT.fullmatch(char)}
+    theirs = {char for char in map(chr, range(sys.maxunicode + 1)) if unicodedata.category(char) == "Cf"}
+    assert len(ours) == 163
+    assert ours == theirs if unicodedata.unidata_version == "14.0.0" else ours <= theirs
 
 
 @pytest.mark.parametrize(
