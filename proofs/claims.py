@@ -6,16 +6,18 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from proofs import limits
-from proofs.errors import ProofError
-from proofs.forms import edge_code
-from proofs.hashing import DIGEST_BYTES
 from proofs.leaves import State, edge_key
 from proofs.log import SIZE_MAX
-from proofs.rows import is_term
-from proofs.sets import tag_identity
-
-ID_BYTES: Final = 16
-IDENTITY_BYTES_MAX: Final = 1024
+from proofs.subjects import (
+    check_edge,
+    check_id,
+    check_identity,
+    check_number,
+    check_opened,
+    check_root,
+    check_state,
+    check_term,
+)
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,7 @@ class _OfAtom:
     id: bytes
 
     def __post_init__(self) -> None:
-        _check_id(self.id)
+        check_id(self.id)
 
     @property
     def subject(self) -> bytes:
@@ -44,7 +46,7 @@ class AtomIs(_OfAtom):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _check_state(self.state, self.opened)
+        check_state(self.state, self.opened)
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ class _OfEdge:
     dst: bytes
 
     def __post_init__(self) -> None:
-        _check_edge(self.src, self.code, self.dst)
+        check_edge(self.src, self.code, self.dst)
 
     @property
     def subject(self) -> bytes:
@@ -82,7 +84,7 @@ class EdgeIs(_OfEdge):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _check_state(self.state, self.opened)
+        check_state(self.state, self.opened)
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,7 @@ class _OfAtomAndTag(_OfAtom):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _check_identity(self.identity)
+        check_identity(self.identity)
 
     @property
     def subject(self) -> bytes:
@@ -129,7 +131,7 @@ class _OfTag:
     identity: str
 
     def __post_init__(self) -> None:
-        _check_identity(self.identity)
+        check_identity(self.identity)
 
     @property
     def subject(self) -> bytes:
@@ -158,7 +160,7 @@ class _OfTerm:
     term: str
 
     def __post_init__(self) -> None:
-        _check_term(self.term)
+        check_term(self.term)
 
     @property
     def subject(self) -> bytes:
@@ -190,8 +192,8 @@ class EventIs:
     """Whether the proof is to open the payload."""
 
     def __post_init__(self) -> None:
-        _check_number("a seq", self.seq, 0, limits.SEQ_MAX)
-        _check_opened(self.opened)
+        check_number("a seq", self.seq, 0, limits.SEQ_MAX)
+        check_opened(self.opened)
 
     @property
     def subject(self) -> bytes:
@@ -208,8 +210,8 @@ class LogBegins:
     root: bytes
 
     def __post_init__(self) -> None:
-        _check_number("a size", self.size, 1, SIZE_MAX)
-        _check_root(self.root)
+        check_number("a size", self.size, 1, SIZE_MAX)
+        check_root(self.root)
 
     @property
     def subject(self) -> bytes:
@@ -224,7 +226,7 @@ class _OfRoot:
     root: bytes
 
     def __post_init__(self) -> None:
-        _check_root(self.root)
+        check_root(self.root)
 
     @property
     def subject(self) -> bytes:
@@ -288,62 +290,3 @@ ALL: Final[dict[int, type[Claim]]] = {
 
 LISTS: Final = (AtomsTagged, NoneTagged, AtomsMentioning, NoneMentioning)
 """Claims about every atom there is: they need the number of ordinals, which the index gives."""
-
-
-def _check_id(given: object) -> None:
-    if type(given) is not bytes or len(given) != ID_BYTES or not any(given):
-        raise ProofError("input", f"an atom's id has {ID_BYTES} bytes, not all zero")
-
-
-def _check_state(given: object, opened: object) -> None:
-    _check_opened(opened)
-    if type(given) is not State:
-        raise ProofError("input", "a state is one of proofs.leaves.State")
-    if opened and given is State.ERASED:
-        raise ProofError("input", "what is erased has no payload to open")
-
-
-def _check_opened(given: object) -> None:
-    if type(given) is not bool:
-        raise ProofError("input", "whether a payload is opened is true or false")
-
-
-def _check_edge(src: object, code: object, dst: object) -> None:
-    _check_id(src)
-    _check_id(dst)
-    if src == dst:
-        raise ProofError("input", "an edge joins two atoms, and not one to itself")
-    if not edge_code(code):
-        raise ProofError("input", "the code of an edge type is 01 to 7F, or two bytes from 8000 on")
-
-
-def _check_identity(given: object) -> None:
-    if type(given) is not str or not 0 < len(_utf8(given)) <= IDENTITY_BYTES_MAX:
-        raise ProofError("input", f"a tag's identity is text of 1 to {IDENTITY_BYTES_MAX} bytes")
-    # Of what no tag can be called, absence is always true and says nothing.
-    if tag_identity(given) != given or given[0] == "#" or given.split() != [given]:
-        raise ProofError("input", f"no tag has the identity {given!r}: see proofs.sets.tag_identity")
-
-
-def _check_term(given: object) -> None:
-    if type(given) is not str or not is_term(_utf8(given)):
-        raise ProofError("input", "a term is text of 1 to 64 bytes, of which the first is above 01")
-    if given.split() != [given] or any("A" <= letter <= "Z" for letter in given):
-        raise ProofError("input", f"no text has the term {given!r}: a term has no white space and no A to Z")
-
-
-def _utf8(given: str) -> bytes:
-    try:
-        return given.encode()
-    except UnicodeEncodeError as error:
-        raise ProofError("input", "text must not have lone surrogates") from error
-
-
-def _check_root(given: object) -> None:
-    if type(given) is not bytes or len(given) != DIGEST_BYTES:
-        raise ProofError("input", f"a root has {DIGEST_BYTES} bytes")
-
-
-def _check_number(what: str, given: object, least: int, most: int) -> None:
-    if type(given) is not int or not least <= given <= most:
-        raise ProofError("input", f"{what} is a whole number from {least} to {most}")

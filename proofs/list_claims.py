@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from proofs.claims import ID_BYTES, AtomsTagged, NoneTagged
+from proofs.claims import AtomsTagged, NoneTagged
 from proofs.errors import ProofError
 from proofs.file import MAYBE_RAW, RAW
 from proofs.forms import sized
@@ -15,6 +15,7 @@ from proofs.leaves import State
 from proofs.places import Places
 from proofs.reading import array, named, shaped
 from proofs.sets import CHUNK_BITS, Group, bits_of, members_in, set_row
+from proofs.subjects import ID_BYTES
 from proofs.verified import AllTagged, ListedAtom, TagUnused
 
 

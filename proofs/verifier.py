@@ -81,7 +81,7 @@ def examine(proof: bytes, basis: Basis, claims: Sequence[Claim]) -> Verification
 
 
 def _given(claims: object) -> list[Claim]:
-    if isinstance(claims, (str, bytes)) or not isinstance(claims, Iterable):
+    if not isinstance(claims, Iterable):
         raise ProofError("input", "claims are a list of those of proofs.claims")
     given = list(claims)
     if not all(type(claim) in kinds.ALL.values() for claim in given):

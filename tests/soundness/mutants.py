@@ -35,6 +35,7 @@ MODULES: Final = (
     "reading",
     "rows",
     "sets",
+    "subjects",
     "term_claims",
     "verifier",
 )

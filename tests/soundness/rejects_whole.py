@@ -9,9 +9,9 @@ from typing import Any
 from blake3 import blake3
 from cbor2 import loads
 
-from proofs.claims import IDENTITY_BYTES_MAX
 from proofs.hashing import NAMESPACES, overall_root
 from proofs.limits import PROOF_BYTES_MAX
+from proofs.subjects import IDENTITY_BYTES_MAX
 from tests.soundness.recoding import head
 from tests.soundness.rejects import Cases, atom, changed, elsewhere, home, later, offered, part, put, reject
 from tests.soundness.wire import (
@@ -254,15 +254,29 @@ def x14_not_the_values_of_leaves() -> Cases:
         ("value", packed([*loads(raw)[:3], (1 << 53) + 1, *loads(raw)[4:]])),
     ):
         yield put(reason, item, other, WITNESSES, 0, 1)
+    item = home()["edge-gone@root"]
+    raw = part(item, WITNESSES, 0, 1)
+    yield put("value", item, packed([*loads(raw)[:1], 1, *loads(raw)[2:]]), WITNESSES, 0, 1)
 
 
 @reject
 def x15_no_questions() -> Cases:
     """Tags that are no identity, terms that are none, edges to oneself and lone surrogates are refused."""
-    for identity in ("Kitchen", "", "É", "ǅ", "a" * (IDENTITY_BYTES_MAX + 1), b"a", None):
+    for identity in (
+        "Kitchen",
+        "#a",
+        "a b",
+        "a\u3000",
+        "",
+        "É",
+        "ǅ",
+        "a" * (IDENTITY_BYTES_MAX + 1),
+        b"a",
+        None,
+    ):
         yield Case("input", "claim", ["NoneTagged", identity])
         yield Case("input", "claim", ["LacksTag", atom(0), identity])
-    for term in ("", "\0", "\1a", "a" * 65, "é" * 33, b"a", None, 1):
+    for term in ("Kettle", "a b", "a\t", "", "\0", "\1a", "a" * 65, "é" * 33, b"a", None, 1):
         yield Case("input", "claim", ["NoneMentioning", term])
     yield Case("input", "claim", ["NoEdge", atom(0), b"\6", atom(0)])
     yield Case("input", "claim", ["NoEdge", atom(0), "a", atom(1)])
@@ -277,5 +291,7 @@ def x15_no_questions() -> Cases:
     item = home()["atom@root"]
     for basis in (None, "Root", b"", [], item.basis):
         yield Case("input", "ask basis", [item.data, basis, item.claims])
+    for claims in (None, "AtomIs", b"AtomIs", 1):
+        yield Case("input", "ask claims", [item.data, item.basis, claims])
     for claim in (None, "AtomIs", b"", [], item.claims[0]):
         yield Case("input", "ask claim", [item.data, item.basis, claim])

@@ -93,6 +93,7 @@ def open_tree(keys: list[list[Any]], shape: bytes, hashes: bytes, root: bytes) -
 
 CALLS: Final[dict[str, Callable[..., object]]] = {
     "verify": show,
+    "ask claims": lambda data, basis, claims: verify(data, basis_of(basis), claims),
     "ask basis": lambda data, basis, claims: verify(data, basis, [claim_of(claim) for claim in claims]),
     "ask claim": lambda data, basis, claim: verify(data, basis_of(basis), [claim]),
     "opening": open_tree,
