@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from proofs.note import Note, Signature, format_note, parse_note
 from tests.cli.conftest import Cli
 from tests.log.reader import TileReader
+from tests.support.places import copy_store
 
 SIGNATURE = Signature("memroot.test/key", b"1234", b"s")
 CONTENT = "the safe opens with 4711"
@@ -65,7 +65,7 @@ def test_a_wrong_tile_is_exit_code_7_and_named(told: Cli, surroundings: Path) ->
 
 def test_a_store_put_back_to_an_older_copy_is_exit_code_9(told: Cli, surroundings: Path) -> None:
     """Both sides are kept beside the folder, the published one with its signatures; nothing goes into it."""
-    shutil.copytree(surroundings / "store", surroundings / "old")
+    copy_store(surroundings / "store", surroundings / "old")
     told("add", "Later.")
     told("log", "export", "public")
     published = surroundings / "public" / "checkpoint"
@@ -113,13 +113,15 @@ def test_an_export_takes_a_checkpoint_from_a_file_or_stdin(told: Cli, surroundin
         (["export", "public", "--jsonl"], 2),
         (["--checkpoint", "note"], 2),
         (["export", "public", "--checkpoint", "nowhere"], 3),
-        (["export", "store"], 6),
+        (["export", "busy"], 6),
     ],
 )
 def test_what_cannot_be_exported_is_refused(
     told: Cli, surroundings: Path, arguments: list[str], code: int
 ) -> None:
     """Other actions, no folder, options that list, a note that is not there, a folder of something else."""
+    (surroundings / "busy").mkdir()
+    (surroundings / "busy" / "mine.txt").write_text("mine")
     before = {path: path.stat().st_size for path in surroundings.rglob("*") if "store" not in str(path)}
     assert told("log", *arguments).code == code
     assert {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from engine.layout import ATOM, LOG, journal_key
 from proofs.note import Checkpoint, Note, format_note, parse_note
 from tests.cli.conftest import Cli, Result
 from tests.notes.support import cosigned, note_bytes, witness_key
+from tests.support.places import copy_store
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def contradiction(result: Result) -> dict[str, Any]:
 
 def fork(cli: Cli, here: Path) -> str:
     """Another store with the same beginning and as many events."""
-    shutil.copytree(here / "store", here / "fork")
+    copy_store(here / "store", here / "fork")
     cli("add", "Here.")
     cli("--store", "fork", "add", "There.")
     return "fork"
@@ -95,7 +95,7 @@ def test_a_wrong_signature_is_exit_4(cli: Cli, here: Path) -> None:
 
 def test_an_older_copy_is_exit_9(cli: Cli, here: Path) -> None:
     """verify-checkpoint and verify-root name the rollback, and keep both sides beside the note."""
-    shutil.copytree(here / "store", here / "old")
+    copy_store(here / "store", here / "old")
     cli("checkpoint", "-o", "n")
     for command in (("verify-root", "--checkpoint", "n"), ("verify-checkpoint", "n")):
         result = cli("--store", "old", *command, "--json")
@@ -142,7 +142,7 @@ def test_a_checkpoint_continues_an_older_one(cli: Cli, here: Path) -> None:
 
 def test_evidence_is_never_overwritten(cli: Cli, here: Path) -> None:
     """The same contradiction is kept once; another one, or a file that stood there, beside it."""
-    shutil.copytree(here / "store", here / "old")
+    copy_store(here / "store", here / "old")
     cli("checkpoint", "-o", "n")
     (here / "n.evidence-1.json").write_text("mine")
     names = [
@@ -156,7 +156,7 @@ def test_evidence_is_never_overwritten(cli: Cli, here: Path) -> None:
 
 def test_evidence_goes_where_it_is_asked_to(cli: Cli, here: Path) -> None:
     """--evidence names a folder; where that cannot be written to, the exit code stays."""
-    shutil.copytree(here / "store", here / "old")
+    copy_store(here / "store", here / "old")
     cli("checkpoint", "-o", "n")
     (here / "kept").mkdir()
     asked = ["--store", "old", "verify-root", "--checkpoint", "n", "--json", "--evidence"]
