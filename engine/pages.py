@@ -159,10 +159,7 @@ class PagedTree:
 
     def _finish(self, slots: Slots) -> bytes:
         """The root of the whole tree from the slots of its root page."""
-        top = self._fold(slots)
-        if len(top) == LEAF_BYTES:
-            return self._hasher.leaf(top[:DIGEST_BYTES], top[DIGEST_BYTES:])
-        return top or EMPTY
+        return hashed(self._fold(slots), self._hasher)
 
     def _fold(self, slots: Slots) -> bytes:
         """What 16 slots come to: b"" or one leaf unhashed, else the root of the subtree."""
@@ -172,6 +169,13 @@ class PagedTree:
 
     def _page_key(self, depth: int, path: bytes) -> bytes:
         return self._prefix + depth.to_bytes(1, "big") + path
+
+
+def hashed(slot: bytes, hasher: TreeHasher) -> bytes:
+    """The root of what a slot, of whatever bit level, stands for: EMPTY, a leaf, or a subtree."""
+    if len(slot) == LEAF_BYTES:
+        return hasher.leaf(slot[:DIGEST_BYTES], slot[DIGEST_BYTES:])
+    return slot or EMPTY
 
 
 def above(slots: Slots, hasher: TreeHasher) -> Slots:

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from proofs.asked import basis_of, claims_of, described
+from proofs.asked import CLAIMS_BYTES_MAX, basis_of, claims_of, described
 from proofs.errors import ProofError
 from proofs.limits import BUNDLE_BYTES_MAX
 from proofs.note import NOTE_BYTES_MAX
@@ -22,8 +22,6 @@ from proofs.words import USAGE_OF_CLAIMS
 
 OK, FAILED, USAGE, MISSING, REFUSED = range(5)
 """Exit codes, as those of `engine`."""
-
-CLAIMS_BYTES_MAX = 16 << 20
 
 
 def main(argv: Sequence[str] | None = None) -> int:

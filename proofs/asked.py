@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 from uuid import UUID
 
 from proofs.basis import Basis, LogHead, Root
 from proofs.claims import Claim
 from proofs.errors import ProofError
 from proofs.words import parse_claim, parse_id
+
+CLAIMS_BYTES_MAX: Final = 16 << 20
+"""A list of claims is at most so long."""
 
 
 def basis_of(root: str | None, size: int | None, store: str | None, note: bytes | None) -> Basis:

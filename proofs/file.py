@@ -10,7 +10,7 @@ from proofs import limits
 from proofs.claims import LISTS, AtomIs, Claim, EdgeIs, EventIs
 from proofs.codec import pack
 from proofs.errors import ProofError
-from proofs.forms import Check, optional, raw_up_to, sized, uint
+from proofs.forms import optional, raw_up_to, sized, uint
 from proofs.hashing import DIGEST_BYTES, NAMESPACES
 from proofs.log import SIZE_MAX
 from proofs.reading import array, shaped, strict
@@ -133,15 +133,6 @@ def decode(data: bytes, claims: Sequence[Claim]) -> ProofFile:
     if [witness[:1] for witness in proof.witnesses] != [[claim.number] for claim in claims]:
         raise ProofError("kind", "the witnesses are not those of the claims")
     return proof
-
-
-def witness_fields(witness: list[Any], what: str, *checks: Check) -> list[Any]:
-    """The fields of a witness after its number.
-
-    Raises:
-        ProofError: other ones (`form`).
-    """
-    return shaped(witness[1:], checks, f"the witness of {what}")
 
 
 def _segments(value: Any) -> Segments:

@@ -47,8 +47,13 @@ def root_of(leaf_hashes: Sequence[bytes]) -> bytes:
         return EMPTY_ROOT
     if len(leaf_hashes) == 1:
         return leaf_hashes[0]
-    split = 1 << ((len(leaf_hashes) - 1).bit_length() - 1)
+    split = left_half(len(leaf_hashes))
     return node_hash(root_of(leaf_hashes[:split]), root_of(leaf_hashes[split:]))
+
+
+def left_half(count: int) -> int:
+    """How many of `count` leaves, two at least, stand to the left: the largest power of two below it."""
+    return 1 << ((count - 1).bit_length() - 1)
 
 
 class Frontier:

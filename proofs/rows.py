@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from proofs.errors import ProofError
 from proofs.hashing import DIGEST_BYTES, inner_row_hash, row_hash, rows_node
+from proofs.log import left_half
 
 HEAD_BYTES: Final = 5
 TERM_BYTES_MAX: Final = 64
@@ -87,7 +88,7 @@ def shown_root(size: int, first: int, leaves: Sequence[bytes], hashes: bytes) ->
             return hashes[at - DIGEST_BYTES : at]
         if high - low == 1:
             return leaves[low - first]
-        half = low + (1 << (high - low - 1).bit_length() - 1)
+        half = low + left_half(high - low)
         left = part(low, half)
         right = part(half, high)
         if len(left) != DIGEST_BYTES or len(right) != DIGEST_BYTES:

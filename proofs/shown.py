@@ -36,9 +36,9 @@ def _plain(value: Any, name: str = "") -> Any:
         return {key: _plain(item, key) for key, item in value._asdict().items()}
     if isinstance(value, (tuple, list)):
         return [_plain(item) for item in value]
-    if isinstance(value, bytes) and name == "weight":
-        return struct.unpack(">f", value)[0]
     if isinstance(value, bytes):
+        if name == "weight":
+            return struct.unpack(">f", value)[0]
         if name == "type":
             return type_name(value)
         return str(UUID(bytes=value)) if name in _IDS and len(value) == 16 else value.hex()

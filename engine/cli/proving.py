@@ -33,8 +33,6 @@ ClaimsFile = Annotated[
     str | None, typer.Option("--claims", metavar="LIST", help="A file with one claim on each line.")
 ]
 
-CLAIMS_BYTES_MAX = 16 << 20
-
 
 @command(
     app,
@@ -128,7 +126,7 @@ def verify_proof(
     """
     from engine.notes.files import read_file
     from engine.notes.trust import read_note
-    from proofs.asked import basis_of, claims_of, described
+    from proofs.asked import CLAIMS_BYTES_MAX, basis_of, claims_of, described
     from proofs.errors import ProofError
     from proofs.limits import BUNDLE_BYTES_MAX
     from proofs.note import format_note
@@ -212,7 +210,7 @@ def _written(proof: Proof) -> str:
 
 def _lines(path: str) -> list[list[str]]:
     from engine.notes.files import read_file
-    from proofs.asked import claim_lines
+    from proofs.asked import CLAIMS_BYTES_MAX, claim_lines
     from proofs.errors import ProofError
 
     try:

@@ -59,6 +59,11 @@ class Tail:
         """The summary it would have as a segment."""
         return self._encoded.summary
 
+    @property
+    def blocks(self) -> bytes:
+        """The row about its blocks of rows that it would have as a segment."""
+        return self._encoded.blocks
+
     @cached_property
     def total_length(self) -> int:
         """The sum of its documents' lengths; unlike `summary` it needs no hashing."""

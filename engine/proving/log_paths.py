@@ -11,7 +11,7 @@ from backends.base import Reader
 from engine.errors import InvalidInputError
 from engine.followers.base import check_cursor, read_cursor
 from engine.followers.log import WIDTH_BITS, LogFollower, complete_root, read_hashes
-from proofs.log import EMPTY_ROOT, node_hash
+from proofs.log import EMPTY_ROOT, left_half, node_hash
 
 
 class LogPaths:
@@ -134,4 +134,4 @@ class LogPaths:
 
 def _middle(start: int, stop: int) -> int:
     """Where the tree over these leaves, two at least, splits."""
-    return start + (1 << (stop - start - 1).bit_length() - 1)
+    return start + left_half(stop - start)

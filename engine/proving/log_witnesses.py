@@ -15,21 +15,32 @@ from engine.proving.log_paths import LogPaths
 from engine.roots import Roots
 from engine.store import Store
 from proofs import claims as kinds
+from proofs.errors import ProofError
 from proofs.events import CheckpointBody, CheckpointDetail
 from proofs.file import Link, Opening
-from proofs.hashing import overall_root
+from proofs.heads import check_opening
+
+NOTHING_KNOWN: Mapping[bytes, Opening] = {}
 
 
 class LogWitnesses:
     """Reads witnesses of log claims, in the log of the first `size` events."""
 
-    def __init__(self, store: Store, rows: Reader, size: int, sizes: Mapping[bytes, int]) -> None:
-        """`sizes` says of overall roots how many events they cover, where no checkpoint does."""
+    def __init__(
+        self,
+        store: Store,
+        rows: Reader,
+        size: int,
+        sizes: Mapping[bytes, int],
+        known: Mapping[bytes, Opening] = NOTHING_KNOWN,
+    ) -> None:
+        """`sizes` says of overall roots how many events they cover, `known` what they are made of."""
         self._store = store
         self._rows = rows
         self.size = size
         self.paths = LogPaths(rows, size)
         self._sizes = sizes
+        self._known = known
 
     def of(self, claim: kinds.LogClaim) -> list[Any]:
         """The fields of the witness of `claim`.
@@ -72,11 +83,10 @@ class LogWitnesses:
                 hint="use a note of `engine checkpoint`, or prove against an overall root",
             )
         opening = Opening(seq, self.paths.root(seq), *body.roots)
-        if (
-            overall_root(self._store.identity.store_id, seq, opening.log_root, list(opening.roots.items()))
-            != detail.root
-        ):
-            raise CorruptionError(f"checkpoint {seq} holds a root that its parts do not make up", seq=seq)
+        try:
+            check_opening(self._store.identity.store_id, opening, detail.root)
+        except ProofError as error:
+            raise CorruptionError(f"checkpoint {seq} holds another root: {error}", seq=seq) from error
         return opening
 
     def _event(self, claim: kinds.EventIs) -> list[Any]:
@@ -122,14 +132,14 @@ class LogWitnesses:
         """What an earlier overall root of this store is made of."""
         size = self._sizes.get(root)
         if size is None:
-            return self.recorded(self._checkpoint(root))
+            return self._known.get(root) or self.recorded(self._checkpoint(root))
         if not 0 < size <= self.size:
             raise InvalidInputError(f"an earlier root is of 1 to {self.size} events, not {size}")
         with past_store(self._rows, size) as store, store.view(*store.followers) as rows:
-            found = opening_of(store.roots(rows))
-            if store.roots(rows).overall != root:
-                raise RefusedError(f"the claim does not hold: the root of {size} events is another one")
-        return found
+            roots = store.roots(rows)
+        if roots.overall != root:
+            raise RefusedError(f"the claim does not hold: the root of {size} events is another one")
+        return opening_of(roots)
 
 
 def opening_of(roots: Roots) -> Opening:

@@ -70,7 +70,7 @@ def prove(store: Store, claims: Iterable[Claim], *, sizes: Mapping[bytes, int] =
         roots = store.roots(rows)
         opening = opening_of(roots)
         basis = Root(roots.store_id, roots.overall, roots.size)
-        log = LogWitnesses(store, rows, roots.size, {roots.overall: roots.size, **sizes})
+        log = LogWitnesses(store, rows, roots.size, sizes, {roots.overall: opening})
         return _assemble(wanted, _Ground(basis, log, None, opening), Witnesses(store, rows))
 
 
@@ -82,8 +82,8 @@ def prove_to(
     Where the namespaces have changed since, the events up to it are replayed into a scratch store.
 
     Raises:
-        ConflictError: the store's log at that size has another root, or never had that size.
-        RefusedError: also if a state is asked for and the last event of that log is no checkpoint.
+        RefusedError: as `prove`; or the store's log is another one, or never had that size; or a state is
+            asked for, and the last event of that log is no checkpoint.
         InvalidInputError, NotFoundError, CorruptionError: as `prove`.
     """
     wanted = _ordered(claims)

@@ -10,10 +10,12 @@ from backends.base import Reader, prefix_end
 from engine.errors import CorruptionError
 from engine.followers.index import IndexFollower, read_summaries
 from engine.followers.postings import TermRow
-from engine.followers.row_blocks import BLOCK_ROWS, block_roots, decode_blocks
+from engine.followers.row_blocks import BLOCK_ROWS, decode_blocks
 from engine.followers.segments import LENGTHS, SegmentName, describe
+from engine.followers.tail import Tail
 from proofs.file import Segments
 from proofs.hashing import inner_row_hash
+from proofs.log import left_half
 from proofs.rows import row_leaf, rows_root
 from proofs.segments import Summary
 
@@ -27,7 +29,7 @@ class IndexRows:
         self._segments = read_summaries(rows, self._tail.end)
         self._blocks = [_stored(rows, name) for name, _ in self._segments]
         if self._tail.documents:
-            self._blocks.append(_in_memory(self._tail.rows))
+            self._blocks.append(_in_memory(self._tail))
 
     @property
     def ordinals(self) -> int:
@@ -101,7 +103,7 @@ class _Blocks:
             if high <= first or first + count <= low:
                 found.append(self._root(low, high))
             elif high - low > 1:
-                half = low + (1 << (high - low - 1).bit_length() - 1)
+                half = low + left_half(high - low)
                 part(low, half)
                 part(half, high)
 
@@ -120,10 +122,9 @@ class _Blocks:
         return rows_root(self._leaves[block][within : within + high - low])
 
 
-def _in_memory(rows: Sequence[TermRow]) -> _Blocks:
-    firsts = [term for term, _ in rows[::BLOCK_ROWS]]
-    roots = block_roots([row_leaf(*row) for row in rows])
-    return _Blocks(firsts, roots, lambda block: rows[block * BLOCK_ROWS : (block + 1) * BLOCK_ROWS])
+def _in_memory(tail: Tail) -> _Blocks:
+    firsts, roots = decode_blocks(tail.blocks, "the tail")
+    return _Blocks(firsts, roots, lambda block: tail.rows[block * BLOCK_ROWS : (block + 1) * BLOCK_ROWS])
 
 
 def _stored(rows: Reader, name: SegmentName) -> _Blocks:

@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from backends.base import Reader
 from engine.layout import tree_prefix
 from engine.page_bytes import LEAF_BYTES, SLOTS, Slots, child_path, decode_page, missing_page
-from engine.pages import above
+from engine.pages import above, hashed
 from proofs.file import TreeOpening
-from proofs.hashing import DIGEST_BYTES, EMPTY, TREE_HASHER, TreeHasher
+from proofs.hashing import DIGEST_BYTES, TREE_HASHER, TreeHasher
 from proofs.opening import NODE, NOTHING, OTHER_LEAF, OWN_LEAF
 from proofs.smt import bit_of
 
@@ -71,7 +71,7 @@ class _Opener:
                 if low < high:
                     self._place(page, level + 1, 2 * at + side, low, high)
                 else:
-                    self.hashes.append(self._hashed(page.levels[level + 1][2 * at + side]))
+                    self.hashes.append(hashed(page.levels[level + 1][2 * at + side], self._hasher))
 
     def _leaf(self, leaf: bytes, first: int, last: int) -> None:
         if leaf[:DIGEST_BYTES] in self.keys[first:last]:
@@ -79,11 +79,6 @@ class _Opener:
         else:
             self.shape.append(OTHER_LEAF)
             self.hashes.append(leaf)
-
-    def _hashed(self, slot: bytes) -> bytes:
-        if len(slot) == LEAF_BYTES:
-            return self._hasher.leaf(slot[:DIGEST_BYTES], slot[DIGEST_BYTES:])
-        return slot or EMPTY
 
 
 class _Page:

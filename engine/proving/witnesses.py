@@ -14,7 +14,7 @@ from backends.base import Reader
 from engine.border import show_id
 from engine.errors import CorruptionError
 from engine.followers.trees import read_value
-from engine.layout import TAGS, ordinal_key, payload_key, value_key
+from engine.layout import TAGS, ordinal_key, payload_key
 from engine.proving.refusals import NeverRecorded, NotSo
 from engine.proving.segments import IndexRows
 from engine.store import Store
@@ -23,7 +23,7 @@ from proofs.errors import ProofError
 from proofs.file import TREES
 from proofs.forms import FormError
 from proofs.hashing import key_digest
-from proofs.leaves import State, Value
+from proofs.leaves import State, Value, encode_value
 from proofs.rows import read_postings
 from proofs.segments import LARGEST
 from proofs.sets import CHUNK_BITS, Group, bits_of, contains, members_in, set_row
@@ -84,7 +84,7 @@ class Witnesses:
         payload = self.rows.get(payload_key(value.payload_seq)) if claim.opened else None
         if claim.opened and payload is None:
             raise CorruptionError(f"payload {value.payload_seq} is missing", family="payload")
-        return [self._leaf(namespace, claim.subject), payload]
+        return [self._shown(namespace, claim.subject, value), payload]
 
     def _absent(self, claim: kinds.NoAtom | kinds.NoEdge) -> list[Any]:
         namespace = "atoms" if isinstance(claim, kinds.NoAtom) else "edges"
@@ -100,13 +100,13 @@ class Witnesses:
             problem = (
                 f"the atom is {State(value.state).name.lower()}, and only live ones are spoken of by tag"
             )
-            raise NotSo(problem, _in_state(kinds.NoAtom(claim.id), value))
+            raise NotSo(problem, kinds.AtomIs(claim.id, State(value.state), opened=False))
         chunk = self._set(Group.TAG, claim.identity, value.ordinal >> CHUNK_BITS)
         has = chunk is not None and _read(contains, chunk, value.ordinal & 0xFFFF)
         if has is not isinstance(claim, kinds.HasTag):
             problem = f"the atom {'has' if has else 'lacks'} the tag {claim.identity!r}"
             raise NotSo(problem, (kinds.HasTag if has else kinds.LacksTag)(claim.id, claim.identity))
-        return [self._leaf("atoms", claim.id), chunk]
+        return [self._shown("atoms", claim.id, value), chunk]
 
     def _tagged(self, claim: kinds.AtomsTagged | kinds.NoneTagged) -> list[Any]:
         sets: list[Any] = []
@@ -153,10 +153,12 @@ class Witnesses:
 
     def _listed(self, ordinals: list[int]) -> list[list[bytes]]:
         found = []
-        for key, atom in zip(ordinals, self.rows.multi_get(list(map(ordinal_key, ordinals))), strict=True):
-            if atom is None:
-                raise CorruptionError(f"no atom has the live ordinal {key}", family="ordinals")
-            found.append([atom, self._leaf("atoms", atom)])
+        atoms = self.rows.multi_get(list(map(ordinal_key, ordinals)))
+        for ordinal, atom in zip(ordinals, atoms, strict=True):
+            value = None if atom is None else read_value(self.rows, "atoms", atom)
+            if atom is None or value is None:
+                raise CorruptionError(f"no atom has the live ordinal {ordinal}", family="ordinals")
+            found.append([atom, self._shown("atoms", atom, value)])
         return found
 
     def _value(self, namespace: str, key: bytes) -> Value:
@@ -167,12 +169,10 @@ class Witnesses:
             raise NeverRecorded("the edge", kinds.NoEdge(key[:16], key[16:-16], key[-16:]))
         return value
 
-    def _leaf(self, namespace: str, key: bytes) -> bytes:
-        raw = self.rows.get(value_key(namespace, key))
-        if raw is None:
-            raise CorruptionError(f"the value of {namespace} {key.hex()} is missing", family="values")
+    def _shown(self, namespace: str, key: bytes, value: Value) -> bytes:
+        """The bytes of a leaf, once the tree is to be opened there."""
         self._call(namespace, key)
-        return raw
+        return encode_value(value)
 
     def _set(self, group: Group, name: str, number: int) -> bytes | None:
         key = set_row(group, name, number)
