@@ -14,16 +14,22 @@ if TYPE_CHECKING:
         Link,
         Merge,
         RegisterType,
+        Relate,
         Revise,
         Revive,
         Tag,
         Tombstone,
         Unlink,
         Unmerge,
+        Unrelate,
         Untag,
     )
     from engine.engine import Engine
     from engine.errors import EngineError
+    from engine.exploration.actions import Action, Verb
+    from engine.exploration.explorer import Explorer
+    from engine.exploration.policy import LanguagePolicy, Policy
+    from engine.exploration.result import Exploration
     from engine.graph import Follow, Form
     from engine.ingest.run import IngestReport
     from engine.maintenance import copy
@@ -42,6 +48,7 @@ if TYPE_CHECKING:
     from proofs.leaves import EdgeType, State
 
 _MODULES = {
+    "Action": "engine.exploration.actions",
     "Add": "engine.commands",
     "Atom": "engine.model",
     "Bm25Config": "engine.retrieval.bm25",
@@ -59,19 +66,24 @@ _MODULES = {
     "EdgeType": "proofs.leaves",
     "Engine": "engine.engine",
     "EngineError": "engine.errors",
+    "Exploration": "engine.exploration.result",
+    "Explorer": "engine.exploration.explorer",
     "Filters": "engine.retrieval.filters",
     "Follow": "engine.graph",
     "Form": "engine.graph",
     "Hit": "engine.retrieval.answer",
     "IngestReport": "engine.ingest.run",
+    "LanguagePolicy": "engine.exploration.policy",
     "Level": "engine.retrieval.answer",
     "Link": "engine.commands",
     "Merge": "engine.commands",
+    "Policy": "engine.exploration.policy",
     "Protocol": "engine.retrieval.config",
     "Recall": "engine.retrieval.answer",
     "RecallConfig": "engine.retrieval.config",
     "Receipt": "engine.model",
     "RegisterType": "engine.commands",
+    "Relate": "engine.commands",
     "Relation": "engine.retrieval.bright",
     "Report": "engine.audit.verify",
     "Revise": "engine.commands",
@@ -83,7 +95,9 @@ _MODULES = {
     "Tombstone": "engine.commands",
     "Unlink": "engine.commands",
     "Unmerge": "engine.commands",
+    "Unrelate": "engine.commands",
     "Untag": "engine.commands",
+    "Verb": "engine.exploration.actions",
     "Window": "engine.retrieval.windows",
     "__version__": "engine.version",
     "copy": "engine.maintenance",
@@ -91,6 +105,7 @@ _MODULES = {
 }
 
 __all__ = [
+    "Action",
     "Add",
     "Atom",
     "Bm25Config",
@@ -108,19 +123,24 @@ __all__ = [
     "EdgeType",
     "Engine",
     "EngineError",
+    "Exploration",
+    "Explorer",
     "Filters",
     "Follow",
     "Form",
     "Hit",
     "IngestReport",
+    "LanguagePolicy",
     "Level",
     "Link",
     "Merge",
+    "Policy",
     "Protocol",
     "Recall",
     "RecallConfig",
     "Receipt",
     "RegisterType",
+    "Relate",
     "Relation",
     "Report",
     "Revise",
@@ -132,7 +152,9 @@ __all__ = [
     "Tombstone",
     "Unlink",
     "Unmerge",
+    "Unrelate",
     "Untag",
+    "Verb",
     "Window",
     "__version__",
     "copy",

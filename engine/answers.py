@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from engine.border import instance
 from engine.door import translated
+from engine.exploration.form import Form
 from engine.past import AsOf
 from engine.retrieval.answer import Recall
 from engine.retrieval.config import RecallConfig
@@ -17,6 +19,10 @@ from engine.retrieval.places import PlacesCache
 from engine.store import Store
 
 if TYPE_CHECKING:
+    from engine.exploration.explorer import Explorer
+    from engine.exploration.policy import Policy
+    from engine.exploration.result import Exploration
+    from engine.exploration.state import Step
     from engine.reading import Reading
     from engine.retrieval.bright import BrightGraph, BrightNode
     from engine.retrieval.inflate import Context
@@ -29,7 +35,8 @@ class Answers(ABC):
         self.store = store
         """For the parts of the engine itself; its methods raise the backends' errors, too."""
         self.config = config
-        self._places = PlacesCache()
+        self.places = PlacesCache()
+        """Who stands where, for the parts of the engine itself."""
 
     @abstractmethod
     def as_of(self, moment: AsOf) -> AbstractContextManager[Reading]:
@@ -66,7 +73,7 @@ class Answers(ABC):
             return recall(
                 rows,
                 store.index,
-                self._places,
+                self.places,
                 query,
                 limit=limit,
                 budget=budget,
@@ -106,7 +113,7 @@ class Answers(ABC):
         store = self.store
         with translated(), store.view(store.tags, store.index) as rows:
             found = recall(
-                rows, store.index, self._places, query, limit=limit, filters=filters, config=self.config
+                rows, store.index, self.places, query, limit=limit, filters=filters, config=self.config
             )
             return inflated(rows, store.index.view(rows), found, filters, budget)
 
@@ -152,6 +159,48 @@ class Answers(ABC):
         store = self.store
         with translated(), store.view(store.tags, store.index) as rows:
             answer = recall(
-                rows, store.index, self._places, query, limit=most, filters=filters, config=self.config
+                rows, store.index, self.places, query, limit=most, filters=filters, config=self.config
             )
             return graph_of(rows, store.index.view(rows), answer)
+
+    def explorer(self, *, form: Form | str = Form.TEXT, spent: int = 0) -> Explorer:
+        """A way through this memory by small steps, each with what it costs: `engine.Explorer`."""
+        from engine.exploration.explorer import Explorer
+
+        return Explorer(self, form=form, spent=spent)
+
+    def explore(
+        self,
+        query: str,
+        *,
+        policy: Policy | None = None,
+        budget: int = 2000,
+        steps: int = 10,
+        filters: Filters = NO_FILTERS,
+        on_step: Callable[[Step], None] | None = None,
+        as_of: AsOf | None = None,
+    ) -> Exploration:
+        """Look into the memory step by step, and gather what answers a question (Memory Exploration).
+
+        Args:
+            query: What you want to know, in words.
+            policy: Who decides; None for one of ours, which needs no language model.
+            budget: Tokens that all answers together may cost; at least 200.
+            steps: At most so many: 1 to 10.
+            filters: What an atom must be to be hinted at.
+            on_step: Called with each step as soon as it is done.
+            as_of: Explore the memory as it was then.
+
+        Raises:
+            InvalidInputError: a bound is out of range, or the query has nothing to search for.
+        """
+        from engine.exploration.loop import explore
+
+        if as_of is not None:
+            with self.as_of(as_of) as past:
+                return past.explore(
+                    query, policy=policy, budget=budget, steps=steps, filters=filters, on_step=on_step
+                )
+        return explore(
+            self, query, policy=policy, budget=budget, steps=steps, filters=filters, on_step=on_step
+        )

@@ -22,12 +22,14 @@ from engine.commands import (
     Link,
     Merge,
     RegisterType,
+    Relate,
     Revise,
     Revive,
     Tag,
     Tombstone,
     Unlink,
     Unmerge,
+    Unrelate,
     Untag,
 )
 from engine.commands.checkpoint import TakeCheckpoint
@@ -213,6 +215,22 @@ class Engine(Reading):
     def unlink(self, src: str, type: TypeName, dst: str, reason: str = "") -> Receipt:  # noqa: A002
         """Have this edge hidden, and kept."""
         return self.apply([Unlink(src, type, dst, reason)])[0]
+
+    def relate(
+        self,
+        subject: str,
+        predicate: str,
+        object: str,  # noqa: A002
+        *,
+        source: str | None = None,
+        weight: float = 1.0,
+    ) -> Receipt:
+        """Have two entities joined by a predicate; names of new ones make them (`engine.Relate`)."""
+        return self.apply([Relate(subject, predicate, object, source, weight)])[0]
+
+    def unrelate(self, subject: str, predicate: str, object: str, reason: str = "") -> Receipt:  # noqa: A002
+        """Have such an edge between two entities hidden, and kept."""
+        return self.apply([Unrelate(subject, predicate, object, reason)])[0]
 
     def merge(self, keep: str, other: str, *, force: bool = False) -> Receipt:
         """Have the atom `keep` stand for its near-duplicate `other`; with `force`, for whatever that says."""

@@ -12,6 +12,8 @@ BATCH_BYTES_MAX = 16 << 20
 CBOR_DEPTH_MAX = 16
 MAX_HOPS_CAP = 6
 """Bound on the hops of a graph traversal ("Edges & Graph": MaxHopsCap)."""
+NAME_BYTES_MAX = 256
+"""Bytes of an entity's name, and of a predicate before it is made a label."""
 RESULTS_MAX = 10_000
 """Most results one query may ask for."""
 QUERY_BYTES_MAX = 64 << 10

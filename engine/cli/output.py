@@ -120,6 +120,12 @@ class Output:
             self._complain(failure)
         return failure.exit_code if failure else 0
 
+    def show(self, item: Shown) -> None:
+        """Print a part of an answer as it comes; nothing with `--json`, where it comes as a whole."""
+        if not self.json:
+            self._show(item)
+            sys.stdout.flush()
+
     def fail(self, failure: Failure) -> int:
         """Report that a command has no answer; returns the exit code."""
         if self.json:

@@ -25,6 +25,8 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "untag": ("labels", "Take tags off an atom."),
         "link": ("edges", "Join two atoms by an edge."),
         "unlink": ("edges", "Hide an edge; it is kept."),
+        "relate": ("relating", "Join two named things by a predicate."),
+        "unrelate": ("relating", "Hide such a relation; it is kept."),
         "tombstone": ("labels", "Hide atoms everywhere; they are kept."),
         "revive": ("labels", "Bring tombstoned atoms back."),
         "merge": ("duplicates", "Let one atom stand for another that says the same."),
@@ -42,6 +44,13 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "history": ("journal", "List every event on an atom, the oldest first."),
         "log": ("journal", "List the events of the journal, the oldest first."),
         "status": ("stores", "Show what is in the store."),
+    },
+    "Explore": {
+        "explore": ("explore", "Ask a question; have it looked into step by step, under a budget."),
+        "explore_recall": ("exploring", "Ask a question; get hints, about 100 tokens for five."),
+        "explore_peek": ("exploring", "See 200 characters of an atom, where it matters."),
+        "explore_expand": ("exploring", "See a whole atom."),
+        "explore_neighbors": ("exploring", "See what an atom, an entity or a tag is connected to."),
     },
     "Trust": {
         "root": ("journal", "Print the overall root: 64 hex digits."),

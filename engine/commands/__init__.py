@@ -8,6 +8,7 @@ from engine.commands.atoms import Add, Revise, Revive, Tag, Tombstone, Untag
 from engine.commands.base import Command, Transaction
 from engine.commands.edges import Link, RegisterType, Unlink
 from engine.commands.merge import Merge, Unmerge
+from engine.commands.relate import Relate, Unrelate
 
 __all__ = [
     "Add",
@@ -15,6 +16,7 @@ __all__ = [
     "Link",
     "Merge",
     "RegisterType",
+    "Relate",
     "Revise",
     "Revive",
     "Tag",
@@ -22,5 +24,6 @@ __all__ = [
     "Transaction",
     "Unlink",
     "Unmerge",
+    "Unrelate",
     "Untag",
 ]

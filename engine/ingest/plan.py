@@ -12,7 +12,7 @@ from collections.abc import Set as AbstractSet
 
 from backends.base import Reader
 from engine.commands import Command
-from engine.commands.atoms import default_id
+from engine.atom_ids import default_id
 from engine.followers.tags import members
 from engine.ingest.documents import Piece
 from engine.ingest.hold import (

@@ -62,23 +62,30 @@ def hit_text(title: str | None, source: str | None, sequence: int | None, id: st
     return f"{heading(title, source, sequence, sequence, id)}{body(content)}\n"
 
 
-def heading(title: str | None, source: str | None, first: int | None, last: int | None, id: str) -> str:  # noqa: A002
+def heading(
+    title: str | None,
+    source: str | None,
+    first: int | None,
+    last: int | None,
+    id: str,  # noqa: A002
+    digits: int = ID_DIGITS,
+) -> str:
     """The heading of atoms of one source from `first` to `last`, named by the id of one; no line end."""
-    line = f"[{id[:ID_DIGITS]}"
+    line = f"[{id[:digits]}"
     if source is not None and first is not None:
         line += f" {first}" if first == last else f" {first}-{last}"
     line += "]"
     if source is not None:
         # A bar ends the source; with one inside, it could pass for another source with a title.
-        line += " " + _on_one_line(source).replace("|", "¦")
+        line += " " + on_one_line(source).replace("|", "¦")
     if title is not None:
-        line += " | " + _on_one_line(title)
+        line += " | " + on_one_line(title)
     return line.rstrip()
 
 
 def subheading(title: str | None) -> str:
     """The line between atoms of one source where the title changes; as `body`, its line end is first."""
-    return "\n|" if title is None else f"\n| {_on_one_line(title)}".rstrip()
+    return "\n|" if title is None else f"\n| {on_one_line(title)}".rstrip()
 
 
 def body(content: str) -> str:
@@ -122,5 +129,6 @@ def _after_word(text: str, end: int) -> int:
     return end
 
 
-def _on_one_line(text: str) -> str:
+def on_one_line(text: str) -> str:
+    """A text without line ends and what nobody can see, white space as single spaces."""
     return " ".join(_UNSEEN.sub("\ufffd", text).split())

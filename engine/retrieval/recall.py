@@ -8,8 +8,10 @@ from __future__ import annotations
 from backends.base import Reader
 from engine import limits
 from engine.border import integer, optional_integer, text_bytes
+from engine.entities import ENTITY
 from engine.errors import InvalidInputError
 from engine.followers.index import IndexFollower
+from engine.followers.tags import members
 from engine.journal import read_log
 from engine.retrieval import protocol
 from engine.retrieval.answer import Recall
@@ -20,6 +22,7 @@ from engine.retrieval.filters import NO_FILTERS, Filters, allowed
 from engine.retrieval.places import PlacesCache
 from engine.retrieval.scene import Scene
 from engine.text.nlp.question import analyze_question
+from proofs.sets import Group
 
 DEFAULT_LIMIT = 10
 """Hits where neither a limit nor a budget is given."""
@@ -39,6 +42,8 @@ def recall(
 ) -> Recall:
     """The live atoms that answer a question best, ties by id as far as some hundred atoms tie.
 
+    Entities are left out unless `filters` asks for kinds.
+
     `rows` is a snapshot in which records, tags and index are at the head. At most `limit` hits come
     back, and with a budget at most as many as it has room for at 200 tokens each, but for 5
     (Standard 065); their texts, as they go into a prompt, cost no more tokens than the budget.
@@ -55,6 +60,9 @@ def recall(
     if not question.terms:
         raise InvalidInputError("the question has no word, number or sign that text is searched by")
     through = allowed(rows, filters)
+    if not filters.kinds:
+        # A name answers no question; what is known of the thing is in the atoms that speak of it.
+        through -= members(rows, (Group.KIND, ENTITY))
     view = index.view(rows)
     scene = Scene(rows, view, places.places(view), question, through, config)
     most = 3 * target + SPARE + (CATEGORY_CANDIDATES if filters.categories else 0)

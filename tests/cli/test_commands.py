@@ -29,6 +29,9 @@ def arguments(name: str, pair: Pair, here: Path) -> list[str]:
     first, second = pair
     (here / "notes").mkdir(exist_ok=True)
     (here / "notes" / "tea.md").write_text("# Tea\n\nGreen tea at 80 degrees.\n")
+    (here / "memory.jsonl").write_text(
+        '{"type":"entity","name":"kettle","entityType":"tool","observations":[]}'
+    )
     (here / "kept.checkpoint").write_text(f"log.example\n7\n{'A' * 43}=\n")
     (here / "made.proof").write_bytes(A_PROOF.data)
     given: dict[str, list[str]] = {
@@ -38,12 +41,15 @@ def arguments(name: str, pair: Pair, here: Path) -> list[str]:
         "verify-checkpoint": ["kept.checkpoint"],
         "key": ["new", "signing.key"],
         "ingest": ["notes"],
+        "import": ["mcp-memory", "memory.jsonl"],
         "add": ["Something new."],
         "revise": [first, "The kettle is descaled on Fridays."],
         "tag": [first, "new"],
         "untag": [first, "chores"],
         "link": [first, "references", second],
         "unlink": [first, "references", second],
+        "relate": ["kettle", "stands on", "stove", "--source", first],
+        "unrelate": ["kettle", "stands on", "stove"],
         "tombstone": [first, second],
         "revive": [first],
         "merge": [first, second, "--force"],
@@ -51,6 +57,11 @@ def arguments(name: str, pair: Pair, here: Path) -> list[str]:
         "recall": ["kettle"],
         "context": ["kettle"],
         "bright": ["kettle"],
+        "explore": ["kettle"],
+        "explore_recall": ["--query", "kettle", "--limit", "5"],
+        "explore_peek": ["--id", first],
+        "explore_expand": ["--id", first],
+        "explore_neighbors": ["--node", first, "--direction", "both"],
         "get": [first],
         "edges": [first],
         "history": [first],
@@ -59,9 +70,14 @@ def arguments(name: str, pair: Pair, here: Path) -> list[str]:
     return given.get(name, [])
 
 
+BEFORE = {"unrelate": ["relate", "kettle", "stands on", "stove"]}
+"""Command → the one that it takes back."""
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_answers_in_text(cli: Cli, pair: Pair, surroundings: Path, name: str) -> None:
     """It succeeds, and with --quiet stderr stays empty."""
+    cli(*BEFORE.get(name, ["status"]))
     result = cli("--quiet", name, *arguments(name, pair, surroundings))
     assert (result.code, result.err) == (0, "")
 
@@ -69,6 +85,7 @@ def test_every_command_answers_in_text(cli: Cli, pair: Pair, surroundings: Path,
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_answers_in_json(cli: Cli, pair: Pair, surroundings: Path, name: str) -> None:
     """One envelope and nothing else is on stdout, whichever side of the command --json stands."""
+    cli(*BEFORE.get(name, ["status"]))
     result = cli(name, *arguments(name, pair, surroundings), "--json")
     envelope = result.envelope
     assert (result.code, envelope["status"], envelope["command"]) == (0, "success", name)

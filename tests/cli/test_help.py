@@ -67,7 +67,7 @@ def test_the_examples_are_commands_with_known_options(bare: Cli) -> None:
 def test_the_document_has_every_command(bare: Cli) -> None:
     """docs/cli.md has a section for each command, in order, with its summary, its options and an example."""
     text = DOCUMENT.read_text(encoding="utf-8")
-    sections = dict(re.findall(r"^### `engine ([a-z-]+)`\n(.*?)(?=^##|\Z)", text, re.MULTILINE | re.DOTALL))
+    sections = dict(re.findall(r"^### `engine ([a-z_-]+)`\n(.*?)(?=^##|\Z)", text, re.MULTILINE | re.DOTALL))
     assert list(sections) == list(COMMANDS)
     for command in bare("help", "--json").data["commands"]:
         section = sections[command["name"]]

@@ -87,6 +87,7 @@ ATTEMPTS: dict[str, tuple[str, Attempt]] = {
     "created": ("INTEGER_MAX", lambda engine, n: engine.add("text", created=n)),
     "occurrence": ("INTEGER_MAX", lambda engine, n: engine.add("text", occurrence=n)),
     "trust": ("TRUST_MAX", lambda engine, n: engine.add("text", trust=n)),
+    "entity name": ("NAME_BYTES_MAX", lambda engine, n: engine.relate("x" * n, "uses", "y")),
     "results of find": ("RESULTS_MAX", lambda engine, n: engine.find(limit=n)),
     "results of recall": ("RESULTS_MAX", lambda engine, n: engine.recall("atom", limit=n)),
     "query": ("QUERY_BYTES_MAX", lambda engine, n: engine.recall("atom " + "x" * (n - 5))),

@@ -1,0 +1,123 @@
+"""What an exploration knows after each step: all that a policy sees, and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from engine.exploration.actions import Action, Verb
+from engine.exploration.answers import Answer, Hint
+from engine.exploration.form import unmarked
+from engine.retrieval.budget import body, hit_text
+
+
+class Result(StrEnum):
+    """What became of a decision."""
+
+    DONE = "done"
+    FAILED = "failed"
+    """Carried out, and answered with an error: an unknown id, a name that several have."""
+    REFUSED = "refused"
+    """Not carried out: a step that was done before, or a decision that could not be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of an exploration."""
+
+    number: int
+    """From 1; the first is the recall of the question."""
+    action: Action | None
+    """None where the decision could not be read."""
+    result: Result
+    outcome: str
+    """What came of it, in words: `5 hints`, `200 chars`, `4 connections`, or why nothing did."""
+    cost: int
+    """Tokens of its answer."""
+    total: int
+    """Tokens of the answers of all steps so far."""
+    answer: Answer | None = None
+    """What the verb answered; None where it failed or was refused."""
+
+    def __str__(self) -> str:
+        """Its line in the trace, on one line and without markup, whatever was asked and found."""
+        done = "decision" if self.action is None else _shown(self.action)
+        return f"{self.number}. {on_one_line(f'{done} → {self.outcome}')}"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """An item of the context: what is known of an atom, or the connections of a node."""
+
+    verb: Verb
+    """How it was found: RECALL for a hint that is all of its atom; PEEK, EXPAND or NEIGHBORS."""
+    id: str | None
+    """The whole id; None for the connections of a tag."""
+    title: str | None
+    source: str | None
+    sequence: int | None
+    text: str
+    """The atom's text or a part of it; connections, one to a line."""
+    whole: bool
+    """Whether `text` is all of it."""
+
+    def __str__(self) -> str:
+        """Its lines in a prompt, each with its line end: a heading that nothing in it can forge, its text."""
+        if self.verb is Verb.NEIGHBORS:
+            lines = f"[connections] {on_one_line(self.title or '')}{body(self.text)}\n"
+        else:
+            lines = hit_text(self.title, self.source, self.sequence, self.id or "", self.text)
+        return unmarked(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What a policy decides by."""
+
+    query: str
+    hints: tuple[Hint, ...]
+    """All so far, each atom once with its best score, in the order in which they came up. A neighbour's
+    title is its triple, and its score and tokens are 0, if no recall has found it."""
+    entities: tuple[str, ...]
+    """Nodes that the question, or what was asked since, names."""
+    context: tuple[Finding, ...]
+    """What was found, in that order; an atom once, as far as it was read."""
+    trace: tuple[Step, ...]
+    spent: int
+    """Tokens of all answers so far."""
+    budget: int
+    """Tokens that all answers may cost."""
+    steps_left: int
+    """Decisions that are left, this one among them; at least 1."""
+
+    @property
+    def left(self) -> int:
+        """Tokens that are left."""
+        return self.budget - self.spent
+
+    def finding(self, id: str) -> Finding | None:  # noqa: A002
+        """What the context has of the atom whose id begins with these digits."""
+        return next(
+            (one for one in self.context if one.verb is not Verb.NEIGHBORS and same(one.id, id)), None
+        )
+
+    @property
+    def unread(self) -> tuple[Hint, ...]:
+        """The hints of which the context has nothing yet."""
+        return tuple(hint for hint in self.hints if self.finding(hint.id) is None)
+
+
+def same(one: str | None, other: str) -> bool:
+    """Whether two ids, each whole or shortened, are those of one atom."""
+    first, second = (one or "").replace("-", "").lower(), other.replace("-", "").lower()
+    return bool(first and second) and (first.startswith(second) or second.startswith(first))
+
+
+def on_one_line(text: str) -> str:
+    """A text as part of a line of a prompt: no line end, no control character, nothing like markup."""
+    return unmarked(" ".join(body(" ".join(text.split())).split()))
+
+
+def _shown(action: Action) -> str:
+    name, bracket, rest = str(action).partition("(")
+    return f"{name.lower()}{bracket}{rest}"
