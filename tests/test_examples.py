@@ -43,3 +43,13 @@ def test_the_demonstration_ingests_nothing_the_second_time(tmp_path: Path) -> No
     store = tmp_path / "store"
     output("demo.py", str(store))
     assert ": 0 atoms added, 0 revised," in output("demo.py", str(store))
+
+
+def test_the_agent_explores_with_and_without_a_model() -> None:
+    """Both ways have a trace and cost less than ten whole atoms; the verbs by themselves answer, too."""
+    shown = output("agent.py")
+    assert shown.count("1. recall(") == 2
+    assert shown.count("% saved); stopped: ") == 2
+    assert "(-" not in shown, "neither costs more than ten whole atoms"
+    assert "tokens of prompts went to the model" in shown
+    assert "memroot → keeps_events_in → journal" in shown
