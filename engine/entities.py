@@ -34,7 +34,7 @@ def entity_name(value: object) -> str:
     """A name as it is kept: one line, without white space at its ends, at most 256 bytes.
 
     Raises:
-        InvalidInputError: blank, or with a control, private or unassigned character.
+        InvalidInputError: blank, nothing of it can be seen, or a control, private or unassigned character.
         LimitError: over 256 bytes.
     """
     kept = line(value, "entity name", limits.NAME_BYTES_MAX).strip()
@@ -43,7 +43,13 @@ def entity_name(value: object) -> str:
     for character in kept:
         if unicodedata.category(character) in _REFUSED or not is_assigned(ord(character)):
             raise InvalidInputError(f"the name {quoted(kept)} has the character U+{ord(character):04X}")
+    if not _seen(kept).strip():
+        raise InvalidInputError(f"of the name {quoted(kept)} nothing can be seen")
     return kept
+
+
+def _seen(name: str) -> str:
+    return "".join(character for character in name if unicodedata.category(character) != _UNSEEN)
 
 
 def entity_identity(name: str) -> str:
@@ -51,8 +57,7 @@ def entity_identity(name: str) -> str:
 
     Characters that nobody can see do not count. A name of joints alone is its own identity.
     """
-    seen = "".join(character for character in name if unicodedata.category(character) != _UNSEEN)
-    caseless = tag_identity(unicodedata.normalize("NFC", seen))
+    caseless = tag_identity(unicodedata.normalize("NFC", _seen(name)))
     return _JOINTS.sub(" ", caseless).strip() or caseless
 
 

@@ -46,11 +46,11 @@ def resolve_id(rows: Reader, given: str) -> bytes:
     rows_found = rows.scan(ATOM + first, ATOM + last + b"\x00")
     found = [key[len(ATOM) :] for key, _ in islice(rows_found, _CANDIDATES_SHOWN + 1)]
     if not found:
-        raise NotFoundError(f"no atom's id begins with {given}")
+        raise NotFoundError(f"no atom's id begins with {digits}")
     if len(found) > 1:
         names = ", ".join(map(show_id, found[:_CANDIDATES_SHOWN]))
         more = " and more" if len(found) > _CANDIDATES_SHOWN else ""
-        raise ConflictError(f"several atoms' ids begin with {given}: {names}{more}", hint="give more digits")
+        raise ConflictError(f"several atoms' ids begin with {digits}: {names}{more}", hint="give more digits")
     return found[0]
 
 

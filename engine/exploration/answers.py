@@ -64,6 +64,8 @@ class Expanded(Answer):
 
     id: str
     """All of it."""
+    short_id: str
+    """As in `Hint`."""
     title: str | None
     text: str
     """From character `offset` on: all that there is, or as much as the budget has room for."""

@@ -21,11 +21,11 @@ from engine.retrieval.budget import tokens_of
 
 A = TypeVar("A", bound=Answer)
 
-UNPRICED: Final = 999_999
-"""Stands for both costs while they are counted: an answer costs at most some tokens less."""
+UNPRICED: Final = 99_999_999
+"""Stands for the cost while it is counted: an answer costs at most some tokens less. None is as dear."""
 
 _ESCAPED_IN_JSON: Final = re.compile(
-    "[<>\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
+    "[<>\x7f-\x9f\u061c\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
 )
 _MARKUP: Final = re.compile(r"<(?=[A-Za-z/|!?])")
 
@@ -62,5 +62,5 @@ def as_json(answer: Answer) -> str:
 
 def priced(answer: A, rendered: Callable[[A], str], spent: int) -> A:
     """The answer with what it costs in the form that `rendered` gives it, after `spent` tokens before it."""
-    cost = tokens_of(rendered(replace(answer, cost_tokens=UNPRICED, total_tokens=UNPRICED)))
+    cost = tokens_of(rendered(replace(answer, cost_tokens=UNPRICED, total_tokens=UNPRICED + spent)))
     return replace(answer, cost_tokens=cost, total_tokens=spent + cost)

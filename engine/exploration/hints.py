@@ -71,14 +71,17 @@ def weights_of(scope: Scope, terms: tuple[str, ...]) -> dict[str, float]:
 
 
 def _titles(hits: list[Hit], weights: dict[str, float]) -> list[str]:
-    shared = Counter(hit.title for hit in hits)
-    return [_title(hit, weights, alone=shared[hit.title] == 1) for hit in hits]
+    titles = [None if hit.title is None else beginning(hit.title, TITLE_CHARS) for hit in hits]
+    shared = Counter(titles)
+    return [
+        _title(hit, title, weights, alone=shared[title] == 1) for hit, title in zip(hits, titles, strict=True)
+    ]
 
 
-def _title(hit: Hit, weights: dict[str, float], *, alone: bool) -> str:
-    if hit.title is None:
+def _title(hit: Hit, title: str | None, weights: dict[str, float], *, alone: bool) -> str:
+    if title is None:
         return Snippets(weights, TITLE_CHARS).around(hit.snippet)
     if alone:
-        return beginning(hit.title, TITLE_CHARS)
-    title = beginning(hit.title, SHARED_CHARS)
+        return title
+    title = beginning(title, SHARED_CHARS)
     return f"{title}: {Snippets(weights, TITLE_CHARS - len(title)).around(hit.snippet)}"

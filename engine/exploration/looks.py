@@ -39,6 +39,7 @@ class ExpandedFields(TypedDict):
     """What an `Expanded` says of its atom."""
 
     id: str
+    short_id: str
     title: str | None
     text: str
     offset: int
@@ -81,6 +82,7 @@ def expanded_of(scope: Scope, record: AtomRecord, offset: int) -> ExpandedFields
     edges = edges_at(scope.rows, record.id, Direction.BOTH, ())
     return ExpandedFields(
         id=show_id(record.id),
+        short_id=scope.short_id(record.id),
         title=record.title,
         text=content[offset:],
         offset=offset,

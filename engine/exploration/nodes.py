@@ -26,20 +26,23 @@ if TYPE_CHECKING:
 SHOWN: Final = 5
 """So many of several atoms that a word may mean are named."""
 
+CANDIDATES: Final = 256
+"""So many entities that may have a word in their names are looked at."""
+
 WORDS_LOOKED_AT: Final = 64
 RUN_WORDS_MAX: Final = 4
 """Runs of so many words of the first so many of a question are looked up as names."""
 
 _MARKS: Final = ".,;:!?\"'()[]{}“”‘’«»…"
 _HEX: Final = frozenset("0123456789abcdefABCDEF-")
-_WHOLE_ID: Final = 32
+ID_DIGITS: Final = 32
 
 
 def resolve_node(scope: Scope, given: str) -> AtomRecord | str:
     """The live atom that `given` names, or the tag, in its caseless form.
 
-    In this order: a tag with its `#`; a whole id; an entity's name; the first digits of an id, 4 or more;
-    words that only one entity's name has; a title; a tag without its `#`.
+    In this order: a tag with its `#`; an entity's name; an id, or 4 or more of its first digits; a title; a
+    tag without its `#`; words that only one entity's name has.
 
     Raises:
         InvalidInputError: blank, or more than one line.
@@ -50,14 +53,12 @@ def resolve_node(scope: Scope, given: str) -> AtomRecord | str:
     if not asked:
         raise InvalidInputError("the node is blank; give an id, an entity's name or a #tag")
     if asked.startswith("#"):
-        return _tag(scope, asked) or _nothing(asked)
+        return _tag(scope, asked) or _entity(scope, asked) or _nothing(asked)
     digits = len(asked.replace("-", "")) if set(asked) <= _HEX else 0
-    if digits >= _WHOLE_ID:
-        return scope.record(asked)
     found = _entity(scope, asked)
-    if found is None and digits >= ID_DIGITS_MIN:
-        found = _shortened(scope, asked)
-    return found or _by_words(scope, asked) or _titled(scope, asked) or _tag(scope, asked) or _nothing(asked)
+    if found is None and ID_DIGITS_MIN <= digits <= ID_DIGITS:
+        found = _by_id(scope, asked)
+    return found or _titled(scope, asked) or _tag(scope, asked) or _by_words(scope, asked) or _nothing(asked)
 
 
 def _nothing(asked: str) -> str:
@@ -76,7 +77,7 @@ def _entity(scope: Scope, asked: str) -> AtomRecord | None:
     return record if record and record.kind == ENTITY and record.state is State.LIVE else None
 
 
-def _shortened(scope: Scope, asked: str) -> AtomRecord | None:
+def _by_id(scope: Scope, asked: str) -> AtomRecord | None:
     try:
         return scope.record(asked)
     except NotFoundError:
@@ -91,7 +92,10 @@ def _by_words(scope: Scope, asked: str) -> AtomRecord | None:
     found = scope.entities if terms else BitMap()
     for term in sorted(terms):
         found = found & mentioning(scope, term)
-    return _only(scope, asked, [record_at(scope.rows, ordinal) for ordinal in islice(found, SHOWN + 1)])
+    records = (record_at(scope.rows, ordinal) for ordinal in islice(found, CANDIDATES))
+    # The index knows their titles, too, and these are no names.
+    named = (one for one in records if terms <= set(index_terms(body_of(scope.rows, one).content)))
+    return _only(scope, asked, list(islice(named, SHOWN + 1)))
 
 
 def mentioning(scope: Scope, term: str) -> BitMap:
@@ -108,9 +112,10 @@ def _titled(scope: Scope, asked: str) -> AtomRecord | None:
     import numpy as np
 
     hashes = np.array([title_hash(asked)], np.uint64)
-    having = scope.places.titled(hashes, scope.live_mask, SHOWN + 1)
+    having = scope.places.titled(hashes, scope.live_mask, scope.view.documents)
     records = (record_at(scope.rows, ordinal) for _, ordinal in having)
-    return _only(scope, asked, [record for record in records if record.kind != ENTITY])
+    texts = (record for record in records if record.kind != ENTITY)
+    return _only(scope, asked, list(islice(texts, SHOWN + 1)))
 
 
 def _only(scope: Scope, asked: str, records: Sequence[AtomRecord]) -> AtomRecord | None:
@@ -134,7 +139,7 @@ def entities_in(scope: Scope, query: str) -> tuple[str, ...]:
 
     Looked for are all runs of up to 4 of its first 64 words, longer ones first; none may share a word.
     """
-    words = [word.strip(_MARKS) for word in query.split()[:WORDS_LOOKED_AT]]
+    words = query.split()[:WORDS_LOOKED_AT]
     if not scope.entities:
         return ()
     found: dict[int, str] = {}
@@ -144,7 +149,8 @@ def entities_in(scope: Scope, query: str) -> tuple[str, ...]:
             run = set(range(start, start + length))
             if run & taken:
                 continue
-            record = _entity(scope, " ".join(words[start : start + length]))
+            name = " ".join(words[start : start + length])
+            record = _entity(scope, name) or _entity(scope, name.strip(_MARKS))
             if record is not None:
                 found[start] = body_of(scope.rows, record).content
                 taken |= run

@@ -33,7 +33,8 @@ def _lines(answer: Answer) -> Iterator[str]:
     elif isinstance(answer, Peek):
         yield _headed(answer.id, answer.source, answer.title) + body(answer.text)
     elif isinstance(answer, Expanded):
-        title = heading(answer.title, answer.source, answer.sequence, answer.sequence, answer.id)
+        place, name = answer.sequence, answer.short_id
+        title = heading(answer.title, answer.source, place, place, name, digits=len(name))
         yield title + body(answer.text)
         yield f"[{_about(answer)}]"
     elif isinstance(answer, Neighbors):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from backends.base import Reader
 from engine import border, limits
+from engine.entities import ENTITY
 from engine.errors import InvalidInputError
 from engine.followers.tags import LIVE, day_of, members, union, values
 from engine.queries import record_at
@@ -72,6 +73,15 @@ def allowed(rows: Reader, filters: Filters) -> BitMap:
     if filters.since is not None or filters.until is not None:
         found = _created_between(rows, found, filters.since, filters.until)
     return found
+
+
+def answering(rows: Reader, filters: Filters) -> BitMap:
+    """As `allowed`, of what may answer a question: entities only where `filters` asks for kinds.
+
+    A name answers nothing; what is known of the thing is in the atoms that speak of it.
+    """
+    found = allowed(rows, filters)
+    return found if filters.kinds else found - members(rows, (Group.KIND, ENTITY))
 
 
 def category_sets(rows: Reader, wanted: Iterable[str]) -> tuple[BitMap, BitMap]:

@@ -13,7 +13,7 @@ from engine.followers.tags import LIVE, members
 from engine.queries import bodies_of, ids_at, records_of
 from engine.records import AtomRecord
 from engine.retrieval.answer import Recall
-from engine.retrieval.filters import Filters, allowed, in_categories
+from engine.retrieval.filters import Filters, answering, in_categories
 from engine.retrieval.inflate import Context, inflate, radius_of, rarity
 from engine.retrieval.windows import Piece, Place
 from proofs.events import AtomBody
@@ -58,7 +58,7 @@ class Sources:
         self._rows = rows
         self._view = view
         self._categories = filters.categories
-        self._allowed = allowed(rows, filters)
+        self._allowed = answering(rows, filters)
         self._live = members(rows, LIVE)
         self._lines: dict[str, NDArray[np.int64]] = {}
         self._read: dict[Place, Piece | None] = {}

@@ -8,21 +8,18 @@ from __future__ import annotations
 from backends.base import Reader
 from engine import limits
 from engine.border import integer, optional_integer, text_bytes
-from engine.entities import ENTITY
 from engine.errors import InvalidInputError
 from engine.followers.index import IndexFollower
-from engine.followers.tags import members
 from engine.journal import read_log
 from engine.retrieval import protocol
 from engine.retrieval.answer import Recall
 from engine.retrieval.budget import BUDGET_MIN
 from engine.retrieval.choose import CATEGORY_CANDIDATES, SPARE, choose
 from engine.retrieval.config import RecallConfig
-from engine.retrieval.filters import NO_FILTERS, Filters, allowed
+from engine.retrieval.filters import NO_FILTERS, Filters, answering
 from engine.retrieval.places import PlacesCache
 from engine.retrieval.scene import Scene
 from engine.text.nlp.question import analyze_question
-from proofs.sets import Group
 
 DEFAULT_LIMIT = 10
 """Hits where neither a limit nor a budget is given."""
@@ -59,10 +56,7 @@ def recall(
     question = analyze_question(query, now=log.time)
     if not question.terms:
         raise InvalidInputError("the question has no word, number or sign that text is searched by")
-    through = allowed(rows, filters)
-    if not filters.kinds:
-        # A name answers no question; what is known of the thing is in the atoms that speak of it.
-        through -= members(rows, (Group.KIND, ENTITY))
+    through = answering(rows, filters)
     view = index.view(rows)
     scene = Scene(rows, view, places.places(view), question, through, config)
     most = 3 * target + SPARE + (CATEGORY_CANDIDATES if filters.categories else 0)
