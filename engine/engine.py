@@ -17,34 +17,23 @@ from engine import limits, maintenance
 from engine.audit.verify import Report, verify
 from engine.border import instance, label, optional_integer, several
 from engine.commands import (
-    Add,
     Command,
-    Link,
-    Merge,
-    RegisterType,
-    Relate,
-    Revise,
-    Revive,
-    Tag,
-    Tombstone,
-    Unlink,
-    Unmerge,
-    Unrelate,
-    Untag,
 )
 from engine.commands.checkpoint import TakeCheckpoint
-from engine.commands.edges import TypeName
 from engine.door import translated
 from engine.errors import BatchLimitError, ConflictError
 from engine.journal import Sources
 from engine.model import Checkpoint, Receipt
-from engine.reading import Reading
 from engine.replay import Progress, no_progress
 from engine.retrieval.config import RecallConfig
+from engine.shorthands import Shorthands
 from engine.store import Store
 
 if TYPE_CHECKING:
-    from engine.arguments import AddFields, IngestOptions, ReviseFields
+    from engine.arguments import IngestOptions
+    from engine.dreaming.arguments import DreamOptions
+    from engine.dreaming.report import DreamReport
+    from engine.history.revert import Undone
     from engine.ingest.run import IngestReport
     from engine.notes.issue import CheckpointNote
     from proofs.note import Checkpoint as NotedCheckpoint
@@ -73,7 +62,7 @@ def _is_command(given: object) -> TypeGuard[Command]:
     return True
 
 
-class Engine(Reading):
+class Engine(Shorthands):
     """An open memory: what `Reading` answers, and commands.
 
     Use it as a context manager; it is safe to use from several threads.
@@ -180,65 +169,13 @@ class Engine(Reading):
             half = len(commands) // 2
             return [*self._apply_parts(commands[:half], actor), *self._apply_parts(commands[half:], actor)]
 
-    def add(self, content: str, **fields: Unpack[AddFields]) -> Receipt:
-        """Have an atom with this content; `fields` are those of `engine.Add`."""
-        return self.apply([Add(content, **fields)])[0]
+    def revert(
+        self, start: int, stop: int | None = None, *, actor: str | None = None, dry_run: bool = False
+    ) -> list[Undone]:
+        """Take back the events from `start` up to (not with) `stop`, of one actor if that is said."""
+        from engine.history.revert import revert
 
-    def revise(self, id: str, **fields: Unpack[ReviseFields]) -> Receipt:  # noqa: A002  what every caller calls it
-        """Have the atom say something else; `fields` are those of `engine.Revise`."""
-        return self.apply([Revise(id, **fields)])[0]
-
-    def tombstone(self, id: str, reason: str = "") -> Receipt:  # noqa: A002
-        """Have the atom hidden everywhere, and kept."""
-        return self.apply([Tombstone(id, reason)])[0]
-
-    def revive(self, id: str, reason: str = "") -> Receipt:  # noqa: A002
-        """Have a tombstoned atom back."""
-        return self.apply([Revive(id, reason)])[0]
-
-    def tag(self, id: str, *tags: str) -> Receipt:  # noqa: A002
-        """Have these tags on the atom."""
-        return self.apply([Tag(id, tags)])[0]
-
-    def untag(self, id: str, *tags: str) -> Receipt:  # noqa: A002
-        """Have none of these tags on the atom."""
-        return self.apply([Untag(id, tags)])[0]
-
-    def register_type(self, name: str) -> Receipt:
-        """Have a predicate of this name, to use as an edge type."""
-        return self.apply([RegisterType(name)])[0]
-
-    def link(self, src: str, type: TypeName, dst: str, weight: float = 1.0, data: bytes = b"") -> Receipt:  # noqa: A002
-        """Have this edge."""
-        return self.apply([Link(src, type, dst, weight, data)])[0]
-
-    def unlink(self, src: str, type: TypeName, dst: str, reason: str = "") -> Receipt:  # noqa: A002
-        """Have this edge hidden, and kept."""
-        return self.apply([Unlink(src, type, dst, reason)])[0]
-
-    def relate(
-        self,
-        subject: str,
-        predicate: str,
-        object: str,  # noqa: A002
-        *,
-        source: str | None = None,
-        weight: float = 1.0,
-    ) -> Receipt:
-        """Have two entities joined by a predicate; names of new ones make them (`engine.Relate`)."""
-        return self.apply([Relate(subject, predicate, object, source, weight)])[0]
-
-    def unrelate(self, subject: str, predicate: str, object: str, reason: str = "") -> Receipt:  # noqa: A002
-        """Have such an edge between two entities hidden, and kept."""
-        return self.apply([Unrelate(subject, predicate, object, reason)])[0]
-
-    def merge(self, keep: str, other: str, *, force: bool = False) -> Receipt:
-        """Have the atom `keep` stand for its near-duplicate `other`; with `force`, for whatever that says."""
-        return self.apply([Merge(keep, other, force)])[0]
-
-    def unmerge(self, other: str) -> Receipt:
-        """Have an atom that was merged back, and off the kept one what it gained by that."""
-        return self.apply([Unmerge(other)])[0]
+        return revert(self, start, stop, actor=actor, dry_run=dry_run)
 
     def ingest(self, paths: Sequence[str | Path], **options: Unpack[IngestOptions]) -> IngestReport:
         """Have the memory hold what these files and folders say now.
@@ -254,6 +191,18 @@ class Engine(Reading):
 
         with translated():
             return ingest(self, paths, **options)
+
+    def dream(self, **options: Unpack[DreamOptions]) -> DreamReport:
+        """Have untagged atoms tagged, names learned and spread, entities related, by the actor `dreamer`.
+
+        Adds only, and nothing that somebody took away; a second run over the same memory adds nothing.
+
+        Args:
+            options: `engine.dreaming.arguments.DreamOptions`; without any, all there is to do is done.
+        """
+        from engine.dreaming.cycle import dream
+
+        return dream(self, **options)
 
     def checkpoint(self) -> Receipt:
         """Have the roots of everything so far in the journal; no event where they are the last one.

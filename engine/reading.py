@@ -27,6 +27,8 @@ from proofs.claims import Claim
 from proofs.sets import Group
 
 if TYPE_CHECKING:
+    from engine.history.diff import Diff
+    from engine.history.why import Origin
     from engine.proving.prover import Proof
 
 
@@ -151,6 +153,29 @@ class Reading(Answers):
             if record is None:
                 raise NotFoundError(f"atom {show_id(atom)} was never recorded")
             return [history_item(rows, entry) for entry in subject_history(rows, record.last_seq)]
+
+    def diff(self, before: AsOf | str, after: AsOf | str | None = None) -> Diff:
+        """What changed between two moments: each a seq, a time, or the text of a checkpoint note.
+
+        Args:
+            before: The earlier one.
+            after: The later one; None for the head.
+
+        Raises:
+            NotFoundError: the journal does not reach so far.
+            InvalidInputError: they are the wrong way round.
+        """
+        from engine.history.diff import diff, sizes
+
+        with translated(), self.store.view() as rows:
+            return diff(rows, *sizes(rows, before, after))
+
+    def why(self, id: str) -> tuple[Origin, ...]:  # noqa: A002
+        """Where an atom comes from, and what it was derived from: at most 100 atoms."""
+        from engine.history.why import why
+
+        with translated(), self.store.view() as rows:
+            return why(rows, atom_id(id))
 
     def log(self, start: int = 0, stop: int | None = None) -> Iterator[HistoryItem]:
         """The events of the journal from `start` up to `stop`, as of the call."""

@@ -15,6 +15,7 @@ from engine.cli.options import (
     OfProvenances,
     Question,
     Since,
+    Superseded,
     Until,
     WithoutTags,
     WithTags,
@@ -54,6 +55,7 @@ def context(
     since: Since = None,
     until: Until = None,
     category: InCategories = None,
+    superseded: Superseded = False,
     as_of: AsOf = None,
 ) -> int:
     """Ask a question; get what answers it as a text for a prompt.
@@ -62,7 +64,9 @@ def context(
     options that say what an atom must be hold for those, too. Nothing found is no error.
     """
     session = running(ctx)
-    filters = filters_of(tag, without_tag, bucket, source, kind, provenance, since, until, category)
+    filters = filters_of(
+        tag, without_tag, bucket, source, kind, provenance, since, until, category, superseded=superseded
+    )
     with session.engine() as engine:
         answer = engine.context(" ".join(query), budget=budget, filters=filters, as_of=moment(as_of))
     return show_context(session, answer)

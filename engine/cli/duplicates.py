@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from engine.cli.options import Id, Limit
+from engine.cli.options import AsOf, Id, Limit
 from engine.cli.output import Failure, Line, Shown
 from engine.cli.pages import command, new_app, running
-from engine.cli.values import counted, plain
+from engine.cli.values import counted, moment, plain
 from engine.errors import ConflictError, InvalidInputError, LimitError, NotFoundError, RefusedError
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ def duplicates(
     merging: Annotated[bool, typer.Option("--merge", help="Merge each group into the atom to keep.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count what would be merged.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Merge; without it that is refused.")] = False,
+    as_of: AsOf = None,
 ) -> int:
     """List groups of atoms that say almost the same.
 
@@ -81,10 +83,14 @@ def duplicates(
     """
     if (yes or dry_run) and not merging:
         raise InvalidInputError("--yes and --dry-run are about merging", hint="add --merge")
+    if merging and as_of is not None:
+        raise InvalidInputError("the past cannot be merged", hint="leave --as-of out, or --merge")
     session = running(ctx)
     failure, merged = None, dict[str, list[str]]()
+    then = moment(as_of)
     with session.engine() as engine:
-        groups = engine.duplicates(limit=limit, of=None if of is None else engine.resolve(of))
+        with nullcontext(engine) if then is None else engine.as_of(then) as memory:
+            groups = memory.duplicates(limit=limit, of=None if of is None else memory.resolve(of))
         wanted = {group.keep.id: near for group in groups if (near := _near(group))}
         atoms = sum(1 + len(group.others) for group in groups)
         session.out.note(f"{counted(len(groups), 'group')}, {counted(atoms, 'atom')}")

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from engine.cli.options import Id, Limit, Reason
+from engine.cli.options import AsOf, Id, Limit, Reason
 from engine.cli.output import Table
 from engine.cli.pages import command, new_app, running
 from engine.cli.values import canonical_data, plain, shown_data
@@ -73,15 +73,16 @@ def edges(
     ] = None,
     tombstoned: Annotated[bool, typer.Option("--tombstoned", help="Also hidden edges.")] = False,
     limit: Limit = 100,
+    as_of: AsOf = None,
 ) -> int:
     """List the edges at an atom."""
     from engine.cli.choices import direction_of
 
     session = running(ctx)
     way = direction_of(direction)
-    with session.engine() as engine:
-        found = engine.edges(
-            engine.resolve(atom), direction=way, types=kind or (), tombstoned=tombstoned, limit=limit
+    with session.reading(as_of) as memory:
+        found = memory.edges(
+            memory.resolve(atom), direction=way, types=kind or (), tombstoned=tombstoned, limit=limit
         )
     data: list[Any] = [{**plain(edge), "data": shown_data(edge.data)} for edge in found]
     rows = ((edge.src, edge.type, edge.dst, f"{edge.weight:g}", edge.state.name.lower()) for edge in found)

@@ -14,6 +14,7 @@ from engine.cli.options import (
     OfKinds,
     Question,
     Since,
+    Superseded,
     Until,
     WithoutTags,
     WithTags,
@@ -59,6 +60,7 @@ def explore(
     kind: OfKinds = None,
     since: Since = None,
     until: Until = None,
+    superseded: Superseded = False,
     as_of: AsOf = None,
 ) -> int:
     """Ask a question; have it looked into step by step, under a budget.
@@ -68,7 +70,7 @@ def explore(
     """
     session = running(ctx)
     out = session.out
-    filters = filters_of(tag, without_tag, bucket, source, kind, None, since, until)
+    filters = filters_of(tag, without_tag, bucket, source, kind, None, since, until, superseded=superseded)
     policy = _policy(decide)
     then = moment(as_of)
 

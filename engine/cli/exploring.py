@@ -14,13 +14,13 @@ from engine.cli.options import (
     InBuckets,
     OfKinds,
     Since,
+    Superseded,
     Until,
     WithoutTags,
     WithTags,
     filters_of,
 )
 from engine.cli.pages import command, new_app, running
-from engine.cli.values import moment
 from engine.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ def explore_recall(
     kind: OfKinds = None,
     since: Since = None,
     until: Until = None,
+    superseded: Superseded = False,
     as_of: AsOf = None,
 ) -> int:
     """Ask a question; get hints, about 100 tokens for five.
@@ -80,7 +81,7 @@ def explore_recall(
     """
     session = running(ctx)
     asked = _one(given, query, "--query", "a question")
-    filters = filters_of(tag, without_tag, bucket, source, kind, None, since, until)
+    filters = filters_of(tag, without_tag, bucket, source, kind, None, since, until, superseded=superseded)
     with _explorer(session, spent, as_of) as explorer:
         answer = explorer.explore_recall(asked, limit, filters=filters, known=known or (), budget=budget)
     return _show(session, answer, len(answer.hints))
@@ -175,13 +176,8 @@ def _one(given: str | None, option: str | None, name: str, what: str) -> str:
 @contextmanager
 def _explorer(session: Session, spent: int, as_of: str | None) -> Iterator[Explorer]:
     form = "json" if session.out.json else "text"
-    then = moment(as_of)
-    with session.engine() as engine:
-        if then is None:
-            yield engine.explorer(form=form, spent=spent)
-            return
-        with engine.as_of(then) as past:
-            yield past.explorer(form=form, spent=spent)
+    with session.reading(as_of) as memory:
+        yield memory.explorer(form=form, spent=spent)
 
 
 def _show(session: Session, answer: Answer, count: int = 1) -> int:

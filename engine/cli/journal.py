@@ -25,11 +25,11 @@ LAST = 20
 
 
 @command(app, "engine history 1f0c")
-def history(ctx: typer.Context, atom: Id) -> int:
+def history(ctx: typer.Context, atom: Id, as_of: AsOf = None) -> int:
     """List every event on an atom, the oldest first."""
     session = running(ctx)
-    with session.engine() as engine:
-        found = engine.history(engine.resolve(atom))
+    with session.reading(as_of) as memory:
+        found = memory.history(memory.resolve(atom))
     return session.out.answer(plain(found), [_table(found)])
 
 

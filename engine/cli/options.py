@@ -92,6 +92,9 @@ InCategories = Annotated[
 Until = Annotated[str | None, typer.Option("--until", metavar="TIME", help="Created before TIME.")]
 
 
+Superseded = Annotated[bool, typer.Option("--superseded", help="Also atoms that others took the place of.")]
+
+
 def filters_of(
     tags: list[str] | None,
     without_tags: list[str] | None,
@@ -102,6 +105,8 @@ def filters_of(
     since: str | None,
     until: str | None,
     categories: list[str] | None = None,
+    *,
+    superseded: bool = False,
 ) -> Filters:
     """The filters that these options ask for."""
     from engine.cli.values import time_in_microseconds
@@ -117,4 +122,5 @@ def filters_of(
         since=time_in_microseconds(since, "--since"),
         until=time_in_microseconds(until, "--until"),
         categories=tuple(categories or ()),
+        superseded=superseded,
     )

@@ -95,14 +95,14 @@ def find(
 
 
 @command(app, "engine tags", "engine tags --limit 10")
-def tags(ctx: typer.Context, limit: Limit = 100) -> int:
+def tags(ctx: typer.Context, limit: Limit = 100, as_of: AsOf = None) -> int:
     """List the tags and how many atoms have each.
 
     The most used first; live atoms only.
     """
     session = running(ctx)
-    with session.engine() as engine:
-        counts = engine.tags()
+    with session.reading(as_of) as memory:
+        counts = memory.tags()
     ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:limit]
     data = [{"tag": name, "atoms": atoms} for name, atoms in ranked]
     return session.out.answer(data, [Table(("tag", "atoms"), ((name, str(atoms)) for name, atoms in ranked))])

@@ -16,6 +16,7 @@ from engine.cli.options import (
     OfProvenances,
     Question,
     Since,
+    Superseded,
     Until,
     WithoutTags,
     WithTags,
@@ -61,6 +62,7 @@ def recall(
     since: Since = None,
     until: Until = None,
     category: InCategories = None,
+    superseded: Superseded = False,
     as_of: AsOf = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="What each signal added, and what was nearly a hit.")
@@ -71,7 +73,9 @@ def recall(
     Found by their words and by what they are connected to, the best first. Nothing found is no error.
     """
     session = running(ctx)
-    filters = filters_of(tag, without_tag, bucket, source, kind, provenance, since, until, category)
+    filters = filters_of(
+        tag, without_tag, bucket, source, kind, provenance, since, until, category, superseded=superseded
+    )
     asked, then = " ".join(query), moment(as_of)
     with session.engine() as engine:
         if inflate:

@@ -13,6 +13,7 @@ from engine.cli.settings import Setting, find_store
 if TYPE_CHECKING:
     from backends.base import Backend
     from engine.engine import Engine
+    from engine.reading import Reading
 
 Opened = TypeVar("Opened")
 
@@ -51,6 +52,19 @@ class Session:
         url = self.setting.url
         with patiently(lambda: Engine.open(url, create=create, actor=self.actor), self.wait) as engine:
             yield engine
+
+    @contextmanager
+    def reading(self, as_of: str | None) -> Iterator[Reading]:
+        """The store, open, as it is or as it was at the moment that `--as-of` names."""
+        from engine.cli.values import moment
+
+        then = moment(as_of)
+        with self.engine() as engine:
+            if then is None:
+                yield engine
+                return
+            with engine.as_of(then) as past:
+                yield past
 
     @contextmanager
     def backend(self, url: str, *, create: bool = False) -> Iterator[Backend]:

@@ -19,6 +19,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Put in": {
         "init": ("stores", "Make an empty store, unless one is there."),
         "ingest": ("ingesting", "Read files or folders into the store."),
+        "import": ("importing", "Take in what another memory exported."),
         "add": ("atoms", "Add one atom."),
         "revise": ("atoms", "Change what an atom says; its history is kept."),
         "tag": ("labels", "Put tags on an atom."),
@@ -29,8 +30,10 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "unrelate": ("relating", "Hide such a relation; it is kept."),
         "tombstone": ("labels", "Hide atoms everywhere; they are kept."),
         "revive": ("labels", "Bring tombstoned atoms back."),
+        "supersede": ("changes", "Let one atom take the place of another, which is kept."),
         "merge": ("duplicates", "Let one atom stand for another that says the same."),
         "unmerge": ("duplicates", "Take a merge back."),
+        "revert": ("changes", "Take events back, by events that do the contrary."),
     },
     "Get out": {
         "recall": ("recalling", "Ask a question; get the atoms that answer it best."),
@@ -42,6 +45,8 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "tags": ("queries", "List the tags and how many atoms have each."),
         "duplicates": ("duplicates", "List groups of atoms that say almost the same."),
         "history": ("journal", "List every event on an atom, the oldest first."),
+        "diff": ("changes", "Show what changed between two moments."),
+        "why": ("changes", "Show where an atom comes from, and who changed it."),
         "log": ("journal", "List the events of the journal, the oldest first."),
         "status": ("stores", "Show what is in the store."),
     },
@@ -51,6 +56,9 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "explore_peek": ("exploring", "See 200 characters of an atom, where it matters."),
         "explore_expand": ("exploring", "See a whole atom."),
         "explore_neighbors": ("exploring", "See what an atom, an entity or a tag is connected to."),
+    },
+    "Serve": {
+        "mcp": ("serving", "Serve the memory to agents over MCP."),
     },
     "Trust": {
         "root": ("journal", "Print the overall root: 64 hex digits."),

@@ -9,6 +9,7 @@ from engine.commands.base import Command, Transaction
 from engine.commands.edges import Link, RegisterType, Unlink
 from engine.commands.merge import Merge, Unmerge
 from engine.commands.relate import Relate, Unrelate
+from engine.commands.supersede import Supersede
 
 __all__ = [
     "Add",
@@ -19,6 +20,7 @@ __all__ = [
     "Relate",
     "Revise",
     "Revive",
+    "Supersede",
     "Tag",
     "Tombstone",
     "Transaction",

@@ -7,6 +7,7 @@ from dataclasses import replace
 from engine.exploration.actions import Verb
 from engine.exploration.answers import Answer, Expanded, Hint, Hints, Neighbors, Peek, Triple
 from engine.exploration.state import Finding, same
+from engine.retrieval.budget import ID_DIGITS
 
 
 class Gathered:
@@ -51,7 +52,9 @@ class Gathered:
         return True
 
     def _connections(self, answer: Neighbors, id: str | None) -> bool:  # noqa: A002
-        fresh = sum(self._hint(Hint(one.id, _line(one), 0, 0)) for one in answer.triples if one.id is not None)
+        fresh = sum(
+            self._hint(Hint(one.id, _line(one), 0, 0)) for one in answer.triples if one.id is not None
+        )
         # Tags and neighbours in a source lead on, but say nothing that would answer a question.
         edges = "\n".join(_line(one) for one in answer.triples if " " not in one.predicate)
         if edges:
@@ -60,6 +63,8 @@ class Gathered:
         return fresh > 0 or bool(edges)
 
     def _finding(self, found: Finding) -> bool:
+        hinted = next((hint.id for hint in self.hints if same(found.id, hint.id)), "")
+        found = replace(found, digits=max(ID_DIGITS, len(hinted)))
         for at, known in enumerate(self.context):
             if known.verb is not Verb.NEIGHBORS and known.id == found.id:
                 self.context[at] = found

@@ -23,8 +23,8 @@ from engine.retrieval.budget import CUT, tokens_of
 from engine.retrieval.filters import NO_FILTERS, Filters
 
 if TYPE_CHECKING:
-    from engine.exploration.explorer import Explorer
     from engine.answers import Answers
+    from engine.exploration.explorer import Explorer
 
 STEPS_MAX: Final = 10
 """Steps of an exploration, its first recall among them (Standard "Memory Exploration": max 10)."""
@@ -46,8 +46,11 @@ HINTS_MAX: Final = 50
 FULL_ATOMS: Final = 10
 """So many whole atoms an exploration is compared with."""
 
-EXPAND_TOKENS: Final = 500
-"""What any expand may cost; above it, a text is cut at half of what is left, so that there is a next step."""
+STEP_TOKENS: Final = 500
+"""What any step may cost; beyond, an answer is cut at half of what is left, so that there is a next step."""
+
+NEIGHBORS_TOKENS: Final = 200
+"""What a look at connections may cost (about 100 in the same Standard): of a hub only the first are shown."""
 
 REFUSED_MAX: Final = 2
 """So many refused decisions in a row end an exploration."""
@@ -87,6 +90,8 @@ def explore(
     from engine.exploration.walker import Walker
 
     chosen = Walker() if policy is None else policy
+    if isinstance(chosen, type):
+        raise InvalidInputError(f"policy must be a Policy, not the class {chosen.__name__}: call it")
     instance(chosen, Policy, "policy")
     instance(filters, Filters, "filters")
     text_bytes(query, "query", limits.QUERY_BYTES_MAX)
@@ -204,12 +209,14 @@ class _Run:
 
     def _answer(self, action: Action, meant: str) -> Answer:
         left = self._budget - self._explorer.total
-        if action.verb is Verb.PEEK:
-            return self._explorer.explore_peek(meant, budget=left)
-        if action.verb is Verb.EXPAND:
-            return self._explorer.explore_expand(meant, budget=min(left, max(EXPAND_TOKENS, left // 2)))
-        if action.verb is Verb.NEIGHBORS:
-            return self._explorer.explore_neighbors(meant, budget=left)
+        most = min(left, max(STEP_TOKENS, left // 2))
+        match action.verb:
+            case Verb.PEEK:
+                return self._explorer.explore_peek(meant, budget=most)
+            case Verb.EXPAND:
+                return self._explorer.explore_expand(meant, budget=most)
+            case Verb.NEIGHBORS:
+                return self._explorer.explore_neighbors(meant, budget=min(left, NEIGHBORS_TOKENS))
         return self._recall(action.argument)
 
     def _recall(self, query: str) -> Hints:

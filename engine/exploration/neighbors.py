@@ -6,7 +6,8 @@ atom's tags, and the atoms beside it in its source. Hidden atoms and hidden edge
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice
 from typing import Final
 
@@ -51,26 +52,34 @@ def page_of(
     start = integer(offset, "offset", limits.ORDINAL_MAX)
     triples = _of_tag(scope, found, way) if isinstance(found, str) else _of_atom(scope, found, way)
     page = list(islice(triples, start, start + limit + 1))
-    return tuple(page[:limit]), start + limit if len(page) > limit else None
+    return tuple(make() for make in page[:limit]), start + limit if len(page) > limit else None
 
 
-def _of_tag(scope: Scope, tag: str, way: Direction) -> Iterator[Triple]:
+Later = Callable[[], Triple]
+"""A triple that is made only if it is on the page: names and ids take most of the time."""
+
+
+def _of_tag(scope: Scope, tag: str, way: Direction) -> Iterator[Later]:
     if way is Direction.OUT:
         return
     for ordinal in members(scope.rows, (Group.TAG, tag)) & scope.live:
-        record = record_at(scope.rows, ordinal)
-        yield Triple(scope.name(record), HAS_TAG, f"#{tag}", "in", scope.short_id(record.id), None)
+        yield partial(_has_tag, scope, ordinal, tag)
 
 
-def _of_atom(scope: Scope, record: AtomRecord, way: Direction) -> Iterator[Triple]:
+def _has_tag(scope: Scope, ordinal: int, tag: str) -> Triple:
+    record = record_at(scope.rows, ordinal)
+    return Triple(scope.name(record), HAS_TAG, f"#{tag}", "in", scope.short_id(record.id), None)
+
+
+def _of_atom(scope: Scope, record: AtomRecord, way: Direction) -> Iterator[Later]:
     own = scope.name(record)
     for edge in edges_at(scope.rows, record.id, way, ()):
         other = read_atom(scope.rows, far_end(edge, record.id))
         if other is not None and other.state is State.LIVE:
-            yield _of_edge(scope, edge, own, record.id, other)
+            yield partial(_of_edge, scope, edge, own, record.id, other)
     if way is not Direction.IN:
         for tag in sorted(record.tags, key=tag_identity):
-            yield Triple(own, HAS_TAG, f"#{tag}", "out", None, None)
+            yield partial(Triple, own, HAS_TAG, f"#{tag}", "out", None, None)
         yield from _beside(scope, record, own, after=True)
     if way is not Direction.OUT:
         yield from _beside(scope, record, own, after=False)
@@ -94,7 +103,7 @@ def _source_of(scope: Scope, edge: EdgeRecord) -> str | None:
     return scope.short_id(named) if record is not None and record.state is State.LIVE else None
 
 
-def _beside(scope: Scope, record: AtomRecord, own: str, *, after: bool) -> Iterable[Triple]:
+def _beside(scope: Scope, record: AtomRecord, own: str, *, after: bool) -> Iterator[Later]:
     import numpy as np
 
     found = scope.places.beside(np.array([record.ordinal], np.int64), scope.live_mask, after=after)
@@ -104,4 +113,5 @@ def _beside(scope: Scope, record: AtomRecord, own: str, *, after: bool) -> Itera
     if other.source != record.source:  # the index knows sources by a hash of 64 bits
         return
     name, short = scope.name(other), scope.short_id(other.id)
-    yield Triple(own, NEXT, name, "out", short, None) if after else Triple(name, NEXT, own, "in", short, None)
+    ends = (own, NEXT, name, "out") if after else (name, NEXT, own, "in")
+    yield partial(Triple, *ends, short, None)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
+import signal
 import subprocess
+import threading
+from contextlib import nullcontext, suppress
 from typing import Final
 
+from engine.border import instance, quoted
 from engine.errors import EngineError, InvalidInputError, NotFoundError
 
 SECONDS: Final = 120.0
@@ -25,6 +30,7 @@ class Program:
             InvalidInputError: it has no words, or an open quote.
             NotFoundError: there is no such program.
         """
+        instance(command, str, "the command that decides")
         try:
             self._words = shlex.split(command)
         except ValueError as error:
@@ -32,7 +38,8 @@ class Program:
         if not self._words:
             raise InvalidInputError("the command that decides is blank")
         if shutil.which(self._words[0]) is None:
-            raise NotFoundError(f"there is no program {self._words[0]!r} to decide")
+            raise NotFoundError(f"there is no program {quoted(self._words[0])} to decide")
+        self._name = quoted(self._words[0])
         self._seconds = seconds
 
     def __call__(self, prompt: str) -> str:
@@ -41,19 +48,52 @@ class Program:
         Raises:
             EngineError: it fails, takes too long, or prints too much or what is not UTF-8.
         """
+        late = threading.Event()
+
+        def stop() -> None:
+            late.set()
+            _kill(child)
+
         try:
-            done = subprocess.run(  # noqa: S603  the user's own program, and never a shell
-                self._words, input=prompt.encode(), stdout=subprocess.PIPE, timeout=self._seconds, check=False
+            child = subprocess.Popen(  # noqa: S603  the user's own program, and never a shell
+                self._words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
             )
-        except subprocess.TimeoutExpired:
-            raise EngineError(f"{self._words[0]!r} took over {self._seconds:g} s to decide") from None
         except OSError as error:
-            raise EngineError(f"{self._words[0]!r} cannot be run: {error.strerror}") from None
-        if done.returncode:
-            raise EngineError(f"{self._words[0]!r} ended with exit code {done.returncode}")
-        if len(done.stdout) > REPLY_BYTES_MAX:
-            raise EngineError(f"{self._words[0]!r} printed {len(done.stdout)} bytes; an action is a line")
+            raise EngineError(f"{self._name} cannot be run: {error.strerror}") from None
+        timer = threading.Timer(self._seconds, stop)
+        writer = threading.Thread(target=_write, args=(child, prompt.encode()), daemon=True)
+        with child:
+            timer.start()
+            writer.start()
+            # No more is read than an action may have: a program may print for ever.
+            reply = child.stdout.read(REPLY_BYTES_MAX + 1) if child.stdout else b""
+            if len(reply) > REPLY_BYTES_MAX:
+                _kill(child)
+            code = child.wait()
+            timer.cancel()
+        return self._read(reply, code, late=late.is_set())
+
+    def _read(self, reply: bytes, code: int, *, late: bool) -> str:
+        if late:
+            raise EngineError(f"{self._name} took over {self._seconds:g} s to decide")
+        if len(reply) > REPLY_BYTES_MAX:
+            raise EngineError(f"{self._name} printed over {REPLY_BYTES_MAX} bytes; an action is a line")
+        if code:
+            raise EngineError(f"{self._name} ended with exit code {code}")
         try:
-            return done.stdout.decode()
+            return reply.decode()
         except UnicodeDecodeError:
-            raise EngineError(f"{self._words[0]!r} printed what is not UTF-8") from None
+            raise EngineError(f"{self._name} printed what is not UTF-8") from None
+
+
+def _write(child: subprocess.Popen[bytes], prompt: bytes) -> None:
+    # It need not read all of it, or any.
+    with suppress(OSError), child.stdin or nullcontext():
+        if child.stdin:
+            child.stdin.write(prompt)
+
+
+def _kill(child: subprocess.Popen[bytes]) -> None:
+    """End the program and all that it started; its process group is its own."""
+    with suppress(ProcessLookupError):
+        os.killpg(child.pid, signal.SIGKILL)

@@ -9,8 +9,10 @@ begin with a mark of ours, so that no text in it can pass for a heading, a hint,
     [1f0c2a3b] notes/socket.md | Socket      what was found: `Finding`
       The daemon uses a Unix socket.
 
-    Hints, 2 unread:
+    Hints, 2 unread:                         a whole text costs about 155 tokens
     [45% ~155] 77aa01bc Permissions of the socket
+    [connected] 9a2e17c4 daemon → uses → json_rpc
+    [entity] daemon                          a node that the question names
 
     Last steps:
     - 2. peek(1f0c2a3b) → 31 chars
@@ -20,6 +22,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from engine.exploration.answers import Hint
 from engine.exploration.state import State, on_one_line
 
 STEPS_SHOWN: Final = 3
@@ -38,8 +41,9 @@ Reply with the action alone, on one line, for example: PEEK(1f0c2a3b)
 
 
 def decision_prompt(state: State) -> str:
-    """What a model is asked at each step: question, context, unread hints, the last steps, the actions."""
-    unread = [f"[{hint.score}% ~{hint.tokens}] {hint.id} {on_one_line(hint.title)}".rstrip() for hint in state.unread]
+    """What a model is asked at each step; hints stay in it until their whole texts are in the context."""
+    unread = [_hint(hint) for hint in state.hints if not state.has_whole(hint.id)]
+    named = [f"[entity] {on_one_line(name)}" for name in state.entities]
     steps = [f"- {step}" for step in state.trace[-STEPS_SHOWN:]]
     count = len(state.context)
     parts = [
@@ -47,17 +51,17 @@ def decision_prompt(state: State) -> str:
         _section(
             f"Context, {count} item{'' if count == 1 else 's'}", [str(one).rstrip() for one in state.context]
         ),
-        _section(f"Hints, {len(unread)} unread", unread),
-        *(
-            [_section("Entities", [f"- {on_one_line(name)}" for name in state.entities])]
-            if state.entities
-            else []
-        ),
+        _section(f"Hints, {len(unread)} unread", [*unread, *named]),
         _section("Last steps", steps),
         f"Steps left: {state.steps_left}. Tokens left: {state.left}.",
         ACTIONS,
     ]
     return "\n\n".join(parts)
+
+
+def _hint(hint: Hint) -> str:
+    score = f"{hint.score}% ~{hint.tokens}" if hint.score else "connected"
+    return f"[{score}] {hint.id} {on_one_line(hint.title)}".rstrip()
 
 
 def _section(heading: str, lines: list[str]) -> str:

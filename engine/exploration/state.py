@@ -8,7 +8,8 @@ from enum import StrEnum
 from engine.exploration.actions import Action, Verb
 from engine.exploration.answers import Answer, Hint
 from engine.exploration.form import unmarked
-from engine.retrieval.budget import body, hit_text
+from engine.retrieval.budget import ID_DIGITS, body, heading
+from engine.retrieval.budget import on_one_line as plain_line
 
 
 class Result(StrEnum):
@@ -60,13 +61,18 @@ class Finding:
     """The atom's text or a part of it; connections, one to a line."""
     whole: bool
     """Whether `text` is all of it."""
+    digits: int = ID_DIGITS
+    """So many digits of its id are shown: as many as its hint has."""
 
     def __str__(self) -> str:
         """Its lines in a prompt, each with its line end: a heading that nothing in it can forge, its text."""
         if self.verb is Verb.NEIGHBORS:
             lines = f"[connections] {on_one_line(self.title or '')}{body(self.text)}\n"
         else:
-            lines = hit_text(self.title, self.source, self.sequence, self.id or "", self.text)
+            place, id = self.sequence, (self.id or "").replace("-", "")  # noqa: A001  what it is called everywhere
+            lines = (
+                f"{heading(self.title, self.source, place, place, id, digits=self.digits)}{body(self.text)}\n"
+            )
         return unmarked(lines)
 
 
@@ -101,6 +107,11 @@ class State:
             (one for one in self.context if one.verb is not Verb.NEIGHBORS and same(one.id, id)), None
         )
 
+    def has_whole(self, id: str) -> bool:  # noqa: A002
+        """Whether the context has the whole text of that atom."""
+        found = self.finding(id)
+        return found is not None and found.whole
+
     @property
     def unread(self) -> tuple[Hint, ...]:
         """The hints of which the context has nothing yet."""
@@ -115,7 +126,7 @@ def same(one: str | None, other: str) -> bool:
 
 def on_one_line(text: str) -> str:
     """A text as part of a line of a prompt: no line end, no control character, nothing like markup."""
-    return unmarked(" ".join(body(" ".join(text.split())).split()))
+    return unmarked(plain_line(text))
 
 
 def _shown(action: Action) -> str:

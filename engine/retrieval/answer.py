@@ -42,7 +42,8 @@ class Dropped:
     id: str
     score: float
     reason: str
-    """`duplicate of <id>`, `over the budget`, `beyond the limit`, `too many walkers`, `no such category`."""
+    """`duplicate of <id>`, `over the budget`, `beyond the limit`, `too many walkers`, `no such category`,
+    `like <id>, which is superseded`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from engine.retrieval.budget import CHARS_PER_TOKEN_MAX, CUT, hit_text, tokens_o
 from engine.retrieval.duplicates import are_near
 from engine.retrieval.filters import in_categories
 from engine.retrieval.pool import MICRO
+from engine.retrieval.retired import Retired
 from engine.retrieval.snippets import Snippets
 from engine.text.simhash import near
 
@@ -80,6 +81,7 @@ def choose(
     chosen = Chosen()
     show = _Show(scene, ranking, budget, categories, explain=explain)
     folding = _Folding(scene)
+    retired = Retired(scene, scene.retired) if scene.retired else None
     too_long = 0
     walkers_max = int(scene.config.protocol.walkers * target)
     for number, one in enumerate(_ranked(scene, ranking)):
@@ -91,6 +93,8 @@ def choose(
         if original is not None:
             chosen.copies.setdefault(original, []).append(one.id)
             reason = f"duplicate of {original}"
+        elif retired is not None and (old := retired.like(one.ordinal, one.id)) is not None:
+            reason = f"like {old}, which is superseded"
         elif full:
             reason = "beyond the limit"
         elif role is Role.WALKER and chosen.walkers >= walkers_max:

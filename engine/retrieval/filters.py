@@ -12,6 +12,7 @@ from engine.entities import ENTITY
 from engine.errors import InvalidInputError
 from engine.followers.tags import LIVE, day_of, members, union, values
 from engine.queries import record_at
+from engine.supersession import SUPERSEDED
 from engine.text.categories import Category, categories_of
 from proofs.events import AtomBody
 from proofs.sets import Group, tag_identity
@@ -39,6 +40,8 @@ class Filters:
     since: int | None = None
     until: int | None = None
     categories: tuple[str, ...] = ()
+    superseded: bool = False
+    """Also what another atom took the place of (`engine.Supersede`), where questions are answered."""
 
 
 NO_FILTERS = Filters()
@@ -75,13 +78,22 @@ def allowed(rows: Reader, filters: Filters) -> BitMap:
     return found
 
 
-def answering(rows: Reader, filters: Filters) -> BitMap:
-    """As `allowed`, of what may answer a question: entities only where `filters` asks for kinds.
+def answering(rows: Reader, filters: Filters) -> tuple[BitMap, BitMap]:
+    """As `allowed`, of what may answer a question; and what must not, because it was superseded.
 
-    A name answers nothing; what is known of the thing is in the atoms that speak of it.
+    Entities answer only where `filters` asks for kinds: a name tells nothing; what is known of the thing is
+    in the atoms that speak of it. Superseded atoms only where it asks for them, by tag or by `superseded`;
+    then none are among the second.
     """
+    from pyroaring import BitMap
+
     found = allowed(rows, filters)
-    return found if filters.kinds else found - members(rows, (Group.KIND, ENTITY))
+    if not filters.kinds:
+        found -= members(rows, (Group.KIND, ENTITY))
+    if filters.superseded or SUPERSEDED in map(tag_identity, map(border.tag, filters.tags)):
+        return found, BitMap()
+    retired = members(rows, (Group.TAG, SUPERSEDED))
+    return found - retired, retired
 
 
 def category_sets(rows: Reader, wanted: Iterable[str]) -> tuple[BitMap, BitMap]:

@@ -58,7 +58,7 @@ class Sources:
         self._rows = rows
         self._view = view
         self._categories = filters.categories
-        self._allowed = answering(rows, filters)
+        self._allowed = answering(rows, filters)[0]
         self._live = members(rows, LIVE)
         self._lines: dict[str, NDArray[np.int64]] = {}
         self._read: dict[Place, Piece | None] = {}

@@ -56,9 +56,9 @@ def recall(
     question = analyze_question(query, now=log.time)
     if not question.terms:
         raise InvalidInputError("the question has no word, number or sign that text is searched by")
-    through = answering(rows, filters)
+    through, retired = answering(rows, filters)
     view = index.view(rows)
-    scene = Scene(rows, view, places.places(view), question, through, config)
+    scene = Scene(rows, view, places.places(view), question, through, config, retired)
     most = 3 * target + SPARE + (CATEGORY_CANDIDATES if filters.categories else 0)
     ranking = protocol.run(scene, target, most)
     chosen = choose(scene, ranking, target, budget=budget, categories=filters.categories, explain=explain)

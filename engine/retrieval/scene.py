@@ -49,6 +49,7 @@ class Scene:
         question: Question,
         allowed: BitMap,
         config: RecallConfig,
+        retired: BitMap | None = None,
     ) -> None:
         self.rows = rows
         self.view = view
@@ -56,6 +57,8 @@ class Scene:
         self.question = question
         self.allowed = allowed
         self.config = config
+        self.retired = retired
+        """The ordinals of superseded atoms that no answer is to resemble."""
         self.signals = config.signals
         self._texts: dict[int, Text] = {}
         self._dfs: dict[str, int] = {}

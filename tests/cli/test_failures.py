@@ -17,7 +17,7 @@ from tests.cli.conftest import Cli, Result
 from tests.cli.test_commands import Pair, arguments
 from tests.support.leveldb import needs_leveldb
 
-MAKES_A_STORE = {"init", "add", "ingest"}
+MAKES_A_STORE = {"init", "add", "ingest", "import"}
 NEEDS_NO_STORE = MAKES_A_STORE | {"copy", "doctor", "help", "terms", "verify-checkpoint", "verify-proof"}
 
 

@@ -1,0 +1,1 @@
+"""Looking back and taking back: what changed between two moments, why an atom is there, inverse events."""

@@ -1,0 +1,294 @@
+"""One transaction's view of the knowledge graph: what is there, and the few ways to change it.
+
+Everything is looked up in the records, inside the transaction, so that what is decided holds on the
+head it is committed on, whoever else writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from backends.base import Reader
+from engine.border import quoted, show_id
+from engine.commands.atoms import Add, Revise, Revive, Tombstone
+from engine.commands.base import Transaction
+from engine.commands.edges import Link, RegisterType, Unlink
+from engine.entities import ENTITY
+from engine.errors import ConflictError, NotFoundError
+from engine.fold import Overlay
+from engine.ingest.sequence import STEP
+from engine.journal import read_log
+from engine.knowledge.forms import (
+    PART_OF,
+    PARTS,
+    SELF_RELATION,
+    could_be_name,
+    could_be_text,
+    ids_of,
+    places,
+    predicate_of,
+    relation_type_of,
+    sentence,
+    source_of,
+)
+from engine.knowledge.model import Relation
+from engine.layout import EDGE_FROM, EDGE_TO
+from engine.queries import far_end
+from engine.records import AtomRecord, EdgeRecord, Lookup, decode_edge, type_code, type_name
+from proofs.leaves import EdgeType, State
+
+DELETED: Final = "deleted from the knowledge graph"
+"""The reason with which atoms and edges are hidden."""
+
+CREATED: Final = "created again in the knowledge graph"
+
+
+@dataclass(slots=True)
+class _Parts:
+    """The observations and relations to itself that an entity has."""
+
+    unchanged: set[bytes] = field(default_factory=set)
+    """Atoms that were never revised: their ids follow from what they say."""
+    changed: dict[tuple[str, str], set[bytes]] = field(default_factory=dict)
+    """The others, by kind and content."""
+
+
+class Desk:
+    """The graph as of one point in a transaction. Make a new one for every command."""
+
+    def __init__(self, tx: Transaction, provenance: str = "internal") -> None:
+        self._tx = tx
+        self._provenance = provenance
+        self._size = read_log(tx.rows).size
+        # What commands before this one did in the same transaction is in no snapshot yet.
+        self._pending = [key for key in tx.batch.rows if key.startswith((EDGE_FROM, EDGE_TO))]
+        self._entities: dict[str, bytes | None] = {}
+        self._parts: dict[bytes, _Parts] = {}
+
+    def entity(self, name: str) -> bytes | None:
+        """The live entity of exactly this name, or None."""
+        if name not in self._entities:
+            record = self._recorded(name) if could_be_name(name) else None
+            self._entities[name] = record.id if record is not None and record.state is State.LIVE else None
+        return self._entities[name]
+
+    def needed(self, name: str) -> bytes:
+        """As `entity`.
+
+        Raises:
+            NotFoundError: there is none.
+        """
+        atom = self.entity(name)
+        if atom is None:
+            raise NotFoundError(f"Entity with name {name} not found")
+        return atom
+
+    def create_entity(self, name: str, kind: str) -> bytes:
+        """The entity of this name, which is not live, made or brought back with this type.
+
+        Raises:
+            ConflictError: atoms of other kinds have its keys.
+        """
+        record = self._recorded(name)
+        if record is None:
+            atom = self._add_entity(name, kind)
+            self._parts[atom] = _Parts()
+        else:
+            atom = record.id
+            Revive(show_id(atom), CREATED).decide(self._tx)
+            Revise(show_id(atom), title=kind or None, sequence=self._next()).decide(self._tx)
+        self._entities[name] = atom
+        return atom
+
+    def _add_entity(self, name: str, kind: str) -> bytes:
+        for key, atom in places(self._tx.id_key, name):
+            if self._tx.atom(atom) is None:
+                Add(name, title=kind or None, kind=ENTITY, key=key, provenance=self._provenance).decide(
+                    self._tx
+                )
+                return atom
+        raise ConflictError(
+            f"other atoms have the keys of the entity {quoted(name)}",
+            hint="give the entity another name",
+        )
+
+    def _recorded(self, name: str) -> AtomRecord | None:
+        for _, atom in places(self._tx.id_key, name):
+            record = self._tx.atom(atom)
+            if record is None or record.kind != ENTITY or record.state is State.ERASED:
+                continue
+            if self._tx.body(record).content == name:
+                return record
+        return None
+
+    def delete_entity(self, name: str) -> bool:
+        """Hide the entity with its observations and relations; False where there is none."""
+        atom = self.entity(name)
+        if atom is None:
+            return False
+        for edge in [*self._edges(EDGE_FROM, atom), *self._edges(EDGE_TO, atom)]:
+            other = self._tx.atom(far_end(edge, atom))
+            if other is None:
+                continue
+            if other.kind == ENTITY:
+                self._unlink(edge)
+            elif edge.type == PART_OF and edge.dst == atom and other.kind in PARTS:
+                self._hide(edge, other, name)
+        Tombstone(show_id(atom), DELETED).decide(self._tx)
+        self._entities[name] = None
+        self._parts.pop(atom, None)
+        return True
+
+    def add_part(self, name: str, kind: str, content: str) -> bool:
+        """Have an observation, or a relation to itself, of a live entity; False where it is there."""
+        entity = self.needed(name)
+        parts = self._parts_of(name, entity)
+        if self._found(parts, name, kind, content):
+            return False
+        atom = self._add_part(name, kind, content)
+        Link(show_id(atom), EdgeType.PART_OF, show_id(entity)).decide(self._tx)
+        record = self._tx.atom(atom)
+        if record is not None and record.version == 1:
+            parts.unchanged.add(atom)
+        else:
+            parts.changed.setdefault((kind, content), set()).add(atom)
+        return True
+
+    def _add_part(self, name: str, kind: str, content: str) -> bytes:
+        tx = self._tx
+        for occurrence, atom in enumerate(ids_of(tx.id_key, kind, name, content)):
+            record = tx.atom(atom)
+            if record is None:
+                Add(
+                    content,
+                    title=name,
+                    kind=kind,
+                    source=source_of(kind, name),
+                    sequence=self._next(),
+                    provenance=self._provenance,
+                    occurrence=occurrence,
+                ).decide(tx)
+                return atom
+            if record.state is not State.ERASED and tx.body(record).content == content:
+                Revive(show_id(atom), CREATED).decide(tx)
+                Revise(show_id(atom), title=name, kind=kind, sequence=self._next()).decide(tx)
+                return atom
+        raise AssertionError("unreachable: ids_of ends with an error")
+
+    def delete_part(self, name: str, kind: str, content: str) -> bool:
+        """Hide an observation, or a relation to itself; False where there is none."""
+        entity = self.entity(name)
+        if entity is None or not could_be_text(content):
+            return False
+        parts = self._parts_of(name, entity)
+        found = self._found(parts, name, kind, content)
+        for atom in sorted(found):
+            edge, record = self._tx.edge(atom, PART_OF, entity), self._tx.atom(atom)
+            if edge is not None and record is not None:
+                self._hide(edge, record, name)
+        parts.unchanged -= found
+        parts.changed.pop((kind, content), None)
+        return bool(found)
+
+    def _found(self, parts: _Parts, name: str, kind: str, content: str) -> set[bytes]:
+        found = set(parts.changed.get((kind, content), ()))
+        for atom in ids_of(self._tx.id_key, kind, name, content):
+            if atom in parts.unchanged:
+                found.add(atom)
+            elif self._tx.atom(atom) is None:
+                break
+        return found
+
+    def _parts_of(self, name: str, entity: bytes) -> _Parts:
+        if entity in self._parts:
+            return self._parts[entity]
+        parts = self._parts[entity] = _Parts()
+        for edge in self._edges(EDGE_TO, entity, PART_OF):
+            record = self._tx.atom(edge.src)
+            if record is None or record.state is not State.LIVE or record.kind not in PARTS:
+                continue
+            if record.version == 1 and record.source == source_of(record.kind, name):
+                parts.unchanged.add(record.id)
+            else:
+                said = (record.kind, self._tx.body(record).content)
+                parts.changed.setdefault(said, set()).add(record.id)
+        return parts
+
+    def create_relation(self, relation: Relation) -> bool:
+        """Have a relation between two live entities; False where it is there.
+
+        Raises:
+            NotFoundError: an end is missing.
+            ConflictError: the edge that it would be is another relation by now.
+        """
+        src, dst = self.needed(relation.src), self.needed(relation.dst)
+        if src == dst:
+            return self.add_part(relation.src, SELF_RELATION, sentence(relation.src, relation.type))
+        predicate, data = predicate_of(relation.type)
+        edge = self._edge(src, predicate, dst)
+        if edge is not None:
+            if relation_type_of(predicate, edge.data) == relation.type:
+                return False
+            raise ConflictError(
+                f"the relation type {quoted(relation.type)} shares its predicate {predicate} with another "
+                "between the same entities",
+                hint="spell it differently",
+            )
+        RegisterType(predicate).decide(self._tx)
+        Link(show_id(src), predicate, show_id(dst), data=data).decide(self._tx)
+        return True
+
+    def delete_relation(self, relation: Relation) -> bool:
+        """Hide a relation; False where there is none."""
+        src, dst = self.entity(relation.src), self.entity(relation.dst)
+        if src is None or dst is None or not could_be_text(relation.type):
+            return False
+        if src == dst:
+            return self.delete_part(relation.src, SELF_RELATION, sentence(relation.src, relation.type))
+        predicate, _ = predicate_of(relation.type)
+        edge = self._edge(src, predicate, dst)
+        if edge is None or relation_type_of(predicate, edge.data) != relation.type:
+            return False
+        self._unlink(edge)
+        return True
+
+    def _edge(self, src: bytes, predicate: str, dst: bytes) -> EdgeRecord | None:
+        code = type_code(self._tx.rows, predicate)
+        edge = None if code is None else self._tx.edge(src, code, dst)
+        return edge if edge is not None and edge.state is State.LIVE else None
+
+    def _unlink(self, edge: EdgeRecord) -> None:
+        kind = type_name(self._tx.rows, edge.type)
+        Unlink(show_id(edge.src), kind, show_id(edge.dst), DELETED).decide(self._tx)
+
+    def _hide(self, edge: EdgeRecord, record: AtomRecord, name: str) -> None:
+        """End an atom that is part of an entity; one that somebody else put there is only let go."""
+        self._unlink(edge)
+        if record.kind in PARTS and record.source == source_of(record.kind, name):
+            Tombstone(show_id(record.id), DELETED).decide(self._tx)
+
+    def _edges(self, family: bytes, atom: bytes, code: bytes = b"") -> Iterator[EdgeRecord]:
+        """The live edges out of an atom or into it, in the order of their keys."""
+        prefix = family + atom + b"/" + (code + b"/" if code else b"")
+        keys = _keys_under(self._tx.rows.base, prefix)
+        keys.update(key for key in self._pending if key.startswith(prefix))
+        for key in sorted(keys):
+            raw = self._tx.rows.get(key)
+            edge = None if raw is None else decode_edge(raw, f"edge record {key.hex()}")
+            if edge is not None and edge.state is State.LIVE:
+                yield edge
+
+    def _next(self) -> int:
+        """The place after everything so far; sparse, so that others can be put between."""
+        return (self._size + len(self._tx.entries)) * STEP
+
+
+def _keys_under(rows: Lookup, prefix: bytes) -> set[bytes]:
+    if isinstance(rows, Overlay):
+        own = {key for key in rows.batch.rows if key.startswith(prefix)}
+        return own | _keys_under(rows.base, prefix)
+    if not isinstance(rows, Reader):
+        raise TypeError(f"a {type(rows).__name__} cannot be scanned")
+    return {key for key, _ in rows.scan_prefix(prefix)}

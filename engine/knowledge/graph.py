@@ -1,0 +1,151 @@
+"""The knowledge graph of a memory: nine operations, as the MCP memory server made them known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from engine.border import several, text_bytes
+from engine.door import translated
+from engine.errors import BatchLimitError, InvalidInputError
+from engine.knowledge import commands
+from engine.knowledge.forms import checked_entity, checked_observations, checked_relation
+from engine.knowledge.model import Deleted, Entity, Knowledge, Observed, Relation
+from engine.knowledge.reading import GraphReader
+from engine.limits import QUERY_BYTES_MAX
+
+if TYPE_CHECKING:
+    from engine.engine import Engine
+
+_IN_PARTS: Final = "do it in several calls; of an entity with thousands of observations, delete those first"
+
+Model = TypeVar("Model", Entity, Observed, Relation, str)
+
+
+class Graph:
+    """Entities, their observations and their relations, kept in a memory as atoms and edges.
+
+    An entity is an atom of kind `entity`: its content is the name, its title the type. `engine relate`
+    and exploring see the same entities; but while they take all spellings of a name for one, names here
+    are exact. An observation is an atom of kind `observation` with the source `entity/<name>` and an
+    edge `part_of` to its entity; a relation is an edge. What is deleted is hidden, and its history
+    kept. An entity that was hidden otherwise comes back with what it still has.
+
+    Every operation is one durable batch, all of it or nothing, decided on the head it is committed on,
+    so several processes may write at once. A batch has bounds (SPEC.md): an operation of over 10,000
+    events, some 5,000 observations, is refused with BatchLimitError. Orders are those of creation.
+
+    Names have at most 256 bytes, types of entities 512, both on one line; types of relations 1,024;
+    an observation is not blank and has at most 1 MiB. Anything else is an InvalidInputError, and
+    nothing is written.
+
+    Unlike in the memory server, equal observations of an entity are always one.
+    """
+
+    def __init__(self, memory: Engine, *, actor: str | None = None, provenance: str = "internal") -> None:
+        """Nothing is read yet.
+
+        Args:
+            memory: The open memory; the graph does not close it.
+            actor: Who is writing, for the journal; by default the memory's.
+            provenance: Of new atoms.
+        """
+        self._memory = memory
+        self._actor = actor
+        self._provenance = provenance
+
+    def create_entities(self, entities: Iterable[Entity]) -> tuple[Entity, ...]:
+        """Have entities of these names; those that are there stay as they are. Returns those created."""
+        given = tuple(map(checked_entity, _all(entities, Entity, "entities")))
+        return self._applied(commands.CreateEntities(given, self._provenance))
+
+    def create_relations(self, relations: Iterable[Relation]) -> tuple[Relation, ...]:
+        """Have these relations; returns those created.
+
+        Raises:
+            NotFoundError: an entity is missing; nothing was written.
+        """
+        given = tuple(map(checked_relation, _all(relations, Relation, "relations")))
+        return self._applied(commands.CreateRelations(given, self._provenance))
+
+    def add_observations(self, observations: Iterable[Observed]) -> tuple[Observed, ...]:
+        """Have these observations; returns, for each that was given, those that were added.
+
+        Raises:
+            NotFoundError: an entity is missing; nothing was written.
+        """
+        given = tuple(
+            Observed(one.entity, checked_observations(one.contents))
+            for one in _all(observations, Observed, "observations")
+        )
+        return self._applied(commands.AddObservations(given, self._provenance))
+
+    def delete_entities(self, names: Iterable[str]) -> Deleted:
+        """Have no entities of these names, nor their observations and relations."""
+        return self._applied(commands.DeleteEntities(_all(names, str, "names")))
+
+    def delete_observations(self, observations: Iterable[Observed]) -> Deleted:
+        """Have none of these observations."""
+        return self._applied(commands.DeleteObservations(_all(observations, Observed, "observations")))
+
+    def delete_relations(self, relations: Iterable[Relation]) -> Deleted:
+        """Have none of these relations."""
+        return self._applied(commands.DeleteRelations(_all(relations, Relation, "relations")))
+
+    def read_graph(self, *, tokens_max: int | None = None) -> Knowledge:
+        """All entities and relations.
+
+        Raises:
+            AnswerLimitError: their texts alone cost over `tokens_max` tokens.
+        """
+        with self._reader(tokens_max) as reader:
+            return reader.everything()
+
+    def search_nodes(self, query: str, *, tokens_max: int | None = None) -> Knowledge:
+        """The entities whose name, type or an observation holds `query`, whatever the case.
+
+        With the relations that begin or end at one of them. Reads the whole graph.
+
+        Raises:
+            AnswerLimitError: their texts alone cost over `tokens_max` tokens.
+        """
+        wanted = text_bytes(query, "query", QUERY_BYTES_MAX).lower()
+
+        def holds(entity: Entity) -> bool:
+            return any(wanted in text.lower() for text in (entity.name, entity.type, *entity.observations))
+
+        with self._reader(tokens_max) as reader:
+            return reader.chosen(holds)
+
+    def open_nodes(self, names: Iterable[str], *, tokens_max: int | None = None) -> Knowledge:
+        """The entities of these names, and the relations that begin or end at one of them.
+
+        Raises:
+            AnswerLimitError: their texts alone cost over `tokens_max` tokens.
+        """
+        given = _all(names, str, "names")
+        with self._reader(tokens_max) as reader:
+            return reader.named(given)
+
+    def _applied(self, command: commands.GraphCommand[commands.Given, commands.Outcome]) -> commands.Outcome:
+        try:
+            self._memory.apply([command], actor=self._actor)
+        except BatchLimitError as error:
+            raise BatchLimitError(str(error), hint=_IN_PARTS) from error
+        return command.outcome
+
+    @contextmanager
+    def _reader(self, tokens_max: int | None) -> Iterator[GraphReader]:
+        store = self._memory.store
+        with translated(), store.view(store.tags) as rows:
+            yield GraphReader(rows, store.identity.id_key, tokens_max)
+
+
+def _all(values: object, kind: type[Model], what: str) -> tuple[Model, ...]:
+    given: list[Model] = []
+    for value in several(values, what):
+        if not isinstance(value, kind):
+            raise InvalidInputError(f"{what} must be of {kind.__name__}, not {type(value).__name__}")
+        given.append(value)
+    return tuple(given)

@@ -1,0 +1,162 @@
+"""Reading the knowledge graph out of one snapshot, in the order in which it was created."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from backends.base import Reader
+from engine.entities import ENTITY
+from engine.errors import LimitError
+from engine.followers.tags import LIVE, members
+from engine.ingest.sequence import STEP
+from engine.knowledge.forms import (
+    OBSERVATION,
+    PART_OF,
+    PARTS,
+    could_be_name,
+    place_of,
+    places,
+    relation_type_in,
+    relation_type_of,
+)
+from engine.knowledge.model import Entity, Knowledge, Relation
+from engine.layout import atom_key
+from engine.model import Direction
+from engine.queries import bodies_of, edges_at, ids_at, records_of
+from engine.records import AtomRecord, EdgeRecord, decode_atom, type_name
+from engine.text.tokens import estimate_tokens
+from proofs.leaves import State
+from proofs.sets import Group
+
+Choice = Callable[[Entity], bool]
+"""Whether an entity is wanted."""
+
+
+class AnswerLimitError(LimitError):
+    """What was asked for costs more tokens than its reader wants."""
+
+
+class _Whole(NamedTuple):
+    """An entity with all that is part of it."""
+
+    entity: Entity
+    to_itself: list[tuple[int, Relation]]
+    """With their places."""
+    edges: list[EdgeRecord]
+    """Those into it from what is no part of it."""
+
+
+class GraphReader:
+    """The knowledge graph in a snapshot in which the follower `tags` is at the head.
+
+    Args:
+        rows: The snapshot.
+        tokens_max: Read no further where what is wanted costs more tokens than this.
+    """
+
+    def __init__(self, rows: Reader, id_key: bytes, tokens_max: int | None = None) -> None:
+        self._rows = rows
+        self._id_key = id_key
+        self._left = tokens_max
+        self._names: dict[bytes, str | None] = {}
+
+    def everything(self) -> Knowledge:
+        """The whole graph.
+
+        Raises:
+            AnswerLimitError: it costs more than `tokens_max`.
+        """
+        return self.chosen(lambda _: True)
+
+    def chosen(self, wanted: Choice) -> Knowledge:
+        """The entities that are wanted, and the relations at them.
+
+        Raises:
+            AnswerLimitError: they cost more than `tokens_max`.
+        """
+        live = members(self._rows, (Group.KIND, ENTITY)) & members(self._rows, LIVE)
+        return self._read(records_of(self._rows, ids_at(self._rows, list(live))), wanted)
+
+    def named(self, names: Iterable[str]) -> Knowledge:
+        """The entities with these names, and the relations at them.
+
+        Raises:
+            AnswerLimitError: they cost more than `tokens_max`.
+        """
+        given = {name for name in names if could_be_name(name)}
+        atoms = sorted({atom for name in given for _, atom in places(self._id_key, name)})
+        found = []
+        for atom, raw in zip(atoms, self._rows.multi_get(list(map(atom_key, atoms))), strict=True):
+            record = None if raw is None else decode_atom(raw, atom)
+            if record is not None and record.kind == ENTITY and record.state is State.LIVE:
+                found.append(record)
+        return self._read(found, lambda entity: entity.name in given)
+
+    def _read(self, records: list[AtomRecord], wanted: Choice) -> Knowledge:
+        records.sort(key=lambda record: (place_of(record), record.ordinal))
+        bodies = bodies_of(self._rows, records)
+        names = {record.id: body.content for record, body in zip(records, bodies, strict=True)}
+        self._names |= names
+        entities: list[Entity] = []
+        relations: list[tuple[int, Relation]] = []
+        edges: dict[tuple[bytes, bytes, bytes], EdgeRecord] = {}
+        for record in records:
+            whole = self._whole(record, names[record.id])
+            if not wanted(whole.entity):
+                continue
+            self._pay(whole.entity.name, whole.entity.type, *whole.entity.observations)
+            entities.append(whole.entity)
+            relations.extend(whole.to_itself)
+            for edge in (*whole.edges, *edges_at(self._rows, record.id, Direction.OUT, ())):
+                edges[edge.src, edge.type, edge.dst] = edge
+        relations.extend(self._relations(list(edges.values())))
+        relations.sort(key=lambda item: item[0])
+        for _, relation in relations:
+            self._pay(relation.src, relation.type, relation.dst)
+        return Knowledge(tuple(entities), tuple(relation for _, relation in relations))
+
+    def _whole(self, record: AtomRecord, name: str) -> _Whole:
+        edges = list(edges_at(self._rows, record.id, Direction.IN, ()))
+        atoms = [edge.src for edge in edges if edge.type == PART_OF]
+        parts = [
+            part for part in records_of(self._rows, atoms) if part.kind in PARTS and part.state is State.LIVE
+        ]
+        parts.sort(key=lambda part: (place_of(part), part.ordinal))
+        observations: dict[str, None] = {}
+        to_itself = []
+        for part, body in zip(parts, bodies_of(self._rows, parts), strict=True):
+            if part.kind == OBSERVATION:
+                observations[body.content] = None
+            else:
+                relation = Relation(name, relation_type_in(body.content, name), name)
+                to_itself.append((place_of(part), relation))
+        entity = Entity(name, record.title or "", tuple(observations))
+        known = {part.id for part in parts}
+        return _Whole(entity, to_itself, [edge for edge in edges if edge.src not in known])
+
+    def _relations(self, edges: Sequence[EdgeRecord]) -> Iterable[tuple[int, Relation]]:
+        self._learn({end for edge in edges for end in (edge.src, edge.dst)} - self._names.keys())
+        for edge in edges:
+            src, dst = self._names[edge.src], self._names[edge.dst]
+            if src is not None and dst is not None:
+                kind = relation_type_of(type_name(self._rows, edge.type), edge.data)
+                yield edge.payload_seq * STEP, Relation(src, kind, dst)
+
+    def _learn(self, atoms: set[bytes]) -> None:
+        """Find out the names of atoms; None for what is no live entity."""
+        self._names |= dict.fromkeys(atoms)
+        records = [
+            record
+            for record in records_of(self._rows, sorted(atoms))
+            if record.kind == ENTITY and record.state is State.LIVE
+        ]
+        for record, body in zip(records, bodies_of(self._rows, records), strict=True):
+            self._names[record.id] = body.content
+
+    def _pay(self, *texts: str) -> None:
+        if self._left is None:
+            return
+        self._left -= sum(map(estimate_tokens, texts))
+        if self._left < 0:
+            raise AnswerLimitError("what was asked for costs more tokens than an answer may")

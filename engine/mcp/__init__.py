@@ -1,0 +1,1 @@
+"""The memory served to agents by the Model Context Protocol."""

@@ -1,0 +1,93 @@
+"""Arguments of a call, checked against the tool's input schema before anything is done with them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # it ships no type hints
+from jsonschema.exceptions import ValidationError, best_match  # type: ignore[import-untyped]
+
+from engine.errors import InvalidInputError
+from engine.mcp.definition import Arguments, Fields
+
+_NEVER: Final = re.compile("[\x00\ud800-\udfff\ufffe\uffff]")
+
+_PHRASES: Final[Mapping[str, str]] = {
+    "maxLength": "is longer than {} characters",
+    "minLength": "is shorter than {} characters",
+    "maximum": "is over {}",
+    "minimum": "is under {}",
+    "maxItems": "has more than {} items",
+    "minItems": "has fewer than {} items",
+    "minProperties": "are too few: give at least {}",
+    "type": "is not of type {}",
+    "enum": "is not one of {}",
+    "const": "is not {}",
+    "pattern": "does not match {}",
+    "uniqueItems": "has an item twice",
+}
+
+
+class Checker:
+    """The rules of one tool's arguments."""
+
+    def __init__(self, schema: Mapping[str, Any]) -> None:
+        """Take over the rules of a JSON Schema of type object."""
+        self._properties: Mapping[str, Any] = schema.get("properties", {})
+        self._validator = Draft202012Validator(schema)
+
+    def checked(self, given: Fields) -> Arguments:
+        """The arguments, with the defaults of those that were not given.
+
+        Raises:
+            InvalidInputError: an argument breaks a rule, and is named.
+        """
+        for name, value in given.items():
+            _check_texts(value, name)
+        error = best_match(self._validator.iter_errors(given))
+        if error is not None:
+            raise InvalidInputError(self._message(error), hint=f"the arguments are: {self._names()}")
+        defaults = {name: rule["default"] for name, rule in self._properties.items() if "default" in rule}
+        return {**defaults, **given}
+
+    def _names(self) -> str:
+        return ", ".join(self._properties) or "none"
+
+    def _message(self, error: ValidationError) -> str:
+        """What is wrong, without repeating what was given at any length."""
+        where = "".join(
+            f"[{step}]" if isinstance(step, int) else str(step) if at == 0 else f".{step}"
+            for at, step in enumerate(error.absolute_path)
+        )
+        rule, bound = str(error.validator), error.validator_value
+        if rule == "required" and isinstance(error.instance, dict):
+            missing = [name for name in bound if name not in error.instance]
+            return f"{where or 'the arguments'} lacks {', '.join(missing)}"
+        if rule == "additionalProperties" and isinstance(error.instance, dict):
+            known = error.schema.get("properties", {}) if isinstance(error.schema, dict) else {}
+            unknown = [ascii(name)[:80] for name in error.instance if name not in known]
+            return f"{where or 'there'}: no argument is called {', '.join(unknown[:3])}"
+        shown = ", ".join(map(str, bound)) if isinstance(bound, list) else bound
+        phrase = _PHRASES.get(rule, "breaks the rule " + rule).format(shown)
+        return f"{where or 'the arguments'} {phrase}"
+
+
+def _check_texts(value: Any, name: str) -> None:
+    """Refuse what no text of ours may have, wherever it stands, before it is compared with anything.
+
+    Raises:
+        InvalidInputError: NUL, a lone surrogate, U+FFFE or U+FFFF.
+    """
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str) and (found := _NEVER.search(one)):
+            raise InvalidInputError(
+                f"{ascii(name)[1:-1][:80]} has U+{ord(found[0]):04X} at character {found.start()}"
+            )
+        if isinstance(one, dict):
+            waiting += [*one, *one.values()]
+        elif isinstance(one, list):
+            waiting += one

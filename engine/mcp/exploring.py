@@ -1,0 +1,270 @@
+"""The tools that only read: the four verbs of exploration, history, prove and status."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+from engine.errors import RefusedError
+from engine.mcp.answering import shortened, stated
+from engine.mcp.definition import Arguments, Fields, Tool
+from engine.mcp.schemas import members, number, text, texts
+
+if TYPE_CHECKING:
+    from engine.engine import Engine
+    from engine.exploration.answers import Answer
+    from engine.exploration.explorer import Explorer
+    from engine.model import HistoryItem
+
+BUDGET_MAX: Final = 20_000
+QUERY_CHARS_MAX: Final = 4000
+COUNT_MAX: Final = 999_999_999
+"""Above all that is counted: seqs, offsets, tokens spent."""
+HISTORY_TOKENS_MAX: Final = 2000
+"""A page of history is shorter where its events would cost more; one event is always there."""
+
+PROOF_BYTES_MAX: Final = 16 << 10
+"""A larger proof is not handed out: as text it would cost tens of thousands of tokens."""
+
+ID: Final = text(most=36)
+SPENT: Final = number(most=COUNT_MAX)
+AS_OF: Final = number(most=COUNT_MAX)
+OFFSET: Final = number(most=COUNT_MAX)
+
+
+def budget(default: int) -> dict[str, Any]:
+    """The tokens that an answer may cost."""
+    return number(least=16, most=BUDGET_MAX, default=default)
+
+
+ANSWER: Final = {"type": "object"}
+"""The schema of all answers: what is in them is said by themselves, and costs nothing in advance."""
+
+
+def explored(verb: Callable[[Explorer, Arguments], Answer]) -> Callable[[Engine, Arguments], Fields]:
+    """A verb as a tool: of the present or of a past, after what was spent before."""
+
+    def run(engine: Engine, arguments: Arguments) -> Fields:
+        from engine.exploration.explorer import Explorer
+        from engine.exploration.form import Form, plain
+
+        def ask(memory: Any) -> Fields:
+            return plain(verb(Explorer(memory, form=Form.JSON, spent=arguments.get("spent", 0)), arguments))
+
+        if arguments.get("as_of") is None:
+            return ask(engine)
+        with engine.as_of(arguments["as_of"]) as past:
+            return ask(past)
+
+    return run
+
+
+RECALL = Tool(
+    "explore_recall",
+    "Begin here: short hints (id, title, score in %) at what answers a question best.",
+    members(
+        {
+            "query": text(most=QUERY_CHARS_MAX),
+            "limit": number(least=1, most=50, default=5),
+            "budget_tokens": budget(600),
+            "spent": SPENT,
+            "as_of": AS_OF,
+        },
+        "query",
+    ),
+    ANSWER,
+    explored(
+        lambda at, given: at.explore_recall(given["query"], given["limit"], budget=given["budget_tokens"])
+    ),
+)
+
+PEEK = Tool(
+    "explore_peek",
+    "Some 200 characters of an atom, around the words of the query.",
+    members(
+        {
+            "id": ID,
+            "query": text(most=QUERY_CHARS_MAX),
+            "budget_tokens": budget(200),
+            "spent": SPENT,
+            "as_of": AS_OF,
+        },
+        "id",
+    ),
+    ANSWER,
+    explored(
+        lambda at, given: at.explore_peek(given["id"], given.get("query"), budget=given["budget_tokens"])
+    ),
+)
+
+EXPAND = Tool(
+    "explore_expand",
+    "An atom's text and what is recorded of it; `next` is the offset of the rest.",
+    members(
+        {
+            "id": ID,
+            "offset": OFFSET,
+            "budget_tokens": budget(2000),
+            "spent": SPENT,
+            "as_of": AS_OF,
+        },
+        "id",
+    ),
+    ANSWER,
+    explored(
+        lambda at, given: at.explore_expand(
+            given["id"], budget=given["budget_tokens"], offset=given.get("offset", 0)
+        )
+    ),
+)
+
+NEIGHBORS = Tool(
+    "explore_neighbors",
+    "Triples at an atom (id), entity (name) or #tag.",
+    members(
+        {
+            "node": text(most=256),
+            "direction": {"enum": ["out", "in", "both"], "default": "both"},
+            "limit": number(least=1, most=100, default=20),
+            "offset": OFFSET,
+            "budget_tokens": budget(600),
+            "spent": SPENT,
+            "as_of": AS_OF,
+        },
+        "node",
+    ),
+    ANSWER,
+    explored(
+        lambda at, given: at.explore_neighbors(
+            given["node"],
+            given["direction"],
+            limit=given["limit"],
+            offset=given.get("offset", 0),
+            budget=given["budget_tokens"],
+        )
+    ),
+)
+
+
+def _history(engine: Engine, arguments: Arguments) -> Fields:
+    atom = engine.resolve(arguments["id"])
+    events = engine.history(atom)
+    root = engine.root()
+    first, wanted = arguments.get("offset", 0), arguments["limit"]
+    for many in range(wanted, 0, -1):
+        page = events[first : first + many]
+        after = first + len(page)
+        answer = stated(
+            root,
+            {
+                "id": atom,
+                "events": [_event(item) for item in page],
+                "total": len(events),
+                "next": after if after < len(events) else None,
+            },
+        )
+        if answer["cost_tokens"] <= HISTORY_TOKENS_MAX:
+            break
+    return answer
+
+
+def _event(item: HistoryItem) -> Fields:
+    from engine.cli.values import shown_time
+
+    left_out = {"ordinal", "replaced", "commitment", "occurrence"}
+    return {
+        "seq": item.seq,
+        "time": shown_time(item.time),
+        "what": item.kind.name.lower(),
+        "by": item.actor,
+        "detail": {
+            name: shortened(value) for name, value in item.detail.items() if name not in left_out and value
+        },
+    }
+
+
+HISTORY = Tool(
+    "history",
+    "Every event on an atom, the oldest first, long texts shortened.",
+    members(
+        {
+            "id": ID,
+            "limit": number(least=1, most=100, default=20),
+            "offset": OFFSET,
+        },
+        "id",
+    ),
+    ANSWER,
+    _history,
+)
+
+
+def _prove(engine: Engine, arguments: Arguments) -> Fields:
+    from base64 import b64encode
+
+    from proofs.asked import described
+    from proofs.shown import plain
+
+    proof = engine.prove([claim.split() for claim in arguments["claims"]])
+    fields: Fields = {
+        "shown": [plain(one) for one in proof.shown],
+        "basis": described(proof.basis, proof.size),
+        "bytes": len(proof.data),
+        "proof": None,
+    }
+    root, most = engine.root(), arguments["budget_tokens"]
+    if len(proof.data) <= PROOF_BYTES_MAX:
+        whole = stated(root, {**fields, "proof": b64encode(proof.data).decode()})
+        if whole["cost_tokens"] <= most:
+            return whole
+    answer = stated(root, fields)
+    if answer["cost_tokens"] > most:
+        raise RefusedError(
+            f"what is shown costs {answer['cost_tokens']} tokens, over budget_tokens {most}",
+            hint="claim less (an atom `sealed` comes without its content), or give a larger budget",
+        )
+    return answer
+
+
+PROVE = Tool(
+    "prove",
+    "Prove claims to somebody without this memory: `atom ID`, `no-term WORD`, `term WORD`, `tag ID TAG`, "
+    "`none-tagged TAG`, `edge ID TYPE ID`; `sealed` behind an atom or edge leaves its content out. "
+    "`proof` is base64, null where it is over the budget or 16 KiB.",
+    members(
+        {
+            "claims": texts(each=1000, most=16),
+            "budget_tokens": budget(6000),
+        },
+        "claims",
+    ),
+    ANSWER,
+    _prove,
+)
+
+
+def _status(engine: Engine, arguments: Arguments) -> Fields:
+    from engine.cli.values import shown_time
+
+    root, found = engine.root(), engine.status()
+    return stated(
+        root,
+        {
+            "version": found.version,
+            "store": found.store_id,
+            "backend": found.backend,
+            "events": found.events,
+            "live_atoms": found.live_atoms,
+            "contents": found.contents,
+            "last_event": shown_time(found.last_event),
+        },
+    )
+
+
+STATUS = Tool(
+    "status",
+    "What is in the memory, in numbers, and its root.",
+    members({}),
+    ANSWER,
+    _status,
+)

@@ -1,0 +1,43 @@
+"""The profiles that a server may have, by name."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib import import_module
+from typing import Final
+
+from engine.errors import InvalidInputError
+from engine.mcp.definition import Profile, Tool
+
+MODULES: Final = {"memory": "engine.mcp.tools", "reference": "engine.mcp.reference"}
+"""Name → the module whose PROFILE it is."""
+
+DEFAULT: Final = "memory"
+
+
+def profile_of(name: str, *, read_only: bool = False) -> Profile:
+    """The profile of this name; with `read_only`, without the tools that write.
+
+    Raises:
+        InvalidInputError: there is none.
+    """
+    profile = _loaded(name)
+    if not read_only:
+        return profile
+    return replace(profile, tools=tuple(tool for tool in profile.tools if not tool.writes))
+
+
+def writing(name: str) -> tuple[Tool, ...]:
+    """The tools of a profile that write.
+
+    Raises:
+        InvalidInputError: there is no such profile.
+    """
+    return tuple(tool for tool in _loaded(name).tools if tool.writes)
+
+
+def _loaded(name: str) -> Profile:
+    if name not in MODULES:
+        raise InvalidInputError(f"there is no profile {name!r}", hint=f"choose among: {', '.join(MODULES)}")
+    profile: Profile = import_module(MODULES[name]).PROFILE
+    return profile

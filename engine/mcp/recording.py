@@ -1,0 +1,147 @@
+"""The tools that append events: remember, revise, tag, relate, forget. None of them takes anything away."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from engine.mcp.answering import beginning, received
+from engine.mcp.definition import Arguments, Fields, Tool
+from engine.mcp.exploring import ANSWER, ID
+from engine.mcp.schemas import members, text, texts
+
+if TYPE_CHECKING:
+    from engine.commands import Command
+    from engine.engine import Engine
+
+TEXT_CHARS_MAX: Final = 65_536
+LINE_CHARS_MAX: Final = 512
+NAME_CHARS_MAX: Final = 256
+REASON_CHARS_MAX: Final = 1000
+DUPLICATES_SHOWN: Final = 5
+
+TEXT: Final = text(most=TEXT_CHARS_MAX)
+LINE: Final = text(most=LINE_CHARS_MAX)
+NAME: Final = text(most=NAME_CHARS_MAX)
+TAGS: Final = texts(each=NAME_CHARS_MAX, most=64)
+KIND: Final = text(most=32)
+
+
+def _given(arguments: Arguments, **names: str) -> dict[str, Any]:
+    """Those arguments that were given, under the names that the engine has for them."""
+    return {ours: arguments[theirs] for ours, theirs in names.items() if theirs in arguments}
+
+
+def _remember(engine: Engine, arguments: Arguments) -> Fields:
+    from engine.commands import Add
+
+    fields = _given(arguments, title="title", tags="tags", source="source", kind="kind", key="key")
+    receipt = engine.apply([Add(arguments["text"], **fields)])[0]
+    return received(engine, [receipt], near=_near(engine, receipt.subject))
+
+
+def _near(engine: Engine, atom: str) -> list[Fields]:
+    """Atoms that say almost the same, so that a model sees that it repeats itself."""
+    found = []
+    for group in engine.duplicates(of=atom, limit=1):
+        found = [one for one in (group.keep, *group.others) if one.id != atom]
+    return [
+        {"id": one.id, "title": one.title, "text": beginning(one.snippet)} for one in found[:DUPLICATES_SHOWN]
+    ]
+
+
+REMEMBER = Tool(
+    "remember",
+    "Keep a text: one fact or note. The same text again changes nothing. `near` lists what says almost "
+    "the same: revise that instead. With `key`, the atom goes by that name of yours.",
+    members(
+        {"text": TEXT, "title": LINE, "tags": TAGS, "source": LINE, "kind": KIND, "key": LINE},
+        "text",
+    ),
+    ANSWER,
+    _remember,
+    writes=True,
+)
+
+
+def _revise(engine: Engine, arguments: Arguments) -> Fields:
+    from engine.commands import Revise
+
+    fields = _given(arguments, content="text", title="title", tags="tags")
+    return received(engine, engine.apply([Revise(engine.resolve(arguments["id"]), **fields)]))
+
+
+REVISE = Tool(
+    "revise",
+    "Have an atom say something else; its history is kept. What is left out stays; `tags` replaces all.",
+    {
+        **members({"id": ID, "text": TEXT, "title": LINE, "tags": TAGS}, "id"),
+        "minProperties": 2,
+    },
+    ANSWER,
+    _revise,
+    writes=True,
+)
+
+
+def _tag(engine: Engine, arguments: Arguments) -> Fields:
+    from engine.commands import Tag, Untag
+
+    atom = engine.resolve(arguments["id"])
+    commands: list[Command] = [Tag(atom, arguments.get("add", ())), Untag(atom, arguments.get("remove", ()))]
+    return received(engine, engine.apply(commands))
+
+
+TAG = Tool(
+    "tag",
+    "Put tags on an atom, or take some off.",
+    {**members({"id": ID, "add": TAGS, "remove": TAGS}, "id"), "minProperties": 2},
+    ANSWER,
+    _tag,
+    writes=True,
+)
+
+
+def _relate(engine: Engine, arguments: Arguments) -> Fields:
+    from engine.commands.relate import Relate
+
+    source = arguments.get("source")
+    relation = Relate(
+        arguments["subject"],
+        arguments["predicate"],
+        arguments["object"],
+        source=None if source is None else engine.resolve(source),
+    )
+    return received(engine, engine.apply([relation]))
+
+
+RELATE = Tool(
+    "relate",
+    "Keep a triple of entities by name, as (daemon, listens_on, unix_socket); `source` is the id of the "
+    "atom that says so.",
+    members(
+        {"subject": NAME, "predicate": text(most=32), "object": NAME, "source": ID},
+        "subject",
+        "predicate",
+        "object",
+    ),
+    ANSWER,
+    _relate,
+    writes=True,
+)
+
+
+def _forget(engine: Engine, arguments: Arguments) -> Fields:
+    from engine.commands import Tombstone
+
+    return received(engine, engine.apply([Tombstone(engine.resolve(arguments["id"]), arguments["reason"])]))
+
+
+FORGET = Tool(
+    "forget",
+    "Hide an atom from every answer; it is kept, and `engine revive` brings it back.",
+    members({"id": ID, "reason": text(most=REASON_CHARS_MAX)}, "id", "reason"),
+    ANSWER,
+    _forget,
+    writes=True,
+    destructive=True,
+)

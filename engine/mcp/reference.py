@@ -1,0 +1,290 @@
+"""The profile `reference`: the nine tools and the resource of the widespread MCP memory server.
+
+Names, arguments and results are those of `@modelcontextprotocol/server-memory`, so that a client set
+up for it can be pointed here. Behind them is `engine.knowledge.Graph`, which says what can be kept.
+
+What differs: errors are those of this server. Reading answers at most `READ_TOKENS_MAX` tokens and
+refuses more, where the original answers whatever there is; its shape leaves no room to say that
+something is missing. Equal observations of an entity are one. There are bounds on arguments.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+from engine.errors import LimitError
+from engine.mcp.definition import Arguments, Fields, Profile, Resource, Tool
+from engine.mcp.schemas import Schema, members
+
+if TYPE_CHECKING:
+    from engine.engine import Engine
+    from engine.knowledge import Graph, Knowledge
+
+READ_TOKENS_MAX: Final = 20_000
+"""The most that an answer of `read_graph`, `search_nodes` or `open_nodes` costs; and the resource."""
+
+_LISTED_MAX: Final = 5_000
+_NAME_CHARS_MAX: Final = 1_024
+_TEXT_CHARS_MAX: Final = 1 << 20
+_QUERY_CHARS_MAX: Final = 2_048
+
+_INSTEAD: Final = {
+    "read_graph": "use search_nodes or open_nodes: the graph is too large to be read at once",
+    "search_nodes": "search for something that fewer entities have, or open_nodes by name",
+    "open_nodes": "open fewer entities at once",
+}
+
+
+def _string(description: str = "", *, most: int = _NAME_CHARS_MAX) -> Schema:
+    said = {"description": description} if description else {}
+    return {"type": "string", "maxLength": most, **said}
+
+
+def _list(items: Schema, description: str = "") -> Schema:
+    said = {"description": description} if description else {}
+    return {"type": "array", "items": items, "maxItems": _LISTED_MAX, **said}
+
+
+def _answer(**properties: Schema) -> Schema:
+    return members(properties, *properties)
+
+
+def _several(**properties: Schema) -> Schema:
+    return {"type": "array", "items": _answer(**properties)}
+
+
+_TEXT: Final[Schema] = {"type": "string"}
+_TEXTS: Final[Schema] = {"type": "array", "items": _TEXT}
+_ENTITIES: Final = _several(name=_TEXT, entityType=_TEXT, observations=_TEXTS)
+_RELATIONS: Final = _several(**{"from": _TEXT, "to": _TEXT, "relationType": _TEXT})
+_GRAPH: Final = _answer(entities=_ENTITIES, relations=_RELATIONS)
+_DONE: Final = _answer(success={"type": "boolean"}, message=_TEXT)
+
+_ENTITY: Final = _answer(
+    name=_string("The name of the entity"),
+    entityType=_string("The type of the entity"),
+    observations=_list(_string(most=_TEXT_CHARS_MAX), "What is known of the entity, a text each"),
+)
+_RELATION: Final = _answer(
+    **{
+        "from": _string("The name of the entity where the relation starts"),
+        "to": _string("The name of the entity where the relation ends"),
+        "relationType": _string("The type of the relation"),
+    }
+)
+
+
+def _text(value: object) -> str:
+    """JSON as the original lays it out."""
+    return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def _create_entities(engine: Engine, arguments: Arguments) -> Fields:
+    from engine.knowledge import Graph, shapes
+
+    created = Graph(engine).create_entities(map(shapes.entity_in, arguments["entities"]))
+    return {"entities": shapes.entities(created)}
+
+
+def _create_relations(engine: Engine, arguments: Arguments) -> Fields:
+    from engine.knowledge import Graph, shapes
+
+    created = Graph(engine).create_relations(map(shapes.relation_in, arguments["relations"]))
+    return {"relations": shapes.relations(created)}
+
+
+def _add_observations(engine: Engine, arguments: Arguments) -> Fields:
+    from engine.knowledge import Graph, Observed
+
+    given = [Observed(one["entityName"], tuple(one["contents"])) for one in arguments["observations"]]
+    added = Graph(engine).add_observations(given)
+    return {"results": [{"entityName": one.entity, "addedObservations": list(one.contents)} for one in added]}
+
+
+def _delete_entities(engine: Engine, arguments: Arguments) -> Fields:
+    from engine.knowledge import Graph
+
+    names = arguments["entityNames"]
+    deleted = Graph(engine).delete_entities(names)
+    if not deleted.missing:
+        return _done("Entities deleted successfully")
+    missing = ", ".join(deleted.missing)
+    return _done(f"Deleted {deleted.count} of {len(names)} entities. Not found: {missing}")
+
+
+def _delete_observations(engine: Engine, arguments: Arguments) -> Fields:
+    from engine.knowledge import Graph, Observed
+
+    given = [Observed(one["entityName"], tuple(one["observations"])) for one in arguments["deletions"]]
+    deleted = Graph(engine).delete_observations(given)
+    asked = sum(len(one.contents) for one in given)
+    if deleted.count == asked:
+        return _done("Observations deleted successfully")
+    missing = f" Entities not found: {', '.join(deleted.missing)}" if deleted.missing else ""
+    return _done(f"Deleted {deleted.count} of {asked} observations.{missing}")
+
+
+def _delete_relations(engine: Engine, arguments: Arguments) -> Fields:
+    from engine.knowledge import Graph, shapes
+
+    given = list(map(shapes.relation_in, arguments["relations"]))
+    count = Graph(engine).delete_relations(given).count
+    if count == len(given):
+        return _done("Relations deleted successfully")
+    return _done(f"Deleted {count} of {len(given)} relations. The rest matched nothing.")
+
+
+def _read_graph(engine: Engine, arguments: Arguments) -> Fields:
+    del arguments
+    return _bounded("read_graph", lambda graph: graph.read_graph(tokens_max=READ_TOKENS_MAX), engine)
+
+
+def _search_nodes(engine: Engine, arguments: Arguments) -> Fields:
+    query = arguments["query"]
+    return _bounded(
+        "search_nodes", lambda graph: graph.search_nodes(query, tokens_max=READ_TOKENS_MAX), engine
+    )
+
+
+def _open_nodes(engine: Engine, arguments: Arguments) -> Fields:
+    names = arguments["names"]
+    return _bounded("open_nodes", lambda graph: graph.open_nodes(names, tokens_max=READ_TOKENS_MAX), engine)
+
+
+def _bounded(tool: str, read: Callable[[Graph], Knowledge], engine: Engine) -> Fields:
+    """What a part of the graph says, if that costs at most `READ_TOKENS_MAX` tokens.
+
+    Raises:
+        LimitError: it costs more.
+    """
+    from engine.knowledge import AnswerLimitError, Graph, shapes
+    from engine.text.tokens import estimate_tokens
+
+    fields = None
+    with suppress(AnswerLimitError):
+        fields = shapes.knowledge(read(Graph(engine)))
+    if fields is None or estimate_tokens(_text(fields)) > READ_TOKENS_MAX:
+        raise LimitError(f"the answer would cost over {READ_TOKENS_MAX:,} tokens", hint=_INSTEAD[tool])
+    return fields
+
+
+def _done(message: str) -> Fields:
+    return {"success": True, "message": message}
+
+
+def _message(fields: Fields) -> str:
+    return str(fields["message"])
+
+
+def _resource(engine: Engine, _: str) -> str:
+    return _text(_read_graph(engine, {}))
+
+
+PROFILE: Final = Profile(
+    name="reference",
+    instructions=(
+        "A knowledge graph that lasts: entities with observations, and relations between them. "
+        "Look with search_nodes or open_nodes before you create; names are exact."
+    ),
+    tools=(
+        Tool(
+            "create_entities",
+            "Create new entities in the knowledge graph; names that are there already are skipped.",
+            _answer(entities=_list(_ENTITY)),
+            _answer(entities=_ENTITIES),
+            _create_entities,
+            writes=True,
+            text=lambda fields: _text(fields["entities"]),
+        ),
+        Tool(
+            "create_relations",
+            "Create new relations between entities of the knowledge graph, in active voice.",
+            _answer(relations=_list(_RELATION)),
+            _answer(relations=_RELATIONS),
+            _create_relations,
+            writes=True,
+            text=lambda fields: _text(fields["relations"]),
+        ),
+        Tool(
+            "add_observations",
+            "Add observations to entities that are in the knowledge graph.",
+            _answer(
+                observations=_list(
+                    _answer(
+                        entityName=_string("The entity to add to"),
+                        contents=_list(_string(most=_TEXT_CHARS_MAX), "The observations to add"),
+                    )
+                )
+            ),
+            _answer(results=_several(entityName=_TEXT, addedObservations=_TEXTS)),
+            _add_observations,
+            writes=True,
+            text=lambda fields: _text(fields["results"]),
+        ),
+        Tool(
+            "delete_entities",
+            "Delete entities with their observations and relations from the knowledge graph.",
+            _answer(entityNames=_list(_string(), "The names of the entities")),
+            _DONE,
+            _delete_entities,
+            writes=True,
+            destructive=True,
+            text=_message,
+        ),
+        Tool(
+            "delete_observations",
+            "Delete observations of entities from the knowledge graph.",
+            _answer(
+                deletions=_list(
+                    _answer(
+                        entityName=_string("The entity that has them"),
+                        observations=_list(_string(most=_TEXT_CHARS_MAX), "The observations to delete"),
+                    )
+                )
+            ),
+            _DONE,
+            _delete_observations,
+            writes=True,
+            destructive=True,
+            text=_message,
+        ),
+        Tool(
+            "delete_relations",
+            "Delete relations from the knowledge graph.",
+            _answer(relations=_list(_RELATION, "The relations to delete")),
+            _DONE,
+            _delete_relations,
+            writes=True,
+            destructive=True,
+            text=_message,
+        ),
+        Tool("read_graph", "Read the whole knowledge graph.", _answer(), _GRAPH, _read_graph, text=_text),
+        Tool(
+            "search_nodes",
+            "Find entities of the knowledge graph whose name, type or observations contain a text.",
+            _answer(query=_string("The text to look for, whatever the case", most=_QUERY_CHARS_MAX)),
+            _GRAPH,
+            _search_nodes,
+            text=_text,
+        ),
+        Tool(
+            "open_nodes",
+            "Read entities of the knowledge graph by their names.",
+            _answer(names=_list(_string(), "The names of the entities")),
+            _GRAPH,
+            _open_nodes,
+            text=_text,
+        ),
+    ),
+    resources=(
+        Resource(
+            "memory://knowledge-graph",
+            "knowledge-graph",
+            "The whole knowledge graph: all entities and relations.",
+            _resource,
+        ),
+    ),
+)

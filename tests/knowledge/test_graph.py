@@ -1,0 +1,391 @@
+"""What the knowledge graph promises beside the nine operations: how it is kept, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from engine import Engine
+from engine.commands import Link, RegisterType, Relate, Revise, Tombstone
+from engine.entities import entity_id
+from engine.errors import (
+    BatchLimitError,
+    ConflictError,
+    EngineError,
+    InvalidInputError,
+    LimitError,
+    NotFoundError,
+)
+from engine.knowledge import AnswerLimitError, Deleted, Entity, Graph, Knowledge, Observed, Relation
+from engine.knowledge.commands import AddObservations, DeleteEntities, DeleteObservations
+from engine.knowledge.forms import predicate_of, relation_type_of
+from engine.model import Direction, Edge
+from engine.retrieval.filters import Filters
+from proofs.codec import pack
+from proofs.leaves import State
+from tests.engine.support import backend_of, engine_on, refuses
+from tests.shared import needs
+
+ALICE = Entity("Alice", "person", ("likes tea", "lives in Bern"))
+BOB = Entity("Bob", "", ())
+
+
+@pytest.fixture
+def engine() -> Engine:
+    """An empty memory."""
+    return engine_on()
+
+
+@pytest.fixture
+def graph(engine: Engine) -> Graph:
+    """Alice and Bob, who know each other."""
+    made = Graph(engine)
+    made.create_entities([ALICE, BOB])
+    made.create_relations([Relation("Alice", "knows", "Bob"), Relation("Bob", "works with", "Alice")])
+    return made
+
+
+def found(engine: Engine, kind: str) -> list[str]:
+    """The contents of the live atoms of a kind."""
+    filters = Filters(kinds=(kind,))
+    return [engine.get(item.id).content for item in engine.find(limit=100, filters=filters)]
+
+
+def test_an_entity_is_an_atom(engine: Engine, graph: Graph) -> None:
+    """Its content is the name, its title the type, none where there is none, its id that of the name."""
+    ids = [entity_id(engine.store.identity.id_key, name) for name in ("Alice", "Bob")]
+    atoms = [engine.get(atom.hex()) for atom in ids]
+    assert [(atom.content, atom.title, atom.kind) for atom in atoms] == [
+        ("Alice", "person", "entity"),
+        ("Bob", None, "entity"),
+    ]
+
+
+def test_an_observation_is_an_atom_that_is_part_of_its_entity(engine: Engine, graph: Graph) -> None:
+    """It has the entity's name for a title, a source of its own, and a place in it."""
+    alice = entity_id(engine.store.identity.id_key, "Alice").hex()
+    edges = engine.edges(alice, direction=Direction.IN, types=["part_of"])
+    atoms = sorted((engine.get(edge.src) for edge in edges), key=lambda atom: atom.sequence or 0)
+    assert [atom.content for atom in atoms] == ["likes tea", "lives in Bern"]
+    assert {(atom.kind, atom.title, atom.source) for atom in atoms} == {
+        ("observation", "Alice", "entity/Alice")
+    }
+
+
+def test_observations_are_recalled(engine: Engine, graph: Graph) -> None:
+    """What is known of an entity answers questions like any other text."""
+    assert engine.recall("who likes tea?").hits[0].snippet == "likes tea"
+
+
+def test_relate_and_the_graph_see_the_same(engine: Engine, graph: Graph) -> None:
+    """An entity and a relation made by name are in the graph; a spelling of a name there is finds it."""
+    engine.apply([Relate("alice", "listens on", "unix socket")])
+    whole = graph.read_graph()
+    assert [entity.name for entity in whole.entities] == ["Alice", "Bob", "unix socket"]
+    assert whole.relations[-1] == Relation("Alice", "listens_on", "unix socket")
+
+
+def test_of_several_spellings_the_first_is_what_others_find(engine: Engine, graph: Graph) -> None:
+    """They are entities of their own here, and one elsewhere."""
+    graph.create_entities([Entity("ALICE", "program", ("starts slowly",))])
+    engine.apply([Relate("aLiCe", "knows", "Carol")])
+    assert graph.open_nodes(["ALICE"]) == Knowledge((Entity("ALICE", "program", ("starts slowly",)),), ())
+    assert Relation("Alice", "knows", "Carol") in graph.read_graph().relations
+
+
+def test_the_first_spelling_stays_where_it_is_when_it_was_deleted(graph: Graph) -> None:
+    """Another spelling that came second is still found, and the first comes back as itself."""
+    graph.create_entities([Entity("ALICE")])
+    graph.delete_entities(["Alice"])
+    assert graph.open_nodes(["ALICE"]).entities == (Entity("ALICE"),)
+    graph.create_entities([Entity("Alice", "cat")])
+    assert graph.read_graph().entities == (BOB, Entity("ALICE"), Entity("Alice", "cat"))
+
+
+def test_what_is_deleted_is_hidden_and_kept(engine: Engine, graph: Graph) -> None:
+    """Entity and observations are tombstoned with a reason, the relations too; nothing is destroyed."""
+    alice = entity_id(engine.store.identity.id_key, "Alice").hex()
+    parts = [edge.src for edge in engine.edges(alice, direction=Direction.IN, types=["part_of"])]
+    graph.delete_entities(["Alice"])
+    atoms = [engine.get(atom) for atom in [alice, *parts]]
+    assert {atom.state for atom in atoms} == {State.TOMBSTONED}
+    assert {atom.tombstone.reason for atom in atoms if atom.tombstone} == {"deleted from the knowledge graph"}
+    edges = engine.edges(alice, direction=Direction.BOTH, tombstoned=True)
+    assert len(edges) == 4
+    assert {edge.state for edge in edges} == {State.TOMBSTONED}
+    with engine.as_of(engine.size - 1) as now, engine.as_of(10) as before:
+        assert (now.get(alice).state, before.get(alice).state) == (State.TOMBSTONED, State.LIVE)
+
+
+def test_what_is_created_again_comes_last(graph: Graph) -> None:
+    """Entities, observations, and relations of both kinds, as if they had never been there."""
+    itself, knows, works = Relation("Bob", "is", "Bob"), *graph.read_graph().relations
+    graph.create_relations([itself])
+    for one, after in ((knows, (works, itself, knows)), (itself, (works, knows, itself))):
+        graph.delete_relations([one])
+        graph.create_relations([one])
+        assert graph.read_graph().relations == after
+    for _ in range(2):
+        graph.delete_observations([Observed("Alice", ("likes tea",))])
+        graph.add_observations([Observed("Alice", ("likes tea",))])
+        assert graph.open_nodes(["Alice"]).entities[0].observations == ("lives in Bern", "likes tea")
+    graph.delete_entities(["Alice"])
+    graph.create_entities([ALICE])
+    assert graph.read_graph() == Knowledge((BOB, ALICE), (itself,))
+
+
+def test_what_is_given_twice_counts_once(graph: Graph) -> None:
+    """Of observations and relations; a name that is there twice was asked for twice."""
+    assert graph.delete_observations([Observed("Alice", ("likes tea", "likes tea"))] * 2).count == 1
+    assert graph.delete_relations([Relation("Alice", "knows", "Bob")] * 2).count == 1
+    assert graph.delete_entities(["Alice", "Alice", "No", "No"]) == Deleted(2, ("No", "No"))
+
+
+def test_commands_in_one_batch_see_each_other(engine: Engine, graph: Graph) -> None:
+    """What was added before, in the same batch, is found and deleted."""
+    add = AddObservations((Observed("Bob", ("sleeps",)),))
+    again, part = AddObservations(add.given), DeleteObservations(add.given)
+    engine.apply([add, again, part, AddObservations(add.given), DeleteEntities(("Bob",))])
+    assert (add.outcome[0].contents, again.outcome[0].contents) == (("sleeps",), ())
+    assert part.outcome == Deleted(1)
+    assert found(engine, "observation") == ["likes tea", "lives in Bern"]
+
+
+def test_other_atoms_that_mention_an_entity_stay(engine: Engine, graph: Graph) -> None:
+    """Deleting an entity takes its own observations with it, and no note about it."""
+    note = engine.add("Alice came by.").subject
+    engine.apply([Relate("Alice", "visited", "Bob", source=note)])
+    graph.delete_entities(["Alice"])
+    assert engine.get(note).state is State.LIVE
+
+
+def test_observations_of_others_that_are_part_of_an_entity(engine: Engine, graph: Graph) -> None:
+    """An observation that somebody else put there is shown; it is let go with the entity, and stays."""
+    alice, bob = (entity_id(engine.store.identity.id_key, name).hex() for name in ("Alice", "Bob"))
+    tea = engine.edges(alice, direction=Direction.IN, types=["part_of"])
+    engine.apply([Link(edge.src, "part_of", bob) for edge in tea])
+    assert set(graph.open_nodes(["Bob"]).entities[0].observations) == set(ALICE.observations)
+    assert graph.delete_observations([Observed("Bob", ("likes tea",))]).count == 1
+    graph.delete_entities(["Bob"])
+    assert graph.read_graph() == Knowledge((ALICE,), ())
+
+
+def test_an_observation_that_was_revised(engine: Engine, graph: Graph) -> None:
+    """It is what it says now that is shown, found there already, and deleted."""
+    tea = engine.recall("who likes tea?").hits[0].id
+    engine.apply([Revise(tea, content="likes coffee")])
+    assert graph.open_nodes(["Alice"]).entities[0].observations[0] == "likes coffee"
+    assert graph.add_observations([Observed("Alice", ("likes coffee", "likes tea"))])[0].contents == (
+        "likes tea",
+    )
+    assert graph.delete_observations([Observed("Alice", ("likes coffee",))]).count == 1
+    assert graph.read_graph().entities[0].observations == ("lives in Bern", "likes tea")
+
+
+def test_hidden_ends_hide_relations(engine: Engine, graph: Graph) -> None:
+    """A relation to an entity that was tombstoned otherwise is not shown, and comes back with it."""
+    alice = entity_id(engine.store.identity.id_key, "Alice").hex()
+    engine.apply([Tombstone(alice)])
+    assert graph.read_graph() == Knowledge((BOB,), ())
+    graph.create_entities([ALICE])
+    assert len(graph.read_graph().relations) == 2
+
+
+def test_a_relation_to_itself_is_a_sentence(engine: Engine, graph: Graph) -> None:
+    """No edge can be one: an atom says it, in words that can be recalled."""
+    graph.create_relations([Relation("Bob", "is proud of", "Bob")])
+    assert found(engine, "self-relation") == ["Bob is proud of Bob"]
+    assert graph.read_graph().relations[-1] == Relation("Bob", "is proud of", "Bob")
+    assert graph.delete_relations([Relation("Bob", "is proud of", "Bob")]).count == 1
+    assert found(engine, "self-relation") == []
+
+
+def test_types_that_can_be_predicates_are(engine: Engine, graph: Graph) -> None:
+    """Any other text is kept exactly beside one that is readable."""
+    made = {edge.type for edge in _relations(engine)}
+    assert "knows" in made
+    assert any(name.startswith("works_with.") for name in made)
+
+
+def _relations(engine: Engine) -> list[Edge]:
+    ids = [entity_id(engine.store.identity.id_key, name).hex() for name in ("Alice", "Bob")]
+    return [edge for atom in ids for edge in engine.edges(atom)]
+
+
+@pytest.mark.parametrize("text", ["knows", "Knows", "", "ist größer als", "a" * 32, "a" * 33, "x.0123abcd"])
+def test_a_type_is_read_back_exactly(text: str) -> None:
+    """From its predicate and the edge's data."""
+    assert relation_type_of(*predicate_of(text)) == text
+
+
+def test_a_type_that_looks_made_is_not_taken_for_another() -> None:
+    """The predicate made for a text is no predicate of its own."""
+    predicate, _ = predicate_of("works with")
+    assert predicate_of(predicate)[0] != predicate
+
+
+def test_data_that_others_wrote_is_no_type(engine: Engine, graph: Graph) -> None:
+    """Only what `predicate_of` gives is read back; anything else is the predicate's name."""
+    alice, bob = (entity_id(engine.store.identity.id_key, name).hex() for name in ("Alice", "Bob"))
+    name = "x.0123abcd"
+    engine.apply([RegisterType(name), Link(bob, name, alice, data=pack({"predicate": "lies"}))])
+    assert graph.read_graph().relations[-1] == Relation("Bob", name, "Alice")
+
+
+def test_two_types_with_one_predicate_are_a_conflict(engine: Engine, graph: Graph) -> None:
+    """Where the edge says something else already, nothing is written over."""
+    alice, bob = (entity_id(engine.store.identity.id_key, name).hex() for name in ("Alice", "Bob"))
+    name, _ = predicate_of("is older than")
+    engine.apply([RegisterType(name), Link(alice, name, bob)])
+    given = [Relation("Alice", "is older than", "Bob")]
+    assert refuses(engine, ConflictError, graph.create_relations, given)
+    assert graph.delete_relations(given).count == 0
+
+
+def test_a_key_that_another_atom_has(engine: Engine) -> None:
+    """The second key is used; where both are taken, nothing is written."""
+    graph = Graph(engine)
+    engine.add("not an entity", key="entity:alice")
+    assert graph.create_entities([ALICE]) == (ALICE,)
+    assert graph.read_graph().entities == (ALICE,)
+    engine.add("nor this", key="entity:bob")
+    engine.add("nor that", key="entity=Bob")
+    assert refuses(engine, ConflictError, graph.create_entities, [BOB])
+
+
+BAD: list[tuple[type[EngineError], Callable[[Graph], object]]] = [
+    (InvalidInputError, lambda graph: graph.create_entities([Entity("new"), Entity("")])),
+    (InvalidInputError, lambda graph: graph.create_entities([Entity("new"), Entity("two\nlines")])),
+    (LimitError, lambda graph: graph.create_entities([Entity("x" * 257)])),
+    (LimitError, lambda graph: graph.create_entities([Entity("new", "t" * 513)])),
+    (InvalidInputError, lambda graph: graph.create_entities([Entity("new", "two\nlines")])),
+    (InvalidInputError, lambda graph: graph.create_entities([Entity("new", "", ("text", " \n"))])),
+    (LimitError, lambda graph: graph.create_entities([Entity("new", "", ("x" * (1 << 20) + "x",))])),
+    (InvalidInputError, lambda graph: graph.add_observations([Observed("Alice", ("new", ""))])),
+    (NotFoundError, lambda graph: graph.add_observations([Observed("Alice", ("new",)), Observed("No", ())])),
+    (NotFoundError, lambda graph: graph.add_observations([Observed("\udc80", ("new",))])),
+    (LimitError, lambda graph: graph.create_relations([Relation("Alice", "x" * 1025, "Bob")])),
+    (InvalidInputError, lambda graph: graph.create_relations([Relation("Alice", "\0", "Bob")])),
+    (
+        NotFoundError,
+        lambda graph: graph.create_relations([Relation("Alice", "new", "Bob"), Relation("Bob", "new", "No")]),
+    ),
+    (InvalidInputError, lambda graph: graph.create_entities("Alice")),  # type: ignore[arg-type]
+    (InvalidInputError, lambda graph: graph.delete_entities([7])),  # type: ignore[list-item]
+    (InvalidInputError, lambda graph: graph.search_nodes("\udc80")),
+    (LimitError, lambda graph: graph.create_entities([Entity(f"e{at}") for at in range(10_001)])),
+]
+
+
+@pytest.mark.parametrize(("error", "call"), BAD)
+def test_what_cannot_be_is_refused(
+    engine: Engine, graph: Graph, error: type[EngineError], call: Callable[[Graph], object]
+) -> None:
+    """Clearly, and with nothing written, also not what was given beside it."""
+    assert refuses(engine, error, call, graph)
+
+
+def test_what_is_too_much_for_one_batch_is_done_in_several(engine: Engine) -> None:
+    """The error says so; an entity with very many observations goes in parts."""
+    graph = Graph(engine)
+    texts = [f"text {number}" for number in range(5_100)]
+    graph.create_entities([Entity("hub", "", tuple(texts[:3_000]))])
+    graph.add_observations([Observed("hub", tuple(texts[3_000:]))])
+    with pytest.raises(BatchLimitError) as caught:
+        graph.delete_entities(["hub"])
+    assert "several calls" in caught.value.hint
+    graph.delete_observations([Observed("hub", tuple(texts[:3_000]))])
+    assert graph.delete_entities(["hub"]).count == 1
+    assert graph.read_graph() == Knowledge()
+
+
+def test_deleting_what_could_not_be_is_silent(engine: Engine, graph: Graph) -> None:
+    """A name, text or type that nothing can have is simply not there."""
+    size = engine.size
+    assert graph.delete_entities(["", "\udc80", "x" * 300]).count == 0
+    assert graph.delete_observations([Observed("Alice", ("", "\udc80"))]).count == 0
+    assert graph.delete_relations([Relation("Alice", "\udc80", "Bob")]).count == 0
+    assert graph.open_nodes(["\udc80"]) == Knowledge()
+    assert engine.size == size
+
+
+def test_a_graph_over_its_budget_is_refused(graph: Graph) -> None:
+    """Reading stops as soon as the texts alone cost more; within it, all is answered."""
+    assert graph.read_graph(tokens_max=100) == graph.read_graph()
+    for read in (graph.read_graph, lambda **given: graph.open_nodes(["Alice"], **given)):
+        with pytest.raises(AnswerLimitError):
+            read(tokens_max=5)
+
+
+def test_the_actor_and_provenance_of_what_is_written() -> None:
+    """They are those that were asked for."""
+    engine = engine_on()
+    Graph(engine, actor="robot", provenance="external").create_entities([ALICE])
+    assert {item.actor for item in engine.log(1)} == {"robot"}
+    assert {item.provenance for item in map(engine.get, _ids(engine))} == {"external"}
+
+
+def _ids(engine: Engine) -> list[str]:
+    return [item.id for item in engine.find(limit=10, filters=Filters(kinds=("entity", "observation")))]
+
+
+def test_several_owners_of_one_backend_write_at_once() -> None:
+    """What one decided is decided anew where another was faster: nothing is there twice."""
+    one = engine_on()
+    other = engine_on(backend_of(one))
+    Graph(one).create_entities([ALICE])
+    assert Graph(other).create_entities([ALICE, BOB]) == (BOB,)
+    assert Graph(one).add_observations([Observed("Bob", ("x",))])[0].contents == ("x",)
+    assert Graph(other).add_observations([Observed("Bob", ("x",))])[0].contents == ()
+
+
+def test_writers_at_once(tmp_path: Path) -> None:
+    """Two that create, add and relate the same again and again: everything is there once."""
+    url = f"sqlite:{tmp_path / 'shared.db'}"
+    names = [f"entity {number}" for number in range(8)]
+    created: list[Entity] = []
+    added: list[str] = []
+
+    def write() -> None:
+        with Engine.open(url) as mine:
+            graph = Graph(mine)
+            for name in names:
+                created.extend(graph.create_entities([Entity(name)]))
+                added.extend(graph.add_observations([Observed(name, ("one", "two"))])[0].contents)
+                graph.create_relations([Relation(name, "follows", names[0])])
+
+    with ThreadPoolExecutor(2) as pool:
+        for done in [pool.submit(write), pool.submit(write)]:
+            done.result()
+    assert sorted(entity.name for entity in created) == names
+    assert sorted(added) == ["one"] * 8 + ["two"] * 8
+    with Engine.open(url) as engine:
+        found = Graph(engine).read_graph()
+        assert engine.verify().ok
+    assert [entity.observations for entity in found.entities] == [("one", "two")] * 8
+    assert len(found.relations) == 8
+
+
+def test_strings_that_are_known_to_break_things() -> None:
+    """Each is kept exactly as a name, a type and an observation, or refused with nothing written."""
+    engine = engine_on()
+    graph = Graph(engine)
+    kept: dict[str, Entity] = {}
+    for text in json.loads(needs("vectors/strings/blns.json").read_text("utf-8")):
+        entity = Entity(text, text, (text,))
+        try:
+            graph.create_entities([entity])
+            graph.create_relations([Relation(text, text, text)])
+        except InvalidInputError:
+            size = engine.size
+            assert graph.open_nodes([text]).entities == ()
+            assert engine.size == size
+        else:
+            kept[text] = entity
+    assert graph.read_graph().entities == tuple(kept.values())
+    assert [relation.type for relation in graph.read_graph().relations] == list(kept)
+    assert len(kept) > 400

@@ -1,0 +1,210 @@
+"""Servers to talk to: in this process, with the SDK's own client; as processes, raw or with that client."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+import anyio
+from mcp import Client, MCPError
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp_types import CallToolResult, TextContent
+
+from engine.engine import Engine
+from engine.mcp.definition import Profile
+from engine.mcp.lease import Lease
+from engine.mcp.profiles import profile_of, writing
+from engine.mcp.server import server_of
+
+ROOT = Path(__file__).resolve().parents[2]
+TIMEOUT = 60
+
+INITIALIZE: dict[str, Any] = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    },
+}
+INITIALIZED: dict[str, Any] = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+
+T = TypeVar("T")
+
+
+def discover(version: str = "2026-07-28", **more: Any) -> dict[str, Any]:
+    """The first message of a client of the protocol without handshakes."""
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": version,
+        "io.modelcontextprotocol/clientCapabilities": {},
+        **more,
+    }
+    return {"jsonrpc": "2.0", "id": "probe", "method": "server/discover", "params": {"_meta": meta}}
+
+
+def call(number: int, tool: str, /, **arguments: Any) -> dict[str, Any]:
+    """A message that calls a tool."""
+    params = {"name": tool, "arguments": arguments}
+    return {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a tool answered."""
+
+    fields: dict[str, Any]
+    text: str
+    is_error: bool
+
+    @classmethod
+    def of(cls, result: CallToolResult) -> Answer:
+        """From the SDK's result, whose two forms must say the same."""
+        [block] = result.content
+        assert isinstance(block, TextContent)
+        assert json.loads(block.text) == result.structured_content
+        return cls(result.structured_content, block.text, result.is_error)
+
+    @property
+    def error(self) -> dict[str, str]:
+        """What went wrong: code, message and hint."""
+        assert self.is_error
+        assert list(self.fields) == ["error"]
+        found: dict[str, str] = self.fields["error"]
+        assert list(found) == ["code", "message", "hint"]
+        return found
+
+
+class Memory:
+    """A memory behind a server in this process; each call is a client of its own."""
+
+    def __init__(self, engine: Engine, profile: Profile | None = None, *, read_only: bool = False) -> None:
+        self.engine = engine
+        self.lease = Lease(lambda: engine)
+        refused = writing("memory") if read_only else ()
+        self.server = server_of(
+            profile or profile_of("memory", read_only=read_only), self.lease, refused=refused
+        )
+
+    def ask(self, question: Callable[[Client], Awaitable[T]], mode: str = "2026-07-28") -> T:
+        """What a client of this server finds out."""
+        found: list[T] = []
+        problems: list[MCPError] = []
+
+        async def run() -> None:
+            async with Client(self.server, mode=mode) as client:
+                try:
+                    found.append(await question(client))
+                except MCPError as problem:  # bare, not in the groups of the client's tasks
+                    problems.append(problem)
+
+        anyio.run(run)
+        if problems:
+            raise problems[0]
+        return found[0]
+
+    def answers(self, *calls: tuple[str, Mapping[str, Any]]) -> list[Answer]:
+        """What the tools answer, called in order."""
+
+        async def question(client: Client) -> list[Answer]:
+            return [Answer.of(await client.call_tool(tool, dict(given))) for tool, given in calls]
+
+        return self.ask(question)
+
+    def call(self, tool: str, /, **arguments: Any) -> Answer:
+        """What one tool answers, errors too."""
+        return self.answers((tool, arguments))[0]
+
+    def found(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
+        """What one tool answers; it must not be an error."""
+        answer = self.call(tool, **arguments)
+        assert not answer.is_error, answer.text
+        return answer.fields
+
+
+def arguments(store: object, *more: str) -> list[str]:
+    """The command that serves a store."""
+    return ["-m", "engine", "mcp", "--store", str(store), *more]
+
+
+def environment(**more: str) -> dict[str, str]:
+    """The environment of a server: ours, and `more`."""
+    return {**os.environ, "PYTHONPATH": str(ROOT), **more}
+
+
+class Raw:
+    """A server process, line by line."""
+
+    def __init__(self, store: object, *more: str, **env: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, *arguments(store, *more)],
+            env=environment(**env),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        # A server that hangs must fail the test, not hang it.
+        self._limit = threading.Timer(TIMEOUT, self.process.kill)
+        self._limit.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._limit.cancel()
+        self.process.kill()
+        self.process.communicate()
+
+    def send(self, *messages: dict[str, Any] | bytes) -> None:
+        """Write messages, or what is none."""
+        assert self.process.stdin is not None
+        for message in messages:
+            raw = message if isinstance(message, bytes) else json.dumps(message).encode()
+            self.process.stdin.write(raw + b"\n")
+        self.process.stdin.flush()
+
+    def line(self) -> bytes:
+        """The next line that the server writes."""
+        assert self.process.stdout is not None
+        return self.process.stdout.readline()
+
+    def ask(self, message: dict[str, Any]) -> dict[str, Any]:
+        """What the server answers to a message."""
+        self.send(message)
+        found: dict[str, Any] = json.loads(self.line())
+        assert found["id"] == message["id"]
+        return found
+
+    def open(self) -> dict[str, Any]:
+        """Shake hands."""
+        answer = self.ask(INITIALIZE)
+        self.send(INITIALIZED)
+        return answer
+
+    def end(self) -> tuple[int, bytes, bytes]:
+        """Close the input; the exit code and what was still written to stdout and stderr."""
+        out, err = self.process.communicate(timeout=TIMEOUT)
+        return self.process.returncode, out, err
+
+
+@asynccontextmanager
+async def connected(store: object, *more: str, mode: str = "auto") -> AsyncIterator[Client]:
+    """The SDK's client of a server process of its own."""
+    server = StdioServerParameters(
+        command=sys.executable, args=arguments(store, *more), env=environment(), cwd=ROOT
+    )
+    with anyio.fail_after(TIMEOUT), Path(os.devnull).open("w") as nowhere:
+        async with Client(stdio_client(server, errlog=nowhere), mode=mode) as client:
+            yield client

@@ -1,0 +1,181 @@
+"""Arguments that break a rule, and whatever else may come: refused by name, or answered; never a crash."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.engine import Engine
+from engine.errors import CorruptionError, EngineError, InvalidInputError
+from engine.mcp.arguments import Checker
+from engine.mcp.definition import Profile, Tool
+from engine.mcp.exploring import RECALL
+from engine.mcp.tools import PROFILE
+from tests.mcp.support import Answer, Memory
+from tests.shared import needs
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    max_leaves=8,
+)
+TOOL = st.sampled_from(PROFILE.tools)
+
+
+@st.composite
+def calls(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
+    """A tool, and arguments that have its names and anything at all as values."""
+    tool = draw(TOOL)
+    names = st.sampled_from([*tool.input["properties"], "other"])
+    value = JSON | st.sampled_from(["kettle", ["a"], 0, 1, 5, 100, 20_000])
+    return tool.name, draw(st.dictionaries(names, value, max_size=6))
+
+
+@settings(max_examples=60)
+@given(st.lists(calls(), min_size=1, max_size=4))
+def test_whatever_the_arguments_a_tool_answers_or_refuses(made: list[tuple[str, dict[str, Any]]]) -> None:
+    """JSON in two equal forms, or an error with a code, a message and a hint; never the unexpected one."""
+    with Engine.open("memory:") as engine:
+        memory = Memory(engine)
+        memory.found("remember", text="A kettle.")
+        for answer in memory.answers(*made):
+            if answer.is_error:
+                assert answer.error["code"] in {"invalid", "limit", "not_found", "conflict", "refused"}
+                assert answer.error["message"]
+            else:
+                assert answer.fields["cost_tokens"] > 0
+        assert engine.verify().ok
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "message"),
+    [
+        ("explore_recall", {}, "the arguments lacks query"),
+        ("explore_recall", {"query": 5}, "query is not of type string"),
+        ("explore_recall", {"query": "a", "limit": 51}, "limit is over 50"),
+        ("explore_recall", {"query": "a", "limit": 0}, "limit is under 1"),
+        ("explore_recall", {"query": "a", "limit": True}, "limit is not of type integer"),
+        ("explore_recall", {"query": "a", "budget_tokens": 20_001}, "budget_tokens is over 20000"),
+        ("explore_recall", {"query": "a", "path": "/etc"}, "there: no argument is called 'path'"),
+        ("explore_recall", {"query": "a" * 4001}, "query is longer than 4000 characters"),
+        ("explore_recall", {"query": "a\0b"}, "query has U+0000 at character 1"),
+        ("explore_recall", {"query": "\ufffe"}, "query has U+FFFE at character 0"),
+        ("explore_neighbors", {"node": "a", "direction": "up"}, "direction is not one of out, in, both"),
+        ("remember", {"text": "a" * 1_000_000}, "text is longer than 65536 characters"),
+        ("remember", {"text": "a", "tags": ["b", 5]}, "tags[1] is not of type string"),
+        ("remember", {"text": "a", "tags": ["b"] * 65}, "tags has more than 64 items"),
+        ("remember", {"text": "a", "tags": ["b\0"]}, "tags has U+0000 at character 1"),
+        ("revise", {"id": "abcd"}, "the arguments are too few: give at least 2"),
+        ("forget", {"id": "abcd"}, "the arguments lacks reason"),
+        ("prove", {"claims": ["atom"] * 17}, "claims has more than 16 items"),
+    ],
+)
+def test_a_wrong_argument_is_named(
+    memory: Memory, tool: str, arguments: dict[str, Any], message: str
+) -> None:
+    """The message says which and why, and nothing is written."""
+    size = memory.engine.size
+    answer = memory.call(tool, **arguments)
+    assert (answer.error["code"], answer.error["message"]) == ("invalid", message)
+    assert memory.engine.size == size
+
+
+def test_a_lone_surrogate_is_refused_at_the_border() -> None:
+    """Also where a client could get one past JSON."""
+    with pytest.raises(InvalidInputError, match=r"query has U\+D800 at character 1"):
+        Checker(RECALL.input).checked({"query": "a\ud800"})
+
+
+def test_a_refusal_never_repeats_at_length_what_was_given(memory: Memory) -> None:
+    """However long a name or a value is, the error is short."""
+    for arguments in ({"query": "a" * 100_000}, {"b" * 100_000: 1, "query": "a"}, {"query": ["c"] * 10_000}):
+        answer = memory.call("explore_recall", **arguments)
+        assert answer.is_error
+        assert len(answer.text) < 500
+
+
+def fails(problem: Exception) -> Profile:
+    """A profile whose one tool raises."""
+
+    def run(engine: Engine, arguments: dict[str, Any]) -> dict[str, Any]:
+        raise problem
+
+    return Profile("test", "", (Tool("fails", "", {"type": "object"}, {"type": "object"}, run),))
+
+
+def test_an_error_of_the_engine_says_what_to_do(memory: Memory) -> None:
+    """Code, message and hint are those of the error."""
+    broken = Memory(memory.engine, fails(EngineError("it <b>broke</b>", hint="mend it")))
+    answer = broken.call("fails")
+    assert answer.error == {"code": "failure", "message": "it <b>broke</b>", "hint": "mend it"}
+    assert "<" not in answer.text
+
+
+def test_an_unexpected_error_shows_nothing_of_the_inside(
+    memory: Memory, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The client is told that it failed; the log has the traceback."""
+    broken = Memory(memory.engine, fails(RuntimeError("/secret/path is odd")))
+    with caplog.at_level(logging.ERROR):
+        answer = broken.call("fails")
+    assert answer.error["code"] == "unexpected"
+    assert "secret" not in answer.text
+    assert "/secret/path is odd" in caplog.text
+
+
+def test_a_damaged_store_is_an_error_of_the_call(memory: Memory) -> None:
+    """It names what is damaged; the server goes on."""
+    broken = Memory(memory.engine, fails(CorruptionError("row 5 is no record", hint="copy the files")))
+    assert broken.call("fails").error["code"] == "corrupt"
+
+
+def test_an_unknown_tool_is_an_error_of_the_protocol(memory: Memory) -> None:
+    """It is no answer of a tool."""
+    from mcp import MCPError
+
+    with pytest.raises(MCPError, match="there is no tool 'eval'"):
+        memory.call("eval")
+
+
+NEVER_RAW = re.compile("[<>\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+
+
+def test_naughty_strings_come_back_as_they_are_and_harmless() -> None:
+    """Each is remembered or refused; what is recalled by any verb is JSON without markup or controls."""
+    naughty = json.loads(needs("vectors/strings/blns.json").read_text(encoding="utf-8"))
+    with Engine.open("memory:") as engine:
+        memory = Memory(engine)
+        kept = {}
+        for text, answer in zip(
+            naughty, memory.answers(*(("remember", {"text": text}) for text in naughty)), strict=True
+        ):
+            assert not NEVER_RAW.search(answer.text)
+            if not answer.is_error:
+                kept[text] = answer.fields["id"]
+        assert len(kept) > 480
+        looked = memory.answers(*(("explore_expand", {"id": atom}) for atom in kept.values()))
+        assert [answer.fields["text"] for answer in looked] == list(kept)
+        asked: list[tuple[str, dict[str, Any]]] = []
+        for text, atom in kept.items():
+            asked += [
+                ("explore_recall", {"query": text}),
+                ("explore_peek", {"id": atom, "query": text}),
+                ("explore_neighbors", {"node": text[:256]}),
+                ("history", {"id": atom}),
+            ]
+        for answer in [*looked, *memory.answers(*asked)]:
+            assert_harmless(answer)
+
+
+def assert_harmless(answer: Answer) -> None:
+    """JSON, with nothing in it that could be markup or an order to a terminal."""
+    assert json.loads(answer.text) == answer.fields
+    assert not NEVER_RAW.search(answer.text)
+    if answer.is_error:
+        assert answer.error["code"] in {"invalid", "limit", "not_found", "conflict"}

@@ -1,0 +1,134 @@
+"""Several servers on one store, each a process with a client: nothing acknowledged is lost."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import anyio
+import pytest
+
+from engine.engine import Engine
+from tests.mcp.support import TIMEOUT, Answer, Raw, call, connected, environment
+from tests.support.leveldb import LEVELDB
+
+WRITES = 40
+
+
+def engine_command(store: str, *args: str) -> subprocess.CompletedProcess[str]:
+    """Another process of the command line, on the same store."""
+    return subprocess.run(
+        [sys.executable, "-m", "engine", *args, "--store", store],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("kind", [LEVELDB, "sqlite"])
+def test_two_clients_write_to_one_store_at_the_same_time(tmp_path: Path, kind: str) -> None:
+    """Both go on, each finds what the other kept, and the store is what its journal says."""
+    store = f"{kind}:{tmp_path / 'store'}"
+    kept: list[str] = []
+
+    async def write(name: str) -> None:
+        async with connected(store) as client:
+            for number in range(WRITES):
+                text = f"{name} keeps the note {number} about kettles."
+                answer = Answer.of(await client.call_tool("remember", {"text": text}))
+                assert not answer.is_error, answer.text
+                kept.append(answer.fields["id"])
+            other = "second" if name == "first" else "first"
+            found = Answer.of(await client.call_tool("explore_recall", {"query": f"{other} keeps kettles"}))
+            assert found.fields["hints"]
+
+    async def run() -> None:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(write, "first")
+            tasks.start_soon(write, "second")
+
+    anyio.run(run)
+    assert len(set(kept)) == 2 * WRITES
+    with Engine.open(store, create=False) as engine:
+        assert {engine.get(atom).id for atom in kept} == set(kept)
+        assert engine.verify().ok
+
+
+@pytest.mark.parametrize("kind", [LEVELDB, "sqlite"])
+def test_a_server_that_is_killed_loses_nothing_that_it_acknowledged(tmp_path: Path, kind: str) -> None:
+    """SIGKILL in the middle of its writes: the other server goes on, and everything said to be kept is."""
+    store = f"{kind}:{tmp_path / 'store'}"
+    kept: list[str] = []
+
+    def write(server: Raw, name: str, killed: threading.Event | None) -> None:
+        server.open()
+        for number in range(10_000):
+            try:
+                server.send(call(number, "remember", text=f"{name} keeps the note {number}."))
+                line = server.line()
+            except OSError:
+                return
+            if not line:
+                return
+            answer = json.loads(line)["result"]
+            assert not answer["isError"], answer
+            kept.append(answer["structuredContent"]["id"])
+            if killed is not None and killed.is_set() and number >= WRITES:
+                return
+
+    killed = threading.Event()
+    with Raw(store) as doomed, Raw(store) as other:
+        threads = [
+            threading.Thread(target=write, args=(doomed, "doomed", None)),
+            threading.Thread(target=write, args=(other, "other", killed)),
+        ]
+        for thread in threads:
+            thread.start()
+        while len(kept) < 2 * WRITES and all(thread.is_alive() for thread in threads):
+            threads[0].join(0.005)
+        doomed.process.kill()
+        threads[0].join(TIMEOUT)
+        killed.set()
+        threads[1].join(TIMEOUT)
+        assert not any(thread.is_alive() for thread in threads)
+        assert other.ask(call(0, "status"))["result"]["isError"] is False
+        assert other.end()[0] == 0
+    with Engine.open(store, create=False) as engine:
+        assert {engine.get(atom).id for atom in kept} == set(kept)
+    verified = engine_command(store, "verify-root")
+    assert verified.returncode == 0, verified.stderr
+
+
+@pytest.mark.parametrize("kind", [LEVELDB, "sqlite"])
+def test_the_command_line_works_beside_a_server_in_constant_use(tmp_path: Path, kind: str) -> None:
+    """`engine recall` and `engine add` get the store while a client never stops asking."""
+    store = f"{kind}:{tmp_path / 'store'}"
+    stop = threading.Event()
+
+    def ask(server: Raw) -> None:
+        number = 10
+        while not stop.is_set():
+            assert server.ask(call(number, "status"))["result"]["isError"] is False
+            number += 1
+
+    with Raw(store) as server:
+        server.open()
+        server.ask(call(2, "remember", text="The kettle is descaled on Mondays."))
+        thread = threading.Thread(target=ask, args=(server,))
+        thread.start()
+        try:
+            recalled = engine_command(store, "recall", "kettle", "--wait", "10")
+            added = engine_command(store, "add", "Tea needs water.", "--wait", "10")
+        finally:
+            stop.set()
+            thread.join(TIMEOUT)
+        assert (recalled.returncode, added.returncode) == (0, 0), recalled.stderr + added.stderr
+        assert "Mondays" in recalled.stdout
+        found = server.ask(call(5, "explore_recall", query="tea water"))["result"]["structuredContent"]
+        assert found["hints"]
+        assert server.end()[0] == 0

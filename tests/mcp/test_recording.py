@@ -1,0 +1,118 @@
+"""The tools that append events, through the SDK's client."""
+
+from __future__ import annotations
+
+from engine.engine import Engine
+from proofs.leaves import State
+from tests.mcp.support import Memory
+
+LONG = "The kettle in the kitchen is descaled on Mondays with half a cup of vinegar and rinsed twice."
+
+
+def test_remembering_twice_changes_nothing(memory: Memory) -> None:
+    """The second time, the id is the same and no event is appended."""
+    first = memory.found("remember", text=LONG)
+    size = memory.engine.size
+    second = memory.found("remember", text=LONG)
+    assert (first["changed"], second["changed"]) == (True, False)
+    assert first["id"] == second["id"]
+    assert memory.engine.size == size
+
+
+def test_remember_keeps_all_that_is_given(memory: Memory) -> None:
+    """Title, tags, source, kind and key are recorded, by the actor of the server."""
+    given = {"title": "Tea", "tags": ["a", "b"], "source": "tea.md", "kind": "fact", "key": "tea"}
+    atom = memory.engine.get(memory.found("remember", text=LONG, **given)["id"])
+    assert (atom.content, atom.title, list(atom.tags)) == (LONG, "Tea", ["a", "b"])
+    assert (atom.source, atom.kind, atom.key) == ("tea.md", "fact", "tea")
+    assert memory.engine.history(atom.id)[0].actor == "agent"
+
+
+def test_remember_tells_what_says_almost_the_same(memory: Memory) -> None:
+    """A text that was recalled and is kept again with other spaces is near the first."""
+    first = memory.found("remember", text=LONG, title="Kettle")["id"]
+    near = memory.found("remember", text=LONG.replace(" ", "  "), title="Kettle")["near"]
+    assert [(one["id"], one["title"]) for one in near] == [(first, "Kettle")]
+    assert near[0]["text"].startswith("The kettle in the kitchen")
+
+
+def test_another_text_under_the_same_key_is_a_conflict(memory: Memory) -> None:
+    """The caller's name for an atom stays with its first text."""
+    memory.found("remember", text="one", key="mine")
+    assert memory.call("remember", text="two", key="mine").error["code"] == "conflict"
+
+
+def test_revise_changes_what_is_given_and_nothing_else(memory: Memory, kettle: str) -> None:
+    """A new text keeps the tags; new tags keep the text; ids may be shortened."""
+    assert memory.found("revise", id=kettle[:8], text="It broke.")["changed"]
+    atom = memory.engine.get(kettle)
+    assert (atom.content, atom.title, list(atom.tags)) == ("It broke.", "Kettle", ["chores", "Kitchen"])
+    memory.found("revise", id=kettle, tags=["broken"])
+    assert list(memory.engine.get(kettle).tags) == ["broken"]
+    assert not memory.found("revise", id=kettle, tags=["broken"])["changed"]
+
+
+def test_tag_adds_and_removes(memory: Memory, kettle: str) -> None:
+    """Both in one call; the second time it changes nothing."""
+    given = {"id": kettle, "add": ["metal"], "remove": ["chores"]}
+    assert memory.found("tag", **given)["changed"]
+    assert list(memory.engine.get(kettle).tags) == ["Kitchen", "metal"]
+    assert not memory.found("tag", **given)["changed"]
+
+
+def test_relate_says_which_atom_says_so(memory: Memory, kettle: str) -> None:
+    """The source may be shortened, and is named with the triple."""
+    memory.found("relate", subject="kettle", predicate="needs", object="vinegar", source=kettle[:8])
+    [triple] = memory.found("explore_neighbors", node="kettle", direction="out")["triples"]
+    assert kettle.startswith(triple["source"])
+
+
+def test_forget_hides_and_keeps(memory: Memory, kettle: str) -> None:
+    """The atom is tombstoned for the reason given; a second time changes nothing."""
+    answer = memory.found("forget", id=kettle, reason="it broke")
+    assert (answer["changed"], answer["state"]) == (True, "tombstoned")
+    atom = memory.engine.get(kettle)
+    assert atom.state is State.TOMBSTONED
+    assert atom.tombstone is not None
+    assert atom.tombstone.reason == "it broke"
+    assert not memory.found("forget", id=kettle, reason="it broke")["changed"]
+
+
+def test_what_was_forgotten_is_not_remembered_unawares(memory: Memory, kettle: str) -> None:
+    """The same text again says that it is tombstoned, and does not bring it back."""
+    text = memory.engine.get(kettle).content
+    memory.found("forget", id=kettle, reason="it broke")
+    answer = memory.found("remember", text=text, source="notes/tea.md")
+    assert (answer["id"], answer["changed"], answer["state"]) == (kettle, False, "tombstoned")
+
+
+def test_a_server_that_only_reads_offers_and_does_nothing_else(memory: Memory, kettle: str) -> None:
+    """The tools that write are not listed; called all the same, they are refused by name."""
+    reader = Memory(memory.engine, read_only=True)
+    listed = {tool.name for tool in reader.ask(lambda client: client.list_tools()).tools}
+    assert listed == {
+        "explore_recall",
+        "explore_peek",
+        "explore_expand",
+        "explore_neighbors",
+        "history",
+        "prove",
+        "status",
+    }
+    size = memory.engine.size
+    for tool in ("remember", "revise", "tag", "relate", "forget"):
+        assert reader.call(tool, text="x", id=kettle).error["code"] == "refused"
+    assert memory.engine.size == size
+    assert reader.found("explore_expand", id=kettle)["id"] == kettle
+
+
+def test_everything_written_over_mcp_verifies() -> None:
+    """After all tools that write, the store is exactly what its journal says."""
+    with Engine.open("memory:") as engine:
+        memory = Memory(engine)
+        atom = memory.found("remember", text=LONG)["id"]
+        memory.found("revise", id=atom, text="Shorter.")
+        memory.found("tag", id=atom, add=["x"])
+        memory.found("relate", subject="a", predicate="is", object="b", source=atom)
+        root = memory.found("forget", id=atom, reason="done")["root"]
+        assert engine.verify(expect=root).ok

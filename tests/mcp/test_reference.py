@@ -1,0 +1,259 @@
+"""The profile `reference`: a scripted session with the SDK's client, every result whole."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # it ships no type hints
+from mcp import Client, MCPError
+
+from engine.engine import Engine
+from engine.knowledge import Entity, Graph, Relation
+from engine.mcp import reference
+from engine.mcp.profiles import profile_of
+from tests.engine.support import unchanged_by
+from tests.mcp.support import Memory
+
+MODES = ["2026-07-28", "legacy"]
+
+ALICE = {"name": "Alice", "entityType": "person", "observations": ["likes tea", "says <hi> & „grüezi“"]}
+BOB = {"name": "Bob", "entityType": "", "observations": []}
+KNOWS = {"from": "Alice", "to": "Bob", "relationType": "knows"}
+WORKS = {"from": "Bob", "to": "Bob", "relationType": "works for"}
+
+SESSION: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+    ("create_entities", {"entities": [ALICE, BOB, ALICE]}, {"entities": [ALICE, BOB]}),
+    ("create_entities", {"entities": [BOB]}, {"entities": []}),
+    ("create_relations", {"relations": [KNOWS, WORKS, KNOWS]}, {"relations": [KNOWS, WORKS]}),
+    ("create_relations", {"relations": [KNOWS]}, {"relations": []}),
+    (
+        "add_observations",
+        {
+            "observations": [
+                {"entityName": "Bob", "contents": ["sleeps", "barks"]},
+                {"entityName": "Alice", "contents": ["likes tea"]},
+            ]
+        },
+        {
+            "results": [
+                {"entityName": "Bob", "addedObservations": ["sleeps", "barks"]},
+                {"entityName": "Alice", "addedObservations": []},
+            ]
+        },
+    ),
+    (
+        "read_graph",
+        {},
+        {
+            "entities": [ALICE, BOB | {"observations": ["sleeps", "barks"]}],
+            "relations": [KNOWS, WORKS],
+        },
+    ),
+    ("search_nodes", {"query": "TEA"}, {"entities": [ALICE], "relations": [KNOWS]}),
+    ("search_nodes", {"query": "nowhere"}, {"entities": [], "relations": []}),
+    ("open_nodes", {"names": ["Alice", "Carol"]}, {"entities": [ALICE], "relations": [KNOWS]}),
+    (
+        "delete_observations",
+        {
+            "deletions": [
+                {"entityName": "Bob", "observations": ["barks", "flies"]},
+                {"entityName": "Carol", "observations": ["sings"]},
+            ]
+        },
+        {"success": True, "message": "Deleted 1 of 3 observations. Entities not found: Carol"},
+    ),
+    (
+        "delete_observations",
+        {"deletions": [{"entityName": "Bob", "observations": ["barks", "sleeps"]}]},
+        {"success": True, "message": "Deleted 1 of 2 observations."},
+    ),
+    (
+        "delete_observations",
+        {"deletions": [{"entityName": "Alice", "observations": ["likes tea"]}]},
+        {"success": True, "message": "Observations deleted successfully"},
+    ),
+    (
+        "delete_relations",
+        {"relations": [WORKS, KNOWS | {"relationType": "hates"}]},
+        {"success": True, "message": "Deleted 1 of 2 relations. The rest matched nothing."},
+    ),
+    (
+        "delete_relations",
+        {"relations": [KNOWS]},
+        {"success": True, "message": "Relations deleted successfully"},
+    ),
+    (
+        "delete_entities",
+        {"entityNames": ["Alice", "Carol", "Dave"]},
+        {"success": True, "message": "Deleted 1 of 3 entities. Not found: Carol, Dave"},
+    ),
+    (
+        "delete_entities",
+        {"entityNames": ["Bob"]},
+        {"success": True, "message": "Entities deleted successfully"},
+    ),
+    ("read_graph", {}, {"entities": [], "relations": []}),
+]
+"""Tool, arguments, and the structured content of its answer."""
+
+
+@pytest.fixture
+def memory() -> Iterator[Memory]:
+    """An empty memory behind the profile."""
+    with Engine.open("memory:", actor="agent") as engine:
+        yield Memory(engine, profile_of("reference"))
+
+
+def expected_text(fields: dict[str, Any]) -> str:
+    """The text that goes with structured content: a message, the only list in it, or all of it."""
+    if "message" in fields:
+        return str(fields["message"])
+    value = next(iter(fields.values())) if len(fields) == 1 else fields
+    return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def called(memory: Memory, tool: str, mode: str = MODES[0], /, **arguments: Any) -> tuple[Any, str, bool]:
+    """Structured content, text, and whether it is an error."""
+
+    async def question(client: Client) -> tuple[Any, str, bool]:
+        result = await client.call_tool(tool, arguments)
+        return result.structured_content, result.content[0].text, result.is_error  # type: ignore[union-attr]
+
+    return memory.ask(question, mode)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_session(memory: Memory, mode: str) -> None:
+    """Every answer is that of the memory server, in both of its forms and both eras of the protocol."""
+    for tool, arguments, fields in SESSION:
+        assert called(memory, tool, mode, **arguments) == (fields, expected_text(fields), False), tool
+
+
+def test_the_tools_are_the_nine(memory: Memory) -> None:
+    """By name; all arguments are required; what deletes says so."""
+
+    async def question(client: Client) -> list[Any]:
+        return list((await client.list_tools()).tools)
+
+    tools = memory.ask(question)
+    assert [tool.name for tool in tools] == [
+        "create_entities",
+        "create_relations",
+        "add_observations",
+        "delete_entities",
+        "delete_observations",
+        "delete_relations",
+        "read_graph",
+        "search_nodes",
+        "open_nodes",
+    ]
+    for schema in (tool.input_schema for tool in tools):
+        assert list(schema.get("properties", ())) == schema.get("required", [])
+    assert [tool.name for tool in tools if tool.annotations.destructive_hint] == [
+        "delete_entities",
+        "delete_observations",
+        "delete_relations",
+    ]
+    assert [tool.name for tool in tools if tool.annotations.read_only_hint] == [
+        "read_graph",
+        "search_nodes",
+        "open_nodes",
+    ]
+
+
+def test_answers_meet_their_schemas() -> None:
+    """Those of the session, each against the schema of its tool."""
+    tools = {tool.name: tool for tool in reference.PROFILE.tools}
+    for name, arguments, fields in SESSION:
+        Draft202012Validator(tools[name].input).validate(arguments)
+        Draft202012Validator(tools[name].output).validate(fields)
+
+
+def test_the_resource_is_the_whole_graph(memory: Memory) -> None:
+    """As JSON, like the text of `read_graph`."""
+    called(memory, "create_entities", entities=[ALICE])
+
+    async def question(client: Client) -> tuple[list[str], Any]:
+        listed = [str(one.uri) for one in (await client.list_resources()).resources]
+        return listed, (await client.read_resource("memory://knowledge-graph")).contents[0]
+
+    listed, content = memory.ask(question)
+    assert listed == ["memory://knowledge-graph"]
+    assert content.mime_type == "application/json"
+    assert content.text == called(memory, "read_graph")[1]
+
+
+def test_a_missing_entity_is_an_error_that_names_it(memory: Memory) -> None:
+    """In the memory server's words; nothing is written."""
+    called(memory, "create_entities", entities=[ALICE])
+    for tool, arguments in (
+        ("create_relations", {"relations": [KNOWS]}),
+        ("add_observations", {"observations": [{"entityName": "Bob", "contents": ["x"]}]}),
+    ):
+        fields, _, is_error = called(memory, tool, **arguments)
+        assert is_error
+        assert fields["error"]["message"] == "Entity with name Bob not found"
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("create_entities", {"entities": [BOB | {"name": ""}]}),
+        ("create_entities", {"entities": [BOB, ALICE | {"observations": [" "]}]}),
+        ("create_entities", {"entities": [{"name": "Bob"}]}),
+        ("create_entities", {"entities": "Bob"}),
+        ("create_relations", {"relations": [KNOWS | {"to": None}]}),
+        ("search_nodes", {"query": "x" * 2049}),
+        ("search_nodes", {}),
+    ],
+)
+def test_what_cannot_be_is_an_error(memory: Memory, tool: str, arguments: dict[str, Any]) -> None:
+    """And nothing is written."""
+
+    def call() -> None:
+        assert called(memory, tool, **arguments)[2]
+
+    assert unchanged_by(memory.engine, call)
+
+
+def test_answers_have_a_bound(memory: Memory) -> None:
+    """What would cost more is an error that says what to do; less is answered whole."""
+    entities = [Entity(f"entity {at}", "thing", ("a few words " * 10,)) for at in range(600)]
+    Graph(memory.engine).create_entities(entities)
+    Graph(memory.engine).create_relations(
+        [Relation("entity 7", f"knows {at}", f"entity {at}") for at in range(9)]
+    )
+    for tool, arguments, hint in (
+        ("read_graph", {}, "search_nodes or open_nodes"),
+        ("search_nodes", {"query": "few"}, "fewer"),
+        ("open_nodes", {"names": [entity.name for entity in entities]}, "fewer"),
+    ):
+        fields, _, is_error = called(memory, tool, **arguments)
+        assert is_error
+        assert fields["error"]["code"] == "limit"
+        assert hint in fields["error"]["hint"]
+    found = called(memory, "search_nodes", query="entity 599")[0]
+    assert [entity["name"] for entity in found["entities"]] == ["entity 599"]
+    assert len(called(memory, "open_nodes", names=["entity 7"])[0]["relations"]) == 9
+
+    async def resource(client: Client) -> None:
+        with pytest.raises(MCPError, match="20,000 tokens"):
+            await client.read_resource("memory://knowledge-graph")
+
+    memory.ask(resource)
+
+
+def test_the_bound_counts_the_layout_too(memory: Memory) -> None:
+    """Short names by the thousand cost little, and much as they are laid out."""
+    Graph(memory.engine).create_entities([Entity(f"e{at}") for at in range(1_000)])
+    assert Graph(memory.engine).read_graph(tokens_max=5_000).entities
+    assert called(memory, "read_graph")[2]
+
+
+def test_reading_only() -> None:
+    """With --read-only there are the three tools that read."""
+    tools = profile_of("reference", read_only=True).tools
+    assert [tool.name for tool in tools] == ["read_graph", "search_nodes", "open_nodes"]

@@ -1,0 +1,98 @@
+"""Resources and prompts, through the SDK's client."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from mcp import Client, MCPError
+from mcp_types import TextContent, TextResourceContents
+
+from tests.mcp.support import Memory
+
+
+def read(memory: Memory, uri: str) -> str:
+    """The text of a resource."""
+
+    async def question(client: Client) -> str:
+        [content] = (await client.read_resource(uri)).contents
+        assert isinstance(content, TextResourceContents)
+        assert content.uri == uri
+        return content.text
+
+    return memory.ask(question)
+
+
+def test_resources_are_listed(memory: Memory) -> None:
+    """Two that are always there, and one for each atom."""
+    found = memory.ask(lambda client: client.list_resources())
+    assert [one.uri for one in found.resources] == ["engine://memory/status", "engine://memory/checkpoint"]
+    templates = memory.ask(lambda client: client.list_resource_templates())
+    assert [one.uri_template for one in templates.resource_templates] == ["engine://memory/atom/{id}"]
+
+
+def test_an_atom_is_read_by_its_id(memory: Memory, kettle: str) -> None:
+    """Whole or shortened."""
+    for given in (kettle, kettle[:8]):
+        found = json.loads(read(memory, f"engine://memory/atom/{given}"))
+        assert (found["id"], found["title"]) == (kettle, "Kettle")
+
+
+def test_status_is_what_the_tool_says(memory: Memory, kettle: str) -> None:
+    """The same numbers, of the same memory."""
+    assert json.loads(read(memory, "engine://memory/status")) == memory.found("status")
+
+
+def test_the_latest_checkpoint_is_read_from_the_journal(memory: Memory, kettle: str) -> None:
+    """None is there at first; then its root, and how many events it is of."""
+    assert "No checkpoint is recorded" in read(memory, "engine://memory/checkpoint")
+    before = memory.engine.root()
+    memory.engine.checkpoint()
+    memory.found("remember", text="after")
+    lines = dict(line.split(" ") for line in read(memory, "engine://memory/checkpoint").splitlines())
+    assert lines == {
+        "store": memory.engine.status().store_id,
+        "size": str(before.size),
+        "root": before.root,
+        "seq": str(before.size),
+    }
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "engine://memory/atom/",
+        "engine://memory/atom/ffffffff",
+        "engine://memory/atom/../status",
+        "engine://memory/nothing",
+        "file:///etc/passwd",
+        "https://example.com/",
+    ],
+)
+def test_what_is_not_there_is_an_error(memory: Memory, kettle: str, uri: str) -> None:
+    """Nothing but the memory is ever read."""
+    with pytest.raises(MCPError, match=r"no resource|no atom|not a UUID"):
+        read(memory, uri)
+
+
+def test_prompts_carry_what_they_are_given(memory: Memory) -> None:
+    """Both are listed with their arguments, and hold them."""
+    found = memory.ask(lambda client: client.list_prompts()).prompts
+    assert {prompt.name: [one.name for one in prompt.arguments or ()] for prompt in found} == {
+        "explore": ["query"],
+        "remember": ["text"],
+    }
+    for prompt, argument in (("explore", "query"), ("remember", "text")):
+
+        async def question(client: Client, prompt: str = prompt, argument: str = argument) -> str:
+            [message] = (await client.get_prompt(prompt, {argument: "{0} %s <b>"})).messages
+            assert isinstance(message.content, TextContent)
+            return message.content.text
+
+        assert "{0} %s <b>" in memory.ask(question)
+
+
+def test_a_prompt_without_its_argument_is_refused(memory: Memory) -> None:
+    """The argument is named."""
+    with pytest.raises(MCPError, match="needs query"):
+        memory.ask(lambda client: client.get_prompt("explore", {}))

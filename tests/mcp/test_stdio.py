@@ -1,0 +1,243 @@
+"""A server process on stdin and stdout: what goes over the wire, and how it begins and ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from engine.engine import Engine
+from engine.mcp.front import first_answer
+from engine.mcp.tools import PROFILE
+from engine.mcp.wire import LINE_BYTES_MAX
+from tests.mcp.support import INITIALIZE, INITIALIZED, Answer, Raw, call, connected, discover
+from tests.shared import needs
+
+LIST: dict[str, Any] = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+HARMFUL = re.compile(rb"[<>\x00-\x1f\x7f]")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """Where a store may be made."""
+    return tmp_path / "store"
+
+
+def fields(answer: dict[str, Any]) -> dict[str, Any]:
+    """The structured content of a raw answer of a tool."""
+    found: dict[str, Any] = answer["result"]["structuredContent"]
+    assert json.loads(answer["result"]["content"][0]["text"]) == found
+    return found
+
+
+def test_options_for_people_put_nothing_beside_the_messages(store: Path) -> None:
+    """`--json` changes nothing: what is on stdout is JSON-RPC."""
+    with Raw(store, "--json") as server:
+        server.open()
+        assert "result" in server.ask(LIST)
+        assert server.end() == (0, b"", b"")
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto", "2026-07-28"])
+def test_a_client_of_any_protocol_is_served(store: Path, mode: str) -> None:
+    """The SDK's client lists the tools, keeps a text and finds it, on a store made when it was needed."""
+
+    async def run() -> None:
+        async with connected(store, mode=mode) as client:
+            assert not store.exists()
+            assert len((await client.list_tools()).tools) == 12
+            assert not store.exists()
+            kept = Answer.of(await client.call_tool("remember", {"text": "The kettle is descaled."}))
+            found = Answer.of(await client.call_tool("explore_recall", {"query": "kettle"}))
+            assert kept.fields["id"].startswith(found.fields["hints"][0]["id"])
+
+    anyio.run(run)
+    with Engine.open(str(store), create=False) as engine:
+        assert engine.verify().ok
+
+
+@pytest.mark.parametrize("first", [INITIALIZE, discover(), discover("2031-01-01")])
+def test_the_first_answer_is_the_fronts_and_comes_once(store: Path, first: dict[str, Any]) -> None:
+    """The SDK answers the same message again, and that is dropped without a word."""
+    with Raw(store) as server:
+        answer = server.ask(first)
+        assert answer == first_answer(PROFILE, first)
+        code, out, err = server.end()
+    assert (code, out, err) == (0, b"", b"")
+
+
+def test_messages_that_come_before_the_first_answer_are_answered_in_turn(store: Path) -> None:
+    """A client may send everything at once, and close: whatever it asked is answered."""
+    with Raw(store) as server:
+        server.send(INITIALIZE, INITIALIZED, LIST, call(3, "status"))
+        code, out, err = server.end()
+    assert (code, err) == (0, b"")
+    assert {json.loads(line)["id"] for line in out.splitlines()} >= {1, 2}
+
+
+def test_only_messages_are_written_to_stdout_and_all_of_them_are_utf8(store: Path) -> None:
+    """Whatever the locale says, and whatever is in the texts; nothing that a terminal might obey."""
+    text = "kettle é 茶 🫖 <b>bold</b> \x1b[31m \x7f \x9b \u202e end"
+    with Raw(store, LC_ALL="C", LANG="C", PYTHONIOENCODING="cp1252", PYTHONUTF8="0") as server:
+        server.open()
+        server.send(call(5, "remember", text=text))
+        raw = server.line()
+        atom = fields(json.loads(raw))["id"]
+        for number, asked in enumerate(
+            [
+                ("explore_recall", {"query": "kettle"}),
+                ("explore_peek", {"id": atom}),
+                ("explore_expand", {"id": atom}),
+                ("history", {"id": atom}),
+                ("explore_neighbors", {"node": "kettle <b>"}),
+            ],
+            start=10,
+        ):
+            server.send(call(number, asked[0], **asked[1]))
+            raw = server.line()
+            assert not HARMFUL.search(raw.removesuffix(b"\n"))
+            assert not re.search("[\x80-\x9f\u2028\u2029\u202a-\u202e]", raw.decode())
+            found = json.loads(raw)
+            if asked[0] == "explore_expand":
+                assert fields(found)["text"] == text
+        code, out, _ = server.end()
+    assert (code, out) == (0, b"")
+
+
+def test_naughty_strings_go_over_the_wire_one_line_each(store: Path) -> None:
+    """Each of them, remembered and expanded by a process, is one line of JSON, and comes back as it was."""
+    naughty = [
+        text for text in json.loads(needs("vectors/strings/blns.json").read_text("utf-8")) if text.strip()
+    ]
+    with Raw(store) as server:
+        server.open()
+        for number, text in enumerate(naughty, start=10):
+            server.send(call(number, "remember", text=text))
+            raw = server.line()
+            assert not HARMFUL.search(raw.removesuffix(b"\n"))
+            answer = json.loads(raw)
+            assert answer["id"] == number
+            if not answer["result"]["isError"]:
+                looked = server.ask(
+                    call(-number, "explore_expand", id=fields(answer)["id"], budget_tokens=20000)
+                )
+                assert fields(looked)["text"] == text
+
+
+@pytest.mark.parametrize(
+    ("line", "given"),
+    [
+        (b"this is no JSON", None),
+        (b"[1, 2]", None),
+        (b'"text"', None),
+        (b"[" * 100_000, None),
+        (b'{"jsonrpc": "2.0", "id": 7, "method": "\xc0\xaf"}', None),
+        (b'{"jsonrpc": "2.0", "id": 7, "method": 5}', 7),
+        (b'{"jsonrpc": "1.0", "id": 7, "method": "tools/list"}', 7),
+        (b'{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "\\ud800"}}', 7),
+        (b'{"jsonrpc": "2.0", "id": 7, "method": "tools/list", "params": 5}', 7),
+        (b"x" * (LINE_BYTES_MAX + 10), None),
+    ],
+)
+def test_what_is_no_message_is_answered_with_an_error(store: Path, line: bytes, given: int | None) -> None:
+    """The client hears of it, before the first message and after; the server goes on."""
+    with Raw(store) as server:
+        server.send(line)
+        assert json.loads(server.line())["error"]["code"] in {-32700, -32600}
+        server.open()
+        server.send(line)
+        answer = json.loads(server.line())
+        assert answer["id"] == given
+        assert answer["error"]["code"] in {-32700, -32600}
+        assert len(server.ask(LIST)["result"]["tools"]) == 12
+
+
+def test_empty_lines_are_passed_over(store: Path) -> None:
+    """They are no messages and no errors."""
+    with Raw(store) as server:
+        server.send(b"", b"  ", b"\r")
+        server.open()
+        server.send(b"")
+        assert "result" in server.ask(LIST)
+
+
+@pytest.mark.parametrize("called", [False, True])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_the_server_cleanly(store: Path, number: signal.Signals, called: bool) -> None:
+    """Exit code 0, nothing on stderr, and the store is free and whole."""
+    with Raw(store) as server:
+        server.open()
+        if called:
+            server.ask(call(3, "remember", text="kept"))
+        server.process.send_signal(number)
+        assert server.process.wait(10) == 0
+        assert server.end()[1:] == (b"", b"")
+    with Engine.open(str(store)) as engine:
+        assert engine.status().live_atoms == int(called)
+
+
+def test_the_end_of_the_input_ends_the_server(store: Path) -> None:
+    """Before the first message, too."""
+    with Raw(store) as server:
+        assert server.end() == (0, b"", b"")
+    with Raw(store) as server:
+        server.open()
+        server.ask(call(3, "remember", text="kept"))
+        assert server.end() == (0, b"", b"")
+    with Engine.open(str(store)) as engine:
+        assert engine.status().live_atoms == 1
+
+
+def test_a_client_that_goes_without_a_word_leaves_no_traceback(store: Path) -> None:
+    """Answers that nobody takes end the server."""
+    with Raw(store) as server:
+        server.open()
+        assert server.process.stdout is not None
+        server.process.stdout.close()
+        server.send(LIST)
+        assert server.process.wait(10) == 0
+        assert server.process.stderr is not None
+        assert server.process.stderr.read() == b""
+
+
+def test_a_server_that_only_reads_never_makes_a_store(store: Path) -> None:
+    """A call says that there is none, and what to do; the server goes on, and finds it once it is there."""
+    with Raw(store, "--read-only") as server:
+        server.open()
+        assert len(server.ask(LIST)["result"]["tools"]) == 7
+        error = fields(server.ask(call(3, "status")))["error"]
+        assert error["code"] == "not_found"
+        assert error["hint"]
+        assert not store.exists()
+        with Engine.open(str(store)) as engine:
+            engine.add("kettle")
+        assert fields(server.ask(call(4, "status")))["live_atoms"] == 1
+        assert fields(server.ask(call(5, "remember", text="x")))["error"]["code"] == "refused"
+        assert server.end() == (0, b"", b"")
+
+
+@pytest.mark.parametrize("kind", ["leveldb", "sqlite"])
+def test_a_damaged_store_is_an_error_of_the_call(tmp_path: Path, kind: str) -> None:
+    """With a code and a hint, and no traceback; the server still lists its tools."""
+    if kind == "leveldb":
+        pytest.importorskip("plyvel", reason="NOT TESTED: plyvel is not installed")
+    place = tmp_path / "store"
+    with Engine.open(f"{kind}:{place}") as engine:
+        for number in range(50):
+            engine.add(f"text {number}")
+    [file] = [place] if place.is_file() else sorted(place.rglob("MANIFEST-*"))
+    file.write_bytes(os.urandom(4096))
+    with Raw(f"{kind}:{place}") as server:
+        server.open()
+        error = fields(server.ask(call(3, "status")))["error"]
+        assert error["code"] in {"corrupt", "invalid"}
+        assert len(server.ask(LIST)["result"]["tools"]) == 12
+        code, _, err = server.end()
+    assert code == 0
+    assert b"Traceback" not in err
