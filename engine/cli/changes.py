@@ -164,7 +164,7 @@ def revert(
     ctx: typer.Context,
     events: Annotated[
         str | None,
-        typer.Argument(metavar="SEQ..SEQ", help="The first and the last event, or one.", show_default=False),
+        typer.Argument(metavar="SEQ..SEQ", help="The first and last event, or one.", show_default=False),
     ] = None,
     of: Annotated[str | None, typer.Option("--of", metavar="NAME", help="Only what this actor did.")] = None,
     since: Annotated[
@@ -174,18 +174,18 @@ def revert(
 ) -> int:
     """Take events back, by events that do the contrary.
 
-    The newest first, as far as what they did still stands: what was changed again since is left and named.
-    Nothing is lost; a revert can be reverted. What is erased stays erased.
+    Afterwards all is as if they had not happened, but for what was changed again since: that is left, and
+    named. Nothing is lost; a revert can be reverted. What is erased stays erased.
     """
     session = running(ctx)
     first, last = _range(events, since)
     with session.engine() as engine:
         done = engine.revert(first, last, actor=of, dry_run=dry_run)
     undone = sum(one.outcome == "undone" for one in done)
-    left = sum(one.outcome == "left" for one in done)
+    left = sum(bool(one.left) for one in done)
     verb = "would be taken back" if dry_run else "taken back"
     rest = f"; left: {left}" if left else ""
-    session.out.note(f"{verb}: {undone} of {counted(len(done), 'event')}{rest}")
+    session.out.note(f"{verb}: {undone} of {counted(len(done), 'subject')}{rest}")
     return session.out.answer(plain(done), [_undone(one) for one in done])
 
 
@@ -201,9 +201,10 @@ def _range(events: str | None, since: int | None) -> tuple[int, int | None]:
 
 
 def _undone(one: Undone) -> Shown:
-    why = f": {one.why}" if one.why else ""
-    by = f" by {one.events[0]}" if one.events else ""
-    return ((f"{one.seq} ", "cyan"), (f"{one.kind} {one.subject}  ", ""), (f"{one.outcome}{by}{why}", "dim"))
+    seqs = ", ".join(map(str, one.seqs))
+    by = f" by {', '.join(map(str, one.events))}" if one.events else ""
+    left = f"; left: {'; '.join(one.left)}" if one.left else ""
+    return ((f"{seqs} ", "cyan"), (f"{one.subject}  ", ""), (f"{one.outcome}{by}{left}", "dim"))
 
 
 @command(app, "engine why 1f0c")
@@ -240,8 +241,8 @@ def supersede(
 ) -> int:
     """Let one atom take the place of another, which is kept.
 
-    It is no longer recalled, nor is what says almost the same as OLD. `--superseded` asks for both; the tag `superseded` says which
-    it is. `engine revert` takes it back.
+    It is no longer recalled, nor is what says almost the same as OLD. `--superseded` asks for both; the tag
+    `superseded` says which it is. `engine revert` takes it back.
     """
     from engine.commands import Supersede
 

@@ -20,7 +20,7 @@ from engine.exploration.nodes import entities_in, resolve_node
 from engine.exploration.rendering import text_of
 from engine.exploration.scope import Scope, scope_of
 from engine.model import Direction
-from engine.queries import ID_DIGITS_MIN
+from engine.queries import ID_DIGITS_MIN, resolve_id
 from engine.retrieval.filters import NO_FILTERS, Filters
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Explorer:
         self.total = integer(spent, "spent")
         self._rendered: Callable[[Answer], str]
         self._rendered = as_json if choice(Form, form, "form") is Form.JSON else text_of
-        self._asked: dict[str, str] = {}
+        self._asked: dict[bytes, str] = {}
         self._root: tuple[bytes, int, str] | None = None
 
     def explore_recall(
@@ -96,10 +96,11 @@ class Explorer:
         with self._scope() as scope:
             found = hints_of(scope, query, limit, filters, checked)
             whole = Hints(**self._about(scope), hints=found, entities=entities_in(scope, query))
+            atoms = {hint.id: resolve_id(scope.rows, hint.id) for hint in found}
         answer = self._most(len(found), budget, lambda most: replace(whole, hints=found[:most]))
         for hint in answer.hints:
-            self._asked.pop(hint.id, None)
-            self._asked[hint.id] = query
+            self._asked.pop(atoms[hint.id], None)
+            self._asked[atoms[hint.id]] = query
         while len(self._asked) > REMEMBERED:
             del self._asked[next(iter(self._asked))]
         return self._paid(answer)
@@ -122,7 +123,7 @@ class Explorer:
         with self._scope() as scope:
             record = scope.record(id)
             if asked is None:
-                asked = self._asked.get(scope.short_id(record.id))
+                asked = self._asked.get(record.id)
             for chars in range(PEEK_CHARS, 0, -PEEK_STEP):
                 answer = self._priced(Peek(**self._about(scope), **peek_of(scope, record, asked, chars)))
                 if most is None or answer.cost_tokens <= most:
@@ -154,7 +155,8 @@ class Explorer:
             return self._paid(beginning(answer.text))
         kept = longest(answer.text, most, lambda text: beginning(text).cost_tokens)
         if kept is None:
-            raise _too_small(most, beginning(answer.text[:1]).cost_tokens)
+            costs = (beginning(answer.text[:1]).cost_tokens, beginning(answer.text).cost_tokens)
+            raise _too_small(most, min(costs))
         return self._paid(beginning(kept))
 
     def explore_neighbors(
@@ -226,7 +228,7 @@ class Explorer:
         if most is None or self._priced(beginning(number)).cost_tokens <= most:
             return beginning(number)
         if (cost := self._priced(beginning(least)).cost_tokens) > most:
-            raise _too_small(most, cost)
+            raise _too_small(most, min(cost, self._priced(beginning(number)).cost_tokens))
         costs = range(least, number + 1)
         fitting = bisect_right(costs, most, key=lambda n: self._priced(beginning(n)).cost_tokens)
         return beginning(costs[fitting - 1])

@@ -14,7 +14,7 @@ from engine.errors import ConflictError, EngineError, InvalidInputError, NotFoun
 from engine.exploration.scope import Scope
 from engine.followers.documents import title_hash
 from engine.followers.tags import members
-from engine.queries import ID_DIGITS_MIN, body_of, record_at
+from engine.queries import ID_DIGITS_MIN, body_of, record_at, resolve_id
 from engine.records import AtomRecord, read_atom
 from engine.text.analyzer import index_terms
 from proofs.leaves import State
@@ -41,8 +41,8 @@ ID_DIGITS: Final = 32
 def resolve_node(scope: Scope, given: str) -> AtomRecord | str:
     """The live atom that `given` names, or the tag, in its caseless form.
 
-    In this order: a tag with its `#`; an entity's name; an id, or 4 or more of its first digits; a title; a
-    tag without its `#`; words that only one entity's name has.
+    In this order: a tag with its `#`; a whole id that is recorded; an entity's name; 4 or more of an id's
+    first digits; a title; a tag without its `#`; words that only one entity's name has.
 
     Raises:
         InvalidInputError: blank, or more than one line.
@@ -55,8 +55,8 @@ def resolve_node(scope: Scope, given: str) -> AtomRecord | str:
     if asked.startswith("#"):
         return _tag(scope, asked) or _entity(scope, asked) or _nothing(asked)
     digits = len(asked.replace("-", "")) if set(asked) <= _HEX else 0
-    found = _entity(scope, asked)
-    if found is None and ID_DIGITS_MIN <= digits <= ID_DIGITS:
+    found = (_recorded(scope, asked) if digits == ID_DIGITS else None) or _entity(scope, asked)
+    if found is None and ID_DIGITS_MIN <= digits < ID_DIGITS:
         found = _by_id(scope, asked)
     return found or _titled(scope, asked) or _tag(scope, asked) or _by_words(scope, asked) or _nothing(asked)
 
@@ -75,6 +75,10 @@ def _entity(scope: Scope, asked: str) -> AtomRecord | None:
         return None  # what is no name may be something else
     record = read_atom(scope.rows, atom)
     return record if record and record.kind == ENTITY and record.state is State.LIVE else None
+
+
+def _recorded(scope: Scope, asked: str) -> AtomRecord | None:
+    return scope.record(asked) if read_atom(scope.rows, resolve_id(scope.rows, asked)) else None
 
 
 def _by_id(scope: Scope, asked: str) -> AtomRecord | None:
@@ -154,4 +158,5 @@ def entities_in(scope: Scope, query: str) -> tuple[str, ...]:
             if record is not None:
                 found[start] = body_of(scope.rows, record).content
                 taken |= run
-    return tuple(found[start] for start in sorted(found))[:SHOWN]
+    names = dict.fromkeys(found[start] for start in sorted(found))
+    return tuple(names)[:SHOWN]

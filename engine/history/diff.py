@@ -14,6 +14,7 @@ from engine.errors import InvalidInputError, NotFoundError
 from engine.fold import Overlay, fold
 from engine.journal import read_header, read_log
 from engine.layout import payload_key
+from engine.notes.history import read_history
 from engine.past import AsOf, atom_record_at, size_at, subject_history
 from engine.queries import body_of
 from engine.records import AtomRecord, EdgeRecord, read_atom, read_edge, type_name
@@ -91,25 +92,26 @@ def sizes(rows: Reader, before: AsOf | str, after: AsOf | str | None) -> tuple[i
     Raises:
         NotFoundError: the journal does not reach so far.
         InvalidInputError: the first is after the second, or a text is no note.
+        InconsistentError: a note is not of this log.
     """
     head = read_log(rows).size
-    first = _size(rows, before, head)
-    last = head if after is None else _size(rows, after, head)
+    first = _size(rows, before)
+    last = head if after is None else _size(rows, after)
     if first > last:
         raise InvalidInputError(f"event {first - 1} is after event {last - 1}; give the earlier one first")
     return first, last
 
 
-def _size(rows: Reader, moment: AsOf | str, head: int) -> int:
+def _size(rows: Reader, moment: AsOf | str) -> int:
     if not isinstance(moment, str):
         return size_at(rows, moment)
     try:
-        size = parse_note(moment.encode()).checkpoint.size
+        known = parse_note(moment.encode()).checkpoint
     except ProofError as error:
         raise InvalidInputError(f"not the text of a checkpoint: {error}") from None
-    if size > head:
-        raise NotFoundError(f"the checkpoint covers {size} events; the journal has {head}")
-    return size
+    # A checkpoint of another log names no moment of this one.
+    read_history(rows, (known.size,)).check(known)
+    return known.size
 
 
 def diff(rows: Reader, before: int, after: int) -> Diff:

@@ -1,16 +1,16 @@
 """Taking events back: by events that do the contrary, so that nothing is ever lost.
 
-Each chosen event is undone, the newest first, as far as what it did still stands. What was changed again
-later is left as it is and reported: taking back is not to take along what others did since.
+Afterwards everything is as if the chosen events had not happened, but for what others changed again since:
+that is left as it is and reported, thing by thing (`engine.history.timelines`).
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from engine.border import integer, label, optional_integer, show_id
 from engine.commands.atoms import Revise, Revive, Tag, Tombstone, Untag
@@ -18,219 +18,33 @@ from engine.commands.base import Transaction, receipt
 from engine.commands.edges import Link, Unlink
 from engine.door import translated
 from engine.errors import NotFoundError
-from engine.journal import Sources, read_entry, read_log
-from engine.model import HistoryItem, Receipt
-from engine.past import atom_record_at, subject_history
-from engine.records import AtomRecord, type_name
-from proofs.events import AtomBody, AtomDetail, EdgeDetail, Entry, EventKind, TagsBody
+from engine.history.timelines import (
+    HERE,
+    Hidden,
+    Never,
+    Said,
+    Shown,
+    Thing,
+    Timelines,
+    before_first,
+    timelines_of,
+    without,
+)
+from engine.journal import Sources, read_header, read_log
+from engine.model import Receipt
+from engine.past import subject_history
+from engine.records import Lookup, type_name
+from proofs.events import AtomDetail, Detail, EdgeDetail, EventKind
 from proofs.leaves import State
-from proofs.sets import tag_identity
 
 if TYPE_CHECKING:
     from engine.engine import Engine
 
+SUBJECTS_AT_ONCE: Final = 200
+"""So many subjects are taken back in one batch, all or none."""
+
 _SOURCES: Final = Sources(lambda: 0, lambda _: bytes(32))
 """Neither time nor salts show in a rehearsal."""
-
-EVENTS_AT_ONCE: Final = 500
-"""So many events are taken back in one batch, all or none."""
-
-
-class Outcome(StrEnum):
-    """What became of an event that was to be taken back."""
-
-    UNDONE = "undone"
-    SAME = "already undone"
-    LEFT = "left"
-    """What it did was changed since, or nothing can undo it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Undone:
-    """One event that was to be taken back."""
-
-    seq: int
-    kind: str
-    subject: str
-    outcome: Outcome
-    why: str
-    """Where it was left: because of what."""
-    events: tuple[int, ...]
-    """The seqs of the events that undo it."""
-
-
-@dataclass(slots=True)
-class Undo:
-    """A command: undo one event as far as it stands. `outcome` and `why` say what became of it."""
-
-    seq: int
-    outcome: Outcome = field(default=Outcome.SAME, init=False)
-    why: str = field(default="", init=False)
-
-    def decide(self, tx: Transaction) -> Receipt:
-        """No event where what it did is undone, or was changed since."""
-        self.outcome, self.why = Outcome.SAME, ""
-        entry = read_entry(tx.rows, self.seq)
-        first = len(tx.entries)
-        undo = _UNDO.get(entry.header.kind)
-        if undo is None:
-            self._leave(_NEVER.get(entry.header.kind, "nothing undoes this kind of event"))
-        else:
-            why = undo(tx, entry)
-            if why:
-                self._leave(why)
-        if len(tx.entries) > first:
-            self.outcome = Outcome.UNDONE
-        return receipt("", State.LIVE, *tx.entries[first:])
-
-    def _leave(self, why: str) -> None:
-        self.outcome, self.why = Outcome.LEFT, why
-
-
-def _atom(entry: Entry) -> AtomDetail:
-    detail = entry.header.detail
-    if not isinstance(detail, AtomDetail):
-        raise TypeError(f"not an event on an atom: {entry.header.kind.name}")
-    return detail
-
-
-def _live(tx: Transaction, entry: Entry) -> AtomRecord | None:
-    record = tx.atom(_atom(entry).id)
-    return record if record is not None and record.state is State.LIVE else None
-
-
-def _reason(entry: Entry) -> str:
-    return f"event {entry.header.seq} was taken back"
-
-
-def _added(tx: Transaction, entry: Entry) -> str:
-    if _live(tx, entry) is not None:
-        Tombstone(show_id(_atom(entry).id), _reason(entry)).decide(tx)
-    return ""
-
-
-def _revised(tx: Transaction, entry: Entry) -> str:
-    record = _live(tx, entry)
-    if record is None:
-        return "the atom is not live"
-    before = atom_record_at(tx.rows, record, entry.header.seq)
-    said, says = tx.body(before)._replace(tags=before.tags), entry.body
-    if not isinstance(says, AtomBody):
-        return "what it said is destroyed"
-    current = tx.body(record)
-    mine = {name for name in _FIELDS if getattr(said, name) != getattr(says, name)}
-    others = {
-        name for name in mine if getattr(current, name) not in (getattr(said, name), getattr(says, name))
-    }
-    if others:
-        return f"changed again since: {', '.join(sorted(others))}"
-    name = show_id(record.id)
-    Revise(name, **{one: getattr(said, one) for one in sorted(mine)}).decide(tx)
-    _untag(tx, name, _without(says.tags, said.tags))
-    _tag(tx, name, _without(said.tags, says.tags))
-    return ""
-
-
-_FIELDS: Final = ("content", "title", "kind", "buckets", "source", "sequence", "provenance", "trust")
-"""What a revision may change beside tags; when a text was written is not taken back."""
-
-
-def _without(tags: Sequence[str], others: Sequence[str]) -> list[str]:
-    known = set(map(tag_identity, others))
-    return [tag for tag in tags if tag_identity(tag) not in known]
-
-
-def _tag(tx: Transaction, name: str, tags: Sequence[str]) -> None:
-    if tags:
-        Tag(name, tags).decide(tx)
-
-
-def _untag(tx: Transaction, name: str, tags: Sequence[str]) -> None:
-    if tags:
-        Untag(name, tags).decide(tx)
-
-
-def _tombstoned(tx: Transaction, entry: Entry) -> str:
-    record = tx.atom(_atom(entry).id)
-    if record is None or record.state is State.LIVE:
-        return ""
-    if record.state is State.ERASED:
-        return "the atom is erased"
-    hidden = [one for one in subject_history(tx.rows, record.last_seq) if _hides(one)]
-    if hidden[-1].header.seq != entry.header.seq:
-        return f"hidden again by event {hidden[-1].header.seq}"
-    Revive(show_id(record.id), _reason(entry)).decide(tx)
-    return ""
-
-
-def _revived(tx: Transaction, entry: Entry) -> str:
-    return _added(tx, entry)
-
-
-def _hides(entry: Entry) -> bool:
-    return entry.header.kind is EventKind.ATOM_TOMBSTONED
-
-
-def _tags_added(tx: Transaction, entry: Entry) -> str:
-    record = _live(tx, entry)
-    if record is None:
-        return "the atom is not live"
-    _untag(tx, show_id(record.id), entry.body.tags if isinstance(entry.body, TagsBody) else ())
-    return ""
-
-
-def _tags_removed(tx: Transaction, entry: Entry) -> str:
-    record = _live(tx, entry)
-    if record is None:
-        return "the atom is not live"
-    _tag(tx, show_id(record.id), entry.body.tags if isinstance(entry.body, TagsBody) else ())
-    return ""
-
-
-def _edge_added(tx: Transaction, entry: Entry) -> str:
-    record = tx.edge(*_edge(entry))
-    if record is None or record.state is not State.LIVE:
-        return ""
-    if record.payload_seq != entry.header.seq:
-        return f"added again by event {record.payload_seq}"
-    Unlink(*_named(tx, entry), _reason(entry)).decide(tx)
-    return ""
-
-
-def _edge_removed(tx: Transaction, entry: Entry) -> str:
-    record = tx.edge(*_edge(entry))
-    if record is None or record.state is not State.TOMBSTONED:
-        return ""
-    if record.last_seq != entry.header.seq:
-        return f"removed again by event {record.last_seq}"
-    (weight,) = struct.unpack(">f", record.weight)
-    Link(*_named(tx, entry), weight, record.data).decide(tx)
-    return ""
-
-
-def _edge(entry: Entry) -> EdgeDetail:
-    detail = entry.header.detail
-    if not isinstance(detail, EdgeDetail):
-        raise TypeError(f"not an event on an edge: {entry.header.kind.name}")
-    return detail
-
-
-def _named(tx: Transaction, entry: Entry) -> tuple[str, str, str]:
-    src, code, dst = _edge(entry)
-    return show_id(src), type_name(tx.rows, code), show_id(dst)
-
-
-_UNDO: Final[dict[EventKind, Callable[[Transaction, Entry], str]]] = {
-    EventKind.ATOM_ADDED: _added,
-    EventKind.ATOM_REVISED: _revised,
-    EventKind.ATOM_TOMBSTONED: _tombstoned,
-    EventKind.ATOM_REVIVED: _revived,
-    EventKind.TAGS_ADDED: _tags_added,
-    EventKind.TAGS_REMOVED: _tags_removed,
-    EventKind.EDGE_ADDED: _edge_added,
-    EventKind.EDGE_REMOVED: _edge_removed,
-}
-"""Each returns why it left what the event did, or nothing."""
 
 _NEVER: Final = {
     EventKind.GENESIS: "the store begins with it",
@@ -239,8 +53,126 @@ _NEVER: Final = {
 }
 
 
+class Outcome(StrEnum):
+    """What became of the events on one subject."""
+
+    UNDONE = "undone"
+    SAME = "already undone"
+    LEFT = "left"
+    """All that they did was changed since, or nothing can undo it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """The events on one subject that were to be taken back."""
+
+    subject: str
+    seqs: tuple[int, ...]
+    """The chosen events, ascending."""
+    outcome: Outcome
+    left: tuple[str, ...]
+    """What was left, and because of what."""
+    events: tuple[int, ...]
+    """The seqs of the events that undo them."""
+
+
+@dataclass(slots=True)
+class Undo:
+    """A command: have one subject as if these events on it had not happened. `left` says what stays."""
+
+    detail: AtomDetail | EdgeDetail
+    seqs: frozenset[int]
+    left: list[str] = field(default_factory=list, init=False)
+
+    def decide(self, tx: Transaction) -> Receipt:
+        """No event where it is so, or others changed it since."""
+        self.left = []
+        record = tx.atom(self.detail.id) if isinstance(self.detail, AtomDetail) else tx.edge(*self.detail)
+        first = len(tx.entries)
+        if record is None or record.state is State.ERASED:
+            self.left.append("what is erased stays erased")
+        else:
+            wanted = self._wanted(timelines_of(subject_history(tx.rows, record.last_seq)))
+            if isinstance(self.detail, AtomDetail):
+                self._atom(tx, wanted, live=record.state is State.LIVE)
+            else:
+                self._edge(tx, wanted)
+        return receipt("", State.LIVE, *tx.entries[first:])
+
+    def _wanted(self, lines: Timelines) -> dict[Thing, Any]:
+        """The things that must change, and what each must become."""
+        wanted = {}
+        for thing, line in lines.items():
+            if self.seqs.isdisjoint(said.seq for said in line):
+                continue
+            if line[-1].seq in self.seqs:
+                wanted[thing] = without(line, self.seqs)
+            elif line[-1].value != before_first(line, self.seqs):
+                self.left.append(_since(thing, line[-1]))
+        return wanted
+
+    def _atom(self, tx: Transaction, wanted: dict[Thing, Any], *, live: bool) -> None:
+        if not isinstance(self.detail, AtomDetail):
+            return
+        name, here = show_id(self.detail.id), wanted.pop(HERE, None)
+        if isinstance(here, Never):
+            # It was not there at all: what it said then is nobody's to change.
+            Tombstone(name, self._reason()).decide(tx)
+            return
+        if isinstance(here, Shown):
+            live = bool(Revive(name, self._reason()).decide(tx)) or live
+        if wanted and not live:
+            self.left.append("what a hidden atom says")
+        elif wanted:
+            _say(tx, name, wanted)
+        if isinstance(here, Hidden):
+            Tombstone(name, here.reason).decide(tx)
+
+    def _edge(self, tx: Transaction, wanted: dict[Thing, Any]) -> None:
+        if not isinstance(self.detail, EdgeDetail) or HERE not in wanted:
+            return
+        src, code, dst = self.detail
+        ends = show_id(src), type_name(tx.rows, code), show_id(dst)
+        here = wanted[HERE]
+        Unlink(*ends, here.reason if isinstance(here, Hidden) else self._reason()).decide(tx)
+        if isinstance(here, Shown):
+            Link(*ends, struct.unpack(">f", here.weight)[0], here.data).decide(tx)
+
+    def _reason(self) -> str:
+        seqs = sorted(self.seqs)
+        return f"taken back: event {seqs[0]}" + (f" to {seqs[-1]}" if len(seqs) > 1 else "")
+
+
+def _say(tx: Transaction, name: str, wanted: dict[Thing, Any]) -> None:
+    """Have a live atom's fields and tags so."""
+    fields = {thing[1]: value for thing, value in wanted.items() if thing[0] == "field"}
+    if fields:
+        Revise(name, **fields).decide(tx)
+    tags = {thing[1]: value for thing, value in wanted.items() if thing[0] == "tag"}
+    gone = [identity for identity, value in tags.items() if not isinstance(value, str)]
+    if gone:
+        Untag(name, gone).decide(tx)
+    back = [value for value in tags.values() if isinstance(value, str)]
+    if back:
+        Tag(name, back).decide(tx)
+
+
+def _since(thing: Thing, last: Said) -> str:
+    what = {"here": "whether it is there", "tag": f"tag {thing[-1]}"}.get(thing[0], thing[-1])
+    return f"{what}: changed again by event {last.seq}"
+
+
+class _Chosen(NamedTuple):
+    """A subject, or an event without one, and the chosen events on it."""
+
+    detail: Detail
+    seqs: tuple[int, ...]
+    why: str
+    """Why nothing undoes them, if nothing does."""
+
+
 def revert(engine: Engine, start: int, stop: int | None, *, actor: str | None, dry_run: bool) -> list[Undone]:
-    """Take back events, the newest first, in batches; each says what became of it.
+    """Take back events, subject by subject, the one that was touched last first.
 
     Args:
         engine: The memory; the events that undo are its actor's.
@@ -256,14 +188,37 @@ def revert(engine: Engine, start: int, stop: int | None, *, actor: str | None, d
     if integer(start, "start") >= size or (end is not None and end > size):
         raise NotFoundError(f"the journal has the events 0 to {size - 1}")
     whose = None if actor is None else label(actor, "actor")
-    items = [one for one in engine.log(start, end) if whose is None or one.actor == whose][::-1]
+    with translated(), engine.store.view() as rows:
+        chosen = _chosen(rows, start, size if end is None else end, whose)
     done: list[Undone] = []
-    for first in range(0, len(items), EVENTS_AT_ONCE):
-        part = items[first : first + EVENTS_AT_ONCE]
-        undos = [Undo(item.seq) for item in part]
-        receipts = _rehearsed(engine, undos) if dry_run else engine.apply(undos)
-        done += [_done(item, undo, one) for item, undo, one in zip(part, undos, receipts, strict=True)]
+    for first in range(0, len(chosen), SUBJECTS_AT_ONCE):
+        part = chosen[first : first + SUBJECTS_AT_ONCE]
+        undos = [_undo(one) for one in part]
+        wanted = [undo for undo in undos if undo is not None]
+        receipts = iter(_rehearsed(engine, wanted) if dry_run else engine.apply(wanted))
+        for one, undo in zip(part, undos, strict=True):
+            done.append(_done(engine, one, undo, None if undo is None else next(receipts)))
     return done
+
+
+def _chosen(rows: Lookup, start: int, stop: int, actor: str | None) -> list[_Chosen]:
+    found: dict[object, tuple[Detail, list[int], str]] = {}
+    for seq in range(start, stop):
+        header = read_header(rows, seq)[0]
+        if actor is not None and header.actor != actor:
+            continue
+        detail = header.detail
+        key: object = detail.id if isinstance(detail, AtomDetail) else seq
+        if isinstance(detail, EdgeDetail):
+            key = tuple(detail)
+        _, seqs, _ = found.pop(key, (detail, [], ""))
+        # Popped and put again: the subject that was touched last comes last.
+        found[key] = detail, [*seqs, seq], _NEVER.get(header.kind, "")
+    return [_Chosen(detail, tuple(seqs), why) for detail, seqs, why in reversed(found.values())]
+
+
+def _undo(one: _Chosen) -> Undo | None:
+    return Undo(one.detail, frozenset(one.seqs)) if isinstance(one.detail, AtomDetail | EdgeDetail) else None
 
 
 def _rehearsed(engine: Engine, undos: Sequence[Undo]) -> list[Receipt]:
@@ -273,6 +228,9 @@ def _rehearsed(engine: Engine, undos: Sequence[Undo]) -> list[Receipt]:
         return [undo.decide(tx) for undo in undos]
 
 
-def _done(item: HistoryItem, undo: Undo, done: Receipt) -> Undone:
-    seqs = tuple(event.seq for event in done.events)
-    return Undone(item.seq, item.kind.name.lower(), item.subject, undo.outcome, undo.why, seqs)
+def _done(engine: Engine, one: _Chosen, undo: Undo | None, done: Receipt | None) -> Undone:
+    subject = next(iter(engine.log(one.seqs[-1], one.seqs[-1] + 1))).subject
+    if undo is None or done is None:
+        return Undone(subject, one.seqs, Outcome.LEFT, (one.why,), ())
+    outcome = Outcome.UNDONE if done.events else Outcome.LEFT if undo.left else Outcome.SAME
+    return Undone(subject, one.seqs, outcome, tuple(undo.left), tuple(event.seq for event in done.events))
