@@ -23,7 +23,7 @@ Line = tuple[Span, ...]
 _CONTROL = "\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff"
 _UNSAFE = re.compile(f"[{_CONTROL}]")
 _UNSAFE_IN_LINE = re.compile(f"[\t\n{_CONTROL}]")
-_RAW_IN_JSON = re.compile(f"[{_CONTROL}]")
+_RAW_IN_JSON = re.compile(f"[<>{_CONTROL}]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,10 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def dumped(value: Any, *, ascii_only: bool = False) -> str:
-    """`value` as JSON on one line: what `shown` escapes is a JSON escape, so nothing is lost."""
+    """`value` as JSON on one line: what `shown` escapes is a JSON escape, so nothing is lost.
+
+    So are `<` and `>`: no text in it can pass for markup around it.
+    """
     import json
 
     text = json.dumps(value, ensure_ascii=ascii_only, separators=(", ", ": "))

@@ -43,7 +43,7 @@ def relate(
     case, spaces, _ or - are one name. `engine explore_neighbors NAME` shows what it is connected to.
     """
     session = running(ctx)
-    with session.engine() as engine:
+    with session.engine(create=True) as engine:
         said = None if source is None else engine.resolve(source)
         receipt = engine.relate(subject, predicate, target, source=said, weight=weight)
     return _answer(session, receipt, "related", "nothing to do: it is there")

@@ -33,7 +33,7 @@ def mcp(
     profile: Annotated[
         str,
         typer.Option(
-            "--profile", metavar="NAME", help="Which tools: memory, or reference. [default: memory]"
+            "--profile", metavar="NAME", help="Which tools: memory, or reference."
         ),
     ] = "memory",
     http: Annotated[
@@ -128,6 +128,14 @@ def _log_to_stderr() -> None:
     import logging
     import sys
 
-    logging.basicConfig(
-        stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s"
-    )
+    from engine.cli.output import shown
+
+    class Harmless(logging.Formatter):
+        """Lines in which nothing is left that a terminal might obey, whoever it comes from."""
+
+        def format(self, record: logging.LogRecord) -> str:
+            return shown(super().format(record))
+
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(Harmless("%(levelname)s %(name)s: %(message)s"))
+    logging.basicConfig(handlers=[handler], level=logging.WARNING)

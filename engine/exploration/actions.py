@@ -82,7 +82,8 @@ def parse_action(text: str) -> Action:
     Raises:
         InvalidInputError: it is anything else, such as prose, two actions, or an action without an argument.
     """
-    instance(text, str, "an action")
+    if not isinstance(text, str):
+        raise InvalidInputError(f"a reply of type {type(text).__name__} is no text; {EXPECTED}")
     if len(text) > ACTION_CHARS_MAX:
         raise InvalidInputError(f"{len(text)} characters are no action; {EXPECTED}")
     given = text.strip(" \t\r\n")

@@ -124,11 +124,13 @@ class Explorer:
             record = scope.record(id)
             if asked is None:
                 asked = self._asked.get(record.id)
+            costs = []
             for chars in range(PEEK_CHARS, 0, -PEEK_STEP):
                 answer = self._priced(Peek(**self._about(scope), **peek_of(scope, record, asked, chars)))
                 if most is None or answer.cost_tokens <= most:
                     return self._paid(answer)
-            raise _too_small(most, answer.cost_tokens)
+                costs.append(answer.cost_tokens)
+            raise _too_small(most, min(costs))
 
     def explore_expand(self, id: str, *, budget: int | None = None, offset: int = 0) -> Expanded:  # noqa: A002
         """The whole text of an atom, and what else is recorded of it.

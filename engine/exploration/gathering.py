@@ -56,7 +56,9 @@ class Gathered:
             self._hint(Hint(one.id, _line(one), 0, 0)) for one in answer.triples if one.id is not None
         )
         # Tags and neighbours in a source lead on, but say nothing that would answer a question.
-        edges = "\n".join(_line(one) for one in answer.triples if " " not in one.predicate)
+        said = {text for one in self.context if one.verb is Verb.NEIGHBORS for text in one.text.splitlines()}
+        lines = [_line(one) for one in answer.triples if " " not in one.predicate]
+        edges = "\n".join(text for text in lines if text not in said)
         if edges:
             name = answer.node.name
             self.context.append(Finding(Verb.NEIGHBORS, id, name, None, None, edges, answer.next is None))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Protocol, runtime_checkable
 
 from engine.errors import InvalidInputError
-from engine.exploration.actions import EXPECTED, Action, parse_action
+from engine.exploration.actions import Action, parse_action
 from engine.exploration.prompt import decision_prompt
 from engine.exploration.state import State
 
@@ -57,7 +57,4 @@ class LanguagePolicy:
         Raises:
             InvalidInputError: the reply is anything but one action.
         """
-        reply = self._ask(self.prompt(state))
-        if not isinstance(reply, str):
-            raise InvalidInputError(f"a reply of type {type(reply).__name__} is no text; {EXPECTED}")
-        return parse_action(reply)
+        return parse_action(self._ask(self.prompt(state)))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import select
 import shlex
 import shutil
 import signal
 import subprocess
-import threading
+import tempfile
+import time
 from contextlib import nullcontext, suppress
 from typing import Final
 
@@ -18,6 +20,8 @@ SECONDS: Final = 120.0
 """So long a program may take for one decision."""
 
 REPLY_BYTES_MAX: Final = 64 << 10
+
+POLL_SECONDS: Final = 0.02
 
 
 class Program:
@@ -48,52 +52,55 @@ class Program:
         Raises:
             EngineError: it fails, takes too long, or prints too much or what is not UTF-8.
         """
-        late = threading.Event()
-
-        def stop() -> None:
-            late.set()
-            _kill(child)
-
-        try:
-            child = subprocess.Popen(  # noqa: S603  the user's own program, and never a shell
-                self._words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
-            )
-        except OSError as error:
-            raise EngineError(f"{self._name} cannot be run: {error.strerror}") from None
-        timer = threading.Timer(self._seconds, stop)
-        writer = threading.Thread(target=_write, args=(child, prompt.encode()), daemon=True)
-        with child:
-            timer.start()
-            writer.start()
-            # No more is read than an action may have: a program may print for ever.
-            reply = child.stdout.read(REPLY_BYTES_MAX + 1) if child.stdout else b""
-            if len(reply) > REPLY_BYTES_MAX:
-                _kill(child)
-            code = child.wait()
-            timer.cancel()
-        return self._read(reply, code, late=late.is_set())
-
-    def _read(self, reply: bytes, code: int, *, late: bool) -> str:
-        if late:
-            raise EngineError(f"{self._name} took over {self._seconds:g} s to decide")
-        if len(reply) > REPLY_BYTES_MAX:
-            raise EngineError(f"{self._name} printed over {REPLY_BYTES_MAX} bytes; an action is a line")
-        if code:
-            raise EngineError(f"{self._name} ended with exit code {code}")
+        with tempfile.TemporaryFile() as asked:  # a pipe would have to be written beside reading the reply
+            asked.write(prompt.encode())
+            asked.seek(0)
+            try:
+                child = subprocess.Popen(  # noqa: S603  the user's own program, and never a shell
+                    self._words, stdin=asked, stdout=subprocess.PIPE, start_new_session=True
+                )
+            except OSError as error:
+                raise EngineError(f"{self._name} cannot be run: {error.strerror}") from None
+        with child.stdout or nullcontext():
+            try:
+                reply = self._reply(child)
+            finally:
+                _end(child)
+        if child.returncode:
+            raise EngineError(f"{self._name} ended with exit code {child.returncode}")
         try:
             return reply.decode()
         except UnicodeDecodeError:
             raise EngineError(f"{self._name} printed what is not UTF-8") from None
 
+    def _reply(self, child: subprocess.Popen[bytes]) -> bytes:
+        """What it prints until it has ended; whoever else still holds its output is not waited for."""
+        deadline, reply, open_ = time.monotonic() + self._seconds, b"", True
+        output = -1 if child.stdout is None else child.stdout.fileno()
+        while True:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise EngineError(f"{self._name} took over {self._seconds:g} s to decide")
+            if open_ and select.select([output], [], [], min(left, POLL_SECONDS))[0]:
+                read = os.read(output, REPLY_BYTES_MAX)
+                reply, open_ = reply + read, bool(read)
+                if len(reply) > REPLY_BYTES_MAX:
+                    raise EngineError(
+                        f"{self._name} printed over {REPLY_BYTES_MAX} bytes; an action is a line"
+                    )
+            elif _has_ended(child):
+                return reply
+            elif not open_:
+                time.sleep(min(left, POLL_SECONDS))
 
-def _write(child: subprocess.Popen[bytes], prompt: bytes) -> None:
-    # It need not read all of it, or any.
-    with suppress(OSError), child.stdin or nullcontext():
-        if child.stdin:
-            child.stdin.write(prompt)
+
+def _has_ended(child: subprocess.Popen[bytes]) -> bool:
+    """Whether it has; its exit code stays to be read, and its process group to be ended."""
+    return os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
-def _kill(child: subprocess.Popen[bytes]) -> None:
-    """End the program and all that it started; its process group is its own."""
-    with suppress(ProcessLookupError):
+def _end(child: subprocess.Popen[bytes]) -> None:
+    """End all that is left of it and of what it started; then read its exit code."""
+    with suppress(ProcessLookupError, PermissionError):
         os.killpg(child.pid, signal.SIGKILL)
+    child.wait()

@@ -15,22 +15,22 @@ LISTED: Final = 20
 """So much is shown of a text, and of a list, that is not what was asked for."""
 
 
-def about(memory: Reading, fields: Fields, spent: int = 0) -> Fields:
-    """`fields`, and what the answer costs, what all cost so far, and of which memory it is true.
+def about(memory: Reading, fields: Fields) -> Fields:
+    """`fields`, and what the answer costs, and of which memory it is true.
 
     Counted as in `engine.exploration.form.priced`: on all of the JSON, these four too.
     """
-    return stated(memory.root(), fields, spent)
+    return stated(memory.root(), fields)
 
 
-def stated(root: Checkpoint, fields: Fields, spent: int = 0) -> Fields:
+def stated(root: Checkpoint, fields: Fields) -> Fields:
     """As `about`, of a root that is known."""
     from engine.exploration.form import UNPRICED, dumped
     from engine.retrieval.budget import tokens_of
 
     truth = {"seq": root.size - 1, "root": root.root}
     cost = tokens_of(dumped(fields | {"cost_tokens": UNPRICED, "total_tokens": UNPRICED} | truth))
-    return fields | {"cost_tokens": cost, "total_tokens": spent + cost} | truth
+    return fields | {"cost_tokens": cost, "total_tokens": cost} | truth
 
 
 def received(memory: Reading, receipts: list[Receipt], **more: Any) -> Fields:

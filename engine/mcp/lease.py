@@ -24,7 +24,7 @@ DEFAULT_WAIT = 10.0
 LINGER_SECONDS = 0.05
 """How long a store that nobody uses stays open: calls that follow one another find it warm."""
 
-HOLD_SECONDS = 0.25
+HOLD_SECONDS = 0.5
 """After so long the store is given up once nobody uses it, however many calls wait: others wait longer."""
 
 PAUSE_SECONDS = 0.05
@@ -98,7 +98,10 @@ class Lease:
                 if self._engine is None and not self._moving:
                     break
                 if not self._changed.wait(max(deadline - time.monotonic(), 0)):
-                    raise BusyError("the store is in use", hint="try again")
+                    raise BusyError(
+                        "another call takes long, and after it the store is given up to others first",
+                        hint="try again",
+                    )
             self._moving = True
         try:
             engine = self._opened_patiently(deadline)

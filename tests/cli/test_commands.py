@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 from engine.cli.tree import COMMANDS
 from engine.engine import Engine
+from engine.exchange.journal_export import export_store
 from engine.text.nlp import pipeline
 from engine.text.nlp.question import analyze_question
 from proofs.words import words_of
@@ -20,6 +22,9 @@ Pair = tuple[str, str]
 
 with Engine.open("memory:") as _memory:
     A_PROOF = _memory.prove([["no-term", "kettle"]])
+    _made = io.BytesIO()
+    export_store(_memory.store, _made.write)
+    A_BACKUP = _made.getvalue()
 A_ROOT = ["--root", A_PROOF.basis.root.hex(), "--store-id", A_PROOF.basis.store_id.hex()]
 """A proof, and what it is verified against."""
 
@@ -34,6 +39,7 @@ def arguments(name: str, pair: Pair, here: Path) -> list[str]:
     )
     (here / "kept.checkpoint").write_text(f"log.example\n7\n{'A' * 43}=\n")
     (here / "made.proof").write_bytes(A_PROOF.data)
+    (here / "made.backup").write_bytes(A_BACKUP)
     given: dict[str, list[str]] = {
         "terms": ["kettles"],
         "prove": ["atom", first, "--out", "one.proof"],
@@ -52,7 +58,7 @@ def arguments(name: str, pair: Pair, here: Path) -> list[str]:
         "revert": ["2"],
         "diff": ["0"],
         "why": [first],
-        "relate": ["kettle", "stands on", "stove", "--source", first],
+        "relate": ["kettle", "stands on", "stove"],
         "unrelate": ["kettle", "stands on", "stove"],
         "tombstone": [first, second],
         "revive": [first],
@@ -69,7 +75,11 @@ def arguments(name: str, pair: Pair, here: Path) -> list[str]:
         "get": [first],
         "edges": [first],
         "history": [first],
+        "mirror": ["shown"],
         "copy": [str(here / "store"), "sqlite:copy.db"],
+        "export": ["notes.jsonl"],
+        "backup": ["notes.backup"],
+        "verify-backup": ["made.backup"],
     }
     return given.get(name, [])
 

@@ -17,8 +17,9 @@ from tests.cli.conftest import Cli, Result
 from tests.cli.test_commands import Pair, arguments
 from tests.support.leveldb import needs_leveldb
 
-MAKES_A_STORE = {"init", "add", "ingest", "import"}
-NEEDS_NO_STORE = MAKES_A_STORE | {"copy", "doctor", "help", "terms", "verify-checkpoint", "verify-proof"}
+MAKES_A_STORE = {"init", "add", "ingest", "import", "relate"}
+VERIFIES_A_FILE = {"verify-backup", "verify-checkpoint", "verify-proof"}
+NEEDS_NO_STORE = MAKES_A_STORE | VERIFIES_A_FILE | {"copy", "doctor", "help", "mcp", "terms"}
 
 
 def failed(result: Result, exit_code: int, code: str) -> None:
@@ -30,7 +31,7 @@ def failed(result: Result, exit_code: int, code: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in COMMANDS if name not in NEEDS_NO_STORE])
 def test_a_missing_store_is_not_made(cli: Cli, surroundings: Path, name: str) -> None:
-    """Commands other than init, add and ingest say that there is none, exit 3 and make none."""
+    """Commands that put nothing in say that there is none, exit 3 and make none."""
     result = cli(name, *arguments(name, ("0" * 31 + "1", "0" * 31 + "2"), surroundings), "--json")
     failed(result, 3, "not_found")
     assert "engine init" in result.envelope["error"]["hint"]
@@ -39,7 +40,7 @@ def test_a_missing_store_is_not_made(cli: Cli, surroundings: Path, name: str) ->
 
 @pytest.mark.parametrize("name", sorted(MAKES_A_STORE))
 def test_a_missing_store_is_made(cli: Cli, surroundings: Path, name: str) -> None:
-    """init, add and ingest make the store."""
+    """Commands that put something in make the store."""
     assert cli(name, *arguments(name, ("", ""), surroundings)).code == 0
     assert cli("root").code == 0
 

@@ -266,7 +266,10 @@ def test_the_shell_completes_commands_and_options(surroundings: Path) -> None:
     assert completed("engine recall --wi", 2) == [b"--without-tag"]
 
 
-SLOW = ("rich", "pydantic", "markdown_it", "yaml", "spacy", "sqlite3", "asyncio", "cryptography")
+SLOW = (
+    *("rich", "pydantic", "markdown_it", "yaml", "spacy", "sqlite3", "asyncio", "cryptography"),
+    *("mcp", "mcp_types", "jsonschema", "anyio", "starlette", "uvicorn"),
+)
 
 
 @needs_leveldb

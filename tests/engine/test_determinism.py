@@ -33,7 +33,7 @@ def made(url: str, batch: int = 50) -> str:
     """The root of the golden history, made in a new store at `url`."""
     with open_backend(url) as backend:
         engine = engine_on(backend)
-        history = commands(COUNT, seed=2026)
+        history = commands(COUNT, seed=2026, relating=False)
         for at in range(0, COUNT, batch):
             engine.apply(history[at : at + batch])
             if at == COUNT // 2:

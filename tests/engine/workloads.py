@@ -7,7 +7,20 @@ from collections.abc import Callable, Mapping, Sequence
 
 from backends.memory import MemoryBackend
 from engine.border import show_id
-from engine.commands import Add, Command, Link, RegisterType, Revise, Revive, Tag, Tombstone, Unlink, Untag
+from engine.commands import (
+    Add,
+    Command,
+    Link,
+    RegisterType,
+    Relate,
+    Revise,
+    Revive,
+    Tag,
+    Tombstone,
+    Unlink,
+    Unrelate,
+    Untag,
+)
 from engine.door import translated
 from engine.engine import Engine
 from engine.followers.base import drop
@@ -17,6 +30,13 @@ Step = Callable[[Engine], object]
 
 WORDS = ("sea", "ship", "sail", "ADR-016", "storm", "猫が", "größe", "running", "the")
 TAGS = ("red", "Blue", "two words", "é")
+RELATIONS = (
+    ("daemon", "listens on", "unix socket"),
+    ("Daemon", "listens_on", "Unix_Socket"),
+    ("daemon", "references", "größe"),
+    ("größe", "uses", "daemon"),
+)
+"""Names and predicates; the first two are one relation."""
 
 
 def id_of(number: int) -> str:
@@ -30,15 +50,25 @@ def text_of(number: int) -> str:
     return f"{number} " + " ".join(chosen.choices(WORDS, k=chosen.randrange(1, 9)))
 
 
-def commands(count: int, seed: int = 1) -> list[Command]:
-    """`count` commands of all kinds on atoms and edges, all of which can be carried out in this order."""
+def commands(count: int, seed: int = 1, *, relating: bool = True) -> list[Command]:
+    """`count` commands of all kinds, all of which can be carried out in this order.
+
+    Without `relating`, of those kinds that do one thing each: histories that golden values were taken of.
+    """
     chosen = random.Random(seed)
     made: list[Command] = [Add(text_of(0), id=id_of(0)), Add(text_of(1), id=id_of(1)), RegisterType("near")]
-    atoms, hidden = 2, set[int]()
+    atoms, hidden, related = 2, set[int](), set[tuple[str, str, str]]()
     while len(made) < count:
         number, other = chosen.sample(range(atoms), 2)
-        kind = chosen.randrange(10)
-        if kind < 4:
+        kind = chosen.randrange(11 if relating else 10)
+        if kind == 10:
+            names = chosen.choice(sorted(related) if related and chosen.random() < 0.5 else RELATIONS)
+            if names in related and chosen.random() < 0.6:
+                made.append(Unrelate(*names, "gone"))
+            else:
+                made.append(Relate(*names, None if number in hidden else id_of(number)))
+                related.add(names)
+        elif kind < 4:
             tags = chosen.sample(TAGS, k=chosen.randrange(3))
             made.append(Add(text_of(atoms), id=id_of(atoms), tags=tags, source=f"notes/{atoms % 5}.md"))
             atoms += 1

@@ -6,6 +6,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
+from operator import methodcaller
 
 from hypothesis import strategies as st
 
@@ -74,11 +75,11 @@ def verbs(engine: Engine) -> list[Verb]:
     ]
     for one in engine.find(limit=4):
         found += [
-            lambda explorer, atom=one.id: explorer.explore_peek(atom),
-            lambda explorer, atom=one.id: explorer.explore_peek(atom, "copper kettle"),
-            lambda explorer, atom=one.id: explorer.explore_expand(atom),
-            lambda explorer, atom=one.id: explorer.explore_neighbors(atom),
-            lambda explorer, atom=one.id: explorer.explore_neighbors(atom, "in", limit=1),
+            methodcaller("explore_peek", one.id),
+            methodcaller("explore_peek", one.id, "copper kettle"),
+            methodcaller("explore_expand", one.id),
+            methodcaller("explore_neighbors", one.id),
+            methodcaller("explore_neighbors", one.id, "in", limit=1),
         ]
     return found
 

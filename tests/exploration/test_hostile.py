@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from engine import Add, Engine, Link, Relate
 from engine.commands import Command
 from engine.errors import EngineError, InvalidInputError
-from engine.exploration.answers import Answer
+from engine.exploration.answers import Answer, Neighbors
 from engine.exploration.form import dumped, unmarked
 from engine.exploration.rendering import text_of
 from engine.retrieval.budget import on_one_line
@@ -122,36 +122,38 @@ def test_naughty_strings_stay_texts() -> None:
     """All of them as contents, titles, sources, tags and names, in one memory."""
     made: list[Command] = [Add("kettle", id=id_of(1)), Add("tea", id=id_of(2))]
     for number, text in enumerate(naughty()):
-        made += filter(
-            _quickly_allowed,
-            [
-                Add(f"{text} kettle", title=text or None, source=text or None, key=f"titled {number}"),
-                Add(text, tags=[text], key=f"tagged {number}"),
-            ],
-        )
+        adds = [
+            Add(f"{text} kettle", title=text or None, source=text or None, key=f"titled {number}"),
+            Add(text, tags=[text], key=f"tagged {number}"),
+        ]
+        made += [one for one in adds if _quickly_allowed(one)]
         if _is_name(text):
             made.append(Relate("kettle", "uses", text))
     with memory(made) as engine:
         assert len(engine.find(limit=10_000)) > 600
         explorer = engine.explorer()
-        for one in engine.find(limit=10_000):
-            for answer in (
-                explorer.explore_peek(one.id),
-                explorer.explore_expand(one.id),
-                explorer.explore_neighbors(one.id),
-            ):
-                assert not wrong_with_text(text_of(answer)), text_of(answer)
-                assert not wrong_with_json(answer)
-        for text in naughty():
-            try:
-                answer = explorer.explore_recall(text or "kettle", 50)
-            except InvalidInputError:
-                continue
+        found: list[Answer] = [explorer.explore_expand(one.id) for one in engine.find(limit=10_000)]
+        found += [explorer.explore_peek(one.id) for one in engine.find(limit=200)]
+        offset: int | None = 0
+        while offset is not None:
+            page = explorer.explore_neighbors("kettle", limit=100, offset=offset)
+            offset = page.next
+            found.append(page)
+        assert sum(len(one.triples) for one in found if isinstance(one, Neighbors)) > 300
+        for answer in found:
             assert not wrong_with_text(text_of(answer)), text_of(answer)
             assert not wrong_with_json(answer)
+        for text in naughty()[::3]:
+            try:
+                hints = explorer.explore_recall(text or "kettle", 50)
+            except InvalidInputError:
+                continue
+            assert not wrong_with_text(text_of(hints)), text_of(hints)
+            assert not wrong_with_json(hints)
 
 
 def _quickly_allowed(command: Add) -> bool:
+    """Whether what it says may be recorded."""
     try:
         command.body()
     except EngineError:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -127,7 +129,13 @@ def test_an_offset_at_the_end_is_refused() -> None:
 
 def test_an_expand_says_what_is_recorded() -> None:
     """All fields are those of the atom; hidden edges do not count."""
-    fields = {"title": "Kettle", "source": "tea.md", "sequence": 3, "kind": "turn", "provenance": "external"}
+    fields: dict[str, Any] = {
+        "title": "Kettle",
+        "source": "tea.md",
+        "sequence": 3,
+        "kind": "turn",
+        "provenance": "external",
+    }
     others = [Add(str(number), id=id_of(number)) for number in (2, 3, 4)]
     links = [Link(id_of(1), "references", id_of(2)), Link(id_of(3), "supersedes", id_of(1))]
     gone = Link(id_of(1), "references", id_of(4))

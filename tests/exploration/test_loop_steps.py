@@ -59,6 +59,19 @@ def test_connections_are_findings_and_lead_to_hints() -> None:
     assert any("json_rpc" in hint.title for hint in fresh)
 
 
+def test_what_only_leads_on_is_no_finding() -> None:
+    """The atom beside an atom in its source is a hint, and says nothing for the context."""
+    found = explored(f"NEIGHBORS({id_of(2)})")
+    assert found.steps[1].outcome == "1 connection"
+    assert found.context == ()
+
+
+def test_a_connection_is_in_the_context_once() -> None:
+    """Seen from either end it is the same."""
+    found = explored('NEIGHBORS("daemon")', 'NEIGHBORS("unix socket")')
+    assert found.text.count("daemon → listens_on → unix socket") == 1
+
+
 def test_a_second_recall_pays_for_new_hints_only() -> None:
     """What was hinted at already is not hinted at again."""
     commands = [Add(f"kettle number {at} of many", id=id_of(at)) for at in range(1, 9)]

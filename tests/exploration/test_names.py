@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from typing import Literal
 
 import pytest
 from hypothesis import assume, given, settings
@@ -42,7 +43,7 @@ def test_an_identity_is_its_own(text: str) -> None:
 
 @given(NAMES, st.sampled_from(["NFC", "NFD"]))
 @settings(max_examples=200)
-def test_composed_or_not_is_one_name(text: str, form: str) -> None:
+def test_composed_or_not_is_one_name(text: str, form: Literal["NFC", "NFD"]) -> None:
     """Canonically equal texts are spellings of one name."""
     assert entity_key(unicodedata.normalize(form, kept(text))) == entity_key(kept(text))
 

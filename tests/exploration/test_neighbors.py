@@ -31,7 +31,8 @@ def test_pages_make_the_whole(commands: list[Command], way: str, limit: int, ext
     with memory(commands) as engine:
         explorer = engine.explorer()
         for one in engine.find(limit=4):
-            whole, pages, offset = triples(engine, one.id, way), [], 0
+            whole, offset = triples(engine, one.id, way), 0
+            pages: list[Triple] = []
             budget = None if extra is None else 120 + extra
             while True:
                 page = explorer.explore_neighbors(one.id, way, limit=limit, offset=offset, budget=budget)

@@ -158,7 +158,12 @@ def test_the_title_of_an_entity_is_no_name() -> None:
 )
 def test_what_nothing_is_called_is_not_found(name: str) -> None:
     """Nor is it in an empty memory, nor in one of which all is hidden."""
-    for commands in ([], [Add("x", id=id_of(1)), Tombstone(id_of(1))], [Add("x", id=id_of(1))]):
+    memories: list[list[Command]] = [
+        [],
+        [Add("x", id=id_of(1)), Tombstone(id_of(1))],
+        [Add("x", id=id_of(1))],
+    ]
+    for commands in memories:
         with memory(commands) as engine, pytest.raises(NotFoundError):
             node(engine, name)
 

@@ -140,6 +140,17 @@ def test_what_neighbours_alone_name_is_not_read() -> None:
     state = state_of(hint(1, 50))
     state = read(replace(state, hints=(*state.hints, Hint("aaaa0001", "a → knows → b", 0, 0))), hint(1, 50))
     assert Walker(NO_MORE).decide(state) == ANSWER
+    assert Walker(replace(NO_MORE, worth=0)).decide(state) == ANSWER
+
+
+def test_a_long_question_is_asked_again_in_part() -> None:
+    """Of its words as many go into the second query as an action may have."""
+    hints = [hint(number, 50) for number in range(1, 6)]
+    state = replace(read(state_of(*hints), hints[0]), query=" ".join(f"word{at}" for at in range(9000)))
+    asked = Walker().decide(state)
+    assert asked.verb is Verb.RECALL
+    assert asked.argument.startswith("word0 word1 ")
+    assert len(asked.argument) > 1000
 
 
 def test_nothing_is_tried_twice() -> None:

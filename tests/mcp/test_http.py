@@ -11,7 +11,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import anyio
 import httpx2
@@ -228,6 +228,15 @@ def test_a_signal_ends_the_server(tmp_path: Path, number: signal.Signals) -> Non
         assert server.end(number) == (0, "", "")
 
 
+def test_what_a_request_says_cannot_reach_a_terminal_by_the_log(tmp_path: Path) -> None:
+    """An escape in a header is shown, not sent."""
+    with Served(tmp_path / "store", ENGINE_MCP_TOKEN=TOKEN) as server:
+        assert server.request(Host="evil\x9b2J")[0] == 421
+        code, _, log = server.end()
+    assert code == 0
+    assert "evil\\x9b2J" in log
+
+
 def refused(store: Path, *more: str, **env: str) -> tuple[int, str]:
     """Exit code and message of a server that does not start."""
     done = subprocess.run(
@@ -286,11 +295,3 @@ def test_a_port_that_is_taken_is_said_to_be(tmp_path: Path) -> None:
 def test_options_of_http_alone_are_refused_without_it(tmp_path: Path) -> None:
     """So that nobody believes to be protected by a token on stdin."""
     assert refused(tmp_path, "--host", "localhost")[0] == 2
-
-
-def test_the_fields_of_a_tool_over_http_are_those_of_the_tool(served: Served) -> None:
-    """Errors too: an unknown id is an answer with isError."""
-    message = json.dumps(call(7, "explore_expand", id="ffff")).encode()
-    found: dict[str, Any] = json.loads(served.request(message, Mcp_Protocol_Version="2025-11-25")[2])
-    assert found["result"]["isError"] is True
-    assert found["result"]["structuredContent"]["error"]["code"] == "not_found"

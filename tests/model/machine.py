@@ -13,20 +13,6 @@ from backends.base import Backend
 from backends.memory import MemoryBackend
 from engine.audit.verify import verify
 from engine.border import show_id
-from engine.commands import (
-    Add,
-    Command,
-    Link,
-    Merge,
-    RegisterType,
-    Revise,
-    Revive,
-    Tag,
-    Tombstone,
-    Unlink,
-    Unmerge,
-    Untag,
-)
 from engine.engine import Engine
 from engine.errors import EngineError
 from engine.followers.base import drop
@@ -36,14 +22,12 @@ from proofs.leaves import State
 from proofs.log import leaf_hash
 from proofs.log import root_of as log_root_of
 from tests.engine.support import BEGIN, backend_of, projection_rows, rows_of, salt_of
-from tests.model.merging import MergingReference
+from tests.model.pairs import Op, Pair, Pairs
+from tests.model.relating import RelatingReference
 from tests.model.strategies import ANY_OP, ATOMS, MERGING, OPS, UPKEEP, WEIGHTS
 
-Op = tuple[str, tuple[Any, ...]]
-Pair = tuple[Command, Callable[[], object]]
 
-
-class EngineMachine(RuleBasedStateMachine):
+class EngineMachine(Pairs, RuleBasedStateMachine):
     """An engine over a backend that `renewed` opens again, and the reference beside it."""
 
     def __init__(self, opened: Callable[[], Backend], renewed: Callable[[Backend], Backend]) -> None:
@@ -52,73 +36,11 @@ class EngineMachine(RuleBasedStateMachine):
         self.now = BEGIN
         self.others: list[Backend] = []
         self.engine = self.start(opened())
-        self.model = MergingReference(salt_of, self.now)
+        self.model = RelatingReference(salt_of, self.now)
 
     def start(self, backend: Backend) -> Engine:
         """An engine on `backend` with this machine's clock."""
         return Engine(backend, clock=lambda: self.now, salts=salt_of)
-
-    def pair(self, op: Op) -> Pair:
-        """The command, and what it is to the reference."""
-        name, given = op
-        return getattr(self, f"_{name}")(*given)  # type: ignore[no-any-return]
-
-    def atom(self, number: int) -> bytes:
-        """One of the atoms there are; 99 stands for one there is not."""
-        atoms = list(self.model.atoms)
-        return bytes([99] * 16) if number == 99 or not atoms else atoms[number % len(atoms)]
-
-    def _add(
-        self, text: str, name: str | None, key: str | None, fields: dict[str, Any], created: int | None
-    ) -> Pair:
-        given = fields | {"id": name, "key": key, "created": created}
-        return Add(text, **given), lambda: self.model.add(text, **given)
-
-    def _revise(self, number: int, text: str | None, fields: dict[str, Any]) -> Pair:
-        atom = self.atom(number)
-        given = fields if text is None else fields | {"content": text}
-        sorted_given = given | (
-            {"buckets": tuple(sorted(set(given["buckets"])))} if "buckets" in given else {}
-        )
-        return Revise(show_id(atom), **given), lambda: self.model.revise(atom, **sorted_given)
-
-    def _tombstone(self, number: int, reason: str) -> Pair:
-        atom = self.atom(number)
-        return Tombstone(show_id(atom), reason), lambda: self.model.hide(atom, reason, hidden=True)
-
-    def _revive(self, number: int, reason: str) -> Pair:
-        atom = self.atom(number)
-        return Revive(show_id(atom), reason), lambda: self.model.hide(atom, reason, hidden=False)
-
-    def _tag(self, number: int, tags: list[str]) -> Pair:
-        atom = self.atom(number)
-        return Tag(show_id(atom), tags), lambda: self.model.tag(atom, tuple(tags), there=True)
-
-    def _untag(self, number: int, tags: list[str]) -> Pair:
-        atom = self.atom(number)
-        return Untag(show_id(atom), tags), lambda: self.model.tag(atom, tuple(tags), there=False)
-
-    def _register(self, name: str) -> Pair:
-        return RegisterType(name), lambda: self.model.register(name)
-
-    def _link(self, first: int, kind: str, second: int, weight: float, data: bytes) -> Pair:
-        src, dst = self.atom(first), self.atom(second)
-        command = Link(show_id(src), kind, show_id(dst), weight, data)
-        return command, lambda: self.model.link(src, kind, dst, weight, data)
-
-    def _unlink(self, first: int, kind: str, second: int, reason: str) -> Pair:
-        src, dst = self.atom(first), self.atom(second)
-        return Unlink(show_id(src), kind, show_id(dst), reason), lambda: self.model.unlink(
-            src, kind, dst, reason
-        )
-
-    def _merge(self, first: int, second: int, force: bool) -> Pair:
-        keep, other = self.atom(first), self.atom(second)
-        return Merge(show_id(keep), show_id(other), force), lambda: self.model.merge(keep, other, force=force)
-
-    def _unmerge(self, number: int) -> Pair:
-        atom = self.atom(number)
-        return Unmerge(show_id(atom)), lambda: self.model.unmerge(atom)
 
     def carry_out(self, pairs: list[Pair]) -> None:
         """Have engine and reference do the same; both must refuse alike, and then change nothing."""
@@ -186,6 +108,16 @@ class EngineMachine(RuleBasedStateMachine):
     def link(self, first: int, kind: str, second: int) -> None:
         """A link of a built-in type."""
         self.carry_out([self.pair(("link", (first, kind, second, 1.0, b"")))])
+
+    @rule(arguments=OPS["relate"])
+    def relate(self, arguments: tuple[Any, ...]) -> None:
+        """A relation in words, which makes or revives what it needs."""
+        self.carry_out([self.pair(("relate", arguments))])
+
+    @rule(arguments=OPS["unrelate"])
+    def unrelate(self, arguments: tuple[Any, ...]) -> None:
+        """A relation in words is taken back, if there is one."""
+        self.carry_out([self.pair(("unrelate", arguments))])
 
     @rule(ops=MERGING)
     def merges(self, ops: list[Op]) -> None:

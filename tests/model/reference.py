@@ -96,23 +96,23 @@ class Reference:
     def add(self, content: str, *, id: str | None = None, key: str | None = None, **given: Any) -> bytes:  # noqa: A002
         """Have an atom; its id."""
         body = dict(zip(BODY, DEFAULTS, strict=True)) | given | {"content": content}
-        raw_source = (body["source"] or "").encode()
-        head = (
-            bytes([key is not None, body["source"] is not None])
-            + struct.pack(">I", len(raw_source))
-            + raw_source
-        )
-        raw = bytearray(
-            blake3(head + (key.encode() if key else bytes(8) + content.encode()), key=self.id_key).digest(16)
-        )
-        raw[6], raw[8] = raw[6] & 0x0F | 0x80, raw[8] & 0x3F | 0x80
-        atom = bytes.fromhex(id.replace("-", "")) if id else bytes(raw)
+        atom = bytes.fromhex(id.replace("-", "")) if id else self.default_id(content, key, body["source"])
         if before := self.atoms.get(atom):
             if (id or key) and before.body["content"] != content:
                 raise ConflictError("another content")
             return atom
         self._content(ADDED, atom, body | {"occurrence": 0, "key": key}, None)
         return atom
+
+    def default_id(self, content: str, key: str | None, source: str | None = None) -> bytes:
+        """The id that follows from what an atom says and where, or from its key."""
+        raw_source = (source or "").encode()
+        head = bytes([key is not None, source is not None]) + struct.pack(">I", len(raw_source)) + raw_source
+        raw = bytearray(
+            blake3(head + (key.encode() if key else bytes(8) + content.encode()), key=self.id_key).digest(16)
+        )
+        raw[6], raw[8] = raw[6] & 0x0F | 0x80, raw[8] & 0x3F | 0x80
+        return bytes(raw)
 
     def revise(self, atom: bytes, **given: Any) -> None:
         """Have the atom say something else."""

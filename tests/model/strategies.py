@@ -21,7 +21,7 @@ TAGS = st.lists(
 ATOMS = st.integers(0, 7) | st.just(99)
 NAMES = st.sampled_from(["references", "part_of", "supersedes", "listens_on", "runs.on", "unheard_of"])
 GIVEN_IDS = st.sampled_from([None, None, show_id(bytes([7] * 16)), show_id(bytes([8] * 16))])
-KEYS = st.sampled_from([None, None, "k1", "k2"])
+KEYS = st.sampled_from([None, None, "k1", "k2", "entity:daemon"])
 FIELDS = st.fixed_dictionaries(
     {},
     optional={
@@ -38,6 +38,12 @@ CREATED = st.sampled_from([None, 0, BEGIN - 86_400_000_000])
 WEIGHTS = st.floats(0, 1, width=32).filter(lambda weight: struct.pack(">f", weight) != b"\x80\0\0\0")
 DATA = st.sampled_from([b"", b"\x01", b"\xa1\x61a\x01"])
 
+ENTITIES = st.sampled_from(
+    ["daemon", "Daemon", "unix socket", "Unix_Socket", "größe", "_", "a\u200bb", "a-b"]
+)
+RELATED = st.tuples(ENTITIES, ENTITIES)
+PREDICATES = st.sampled_from(["listens on", "listens_on", "references", "mentions"])
+
 OPS = {
     "add": st.tuples(TEXTS, GIVEN_IDS, KEYS, FIELDS, CREATED),
     "revise": st.tuples(ATOMS, st.none() | TEXTS, FIELDS),
@@ -50,6 +56,8 @@ OPS = {
     "unlink": st.tuples(ATOMS, NAMES, ATOMS, st.just("")),
     "merge": st.tuples(ATOMS, ATOMS, st.booleans()),
     "unmerge": st.tuples(ATOMS),
+    "relate": st.tuples(RELATED, PREDICATES, st.none() | ATOMS, WEIGHTS),
+    "unrelate": st.tuples(RELATED, PREDICATES, st.just("gone")),
 }
 ANY_OP = st.one_of(*(st.tuples(st.just(name), arguments) for name, arguments in OPS.items()))
 

@@ -173,6 +173,10 @@ def settled(lines: list[str]) -> list[str]:
         shown = re.sub(r"^(proof +)\d+ bytes", r"\1N bytes", shown)  # how far trees branch depends on ids
         shown = re.sub(r'"duration_ms": [0-9.]+', '"duration_ms": N', shown)
         shown = re.sub(r'"tokens": \d+', '"tokens": N', shown)  # an id's digits cost more or less
+        shown = re.sub(r"\b\d+ tokens(, \d+ in all)?", "N tokens", shown)
+        shown = re.sub(r"Tokens: \d+ exploration vs \d+", "Tokens: N exploration vs N", shown)
+        shown = re.sub(r"\(-?\d+% savings\)", "(N% savings)", shown)
+        shown = re.sub(r"\b[0-9a-f]{8}\b", "SHORT", shown)  # how an id begins
         kept.append(re.sub(r" in [0-9.]+ s, [0-9,]+/s$", " in TIME", shown).rstrip())
     return kept
 

@@ -1,0 +1,1 @@
+"""What exploring finds for its tokens, beside whole atoms: `python -m bench.exploration`."""

@@ -1,0 +1,87 @@
+"""Measure what exploring finds for its tokens and print Markdown: `python -m bench.exploration`.
+
+Question: does an exploration without a language model find as much as whole atoms for the same tokens,
+    what does its context hold for its size, and what does each part of the policy earn?
+Data: the sets of `bench.retrieval`: those that are named, or all that are at hand. Seed: `--seed`, 1 unless
+    said otherwise; of the salts and of the garden's questions.
+How: one process, one question after another; nothing else should be running.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+import tempfile
+import time
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from bench import machine
+from bench.__main__ import heading
+from bench.exploration.asking import judged
+from bench.exploration.table import section
+from bench.retrieval.sets import BUILT_IN, sets_of
+from engine.errors import EngineError
+
+
+def main() -> None:
+    """Parse the command line, measure, print."""
+    options = _options()
+    work = Path(tempfile.mkdtemp(prefix="memroot-exploration-", dir=options.folder))
+    try:
+        report = _run(options, work)
+    except EngineError as error:
+        print(f"error: {error}", file=sys.stderr)
+        raise SystemExit(2) from None
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    if options.json:
+        options.json.write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.exploration", description=(__doc__ or "").split(":")[0]
+    )
+    parser.add_argument("sets", nargs="*", metavar="SET", help=f"a folder, or {', '.join(BUILT_IN)}")
+    parser.add_argument(
+        "--questions",
+        type=int,
+        default=sys.maxsize,
+        metavar="N",
+        help="at most N questions of a set, evenly spread",
+    )
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write all raw figures there")
+    parser.add_argument("--folder", type=Path, help="where to put the stores; a disk, not memory")
+    options = parser.parse_args()
+    if options.questions < 1:
+        parser.error("--questions must be 1 or more")
+    return options
+
+
+def _run(options: argparse.Namespace, work: Path) -> dict[str, Any]:
+    about = machine.describe(work)
+    about |= {"date": datetime.now(UTC).isoformat(timespec="seconds"), "seed": options.seed}
+    begin = time.monotonic()
+    answers = [
+        judged(found.thinned(options.questions), work, options.seed, _say)
+        for found in sets_of(options.sets, work, options.seed)
+    ]
+    about["minutes"] = round((time.monotonic() - begin) / 60, 1)
+    busy = "**The machine was busy: the times are too long; all else is the same.**"
+    parts = [heading(about | {"busy": False}) + (f" {busy}" if about["busy"] else "")]
+    print("\n\n".join([*parts, *map(section, answers)]))
+    return {"machine": about, "sets": [asdict(one) for one in answers]}
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()

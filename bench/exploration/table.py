@@ -1,0 +1,112 @@
+"""What is printed of a set: each policy beside whole atoms, and the curves.
+
+Question: none of its own. Data, seed: what was judged. How: `for the same tokens` is what is found more
+than by as many whole atoms as cost the same, ± its standard error; `lost` marks where that is less. The
+first is counted on all tokens spent, the second on those of the gathered context alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bench.exploration.asking import Explored, Judged
+from bench.exploration.curves import Gain, Path, gain, means
+from bench.job import percentile
+from bench.retrieval.measures import mean
+from bench.retrieval.table import markdown, milliseconds
+from engine.exploration.loop import FULL_ATOMS, STEPS_MAX
+
+SHOWN = (1, 2, 3, 4, 5, 7, 10, 15, 20)
+"""Whole atoms whose means are printed."""
+
+
+def section(asked: Judged) -> str:
+    """Everything that is printed of a set."""
+    return "\n\n".join(
+        (
+            f"### {asked.name}: {asked.questions:,} questions",
+            _policies(asked),
+            f"Step by step (`{next(iter(asked.explored))}`), and by whole atoms:",
+            _curves(asked),
+        )
+    )
+
+
+def _policies(asked: Judged) -> str:
+    ten = means(asked.full)[FULL_ATOMS]
+    full_ms = [1000 * one for one in asked.full_seconds]
+    lines = [
+        (
+            f"{FULL_ATOMS} whole atoms",
+            "1.0",
+            f"{ten.tokens:,.0f}",
+            "0%",
+            f"{ten.found:.3f}",
+            "–",
+            f"{ten.tokens:,.0f}",
+            f"{100 * ten.found / ten.tokens:.3f}",
+            "–",
+            milliseconds(percentile(full_ms, 0.5)),
+            milliseconds(percentile(full_ms, 0.99)),
+        ),
+        *(_policy(name, some, asked.full) for name, some in asked.explored.items()),
+    ]
+    headings = (
+        "policy",
+        "steps",
+        "tokens spent",
+        "saving",
+        "found",
+        "for the same tokens",
+        "tokens of context",
+        "found per 100",
+        "for the same context",
+        "p50",
+        "p99",
+    )
+    return markdown(headings, lines)
+
+
+def _policy(name: str, some: Sequence[Explored], full: Sequence[Path]) -> tuple[str, ...]:
+    spent = mean([one.spent[-1].tokens for one in some])
+    context = mean([one.context[-1].tokens for one in some])
+    found = mean([one.spent[-1].found for one in some])
+    ms = [1000 * one.seconds for one in some]
+    return (
+        name,
+        f"{mean([one.steps for one in some]):.1f}",
+        f"{spent:,.0f}",
+        f"{100 * (1 - spent / mean([one.full_tokens for one in some])):.0f}%",
+        f"{found:.3f}",
+        _gained(gain([one.spent[-1] for one in some], full)),
+        f"{context:,.0f}",
+        f"{100 * found / context if context else 0:.3f}",
+        _gained(gain([one.context[-1] for one in some], full)),
+        milliseconds(percentile(ms, 0.5)),
+        milliseconds(percentile(ms, 0.99)),
+    )
+
+
+def _gained(one: Gain) -> str:
+    return f"{one.found:+.3f} ± {one.error:.3f}{' lost' if one.found < 0 else ''}"
+
+
+def _curves(asked: Judged) -> str:
+    some = next(iter(asked.explored.values()))
+    spent, context = means([one.spent for one in some]), means([one.context for one in some])
+    full = means(asked.full)
+    lines = []
+    for row in range(max(STEPS_MAX, len(SHOWN))):
+        left = right = ("", "", "")
+        if row < STEPS_MAX:
+            at = row + 1
+            left = (
+                f"step {at}",
+                f"{spent[at].tokens:,.0f} ({context[at].tokens:,.0f})",
+                f"{spent[at].found:.3f}",
+            )
+        if row < len(SHOWN):
+            at = SHOWN[row]
+            right = (f"{at} atom{'' if at == 1 else 's'}", f"{full[at].tokens:,.0f}", f"{full[at].found:.3f}")
+        lines.append((*left, *right))
+    return markdown(("exploration", "tokens (context)", "found", "whole atoms", "tokens", "found"), lines)

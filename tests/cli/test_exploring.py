@@ -1,0 +1,225 @@
+"""The verbs and relations on the command line: as the protocol writes them, in a pipe and on a terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from engine.cli.main import main
+from engine.engine import Engine
+from engine.exploration.answers import Answer
+from engine.exploration.form import Form, as_json
+from engine.retrieval.budget import tokens_of
+from tests.cli.conftest import Cli
+from tests.cli.test_output import dangerous
+from tests.cli.test_processes import environment
+from tests.exploration.support import FORGED, cost_of, wrong_with_text
+from tests.retrieval.support import id_of
+
+MIND = "00000000-0000-0000-0000-000000000123"
+FORGED_IN_LINES = [text for text in FORGED if text.isprintable()]
+COMMANDS = [
+    ["explore", "kettle"],
+    ["explore_recall", "--query", "kettle", "--limit", "50"],
+    ["explore_peek", "--id", MIND],
+    ["explore_expand", "--id", MIND],
+    ["explore_neighbors", "--node", MIND],
+    ["explore_neighbors", "--node", "Mind", "--direction", "both"],
+]
+
+
+@pytest.fixture
+def filled(cli: Cli) -> Cli:
+    """A store with an atom of that id, an entity of that name, and hostile texts wherever they may stand."""
+    with Engine.open(os.environ["ENGINE_STORE"]) as engine:
+        engine.add(
+            "Search for the kettle in the mind.", id=MIND, title="Search", tags=["search"], source="s.md"
+        )
+        for number, text in enumerate(FORGED):
+            engine.add(f"{text} kettle", id=id_of(number + 1))
+            engine.link(MIND, "references", id_of(number + 1))
+        for number, text in enumerate(FORGED_IN_LINES):
+            engine.add("kettle", id=id_of(number + 100), title=text, source=text)
+            engine.relate("Mind", "knows", text, source=MIND)
+    return cli
+
+
+def test_the_protocols_commands_are_answered(filled: Cli) -> None:
+    """Each as it is written there, as text and as JSON."""
+    for args in (
+        ["explore_recall", "--query", "your search", "--limit", "5"],
+        ["explore_peek", "--id", MIND],
+        ["explore_expand", "--id", MIND],
+        ["explore_neighbors", "--node", "Mind", "--direction", "both"],
+    ):
+        text = filled(*args)
+        assert text.code == 0, text.err
+        assert text.out
+        assert re.search(r"tokens, [\d,]+ in all; at event \d+, root [0-9a-f]{64}", text.err)
+        assert {"cost_tokens", "total_tokens", "seq", "root"} <= filled("--json", *args).data.keys()
+
+
+@pytest.mark.parametrize("args", COMMANDS[1:], ids=" ".join)
+def test_what_is_printed_is_the_answer_of_the_library(filled: Cli, args: list[str]) -> None:
+    """The text costs what it says; the JSON has the same data as over MCP."""
+    text = filled(*args)
+    cost = int(text.err.split(" tokens")[0].replace(",", ""))
+    assert tokens_of(text.out) == cost
+    assert wrong_with_text(text.out) == []
+    data = filled("--json", *args).data
+    with Engine.open(os.environ["ENGINE_STORE"]) as engine:
+        explorer = engine.explorer(form="json")
+        given = {"explore_recall": ("kettle", 50), "explore_neighbors": (args[2],)}.get(args[0], (MIND,))
+        answer: Answer = getattr(explorer, args[0])(*given)
+        assert json.loads(as_json(answer)) == data
+        assert data["cost_tokens"] >= cost_of(answer, Form.JSON)
+
+
+@pytest.mark.parametrize("args", COMMANDS, ids=" ".join)
+def test_nothing_in_a_memory_is_obeyed(filled: Cli, args: list[str]) -> None:
+    """In a pipe, as text and as JSON: no escape sequence, no markup, no line that passes for ours."""
+    text, spelled = filled(*args), filled("--json", *args)
+    assert text.code == spelled.code == 0
+    for out in (text.out, text.err, spelled.out):
+        assert dangerous(out) == []
+        assert not re.search("<[A-Za-z/|!?]", out)
+    assert spelled.out.count("\n") == 1
+
+
+@pytest.mark.parametrize("args", COMMANDS, ids=" ".join)
+@pytest.mark.parametrize("json_too", [False, True])
+def test_a_terminal_is_told_nothing_but_colours(filled: Cli, args: list[str], json_too: bool) -> None:
+    """On a terminal only our own styles are escape sequences."""
+    ours, theirs = pty.openpty()
+    try:
+        with subprocess.Popen(
+            [sys.executable, "-m", "engine", *(["--json"] if json_too else []), *args],
+            env=environment(TERM="xterm-256color", COLUMNS="200"),
+            stdin=subprocess.DEVNULL,
+            stdout=theirs,
+            stderr=subprocess.PIPE,
+        ) as child:
+            os.close(theirs)
+            out = _all(ours)
+            assert child.wait(60) == 0
+    finally:
+        os.close(ours)
+    left = re.sub(r"\x1b\[[0-9;]*m", "", out.decode().replace("\r\n", "\n"))
+    assert dangerous(left) == []
+    assert not re.search("<[A-Za-z/|!?]", left)
+
+
+def _all(terminal: int) -> bytes:
+    found = b""
+    while True:
+        try:
+            piece = os.read(terminal, 65_536)
+        except OSError:
+            return found
+        if not piece:
+            return found
+        found += piece
+
+
+@pytest.mark.parametrize(
+    ("args", "code"),
+    [
+        (["explore_recall"], 2),
+        (["explore_recall", "kettle", "--query", "kettle"], 2),
+        (["explore_recall", "kettle", "--limit", "51"], 2),
+        (["explore_recall", "kettle", "--known", "xyz"], 2),
+        (["explore_recall", " "], 2),
+        (["explore_peek", "--id", "0001"], 3),
+        (["explore_peek", "--id", "0000"], 6),
+        (["explore_peek", "--id", "x"], 2),
+        (["explore_expand", MIND, "--offset", "99999"], 2),
+        (["explore_expand", MIND, "--budget", "1"], 2),
+        (["explore_neighbors", "nothing at all"], 3),
+        (["explore_neighbors", "Mind", "--direction", "up"], 2),
+        (["explore_neighbors", "Mind", "--limit", "0"], 2),
+        (["relate", "Mind", "is", "mind"], 2),
+        (["relate", "Mind", "is", "x", "--source", "0001"], 3),
+        (["unrelate", "Mind", "is", "never heard of"], 3),
+        (["explore", "kettle", "--budget", "199"], 2),
+        (["explore", "kettle", "--steps", "11"], 2),
+        (["explore", "kettle", "--decide", "no-such-program"], 3),
+        (["explore", "kettle", "--decide", "false"], 1),
+        (["explore", "kettle", "--decide", "printf '\\377'"], 1),
+        (["explore", "kettle", "--decide", "yes PEEK(0000)"], 1),
+    ],
+    ids=lambda value: str(value)[:50],
+)
+def test_a_mistake_has_its_exit_code(filled: Cli, args: list[str], code: int) -> None:
+    """Bad arguments 2, unknown 3, ambiguous 6; the message is one line, and JSON has it too."""
+    found = filled(*args)
+    assert found.code == code, (found.out, found.err)
+    assert "Traceback" not in found.err
+    assert filled("--json", *args).envelope["status"] == "error"
+
+
+@pytest.mark.parametrize(
+    ("reply", "stopped"), [("ANSWER", "answered"), ("I think PEEK(0000) is best", "refused"), ("", "refused")]
+)
+def test_a_program_decides(filled: Cli, tmp_path: Path, reply: str, stopped: str) -> None:
+    """What it prints is an action, or refused twice; the prompt has nothing of the memory that is obeyed."""
+    script, prompts = tmp_path / "decide.sh", tmp_path / "prompts"
+    script.write_text(f"#!/bin/sh\ncat >> '{prompts}'\nprintf '%s' '{reply}'\n")
+    script.chmod(0o755)
+    found = filled("--json", "explore", "kettle", "--decide", str(script))
+    assert found.code == 0, found.err
+    assert found.data["stopped"] == stopped
+    prompt = prompts.read_text(encoding="utf-8")
+    assert dangerous(prompt) == []
+    assert not re.search("<[A-Za-z/|!?]", prompt)
+
+
+def test_too_many_actions_end_with_the_steps(filled: Cli, tmp_path: Path) -> None:
+    """A program that never answers has ten steps."""
+    script, count = tmp_path / "decide.py", tmp_path / "count"
+    script.write_text(
+        f"#!{sys.executable}\nimport os\npath = {str(count)!r}\n"
+        "n = os.path.getsize(path) if os.path.exists(path) else 0\n"
+        "open(path, 'a').write('x')\n"
+        f"print('EXPAND(%s)' % {[id_of(number + 1) for number in range(12)]!r}[n])\n"
+    )
+    script.chmod(0o755)
+    found = filled("--json", "explore", "kettle", "--decide", str(script), "--budget", "100000")
+    assert found.code == 0, found.err
+    assert len(found.data["steps"]) == 10
+    assert found.data["stopped"] == "steps used up"
+
+
+def test_the_past_is_explored(filled: Cli) -> None:
+    """`--as-of` is the memory as it was then; totals go on from `--spent`."""
+    data = filled("--json", "explore_expand", "--id", MIND, "--as-of", "1", "--spent", "1000").data
+    assert (data["seq"], data["edges"]) == (1, 0)
+    assert data["total_tokens"] == 1000 + data["cost_tokens"]
+
+
+def test_relations_come_and_go(cli: Cli) -> None:
+    """Text says what was done, JSON whether anything was."""
+    cli("init")
+    assert cli("relate", "daemon", "listens on", "unix socket").code == 0
+    assert "nothing to do" in cli("relate", "Daemon", "listens_on", "Unix_Socket").err
+    assert "daemon → listens_on → unix socket" in cli("explore_neighbors", "daemon").out
+    assert cli("--json", "unrelate", "daemon", "listens on", "unix socket").data["changed"] is True
+    assert cli("--json", "unrelate", "daemon", "listens on", "unix socket").data["changed"] is False
+    assert cli("explore_neighbors", "daemon").out.count("\n") == 1
+
+
+def test_a_surrogate_in_an_argument_is_refused(filled: Cli, capsys: pytest.CaptureFixture[str]) -> None:
+    """Arguments that are not UTF-8 reach no answer, whatever the command."""
+    for args in (
+        ["explore_recall", "k\udcff"],
+        ["explore_neighbors", "k\udcff"],
+        ["relate", "k\udcff", "is", "x"],
+    ):
+        assert main(args) == 2
+        assert dangerous(capsys.readouterr().err) == []
