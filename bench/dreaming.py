@@ -1,0 +1,247 @@
+"""What a dream makes of a memory that nobody tagged: `python -m bench.dreaming`.
+
+Question: how much more of a memory does a walk reach after a dream, what does the dream put there, how
+    much of it is junk, and what does it do to recall?
+Data: the sets of `bench.retrieval`, each memory ingested as it comes. Seed: `--seed`, of the salts and of
+    the choice of the garden's questions.
+How: each memory is measured, copied, dreamt over in one cycle and measured again. Reach: from the first 7
+    hits of every question (the anchors of ten) to the texts that share a tag or have an edge, 2 hops, a
+    tag of over a tenth of all and 20 atoms left out as the walk does; the share of all texts, a mean over
+    the questions. Junk, of the different tags added that are no category: on one atom only; on more
+    than the walk follows; or a single word that is written otherwise, as in small letters, in a fifth of
+    all texts that have it. The dreamer judges by a dozen texts; here all are read.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from bench import machine
+from bench.retrieval.measures import mean, recall_at
+from bench.retrieval.ours import asking, open_store, opened
+from bench.retrieval.sets import BUILT_IN, Question, QuestionSet, sets_of
+from bench.retrieval.table import markdown
+from engine import Engine
+from engine.dreaming.config import DreamConfig
+from engine.dreaming.pages import Page, tokens_of_name
+from engine.entities import ENTITY
+from engine.model import Atom, Direction
+from engine.retrieval.config import RecallConfig
+from engine.text.categories import Category
+from proofs.events import EventKind
+from proofs.leaves import State
+from proofs.sets import tag_identity
+
+ANCHORS = 7
+HOPS = 2
+HITS = 10
+LIMITS = DreamConfig()
+CATEGORIES = frozenset(category.value for category in Category)
+
+
+@dataclass
+class Found:
+    """What was measured of a set, summed over its memories where not said otherwise."""
+
+    name: str
+    texts: int = 0
+    tagged_before: int = 0
+    tagged: int = 0
+    tags: int = 0
+    """Different texts and tags, counted as pairs, that the dream added."""
+    different: int = 0
+    """Different tags among them, categories left out."""
+    junk: int = 0
+    entities: int = 0
+    mentions: int = 0
+    relations: int = 0
+    seconds: float = 0.0
+    reach_before: float = 0.0
+    """Means over the questions."""
+    reach_after: float = 0.0
+    recall_before: float = 0.0
+    recall_after: float = 0.0
+    five_before: float = 0.0
+    five_after: float = 0.0
+    better: int = 0
+    worse: int = 0
+    questions: int = 0
+
+
+def measure(asked: QuestionSet, work: Path, seed: int) -> Found:
+    """Everything about a set."""
+    found = Found(asked.name)
+    before: list[tuple[float, float, float]] = []
+    after: list[tuple[float, float, float]] = []
+    for memory in asked.memories:
+        folder, dreamt = work / f"store-{memory.name}", work / f"dreamt-{memory.name}"
+        with open_store(folder, [memory.files], seed) as engine:
+            texts = _texts(engine)
+            found.texts += len(texts)
+            found.tagged_before += sum(bool(text.tags) for text in texts)
+            before += _answers(engine, memory.questions)
+        shutil.copytree(folder, dreamt)
+        with opened(dreamt, seed) as engine:
+            begin = time.perf_counter()
+            report = engine.dream()
+            found.seconds += time.perf_counter() - begin
+            found.entities += len(report.entities)
+            found.mentions += report.mentions
+            found.relations += report.relations
+            found.tags += report.tags
+            found.tagged += report.tagged
+            _count_junk(engine, found)
+            after += _answers(engine, memory.questions)
+        shutil.rmtree(dreamt)
+    found.questions = len(before)
+    for name, place in (("recall", 0), ("five", 1), ("reach", 2)):
+        setattr(found, f"{name}_before", mean([one[place] for one in before]))
+        setattr(found, f"{name}_after", mean([one[place] for one in after]))
+    found.better = sum(new[0] > old[0] for old, new in zip(before, after, strict=True))
+    found.worse = sum(new[0] < old[0] for old, new in zip(before, after, strict=True))
+    return found
+
+
+def _texts(engine: Engine) -> list[Atom]:
+    added = (item.subject for item in engine.log() if item.kind is EventKind.ATOM_ADDED)
+    atoms = (engine.get(atom) for atom in added)
+    return [atom for atom in atoms if atom.state is State.LIVE and atom.kind != ENTITY]
+
+
+def _answers(engine: Engine, questions: Sequence[Question]) -> list[tuple[float, float, float]]:
+    """(recall at 10, at 5, share of the texts that a walk reaches) for each question."""
+    ask, around, config = asking(engine, RecallConfig()), _Surroundings(engine), RecallConfig()
+    engine.config = config
+    answers = []
+    for question in questions:
+        ranking = ask(question.text, HITS)
+        reached = around.reach(ranking[:ANCHORS])
+        answers.append(
+            (recall_at(10, ranking, question.relevant), recall_at(5, ranking, question.relevant), reached)
+        )
+    return answers
+
+
+class _Surroundings:
+    """Who shares a tag or has an edge with whom."""
+
+    def __init__(self, engine: Engine) -> None:
+        texts = _texts(engine)
+        self._total = len(texts)
+        self._names = {atom.key or atom.id: atom.id for atom in texts}
+        self._texts = {atom.id for atom in texts}
+        having: dict[str, list[str]] = defaultdict(list)
+        for atom in texts:
+            for tag in atom.tags:
+                having[tag_identity(tag)].append(atom.id)
+        most = max(LIMITS.hub_min, LIMITS.hub_share * len(texts))
+        self._next: dict[str, set[str]] = defaultdict(set)
+        self._tags = {tag: atoms for tag, atoms in having.items() if 1 < len(atoms) <= most}
+        self._tags_of: dict[str, list[str]] = defaultdict(list)
+        for tag, atoms in self._tags.items():
+            for one in atoms:
+                self._tags_of[one].append(tag)
+        for atom in texts:
+            for edge in engine.edges(atom.id, direction=Direction.OUT):
+                self._next[edge.src].add(edge.dst)
+                self._next[edge.dst].add(edge.src)
+
+    def reach(self, anchors: Sequence[str]) -> float:
+        """The share of all texts that are within two hops of some, these themselves not counted."""
+        begin = {self._names.get(name, name) for name in anchors}
+        seen, border, tags = set(begin), set(begin), set[str]()
+        for _ in range(HOPS):
+            new: set[str] = set()
+            for one in border:
+                new |= self._next.get(one, set())
+                for tag in self._tags_of.get(one, ()):
+                    if tag not in tags:
+                        tags.add(tag)
+                        new.update(self._tags[tag])
+            border = new - seen
+            seen |= border
+        return len((seen - begin) & self._texts) / self._total
+
+
+def _count_junk(engine: Engine, found: Found) -> None:
+    texts = _texts(engine)
+    pages = [Page(text.title, text.content, LIMITS.chars) for text in texts]
+    words: dict[str, list[int]] = defaultdict(list)
+    for number, page in enumerate(pages):
+        for word in set(page.words):
+            words[word].append(number)
+    most = max(LIMITS.hub_min, LIMITS.hub_share * len(texts))
+    for tag, count in _dreamt(engine).items():
+        if tag_identity(tag) in CATEGORIES:
+            continue
+        found.different += 1
+        tokens = tokens_of_name(tag)
+        other = 0.0
+        if len(tokens.words) == 1:
+            uses = [pages[number].uses(tokens) for number in words[tokens.words[0]]]
+            other = sum(bool(use.other) for use in uses) - len(uses) * LIMITS.lower_share
+        found.junk += count < LIMITS.atoms_min or count > most or other > 0
+
+
+def _dreamt(engine: Engine) -> dict[str, int]:
+    """The tags that the dreamer added, and how many atoms have each now."""
+    counts = engine.tags()
+    given = set[str]()
+    for item in engine.log():
+        tags = item.detail.get("tags")
+        if item.actor == "dreamer" and item.kind is EventKind.TAGS_ADDED and isinstance(tags, list):
+            given.update(map(str, tags))
+    return {tag: counts[tag_identity(tag)] for tag in sorted(given)}
+
+
+def table(results: Sequence[Found]) -> str:
+    """One column a set."""
+    rows = [
+        ("texts", *(f"{one.texts:,}" for one in results)),
+        ("tagged before, by the dream", *(f"{one.tagged_before:,}, {one.tagged:,}" for one in results)),
+        ("tags added for each tagged", *(f"{one.tags / max(1, one.tagged):.1f}" for one in results)),
+        ("entities, mentions", *(f"{one.entities:,}, {one.mentions:,}" for one in results)),
+        ("relations between entities", *(f"{one.relations:,}" for one in results)),
+        ("reach of a walk, before", *(f"{one.reach_before:.1%}" for one in results)),
+        ("– after", *(f"{one.reach_after:.1%}" for one in results)),
+        ("junk among different tags", *(f"{one.junk:,} of {one.different:,}" for one in results)),
+        ("R@10, before", *(f"{one.recall_before:.4f}" for one in results)),
+        ("– after", *(f"{one.recall_after:.4f}" for one in results)),
+        ("– questions better, worse", *(f"{one.better}, {one.worse} of {one.questions}" for one in results)),
+        ("R@5, before", *(f"{one.five_before:.4f}" for one in results)),
+        ("– after", *(f"{one.five_after:.4f}" for one in results)),
+        ("texts a second", *(f"{one.texts / one.seconds:,.0f}" for one in results)),
+    ]
+    return markdown(("", *(one.name for one in results)), rows)
+
+
+def main() -> None:
+    """Measure and print."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    options.add_argument("sets", nargs="*", help=f"folders of questions, or: {', '.join(BUILT_IN)}")
+    options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--json", action="store_true")
+    given = options.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        where = machine.describe(Path(folder))
+        results = [
+            measure(one, Path(folder), given.seed) for one in sets_of(given.sets, Path(folder), given.seed)
+        ]
+    if given.json:
+        print(json.dumps({"machine": where, "results": [asdict(one) for one in results]}))
+        return
+    print(f"seed {given.seed}, commit {where['commit']}, {where['cpu']}, {where['cores']} cores")
+    print(f"load {where['load']} at the start\n")
+    print(table(results))
+
+
+if __name__ == "__main__":
+    main()
