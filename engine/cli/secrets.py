@@ -1,0 +1,72 @@
+"""The command secrets: what is in the store and should not be."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from engine.cli.output import Failure, Table
+from engine.cli.pages import command, new_app, running
+from engine.cli.settings import find_secrets
+from engine.cli.values import counted, plain
+from engine.errors import InvalidInputError
+
+app = new_app()
+
+FOUND = 1
+
+
+@command(app, "engine secrets scan", "engine secrets scan --json --kind aws-key")
+def secrets(
+    ctx: typer.Context,
+    action: Annotated[str, typer.Argument(metavar="ACTION", help="scan.", show_default=False)],
+    kind: Annotated[
+        list[str] | None,
+        typer.Option("--kind", metavar="KIND", help="Only secrets of this kind. Repeatable."),
+    ] = None,
+) -> int:
+    """Look for passwords, keys and the like in what is written already.
+
+    Reads every payload there is, also of tombstoned atoms and of earlier versions. What is found is
+    listed with its first characters only. Exit code 1: something was found. What is to become of
+    secrets in what is still to be written is said in the settings: `secrets = "redact"`.
+    """
+    from engine.secrets.kinds import DETECTORS
+    from engine.secrets.policy import SecretsPolicy
+    from engine.secrets.reading import scan
+
+    session = running(ctx)
+    if action != "scan":
+        raise InvalidInputError(f"there is no action {ascii(action)[:80]}", hint="scan")
+    policy = find_secrets()[0] or SecretsPolicy()
+    known = {detector.kind for detector in (*DETECTORS, *policy.detectors)}
+    for one in kind or ():
+        if one not in known:
+            raise InvalidInputError(
+                f"there is no kind {ascii(one)[:80]}", hint=f"known: {', '.join(sorted(known))}"
+            )
+    policy = policy.with_kinds(kind or ())
+    with (
+        session.backend(session.setting.url) as backend,
+        backend.snapshot() as rows,
+        session.meter("read", "events") as move,
+    ):
+        found = list(scan(rows, policy, move))
+    failure = None
+    if found:
+        atoms = {atom for leak in found for atom in leak.atoms}
+        failure = Failure(
+            FOUND,
+            "found",
+            f"{counted(len(found), 'secret')} in the payloads of {counted(len(atoms), 'atom')}",
+            "change what was leaked; then `engine erase ID` destroys an atom's payloads",
+        )
+    heads = ("seq", "event", "atoms", "field", "kind", "preview")
+    lines = [
+        (str(leak.seq), leak.event, " ".join(leak.atoms), leak.field, leak.kind, leak.preview)
+        for leak in found
+    ]
+    return session.out.answer(
+        [plain(leak) for leak in found], [Table(heads, lines)] if lines else [], failure=failure
+    )

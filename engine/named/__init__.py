@@ -1,0 +1,1 @@
+"""Named memories: several under one folder or in one SQLite file, each a store of its own."""

@@ -1,0 +1,227 @@
+"""What secrets look like: one detector for each kind.
+
+Every pattern takes time linear in the text, whatever the text: it begins with a literal or where a run of
+its characters begins, its repeats are possessive (they give nothing back) or bounded by a small number.
+What a pattern alone cannot tell, a check does: a sum of digits, or how random the value is.
+
+Sources of the formats: the issuers' own pages on their tokens; RFC 7519 (JWT), RFC 6750 (bearer), RFC 7617
+(basic), RFC 7468 (PEM), RFC 3986 (URLs), ISO/IEC 7812 (card numbers), ISO 13616 (IBAN).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from engine.secrets.checks import iban_end, is_card, is_password, is_random
+from engine.secrets.pem import private_keys
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Detector:
+    """Finds one kind of secret."""
+
+    kind: str
+    """A label: it stands in the text instead of the secret, `[REDACTED:kind]`."""
+    find: Callable[[str], Iterator[Span]]
+    """The spans of the secrets in a text, in order."""
+    usual: bool = True
+    """Whether it is looked for unless that is asked otherwise."""
+
+
+def by_pattern(
+    pattern: str,
+    literals: tuple[str, ...],
+    check: Callable[[re.Match[str]], bool] | None = None,
+    *,
+    flags: re.RegexFlag = re.NOFLAG,
+) -> Callable[[str], Iterator[Span]]:
+    """A detector's `find`: the group `secret` of each match, or all of it, that passes `check`.
+
+    Args:
+        pattern: the regular expression.
+        literals: one of these is in every text with a match; a quick look for them comes first.
+        check: whether a match is one.
+        flags: besides ASCII.
+    """
+    compiled = re.compile(pattern, re.ASCII | flags)
+    has_group = "secret" in compiled.groupindex
+    ignore_case = bool(flags & re.IGNORECASE)
+
+    def find(text: str) -> Iterator[Span]:
+        looked = text.lower() if ignore_case else text
+        if any(literal in looked for literal in literals):
+            for match in compiled.finditer(text):
+                if check is None or check(match):
+                    yield match.span("secret" if has_group and match["secret"] else 0)
+
+    return find
+
+
+_KEYS_OF_PASSWORDS = r"pass(?:word|wd|phrase|code)|pwd"
+_OTHER_KEYS = r"secret|token|api[_-]?key|access[_-]?key|auth[_-]?key|credential"
+_VALUE = r"""(?:"(?P<double>[^"\n]{8,}+)"|'(?P<single>[^'\n]{8,}+)'|(?P<bare>[^\s"'`,;<>(){}\[\]|]{8,}+))"""
+_ASSIGNED = (
+    rf"(?P<key>{_KEYS_OF_PASSWORDS}|{_OTHER_KEYS})[a-z0-9_-]{{0,24}}[\"'`]?[ \t]{{0,8}}"
+    rf"(?:=>|:=|==?|:)[ \t]{{0,8}}{_VALUE}"
+)
+
+
+def _assignments(text: str) -> Iterator[Span]:
+    """Values that are given to a name like `password`, if they are random enough for one."""
+    lowered = text.lower()
+    if not any(key in lowered for key in ("pass", "pwd", "secret", "token", "key", "credential")):
+        return
+    for match in _ASSIGNMENT.finditer(text):
+        group = next(name for name in ("double", "single", "bare") if match[name] is not None)
+        strict = re.match(_KEYS_OF_PASSWORDS, match["key"], re.IGNORECASE) is None
+        if is_password(match[group], bare=group == "bare", strict=strict):
+            yield match.span(group)
+
+
+_ASSIGNMENT = re.compile(_ASSIGNED, re.IGNORECASE | re.ASCII)
+
+_IBAN_START = re.compile(r"(?<![0-9A-Za-z])[A-Z]{2}[0-9]{2}(?=[ ]?[0-9A-Z])", re.ASCII)
+
+
+def _ibans(text: str) -> Iterator[Span]:
+    for match in _IBAN_START.finditer(text):
+        end = iban_end(text, match.start())
+        if end is not None:
+            yield match.start(), end
+
+
+_AFTER_WORD = r"(?<![0-9A-Za-z])"
+_CARD = (
+    r"(?<![0-9A-Za-z._+-])(?:[2-6][0-9]{3}([ -]?)[0-9]{4}\1[0-9]{4}\1[0-9]{4}"
+    r"|3[47][0-9]{2}([ -]?)[0-9]{6}\2[0-9]{5}|3[068][0-9]{2}([ -]?)[0-9]{6}\3[0-9]{4})"
+    r"(?![0-9A-Za-z_-]|\.[0-9])"
+)
+
+DETECTORS: Final[tuple[Detector, ...]] = (
+    Detector("private-key", private_keys),
+    Detector(
+        "aws-key",
+        by_pattern(
+            rf"{_AFTER_WORD}(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{{16}}(?![0-9A-Za-z])",
+            ("AKIA", "ASIA", "ABIA", "ACCA"),
+        ),
+    ),
+    Detector(
+        "github-token",
+        by_pattern(
+            rf"{_AFTER_WORD}(?:gh[pousr]_[0-9A-Za-z]{{36,}}+|github_pat_[0-9A-Za-z_]{{40,}}+)",
+            ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
+        ),
+    ),
+    Detector(
+        "gitlab-token",
+        by_pattern(
+            rf"{_AFTER_WORD}gl(?:pat|dt|rt|cbt|ptt|ft|imt|agent|oas|soat)-[0-9A-Za-z_.-]{{20,}}+",
+            (
+                "glpat-",
+                "gldt-",
+                "glrt-",
+                "glcbt-",
+                "glptt-",
+                "glft-",
+                "glimt-",
+                "glagent-",
+                "gloas-",
+                "glsoat-",
+            ),
+        ),
+    ),
+    Detector(
+        "slack-token",
+        by_pattern(
+            rf"{_AFTER_WORD}(?:xox[abeoprs]-[0-9A-Za-z-]{{10,}}+|xapp-[0-9A-Za-z-]{{10,}}+)"
+            r"|hooks\.slack\.com/(?:services|workflows)/(?P<secret>[0-9A-Za-z/]{20,}+)",
+            ("xox", "xapp-", "hooks.slack.com"),
+        ),
+    ),
+    Detector(
+        "anthropic-key",
+        by_pattern(rf"{_AFTER_WORD}sk-ant-[a-z0-9]{{3,12}}-[0-9A-Za-z_-]{{20,}}+", ("sk-ant-",)),
+    ),
+    Detector(
+        "openai-key",
+        by_pattern(
+            rf"{_AFTER_WORD}sk-(?:(?:proj|svcacct|admin|None)-[0-9A-Za-z_-]{{20,}}+|[0-9A-Za-z]{{40,}}+)",
+            ("sk-",),
+        ),
+    ),
+    Detector(
+        "stripe-key",
+        by_pattern(
+            rf"{_AFTER_WORD}(?:[sr]k_(?:live|test)_[0-9A-Za-z]{{16,}}+|whsec_[0-9A-Za-z+/]{{24,}}+={{0,2}})",
+            ("k_live_", "k_test_", "whsec_"),
+        ),
+    ),
+    Detector(
+        "google-key",
+        by_pattern(
+            rf"{_AFTER_WORD}(?:AIza[0-9A-Za-z_-]{{35}}(?![0-9A-Za-z_-])|GOCSPX-[0-9A-Za-z_-]{{20,}}+"
+            r"|ya29\.[0-9A-Za-z_-]{20,}+)",
+            ("AIza", "GOCSPX-", "ya29."),
+        ),
+    ),
+    Detector(
+        "jwt",
+        by_pattern(
+            r"(?<![0-9A-Za-z_-])eyJ[0-9A-Za-z_-]{6,}+\.eyJ[0-9A-Za-z_-]{6,}+\.[0-9A-Za-z_-]*+", ("eyJ",)
+        ),
+    ),
+    Detector(
+        "bearer",
+        by_pattern(
+            rf"{_AFTER_WORD}(?:bearer[ \t]{{1,8}}(?P<secret>[0-9A-Za-z._~+/-]{{16,}}+=*+))",
+            ("bearer",),
+            lambda match: is_random(match["secret"]),
+            flags=re.IGNORECASE,
+        ),
+    ),
+    Detector(
+        "basic-auth",
+        by_pattern(
+            r"authorization[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?basic[ \t]{1,4}"
+            r"(?P<secret>[0-9A-Za-z+/]{8,}+={0,2})",
+            ("basic",),
+            flags=re.IGNORECASE,
+        ),
+    ),
+    Detector(
+        "url-password",
+        by_pattern(
+            r"(?<![0-9a-z+.-])[a-z][0-9a-z+.-]{1,20}+://[^\s/:@?#\"'<>]{0,128}+:(?P<secret>[^\s/\"'<>]{1,256})@",
+            ("://",),
+            lambda match: match["secret"][0] not in "[$<{*%" and len(set(match["secret"])) > 1,
+            flags=re.IGNORECASE,
+        ),
+    ),
+    Detector("password", _assignments),
+    Detector("credit-card", by_pattern(_CARD, ("2", "3", "4", "5", "6"), lambda match: is_card(match[0]))),
+    Detector("iban", _ibans),
+    Detector(
+        "email",
+        by_pattern(
+            r"(?<![0-9A-Za-z._%+-])[0-9A-Za-z._%+-]{1,64}+@[0-9A-Za-z-]{1,63}+(?:\.[0-9A-Za-z-]{1,63}+){1,8}+",
+            ("@",),
+        ),
+        usual=False,
+    ),
+    Detector(
+        "phone",
+        by_pattern(
+            r"(?<![0-9A-Za-z.+-])\+[1-9][0-9]{0,2}[ .-]?(?:\([0-9]{1,4}\)[ .-]?)?[0-9]{2,4}"
+            r"(?:[ .-]?[0-9]{2,4}){1,4}(?![0-9])",
+            ("+",),
+        ),
+        usual=False,
+    ),
+)
+"""All kinds we know, in the order in which they win where they meet."""

@@ -1,0 +1,37 @@
+"""Roots of both kinds, and engines without chance on their memories."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from engine.engine import Engine
+from tests.engine.support import ticking
+from tests.support.leveldb import LEVELDB
+
+ROOTS = ("folder", "file", "sqlite files")
+
+
+def root_url(kind: str, folder: Path) -> str:
+    """The URL of an empty root in `folder`: a folder, or one SQLite file."""
+    return f"sqlite:{folder / 'memories.db'}" if kind == "file" else f"{folder / 'memories'}"
+
+
+def begin(kind: str, url: str, name: str) -> None:
+    """Make the memory; in `sqlite files` it is a SQLite file in the folder."""
+    if kind == "sqlite files":
+        Engine.open(f"sqlite:{url}/{name}").close()
+    elif kind == "folder":
+        Engine.open(f"{LEVELDB}:{url}/{name}").close()
+    else:
+        Engine.open(url, memory=name).close()
+
+
+def salts_of(name: str):  # type: ignore[no-untyped-def]  # a function on seqs
+    """Salts that depend on the memory's name and the seq alone."""
+    return lambda seq: hashlib.sha256(f"{name} {seq}".encode()).digest()
+
+
+def engine_of(url: str, name: str | None, salts: str) -> Engine:
+    """An engine whose every byte follows from its commands and the name of its salts."""
+    return Engine.open(url, memory=name, clock=ticking(), salts=salts_of(salts))
