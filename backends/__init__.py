@@ -1,6 +1,7 @@
 """Ordered byte maps that a store can live in, opened by URL.
 
-`memory:` · `leveldb:PATH` · `sqlite:PATH` · `PATH`. What follows the scheme is a path and nothing
+`memory:` · `leveldb:PATH` · `sqlite:PATH` · `sqlite+NAME:PATH`, the memory NAME among several in one SQLite
+file · `PATH`. What follows the scheme is a path and nothing
 else: no host, no options, no percent signs to decode.
 """
 
@@ -67,9 +68,14 @@ class Location(NamedTuple):
     """A URL taken apart."""
 
     scheme: str
-    """One of SCHEMES."""
+    """One of SCHEMES, or `sqlite+` and the name of a memory."""
     path: str
     """As written; empty for memory."""
+
+    @property
+    def memory(self) -> str | None:
+        """The name of the memory in a SQLite file; None for a store without a name."""
+        return self.scheme.partition("+")[2] or None
 
 
 def locate(url: str) -> Location:
@@ -83,6 +89,8 @@ def locate(url: str) -> Location:
         BackendUnusable: the scheme is unknown, or the path is missing or superfluous.
     """
     head, colon, rest = url.partition(":")
+    if colon and head.startswith("sqlite+"):
+        return Location(f"sqlite+{_memory_name(head.removeprefix('sqlite+'))}", _path(url, head, rest))
     if (
         colon
         and len(head) > 1
@@ -96,10 +104,20 @@ def locate(url: str) -> Location:
             )
         if head == "memory" and rest:
             raise BackendUnusable(f"{url!r}: a memory store has no path")
-        if head != "memory" and not rest:
-            raise BackendUnusable(f"{url!r} lacks the path, as in {head}:PATH")
-        return Location(head, rest)
+        return Location(head, rest if head == "memory" else _path(url, head, rest))
     return Location(_kind_of(url), url)
+
+
+def _path(url: str, head: str, rest: str) -> str:
+    if not rest:
+        raise BackendUnusable(f"{url!r} lacks the path, as in {head}:PATH")
+    return rest
+
+
+def _memory_name(name: str) -> str:
+    from backends.sqlite_tables import memory_name
+
+    return memory_name(name)
 
 
 def _kind_of(path: str) -> str:
@@ -132,7 +150,8 @@ def open_backend(url: str, *, create: bool = True) -> Backend:
         BackendCorrupt: it is damaged; nothing is ever repaired.
         BackendUnusable: the URL is wrong, something else is there, or its library is not installed.
     """
-    scheme, path = locate(url)
+    location = locate(url)
+    scheme, path = location
     if scheme == "memory":
         from backends.memory import MemoryBackend
 
@@ -143,7 +162,7 @@ def open_backend(url: str, *, create: bool = True) -> Backend:
         return LevelDBBackend(path, create=create)
     from backends.sqlite import SQLiteBackend
 
-    return SQLiteBackend(path, create=create)
+    return SQLiteBackend(path, create=create, memory=location.memory)
 
 
 def store_exists(url: str) -> bool:
@@ -152,14 +171,27 @@ def store_exists(url: str) -> bool:
     Raises:
         BackendUnusable: the URL is wrong, or the place cannot be looked at.
     """
-    scheme, path = locate(url)
+    location = locate(url)
+    scheme, path = location
     if scheme == "memory":
         return False
     from backends.files import real
 
     found = real(path)
+    if location.memory is not None:
+        return _is_sqlite(found) and _has_memory(url)
     if scheme == "sqlite":
         return _is_sqlite(found)
     from backends.leveldb_place import is_place
 
     return is_place(found)
+
+
+def _has_memory(url: str) -> bool:
+    try:
+        open_backend(url, create=False).close()
+    except BackendMissing:
+        return False
+    except (BackendBusy, BackendCorrupt):
+        return True
+    return True

@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -145,6 +146,26 @@ class Backend(Reader):
             BackendClosed: the handle is closed, or belongs to the parent process.
         """
         return nullcontext()
+
+    @abstractmethod
+    def purge(self) -> None:
+        """Have nothing in the store's own files but the rows there are: no deleted or replaced bytes.
+
+        All rows stay, and survive loss of power when it returns. It rewrites the store, so it takes time and
+        room in proportion to it. It waits for open snapshots and scans, of this thread's own too, to be
+        closed; whoever calls meanwhile waits. Killed anywhere, it leaves all rows, and perhaps what it was
+        to remove: call it again. Blocks of the disk that the files no longer use are the file system's.
+
+        Raises:
+            BackendBusy: a snapshot or scan was kept open, here or in another process; nothing is lost, and
+                old bytes may still be there.
+            BackendInDoubt: it failed half-way; reopen the store. All rows are there.
+            BackendClosed: the handle is closed, or belongs to the parent process.
+        """
+
+    def files(self) -> tuple[Path, ...]:
+        """Every file that may hold bytes of this store; none where nothing is kept on a disk."""
+        return ()
 
     @abstractmethod
     def snapshot(self) -> Snapshot:

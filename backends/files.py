@@ -27,9 +27,14 @@ def fsync_path(path: Path) -> None:
     """Flush one file, or the list of names in one folder, to the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
-        os.fsync(descriptor)
+        fsync_opened(descriptor)
     finally:
         os.close(descriptor)
+
+
+def fsync_opened(descriptor: int) -> None:
+    """As `fsync_path`, of a file or folder that is open, wherever its name leads by now."""
+    os.fsync(descriptor)
 
 
 def fsync_tree(root: Path) -> None:

@@ -9,10 +9,16 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
-from backends.errors import BackendClosed, BackendInDoubt
+from backends.errors import BackendBusy, BackendClosed, BackendInDoubt
 
 POLL_SECONDS = 0.0005
 """How often a closing thread looks whether the others are out."""
+
+_TRY_SECONDS = 0.05
+"""How long calls are kept out at once before it is known that nothing is open."""
+
+_HELD = "the store is being rewritten"
+"""The refusal that passes: who meets it waits."""
 
 
 class Gate:
@@ -40,6 +46,8 @@ class Gate:
         self._keep = keep
         self._inside: list[int] = []
         self._closing = threading.Lock()
+        self._resumed = threading.Event()
+        self._holder = 0
         self._released = False
         self._poison: BaseException | None = None
         self._owner = os.getpid()
@@ -49,9 +57,10 @@ class Gate:
         """Count one call in; raises BackendClosed when the handle is closed or not this process's."""
         me = threading.get_ident()
         self._inside.append(me)
-        if self.refusal is not None:
+        while self.refusal is not None and not self._holds(me):
             self._inside.remove(me)
-            raise BackendClosed(self.refusal)
+            self._wait()
+            self._inside.append(me)
 
     def leave(self) -> None:
         """Count one call out."""
@@ -68,8 +77,62 @@ class Gate:
 
     def check(self) -> None:
         """Raise BackendClosed when the handle is closed; for code that runs between two calls."""
-        if self.refusal is not None:
-            raise BackendClosed(self.refusal)
+        while self.refusal is not None and not self._holds(threading.get_ident()):
+            self._wait()
+
+    def _holds(self, thread: int) -> bool:
+        """Whether it is this thread that keeps the others waiting: what it has freed may be closing."""
+        return self.refusal == _HELD and self._holder == thread
+
+    def _wait(self) -> None:
+        """Wait while calls are kept out for a time; raise BackendClosed when they are for good."""
+        refusal = self.refusal
+        if refusal == _HELD:
+            self._resumed.wait()
+        elif refusal is not None:
+            raise BackendClosed(refusal)
+
+    @contextmanager
+    def held(self, idle: Callable[[], bool], seconds: float) -> Iterator[None]:
+        """Keep all calls waiting until the end of the block, which begins once none is running.
+
+        Args:
+            idle: whether nothing is open that calls would have to go on with.
+            seconds: how long to try.
+
+        Raises:
+            BackendBusy: something was open all the time.
+            BackendClosed: the handle is closed, or belongs to the parent process.
+        """
+        with self._closing:
+            deadline = time.monotonic() + seconds
+            self.check()
+            while not self._stop(idle):
+                self._resume()
+                if time.monotonic() > deadline:
+                    raise BackendBusy(self.where, "a snapshot or a scan that is still open")
+                time.sleep(POLL_SECONDS)
+            try:
+                yield
+            finally:
+                self._resume()
+
+    def _stop(self, idle: Callable[[], bool]) -> bool:
+        """Keep calls out; whether, after a short while, none is running and nothing is open."""
+        self._resumed.clear()
+        self._holder = threading.get_ident()
+        self.refusal = _HELD
+        me, until = threading.get_ident(), time.monotonic() + _TRY_SECONDS
+        while any(thread != me for thread in tuple(self._inside)):
+            if time.monotonic() > until:
+                return False
+            time.sleep(POLL_SECONDS)
+        return idle()
+
+    def _resume(self) -> None:
+        if self.refusal == _HELD:
+            self.refusal = None
+        self._resumed.set()
 
     def poison(self, cause: BaseException) -> None:
         """Refuse all later writes because of `cause`; reading goes on."""
@@ -108,7 +171,7 @@ class Gate:
         self.forked = True
         if self._released:
             return
-        if self.refusal is None:
+        if self.refusal in (None, _HELD):
             self.refusal = (
                 f"{self.where} was opened by process {self._owner}; a forked process must not use it "
                 f"(start it with multiprocessing's 'spawn', or open the store after the fork)"

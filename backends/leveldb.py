@@ -10,7 +10,8 @@ about them, each with a test in `tests/backends/test_leveldb_rules*.py`:
 - creation is atomic; nothing is ever repaired;
 - closing waits for running calls;
 - the folder is synced before a durable write is acknowledged, if its list of files has changed;
-- a durable write does not overtake what was written before it without `durable`.
+- a durable write does not overtake what was written before it without `durable`;
+- deleted bytes are got rid of by rewriting everything: compaction was measured to leave them.
 
 A log cut at the end is *not* detectable here: only a checkpoint kept elsewhere shows that.
 """
@@ -22,6 +23,7 @@ import os
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 from backends.base import (
@@ -38,12 +40,16 @@ from backends.base import (
 from backends.errors import BackendClosed, BackendCorrupt, BackendError, BackendInDoubt
 from backends.files import fsync_path, real
 from backends.gate import Gate
-from backends.leveldb_place import DATA, open_data, plyvel_module, settle
+from backends.leveldb_place import DATA, open_data, plyvel_module, rewrite, settle
+from backends.leveldb_snapshot import LevelDBSnapshot
 
 _CHUNK_ROWS = 32
 """Most rows a scan fetches in one go; it begins with one, because many callers want one."""
 
 _OPENED: Row = (b"", b"")
+
+BUSY_SECONDS = 10.0
+"""How long purging waits for open snapshots and scans before it says busy."""
 
 
 class LevelDBBackend(Backend):
@@ -52,6 +58,7 @@ class LevelDBBackend(Backend):
     Args:
         path: the store's folder.
         create: create the store where nothing is.
+        busy_seconds: how long purging waits for open snapshots and scans.
 
     Raises:
         BackendMissing: nothing is there, and `create` is false.
@@ -63,11 +70,15 @@ class LevelDBBackend(Backend):
     name = "leveldb"
     capabilities = Capabilities(durable=True, multi_process=False, persistent=True)
 
-    def __init__(self, path: str | os.PathLike[str], *, create: bool = True) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str], *, create: bool = True, busy_seconds: float = BUSY_SECONDS
+    ) -> None:
         self._error: type[Exception] = plyvel_module().Error
         place = real(os.fspath(path))
         self._claim = settle(place, create=create)
+        self._place = place
         self._data = place / DATA
+        self._busy_seconds = busy_seconds
         try:
             self._db = open_data(self._data)
         except BaseException:
@@ -86,12 +97,13 @@ class LevelDBBackend(Backend):
 
     def get(self, key: bytes) -> bytes | None:
         """The value of `key`, or None; raises BackendCorrupt where its block fails its checksum."""
-        return self._get(self._db, key)
+        return self._get(None, key)
 
     def _get(self, source: Any, key: bytes) -> bytes | None:
+        """Reads `source`, or the store itself: only who is inside the gate may name its handle."""
         self._gate.enter()
         try:
-            return source.get(key, verify_checksums=True)  # type: ignore[no-any-return]
+            return (source or self._db).get(key, verify_checksums=True)  # type: ignore[no-any-return]
         except self._error as error:
             raise self._translated(error) from error
         finally:
@@ -99,22 +111,22 @@ class LevelDBBackend(Backend):
 
     def multi_get(self, keys: Sequence[bytes]) -> list[bytes | None]:
         """The values of `keys`, in their order; take a snapshot to have them of one moment."""
-        return self._multi_get(self._db, keys)
+        return self._multi_get(None, keys)
 
     def _multi_get(self, source: Any, keys: Sequence[bytes]) -> list[bytes | None]:
-        get = source.get
         try:
             with self._gate.inside():
+                get = (source or self._db).get
                 return [get(key, verify_checksums=True) for key in keys]
         except self._error as error:
             raise self._translated(error) from error
 
     def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
         """Rows with start <= key < end as of the call, a few at a time."""
-        return self._scan(self._db, self._gate, start, end, reverse)
+        return self._scan(None, self._gate, start, end, reverse)
 
     def _scan(
-        self, source: Any, owner: Gate | _Snapshot, start: bytes, end: bytes | None, reverse: bool
+        self, source: Any, owner: Gate | LevelDBSnapshot, start: bytes, end: bytes | None, reverse: bool
     ) -> Iterator[Row]:
         self._gate.check()
         if end is not None and end <= start:
@@ -125,13 +137,13 @@ class LevelDBBackend(Backend):
         return rows
 
     def _rows(
-        self, source: Any, owner: Gate | _Snapshot, start: bytes, end: bytes | None, reverse: bool
+        self, source: Any, owner: Gate | LevelDBSnapshot, start: bytes, end: bytes | None, reverse: bool
     ) -> Iterator[Row]:
         gate = self._gate
         with gate.inside():
             # plyvel 1.5.1 finds nothing backwards where `start` is the only key in the range, so
             # backwards we stop at `start` ourselves.
-            found = source.iterator(
+            found = (source or self._db).iterator(
                 start=None if reverse else start, stop=end, reverse=reverse, verify_checksums=True
             )
             self._live.add(found)
@@ -145,8 +157,10 @@ class LevelDBBackend(Backend):
                 while chunk and chunk[-1][0] < start:
                     chunk.pop()
                 for row in chunk:
-                    if gate.refusal is not None or owner.refusal is not None:
-                        raise BackendClosed(gate.refusal or owner.refusal)
+                    if gate.refusal is not None:
+                        gate.check()
+                    if owner is not gate and owner.refusal is not None:
+                        raise BackendClosed(owner.refusal)
                     yield row
                 if fetched < size or len(chunk) < fetched:
                     return
@@ -165,7 +179,7 @@ class LevelDBBackend(Backend):
     def snapshot(self) -> Snapshot:
         """The rows as they are now."""
         with self._gate.inside():
-            return _Snapshot(self, self._db.snapshot())
+            return LevelDBSnapshot(self, self._db.snapshot())
 
     def write(self, batch: Batch, *, guard: Guards = None, durable: bool = True) -> None:
         """Apply `batch` atomically; with `durable`, it and everything before it survive loss of power."""
@@ -232,6 +246,32 @@ class LevelDBBackend(Backend):
         fsync_path(self._data)
         self._names = names
 
+    def purge(self) -> None:
+        """Copy all rows into a new LevelDB and have that take the old one's place."""
+        with self._gate.held(lambda: not self._live, self._busy_seconds):
+            self._gate.check_writable()
+            try:
+                with contextlib.closing(self._db.iterator(verify_checksums=True)) as rows:
+                    rewrite(self._place, rows)
+                self._db.close()
+                self._claim.swap()
+                self._db = open_data(self._data)
+            except BaseException as error:
+                # Whichever of the two is there under the name has all rows; this handle may have neither.
+                self._gate.poison(error)
+                if self._db.closed:
+                    self._gate.refusal = f"{self._gate.where} could not be opened again: close it, reopen it"
+                if isinstance(error, Exception):
+                    raise BackendInDoubt(
+                        f"rewriting {self._gate.where} failed half-way ({error}); reopen it, nothing is lost"
+                    ) from error
+                raise
+            self._names, self._unsynced = set(), False
+
+    def files(self) -> tuple[Path, ...]:
+        """LevelDB's files."""
+        return tuple(sorted(path for path in self._data.iterdir() if path.is_file()))
+
     def close(self) -> None:
         """Wait for running calls, then release the store; scans still open raise BackendClosed."""
         self._gate.shut(self._release)
@@ -245,41 +285,3 @@ class LevelDBBackend(Backend):
         if isinstance(error, plyvel_module().CorruptionError):
             return BackendCorrupt(f"{self._gate.where} is damaged: {error}")
         return BackendError(f"{self._gate.where} cannot be read: {error}")
-
-
-class _Snapshot(Snapshot):
-    """A LevelDB snapshot.
-
-    Closing only drops the reference: a call that runs in another thread still holds one, so plyvel
-    releases the snapshot when the last call is out.
-    """
-
-    def __init__(self, backend: LevelDBBackend, source: Any) -> None:
-        self.refusal: str | None = None
-        self._backend = backend
-        self._source = source
-        backend._live.add(source)
-
-    def _checked(self) -> Any:
-        source = self._source
-        if source is None:
-            raise BackendClosed("the snapshot is closed")
-        return source
-
-    def get(self, key: bytes) -> bytes | None:
-        return self._backend._get(self._checked(), key)
-
-    def multi_get(self, keys: Sequence[bytes]) -> list[bytes | None]:
-        return self._backend._multi_get(self._checked(), keys)
-
-    def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
-        return self._backend._scan(self._checked(), self, start, end, reverse)
-
-    def close(self) -> None:
-        if not self._backend._gate.forked:
-            self.refusal = "the snapshot is closed"
-            self._backend._live.discard(self._source)
-            self._source = None
-
-    def __del__(self) -> None:
-        self.close()

@@ -10,6 +10,8 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import shutil
+from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -20,6 +22,11 @@ from backends.registry import REGISTRY, Identity, identity_of
 
 LOCK = "lock"
 DATA = "db"
+_UNFINISHED, _NEW, _OLD = ".db.unfinished", ".db.new", ".db.old"
+"""A rewritten LevelDB in the making; whole, before it takes the place of `db`; what was there before."""
+
+_REWRITE_BYTES = 1 << 20
+"""Rows put into a rewritten LevelDB at once."""
 
 _PID_BYTES_MAX = 32
 
@@ -76,8 +83,64 @@ def open_data(data: Path) -> Any:
 
 
 def is_place(path: Path) -> bool:
-    """Whether `path` has the layout of a LevelDB store of ours."""
-    return (path / LOCK).is_file() and (path / DATA).is_dir()
+    """Whether `path` has the layout of a LevelDB store of ours, perhaps one amid being rewritten."""
+    return (path / LOCK).is_file() and ((path / DATA).is_dir() or (path / _NEW).is_dir())
+
+
+def rewrite(path: Path, rows: Iterable[tuple[bytes, bytes]]) -> None:
+    """Put `rows` into a new LevelDB beside the one at `path`, for `swap` to take; durable, or not there."""
+    unfinished = path / _UNFINISHED
+    _remove(unfinished, path / _NEW)
+    plyvel = plyvel_module()
+    made = plyvel.DB(str(unfinished), create_if_missing=True, error_if_exists=True, **_OPTIONS)
+    try:
+        size, batch = 0, made.write_batch()
+        for key, value in rows:
+            batch.put(key, value)
+            size += len(key) + len(value)
+            if size >= _REWRITE_BYTES:
+                batch.write()
+                size, batch = 0, made.write_batch()
+        batch.write()
+    finally:
+        made.close()
+    fsync_tree(unfinished)
+    unfinished.rename(path / _NEW)
+    fsync_path(path)
+
+
+def swap(path: Path) -> None:
+    """Have the rewritten LevelDB take the place of the one at `path`, which nobody has open, and remove that.
+
+    Killed anywhere, `recover` finishes it or undoes it.
+    """
+    (path / DATA).rename(path / _OLD)
+    fsync_path(path)
+    (path / _NEW).rename(path / DATA)
+    fsync_path(path)
+    _remove(path / _OLD)
+    fsync_path(path)
+
+
+def recover(path: Path) -> None:
+    """Clear up after a rewriting that was killed; the caller holds the lock.
+
+    Without `db`, the new one was whole and about to take its place. Else `db` is what counts.
+    """
+    data, new = path / DATA, path / _NEW
+    if not data.exists() and new.exists():
+        new.rename(data)
+        fsync_path(path)
+    if data.exists():
+        _remove(new, path / _UNFINISHED, path / _OLD)
+
+
+def _remove(*folders: Path) -> None:
+    for folder in folders:
+        if folder.is_symlink():
+            folder.unlink()
+        elif folder.exists():
+            shutil.rmtree(folder)
 
 
 def settle(path: Path, *, create: bool) -> Claim:
@@ -149,10 +212,15 @@ class Claim:
         self.path = path
         # Held until the registry knows of us, so that two threads cannot both get through.
         with REGISTRY.lock:
-            self._identity: Identity = identity_of((path / DATA).stat())
-            if REGISTRY.is_open(self._identity):
-                raise BackendBusy(str(path), f"pid {os.getpid()} (this process)")
+            if (path / DATA).exists():
+                self._refuse_own()
             self._descriptor: int | None = _flock(path / LOCK, str(path))
+            try:
+                recover(path)
+                self._identity: Identity = self._refuse_own()
+            except BaseException:
+                self.abandon()
+                raise
             if REGISTRY.is_parents(self._identity):
                 self.abandon()
                 raise BackendUnusable(
@@ -160,6 +228,21 @@ class Claim:
                     f"start processes with multiprocessing's 'spawn' instead"
                 )
             REGISTRY.enter(self._identity)
+
+    def _refuse_own(self) -> Identity:
+        """What the store's data is called in the registry, if this process does not have it open."""
+        identity = identity_of((self.path / DATA).stat())
+        if REGISTRY.is_open(identity):
+            raise BackendBusy(str(self.path), f"pid {os.getpid()} (this process)")
+        return identity
+
+    def swap(self) -> None:
+        """As the function of this name; the store stays this claim's all the time."""
+        with REGISTRY.lock:
+            swap(self.path)
+            before, self._identity = self._identity, identity_of((self.path / DATA).stat())
+            REGISTRY.enter(self._identity)
+            REGISTRY.leave(before)
 
     def release(self) -> None:
         """Give the store up. The lock file stays: removing it would let two holders in."""

@@ -213,6 +213,10 @@ class MemoryBackend(Backend):
             if batch.rows:
                 rows.apply(batch)
 
+    def purge(self) -> None:
+        """Nothing to do but to look whether the handle is open: there are no files."""
+        self._rows.gate.check()
+
     def snapshot(self) -> Snapshot:
         """The rows as they are now."""
         return _Snapshot(self._rows)

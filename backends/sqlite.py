@@ -1,9 +1,9 @@
 """SQLite from the standard library: where plyvel has no wheel, and for several processes at once.
 
-One table in a file in WAL mode. Writers take turns, in this process by a mutex and among processes
-by a lock file (`backends.sqlite_lock`); readers never wait for them. SQLite has no checksums: a
-flipped bit in a value is not noticed here (LevelDB's are), only by whoever checks the hashes of what
-it reads.
+One table in a file in WAL mode, and one for each named memory. Writers take turns, in this process by
+a mutex and among processes by a lock file (`backends.sqlite_lock`); readers never wait for them. SQLite
+has no checksums: a flipped bit in a value is not noticed here (LevelDB's are), only by whoever checks
+the hashes of what it reads.
 """
 
 from __future__ import annotations
@@ -32,16 +32,17 @@ from backends.files import real
 from backends.gate import Gate
 from backends.registry import REGISTRY
 from backends.sqlite_lock import WriterLock
+from backends.sqlite_named import table_of
 from backends.sqlite_place import address, settle
-from backends.sqlite_snapshot import SQLiteSnapshot, get_many, get_one, translated
+from backends.sqlite_snapshot import SQLiteSnapshot, get_many, get_one, translated, vacuum
+from backends.sqlite_tables import UNNAMED, Statements, memory_name
+from backends.sqlite_use import UseLock
 
 BUSY_SECONDS = 10.0
 """How long a write waits for other processes before it says busy."""
 
 _IDLE_READERS_MAX = 8
 
-_PUT = "INSERT INTO rows VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
-_DELETE = "DELETE FROM rows WHERE key = ?"
 _TURN = "UPDATE turns SET n = n + 1"
 
 
@@ -52,10 +53,13 @@ class SQLiteBackend(Backend):
         path: the store's file.
         create: create the store where nothing is.
         busy_seconds: how long a write waits for writers in other processes.
+        memory: the name of one of the memories in the file (`backends.sqlite_tables`), each a store of its
+            own; None is the store without a name.
 
     Raises:
         BackendMissing: nothing is there, and `create` is false.
-        BackendBusy: another process keeps it locked for longer than `busy_seconds`.
+        BackendBusy: another process keeps it locked for longer than `busy_seconds`, or renames or deletes
+            the memory.
         BackendCorrupt: SQLite finds the file damaged.
         BackendUnusable: something else is there, or the system does not let us.
     """
@@ -64,8 +68,16 @@ class SQLiteBackend(Backend):
     capabilities = Capabilities(durable=True, multi_process=True, persistent=True)
 
     def __init__(
-        self, path: str | os.PathLike[str], *, create: bool = True, busy_seconds: float = BUSY_SECONDS
+        self,
+        path: str | os.PathLike[str],
+        *,
+        create: bool = True,
+        busy_seconds: float = BUSY_SECONDS,
+        memory: str | None = None,
     ) -> None:
+        self._memory = None if memory is None else memory_name(memory)
+        self._sql: Statements = UNNAMED
+        self._use: UseLock | None = None
         self._path: Path = real(os.fspath(path))
         self._busy_seconds = busy_seconds
         self._all: set[sqlite3.Connection] = set()
@@ -79,6 +91,7 @@ class SQLiteBackend(Backend):
         self._identity = settle(self._path, create=create)
         try:
             self._writer = self._connect("PRAGMA secure_delete = ON", "PRAGMA cache_size = -16000")
+            self._settle_table(create=create)
             self._idle.append(self._reader())
         except BaseException:
             self._release()
@@ -100,10 +113,16 @@ class SQLiteBackend(Backend):
             raise translated(self._gate.where, error) from error
         return made
 
+    def _settle_table(self, *, create: bool) -> None:
+        try:
+            self._sql, self._use = table_of(self._writer, self._path, self._memory, self._lock, create=create)
+        except sqlite3.Error as error:
+            raise translated(self._gate.where, error) from error
+
     def _reader(self) -> sqlite3.Connection:
         made = self._connect("PRAGMA query_only = ON")
         try:
-            get_one(made, b"")
+            get_one(made, self._sql, b"")
         except sqlite3.Error as error:
             raise translated(self._gate.where, error) from error
         return made
@@ -114,6 +133,8 @@ class SQLiteBackend(Backend):
         And it must not hold the writer's lock on the parent's behalf.
         """
         self._lock.abandon()
+        if self._use is not None:
+            self._use.abandon()
         cursors = [cursor for snapshot in self._snapshots for cursor in snapshot.cursors]
         return (*self._all, *cursors)
 
@@ -149,7 +170,7 @@ class SQLiteBackend(Backend):
         try:
             reader = self._take()
             try:
-                return get_one(reader, key)
+                return get_one(reader, self._sql, key)
             finally:
                 self._give_back(reader)
         except sqlite3.Error as error:
@@ -160,7 +181,7 @@ class SQLiteBackend(Backend):
     def multi_get(self, keys: Sequence[bytes]) -> list[bytes | None]:
         """The values of `keys`, in their order; take a snapshot to have them of one moment."""
         with self._borrowed() as reader:
-            return get_many(reader, keys)
+            return get_many(reader, self._sql, keys)
 
     def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
         """Rows with start <= key < end as of the call, a few at a time, out of a snapshot of its own."""
@@ -174,10 +195,10 @@ class SQLiteBackend(Backend):
             try:
                 reader.execute("BEGIN")
                 # The transaction sees the rows as of its first read, not of BEGIN.
-                get_one(reader, b"")
+                get_one(reader, self._sql, b"")
             except sqlite3.Error as error:
                 raise translated(self._gate.where, error) from error
-            made = SQLiteSnapshot(self._gate, reader, self._give_back)
+            made = SQLiteSnapshot(self._gate, self._sql, reader, self._give_back)
             self._snapshots.add(made)
             return made
 
@@ -202,6 +223,19 @@ class SQLiteBackend(Backend):
             self._gate.check_writable()
             with self._lock:
                 yield
+
+    def purge(self) -> None:
+        """VACUUM, and empty the WAL, waiting for readers as long as a write waits for writers."""
+        with self._gate.inside(), self._writing:
+            self._gate.check_writable()
+            with self._lock:
+                self._set_level("FULL")
+                vacuum(self._writer, self._gate.where)
+                self._unsynced = False
+
+    def files(self) -> tuple[Path, ...]:
+        """The database, and the two files that SQLite keeps beside it."""
+        return tuple(path for end in ("", "-wal", "-shm") if (path := Path(f"{self._path}{end}")).is_file())
 
     def _send(self, batch: Batch, guards: Sequence[Guard], durable: bool) -> None:
         """One transaction; a failure that leaves it in doubt poisons the handle."""
@@ -245,14 +279,14 @@ class SQLiteBackend(Backend):
         """
         writer = self._writer
         try:
-            check_guards(guards, lambda key: get_one(writer, key))
+            check_guards(guards, lambda key: get_one(writer, self._sql, key))
         except GuardFailed:
             writer.execute("ROLLBACK")
             raise
         # In key order the pages of the tree are written one after the other.
         rows = sorted(batch.rows.items(), key=_key_of)
-        writer.executemany(_PUT, [row for row in rows if row[1] is not None])
-        writer.executemany(_DELETE, [(key,) for key, value in rows if value is None])
+        writer.executemany(self._sql.put, [row for row in rows if row[1] is not None])
+        writer.executemany(self._sql.delete, [(key,) for key, value in rows if value is None])
         if durable:
             writer.execute(_TURN)
         writer.execute("COMMIT")
@@ -274,6 +308,8 @@ class SQLiteBackend(Backend):
                 self._all.discard(connection)
             self._idle.clear()
             self._lock.close()
+            if self._use is not None:
+                self._use.close()
             REGISTRY.leave(self._identity)
 
 

@@ -10,15 +10,10 @@ from collections.abc import Callable, Iterator, Sequence
 from backends.base import Row, Snapshot
 from backends.errors import BackendBusy, BackendClosed, BackendCorrupt, BackendError, BackendUnusable
 from backends.gate import Gate
+from backends.sqlite_tables import KEYS_PER_QUERY, Statements
 
 _CHUNK_ROWS = 32
-_KEYS_PER_QUERY = 100
 _OPENED: Row = (b"", b"")
-
-_GET = "SELECT value FROM rows WHERE key = ?"
-_GET_MANY = f"SELECT key, value FROM rows WHERE key IN ({','.join('?' * _KEYS_PER_QUERY)})"  # noqa: S608 - only question marks
-_SCAN = "SELECT key, value FROM rows WHERE key >= ? ORDER BY key"
-_SCAN_TO = "SELECT key, value FROM rows WHERE key >= ? AND key < ? ORDER BY key"
 
 
 def translated(where: str, error: sqlite3.Error) -> BackendError:
@@ -33,22 +28,38 @@ def translated(where: str, error: sqlite3.Error) -> BackendError:
     return BackendError(f"{where} cannot be used: {error}")
 
 
-def get_one(connection: sqlite3.Connection, key: bytes) -> bytes | None:
+def get_one(connection: sqlite3.Connection, sql: Statements, key: bytes) -> bytes | None:
     """The value of `key` as this connection sees it, or None."""
-    row = connection.execute(_GET, (key,)).fetchone()
+    row = connection.execute(sql.get, (key,)).fetchone()
     return None if row is None else row[0]
 
 
-def get_many(connection: sqlite3.Connection, keys: Sequence[bytes]) -> list[bytes | None]:
+def get_many(connection: sqlite3.Connection, sql: Statements, keys: Sequence[bytes]) -> list[bytes | None]:
     """One query for each hundred keys; the last is filled up, so that SQLite compiles one statement."""
     found: dict[bytes, bytes] = {}
-    for at in range(0, len(keys), _KEYS_PER_QUERY):
-        some = keys[at : at + _KEYS_PER_QUERY]
+    for at in range(0, len(keys), KEYS_PER_QUERY):
+        some = keys[at : at + KEYS_PER_QUERY]
         if len(some) < 8:
-            return [*map(found.get, keys[:at]), *(get_one(connection, key) for key in some)]
-        padded = [*some, *[some[-1]] * (_KEYS_PER_QUERY - len(some))]
-        found.update(connection.execute(_GET_MANY, padded))
+            return [*map(found.get, keys[:at]), *(get_one(connection, sql, key) for key in some)]
+        padded = [*some, *[some[-1]] * (KEYS_PER_QUERY - len(some))]
+        found.update(connection.execute(sql.get_many, padded))
     return [found.get(key) for key in keys]
+
+
+def vacuum(writer: sqlite3.Connection, where: str) -> None:
+    """Rewrite the database without what was deleted, and empty the WAL.
+
+    Raises:
+        BackendBusy: somebody reads older pages all the time.
+        BackendError: SQLite cannot; nothing is lost.
+    """
+    try:
+        writer.execute("VACUUM")
+        busy, *_ = writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    except sqlite3.Error as error:
+        raise translated(where, error) from error
+    if busy:
+        raise BackendBusy(where, "a snapshot or a scan that is still open")
 
 
 class SQLiteSnapshot(Snapshot):
@@ -56,14 +67,20 @@ class SQLiteSnapshot(Snapshot):
 
     Args:
         gate: the handle's.
+        sql: the statements on the store's table.
         reader: a connection with a read transaction begun, for nobody else to use.
         give_back: takes the connection when the transaction is over.
     """
 
     def __init__(
-        self, gate: Gate, reader: sqlite3.Connection, give_back: Callable[[sqlite3.Connection], None]
+        self,
+        gate: Gate,
+        sql: Statements,
+        reader: sqlite3.Connection,
+        give_back: Callable[[sqlite3.Connection], None],
     ) -> None:
         self._gate = gate
+        self._sql = sql
         self._give_back = give_back
         self._reader: sqlite3.Connection | None = reader
         self._using = threading.Lock()
@@ -89,12 +106,12 @@ class SQLiteSnapshot(Snapshot):
     def get(self, key: bytes) -> bytes | None:
         """The value of `key`, or None."""
         with self.using() as reader:
-            return get_one(reader, key)
+            return get_one(reader, self._sql, key)
 
     def multi_get(self, keys: Sequence[bytes]) -> list[bytes | None]:
         """The values of `keys`, in their order."""
         with self.using() as reader:
-            return get_many(reader, keys)
+            return get_many(reader, self._sql, keys)
 
     def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
         """Rows with start <= key < end, a few at a time."""
@@ -116,9 +133,9 @@ class SQLiteSnapshot(Snapshot):
         order = " DESC" if reverse else ""
         with self.using() as reader:
             if end is None:
-                found = reader.execute(_SCAN + order, (start,))
+                found = reader.execute(self._sql.scan + order, (start,))
             else:
-                found = reader.execute(_SCAN_TO + order, (start, end))
+                found = reader.execute(self._sql.scan_to + order, (start, end))
             self.cursors.add(found)
         try:
             yield _OPENED

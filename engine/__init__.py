@@ -25,7 +25,10 @@ if TYPE_CHECKING:
         Unrelate,
         Untag,
     )
+    from engine.dreaming.config import DreamConfig
+    from engine.dreaming.report import DreamReport
     from engine.engine import Engine
+    from engine.erasing.receipt import Erasure
     from engine.errors import EngineError
     from engine.exploration.actions import Action, Verb
     from engine.exploration.explorer import Explorer
@@ -34,7 +37,9 @@ if TYPE_CHECKING:
     from engine.graph import Follow, Form
     from engine.ingest.run import IngestReport
     from engine.maintenance import copy
+    from engine.mirror.report import MirrorCheck, MirrorReport
     from engine.model import Atom, Checkpoint, Direction, Edge, Receipt
+    from engine.named.listing import memories
     from engine.notes.issue import CheckpointNote
     from engine.retrieval.answer import Bridge, Hit, Level, Recall, Role
     from engine.retrieval.bm25 import Bm25Config
@@ -44,6 +49,7 @@ if TYPE_CHECKING:
     from engine.retrieval.filters import Filters
     from engine.retrieval.inflate import Context
     from engine.retrieval.windows import Window
+    from engine.secrets.policy import SecretsPolicy
     from engine.text.categories import Category
     from engine.version import __version__
     from proofs.leaves import EdgeType, State
@@ -61,12 +67,15 @@ _MODULES = {
     "CheckpointNote": "engine.notes.issue",
     "Context": "engine.retrieval.inflate",
     "Direction": "engine.model",
+    "DreamConfig": "engine.dreaming.config",
+    "DreamReport": "engine.dreaming.report",
     "Duplicate": "engine.retrieval.duplicates",
     "DuplicateGroup": "engine.retrieval.duplicates",
     "Edge": "engine.model",
     "EdgeType": "proofs.leaves",
     "Engine": "engine.engine",
     "EngineError": "engine.errors",
+    "Erasure": "engine.erasing.receipt",
     "Exploration": "engine.exploration.result",
     "Explorer": "engine.exploration.explorer",
     "Filters": "engine.retrieval.filters",
@@ -78,6 +87,8 @@ _MODULES = {
     "Level": "engine.retrieval.answer",
     "Link": "engine.commands",
     "Merge": "engine.commands",
+    "MirrorCheck": "engine.mirror.report",
+    "MirrorReport": "engine.mirror.report",
     "Policy": "engine.exploration.policy",
     "Protocol": "engine.retrieval.config",
     "Recall": "engine.retrieval.answer",
@@ -91,6 +102,7 @@ _MODULES = {
     "Revive": "engine.commands",
     "Supersede": "engine.commands",
     "Role": "engine.retrieval.answer",
+    "SecretsPolicy": "engine.secrets.policy",
     "Signals": "engine.retrieval.config",
     "State": "proofs.leaves",
     "Tag": "engine.commands",
@@ -103,6 +115,7 @@ _MODULES = {
     "Window": "engine.retrieval.windows",
     "__version__": "engine.version",
     "copy": "engine.maintenance",
+    "memories": "engine.named.listing",
     "verify": "engine.audit.verify",
 }
 
@@ -119,12 +132,15 @@ __all__ = [
     "CheckpointNote",
     "Context",
     "Direction",
+    "DreamConfig",
+    "DreamReport",
     "Duplicate",
     "DuplicateGroup",
     "Edge",
     "EdgeType",
     "Engine",
     "EngineError",
+    "Erasure",
     "Exploration",
     "Explorer",
     "Filters",
@@ -136,6 +152,8 @@ __all__ = [
     "Level",
     "Link",
     "Merge",
+    "MirrorCheck",
+    "MirrorReport",
     "Policy",
     "Protocol",
     "Recall",
@@ -148,6 +166,7 @@ __all__ = [
     "Revise",
     "Revive",
     "Role",
+    "SecretsPolicy",
     "Signals",
     "State",
     "Supersede",
@@ -161,6 +180,7 @@ __all__ = [
     "Window",
     "__version__",
     "copy",
+    "memories",
     "verify",
 ]
 

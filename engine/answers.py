@@ -11,6 +11,7 @@ from engine.border import instance
 from engine.door import translated
 from engine.exploration.form import Form
 from engine.past import AsOf
+from engine.queries import records_of, resolve_id
 from engine.retrieval.answer import Recall
 from engine.retrieval.config import RecallConfig
 from engine.retrieval.duplicates import DuplicateGroup, duplicates
@@ -130,6 +131,21 @@ class Answers(ABC):
         store = self.store
         with translated(), store.view(store.tags, store.index) as rows:
             return duplicates(rows, store.index, limit=limit, of=of)
+
+    def held_back(self, id: str) -> str | None:  # noqa: A002
+        """Why a live atom answers no question: it was superseded, or repeats what was; None if it may.
+
+        Raises:
+            NotFoundError: it was never recorded.
+        """
+        from engine.retrieval.filters import marked
+        from engine.retrieval.retired import Retired
+
+        store = self.store
+        with translated(), store.view(store.tags, store.index) as rows:
+            (record,) = records_of(rows, [resolve_id(rows, id)])
+            found = marked(rows, NO_FILTERS)
+            return Retired(rows, store.index.view(rows), found).why(record.ordinal) if found else None
 
     def bright_nodes(
         self, query: str, *, limit: int = 10, filters: Filters = NO_FILTERS, as_of: AsOf | None = None

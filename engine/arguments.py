@@ -27,6 +27,7 @@ class ReviseFields(AtomFields, total=False):
     """What `Engine.revise` may change; see `engine.Revise`."""
 
     content: str
+    force: bool
 
 
 class AddFields(AtomFields, total=False):
@@ -35,6 +36,16 @@ class AddFields(AtomFields, total=False):
     occurrence: int
     key: str | None
     id: str | None
+    force: bool
+
+
+class EraseOptions(TypedDict, total=False):
+    """What `Engine.erase` takes beside id and reason; see `engine.erasing.run.erase`."""
+
+    remember: bool
+    probe: bool
+    actor: str | None
+    told: Callable[[str], None]
 
 
 class IngestOptions(TypedDict, total=False):
@@ -47,5 +58,6 @@ class IngestOptions(TypedDict, total=False):
     provenance: str
     prune: bool
     sure: bool
+    force: bool
     dry_run: bool
     progress: Callable[[IngestProgress], None]

@@ -30,12 +30,14 @@ from engine.shorthands import Shorthands
 from engine.store import Store
 
 if TYPE_CHECKING:
-    from engine.arguments import IngestOptions
+    from engine.arguments import EraseOptions, IngestOptions
     from engine.dreaming.arguments import DreamOptions
     from engine.dreaming.report import DreamReport
+    from engine.erasing.receipt import Erasure
     from engine.history.revert import Undone
     from engine.ingest.run import IngestReport
     from engine.notes.issue import CheckpointNote
+    from engine.secrets.policy import SecretsPolicy
     from proofs.note import Checkpoint as NotedCheckpoint
 
 CHECKPOINT_LOSSES = 3
@@ -79,20 +81,30 @@ class Engine(Shorthands):
         salts: Callable[[int], bytes] = random_salt,
         actor: str = "user",
         config: RecallConfig | None = None,
+        secrets: SecretsPolicy | str | None = None,
     ) -> None:
-        """Open a memory on a backend that is open already; `Engine.open` opens both."""
+        """Open a memory on a backend that is open already; `Engine.open` opens both.
+
+        `secrets` says what becomes of passwords and keys in what is written (docs/secrets.md).
+        """
         self.actor = label(actor, "actor")
         with translated():
             super().__init__(Store(backend, Sources(clock, salts)), config or RecallConfig())
+        if secrets is not None:
+            from engine.secrets.gate import Gate
+            from engine.secrets.policy import policy_of
+
+            self.store.gate = Gate(policy_of(secrets, "secrets"))
 
     @classmethod
-    def open(cls, url: str, *, create: bool = True, **options: Any) -> Self:
+    def open(cls, url: str, *, create: bool = True, memory: str | None = None, **options: Any) -> Self:
         """Open the store at `url`: `leveldb:PATH`, `sqlite:PATH`, `memory:` or a bare path.
 
         Args:
             url: Where the store is; a bare path is a LevelDB folder, or SQLite where that is missing.
             create: Make a new store where there is none.
-            options: As for `Engine(...)`: clock, salts, actor, config.
+            memory: The name of one of the memories that `url` holds, each a store of its own.
+            options: As for `Engine(...)`: clock, salts, actor, config, secrets.
 
         Raises:
             NotFoundError: no store is there and `create` is false.
@@ -100,6 +112,10 @@ class Engine(Shorthands):
             CorruptionError: its bytes are damaged.
         """
         instance(url, str, "url")
+        if memory is not None:
+            from engine.named.places import memory_url
+
+            url = memory_url(url, memory)
         with translated():
             backend = open_backend(url, create=create)
         try:
@@ -243,6 +259,21 @@ class Engine(Shorthands):
                     receipt = self.apply([command], if_head=roots.size)[0]
                     return receipt, roots.size + len(receipt.events)
         raise ConflictError("other writers kept moving the head", hint="try again")
+
+    def erase(self, id: str, reason: str, **options: Unpack[EraseOptions]) -> Erasure:  # noqa: A002
+        """Have the content of an atom destroyed for good, with its edges; its history stays verifiable.
+
+        Args:
+            id: The atom.
+            reason: Why; it stays, so it must not say what.
+            options: Those of `engine.erasing.run.erase`.
+
+        Raises:
+            BusyError: a snapshot was kept open, so old bytes may be left in the files; erase it again.
+        """
+        from engine.erasing.run import erase
+
+        return erase(self, id, reason, **options)
 
     # Upkeep
 

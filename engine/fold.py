@@ -3,7 +3,7 @@
 A live write, catching up after reopening, `rebuild`, `verify-root` and reads of the past all call
 `fold`. It reads its own entry and its subject's record and nothing else, judges nothing and never
 fails on an entry that decodes: events are facts. An event on an unknown subject changes nothing.
-A destroyed payload leaves the fields it carried empty.
+Where its payload is destroyed, an event leaves its subject erased: a stub, made of headers alone.
 """
 
 from __future__ import annotations
@@ -11,7 +11,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from backends.base import Batch
-from engine.layout import atom_key, edge_from_key, edge_to_key, ordinal_key, type_code_key, type_name_key
+from engine.layout import (
+    atom_key,
+    destroyed_key,
+    edge_from_key,
+    edge_to_key,
+    ordinal_key,
+    type_code_key,
+    type_name_key,
+)
 from engine.records import AtomRecord, EdgeRecord, Lookup, encode_atom, encode_edge, read_atom, read_edge
 from proofs.events import (
     AtomBody,
@@ -19,6 +27,7 @@ from proofs.events import (
     EdgeBody,
     EdgeDetail,
     Entry,
+    ErasedBody,
     EventKind,
     ReasonBody,
     TagsBody,
@@ -28,9 +37,9 @@ from proofs.events import (
 from proofs.leaves import State
 from proofs.sets import tag_identity
 
-NO_ATOM = AtomBody("", None, "", (), (), None, None, "", None, None, 0)
+NO_ATOM = AtomBody("", None, "", (), (), None, None, "", None, 0, 0)
 NO_EDGE = EdgeBody(bytes(4), b"")
-"""Stand in for payloads that were destroyed."""
+"""What stubs say in place of payloads that were destroyed."""
 
 
 class Overlay:
@@ -56,10 +65,12 @@ def fold(entry: Entry, rows: Overlay) -> None:
 
 
 def _atom_added(entry: Entry, rows: Overlay) -> None:
-    detail = _atom(entry)
-    if rows.get(atom_key(detail.id)) is None:
-        seq = entry.header.seq
-        _put_content(entry, rows, version=1, created_seq=seq, created=entry.header.time)
+    record = read_atom(rows, _atom(entry).id)
+    seq, time = entry.header.seq, entry.header.time
+    if record is None:
+        _put_content(entry, rows, version=1, created_seq=seq, created=time)
+    elif record.state is State.ERASED:
+        _put_content(entry, rows, version=record.version + 1, created_seq=record.created_seq, created=time)
 
 
 def _atom_revised(entry: Entry, rows: Overlay) -> None:
@@ -76,11 +87,12 @@ def _atom_revised(entry: Entry, rows: Overlay) -> None:
 
 def _put_content(entry: Entry, rows: Overlay, *, version: int, created_seq: int, created: int) -> None:
     header, detail = entry.header, _atom(entry)
+    gone = not isinstance(entry.body, AtomBody)
     body = entry.body if isinstance(entry.body, AtomBody) else NO_ATOM
     record = AtomRecord(
         id=detail.id,
         ordinal=detail.ordinal,
-        state=State.LIVE,
+        state=State.ERASED if gone else State.LIVE,
         version=version,
         created_seq=created_seq,
         payload_seq=header.seq,
@@ -96,7 +108,7 @@ def _put_content(entry: Entry, rows: Overlay, *, version: int, created_seq: int,
         trust=body.trust,
         created=created if body.created is None else body.created,
         updated=header.time,
-        tombstoned_at=None,
+        tombstoned_at=header.time if gone else None,
         tombstoned_reason="",
         tombstoned_by="",
     )
@@ -147,8 +159,33 @@ def _change_atom(entry: Entry, rows: Overlay, change: Callable[[AtomRecord], Ato
     detail = _atom(entry)
     record = read_atom(rows, detail.id)
     if record is not None:
-        changed = change(record)._replace(last_seq=entry.header.seq, updated=entry.header.time)
+        if record.state is not State.ERASED:
+            record = change(record)
+        changed = record._replace(last_seq=entry.header.seq, updated=entry.header.time)
         rows.batch.put(atom_key(detail.id), encode_atom(changed))
+
+
+def _atom_erased(entry: Entry, rows: Overlay) -> None:
+    header, detail = entry.header, _atom(entry)
+    record = read_atom(rows, detail.id)
+    if record is None:
+        return
+    stub = record._replace(
+        **{name: getattr(NO_ATOM, name) for name in _OF_BODY},
+        state=State.ERASED,
+        last_seq=header.seq,
+        updated=header.time,
+        tombstoned_at=header.time,
+        tombstoned_reason=entry.body.reason if isinstance(entry.body, ErasedBody) else "",
+        tombstoned_by=header.actor,
+    )
+    rows.batch.put(atom_key(detail.id), encode_atom(stub))
+    for content in entry.body.contents if isinstance(entry.body, ErasedBody) else ():
+        rows.batch.put(destroyed_key(content), header.seq.to_bytes(8, "big"))
+
+
+_OF_BODY = tuple(name for name in AtomBody._fields if name in AtomRecord._fields)
+"""The fields of a record that a payload says."""
 
 
 def _type_registered(entry: Entry, rows: Overlay) -> None:
@@ -160,13 +197,14 @@ def _type_registered(entry: Entry, rows: Overlay) -> None:
 
 def _edge_added(entry: Entry, rows: Overlay) -> None:
     header, detail = entry.header, _edge(entry)
+    gone = not isinstance(entry.body, EdgeBody)
     body = entry.body if isinstance(entry.body, EdgeBody) else NO_EDGE
     before = read_edge(rows, *detail)
     record = EdgeRecord(
         src=detail.src,
         type=detail.type,
         dst=detail.dst,
-        state=State.LIVE,
+        state=State.ERASED if gone else State.LIVE,
         created_seq=header.seq if before is None else before.created_seq,
         payload_seq=header.seq,
         last_seq=header.seq,
@@ -174,7 +212,7 @@ def _edge_added(entry: Entry, rows: Overlay) -> None:
         data=body.data,
         created_at=header.time if before is None else before.created_at,
         created_by=header.actor if before is None else before.created_by,
-        tombstoned_at=None,
+        tombstoned_at=header.time if gone else None,
         tombstoned_reason="",
         tombstoned_by="",
     )
@@ -184,14 +222,30 @@ def _edge_added(entry: Entry, rows: Overlay) -> None:
 def _edge_removed(entry: Entry, rows: Overlay) -> None:
     record = read_edge(rows, *_edge(entry))
     if record is not None:
-        removed = record._replace(
-            state=State.TOMBSTONED,
+        removed = record._replace(last_seq=entry.header.seq)
+        if record.state is not State.ERASED:
+            removed = removed._replace(
+                state=State.TOMBSTONED,
+                tombstoned_at=entry.header.time,
+                tombstoned_reason=_reason(entry),
+                tombstoned_by=entry.header.actor,
+            )
+        _put_edge(removed, rows)
+
+
+def _edge_erased(entry: Entry, rows: Overlay) -> None:
+    record = read_edge(rows, *_edge(entry))
+    if record is not None:
+        stub = record._replace(
+            weight=NO_EDGE.weight,
+            data=NO_EDGE.data,
+            state=State.ERASED,
             last_seq=entry.header.seq,
             tombstoned_at=entry.header.time,
             tombstoned_reason=_reason(entry),
             tombstoned_by=entry.header.actor,
         )
-        _put_edge(removed, rows)
+        _put_edge(stub, rows)
 
 
 def _put_edge(record: EdgeRecord, rows: Overlay) -> None:
@@ -233,5 +287,7 @@ _FOLDS: dict[EventKind, Callable[[Entry, Overlay], None]] = {
     EventKind.EDGE_TYPE_REGISTERED: _type_registered,
     EventKind.EDGE_ADDED: _edge_added,
     EventKind.EDGE_REMOVED: _edge_removed,
+    EventKind.ERASED: _atom_erased,
+    EventKind.EDGE_ERASED: _edge_erased,
 }
 """Genesis and checkpoints change no record."""

@@ -11,16 +11,46 @@ from typing import NamedTuple
 
 from backends.base import Reader
 from engine import limits
-from engine.codec import decode_body, decode_header, fields, unpack
+from engine.codec import decode_body, decode_header
+from engine.erasures import encode_seq, erased_at, subject_key
 from engine.errors import BatchLimitError, CorruptionError, EngineError, LimitError
 from engine.fold import Overlay
-from engine.layout import LOG, journal_key, payload_key
+from engine.layout import LOG, erasure_key, journal_key, payload_key
+from engine.log_state import LogState, encode_log, read_log
 from engine.records import Lookup
-from proofs.codec import encode_body, encode_header, pack
-from proofs.events import Body, Detail, Entry, EventKind, GenesisBody, GenesisDetail, Header
-from proofs.forms import raw_up_to, uint
+from proofs.codec import encode_body, encode_header
+from proofs.events import (
+    ERASING_KINDS,
+    Body,
+    Detail,
+    Entry,
+    EventKind,
+    GenesisBody,
+    GenesisDetail,
+    Header,
+)
 from proofs.hashing import SALT_BYTES, commitment
-from proofs.log import Frontier, leaf_hash
+from proofs.log import leaf_hash
+
+__all__ = [
+    "Appender",
+    "Clock",
+    "Identity",
+    "LogState",
+    "RawEntry",
+    "Salts",
+    "Sources",
+    "body_in",
+    "check_analyzer",
+    "encode_log",
+    "open_payload",
+    "read_entries",
+    "read_entry",
+    "read_header",
+    "read_identity",
+    "read_log",
+    "read_raw",
+]
 
 Clock = Callable[[], int]
 """The time now, in µs UTC."""
@@ -34,43 +64,6 @@ class Sources(NamedTuple):
 
     clock: Clock
     salts: Salts
-
-
-_LOG_FIELDS = (uint(), raw_up_to(8 + 32 * 64))
-
-
-class LogState(NamedTuple):
-    """The row that every commit is guarded by, decoded."""
-
-    row: bytes | None
-    time: int
-    frontier: Frontier
-
-    @property
-    def size(self) -> int:
-        """How many events the journal holds."""
-        return self.frontier.size
-
-
-def read_log(rows: Lookup) -> LogState:
-    """The state of the log; of size 0 where there is no journal yet.
-
-    Raises:
-        CorruptionError: the row is not such a state.
-    """
-    row = rows.get(LOG)
-    if row is None:
-        return LogState(None, 0, Frontier())
-    time, raw = fields(unpack(row, "log state"), _LOG_FIELDS, "log state")
-    try:
-        return LogState(row, time, Frontier.from_bytes(raw))
-    except ValueError as error:
-        raise CorruptionError(f"log state: {error}") from error
-
-
-def encode_log(time: int, frontier: Frontier) -> bytes:
-    """The row of the log's state."""
-    return pack([time, frontier.to_bytes()])
 
 
 class Appender:
@@ -122,6 +115,8 @@ class Appender:
         self._frontier.append(leaf)
         self._rows.batch.put(journal_key(seq), raw_header)
         self._rows.batch.put(payload_key(seq), salt + raw_body)
+        if kind in ERASING_KINDS:
+            self._rows.batch.put(erasure_key(subject_key(detail)), encode_seq(seq))
         entry = Entry(header, body, leaf)
         self.entries.append(entry)
         return entry
@@ -150,7 +145,16 @@ def read_entry(rows: Lookup, seq: int) -> Entry:
         CorruptionError: a row is missing or is not what was written.
     """
     header, leaf = read_header(rows, seq)
-    return Entry(header, open_payload(header, rows.get(payload_key(seq))), leaf)
+    return Entry(header, body_in(rows, header, rows.get(payload_key(seq))), leaf)
+
+
+def body_in(rows: Lookup, header: Header, raw: bytes | None) -> Body | None:
+    """As `open_payload`; None where the payload was destroyed by an event that `rows` know of.
+
+    Raises:
+        CorruptionError: see `open_payload`.
+    """
+    return None if raw is None and erased_at(rows, header) is not None else open_payload(header, raw)
 
 
 def open_payload(header: Header, raw: bytes | None) -> Body:
@@ -177,7 +181,10 @@ class RawEntry(NamedTuple):
 
     entry: Entry
     header: bytes
-    payload: bytes
+    payload: bytes | None
+    """None where it was destroyed."""
+    erased: int | None = None
+    """The seq of the event that destroyed the payload, if one did."""
 
 
 def read_raw(
@@ -190,19 +197,21 @@ def read_raw(
     """
     headers = rows.scan(journal_key(start), journal_key(stop))
     payloads = rows.scan(payload_key(start), payload_key(stop))
-    read = 0
+    read, payload_row = 0, next(payloads, None)
     for seq in range(start, stop):
-        header_row, payload_row = next(headers, None), next(payloads, None)
+        header_row = next(headers, None)
         if header_row is None or header_row[0] != journal_key(seq):
             raise _missing_header(seq)
         raw_header = header_row[1]
         header = decode_header(raw_header, seq)
-        if payload_row is None or payload_row[0] != payload_key(seq):
-            raise CorruptionError(f"payload {seq} is missing", family="payload", seq=seq)
-        raw_payload = payload_row[1]
-        entry = Entry(header, open_payload(header, raw_payload), leaf_hash(raw_header))
-        yield RawEntry(entry, raw_header, raw_payload)
-        read += len(raw_header) + len(raw_payload)
+        raw_payload = erased = None
+        if payload_row is not None and payload_row[0] == payload_key(seq):
+            raw_payload, payload_row = payload_row[1], next(payloads, None)
+        else:
+            erased = erased_at(rows, header)
+        body = None if erased is not None else open_payload(header, raw_payload)
+        yield RawEntry(Entry(header, body, leaf_hash(raw_header)), raw_header, raw_payload, erased)
+        read += len(raw_header) + len(raw_payload or b"")
         if read >= most_bytes:
             return
 

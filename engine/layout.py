@@ -10,8 +10,14 @@ LOG = b"meta/log"
 
 CURSOR = b"meta/cursor/"
 
+ERASING = b"meta/erasing"
+"""What is being erased: there from the first commit of an erasure until the backend has purged."""
+
 COUNTERS = b"meta/next"
 """The numbers of the next atom and the next predicate; part of the records."""
+
+DREAM = b"meta/dream"
+"""How far the dreamer has come: of no projection, and nothing but time depends on it."""
 
 JOURNAL = b"j/"
 PAYLOAD = b"p/"
@@ -31,8 +37,10 @@ INDEX_ROWS = b"i/seg/"
 INDEX_SUMMARIES = b"i/sum/"
 INDEX_BLOCKS = b"i/blk/"
 SUBTREE = b"l/"
+ERASURE = b"x/"
+DESTROYED = b"h/"
 
-RECORD_PREFIXES = (ATOM, ORDINAL, EDGE_FROM, EDGE_TO, TYPE_BY_CODE, TYPE_BY_NAME, COUNTERS)
+RECORD_PREFIXES = (ATOM, ORDINAL, EDGE_FROM, EDGE_TO, TYPE_BY_CODE, TYPE_BY_NAME, DESTROYED, COUNTERS)
 
 FAMILIES = {
     "journal": JOURNAL,
@@ -48,6 +56,8 @@ FAMILIES = {
     "tags": TAGS,
     "index": INDEX,
     "log": SUBTREE,
+    "erasures": ERASURE,
+    "destroyed": DESTROYED,
     "meta": b"meta/",
 }
 """Family name → prefix; no prefix begins another, and every row belongs to exactly one family."""
@@ -86,6 +96,16 @@ def edge_from_key(src: bytes, code: bytes, dst: bytes) -> bytes:
 def edge_to_key(src: bytes, code: bytes, dst: bytes) -> bytes:
     """The same edge, found from its target."""
     return EDGE_TO + dst + b"/" + code + b"/" + src
+
+
+def erasure_key(subject: bytes) -> bytes:
+    """The seq of the last event that erased an atom (its id), or an edge (source, code, target)."""
+    return ERASURE + subject
+
+
+def destroyed_key(content: bytes) -> bytes:
+    """The seq of the last event that destroyed a content of this hash."""
+    return DESTROYED + content
 
 
 def type_code_key(code: bytes) -> bytes:

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from backends.base import Backend, Batch, Reader
+from contextlib import suppress
+
+from backends.base import Backend, Batch, Guard
+from backends.errors import GuardFailed
 from engine import limits
+from engine.codec import decode_header
+from engine.erasures import encode_seq, subject_key
 from engine.errors import CorruptionError, VerificationError
 from engine.followers.base import drop
-from engine.journal import read_entries, read_log, read_raw
+from engine.journal import LogState, read_entries, read_log, read_raw
+from engine.layout import ERASURE, JOURNAL, LOG, erasure_key, journal_key
 from engine.model import Checkpoint
 from engine.replay import Progress, check_prefix, no_progress, replay
 from engine.store import Store, projections
-from proofs.log import Frontier
+from proofs.codec import kind_of
+from proofs.events import ERASING_KINDS
+from proofs.log import Frontier, leaf_hash
 
 
 def rebuild(backend: Backend, progress: Progress = no_progress) -> Checkpoint:
@@ -43,24 +51,47 @@ def rebuild(backend: Backend, progress: Progress = no_progress) -> Checkpoint:
         return store.roots(rows).shown()
 
 
-def _check_journal(rows: Reader, progress: Progress) -> int:
+def _check_journal(backend: Backend, progress: Progress) -> int:
     """The size of the journal, once every event in it is known to be what the log commits to.
+
+    On the way the rows about what was erased, by which a destroyed payload is told from a lost one, are made
+    anew from the headers.
 
     Raises:
         CorruptionError: one is not.
     """
-    log, frontier = read_log(rows), Frontier()
-    while frontier.size < log.size:
-        for event in read_raw(rows, frontier.size, min(log.size, frontier.size + limits.FOLLOW_EVENTS_MAX)):
-            frontier.append(event.entry.leaf)
-        progress(frontier.size // 2, log.size)
+    log = read_log(backend)
+    _check_headers(backend, log)
+    at = 0
+    while at < log.size:
+        at += sum(1 for _ in read_raw(backend, at, min(log.size, at + limits.FOLLOW_EVENTS_MAX)))
+        progress(at // 2, log.size)
+    return log.size
+
+
+def _check_headers(backend: Backend, log: LogState) -> None:
+    frontier, erased = Frontier(), dict[bytes, bytes]()
+    for key, raw in backend.scan(journal_key(0), journal_key(log.size)):
+        frontier.append(leaf_hash(raw))
+        if kind_of(raw) in ERASING_KINDS:
+            seq = int.from_bytes(key[len(JOURNAL) :], "big")
+            erased[erasure_key(subject_key(decode_header(raw, seq).detail))] = encode_seq(seq)
     if frontier != log.frontier or not log.size:
         raise CorruptionError(
             f"the {log.size} headers of the journal are not those that the log commits to",
             hint="restore a copy whose root you know",
             family="journal",
         )
-    return log.size
+    batch = Batch()
+    for key, row in backend.scan_prefix(ERASURE):
+        if erased.get(key) != row:
+            batch.delete(key)
+    for key, row in erased.items():
+        if backend.get(key) != row:
+            batch.put(key, row)
+    if batch.rows:
+        with suppress(GuardFailed):  # somebody else appends: what is missing then, the next rebuild finds
+            backend.write(batch, guard=Guard(LOG, log.row), durable=True)
 
 
 def copy(source: Backend, target: Backend, progress: Progress = no_progress) -> Checkpoint:

@@ -9,15 +9,17 @@ from itertools import accumulate
 
 from backends.base import Batch, Reader
 from engine.border import integer, show_id
+from engine.erasures import decode_seq
 from engine.errors import InvalidInputError, NotFoundError
 from engine.fold import Overlay, fold
 from engine.journal import read_entry, read_header, read_log
-from engine.layout import payload_key
+from engine.layout import ERASURE, payload_key
 from engine.model import HistoryItem
 from engine.records import AtomRecord, Lookup, read_atom, type_name
 from engine.replay import replay, scratch_backend
 from engine.store import Store
 from proofs.events import AtomDetail, EdgeDetail, Entry, Header, TypeDetail
+from proofs.subjects import ID_BYTES
 
 AsOf = int | datetime
 """A moment of the journal: a seq, that event included, or a time, all events up to it included."""
@@ -107,7 +109,19 @@ def past_store(rows: Reader, size: int) -> Iterator[Store]:
     """The store as it was when its journal had `size` events, replayed into a scratch backend."""
     with scratch_backend(on_disk=not _fits_in_memory(rows, size)) as scratch:
         replay(rows, scratch, size)
-        yield Store(scratch, None)
+        past = Store(scratch, None)
+        past.lost = _lost(scratch, size)
+        yield past
+
+
+def _lost(rows: Reader, size: int) -> int | None:
+    """The first later event that destroyed payloads of the atoms of a view of the first `size` events."""
+    found = [
+        decode_seq(raw, "erasure")
+        for key, raw in rows.scan_prefix(ERASURE)
+        if len(key) == len(ERASURE) + ID_BYTES
+    ]
+    return min((seq for seq in found if seq >= size), default=None)
 
 
 def _fits_in_memory(rows: Reader, size: int) -> bool:
@@ -121,6 +135,8 @@ def history_item(rows: Lookup, entry: Entry) -> HistoryItem:
     """An event in words."""
     header = entry.header
     body = {} if entry.body is None else entry.body._asdict()
+    if entry.body is None:
+        body["destroyed"] = True
     detail = {name: _shown(value) for name, value in {**header.detail._asdict(), **body}.items()}
     for given in ("id", "src", "dst", "type"):
         detail.pop(given, None)

@@ -11,11 +11,12 @@ from backends.base import Reader
 from engine.border import atom_id, show_id
 from engine.codec import decode_header
 from engine.errors import ConflictError, CorruptionError, InvalidInputError, NotFoundError
-from engine.journal import open_payload, read_entry
+from engine.journal import body_in, read_entry, read_header
 from engine.layout import ATOM, EDGE_FROM, EDGE_TO, atom_key, journal_key, ordinal_key, payload_key
 from engine.model import Atom, Direction, Edge, Tombstone
 from engine.records import AtomRecord, EdgeRecord, Lookup, decode_atom, decode_edge, read_atom, type_name
 from proofs.events import AtomBody, Body
+from proofs.leaves import State
 
 ID_DIGITS_MIN = 4
 """Fewest hexadecimal digits that may stand for an atom's id."""
@@ -76,7 +77,7 @@ def bodies_of(rows: Reader, records: Sequence[AtomRecord]) -> list[AtomBody]:
     for seq, header, payload in zip(seqs, headers, payloads, strict=True):
         if header is None:
             raise CorruptionError(f"journal header {seq} is missing", family="journal", seq=seq)
-        bodies.append(_atom_body(open_payload(decode_header(header, seq), payload), seq))
+        bodies.append(_atom_body(body_in(rows, decode_header(header, seq), payload), seq))
     return bodies
 
 
@@ -87,13 +88,14 @@ def _atom_body(body: Body | None, seq: int) -> AtomBody:
 
 
 def atom_of(rows: Lookup, record: AtomRecord) -> Atom:
-    """An atom with its content."""
+    """An atom with its content; of an erased one nothing is left that a payload said."""
+    erased = record.state is State.ERASED
     return Atom(
         id=show_id(record.id),
         ordinal=record.ordinal,
         state=record.state,
         version=record.version,
-        content=body_of(rows, record).content,
+        content="" if erased else body_of(rows, record).content,
         title=record.title,
         kind=record.kind,
         tags=record.tags,
@@ -103,7 +105,7 @@ def atom_of(rows: Lookup, record: AtomRecord) -> Atom:
         key=record.key,
         provenance=record.provenance,
         trust=record.trust,
-        created=record.created,
+        created=read_header(rows, record.created_seq)[0].time if erased else record.created,
         updated=record.updated,
         created_seq=record.created_seq,
         payload_seq=record.payload_seq,
@@ -130,7 +132,7 @@ def edge_of(rows: Lookup, record: EdgeRecord) -> Edge:
 
 
 def _tombstone(record: AtomRecord | EdgeRecord) -> Tombstone | None:
-    if record.tombstoned_at is None:
+    if record.tombstoned_at is None or not record.tombstoned_by:
         return None
     return Tombstone(record.tombstoned_at, record.tombstoned_reason, record.tombstoned_by)
 
@@ -185,8 +187,8 @@ def edges_at(
 ) -> Iterator[EdgeRecord]:
     """The edges at an atom in the order of (type, other end), tombstoned ones only if asked for.
 
-    Scans the prefix of one type for each of `codes`, all types where there are none. With both
-    directions an edge out comes before an edge in of the same type and other end.
+    Erased ones are left out. Scans the prefix of one type for each of `codes`, all types where there are
+    none. With both directions an edge out comes before an edge in of the same type and other end.
     """
     parts = []
     if direction is not Direction.IN:
@@ -194,7 +196,8 @@ def edges_at(
     if direction is not Direction.OUT:
         parts.append(_scan(rows, EDGE_TO + atom + b"/", codes))
     edges = parts[0] if len(parts) == 1 else merge(*parts, key=lambda edge: (edge.type, far_end(edge, atom)))
-    return (edge for edge in edges if tombstoned or edge.tombstoned_at is None)
+    wanted = {State.LIVE, State.TOMBSTONED} if tombstoned else {State.LIVE}
+    return (edge for edge in edges if edge.state in wanted)
 
 
 def _scan(rows: Reader, prefix: bytes, codes: Sequence[bytes]) -> Iterator[EdgeRecord]:

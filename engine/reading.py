@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine import limits
@@ -20,6 +21,7 @@ from engine.model import Atom, Checkpoint, Direction, Edge, HistoryItem
 from engine.past import AsOf, atom_record_at, history_item, past_store, size_at, subject_history
 from engine.queries import atom_of, edge_of, edges_at, resolve_id
 from engine.records import read_atom, read_edge
+from engine.replay import Progress, no_progress
 from engine.retrieval.filters import NO_FILTERS, Filters
 from engine.status import Status, status
 from proofs.basis import LogHead
@@ -29,6 +31,7 @@ from proofs.sets import Group
 if TYPE_CHECKING:
     from engine.history.diff import Diff
     from engine.history.why import Origin
+    from engine.mirror.report import MirrorCheck, MirrorReport
     from engine.proving.prover import Proof
 
 
@@ -220,6 +223,55 @@ class Reading(Answers):
         from engine.proving.ask import prove
 
         return prove(self, claims, as_of, checkpoint)
+
+    def mirror(
+        self,
+        folder: str | Path,
+        *,
+        style: str | None = None,
+        dry_run: bool = False,
+        progress: Progress = no_progress,
+    ) -> MirrorReport:
+        """Have `folder` show every live atom as Markdown pages, as a fresh mirror would.
+
+        Args:
+            folder: A new or empty folder, or the mirror of this store, without a link on the way.
+            style: `plain` or `obsidian`; None: that of the mirror that is there, else plain.
+            dry_run: Only count what would be done.
+            progress: Told how many atoms are written.
+
+        Raises:
+            RefusedError: the folder is or could be anybody else's; nothing was written.
+        """
+        from engine.mirror.sync import mirror
+
+        with translated():
+            return mirror(self.store, folder, style=style, dry_run=dry_run, progress=progress)
+
+    def check_mirror(self, folder: str | Path, *, progress: Progress = no_progress) -> MirrorCheck:
+        """Whether a mirror is what it says, and that what the memory says, now or at an earlier head.
+
+        Raises:
+            NotFoundError: there is no mirror.
+        """
+        from engine.mirror.check import check
+
+        with translated():
+            return check(self.store, folder, progress)
+
+    def export(self, write: Callable[[bytes], object], *, progress: Progress = no_progress) -> Checkpoint:
+        """Write the journal as JSON Lines, all of it as of one head (`engine.exchange.journal_export`)."""
+        from engine.exchange.journal_export import export_store
+
+        with translated():
+            return export_store(self.store, write, progress)
+
+    def backup(self, path: str | Path, *, progress: Progress = no_progress) -> Checkpoint:
+        """Write the journal to a file, in the place of an earlier backup (`engine.exchange.backup`)."""
+        from engine.exchange.backup import backup
+
+        with translated():
+            return backup(self.store, path, progress)
 
     def was_kept(self, seq: int, event_id: str) -> bool:
         """Whether event `seq` is the one with this id: settles an in-doubt write after reopening."""

@@ -12,12 +12,14 @@ from backends import open_backend
 from backends.base import Backend, Batch, Reader
 from backends.errors import GuardFailed
 from engine import limits
+from engine.erasures import encode_seq, subject_key
 from engine.errors import ConflictError
 from engine.followers.base import are_current, catch_up
 from engine.followers.records import Records, count, head_guards, seal
 from engine.journal import RawEntry, encode_log, read_entries, read_log, read_raw
-from engine.layout import LOG, journal_key, payload_key
+from engine.layout import LOG, erasure_key, journal_key, payload_key
 from engine.records import read_counters
+from proofs.events import ERASING_KINDS
 
 Progress = Callable[[int, int], None]
 """Called with (events done, events in all)."""
@@ -53,8 +55,14 @@ def append(target: Backend, events: Sequence[RawEntry], head: bytes | None) -> b
         records.follow(entries, rows, batch)
         counters = count(entries, read_counters(rows))
     for event in events:
-        batch.put(journal_key(event.entry.header.seq), event.header)
-        batch.put(payload_key(event.entry.header.seq), event.payload)
+        header = event.entry.header
+        batch.put(journal_key(header.seq), event.header)
+        if event.payload is not None:
+            batch.put(payload_key(header.seq), event.payload)
+        # Where a payload is gone, the target must know why, also if it never gets as far as that event.
+        erased = header.seq if header.kind in ERASING_KINDS else event.erased
+        if erased is not None:
+            batch.put(erasure_key(subject_key(header.detail)), encode_seq(erased))
         frontier.append(event.entry.leaf)
     seal(batch, entries[-1], counters)
     row = encode_log(entries[-1].header.time, frontier)

@@ -52,9 +52,9 @@ class Shorthands(Reading):
         """Have the atom hidden everywhere, and kept."""
         return self.apply([Tombstone(id, reason)])[0]
 
-    def revive(self, id: str, reason: str = "") -> Receipt:  # noqa: A002
-        """Have a tombstoned atom back."""
-        return self.apply([Revive(id, reason)])[0]
+    def revive(self, id: str, reason: str = "", *, force: bool = False) -> Receipt:  # noqa: A002
+        """Have a tombstoned atom back; with `force`, also where its content was erased elsewhere."""
+        return self.apply([Revive(id, reason, force)])[0]
 
     def tag(self, id: str, *tags: str) -> Receipt:  # noqa: A002
         """Have these tags on the atom."""
@@ -84,9 +84,10 @@ class Shorthands(Reading):
         *,
         source: str | None = None,
         weight: float = 1.0,
+        force: bool = False,
     ) -> Receipt:
         """Have two entities joined by a predicate; names of new ones make them (`engine.Relate`)."""
-        return self.apply([Relate(subject, predicate, object, source, weight)])[0]
+        return self.apply([Relate(subject, predicate, object, source, weight, force)])[0]
 
     def unrelate(self, subject: str, predicate: str, object: str, reason: str = "") -> Receipt:  # noqa: A002
         """Have such an edge between two entities hidden, and kept."""
@@ -96,9 +97,9 @@ class Shorthands(Reading):
         """Have the atom `keep` stand for its near-duplicate `other`; with `force`, for whatever that says."""
         return self.apply([Merge(keep, other, force)])[0]
 
-    def unmerge(self, other: str) -> Receipt:
+    def unmerge(self, other: str, *, force: bool = False) -> Receipt:
         """Have an atom that was merged back, and off the kept one what it gained by that."""
-        return self.apply([Unmerge(other)])[0]
+        return self.apply([Unmerge(other, force)])[0]
 
     def supersede(self, old: str, new: str, reason: str = "") -> Receipt:
         """Have the atom `new` stand for `old`, which is kept and no longer recalled."""

@@ -9,12 +9,19 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING
 
 from backends.base import Backend, Batch, Guard, Reader, Snapshot
 from backends.errors import BackendInDoubt, GuardFailed
-from engine import limits
 from engine.commands.base import Command, Transaction
-from engine.errors import BusyError, ConflictError, CorruptionError, InDoubtError, RefusedError
+from engine.errors import (
+    BusyError,
+    ConflictError,
+    CorruptionError,
+    EngineError,
+    InDoubtError,
+    RefusedError,
+)
 from engine.fold import Overlay
 from engine.followers.base import Follower, are_current, catch_up
 from engine.followers.documents import atom_body
@@ -32,11 +39,16 @@ from engine.journal import (
     read_identity,
     read_log,
 )
+from engine.layout import ERASING
 from engine.model import Receipt
+from engine.recent import Recent
 from engine.records import read_counters
 from engine.roots import Roots
 from engine.text.analyzer import ANALYZER_NAME, fingerprint
-from proofs.events import AtomBody, Entry, EventKind, GenesisBody, GenesisDetail
+from proofs.events import Entry, EventKind, GenesisBody, GenesisDetail
+
+if TYPE_CHECKING:
+    from engine.secrets.gate import Gate
 
 COMMIT_LOSSES = 3
 """How often a command is decided again because another process moved the head, before that one must wait."""
@@ -67,9 +79,12 @@ class Store:
         """
         self.backend = backend
         self._sources = sources
+        self.gate: Gate | None = None
         self._write_lock = threading.RLock()
         self._follow_lock = threading.RLock()
         self.recent = Recent()
+        self.lost: int | None = None
+        """In a view of the past: a later event that erased what the roots of then cover."""
         self.records, self.index, self.tags, self.trees, self.log = self.projections = projections()
         if sources is not None and _is_empty(backend):
             self._write_genesis(sources)
@@ -78,6 +93,10 @@ class Store:
             check_analyzer(self.identity, ANALYZER_NAME, fingerprint())
         if finish:
             self._finish_records()
+            if sources is not None and backend.get(ERASING) is not None:
+                from engine.erasing.finish import resume  # an erasure that was broken off: hardly ever
+
+                resume(self)
 
     def _finish_records(self) -> None:
         # They are at the head except after a rebuild that did not finish, here or in another process.
@@ -111,7 +130,7 @@ class Store:
         """
         if self._sources is None:
             raise RefusedError("this is a view of the past; it takes no commands")
-        with self._write_lock:
+        with self._write_lock, self.masked():
             for attempt in range(2 * COMMIT_LOSSES):
                 waiting = self.backend.exclusive() if attempt >= COMMIT_LOSSES else nullcontext()
                 with waiting, self.backend.snapshot() as rows:
@@ -121,11 +140,24 @@ class Store:
                     if not are_current(rows, log, (self.records,)):
                         self._finish_records()
                         continue
-                    tx = Transaction(rows, log, self.identity.id_key, self._sources, actor)
+                    screen = None if self.gate is None else self.gate.screen()
+                    tx = Transaction(rows, log, self.identity.id_key, self._sources, actor, screen)
                     receipts = [command.decide(tx) for command in commands]
                     if not tx.entries or self._write(tx, head_guards(rows, log)):
+                        if self.gate is not None and tx.entries:
+                            self.gate.passed(screen)
                         return receipts
             raise BusyError("other processes are writing to this store all the time; try again")
+
+    @contextmanager
+    def masked(self) -> Iterator[None]:
+        """Let no secret out of the block in an error's words."""
+        try:
+            yield
+        except EngineError as error:
+            if self.gate is not None:
+                self.gate.mask(error)
+            raise
 
     def _write(self, tx: Transaction, guard: Sequence[Guard]) -> bool:
         # A crash before the batch is written leaves the store as it was; after it, the events are
@@ -181,8 +213,18 @@ class Store:
             self.follow(*followers)
 
     def roots(self, rows: Reader) -> Roots:
-        """The roots of a snapshot in which every follower is at the head."""
+        """The roots of a snapshot in which every follower is at the head.
+
+        Raises:
+            RefusedError: this is a view of the past, and what the roots of then cover was erased since.
+        """
         log = read_log(rows)
+        if self.lost is not None:
+            raise RefusedError(
+                f"the roots of tags and index at {log.size} events cannot be made again: "
+                f"event {self.lost} erased what they cover",
+                hint="those of the log, of atoms and of edges can: `engine verify-root` recomputes them",
+            )
         namespaces = (
             self.trees.root(rows, "atoms"),
             self.trees.root(rows, "edges"),
@@ -225,50 +267,3 @@ def _is_empty(backend: Backend) -> bool:
         if next(rows.scan(), None) is not None:
             raise CorruptionError("the store has rows but no log state", family="meta")
         return True
-
-
-class Recent:
-    """The events this process committed last, decoded, so that followers need not read them back.
-
-    At most 24,576, and contents of at most some 16 million characters; older ones are forgotten.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._entries: list[Entry] = []
-        self._chars = 0
-
-    def add(self, entries: Sequence[Entry]) -> None:
-        """Keep `entries`; forget what is not next to them, and the oldest of too many."""
-        with self._lock:
-            kept = self._entries
-            if kept and kept[-1].header.seq + 1 != entries[0].header.seq:
-                self._forget(len(kept))
-            kept.extend(entries)
-            self._chars += sum(map(_chars_of, entries))
-            if len(kept) > 3 * limits.FOLLOW_EVENTS_MAX:
-                self._forget(len(kept) - limits.FOLLOW_EVENTS_MAX)
-            while self._chars > limits.FOLLOW_BYTES_MAX:
-                self._forget(len(kept) // 2 + 1)
-
-    def clear(self) -> None:
-        """Forget all: every follower has them."""
-        with self._lock:
-            self._forget(len(self._entries))
-
-    def _forget(self, count: int) -> None:
-        self._chars -= sum(map(_chars_of, self._entries[:count]))
-        del self._entries[:count]
-
-    def get(self, start: int, stop: int) -> list[Entry]:
-        """The events from `start` up to `stop`; none unless all are kept."""
-        with self._lock:
-            kept = self._entries
-            if not kept or start < kept[0].header.seq or stop > kept[-1].header.seq + 1:
-                return []
-            first = kept[0].header.seq
-            return kept[start - first : stop - first]
-
-
-def _chars_of(entry: Entry) -> int:
-    return len(entry.body.content) if isinstance(entry.body, AtomBody) else 0

@@ -24,6 +24,7 @@ from proofs.events import (
     Detail,
     EdgeBody,
     EdgeDetail,
+    ErasedBody,
     EventKind,
     GenesisBody,
     GenesisDetail,
@@ -91,6 +92,8 @@ DETAILS: dict[EventKind, tuple[Callable[..., Detail], tuple[Check, ...]]] = {
     EventKind.EDGE_ADDED: _EDGE_DETAIL,
     EventKind.EDGE_REMOVED: _EDGE_DETAIL,
     EventKind.CHECKPOINT: (CheckpointDetail, (_HASH,)),
+    EventKind.ERASED: _ATOM_DETAIL,
+    EventKind.EDGE_ERASED: _EDGE_DETAIL,
 }
 _HEADERS = {int(kind): (kind, make, HEADER_FIELDS + checks) for kind, (make, checks) in DETAILS.items()}
 """What a header of each kind is made of, by the number that stands in it."""
@@ -126,6 +129,11 @@ BODIES: dict[EventKind, tuple[Callable[..., Body], tuple[Check, ...]]] = {
     EventKind.EDGE_ADDED: (EdgeBody, (sized(4), raw_up_to(limits.EDGE_DATA_BYTES_MAX))),
     EventKind.EDGE_REMOVED: _REASON,
     EventKind.CHECKPOINT: (CheckpointBody, (many(_HASH, len(NAMESPACES)),)),
+    EventKind.ERASED: (
+        ErasedBody,
+        (text(limits.REASON_BYTES_MAX), many(_HASH, limits.ERASED_CONTENTS_MAX)),
+    ),
+    EventKind.EDGE_ERASED: _REASON,
 }
 
 
@@ -133,6 +141,23 @@ def encode_header(header: Header) -> bytes:
     """The bytes the log commits to."""
     seq, time, kind, actor, commitment, prev, detail = header
     return cbor2.dumps([FORMAT, seq, time, int(kind), actor, commitment, prev, *detail], canonical=True)
+
+
+def kind_of(raw: bytes) -> int:
+    """The kind in the bytes of a header, found without decoding it; -1 where no header of ours begins so."""
+    at = 2
+    for _ in ("seq", "time", "kind"):
+        if at >= len(raw) or raw[at] > _LONGEST_UINT:
+            return -1
+        value, at = raw[at], at + 1
+        if value >= _LONG_UINT:
+            width = 1 << value - _LONG_UINT
+            value, at = int.from_bytes(raw[at : at + width], "big"), at + width
+    return value
+
+
+_LONG_UINT, _LONGEST_UINT = 0x18, 0x1B
+"""First bytes of unsigned integers that 1 to 8 more bytes follow (RFC 8949, section 3)."""
 
 
 def decode_header(raw: bytes, seq: int) -> Header:

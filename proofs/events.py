@@ -24,9 +24,14 @@ class EventKind(IntEnum):
     EDGE_ADDED = 8
     EDGE_REMOVED = 9
     CHECKPOINT = 10
+    ERASED = 11
+    EDGE_ERASED = 13
 
 
-RESERVED_KINDS = {11: "erased", 12: "analyzer_changed"}
+ERASING_KINDS = frozenset({EventKind.ERASED, EventKind.EDGE_ERASED})
+"""What destroys the payloads of all earlier events on the same subject, but for those of these kinds."""
+
+RESERVED_KINDS = {12: "analyzer_changed"}
 """Numbers that are taken and that this format version neither writes nor accepts."""
 
 
@@ -108,6 +113,14 @@ class ReasonBody(NamedTuple):
     reason: str
 
 
+class ErasedBody(NamedTuple):
+    """Why an atom's content was destroyed, and what it is recognised by. It stays when all else is gone."""
+
+    reason: str
+    contents: tuple[bytes, ...]
+    """`proofs.hashing.destroyed_hash` of each content, ascending: who has the id key can test guesses."""
+
+
 class TypeBody(NamedTuple):
     """The name of a predicate."""
 
@@ -127,7 +140,7 @@ class CheckpointBody(NamedTuple):
     roots: tuple[bytes, ...]
 
 
-Body = GenesisBody | AtomBody | TagsBody | ReasonBody | TypeBody | EdgeBody | CheckpointBody
+Body = GenesisBody | AtomBody | TagsBody | ReasonBody | ErasedBody | TypeBody | EdgeBody | CheckpointBody
 
 
 class Header(NamedTuple):

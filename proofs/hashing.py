@@ -43,6 +43,7 @@ CONTEXTS: Final[dict[str, str]] = {
         "analyzer",
         "source",
         "term",
+        "erased",
     )
 }
 """Role → context string. Append-only: a context never gets a second meaning."""
@@ -151,6 +152,11 @@ def rows_node(left: bytes, right: bytes) -> bytes:
 def analyzer_fingerprint(probes: bytes) -> bytes:
     """Names an analyzer by what it made of the probe list: H(analyzer; probes)."""
     return _PREPARED["analyzer"].copy().update(probes).digest()
+
+
+def destroyed_hash(id_key: bytes, content: bytes) -> bytes:
+    """What a destroyed content is recognised by: BLAKE3 of it, keyed with H(erased; id key)."""
+    return blake3(content, key=_PREPARED["erased"].copy().update(id_key).digest()).digest()
 
 
 def source_number(source: bytes) -> int:

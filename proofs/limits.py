@@ -12,6 +12,8 @@ KEY_BYTES_MAX = 512
 """A caller's own name for an atom within its source."""
 REASON_BYTES_MAX = 1024
 EDGE_DATA_BYTES_MAX = 4096
+ERASED_CONTENTS_MAX = 1 << 16
+"""Hashes of destroyed contents in one `erased` event."""
 EVENT_BYTES_MAX = 4 << 20
 INTEGER_MAX = (1 << 63) - 1
 SEQ_MAX = 1 << 53

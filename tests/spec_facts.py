@@ -28,6 +28,10 @@ class Document(NamedTuple):
     """Source, sequence, title, fingerprint."""
 
 
+NO_DOCUMENT = Document([], [], (0, 0, 0, 0))
+"""Where the payload is destroyed."""
+
+
 def document(body: Sequence[Any], terms: Terms, stop_words: frozenset[str]) -> Document:
     """The document of an atom's body."""
     content, title, source, sequence = body[0], body[1], body[5], body[6]

@@ -12,13 +12,17 @@ from typing import Any
 import cbor2
 from blake3 import blake3
 
-from tests.spec_facts import Document, Terms, document
+from tests.spec_facts import NO_DOCUMENT, Document, Terms, document
 
-Rows = Sequence[tuple[bytes, bytes]]
-"""(header, payload) of each event, in order."""
+Rows = Sequence[tuple[bytes, bytes | None]]
+"""(header, payload) of each event, in order; None where it was destroyed."""
+
+Events = Sequence[tuple[list[Any], list[Any] | None]]
+"""Fields of the header and of the body of each event."""
 
 EMPTY = bytes(32)
-ON_ATOMS, ON_EDGES, GIVES_ORDINAL = range(1, 7), (8, 9), (1, 2)
+ON_ATOMS, ON_EDGES, GIVES_ORDINAL = (*range(1, 7), 11), (8, 9, 13), (1, 2)
+ERASED = 2
 
 
 def digest(role: str, data: bytes) -> bytes:
@@ -36,9 +40,14 @@ def dumps(value: Any) -> bytes:
     return cbor2.dumps(value, canonical=True)
 
 
-def opened(header: bytes, payload: bytes) -> tuple[list[Any], list[Any]]:
-    """SPEC 3 and 5: both halves of an event, after the checks a reader makes."""
-    fields, body = cbor2.loads(header), cbor2.loads(payload[32:])
+def opened(header: bytes, payload: bytes | None) -> tuple[list[Any], Any]:
+    """SPEC 3 and 5: both halves of an event, after a reader's checks; no body where it was destroyed."""
+    fields = cbor2.loads(header)
+    if payload is None:
+        if dumps(fields) != header:
+            raise ValueError("not canonical")
+        return fields, None
+    body = cbor2.loads(payload[32:])
     if dumps(fields) != header or dumps(body) != payload[32:]:
         raise ValueError("not canonical")
     if fields[5] != digest("commitment", payload):
@@ -112,10 +121,11 @@ def values(headers: Sequence[list[Any]]) -> dict[str, dict[bytes, list[Any]]]:
         if known is None:
             if kind in (1, 8):
                 found[namespace][key] = [0, ordinal, 1, s, s, s, c]
-        elif kind in (2, 8):
+        elif kind in (2, 8) or (kind == 1 and known[0] == ERASED):
             found[namespace][key] = [0, ordinal, known[2] + 1, known[3], s, s, c]
         elif kind != 1:
-            state = {3: 1, 9: 1, 4: 0}.get(kind, known[0])
+            state = {3: 1, 9: 1, 4: 0, 11: ERASED, 13: ERASED}.get(kind, known[0])
+            state = ERASED if known[0] == ERASED else state
             found[namespace][key] = [state, *known[1:5], s, known[6]]
     return found
 
@@ -130,11 +140,11 @@ LIVE: SetName = (1, "")
 
 
 def tag_changes(
-    fields: list[Any], body: list[Any]
+    fields: list[Any], body: list[Any] | None
 ) -> tuple[list[tuple[SetName, int]], list[tuple[SetName, int]]]:
     """SPEC 10: who leaves which set, then who joins which, by one event."""
     _, _, time, kind, _, _, _, *detail = fields
-    if kind not in ON_ATOMS:
+    if kind not in ON_ATOMS or body is None or kind == 11:
         return [], []
     ordinal = detail[1]
     if kind in (3, 4):
@@ -150,10 +160,22 @@ def tag_changes(
     return leaving, [(name, ordinal) for name in names]
 
 
-def tag_rows(events: Sequence[tuple[list[Any], list[Any]]]) -> dict[bytes, bytes]:
+def erased_ordinals(events: Events, seq: int) -> set[int]:
+    """SPEC 10: the ordinals of the contents that event `seq` destroyed; none if it erases no atom."""
+    found: set[int] = set()
+    at = seq if events[seq][0][3] == 11 else None
+    while at is not None and (at == seq or events[at][0][3] != 11):
+        found.add(events[at][0][8])
+        at = events[at][0][6]
+    return found
+
+
+def tag_rows(events: Events) -> dict[bytes, bytes]:
     """SPEC 10: the rows of `tags`, without `g/`."""
     sets: dict[SetName, set[int]] = {}
-    for fields, body in events:
+    for seq, (fields, body) in enumerate(events):
+        for members in sets.values():
+            members -= erased_ordinals(events, seq)
         leaving, joining = tag_changes(fields, body)
         for name, ordinal in leaving:
             sets.setdefault(name, set()).discard(ordinal)
@@ -233,14 +255,23 @@ def rows_root(rows: Sequence[tuple[bytes, bytes]]) -> bytes:
     return merkle(leaves, lambda left, right: digest("rows-node", left + right), EMPTY)
 
 
+def documents_of(events: Events, terms: Terms, stop_words: frozenset[str]) -> list[Document]:
+    """SPEC 12: the documents by ordinal; those of erased contents say nothing."""
+    gone = set[int]().union(*(erased_ordinals(events, seq) for seq in range(len(events))))
+    bodies = [(fields[8], body) for fields, body in events if fields[3] in GIVES_ORDINAL]
+    return [
+        NO_DOCUMENT if body is None or ordinal in gone else document(body, terms, stop_words)
+        for ordinal, body in bodies
+    ]
+
+
 def all_roots(rows: Rows, terms: Terms, stop_words: frozenset[str]) -> dict[str, bytes]:
     """SPEC 13: every root of a journal, by name."""
     events = [opened(header, payload) for header, payload in rows]
     roots = {"log": log_root([header for header, _ in rows])}
     for namespace, leaves in values([fields for fields, _ in events]).items():
         roots[namespace] = tree_root(namespace, {key: dumps(value) for key, value in leaves.items()})
-    documents = [document(body, terms, stop_words) for fields, body in events if fields[3] in GIVES_ORDINAL]
-    roots["index"] = tree_root("index", index_leaves(documents, stop_words))
+    roots["index"] = tree_root("index", index_leaves(documents_of(events, terms, stop_words), stop_words))
     roots["tags"] = tree_root("tags", tag_rows(events))
     data = u(1, 4) + events[0][0][7] + u(len(rows), 8) + roots["log"] + u(4, 2)
     for name in ("atoms", "edges", "index", "tags"):

@@ -9,7 +9,7 @@ import pytest
 from engine import errors, limits
 from engine.cli.helping import EXIT_CODES
 from engine.followers import columns
-from engine.layout import COUNTERS, CURSOR, FAMILIES, LOG
+from engine.layout import COUNTERS, CURSOR, DREAM, ERASING, FAMILIES, LOG
 from engine.records import FIRST_TYPE_CODE, AtomRecord, EdgeRecord
 from engine.store import projections
 from engine.text import analyzer, identifiers, labels, make_unicode14_table, simhash, words
@@ -110,7 +110,7 @@ def test_single_rows_under_meta_are_named() -> None:
     """The row of the family `meta` names every single row that the engine keeps there."""
     rest = next(rest for name, _, rest, *_ in table("families") if name == "meta")
     named = {b"meta/" + item.partition("‖")[0].strip().encode() for item in rest.split(";")}
-    assert named == {LOG, COUNTERS, CURSOR}
+    assert named == {LOG, COUNTERS, CURSOR, DREAM, ERASING}
 
 
 def test_every_kind_of_event_is_listed() -> None:
@@ -176,7 +176,7 @@ def test_states_are_listed() -> None:
 
 def test_roles_are_listed_with_their_contexts() -> None:
     """The table of hash roles has every context string, and no other row."""
-    assert {row[at]: row[at + 1] for row in table("roles") for at in (0, 3)} == hashing.CONTEXTS
+    assert {row[at]: row[at + 1] for row in table("roles") for at in (0, 3) if row[at]} == hashing.CONTEXTS
 
 
 def test_exit_codes_are_listed() -> None:

@@ -13,15 +13,15 @@ from engine.audit.compare import Difference
 from engine.followers.records import count
 from engine.followers.trees import read_value, subject_of, value_after
 from engine.journal import read_header, read_log
-from engine.layout import journal_key
-from engine.records import FIRST_TYPE_CODE, read_counters, type_code
-from proofs.events import AtomDetail, EdgeDetail, Entry, EventKind, TypeBody, TypeDetail
-from proofs.leaves import EdgeType, State, Value
+from engine.layout import EDGE_FROM, EDGE_TO, journal_key
+from engine.records import FIRST_TYPE_CODE, decode_edge, read_counters, type_code
+from proofs.events import ERASING_KINDS, AtomDetail, EdgeDetail, Entry, EventKind, TypeBody, TypeDetail
+from proofs.leaves import EdgeType, State, Value, edge_key
 
 _CREATES = frozenset({EventKind.ATOM_ADDED, EventKind.EDGE_ADDED})
 _GIVES_ORDINAL = frozenset({EventKind.ATOM_ADDED, EventKind.ATOM_REVISED})
 _NEEDS_HIDDEN = frozenset({EventKind.ATOM_REVIVED, EventKind.EDGE_ADDED})
-"""On a subject that is recorded; all other kinds need it live."""
+"""On a subject that is recorded; what erases needs it not erased, all other kinds need it live."""
 
 
 def check_chain(entries: Sequence[Entry], before: Reader) -> Difference | None:
@@ -79,22 +79,40 @@ class _Chain:
         if isinstance(detail, AtomDetail):
             return self._atom_problem(entry.header.kind, detail, value)
         if isinstance(detail, EdgeDetail):
-            return self._edge_problem(detail)
+            return self._edge_problem(entry.header.kind, detail)
         return self._type_problem(detail, entry) if isinstance(detail, TypeDetail) else None
 
     def _atom_problem(self, kind: EventKind, detail: AtomDetail, value: Value | None) -> str | None:
         if detail.id == bytes(16):
             return "is about the id that is all zero"
         current = None if value is None else value.ordinal
-        expected = (self._counters.next_ordinal, current) if kind in _GIVES_ORDINAL else (current, None)
-        right = (detail.ordinal, detail.replaced) == expected
-        return None if right else "has another ordinal than it must"
+        expected: tuple[int | None, int | None] = (current, None)
+        if kind in _GIVES_ORDINAL:
+            expected = (self._counters.next_ordinal, current if kind is EventKind.ATOM_REVISED else None)
+        if (detail.ordinal, detail.replaced) != expected:
+            return "has another ordinal than it must"
+        if kind is EventKind.ERASED and self._has_edges(detail.id):
+            return "erases an atom before its edges"
+        return None
 
-    def _edge_problem(self, detail: EdgeDetail) -> str | None:
+    def _has_edges(self, atom: bytes) -> bool:
+        """Whether an edge at the atom is not erased."""
+        changed = [key for namespace, key in self._values if namespace == "edges"]
+        keys = {key for key in changed if atom in (key[:16], key[-16:])}
+        for prefix in (EDGE_FROM, EDGE_TO):
+            for _, raw in self._before.scan_prefix(prefix + atom + b"/"):
+                keys.add(edge_key(*decode_edge(raw)[:3]))
+        values = [self._value("edges", key) for key in keys]
+        return any(value is not None and value.state != State.ERASED for value in values)
+
+    def _edge_problem(self, kind: EventKind, detail: EdgeDetail) -> str | None:
         if detail.src == detail.dst:
             return "joins an atom to itself"
-        if not all(self._value("atoms", end) for end in (detail.src, detail.dst)):
+        ends = [self._value("atoms", end) for end in (detail.src, detail.dst)]
+        if not all(ends):
             return "joins an atom that was never recorded"
+        if kind is EventKind.EDGE_ADDED and any(end and end.state == State.ERASED for end in ends):
+            return "joins an atom that is erased"
         code = int.from_bytes(detail.type, "big")
         built_in = len(detail.type) == 1 and code in set(EdgeType)
         registered = len(detail.type) == 2 and FIRST_TYPE_CODE <= code < self._counters.next_type
@@ -119,6 +137,10 @@ class _Chain:
 
 def _state_allows(kind: EventKind, value: Value | None) -> bool:
     if value is None:
+        return kind in _CREATES
+    if kind in ERASING_KINDS:
+        return value.state != State.ERASED
+    if value.state == State.ERASED:
         return kind in _CREATES
     if kind is EventKind.ATOM_ADDED:
         return False

@@ -9,18 +9,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from operator import ne
 
 from backends.base import Backend, Reader
 from engine import limits
 from engine.audit.chain import check_chain
 from engine.audit.compare import NO_CURSOR, Difference, compare_prefix, stray_rows
+from engine.audit.destroyed import ByHeaders, Destroyed, Unchecked
+from engine.audit.report import Report
 from engine.border import quoted
 from engine.errors import CorruptionError, EngineError, InvalidInputError
 from engine.followers.base import Follower, check_cursor, read_cursor
 from engine.journal import Identity, RawEntry, check_analyzer, read_log, read_raw
-from engine.layout import CURSOR, JOURNAL, LOG, PAYLOAD, cursor_key, family_of, journal_key
+from engine.layout import (
+    CURSOR,
+    DREAM,
+    ERASING,
+    ERASURE,
+    JOURNAL,
+    LOG,
+    PAYLOAD,
+    cursor_key,
+    family_of,
+    journal_key,
+)
 from engine.replay import Progress, append, no_progress, scratch_backend
 from engine.roots import Roots
 from engine.store import Store, projections
@@ -29,31 +41,17 @@ from proofs.events import CheckpointBody, CheckpointDetail, Entry, EventKind
 from proofs.hashing import NAMESPACES
 from proofs.log import Frontier, leaf_hash
 
+__all__ = ["REPORTED_MAX", "Report", "verify"]
+
 LOG_DAMAGE_BYTES_MAX = 8
 """So many bytes of the log state may differ from the headers' before the headers are to blame."""
 
 _ROOT = re.compile("[0-9a-fA-F]{64}")
+_FROM_HEADERS = ("atoms", "edges")
+"""The first of NAMESPACES: their roots follow from headers, whatever was erased."""
+
 REPORTED_MAX = 20
 """Differences listed in a report; the first one decides, the others help to see a pattern."""
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """What a verification found; the roots are recomputed from the journal alone."""
-
-    ok: bool
-    size: int
-    """Events replayed."""
-    root: str
-    """The overall root, 64 hex digits; empty if the journal itself broke off."""
-    roots: dict[str, str]
-    """The log's and the namespaces' roots by name."""
-    checkpoints: int
-    """Checkpoints whose roots were recomputed and found right."""
-    rows: int
-    """Rows compared."""
-    differences: tuple[Difference, ...]
-    """At most 20, the first one first."""
 
 
 def verify(backend: Backend, *, expect: str | None = None, progress: Progress = no_progress) -> Report:
@@ -88,18 +86,24 @@ def verify(backend: Backend, *, expect: str | None = None, progress: Progress = 
 class _Verification:
     def __init__(self, rows: Reader, scratch: Backend) -> None:
         self._rows = rows
+        self._by_headers = ByHeaders(rows)
         self._scratch = scratch
         self._replayed: Store | None = None
         self._due: list[tuple[int, Follower]] = []
         self._differences: list[Difference] = []
         self._checkpoints = 0
+        self._unchecked: list[Unchecked] = []
         self._compared = 0
         self._size = 0
+        self._destroyed = Destroyed(rows)
         self.log_agrees = False
         self._head: bytes | None = None
 
     def run(self, progress: Progress) -> Roots:
         stop = self._journal_end()
+        if self._rows.get(ERASING) is not None:
+            problem = "an erasure is not finished: opening the store finishes it"
+            self.differ(Difference("meta", ERASING.hex(), None, problem))
         self.log_agrees = self._headers_agree(stop)
         for follower in projections():
             self._plan(follower, stop)
@@ -107,11 +111,11 @@ class _Verification:
         while self._size < stop:
             self._step(min([stop, *(size for size, _ in self._due)]))
             progress(self._size, stop)
-        for prefix in (JOURNAL, PAYLOAD):
+        for prefix in (JOURNAL, PAYLOAD, ERASURE):
             self._compare(prefix)
         self._check_meta()
         owned = [prefix for follower in projections() for prefix in follower.prefixes]
-        for stray in stray_rows(self._rows, (JOURNAL, PAYLOAD, LOG, CURSOR, *owned)):
+        for stray in stray_rows(self._rows, (JOURNAL, PAYLOAD, ERASURE, LOG, CURSOR, DREAM, ERASING, *owned)):
             self.differ(stray)
         if self._replayed is None:
             raise CorruptionError("the journal is empty", family="journal", seq=0)
@@ -131,8 +135,9 @@ class _Verification:
     def _headers_agree(self, stop: int) -> bool:
         """Whether the headers, whatever they say, are those that the stored log state commits to."""
         frontier = Frontier()
-        for _, raw in self._rows.scan(JOURNAL, journal_key(stop)):
+        for seq, (_, raw) in enumerate(self._rows.scan(JOURNAL, journal_key(stop))):
             frontier.append(leaf_hash(raw))
+            self._by_headers.note(seq, raw)
         try:
             stored = read_log(self._rows).frontier.to_bytes()
         except CorruptionError:
@@ -182,6 +187,9 @@ class _Verification:
         if entries[0].header.kind is EventKind.CHECKPOINT:
             self._check_checkpoint(entries[0])
         self._head = append(self._scratch, events, self._head)
+        for event in events:
+            for difference in self._destroyed.follow(event):
+                self.differ(difference)
         if self._replayed is None:
             self._replayed = Store(self._scratch, None, check=False)
             self._check_analyzer(self._replayed.identity)
@@ -203,7 +211,7 @@ class _Verification:
     def _next_events(self, stop: int) -> list[RawEntry]:
         """The events from here on, up to `stop` or the next checkpoint."""
         events: list[RawEntry] = []
-        for event in read_raw(self._rows, self._size, stop):
+        for event in read_raw(self._by_headers, self._size, stop):
             if events and event.entry.header.kind is EventKind.CHECKPOINT:
                 break
             events.append(event)
@@ -215,11 +223,19 @@ class _Verification:
         self._replayed.follow()
         roots = self._replayed.roots(self._scratch)
         detail, body = entry.header.detail, entry.body
+        seq = entry.header.seq
+        erased = self._destroyed.by
+        if erased is not None and isinstance(body, CheckpointBody):
+            # What was erased since is in no index and under no tag any more: those two roots are as claimed.
+            claimed = body.roots[len(_FROM_HEADERS) :]
+            roots = roots._replace(namespaces=(*roots.namespaces[: len(_FROM_HEADERS)], *claimed))
         right = isinstance(detail, CheckpointDetail) and detail.root == roots.overall
         if right and isinstance(body, CheckpointBody) and body.roots == roots.namespaces:
-            self._checkpoints += 1
+            if erased is not None:
+                self._unchecked.append(Unchecked(seq, erased))
+            else:
+                self._checkpoints += 1
             return
-        seq = entry.header.seq
         problem = f"checkpoint says {detail[0].hex()}, the events before it give {roots.overall.hex()}"
         self.differ(Difference("journal", journal_key(seq).hex(), seq, problem))
 
@@ -245,9 +261,10 @@ class _Verification:
         for key, _ in self._rows.scan_prefix(CURSOR):
             if key not in known:
                 self.differ(Difference("meta", key.hex(), None, "cursor of an unknown follower"))
-        for key, _ in self._rows.scan_prefix(LOG):
-            if key != LOG:
-                self.differ(Difference("meta", key.hex(), None, "row is one that nobody writes"))
+        for only in (DREAM, LOG):
+            for key, _ in self._rows.scan_prefix(only):
+                if key != only:
+                    self.differ(Difference("meta", key.hex(), None, "row is one that nobody writes"))
 
     def differ(self, difference: Difference, *, first: bool = False) -> None:
         """Note a difference; `first`: the one that broke the replay off, so the one to act on."""
@@ -268,4 +285,5 @@ class _Verification:
             checkpoints=self._checkpoints,
             rows=self._compared,
             differences=tuple(self._differences),
+            unchecked=tuple(self._unchecked),
         )

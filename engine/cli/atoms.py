@@ -13,6 +13,7 @@ from engine.cli.options import (
     Buckets,
     Created,
     Id,
+    Insist,
     Kind,
     Provenance,
     Sequence,
@@ -58,6 +59,7 @@ def add(
         int | None,
         typer.Option("--occurrence", metavar="N", help="How many equal texts come earlier in its source."),
     ] = None,
+    force: Insist = False,
 ) -> int:
     """Add one atom.
 
@@ -81,6 +83,7 @@ def add(
         key=key,
         id=atom_id,
         occurrence=occurrence,
+        force=force or None,
     )
     wanted = Add(given_text(text), **fields)
     wanted.body()  # what breaks a rule must not leave an empty store behind
@@ -106,6 +109,7 @@ def revise(
     provenance: Provenance = None,
     trust: Trust = None,
     created: Created = None,
+    force: Insist = False,
 ) -> int:
     """Change what an atom says; its history is kept.
 
@@ -129,6 +133,7 @@ def revise(
         raise InvalidInputError(
             "nothing to change was given", hint="give a new TEXT, or an option such as --title"
         )
+    fields["force"] = force
     for name in ("title", "source"):
         if fields.get(name) == "":
             fields[name] = None
@@ -170,13 +175,17 @@ def _atom(atom: Atom) -> Iterator[Shown]:
             yield line(name, str(value))
     if atom.tags:
         yield line("tags", " ".join(f"#{tag}" for tag in atom.tags))
-    yield line("kind", f"{atom.kind} in {', '.join(atom.buckets)} ({atom.provenance})")
+    erased = atom.state.name == "ERASED"
+    if not erased:
+        yield line("kind", f"{atom.kind} in {', '.join(atom.buckets)} ({atom.provenance})")
     yield line("created", shown_time(atom.created))
     yield line("version", f"{atom.version}, event {atom.payload_seq}")
     if atom.tombstone is not None:
         hidden = atom.tombstone
         yield line(
-            "tombstoned", f"{shown_time(hidden.at)} by {hidden.by}: {hidden.reason or 'no reason given'}"
+            atom.state.name.lower(),
+            f"{shown_time(hidden.at)} by {hidden.by}: {hidden.reason or 'no reason given'}",
         )
-    yield ""
-    yield atom.content
+    if not erased:
+        yield ""
+        yield atom.content

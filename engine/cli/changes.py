@@ -9,8 +9,8 @@ import typer
 
 from engine.cli.options import Id, Reason
 from engine.cli.output import Line, Shown
-from engine.cli.pages import command, new_app, running
-from engine.cli.values import counted, moment, plain, shown_time
+from engine.cli.pages import command, new_app, running, was_given
+from engine.cli.values import counted, parse_time, plain, shown_time
 from engine.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -58,10 +58,12 @@ def _moment(given: str) -> AsOf | str:
 
     if not given.isdigit() and Path(given).is_file():
         return read_file(given, NOTE_BYTES_MAX).decode(errors="replace")
-    found = moment(given)
-    if found is None:
-        raise InvalidInputError("say which moment")
-    return found
+    if given.isascii() and given.isdigit():
+        return int(given[:20])
+    try:
+        return parse_time(given, "the moment")
+    except InvalidInputError as error:
+        raise InvalidInputError(f"{error}, and no file of a checkpoint either", hint=error.hint) from None
 
 
 _MARKS = {"added": "+", "revived": "+", "tombstoned": "-", "erased": "-", "changed": "~"}
@@ -166,7 +168,10 @@ def revert(
         str | None,
         typer.Argument(metavar="SEQ..SEQ", help="The first and last event, or one.", show_default=False),
     ] = None,
-    of: Annotated[str | None, typer.Option("--of", metavar="NAME", help="Only what this actor did.")] = None,
+    by: Annotated[
+        str | None,
+        typer.Option("--by", metavar="NAME", help="Who takes back, for the journal. [default: user]"),
+    ] = None,
     since: Annotated[
         int | None, typer.Option("--since", min=0, metavar="SEQ", help="From this event to the head.")
     ] = None,
@@ -175,12 +180,19 @@ def revert(
     """Take events back, by events that do the contrary.
 
     Afterwards all is as if they had not happened, but for what was changed again since: that is left, and
-    named. Nothing is lost; a revert can be reverted. What is erased stays erased.
+    named. Nothing is lost; a revert can be reverted. What is erased stays erased. Here --actor says whose
+    events are meant, and --by who takes them back.
     """
+    from engine.cli.session import DEFAULT_ACTOR
+
     session = running(ctx)
     first, last = _range(events, since)
+    whose = session.actor if was_given(ctx, "actor") else None
+    session.actor = by or DEFAULT_ACTOR
     with session.engine() as engine:
-        done = engine.revert(first, last, actor=of, dry_run=dry_run)
+        done = engine.revert(first, last, actor=whose, dry_run=dry_run)
+    if whose is not None and not done:
+        session.out.note(f"none of these events is by {whose}")
     undone = sum(one.outcome == "undone" for one in done)
     left = sum(bool(one.left) for one in done)
     verb = "would be taken back" if dry_run else "taken back"
@@ -197,7 +209,10 @@ def _range(events: str | None, since: int | None) -> tuple[int, int | None]:
     start, dots, end = str(events).partition("..")
     if not start.isdigit() or (dots and not end.isdigit()) or len(start) > 18 or len(end) > 18:
         raise InvalidInputError(f"{str(events)[:40]!r} is no SEQ..SEQ", hint="as in 41..45")
-    return int(start), int(end if dots else start) + 1
+    first, last = int(start), int(end if dots else start)
+    if first > last:
+        raise InvalidInputError(f"event {first} is after event {last}; give the earlier one first")
+    return first, last + 1
 
 
 def _undone(one: Undone) -> Shown:
@@ -228,6 +243,8 @@ def _origin(one: Origin) -> Iterator[Line]:
     key = f", key {one.key}" if one.key else ""
     trust = f", trust {one.trust}" if one.trust is not None else ""
     yield ((f"{indent}  from {place or 'no source'}{key}; {one.kind}, {one.provenance}{trust}", ""),)
+    for newer in one.superseded_by:
+        yield ((f"{indent}  superseded by {newer}", "yellow"),)
     for cause in one.causes:
         yield ((f"{indent}  {cause.seq} {shown_time(cause.time)} {cause.what} by {cause.actor}", "dim"),)
 

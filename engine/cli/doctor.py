@@ -17,6 +17,7 @@ import typer
 from engine.cli.output import Line
 from engine.cli.pages import command, new_app, running
 from engine.cli.session import Session
+from engine.cli.settings import find_mirror, find_secrets
 from engine.cli.stores import line
 from engine.cli.values import plain
 from engine.errors import EngineError
@@ -67,6 +68,8 @@ def doctor(ctx: typer.Context) -> int:
             f"{one.name} {one.dist.version if one.dist else ''}".strip() for one in _pipelines()
         ],
         "store": _store(session),
+        "mirror": _mirror(session),
+        "secrets": _secrets(),
     }
     return session.out.answer(data, _lines(data))
 
@@ -116,7 +119,9 @@ def _store(session: Session) -> dict[str, Any]:
     session.wait = 0.0  # that it is in use is an answer here
     try:
         url, origin = session.setting
+        named = session.named
         found |= {"url": url, "origin": origin, "free_bytes": None}
+        found["memory"] = None if named is None else plain(named._asdict())
         with session.backend(url) as backend:
             found |= {"kind": backend.name, "capabilities": plain(backend.capabilities)}
         found["free_bytes"] = _free_bytes(locate(url).path)
@@ -125,6 +130,24 @@ def _store(session: Session) -> dict[str, Any]:
     except OSError as error:
         found |= {"state": "unreadable", "problem": str(error)}
     return found
+
+
+def _mirror(session: Session) -> str | None:
+    """The folder of the mirror that the settings name."""
+    try:
+        folder = find_mirror(session.store, session.memory)
+    except EngineError:  # said of the store already
+        return None
+    return None if folder is None else str(folder)
+
+
+def _secrets() -> dict[str, str]:
+    """What is to become of secrets, and who said so."""
+    try:
+        policy, origin = find_secrets()
+    except EngineError as error:
+        return {"problem": str(error)}
+    return {"mode": "off" if policy is None else str(policy.mode), "origin": origin}
 
 
 def _free_bytes(path: str) -> int:
@@ -142,12 +165,16 @@ def _lines(data: dict[str, Any]) -> Iterator[Line]:
     yield line("platform", data["platform"])
     yield line("encoding", f"stdout {data['encoding']['stdout']}, files {data['encoding']['filesystem']}")
     yield line("store", f"{store['url']} (from {store['origin']})")
+    if store.get("memory"):
+        yield line("  memory", f"{store['memory']['name']} (from {store['memory']['origin']})")
     yield line("  state", store["state"] + (f": {store['problem']}" if "problem" in store else ""))
     if "capabilities" in store:
         capable = [name for name, value in store["capabilities"].items() if value]
         yield line("  kind", f"{store['kind']}: {', '.join(capable) or 'in memory only'}")
     if store.get("free_bytes") is not None:
         yield line("  disk", f"{store['free_bytes'] / 1e9:,.1f} GB free")
+    yield line("mirror", data["mirror"] or "none in the settings")
+    yield line("secrets", " from ".join(data["secrets"].values()))
     yield line("leveldb", "available" if data["leveldb"] else "not installed: pip install memroot[leveldb]")
     yield line("sqlite", data["sqlite"] or "not in this Python")
     yield line("analyzer", " ".join(data["analyzer"].values()))

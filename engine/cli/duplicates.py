@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from engine.cli.options import AsOf, Id, Limit
+from engine.cli.options import AsOf, Id, Insist, Limit
 from engine.cli.output import Failure, Line, Shown
 from engine.cli.pages import command, new_app, running
 from engine.cli.values import counted, moment, plain
@@ -47,7 +47,7 @@ def merge(
 
 
 @command(app, "engine unmerge 9a2e")
-def unmerge(ctx: typer.Context, other: Id) -> int:
+def unmerge(ctx: typer.Context, other: Id, force: Insist = False) -> int:
     """Take a merge back.
 
     The atom that was merged is there again, and the one that was kept loses what it gained by that,
@@ -55,7 +55,7 @@ def unmerge(ctx: typer.Context, other: Id) -> int:
     """
     session = running(ctx)
     with session.engine() as engine:
-        receipt = engine.unmerge(engine.resolve(other))
+        receipt = engine.unmerge(engine.resolve(other), force=force)
     session.out.note("unmerged" if receipt.changed else "nothing to do: it is live")
     return session.out.answer({**plain(receipt), "changed": receipt.changed}, [((receipt.subject, ""),)])
 

@@ -21,7 +21,7 @@ from engine.cli.options import (
     filters_of,
 )
 from engine.cli.pages import command, new_app, running
-from engine.cli.values import moment
+from engine.cli.values import counted, moment
 
 if TYPE_CHECKING:
     from engine.cli.output import Output, Shown
@@ -50,7 +50,7 @@ def explore(
         typer.Option(
             "--decide",
             metavar="COMMAND",
-            help="A program that decides: it is given a prompt on stdin, and prints an action.",
+            help="A program that decides, in 120 s each: a prompt on stdin, an action on stdout.",
         ),
     ] = None,
     tag: WithTags = None,
@@ -123,8 +123,9 @@ def _show(out: Output, found: Exploration) -> int:
 
 
 def _tokens(found: Exploration) -> str:
+    full = counted(found.full_atoms, "full atom")
     return (
-        f"Tokens: {found.tokens:,} exploration vs {found.full_tokens:,} for 10 full atoms "
+        f"Tokens: {found.tokens:,} exploration vs {found.full_tokens:,} for {full} "
         f"({found.saving}% savings); stopped: {found.stopped}"
     )
 
@@ -157,6 +158,7 @@ def data_of(found: Exploration) -> dict[str, Any]:
         "prompt_tokens": found.prompt_tokens,
         "tokens": found.tokens,
         "full_tokens": found.full_tokens,
+        "full_atoms": found.full_atoms,
         "saving_percent": found.saving,
         "seq": found.seq,
         "root": found.root,

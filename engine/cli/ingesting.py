@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from engine.cli.mirroring import after_writes
 from engine.cli.output import Failure, Line
 from engine.cli.pages import command, new_app, running
 from engine.cli.session import Session
+from engine.cli.settings import find_secrets
 from engine.cli.stores import line
 from engine.cli.values import plain
 
@@ -62,41 +65,47 @@ def ingest(
     yes: Annotated[
         bool, typer.Option("--yes", help="Prune also where none of the files there now is known.")
     ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Take in also what was erased.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count what would be done.")] = False,
 ) -> int:
     """Read files or folders into the store.
 
     Markdown, plain text and JSON Lines. Again: only what changed is written. What cannot be read is
-    skipped and listed, and the exit code is 8. Makes the store if there is none.
+    skipped and listed, and the exit code is 8. Makes the store if there is none. Where the settings
+    name a mirror, it is brought up to date.
     """
     from engine.ingest.run import IngestProgress
     from engine.ingest.walk import find_files
 
     session = running(ctx)
     find_files(paths, name=name, root=root)  # a missing path must not leave an empty store behind
-    with _store(session, dry_run=dry_run) as engine, session.meter("read", "files") as move:
+    with _store(session, dry_run=dry_run) as engine:
+        with session.meter("read", "files") as move:
 
-        def moved(at: IngestProgress) -> None:
-            move(at.files, at.total)
+            def moved(at: IngestProgress) -> None:
+                move(at.files, at.total)
 
-        report = engine.ingest(
-            paths,
-            name=name,
-            root=root,
-            tags=tag or (),
-            buckets=bucket or ("inbox",),
-            provenance=provenance,
-            prune=prune,
-            sure=yes,
-            dry_run=dry_run,
-            progress=moved,
-        )
-    failure = None
+            report = engine.ingest(
+                paths,
+                name=name,
+                root=root,
+                tags=tag or (),
+                buckets=bucket or ("inbox",),
+                provenance=provenance,
+                prune=prune,
+                sure=yes,
+                force=force,
+                dry_run=dry_run,
+                progress=moved,
+            )
+        failure = None if dry_run else after_writes(session, engine)
     for word, items in (("warning", report.warnings), ("skipped", report.skipped)):
         for item in items[:SKIPPED_SHOWN]:
             at = f":{item.line}" if item.line is not None else ""
             session.out.note(f"{word} {item.source}{at}: {item.reason}")
     if report.skipped:
+        if failure is not None:
+            session.out.note(failure.message)
         failure = Failure(
             PARTIAL_IMPORT,
             "partial_import",
@@ -115,7 +124,8 @@ def _store(session: Session, *, dry_run: bool) -> Iterator[Engine]:
 
     with translated():
         missing = dry_run and not store_exists(session.setting.url)
-    with Engine.open("memory:") if missing else session.engine(create=not dry_run) as engine:
+    empty = partial(Engine.open, "memory:", secrets=find_secrets()[0])
+    with empty() if missing else session.engine(create=not dry_run) as engine:
         yield engine
 
 

@@ -67,6 +67,7 @@ def log(
         str | None,
         typer.Option("--checkpoint", metavar="FILE", help="Export up to this checkpoint, and with it."),
     ] = None,
+    as_of: AsOf = None,
 ) -> int:
     """List the events of the journal, the oldest first.
 
@@ -75,14 +76,14 @@ def log(
     """
     session = running(ctx)
     if action is not None:
-        _check_export(action, listing=start is not None or limit is not None or jsonl)
+        _check_export(action, listing=(start, limit, as_of, jsonl or None) != (None,) * 4)
         return _export(session, folder, note)
     if note is not None:
         raise InvalidInputError("--checkpoint goes with `engine log export DIR`")
-    with session.engine() as engine:
+    with session.reading(as_of) as memory:
         many = limit or LAST
-        first = max(engine.size - many, 0) if start is None else start
-        events = engine.log(first, None if jsonl and limit is None else first + many)
+        first = max(memory.size - many, 0) if start is None else start
+        events = memory.log(first, None if jsonl and limit is None else first + many)
         if jsonl:
             for item in events:
                 session.out.json_line(plain(item))
@@ -95,7 +96,7 @@ def _check_export(action: str, *, listing: bool) -> None:
     if action != "export":
         raise InvalidInputError(f"`engine log` lists events or exports, it does not {action!r}")
     if listing:
-        raise InvalidInputError("--from, --limit and --jsonl list events; an export has all of them")
+        raise InvalidInputError("--from, --limit, --as-of and --jsonl list events; an export has all of them")
 
 
 def _export(session: Session, folder: str | None, note: str | None) -> int:

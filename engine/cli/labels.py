@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from engine.cli.options import Id, Ids, Reason, Tags
+from engine.cli.options import Id, Ids, Insist, Reason, Tags
 from engine.cli.pages import command, new_app, running
 from engine.cli.session import Session
 from engine.cli.values import plain
@@ -46,14 +46,14 @@ def tombstone(ctx: typer.Context, atoms: Ids, reason: Reason = "") -> int:
 
 
 @command(app, "engine revive 1f0c")
-def revive(ctx: typer.Context, atoms: Ids, reason: Reason = "") -> int:
+def revive(ctx: typer.Context, atoms: Ids, reason: Reason = "", force: Insist = False) -> int:
     """Bring tombstoned atoms back.
 
     All of them or none.
     """
     from engine.commands import Revive
 
-    return _apply(running(ctx), atoms, lambda found: Revive(found, reason), "revived")
+    return _apply(running(ctx), atoms, lambda found: Revive(found, reason, force), "revived")
 
 
 def _apply(session: Session, atoms: Sequence[str], wanted: Callable[[str], Command], done: str) -> int:

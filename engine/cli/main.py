@@ -61,7 +61,7 @@ def _run(args: list[str], session: Session) -> int:
             import traceback
 
             traceback.print_exc()
-        return session.out.fail(_failure(error))
+        return session.out.fail(session.masked(_failure(error)))
 
 
 def _invoke(args: list[str], session: Session) -> int:

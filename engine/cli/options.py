@@ -26,6 +26,7 @@ Question = Annotated[
 Reason = Annotated[
     str, typer.Option("--reason", metavar="TEXT", help="Why, for the history.", show_default=False)
 ]
+Insist = Annotated[bool, typer.Option("--force", help="Also where its content was erased.")]
 AsOf = Annotated[
     str | None,
     typer.Option(

@@ -11,7 +11,7 @@ from typer.core import TyperCommand
 from engine.cli.light import lighten
 from engine.cli.session import Session
 
-GLOBAL_OPTIONS = frozenset({"store", "json", "quiet", "plain", "actor", "wait"})
+GLOBAL_OPTIONS = frozenset({"store", "memory", "json", "quiet", "plain", "actor", "wait"})
 """Accepted before the command and after it."""
 
 
@@ -21,6 +21,17 @@ def running(ctx: typer.Context) -> Session:
     if session is None:  # unreachable through `engine.cli.main`
         raise RuntimeError("no session")
     return session
+
+
+def was_given(ctx: typer.Context, option: str) -> bool:
+    """Whether a global option stands anywhere on the command line."""
+    at: typer.Context | None = ctx
+    while at is not None:
+        source = at.get_parameter_source(option)
+        if source is not None and source.name == "COMMANDLINE":
+            return True
+        at = at.parent  # type: ignore[assignment]  # a context of click's, with the same methods
+    return False
 
 
 def examples(*lines: str) -> str:

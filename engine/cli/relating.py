@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from engine.cli.options import Reason
+from engine.cli.options import Insist, Reason
 from engine.cli.pages import command, new_app, running
 from engine.cli.values import plain
 
@@ -36,6 +36,7 @@ def relate(
         str | None, typer.Option("--source", metavar="ID", help="The atom that says so.")
     ] = None,
     weight: Annotated[float, typer.Option("--weight", metavar="X", help="How strong it is.")] = 1.0,
+    force: Insist = False,
 ) -> int:
     """Join two named things by a predicate.
 
@@ -45,7 +46,7 @@ def relate(
     session = running(ctx)
     with session.engine(create=True) as engine:
         said = None if source is None else engine.resolve(source)
-        receipt = engine.relate(subject, predicate, target, source=said, weight=weight)
+        receipt = engine.relate(subject, predicate, target, source=said, weight=weight, force=force)
     return _answer(session, receipt, "related", "nothing to do: it is there")
 
 

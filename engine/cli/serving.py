@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from engine.cli.pages import command, new_app, running
+from engine.cli.pages import command, new_app, running, was_given
+from engine.cli.settings import find_secrets
+from engine.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from engine.cli.session import Session
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 app = new_app()
 
 DEFAULT_ACTOR = "agent"
+PORT_MAX = 65_535
 
 
 @command(
@@ -32,9 +35,7 @@ def mcp(
     ] = False,
     profile: Annotated[
         str,
-        typer.Option(
-            "--profile", metavar="NAME", help="Which tools: memory, or reference."
-        ),
+        typer.Option("--profile", metavar="NAME", help="Which tools: memory, or reference."),
     ] = "memory",
     http: Annotated[
         int | None,
@@ -68,12 +69,13 @@ def mcp(
     """
     from engine.mcp.profiles import profile_of, writing
 
+    if http is not None and http > PORT_MAX:
+        raise InvalidInputError(f"--http {http} is no port; ports end at {PORT_MAX}")
     session = running(ctx)
     served, refused = profile_of(profile, read_only=read_only), writing(profile) if read_only else ()
     _log_to_stderr()
     lease = _lease(ctx, session, create=not read_only)
     if http is None:
-        from engine.errors import InvalidInputError
         from engine.mcp.stdio import serve
 
         if token_file is not None or host != "127.0.0.1":
@@ -101,27 +103,16 @@ def mcp(
 def _lease(ctx: typer.Context, session: Session, *, create: bool) -> Lease:
     from engine.mcp.lease import DEFAULT_WAIT, Lease
 
-    url = session.setting.url
-    actor = session.actor if _was_given(ctx, "actor") else DEFAULT_ACTOR
-    wait = session.wait if _was_given(ctx, "wait") else DEFAULT_WAIT
+    url, policy = session.setting.url, find_secrets()[0]
+    actor = session.actor if was_given(ctx, "actor") else DEFAULT_ACTOR
+    wait = session.wait if was_given(ctx, "wait") else DEFAULT_WAIT
 
     def open_store() -> Engine:
         from engine.engine import Engine
 
-        return Engine.open(url, create=create, actor=actor)
+        return Engine.open(url, create=create, actor=actor, secrets=policy)
 
     return Lease(open_store, wait)
-
-
-def _was_given(ctx: typer.Context, option: str) -> bool:
-    """Whether a global option stands anywhere on the command line."""
-    at: typer.Context | None = ctx
-    while at is not None:
-        source = at.get_parameter_source(option)
-        if source is not None and source.name == "COMMANDLINE":
-            return True
-        at = at.parent  # type: ignore[assignment]  # a context of click's, with the same methods
-    return False
 
 
 def _log_to_stderr() -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from engine.cli.output import Output
-from engine.cli.settings import Setting, find_store
+from engine.cli.output import Failure, Output
+from engine.cli.settings import Named, Setting, find_memory, find_secrets, find_store
+from engine.errors import EngineError
 
 if TYPE_CHECKING:
     from backends.base import Backend
@@ -29,6 +31,7 @@ class Session:
     def __init__(self) -> None:
         self.out = Output()
         self.store: str | None = None
+        self.memory: str | None = None
         self.actor = DEFAULT_ACTOR
         self.wait = DEFAULT_WAIT
 
@@ -41,17 +44,53 @@ class Session:
 
     @property
     def setting(self) -> Setting:
-        """The store's URL and who named it."""
-        return find_store(self.store)
+        """The store's URL and who named it; with a memory, the URL is that memory's."""
+        return find_store(self.store, self.memory)
+
+    @property
+    def named(self) -> Named | None:
+        """The memory that is meant and who named it, if it has a name."""
+        return find_memory(self.store, self.memory)
 
     @contextmanager
     def engine(self, *, create: bool = False) -> Iterator[Engine]:
         """The store, open; it is made only if `create`."""
         from engine.engine import Engine
 
-        url = self.setting.url
-        with patiently(lambda: Engine.open(url, create=create, actor=self.actor), self.wait) as engine:
-            yield engine
+        url, policy = self.setting.url, find_secrets()[0]
+
+        def opened() -> Engine:
+            return Engine.open(url, create=create, actor=self.actor, secrets=policy)
+
+        with patiently(opened, self.wait) as engine:
+            try:
+                yield engine
+            finally:
+                self._tell_secrets(engine)
+
+    def masked(self, failure: Failure) -> Failure:
+        """A failure that tells no secret, whatever it quotes, where the settings keep secrets out."""
+        try:
+            policy = find_secrets()[0]
+        except EngineError:
+            return failure  # the settings themselves are wrong, and the failure says so
+        if policy is None:
+            return failure
+        from engine.secrets.gate import Gate
+
+        gate = Gate(policy)
+        if self.out.command is not None:
+            self.out.command = gate.shown(self.out.command)  # perhaps it is none
+        return replace(failure, message=gate.shown(failure.message), hint=gate.shown(failure.hint))
+
+    def _tell_secrets(self, engine: Engine) -> None:
+        """Note how many secrets of which kinds were kept out, or written."""
+        gate = engine.store.gate
+        if gate is not None and gate.found:
+            from engine.secrets.gate import summary
+
+            done = "written all the same" if gate.policy.mode == "warn" else "redacted"
+            self.out.note(f"secrets {done}: {summary(gate.found)}")
 
     @contextmanager
     def reading(self, as_of: str | None) -> Iterator[Reading]:

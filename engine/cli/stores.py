@@ -8,6 +8,8 @@ import typer
 
 from engine.cli.output import Line
 from engine.cli.pages import command, new_app, running
+from engine.cli.session import Session
+from engine.cli.settings import find_secrets
 from engine.cli.values import plain, shown_time
 
 app = new_app()
@@ -29,7 +31,13 @@ def init(ctx: typer.Context) -> int:
     with session.engine(create=True) as engine:
         status = engine.status()
     session.out.note("a store is there already" if there else "made an empty store")
-    data = {"store": url, "origin": origin, "store_id": status.store_id, "created": not there}
+    data = {
+        "store": url,
+        "origin": origin,
+        "memory": _name(session),
+        "store_id": status.store_id,
+        "created": not there,
+    }
     return session.out.answer(data, [((url, ""),)])
 
 
@@ -44,10 +52,16 @@ def status(ctx: typer.Context) -> int:
     url, origin = session.setting
     with session.engine() as engine:
         found = engine.status()
-    data = {"store": url, "origin": origin, **plain(found)}
+    named = session.named
+    policy, said_by = find_secrets()
+    data = {"store": url, "origin": origin, "memory": _name(session), **plain(found)}
+    mode = "off" if policy is None else str(policy.mode)
+    data["secrets"] = {"mode": mode, "origin": said_by}
 
     def lines() -> Iterator[Line]:
         yield line("store", f"{url} (from {origin})")
+        if named is not None:
+            yield line("memory", f"{named.name} (from {named.origin})")
         yield line("store id", found.store_id)
         yield line("kind", found.backend)
         yield line("live atoms", f"{found.live_atoms:,}")
@@ -58,9 +72,16 @@ def status(ctx: typer.Context) -> int:
             yield line(f"  {name}", f"{behind:,} events behind" if behind else "up to date")
         yield line("last event", shown_time(found.last_event))
         yield line("analyzer", found.analyzer)
+        if mode != "off":
+            yield line("secrets", f"{mode} (from {said_by})")
         yield line("version", found.version)
 
     return session.out.answer(data, lines())
+
+
+def _name(session: Session) -> str | None:
+    named = session.named
+    return None if named is None else named.name
 
 
 def line(name: str, value: str) -> Line:

@@ -35,6 +35,10 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "unmerge": ("duplicates", "Take a merge back."),
         "revert": ("changes", "Take events back, by events that do the contrary."),
     },
+    "Look after": {
+        "erase": ("erasing", "Destroy an atom's content for good, with its edges."),
+        "dream": ("dreaming", "Tag what nobody tagged, learn names, relate what belongs together."),
+    },
     "Get out": {
         "recall": ("recalling", "Ask a question; get the atoms that answer it best."),
         "context": ("context", "Ask a question; get what answers it as a text for a prompt."),
@@ -47,6 +51,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "history": ("journal", "List every event on an atom, the oldest first."),
         "diff": ("changes", "Show what changed between two moments."),
         "why": ("changes", "Show where an atom comes from, and who changed it."),
+        "mirror": ("mirroring", "Show the memory as a folder of Markdown, or check one."),
         "log": ("journal", "List the events of the journal, the oldest first."),
         "status": ("stores", "Show what is in the store."),
     },
@@ -59,6 +64,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Serve": {
         "mcp": ("serving", "Serve the memory to agents over MCP."),
+        "memory": ("memories", "List, make, rename or delete the named memories of a root."),
     },
     "Trust": {
         "root": ("journal", "Print the overall root: 64 hex digits."),
@@ -71,6 +77,10 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "verify-root": ("upkeep", "Check that the store is exactly what its journal says."),
         "rebuild": ("upkeep", "Make everything but the journal anew from it."),
         "copy": ("upkeep", "Copy a store to another place or kind; the root stays."),
+        "export": ("moving", "Write the memory for another place or another program."),
+        "backup": ("moving", "Write the journal to a file, in the place of an earlier backup."),
+        "verify-backup": ("moving", "Check a backup without any store."),
+        "secrets": ("secrets", "Look for passwords, keys and the like in what is written already."),
         "doctor": ("doctor", "Show versions and settings, for a bug report."),
         "help": ("helping", "Show help; with --json, the whole command tree."),
     },
@@ -150,6 +160,15 @@ def engine(
             "the nearest .engine.toml, the user's config.toml, or the default place.",
         ),
     ] = None,
+    memory: Annotated[
+        str | None,
+        _option(
+            "--memory",
+            metavar="NAME",
+            help="Which memory, where --store holds several. Else ENGINE_MEMORY, or the file that names "
+            "the store.",
+        ),
+    ] = None,
     json: Annotated[bool, _option("--json", help="Print one JSON object.")] = False,
     quiet: Annotated[bool, _option("--quiet", "-q", help="Say nothing but data and errors.")] = False,
     plain: Annotated[bool, _option("--plain", help="No colours, tables or progress bars.")] = False,
@@ -169,9 +188,9 @@ def engine(
 ) -> None:
     """A memory for agents and people: text in, answers out, and one root that commits to all of it.
 
-    --store, --json, --quiet, --plain, --actor and --wait may also follow the command.
+    --store, --memory, --json, --quiet, --plain, --actor and --wait may also follow the command.
     """
-    del store, json, quiet, plain, actor, wait, version
+    del store, memory, json, quiet, plain, actor, wait, version
 
 
 def build() -> LazyGroup:

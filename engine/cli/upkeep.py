@@ -112,7 +112,7 @@ def copy(
 
     session = running(ctx)
     with translated():
-        places = [os.path.realpath(locate(url).path) for url in (source, target)]
+        places = [(os.path.realpath(found.path), found.memory) for found in map(locate, (source, target))]
     if places[0] == places[1]:
         raise InvalidInputError(f"{source} and {target} are the same store; copy to another place")
     with (
@@ -145,6 +145,9 @@ def _report(report: Report) -> Iterator[Line]:
     yield line("verified", "yes" if report.ok else "NO")
     yield line("events", f"{report.size:,}")
     yield line("checkpoints", f"{report.checkpoints:,} right")
+    for one in report.unchecked:
+        problem = f"tags and index not re-checkable, erased at event {one.erased}; the rest is right"
+        yield line("checkpoint", f"event {one.seq}: {problem}")
     yield line("rows", f"{report.rows:,} compared")
     if report.root:
         yield line("root", report.root)

@@ -11,6 +11,7 @@ from engine import border, limits
 from engine.atom_ids import default_id
 from engine.border import atom_id, show_id
 from engine.commands.base import Transaction, receipt
+from engine.commands.destroyed import refuse_destroyed, refuse_erased, refuse_revival
 from engine.errors import ConflictError, LimitError, NotFoundError
 from engine.model import Receipt
 from engine.records import AtomRecord
@@ -51,6 +52,8 @@ class Add:
     occurrence: int = 0
     key: str | None = None
     id: str | None = None
+    force: bool = False
+    """Also a content that was erased, and an atom that was."""
 
     def __post_init__(self) -> None:
         """Keep what iterators yield: a command may be decided more than once."""
@@ -78,16 +81,24 @@ class Add:
         )
 
     def decide(self, tx: Transaction) -> Receipt:
-        """No event where the atom is recorded, else one."""
-        body = self.body()
+        """No event where the atom is recorded, else one.
+
+        Raises:
+            ConflictError: the caller's id or key is recorded with another content.
+            RefusedError: the atom or its content was erased, and `force` is not set.
+        """
+        body = _screened(tx, self.body())
         if self.id is not None:
             atom = atom_id(self.id)
         else:
             atom = default_id(tx.id_key, body.source, body.content, body.occurrence, body.key)
         record = tx.atom(atom)
-        if record is None:
-            detail = AtomDetail(atom, tx.next_ordinal, None)
-            return receipt(atom, State.LIVE, tx.append(EventKind.ATOM_ADDED, None, detail, body))
+        if record is None or record.state is State.ERASED:
+            if record is not None:
+                refuse_erased(record, force=self.force)
+            refuse_destroyed(tx, body.content, force=self.force)
+            detail, prev = AtomDetail(atom, tx.next_ordinal, None), record.last_seq if record else None
+            return receipt(atom, State.LIVE, tx.append(EventKind.ATOM_ADDED, prev, detail, body))
         named = self.id is not None or self.key is not None
         if named and tx.body(record).content != body.content:
             raise ConflictError(
@@ -112,6 +123,8 @@ class Revise:
     provenance: str | Unchanged = UNCHANGED
     trust: int | Unchanged | None = UNCHANGED
     created: int | Unchanged | None = UNCHANGED
+    force: bool = False
+    """Also to a content that was erased."""
 
     def __post_init__(self) -> None:
         """Keep what iterators yield: a command may be decided more than once."""
@@ -126,11 +139,13 @@ class Revise:
         fields = before._asdict() | {
             name: value for name, value in given.items() if not isinstance(value, Unchanged)
         }
-        body = Add(**fields).body()
+        body = _screened(tx, Add(**fields).body())
         if body.created is None:
             body = body._replace(created=record.created)
         if body == before:
             return receipt(record.id, record.state)
+        if body.content != before.content:
+            refuse_destroyed(tx, body.content, force=self.force)
         detail = AtomDetail(record.id, tx.next_ordinal, record.ordinal)
         entry = tx.append(EventKind.ATOM_REVISED, record.last_seq, detail, body)
         return receipt(record.id, State.LIVE, entry)
@@ -173,13 +188,20 @@ class Revive:
 
     id: str
     reason: str = ""
+    force: bool = False
+    """Also one whose content was erased elsewhere."""
 
     def decide(self, tx: Transaction) -> Receipt:
-        """No event where it is live."""
+        """No event where it is live.
+
+        Raises:
+            RefusedError: it is erased; or an atom with its content is, and `force` is not set.
+        """
         record = recorded(tx, self.id)
         body = ReasonBody(border.line(self.reason, "reason", limits.REASON_BYTES_MAX))
         if record.state is State.LIVE:
             return receipt(record.id, record.state)
+        refuse_revival(tx, record, force=self.force)
         entry = tx.append(EventKind.ATOM_REVIVED, record.last_seq, _detail(record), body)
         return receipt(record.id, State.LIVE, entry)
 
@@ -199,7 +221,8 @@ class Tag:
         """No event where it has them all."""
         record = live(tx, self.id, "tag")
         present = set(map(tag_identity, record.tags))
-        new = tuple(tag for tag in border.tags(self.tags) if tag_identity(tag) not in present)
+        wanted = border.tags(tx.screened(border.tags(self.tags), "tags"))
+        new = tuple(tag for tag in wanted if tag_identity(tag) not in present)
         if len(record.tags) + len(new) > limits.TAGS_PER_ATOM_MAX:
             raise LimitError(f"atom {self.id} would have over {limits.TAGS_PER_ATOM_MAX} tags")
         if not new:
@@ -247,15 +270,23 @@ def live(tx: Transaction, given: str, verb: str) -> AtomRecord:
     """As `recorded`, and it is live.
 
     Raises:
-        ConflictError: it is tombstoned.
+        ConflictError: it is tombstoned or erased.
     """
     record = recorded(tx, given)
+    if record.state is State.ERASED:
+        raise ConflictError(f"cannot {verb} atom {show_id(record.id)}: it is erased")
     if record.state is not State.LIVE:
         raise ConflictError(
             f"cannot {verb} atom {show_id(record.id)}: it is {record.state.name.lower()}",
             hint=f"bring it back first: engine revive {show_id(record.id)}",
         )
     return record
+
+
+def _screened(tx: Transaction, body: AtomBody) -> AtomBody:
+    """The body as it may be written, in its checked form."""
+    kept = body if tx.screen is None else tx.screen.atom(body)
+    return body if kept is body else Add(**kept._asdict()).body()
 
 
 def _keep(command: object, *names: str) -> None:

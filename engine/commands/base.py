@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 from backends.base import Batch
 from engine import limits
@@ -23,6 +23,11 @@ from engine.records import (
 )
 from proofs.events import AtomBody, Body, Detail, Entry, EventKind
 from proofs.leaves import State
+
+if TYPE_CHECKING:
+    from engine.secrets.gate import Screen
+
+Text = TypeVar("Text")
 
 
 @runtime_checkable
@@ -45,11 +50,23 @@ class Transaction:
     The next decision sees them; the journal does not until `batch` is written.
     """
 
-    def __init__(self, rows: Lookup, log: LogState, id_key: bytes, sources: Sources, actor: str) -> None:
+    def __init__(
+        self,
+        rows: Lookup,
+        log: LogState,
+        id_key: bytes,
+        sources: Sources,
+        actor: str,
+        screen: Screen | None = None,
+    ) -> None:
+        """Begin on the head that `log` tells; texts pass `screen`, if there is one."""
         self.batch = Batch()
+        self.head = rows
+        """The rows that all of this is decided on top of."""
         self.rows = Overlay(rows, self.batch)
         self.id_key = id_key
         self.actor = label(actor, "actor")
+        self.screen = screen
         self._log = log
         self._appender = Appender(self.rows, log, *sources)
         self._counters = read_counters(rows)
@@ -71,6 +88,14 @@ class Transaction:
         """The content of an atom and all that came with it, from the journal."""
         return body_of(self.rows, record)
 
+    def screened(self, given: Text, place: str) -> Text:
+        """Texts as they may be written; ids are worked out from these.
+
+        Raises:
+            RefusedError: one holds a secret, and those are refused.
+        """
+        return given if self.screen is None else self.screen.value(given, place)
+
     @property
     def next_ordinal(self) -> int:
         """The ordinal that the next content gets."""
@@ -87,6 +112,8 @@ class Transaction:
 
     def append(self, kind: EventKind, prev: int | None, detail: Detail, body: Body) -> Entry:
         """Decide one event: journal it and fold it, both in this batch."""
+        if self.screen is not None:
+            body = self.screen.body(kind, body)
         entry = self._appender.append(kind, self.actor, prev, detail, body)
         fold(entry, self.rows)
         self._counters = count((entry,), self._counters)

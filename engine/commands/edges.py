@@ -13,7 +13,7 @@ from engine.border import atom_id, show_id
 from engine.codec import unpack
 from engine.commands.atoms import recorded
 from engine.commands.base import Transaction, receipt
-from engine.errors import CorruptionError, InvalidInputError, LimitError, NotFoundError
+from engine.errors import ConflictError, CorruptionError, InvalidInputError, LimitError, NotFoundError
 from engine.model import Receipt
 from engine.records import Lookup, type_code, type_name
 from proofs.events import EdgeBody, EdgeDetail, EventKind, ReasonBody, TypeBody, TypeDetail
@@ -73,11 +73,17 @@ class Link:
     data: bytes = b""
 
     def decide(self, tx: Transaction) -> Receipt:
-        """No event where the edge is live, whatever its weight and data."""
+        """No event where the edge is live, whatever its weight and data.
+
+        Raises:
+            NotFoundError: an end was never recorded.
+            ConflictError: an end is erased.
+        """
         detail = _detail(tx, self.src, self.type, self.dst)
         body = EdgeBody(border.weight(self.weight), _edge_data(self.data))
         for end in (self.src, self.dst):
-            recorded(tx, end)
+            if recorded(tx, end).state is State.ERASED:
+                raise ConflictError(f"cannot link atom {show_id(atom_id(end))}: it is erased")
         before = tx.edge(*detail)
         subject = _subject(tx, detail)
         if before is not None and before.state is State.LIVE:
@@ -102,7 +108,7 @@ class Unlink:
         before = tx.edge(*detail)
         subject = _subject(tx, detail)
         if before is None or before.state is not State.LIVE:
-            return receipt(subject, State.TOMBSTONED)
+            return receipt(subject, State.TOMBSTONED if before is None else before.state)
         entry = tx.append(EventKind.EDGE_REMOVED, before.last_seq, detail, body)
         return receipt(subject, State.TOMBSTONED, entry)
 

@@ -120,6 +120,8 @@ class Unmerge:
     """
 
     other: str
+    force: bool = False
+    """Also where an atom with the same content was erased."""
 
     def decide(self, tx: Transaction) -> Receipt:
         """No event where it is live.
@@ -131,6 +133,8 @@ class Unmerge:
         other = recorded(tx, self.other)
         if other.state is State.LIVE:
             return receipt(other.id, State.LIVE)
+        if other.state is State.ERASED:
+            raise ConflictError(f"cannot unmerge atom {show_id(other.id)}: it is erased")
         merge = _merge_of(tx, other)
         if merge is None:
             raise ConflictError(
@@ -140,7 +144,7 @@ class Unmerge:
             )
         first = len(tx.entries)
         _give_back(tx, other.id, merge)
-        Revive(show_id(other.id), "unmerged").decide(tx)
+        Revive(show_id(other.id), "unmerged", self.force).decide(tx)
         ends = show_id(merge.keep), EdgeType.SUPERSEDES, show_id(other.id)
         if Unlink(*ends, "unmerged").decide(tx).changed and merge.gain.replaced is not None:
             Link(*ends, *merge.gain.replaced).decide(tx)

@@ -32,6 +32,8 @@ class Relate:
     object: str
     source: str | None = None
     weight: float = 1.0
+    force: bool = False
+    """Also entities that were erased."""
 
     def decide(self, tx: Transaction) -> Receipt:
         """No event where all of it is there.
@@ -40,12 +42,16 @@ class Relate:
             InvalidInputError: a name or the predicate breaks a rule, or both names are one entity's.
             NotFoundError: the source was never recorded.
             ConflictError: the source is hidden, or an atom of another kind has an entity's key.
+            RefusedError: an entity was erased, or an atom with its name as content, and `force` is not set.
         """
-        names = entity_name(self.subject), entity_name(self.object)
+        names = (
+            entity_name(tx.screened(entity_name(self.subject), "entity name")),
+            entity_name(tx.screened(entity_name(self.object), "entity name")),
+        )
         kind = predicate(self.predicate)
         source = None if self.source is None else live(tx, self.source, "relate from")
         first = len(tx.entries)
-        ends = [_have(tx, name) for name in names]
+        ends = [_have(tx, name, force=self.force) for name in names]
         _refuse_one(ends, names)
         RegisterType(kind).decide(tx)
         data = b"" if source is None else pack({"source": source.id})
@@ -84,19 +90,19 @@ class Unrelate:
         return Unlink(ends[0], predicate(self.predicate), ends[1], self.reason).decide(tx)
 
 
-def _have(tx: Transaction, name: str) -> str:
+def _have(tx: Transaction, name: str, *, force: bool) -> str:
     """The id of the live entity of this name, made or revived where it takes that."""
     atom = entity_id(tx.id_key, name)
     record = tx.atom(atom)
-    if record is None:
-        return Add(name, kind=ENTITY, key=entity_key(name)).decide(tx).subject
+    if record is None or record.state is State.ERASED:
+        return Add(name, kind=ENTITY, key=entity_key(name), force=force).decide(tx).subject
     if record.kind != ENTITY:
         raise ConflictError(
             f"atom {show_id(atom)} has the key of the entity {border.quoted(name)} and is a {record.kind}",
             hint="give that atom another key, or the entity another name",
         )
     if record.state is State.TOMBSTONED:
-        Revive(show_id(atom), "related").decide(tx)
+        Revive(show_id(atom), "related", force).decide(tx)
     return show_id(atom)
 
 

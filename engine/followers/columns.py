@@ -6,7 +6,7 @@ numpy is imported on first use only.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -93,6 +93,28 @@ def _fingerprints(
         hashes[ids[said]],
         np.bincount(owners[said], minlength=documents),
         np.bincount(distinct, minlength=documents),
+    )
+
+
+def without(columns: Columns, offsets: Collection[int]) -> Columns:
+    """The columns as they would be if these documents had been `NO_DOCUMENT`."""
+    import numpy as np
+
+    gone = np.array(sorted(offsets), np.int64)
+    kept = ~np.isin(columns.offsets, gone)
+    owners = np.repeat(np.arange(len(columns.terms), dtype=np.int64), columns.dfs)
+    dfs = np.bincount(owners[kept], minlength=len(columns.terms))
+    lengths, facts = columns.lengths.copy(), Facts(*(column.copy() for column in columns.facts))
+    lengths[gone] = 0
+    for column in facts:
+        column[gone] = 0
+    return Columns(
+        [term for term, df in zip(columns.terms, dfs.tolist(), strict=True) if df],
+        dfs[dfs > 0],
+        columns.offsets[kept],
+        columns.tfs[kept],
+        lengths,
+        facts,
     )
 
 

@@ -1,24 +1,28 @@
 """The follower `index`: who mentions which term (SPEC: Index).
 
-    i/head             u32be N ‖ leaf hash[32] of the entry that gave ordinal N − 1; no row while N is 0
+    i/head             u32be N ‖ leaf hash[32] of the last entry that gave an ordinal or erased an atom
+                       ‖ u32be number of erased ordinals, if there are any; no row while N is 0
     i/doc/ ordinal[4]  u64be seq of the event that gave the ordinal
     i/seg/…, i/sum/…   the segments: `engine.followers.segments`
 
 What a document is says `engine.followers.documents`. The `index` tree has a leaf for each segment,
-SegmentName.key → summary row. The tail has no rows: its documents are kept in memory and, wherever
-they are not at hand, made again from the journal.
+SegmentName.key → summary row. Documents of erased atoms become `NO_DOCUMENT`, and the segments that held them
+are written anew, so that a segment follows from its ordinals and the payloads that are left. The tail has no
+rows: its documents are kept in memory and, wherever they are not at hand, made again from the journal.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 from backends.base import Batch, Reader
 from engine.errors import CorruptionError
 from engine.followers import columns, postings
 from engine.followers.base import Follower
-from engine.followers.documents import Document, atom_body, document_of
+from engine.followers.documents import NO_DOCUMENT, Document, atom_body, document_of
+from engine.followers.erased import erased_ordinals
 from engine.followers.index_cache import PostingsCache
 from engine.followers.index_view import IndexView
 from engine.followers.segments import SegmentName, decode_summary, describe, parse_summary_key, segments_of
@@ -33,6 +37,7 @@ LoadBody = Callable[[Reader, int], AtomBody | None]
 """The atom in the body of the event at a seq; None where the payload is destroyed."""
 
 _GIVES_ORDINAL = (EventKind.ATOM_ADDED, EventKind.ATOM_REVISED)
+_CHANGES_DOCUMENTS = (*_GIVES_ORDINAL, EventKind.ERASED)
 BULK_DOCUMENTS: Final = 4096
 """Bulk work stops here. Measured: at any other number, 37 % of the time of bulk adds went into
 segments that were merged soon after."""
@@ -78,22 +83,36 @@ class IndexFollower(Follower):
         Raises:
             CorruptionError: a row is malformed, or the ordinals do not continue those in the rows.
         """
-        added = [entry for entry in entries if entry.header.kind in _GIVES_ORDINAL]
-        if not added:
+        changing = [entry for entry in entries if entry.header.kind in _CHANGES_DOCUMENTS]
+        if not changing:
             return
         tail = self._tail_at(rows)
-        count = tail.end
+        count, erased = tail.end, tail.erased
         documents = list(tail.documents)
-        for entry in added:
+        swept: set[int] = set()
+        for entry in changing:
             detail = entry.header.detail
+            if entry.header.kind is EventKind.ERASED:
+                gone = {ordinal for ordinal in erased_ordinals(rows, entry.header) if ordinal < count}
+                erased += len(gone)
+                swept |= gone
+                for ordinal in gone:
+                    if ordinal >= tail.start:
+                        documents[ordinal - tail.start] = NO_DOCUMENT
+                continue
             if not isinstance(detail, AtomDetail) or detail.ordinal != count:
                 raise CorruptionError(f"event {entry.header.seq} does not give the next ordinal, {count}")
             batch.put(document_key(count), entry.header.seq.to_bytes(8, "big"))
             documents.append(document_of(atom_body(entry.body)))
             count += 1
-        if count // SEGMENT_DOCUMENTS != tail.end // SEGMENT_DOCUMENTS:
-            self._build(rows, batch, tail, documents, count)
-        head = count.to_bytes(4, "big") + added[-1].leaf
+        swept = {ordinal for ordinal in swept if ordinal < tail.start}
+        if swept or count // SEGMENT_DOCUMENTS != tail.end // SEGMENT_DOCUMENTS:
+            self._build(rows, batch, tail, documents, count, swept)
+        if not count:
+            return
+        head = count.to_bytes(4, "big") + changing[-1].leaf
+        if erased:
+            head += erased.to_bytes(4, "big")
         batch.put(INDEX_HEAD, head)
         start = count - count % SEGMENT_DOCUMENTS
         self._keep(Tail(head, start, tuple(documents[max(start - tail.start, 0) :])))
@@ -127,26 +146,43 @@ class IndexFollower(Follower):
         tail = self._tail_at(rows)
         return IndexView(rows, read_summaries(rows, tail.end), tail, self._cache)
 
+    def forget(self) -> None:
+        """Keep nothing in memory that was read from payloads or rows."""
+        self._tails = ()
+        self._cache = PostingsCache()
+
     def _build(
-        self, rows: Reader, batch: Batch, tail: Tail, documents: Sequence[Document], count: int
+        self,
+        rows: Reader,
+        batch: Batch,
+        tail: Tail,
+        documents: Sequence[Document],
+        count: int,
+        swept: AbstractSet[int],
     ) -> None:
-        """Write the segments of `count` ordinals that are not there, and drop those they replace."""
+        """Write the segments of `count` ordinals that are not there, and drop those they replace.
+
+        Documents of `swept`, all of which are in segments, are left out; their segments are written anew.
+        """
         summaries = dict(read_summaries(rows, tail.end))
         leaves: dict[bytes, bytes | None] = {}
         for name in segments_of(count):
-            if name in summaries:
+            if name in summaries and not any(name.start <= ordinal < name.end for ordinal in swept):
                 continue
             parts = []
             for old in [old for old in summaries if name.start <= old.start < name.end]:
                 stored = list(rows.scan_prefix(old.row_prefix))
-                parts.append(postings.decode(old, summaries[old], stored))
+                part = postings.decode(old, summaries[old], stored)
+                gone = {ordinal - old.start for ordinal in swept if old.start <= ordinal < old.end}
+                parts.append(columns.without(part, gone) if gone else part)
                 for key, _ in stored:
                     batch.delete(key)
                 batch.delete(old.summary_key)
                 batch.delete(old.blocks_key)
                 leaves[key_digest("index", old.key)] = None
-            first = max(name.start, tail.start) - tail.start
-            parts.append(columns.build(documents[first : name.end - tail.start]))
+            first = max(name.start, tail.start)
+            if first < name.end:
+                parts.append(columns.build(documents[first - tail.start : name.end - tail.start]))
             term_rows, summary, blocks = postings.encode(columns.merge(parts))
             prefix = name.row_prefix
             for term, value in term_rows:
@@ -173,7 +209,7 @@ class IndexFollower(Follower):
 
     def _load_tail(self, rows: Reader, head: bytes) -> Tail:
         count = int.from_bytes(head[:4], "big")
-        if len(head) != 36 or not count:
+        if len(head) not in (36, 40) or not count:
             raise CorruptionError(f"{describe(INDEX_HEAD)}: not a count and a hash")
         start = count - count % SEGMENT_DOCUMENTS
         keys = [document_key(ordinal) for ordinal in range(start, count)]

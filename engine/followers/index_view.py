@@ -41,7 +41,9 @@ class IndexView:
         """How many documents are in segments; the others are in the tail."""
         self._ends = {name.start: name.end for name, _ in segments} | {tail.start: tail.end}
         self.documents: int = tail.end
-        """N: all ordinals ever given, dead ones too."""
+        """All ordinals ever given, dead ones and erased ones too."""
+        self.counted: int = tail.end - tail.erased
+        """N, what rarity and averages are of: all ordinals but the erased."""
         self.total_length: int = sum(summary.total_length for _, summary in segments) + (
             tail.total_length if tail.documents else 0
         )
@@ -193,7 +195,7 @@ class IndexView:
         if kept is not None:
             return kept
         # An index of empty documents has no average; no term that counts occurs in it either.
-        average = self.total_length / self.documents if self.total_length else 1.0
+        average = self.total_length / self.counted if self.total_length else 1.0
         found = Scaled(key, k1 * ((1 - b) + b * (self.lengths.astype(np.float64) / average)))
         self._cache.keep_scaled(found)
         return found

@@ -5,6 +5,9 @@ made dead stay in every set but `live`; whoever asks takes the intersection with
 
     g/ group[1] value 00 chunk[2]    the chunk's members; an empty chunk has no row
 
+Erasing an atom takes all its ordinals out of all sets. To find those, it reads every row: measured, less than
+0.2 s for twenty thousand rows, the other followers included; erasing is rare.
+
 The `tags` tree has a leaf for each row, keyed by the row's key without `g/`.
 """
 
@@ -12,11 +15,14 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
 
 from backends.base import Batch, Reader
+from engine.errors import CorruptionError
 from engine.followers import chunks
 from engine.followers.base import Follower
+from engine.followers.erased import erased_ordinals
 from engine.layout import TAGS, tree_prefix
 from engine.pages import PagedTree
 from proofs.events import AtomBody, AtomDetail, Entry, EventKind, TagsBody
@@ -59,10 +65,15 @@ class TagsFollower(Follower):
     def follow(self, entries: Sequence[Entry], rows: Reader, batch: Batch) -> None:
         """Work out who joins and leaves which chunk, in order, then rewrite each chunk once."""
         changes: dict[tuple[SetName, int], dict[int, bool]] = {}
+        erased: set[int] = set()
         for entry in entries:
             for name, ordinal, member in _changes(entry):
                 chunk = changes.setdefault((name, ordinal >> CHUNK_BITS), {})
                 chunk[ordinal & 0xFFFF] = member
+            if entry.header.kind is EventKind.ERASED:
+                erased |= erased_ordinals(rows, entry.header)
+        if erased:
+            _sweep(erased, rows, changes)
         keys = [_row_key(name, chunk) for name, chunk in changes]
         digests: dict[bytes, bytes | None] = {}
         for key, raw, changed in zip(keys, rows.multi_get(keys), changes.values(), strict=True):
@@ -86,8 +97,8 @@ class TagsFollower(Follower):
 def _changes(entry: Entry) -> Iterator[tuple[SetName, int, bool]]:
     """(set, ordinal, whether it is a member from now on) for all that `entry` changes."""
     detail, body, kind = entry.header.detail, entry.body, entry.header.kind
-    if not isinstance(detail, AtomDetail):
-        return
+    if not isinstance(detail, AtomDetail) or kind is EventKind.ERASED or body is None:
+        return  # where the payload is gone, the atom is in no set, or about to leave them all
     ordinal = detail.ordinal
     if kind is EventKind.ATOM_TOMBSTONED:
         yield LIVE, ordinal, False
@@ -99,11 +110,42 @@ def _changes(entry: Entry) -> Iterator[tuple[SetName, int, bool]]:
     elif kind is EventKind.ATOM_ADDED or kind is EventKind.ATOM_REVISED:
         if detail.replaced is not None:
             yield LIVE, detail.replaced, False
-        yield LIVE, ordinal, True
         if isinstance(body, AtomBody):
+            yield LIVE, ordinal, True
             created = entry.header.time if body.created is None else body.created
             for name in _sets_of(body, created):
                 yield name, ordinal, True
+
+
+def _sweep(
+    erased: AbstractSet[int], rows: Reader, changes: dict[tuple[SetName, int], dict[int, bool]]
+) -> None:
+    """Have `erased` leave every set: those in `changes`, and those in the rows."""
+    within: dict[int, list[int]] = {}
+    for ordinal in erased:
+        within.setdefault(ordinal >> CHUNK_BITS, []).append(ordinal & 0xFFFF)
+    for (_, chunk), changed in changes.items():
+        changed.update(dict.fromkeys(within.get(chunk, ()), False))
+    for key, raw in rows.scan_prefix(TAGS):
+        chunk = int.from_bytes(key[-2:], "big")
+        if chunk not in within:
+            continue
+        members = chunks.members(raw, chunk, key)
+        gone = [low for low in within[chunk] if chunk << CHUNK_BITS | low in members]
+        if gone:
+            changes.setdefault((_name_of(key), chunk), {}).update(dict.fromkeys(gone, False))
+
+
+def _name_of(key: bytes) -> SetName:
+    """The set that a row belongs to.
+
+    Raises:
+        CorruptionError: the key names none.
+    """
+    try:
+        return Group(key[len(TAGS)]), key[len(TAGS) + 1 : -3].decode()
+    except ValueError as error:
+        raise CorruptionError(f"set row {key.hex()} names no set", family="tags") from error
 
 
 def _sets_of(body: AtomBody, created: int) -> Iterator[SetName]:

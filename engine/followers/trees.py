@@ -15,14 +15,18 @@ from engine.followers.base import Follower
 from engine.layout import VALUE, tree_prefix, value_key
 from engine.pages import PagedTree
 from engine.records import Lookup
-from proofs.events import AtomDetail, EdgeDetail, Entry, EventKind
+from proofs.events import ERASING_KINDS, AtomDetail, EdgeDetail, Entry, EventKind
 from proofs.forms import FormError
 from proofs.hashing import key_digest, value_digest
 from proofs.leaves import State, Value, decode_value, edge_key, encode_value
 
 _CONTENT_KINDS = frozenset({EventKind.ATOM_ADDED, EventKind.ATOM_REVISED, EventKind.EDGE_ADDED})
 _CREATING_KINDS = frozenset({EventKind.ATOM_ADDED, EventKind.EDGE_ADDED})
-_HIDING_KINDS = frozenset({EventKind.ATOM_TOMBSTONED, EventKind.EDGE_REMOVED})
+_STATES_AFTER = {
+    EventKind.ATOM_TOMBSTONED: State.TOMBSTONED,
+    EventKind.EDGE_REMOVED: State.TOMBSTONED,
+    EventKind.ATOM_REVIVED: State.LIVE,
+}
 
 
 class TreesFollower(Follower):
@@ -94,7 +98,8 @@ def value_after(entry: Entry, before: Value | None) -> Value | None:
         if kind not in _CREATING_KINDS:
             return None
         return Value(State.LIVE, ordinal, 1, header.seq, header.seq, header.seq, header.commitment)
-    if kind is EventKind.ATOM_ADDED:
+    erased = before.state == State.ERASED
+    if kind is EventKind.ATOM_ADDED and not erased:
         return None
     after = before._replace(last_seq=header.seq)
     if kind in _CONTENT_KINDS:
@@ -105,8 +110,6 @@ def value_after(entry: Entry, before: Value | None) -> Value | None:
             payload_seq=header.seq,
             commitment=header.commitment,
         )
-    if kind in _HIDING_KINDS:
-        return after._replace(state=State.TOMBSTONED)
-    if kind is EventKind.ATOM_REVIVED:
-        return after._replace(state=State.LIVE)
-    return after
+    if kind in ERASING_KINDS:
+        return after._replace(state=State.ERASED)
+    return after if erased else after._replace(state=_STATES_AFTER.get(kind, before.state))

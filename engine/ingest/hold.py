@@ -8,19 +8,24 @@ it is decided anew. The events are those of the commands that it hands on to (`e
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from engine.border import show_id
 from engine.border import tags as kept_tags
 from engine.commands import Add, Command, Link, Revise, Revive, Tag, Tombstone, Transaction, Unlink, Untag
 from engine.commands.atoms import UNCHANGED
 from engine.commands.base import receipt
+from engine.commands.destroyed import was_destroyed
 from engine.ingest.documents import Piece
 from engine.journal import read_header
 from engine.model import Receipt
 from engine.records import AtomRecord, Lookup
 from proofs.leaves import EdgeType, State
 from proofs.sets import tag_identity
+
+if TYPE_CHECKING:
+    from engine.secrets.gate import Screen
 
 ACTOR = "ingest"
 """Who all events of an ingest are by."""
@@ -36,6 +41,12 @@ class Settings:
     tags: tuple[str, ...]
     buckets: tuple[str, ...]
     provenance: str
+    force: bool = False
+    """Also pieces whose content was erased."""
+    refused: set[tuple[str, bytes]] = field(default_factory=set, compare=False)
+    """Source and id of each piece that was left out because its content was erased."""
+    screen: Screen | None = field(default=None, compare=False)
+    """What files pass before anything is made of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +64,13 @@ class HoldPiece:
     settings: Settings
 
     def decide(self, tx: Transaction) -> Receipt:
-        """No event where the atom says so already, or where it is not for ingest to change."""
+        """No event where the atom says so already, where it is not for ingest to change, or was erased."""
         record = tx.atom(self.atom)
+        if self._is_erased(tx, record):
+            self.settings.refused.add((self.source, self.atom))
+            return receipt(self.atom, State.ERASED)
         tags = kept_tags((*self.piece.tags, *self.settings.tags))
-        if record is None:
+        if record is None or record.state is State.ERASED:
             return self._add(tags).decide(tx)
         receipts = [command.decide(tx) for command in self._changes(tx, record, tags)]
         if not receipts:
@@ -66,6 +80,18 @@ class HoldPiece:
             tuple(event for part in receipts for event in part.events),
             receipts[-1].state,
         )
+
+    def _is_erased(self, tx: Transaction, record: AtomRecord | None) -> bool:
+        """Whether the piece, where it is not what a live atom says, was erased, and nobody insists on it."""
+        if self.settings.force or (
+            record is not None and record.state is State.LIVE and self._is_said(tx, record)
+        ):
+            return False
+        erased = record is not None and record.state is State.ERASED
+        return erased or was_destroyed(tx, self.piece.content)
+
+    def _is_said(self, tx: Transaction, record: AtomRecord) -> bool:
+        return tx.body(record).content == self.piece.content
 
     def _add(self, tags: tuple[str, ...]) -> Add:
         return Add(
@@ -79,6 +105,7 @@ class HoldPiece:
             created=self.piece.created,
             occurrence=self.piece.occurrence,
             key=self.piece.id,
+            force=self.settings.force,
         )
 
     def _changes(self, tx: Transaction, record: AtomRecord, tags: Sequence[str]) -> Iterator[Command]:
@@ -87,7 +114,7 @@ class HoldPiece:
         if record.state is State.TOMBSTONED:
             if record.tombstoned_by != ACTOR:
                 return
-            yield Revive(name, "back in its file")
+            yield Revive(name, "back in its file", self.settings.force)
         if not by_ingest(tx.rows, record.payload_seq):
             return
         before = tx.body(record)
@@ -100,6 +127,7 @@ class HoldPiece:
                 title=piece.title,
                 sequence=self.sequence,
                 created=UNCHANGED if piece.created is None else piece.created,
+                force=self.settings.force,
             )
         yield from _retag(name, record, before.tags, tags)
 
@@ -137,7 +165,10 @@ class HoldReference:
     dst: bytes
 
     def decide(self, tx: Transaction) -> Receipt:
-        """No event where the edge is live, or was removed by anyone but ingest."""
+        """No event where the edge is live, was removed by anyone but ingest, or an end is not there."""
+        ends = [tx.atom(end) for end in (self.src, self.dst)]
+        if any(end is None or end.state is State.ERASED for end in ends):
+            return receipt(self.src, State.ERASED)
         edge = tx.edge(self.src, REFERENCES, self.dst)
         if edge is not None and edge.tombstoned_at is not None and edge.tombstoned_by != ACTOR:
             return receipt(self.src, edge.state)

@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
 from backends.base import Reader
-from engine.commands import Command
 from engine.atom_ids import default_id
+from engine.commands import Command
 from engine.followers.tags import members
 from engine.ingest.documents import Piece
 from engine.ingest.hold import (

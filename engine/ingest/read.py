@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import TYPE_CHECKING, BinaryIO, Final
 
+from engine.errors import RefusedError
 from engine.ingest.documents import ATOM_TOKENS, Document, Found, Skipped, Sourced
 from engine.ingest.jsonl import LINE_BYTES_MAX, parse_jsonl
 from engine.ingest.markdown import parse_markdown
+from engine.ingest.pieces import distinct
 from engine.ingest.plain import parse_plain
+
+if TYPE_CHECKING:
+    from engine.secrets.gate import Screen
 
 FILE_BYTES_MAX: Final = 64 << 20
 
@@ -26,6 +32,7 @@ def read_file(
     file_bytes_max: int = FILE_BYTES_MAX,
     line_bytes_max: int = LINE_BYTES_MAX,
     tokens_max: int = ATOM_TOKENS,
+    screen: Screen | None = None,
 ) -> Iterator[Document | Sourced | Skipped]:
     """What a file holds: reports, then one `Document`; or `Sourced` and reports for JSON lines, in order.
 
@@ -36,11 +43,13 @@ def read_file(
         file_bytes_max: larger Markdown and text files are skipped; JSON lines are streamed.
         line_bytes_max: longer JSON lines are skipped.
         tokens_max: the size of a piece of Markdown or text, in estimated tokens.
+        screen: what the text passes before it is cut; a file or line that it refuses is skipped.
     """
     try:
         with _opened(found.path) as stream:
             if found.format == "jsonl":
-                yield from parse_jsonl(stream, found.source, line_bytes_max=line_bytes_max)
+                lines = parse_jsonl(stream, found.source, line_bytes_max=line_bytes_max)
+                yield from lines if screen is None else (_screened(screen, item) for item in lines)
                 return
             raw = stream.read(file_bytes_max + 1)
         if len(raw) > file_bytes_max:
@@ -52,10 +61,51 @@ def read_file(
     except OSError as error:
         yield Skipped(found.source, f"cannot be read: {(error.strerror or 'failed').lower()}")
         return
+    if screen is not None:
+        try:
+            text = screen.text(text, "the file")
+        except RefusedError as error:
+            yield Skipped(found.source, str(error), screen.line_of(text))
+            return
     parse = parse_markdown if found.format == "markdown" else parse_plain
     document, skipped = parse(text, found.source, tokens_max=tokens_max)
     yield from skipped
     yield document
+
+
+def screened_files(screen: Screen | None, found: Iterable[Found | Skipped]) -> Iterator[Found | Skipped]:
+    """Files and reports with names as they may be written; a file whose name is refused is skipped."""
+    taken: set[str] = set()
+    for item in found:
+        if screen is None:
+            yield item
+            continue
+        shown = screen.shown(item.source)
+        if isinstance(item, Skipped):
+            yield replace(item, source=shown)
+            continue
+        try:
+            source = screen.text(item.source, "its name")
+        except RefusedError as error:
+            yield Skipped(shown, str(error))
+            continue
+        if source in taken:
+            yield Skipped(shown, "another file has the same name but for what is a secret in it")
+            continue
+        taken.add(source)
+        yield replace(item, source=source)
+
+
+def _screened(screen: Screen, item: Sourced | Skipped) -> Sourced | Skipped:
+    """A line as it may be written."""
+    if isinstance(item, Skipped):
+        return replace(item, source=screen.shown(item.source), reason=screen.shown(item.reason))
+    try:
+        piece = screen.value(item.piece, "the")
+        source = screen.text(item.source, "source")
+    except RefusedError as error:
+        return Skipped(screen.shown(item.source), str(error), item.line)
+    return replace(item, source=source, piece=replace(piece, tags=distinct(piece.tags)))
 
 
 def decode(raw: bytes) -> str:

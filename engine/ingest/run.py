@@ -23,7 +23,7 @@ from engine.ingest.documents import Document, Found, Link, Skipped, Sourced
 from engine.ingest.hold import ACTOR, HoldPiece, Settings
 from engine.ingest.links import Atoms, Targets
 from engine.ingest.plan import atoms_of, has_references, piece_id, plan_document, plan_gone, plan_references
-from engine.ingest.read import read_file
+from engine.ingest.read import read_file, screened_files
 from engine.ingest.rehearse import Rehearsal
 from engine.ingest.sequence import STEP
 from engine.ingest.walk import find_files, source_of
@@ -93,6 +93,7 @@ def ingest(
     provenance: str = "internal",
     prune: bool = False,
     sure: bool = False,
+    force: bool = False,
     dry_run: bool = False,
     progress: Callable[[IngestProgress], None] = lambda _: None,
 ) -> IngestReport:
@@ -108,6 +109,7 @@ def ingest(
         provenance: For atoms that are new.
         prune: Also tombstone atoms of files that are gone from the folders.
         sure: Prune also where none of the files that are there now is known.
+        force: Take in also what was erased; else such pieces are left out and named.
         dry_run: Only count what would be done.
         progress: Told after each file.
 
@@ -117,16 +119,20 @@ def ingest(
         RefusedError: with `prune` and not `sure`, none of a folder's files is known, and all that are
             known under its name would go: another folder of that name, perhaps; nothing was written.
     """
+    gate = engine.store.gate
+    screen, kept = None if gate is None else gate.reading(), border.tags(tags)
     settings = Settings(
         id_key=engine.store.identity.id_key,
-        tags=border.tags(tags),
+        tags=kept if screen is None else border.tags(screen.value(kept, "tags")),
+        screen=screen,
         buckets=border.labels(buckets, "buckets", limits.BUCKETS_PER_ATOM_MAX),
         provenance=border.provenance(provenance),
+        force=force,
     )
     for path in border.several(paths, "paths"):
         if not isinstance(path, (str, Path)):
             raise InvalidInputError(f"a path must be text or a Path, not {type(path).__name__}")
-    found = list(find_files(paths, name=name, root=root))
+    found = list(screened_files(screen, find_files(paths, name=name, root=root)))
     engine.store.follow(engine.store.tags)
     run = _Run(engine, settings, found, dry_run=dry_run)
     folders = [path for path in map(Path, paths) if path.is_dir()] if prune else []
@@ -135,18 +141,25 @@ def ingest(
     run.carry_out(run.prune(gone))
     engine.store.follow(engine.store.tags)
     run.carry_out(run.links())
+    if gate is not None and not dry_run:
+        gate.passed(screen)
     return run.report()
 
 
 class _Run:
     def __init__(
-        self, engine: Engine, settings: Settings, found: Iterable[Found | Skipped], *, dry_run: bool
+        self,
+        engine: Engine,
+        settings: Settings,
+        found: Sequence[Found | Skipped],
+        *,
+        dry_run: bool,
     ) -> None:
         self._engine = engine
+        self._screen = settings.screen
         self._backend = engine.store.backend
         self._settings = settings
         self._rehearsal = Rehearsal(engine.store) if dry_run else None
-        found = list(found)
         self._files = [item for item in found if isinstance(item, Found)]
         self._skipped = [item for item in found if isinstance(item, Skipped)]
         self._own_sources = {file.source for file in self._files}
@@ -168,7 +181,7 @@ class _Run:
         lines = 0
         for done, file in enumerate(self._files, 1):
             whole, line = True, 0
-            for item in read_file(file):
+            for item in read_file(file, screen=self._screen):
                 if isinstance(item, Skipped):
                     whole = whole and item.line is not None
                     self._skipped.append(item)
@@ -280,6 +293,10 @@ class _Run:
     def report(self) -> IngestReport:
         """The counts so far."""
         count = self._counts
+        erased = Counter(source for source, _ in self._settings.refused)
+        for source, number in sorted(erased.items()):
+            what = "a piece was" if number == 1 else f"{number} pieces were"
+            self._skipped.append(Skipped(source, f"{what} erased from the memory: --force takes it in"))
         return IngestReport(
             files=len(self._files),
             pieces=self._pieces,

@@ -28,6 +28,9 @@ SUBJECT = "knowledge graph"
 class GraphCommand(ABC, Generic[Given, Outcome]):
     """A command on several things at once."""
 
+    writes = True
+    """Whether what is given is written; else it names what is there."""
+
     def __init__(self, given: tuple[Given, ...], provenance: str = "internal") -> None:
         self.given = given
         self.provenance = provenance
@@ -38,6 +41,8 @@ class GraphCommand(ABC, Generic[Given, Outcome]):
     def decide(self, tx: Transaction) -> Receipt:
         """No event where everything is so already."""
         first = len(tx.entries)
+        if self.writes:
+            self.given = tx.screened(self.given, "knowledge graph:")
         self.outcome = self.on(Desk(tx, self.provenance))
         events = tuple(map(event_ref, tx.entries[first:]))
         self.kinds = tuple(event.kind for event in events)
@@ -139,6 +144,8 @@ class HoldRelations(GraphCommand[Relation, tuple[bool | str, ...]]):
 class DeleteEntities(GraphCommand[str, Deleted]):
     """Have no entities of these names, nor what hangs on them. A name that is there twice counts twice."""
 
+    writes = False
+
     def on(self, desk: Desk) -> Deleted:
         """Hide those that are there."""
         missing = tuple(name for name in self.given if desk.entity(name) is None)
@@ -149,6 +156,8 @@ class DeleteEntities(GraphCommand[str, Deleted]):
 
 class DeleteObservations(GraphCommand[Observed, Deleted]):
     """Have none of these observations."""
+
+    writes = False
 
     def on(self, desk: Desk) -> Deleted:
         """Hide those that are there."""
@@ -163,6 +172,8 @@ class DeleteObservations(GraphCommand[Observed, Deleted]):
 
 class DeleteRelations(GraphCommand[Relation, Deleted]):
     """Have none of these relations."""
+
+    writes = False
 
     def on(self, desk: Desk) -> Deleted:
         """Hide those that are there."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from backends.base import Reader
+from engine.erasures import erased_at
 from engine.errors import CorruptionError, InvalidInputError, NotFoundError, RefusedError
 from engine.journal import read_entry, read_header
 from engine.layout import journal_key, payload_key
@@ -95,6 +96,12 @@ class LogWitnesses:
         header, path = self.link(claim.seq)
         payload = self._rows.get(payload_key(claim.seq)) if claim.opened else None
         if claim.opened and payload is None:
+            erased = erased_at(self._rows, read_header(self._rows, claim.seq)[0])
+            if erased is not None:
+                raise RefusedError(
+                    f"the payload of event {claim.seq} was destroyed by event {erased}",
+                    hint=f"claim `event {claim.seq} sealed`",
+                )
             raise CorruptionError(f"payload {claim.seq} is missing", family="payload", seq=claim.seq)
         return [header, payload, path]
 

@@ -23,6 +23,9 @@ from proofs.file import TREES, Link, Opening, ProofFile, encode, ordered
 from proofs.verified import Verified
 from proofs.verifier import verify
 
+_FROM_HEADERS = (kinds.AtomIs, kinds.NoAtom, kinds.EdgeIs, kinds.NoEdge, kinds.LogClaim)
+"""Claims that are about what headers say."""
+
 NO_SIZES: Mapping[bytes, int] = {}
 
 
@@ -100,6 +103,12 @@ def prove_to(
         if opening_of(store.roots(rows)).roots == opening.roots:
             return _assemble(wanted, ground, Witnesses(store, rows))
         with past_store(rows, seq) as past, past.view(*past.followers) as past_rows:
+            if past.lost is not None and not all(isinstance(claim, _FROM_HEADERS) for claim in wanted):
+                raise RefusedError(
+                    f"what tags and terms there were at {seq} events cannot be proved any more: "
+                    f"event {past.lost} erased some of it",
+                    hint="claims of the state of atoms and edges, and of the log, can",
+                )
             return _assemble(wanted, ground, Witnesses(past, past_rows), seq)
 
 

@@ -11,10 +11,10 @@ from proofs.words import words_of
 
 
 class NotSo(RefusedError):
-    """The claim does not hold; `instead` does."""
+    """The claim does not hold; `instead` does, and with `sealed` no payload of it is left to be opened."""
 
-    def __init__(self, problem: str, instead: StateClaim) -> None:
-        super().__init__(f"the claim does not hold: {problem}", hint=_hint(instead))
+    def __init__(self, problem: str, instead: StateClaim, *, sealed: bool = False) -> None:
+        super().__init__(f"the claim does not hold: {problem}", hint=_hint(instead, sealed=sealed))
         self.instead = instead
 
 
@@ -22,11 +22,11 @@ class NeverRecorded(NotFoundError):
     """The claim is about what was never recorded, which is what `instead` says."""
 
     def __init__(self, what: str, instead: StateClaim) -> None:
-        super().__init__(f"{what} was never recorded", hint=_hint(instead))
+        super().__init__(f"{what} was never recorded", hint=_hint(instead, sealed=True))
         self.instead = instead
 
 
-def _hint(instead: StateClaim) -> str:
-    if isinstance(instead, (AtomIs, EdgeIs)) and instead.state is not State.ERASED:
+def _hint(instead: StateClaim, *, sealed: bool) -> str:
+    if not sealed and isinstance(instead, (AtomIs, EdgeIs)) and instead.state is not State.ERASED:
         instead = replace(instead, opened=True)
     return f"what holds is: {' '.join(words_of(instead))}"

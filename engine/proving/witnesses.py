@@ -12,8 +12,10 @@ from typing import Any, ParamSpec, TypeVar
 
 from backends.base import Reader
 from engine.border import show_id
+from engine.erasures import erased_at
 from engine.errors import CorruptionError
 from engine.followers.trees import read_value
+from engine.journal import read_header
 from engine.layout import TAGS, ordinal_key, payload_key
 from engine.proving.refusals import NeverRecorded, NotSo
 from engine.proving.segments import IndexRows
@@ -83,6 +85,9 @@ class Witnesses:
             raise NotSo(problem, replace(claim, state=state, opened=False))
         payload = self.rows.get(payload_key(value.payload_seq)) if claim.opened else None
         if claim.opened and payload is None:
+            erased = erased_at(self.rows, read_header(self.rows, value.payload_seq)[0])
+            if erased is not None:
+                raise NotSo(f"event {erased} erased its content", replace(claim, opened=False), sealed=True)
             raise CorruptionError(f"payload {value.payload_seq} is missing", family="payload")
         return [self._shown(namespace, claim.subject, value), payload]
 

@@ -71,7 +71,7 @@ def by_words(scene: Scene, weights: Mapping[str, float], *, tags: bool = True) -
     for tag in named_tags(scene, weights) if tags and scene.signals.tag else ():
         having = scene.members(Group.TAG, tag)
         listed = np.frombuffer(having.to_array(), np.uint32).astype(np.int64)
-        scores[listed] += scene.signals.tag * idf(scene.view.documents, len(having))
+        scores[listed] += scene.signals.tag * idf(scene.view.counted, len(having))
     return Found(scores, tuple(weighed))
 
 

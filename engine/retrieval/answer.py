@@ -43,7 +43,7 @@ class Dropped:
     score: float
     reason: str
     """`duplicate of <id>`, `over the budget`, `beyond the limit`, `too many walkers`, `no such category`,
-    `like <id>, which is superseded`."""
+    `superseded by <id>`, `like <id>, which is superseded`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,7 +95,7 @@ def weigh(
         impacts = view.impacts(term, config.k1, config.b, head)
         if impacts.parts:
             found.append(
-                Weighed(term, weights[term] * idf(view.documents, impacts.df) * (config.k1 + 1), impacts)
+                Weighed(term, weights[term] * idf(view.counted, impacts.df) * (config.k1 + 1), impacts)
             )
     return found
 

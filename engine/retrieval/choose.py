@@ -81,7 +81,7 @@ def choose(
     chosen = Chosen()
     show = _Show(scene, ranking, budget, categories, explain=explain)
     folding = _Folding(scene)
-    retired = Retired(scene, scene.retired) if scene.retired else None
+    retired = Retired(scene.rows, scene.view, scene.marked) if scene.marked else None
     too_long = 0
     walkers_max = int(scene.config.protocol.walkers * target)
     for number, one in enumerate(_ranked(scene, ranking)):
@@ -89,12 +89,13 @@ def choose(
         if (full and number >= target + SPARE) or too_long >= 2 * target + SPARE:
             break
         role = show.role(one)
-        original = folding.original(one)
-        if original is not None:
+        hidden = retired.why(one.ordinal) if retired is not None else None
+        original = None if hidden else folding.original(one)
+        if hidden:
+            reason = hidden
+        elif original is not None:
             chosen.copies.setdefault(original, []).append(one.id)
             reason = f"duplicate of {original}"
-        elif retired is not None and (old := retired.like(one.ordinal, one.id)) is not None:
-            reason = f"like {old}, which is superseded"
         elif full:
             reason = "beyond the limit"
         elif role is Role.WALKER and chosen.walkers >= walkers_max:

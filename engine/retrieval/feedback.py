@@ -38,7 +38,7 @@ def expansion(
             if term not in known and term not in STOP_WORDS:
                 said[term] = said.get(term, 0.0) + score / total * (tf / (tf + 1))
     frequent = sorted(said, key=lambda term: (-said[term], term))[:LOOKED_UP_MAX]
-    documents = scene.view.documents
+    documents = scene.view.counted
     telling = {}
     for term in frequent:
         df = scene.df(term)

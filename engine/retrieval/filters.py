@@ -78,22 +78,25 @@ def allowed(rows: Reader, filters: Filters) -> BitMap:
     return found
 
 
-def answering(rows: Reader, filters: Filters) -> tuple[BitMap, BitMap]:
-    """As `allowed`, of what may answer a question; and what must not, because it was superseded.
+def answering(rows: Reader, filters: Filters) -> BitMap:
+    """As `allowed`, of what may answer a question: entities only where `filters` asks for kinds.
 
-    Entities answer only where `filters` asks for kinds: a name tells nothing; what is known of the thing is
-    in the atoms that speak of it. Superseded atoms only where it asks for them, by tag or by `superseded`;
-    then none are among the second.
+    A name tells nothing; what is known of the thing is in the atoms that speak of it.
+    """
+    found = allowed(rows, filters)
+    return found if filters.kinds else found - members(rows, (Group.KIND, ENTITY))
+
+
+def marked(rows: Reader, filters: Filters) -> BitMap:
+    """The ordinals of what may be superseded, dead ones too (`engine.retrieval.retired`).
+
+    None where `filters` asks for it, by tag or by `superseded`.
     """
     from pyroaring import BitMap
 
-    found = allowed(rows, filters)
-    if not filters.kinds:
-        found -= members(rows, (Group.KIND, ENTITY))
     if filters.superseded or SUPERSEDED in map(tag_identity, map(border.tag, filters.tags)):
-        return found, BitMap()
-    retired = members(rows, (Group.TAG, SUPERSEDED))
-    return found - retired, retired
+        return BitMap()
+    return members(rows, (Group.TAG, SUPERSEDED))
 
 
 def category_sets(rows: Reader, wanted: Iterable[str]) -> tuple[BitMap, BitMap]:

@@ -13,8 +13,9 @@ from engine.followers.tags import LIVE, members
 from engine.queries import bodies_of, ids_at, records_of
 from engine.records import AtomRecord
 from engine.retrieval.answer import Recall
-from engine.retrieval.filters import Filters, answering, in_categories
+from engine.retrieval.filters import Filters, answering, in_categories, marked
 from engine.retrieval.inflate import Context, inflate, radius_of, rarity
+from engine.retrieval.retired import Retired
 from engine.retrieval.windows import Piece, Place
 from proofs.events import AtomBody
 from proofs.sets import Group
@@ -36,7 +37,7 @@ def inflated(rows: Reader, view: IndexView, found: Recall, filters: Filters, bud
     """
     # How many mention a word is counted over all atoms, whatever the filters let through, as in BM25.
     frequencies = [view.df(term) for term in found.terms]
-    radius = radius_of(budget, rarity(view.documents, frequencies))
+    radius = radius_of(budget, rarity(view.counted, frequencies))
     sources = Sources(rows, view, filters)
     hits = sources.pieces({atom_id(hit.id): hit.score for hit in found.hits})
     return inflate(found.query, hits, sources.beside, budget=budget, radius=radius, size=found.size)
@@ -58,7 +59,8 @@ class Sources:
         self._rows = rows
         self._view = view
         self._categories = filters.categories
-        self._allowed = answering(rows, filters)[0]
+        self._allowed = answering(rows, filters)
+        self._retired = Retired(rows, view, marked(rows, filters))
         self._live = members(rows, LIVE)
         self._lines: dict[str, NDArray[np.int64]] = {}
         self._read: dict[Place, Piece | None] = {}
@@ -97,6 +99,8 @@ class Sources:
         if not 0 <= place.number < len(line) or int(line[place.number]) not in self._allowed:
             return None
         ordinal = int(line[place.number])
+        if self._retired.is_superseded(ordinal):
+            return None
         (record,) = records_of(self._rows, ids_at(self._rows, [ordinal]))
         if record.ordinal != ordinal or record.source != place.source:
             raise _contradiction(record)

@@ -16,7 +16,7 @@ from engine.retrieval.answer import Recall
 from engine.retrieval.budget import BUDGET_MIN
 from engine.retrieval.choose import CATEGORY_CANDIDATES, SPARE, choose
 from engine.retrieval.config import RecallConfig
-from engine.retrieval.filters import NO_FILTERS, Filters, answering
+from engine.retrieval.filters import NO_FILTERS, Filters, answering, marked
 from engine.retrieval.places import PlacesCache
 from engine.retrieval.scene import Scene
 from engine.text.nlp.question import analyze_question
@@ -56,9 +56,9 @@ def recall(
     question = analyze_question(query, now=log.time)
     if not question.terms:
         raise InvalidInputError("the question has no word, number or sign that text is searched by")
-    through, retired = answering(rows, filters)
+    through = answering(rows, filters)
     view = index.view(rows)
-    scene = Scene(rows, view, places.places(view), question, through, config, retired)
+    scene = Scene(rows, view, places.places(view), question, through, config, marked(rows, filters))
     most = 3 * target + SPARE + (CATEGORY_CANDIDATES if filters.categories else 0)
     ranking = protocol.run(scene, target, most)
     chosen = choose(scene, ranking, target, budget=budget, categories=filters.categories, explain=explain)

@@ -49,7 +49,7 @@ class Scene:
         question: Question,
         allowed: BitMap,
         config: RecallConfig,
-        retired: BitMap | None = None,
+        marked: BitMap | None = None,
     ) -> None:
         self.rows = rows
         self.view = view
@@ -57,8 +57,8 @@ class Scene:
         self.question = question
         self.allowed = allowed
         self.config = config
-        self.retired = retired
-        """The ordinals of superseded atoms that no answer is to resemble."""
+        self.marked = marked
+        """The ordinals of atoms that may be superseded; None or empty where these are asked for."""
         self.signals = config.signals
         self._texts: dict[int, Text] = {}
         self._dfs: dict[str, int] = {}
@@ -115,7 +115,7 @@ class Scene:
 
     def idf(self, term: str) -> float:
         """How much a term tells; as much as the rarest for one that is nowhere."""
-        return idf(self.view.documents, self.df(term))
+        return idf(self.view.counted, self.df(term))
 
     def texts(self, ordinals: list[int]) -> list[Text]:
         """The records and contents of atoms; each is read once.

@@ -7,13 +7,14 @@ import pytest
 from backends.base import Backend, Capabilities
 from tests.backends.suite import BackendSuite
 from tests.backends.suite_guards import GuardSuite
+from tests.backends.suite_purge import PurgeSuite
 from tests.backends.suite_threads import ThreadSuite
 from tests.support.faults import FaultBackend
 
 pytest.importorskip("plyvel")
 
 
-class TestLevelDB(BackendSuite, GuardSuite, ThreadSuite):
+class TestLevelDB(BackendSuite, GuardSuite, ThreadSuite, PurgeSuite):
     capabilities = Capabilities(durable=True, multi_process=False, persistent=True)
 
     def open(self, folder: Path, *, create: bool = True) -> Backend:

@@ -6,11 +6,12 @@ from backends.base import Backend, Capabilities
 from backends.sqlite import SQLiteBackend
 from tests.backends.suite import BackendSuite
 from tests.backends.suite_guards import GuardSuite
+from tests.backends.suite_purge import PurgeSuite
 from tests.backends.suite_threads import ThreadSuite
 from tests.support.faults import FaultBackend
 
 
-class TestSQLite(BackendSuite, GuardSuite, ThreadSuite):
+class TestSQLite(BackendSuite, GuardSuite, ThreadSuite, PurgeSuite):
     capabilities = Capabilities(durable=True, multi_process=True, persistent=True)
 
     def open(self, folder: Path, *, create: bool = True) -> Backend:

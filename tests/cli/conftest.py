@@ -46,7 +46,9 @@ Cli = Callable[..., Result]
 @pytest.fixture
 def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty current folder with no setting of the user's in reach."""
-    for name in ("ENGINE_STORE", "ENGINE_DEBUG", "NO_COLOR", "FORCE_COLOR", "COLUMNS"):
+    for name in ("STORE", "MEMORY", "SECRETS", "DEBUG"):
+        monkeypatch.delenv(f"ENGINE_{name}", raising=False)
+    for name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))

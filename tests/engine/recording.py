@@ -58,6 +58,11 @@ class Recording(Backend):
         self.lines.append("snapshot")
         return _RecordingSnapshot(self, self.inner.snapshot())
 
+    def purge(self) -> None:
+        """As `inner`."""
+        self.lines.append("purge")
+        self.inner.purge()
+
     def close(self) -> None:
         """As `inner`."""
         self.lines.append("close")

@@ -160,6 +160,8 @@ PLAIN_DETAILS: dict[EventKind, tuple[Both, ...]] = {
     EventKind.EDGE_ADDED: _ON_EDGE,
     EventKind.EDGE_REMOVED: _ON_EDGE,
     EventKind.CHECKPOINT: (_HASH,),
+    EventKind.ERASED: _ON_ATOM,
+    EventKind.EDGE_ERASED: _ON_EDGE,
 }
 PLAIN_BODIES: dict[EventKind, tuple[Both, ...]] = {
     EventKind.GENESIS: (_HASH,),
@@ -173,6 +175,8 @@ PLAIN_BODIES: dict[EventKind, tuple[Both, ...]] = {
     EventKind.EDGE_ADDED: (_sized(4), _raw(limits.EDGE_DATA_BYTES_MAX)),
     EventKind.EDGE_REMOVED: (_REASON,),
     EventKind.CHECKPOINT: (_many(_HASH, 4),),
+    EventKind.ERASED: (_REASON, _many(_HASH, limits.ERASED_CONTENTS_MAX)),
+    EventKind.EDGE_ERASED: (_REASON,),
 }
 PLAIN_RECORD = (
     *(_ID, _ORDINAL, _uint(2), _NUMBER, _SEQ, _SEQ, _SEQ, _TITLE, _LABEL, _TAGS, _BUCKETS, _SOURCE),
@@ -231,7 +235,7 @@ def _header(kind: int = 4, **other: Any) -> list[Any]:
         (_header(format=True), "field 0 is out of form"),
         (_header(seq=8), "says it is 8"),
         (_header(seq=7.0), "field 1 is out of form"),
-        (_header(kind=11), r"event kind 11 \(erased\) is not one"),
+        (_header(kind=12), r"event kind 12 \(analyzer_changed\) is not one"),
         (_header(kind=200), r"event kind 200 \(unknown\) is not one"),
         (_header(kind=True), "field 3 is out of form"),
         (_header(kind=None), "field 3 is out of form"),  # type: ignore[arg-type]

@@ -18,7 +18,7 @@ from engine.commands import Add, Tag
 from engine.engine import Engine
 from engine.errors import EngineError, InDoubtError
 from engine.journal import read_header, read_log
-from engine.layout import LOG
+from engine.layout import JOURNAL, LOG, PAYLOAD
 from engine.maintenance import copy
 from engine.model import Receipt
 from proofs.events import EventKind
@@ -102,7 +102,11 @@ def test_a_crash_at_any_write_loses_nothing_acknowledged(workload: str, kind: Ki
     journal = undisturbed(workload)[0]
     for run in runs(workload, kind, "crash"):
         left = run.backend.reopen()
-        assert rows_of(left, "journal", "payload").items() <= journal.items()
+        rows = rows_of(left, "journal", "payload")
+        # What the undisturbed run destroyed in the end may still be there.
+        destroyed = [key for key in rows if key[:2] == PAYLOAD and JOURNAL + key[2:] in journal]
+        rows = {key: row for key, row in rows.items() if key in journal or key not in destroyed}
+        assert rows.items() <= journal.items()
         assert read_log(left).size >= run.acknowledged
 
 

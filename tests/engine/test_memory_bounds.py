@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.journal import read_entries
 from engine.limits import FOLLOW_BYTES_MAX
-from engine.store import Recent
+from engine.recent import Recent
 from proofs.events import AtomBody
 from tests.engine.support import backend_of, engine_on
 from tests.engine.workloads import commands

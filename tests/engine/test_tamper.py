@@ -24,10 +24,14 @@ Changes = dict[bytes, bytes | None]
 
 
 def whole_store() -> Engine:
-    """A store with rows in every family: many predicates, a checkpoint, tombstones, revisions, edges."""
+    """A store with rows in every family: predicates, a checkpoint, tombstones, revisions, edges, erasures."""
     engine = engine_on()
     made = commands(80, seed=11)
     engine.apply(made[:40])
+    for number in (90, 91):
+        engine.add(f"to be erased {number}", id=id_of(number), tags=["red"])
+        engine.link(id_of(0), "references", id_of(number))
+        engine.erase(id_of(number), "asked for")
     engine.register_type("far")
     engine.checkpoint()
     engine.apply(made[40:])

@@ -105,6 +105,10 @@ def _copy(engine: Engine) -> None:
         copy(engine.store.backend, MemoryBackend())
 
 
+def _erase(number: int) -> Step:
+    return lambda engine: engine.erase(id_of(number), "asked for", probe=False)
+
+
 def _mixed(seed: int, count: int, batch: int) -> list[Step]:
     made = commands(count, seed)
     return [apply(*made[at : at + batch]) for at in range(0, len(made), batch)]
@@ -130,8 +134,17 @@ WORKLOADS: Mapping[str, list[Step]] = {
     "rebuilds": _every(_mixed(seed=6, count=20, batch=5), 2, lambda engine: engine.rebuild()),
     "drops": _every(_mixed(seed=7, count=20, batch=5), 1, _drop_all),
     "copies": _every(_mixed(seed=8, count=12, batch=3), 2, _copy),
+    "erasures": [
+        *_mixed(seed=9, count=16, batch=2)[:5],
+        _erase(0),
+        apply(Add("another one", id=id_of(50), tags=["red"]), Link(id_of(50), "references", id_of(1))),
+        lambda engine: engine.catch_up(),
+        _erase(50),
+        apply(Add("yet another", id=id_of(51))),
+        _erase(1),
+    ],
 }
-"""Name → steps; every step but a read, a checkpoint, a rebuild, a drop or a copy is one batch of commands."""
+"""Name → steps: each a batch of commands, but reads, checkpoints, rebuilds, drops, copies and erasures."""
 
 ONE_AT_A_TIME = ("adds", "mixed", "reads between")
 """Those whose every batch is one command, so that repeating a step is always harmless."""

@@ -12,7 +12,7 @@ from engine.ingest.read import read_file
 
 
 def _read(path: Path, file_format: Format = "text", **limits: int) -> list[Document | Sourced | Skipped]:
-    return list(read_file(Found(path, "s/f", file_format), **limits))
+    return list(read_file(Found(path, "s/f", file_format), **limits))  # type: ignore[arg-type]
 
 
 def _content(tmp_path: Path, raw: bytes) -> str:

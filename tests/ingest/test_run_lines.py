@@ -118,7 +118,8 @@ def test_a_file_that_breaks_off_ends_nothing(notes: Folder, monkeypatch: pytest.
     notes.write("c.jsonl", lines({"text": "one"}, {"text": "two"}))
     notes.ingest()
 
-    def broken(file: Found) -> Iterator[object]:
+    def broken(file: Found, **options: object) -> Iterator[object]:
+        del options
         yield next(iter(read_file(file)))
         yield Skipped(file.source, "cannot be read: input/output error")
 

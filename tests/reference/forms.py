@@ -70,6 +70,8 @@ DETAIL: dict[int, tuple[Check, ...]] = {
     8: (ID, code, ID),
     9: (ID, code, ID),
     CHECKPOINT: (HASH,),
+    11: ON_ATOM,
+    13: (ID, code, ID),
 }
 ATOM: tuple[Check, ...] = (
     text(1 << 20),
@@ -95,6 +97,8 @@ BODY: dict[int, tuple[Check, ...]] = {
     7: (LABEL,),
     8: (raw(4), raw(0, 4096)),
     CHECKPOINT: (array(HASH, 4, 4),),
+    11: (REASON, array(HASH, 65_536)),
+    13: (REASON,),
 }
 
 

@@ -55,6 +55,6 @@ def test_forged_rows_and_payloads_are_refused_by_their_form() -> None:
             with pytest.raises(Refused, match="payload"):
                 payload(whole, kind, digest("commitment", whole))
     fields = opened(*SMALL[1])[0]
-    for at, other in ((0, 2), (3, 11), (4, "x" * 33), (5, b""), (1, (1 << 53) + 1)):
+    for at, other in ((0, 2), (3, 12), (4, "x" * 33), (5, b""), (1, (1 << 53) + 1)):
         with pytest.raises(Refused, match="header"):
             header(write([*fields[:at], other, *fields[at + 1 :]]))

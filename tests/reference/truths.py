@@ -18,6 +18,8 @@ def texts(at: World) -> Texts:
     """Tags and terms of each live atom, from the bodies of its events."""
     tags: dict[bytes, set[bytes]] = {}
     for fields, body in at.events:
+        if body is None:
+            continue
         if fields[3] in (1, 2):
             tags[fields[7]] = {identity(tag).encode() for tag in body[3]}
         elif fields[3] in (5, 6):
@@ -38,7 +40,7 @@ def of_state(at: World) -> list[Claim]:
     found: list[Claim] = []
     for number, namespace in ((c.ATOM, "atoms"), (c.EDGE, "edges")):
         each = enumerate(known[namespace].items())
-        found += [(number, key, value[0], n % 2 == 0) for n, (key, value) in each]
+        found += [(number, key, value[0], n % 2 == 0 and value[0] != 2) for n, (key, value) in each]
     bare = [(c.NO_ATOM, atom_id(UNKNOWN + n)) for n in range(3)]
     bare += [(c.NO_EDGE, edge_key(0, 1)), (c.NO_EDGE, edge_key(1, 0, b"\x80\0"))]
     for key, (own, _) in live.items():
@@ -51,7 +53,9 @@ def of_state(at: World) -> list[Claim]:
 def of_log(worlds: dict[int, World], rows: Rows) -> list[Claim]:
     """True claims of every kind about a log."""
     leaves = log_leaves(rows)
-    found: list[Claim] = [(c.EVENT, u(seq, 8), None, seq % 2 == 0) for seq in range(len(rows))]
+    found: list[Claim] = [
+        (c.EVENT, u(seq, 8), None, seq % 2 == 0 and bool(row[1])) for seq, row in enumerate(rows)
+    ]
     bare = [(c.PREFIX, u(n, 8) + mth(leaves[:n])) for n in range(1, len(rows) + 1)]
     events = [opened(header, payload)[0] for header, payload in rows]
     bare += [(c.ROOT, fields[7]) for fields in events if fields[3] == 10]

@@ -6,16 +6,27 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from tests.reference.hashes import bit, digest, log_node, split
-from tests.spec_facts import Document, Terms, document
-from tests.spec_naive import GIVES_ORDINAL, Rows, all_roots, dumps, merkle, opened, subtree, tag_rows, values
+from tests.spec_facts import Document, Terms
+from tests.spec_naive import (
+    GIVES_ORDINAL,
+    Rows,
+    all_roots,
+    documents_of,
+    dumps,
+    merkle,
+    opened,
+    subtree,
+    tag_rows,
+    values,
+)
 
 
 class World(NamedTuple):
     """All that follows from a journal."""
 
     rows: Rows
-    events: list[tuple[list[Any], list[Any]]]
-    """Header and body of each row."""
+    events: list[tuple[list[Any], Any]]
+    """Header and body of each row; None where the payload was destroyed."""
     values: dict[str, dict[bytes, list[Any]]]
     """The leaf values of `atoms` and `edges`."""
     roots: dict[str, bytes]
@@ -35,7 +46,7 @@ def world(rows: Rows, terms: Terms, stop_words: frozenset[str]) -> World:
     leaves["tags"] = tag_rows(events)
     giving = [(fields, body) for fields, body in events if fields[3] in GIVES_ORDINAL]
     ids = {fields[8]: fields[7] for fields, _ in giving}
-    documents = [document(body, terms, stop_words) for _, body in giving]
+    documents = documents_of(events, terms, stop_words)
     return World(rows, events, found, all_roots(rows, terms, stop_words), leaves, ids, documents, stop_words)
 
 

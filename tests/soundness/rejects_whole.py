@@ -204,7 +204,7 @@ def x06_headers() -> Cases:
     ):
         yield put(reason, event, other, WITNESSES, 0, 1)
     fields = part(event, WITNESSES, 0, 1)
-    for at, value in ((0, 2), (3, 11), (3, 99), (3, None), (4, "x" * 33), (5, b""), (6, -1)):
+    for at, value in ((0, 2), (3, 12), (3, 99), (3, None), (4, "x" * 33), (5, b""), (6, -1)):
         made = loads(fields)
         made[at] = value
         reason = "encoding" if value == -1 else "header"

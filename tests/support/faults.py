@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from backends.base import (
@@ -112,6 +113,25 @@ class FaultBackend(Backend):
         if self._dead:
             raise BackendClosed("the handle crashed; reopen it")
         return self.inner.exclusive()
+
+    def purge(self) -> None:
+        """What `inner` does; it is counted as a write, and can fail as one."""
+        fault = self._due("write")
+        if fault is None or fault.kind in ("flip", "stale", "missing"):
+            self.inner.purge()
+            self._undo.clear()
+            return
+        if fault.kind == "after":
+            self.inner.purge()
+        if fault.kind == "drop_unsynced":
+            self._lose_power()
+        elif fault.mode == "crash":
+            self._dead = True
+        raise BackendInDoubt(f"fault {fault.kind!r} at write {self.counts['write']}")
+
+    def files(self) -> tuple[Path, ...]:
+        """Those of `inner`."""
+        return self.inner.files()
 
     def close(self) -> None:
         """Close `inner`, unless it crashed: then what `reopen` gave goes on with it."""

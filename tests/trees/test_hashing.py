@@ -53,6 +53,7 @@ def test_the_contexts_are_the_ones_the_format_names() -> None:
         "analyzer",
         "source",
         "term",
+        "erased",
     ]
     assert {role: f"memroot v1 {role}" for role in roles} == hashing.CONTEXTS
 

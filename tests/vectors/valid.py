@@ -84,7 +84,9 @@ def claims_of(store: Made, kind: str) -> list[Claim]:
     kinds = [opened(*row)[0] for row in rows]
     bare += [(c.ROOT, fields[7]) for fields in kinds if fields[3] == 10]
     bare += [(c.PREFIX_ROOT, one.roots["overall"]) for n, one in store.worlds.items() if n <= len(rows)]
-    events: list[Claim] = [(c.EVENT, u(seq, 8), None, seq % 3 > 0) for seq in range(len(rows))]
+    events: list[Claim] = [
+        (c.EVENT, u(seq, 8), None, seq % 3 > 0 and bool(row[1])) for seq, row in enumerate(rows)
+    ]
     state = truths.of_state(at) if at.values["atoms"] else of_nothing()
     if not at.values["edges"]:
         state = [claim for claim in state if claim[0] != c.NO_EDGE] + of_nothing()[1:2]

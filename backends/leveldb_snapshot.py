@@ -1,0 +1,57 @@
+"""A LevelDB snapshot: it reads by its backend's means, which are this package's own."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from backends.base import Row, Snapshot
+from backends.errors import BackendClosed
+
+if TYPE_CHECKING:
+    from backends.leveldb import LevelDBBackend
+
+
+class LevelDBSnapshot(Snapshot):
+    """A LevelDB snapshot.
+
+    Closing only drops the reference: a call that runs in another thread still holds one, so plyvel
+    releases the snapshot when the last call is out. While the handle is being closed the reference stays:
+    plyvel releases snapshots as it closes, and crashed where one was released just then.
+    """
+
+    def __init__(self, backend: LevelDBBackend, source: Any) -> None:
+        self.refusal: str | None = None
+        self._backend = backend
+        self._source = source
+        backend._live.add(source)
+
+    def _checked(self) -> Any:
+        source = self._source
+        if source is None or self.refusal is not None:
+            raise BackendClosed("the snapshot is closed")
+        return source
+
+    def get(self, key: bytes) -> bytes | None:
+        """The value of `key`, or None."""
+        return self._backend._get(self._checked(), key)
+
+    def multi_get(self, keys: Sequence[bytes]) -> list[bytes | None]:
+        """The values of `keys`, in their order."""
+        return self._backend._multi_get(self._checked(), keys)
+
+    def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
+        """Rows with start <= key < end, a few at a time."""
+        return self._backend._scan(self._checked(), self, start, end, reverse)
+
+    def close(self) -> None:
+        """Release it; scans still open raise BackendClosed."""
+        self.refusal = "the snapshot is closed"
+        if self._source is not None:
+            with contextlib.suppress(BackendClosed), self._backend._gate.inside():
+                self._backend._live.discard(self._source)
+                self._source = None
+
+    def __del__(self) -> None:
+        self.close()

@@ -1,0 +1,127 @@
+"""The command that destroys: erase."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from engine.cli.options import Id
+from engine.cli.output import Failure, Line
+from engine.cli.pages import command, new_app, running
+from engine.cli.stores import line
+from engine.cli.values import plain
+from engine.errors import RefusedError, VerificationError
+
+if TYPE_CHECKING:
+    from engine.cli.session import Session
+    from engine.erasing.receipt import Erasable, Erasure
+
+app = new_app()
+
+
+@command(
+    app,
+    "engine erase 1f0c --reason 'asked for by its owner' --dry-run",
+    "engine erase 1f0c --reason GDPR --yes",
+)
+def erase(
+    ctx: typer.Context,
+    atom: Id,
+    reason: Annotated[
+        str,
+        typer.Option("--reason", metavar="TEXT", help="Why, not what: this stays.", show_default=False),
+    ],
+    forget: Annotated[
+        bool, typer.Option("--forget", help="Keep no hash of it: nobody is told when it comes again.")
+    ] = False,
+    no_probe: Annotated[
+        bool, typer.Option("--no-probe", help="Do not look for it before and after.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be destroyed.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> int:
+    """Destroy an atom's content for good, with its edges.
+
+    Its history stays verifiable: what happened when, and by whom, but not what it said. The content
+    is looked for in the store's files and in every answer, before and after; exit code 4 if it is
+    still found. What erasing does not reach is printed. Without a terminal it takes --yes.
+    """
+    from engine.erasing.run import erasable
+
+    session = running(ctx)
+    with session.engine() as engine:
+        found = engine.resolve(atom)
+        wanted = erasable(engine, found)
+        if dry_run:
+            return session.out.answer({**plain(wanted), "dry_run": True}, _planned(wanted))
+        if not yes:
+            _ask(session, wanted)
+
+        def told(stage: str) -> None:
+            session.out.note(f"erasing: {stage}")
+
+        receipt = engine.erase(found, reason, remember=not forget, probe=not no_probe, told=told)
+    failure = None
+    if receipt.probe is not None and receipt.probe.verdict == "failed":
+        failure = Failure(
+            VerificationError.exit_code,
+            VerificationError.code,
+            "it was erased, and is still found: " + "; ".join(receipt.probe.reasons),
+            "run `engine verify-root`, and say where it was found in a bug report",
+        )
+    return session.out.answer(_data(receipt), _done(receipt), failure=failure)
+
+
+def _ask(session: Session, wanted: Erasable) -> None:
+    """Have whoever sits at the terminal say yes.
+
+    Raises:
+        RefusedError: nobody sits there, or they say no.
+    """
+    if session.out.json or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise RefusedError("erasing cannot be taken back", hint="look with --dry-run, then add --yes")
+    session.out.note(
+        f"{wanted.payloads} payloads and {wanted.edges} edges of atom {wanted.id} will be gone for good"
+    )
+    if not typer.confirm("Erase it?", err=True):
+        raise RefusedError("nothing was erased")
+
+
+def _data(receipt: Erasure) -> Any:
+    return {**plain(receipt), "changed": bool(receipt.events)}
+
+
+def _planned(wanted: Erasable) -> Iterator[Line]:
+    yield line("would erase", wanted.id)
+    yield line("payloads", f"{wanted.payloads:,} of {wanted.payload_bytes:,} bytes")
+    yield line("edges", f"{wanted.edges:,}")
+    yield line("contents", f"{wanted.contents:,}")
+    for other in wanted.also_in:
+        yield line("also in", other)
+
+
+def _done(receipt: Erasure) -> Iterator[Line]:
+    if not receipt.events and not receipt.purged:
+        yield line("erased", f"{receipt.id}, before")
+        return
+    yield line("erased", receipt.id)
+    if receipt.events:
+        yield line("event", str(receipt.events[-1].seq))
+    yield line("payloads", f"{receipt.payloads:,} of {receipt.payload_bytes:,} bytes")
+    yield line("edges", f"{receipt.edges:,}")
+    yield line("hashes kept", f"{receipt.contents:,}")
+    yield line("segments", f"{receipt.segments:,} written anew")
+    yield line("files", "rewritten" if receipt.purged else "not rewritten")
+    probe = receipt.probe
+    if probe is not None:
+        reasons = f": {'; '.join(probe.reasons)}" if probe.reasons else ""
+        yield line("probe", f"{probe.verdict}{reasons}")
+        yield line("before", f"{', '.join((*probe.before.files, *probe.before.answers)) or 'nowhere'}")
+        yield line("after", f"{', '.join((*probe.after.files, *probe.after.answers)) or 'nowhere'}")
+        for other in probe.also_in:
+            yield line("also in", other)
+    for what in receipt.out_of_reach:
+        yield line("not reached", what)

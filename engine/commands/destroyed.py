@@ -1,0 +1,51 @@
+"""Contents that were destroyed: they come back only when somebody insists (SPEC: Records and the fold)."""
+
+from __future__ import annotations
+
+from engine.border import show_id
+from engine.commands.base import Transaction
+from engine.errors import RefusedError
+from engine.layout import destroyed_key
+from engine.records import AtomRecord
+from proofs.hashing import destroyed_hash
+from proofs.leaves import State
+
+INSIST = "have it all the same: --force"
+
+
+def was_destroyed(tx: Transaction, content: str) -> bool:
+    """Whether an atom with exactly this content was erased, of whatever id."""
+    return tx.rows.get(destroyed_key(destroyed_hash(tx.id_key, content.encode()))) is not None
+
+
+def refuse_destroyed(tx: Transaction, content: str, *, force: bool) -> None:
+    """Refuse a content that was erased.
+
+    Raises:
+        RefusedError: it was, and `force` is not set.
+    """
+    if not force and was_destroyed(tx, content):
+        raise RefusedError("this content was erased from the memory", hint=INSIST)
+
+
+def refuse_erased(record: AtomRecord, *, force: bool) -> None:
+    """Refuse to give an erased atom a new content.
+
+    Raises:
+        RefusedError: `force` is not set.
+    """
+    if not force:
+        raise RefusedError(f"atom {show_id(record.id)} was erased at event {record.last_seq}", hint=INSIST)
+
+
+def refuse_revival(tx: Transaction, record: AtomRecord, *, force: bool) -> None:
+    """Refuse to bring back an atom that is erased, or whose content is.
+
+    Raises:
+        RefusedError: nothing is left of it; or one of the same content was erased, and `force` is not set.
+    """
+    if record.state is State.ERASED:
+        raise RefusedError(
+            f"atom {show_id(record.id)} was erased at event {record.last_seq}; nothing is left of it"
+        )
+    refuse_destroyed(tx, tx.body(record).content, force=force)

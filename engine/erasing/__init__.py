@@ -1,0 +1,1 @@
+"""Erasing: content destroyed for good, the history kept verifiable."""

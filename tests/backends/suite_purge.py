@@ -1,0 +1,98 @@
+"""What every backend must do when it is to have nothing in its files but its rows."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from backends.base import Backend
+from backends.errors import BackendClosed
+from tests.backends.suite import Opening, batch_of
+
+SECRET = b"the-secret-that-was-written-and-deleted"
+
+
+def found_in(folder: Path) -> list[str]:
+    """Names of files anywhere under `folder` that have the secret in them."""
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return [path.name for path in files if SECRET in path.read_bytes()]
+
+
+class PurgeSuite(Opening):
+    """Purging, with others about."""
+
+    def test_purging_keeps_every_row(self, backend: Backend) -> None:
+        """Rows, empty values and order are as before, also those that were not written durably."""
+        rows = [(b"%05d" % number, b"v" * (number % 97)) for number in range(3000)]
+        backend.write(batch_of(rows[:2000]))
+        backend.write(batch_of(rows[2000:]), durable=False)
+        backend.purge()
+        assert list(backend.scan()) == rows
+        backend.write(batch_of([(b"z", b"after")]))
+        assert backend.get(b"z") == b"after"
+
+    def test_deleted_and_replaced_bytes_are_in_no_file(self, tmp_path: Path) -> None:
+        """What was put and then deleted, or replaced, is nowhere in the folder; what is there still is."""
+        with self.open(tmp_path) as backend:
+            for number in range(400):
+                backend.write(batch_of([(b"%04d" % number, SECRET + b"%d" % number)]), durable=False)
+            backend.write(batch_of([(SECRET, b"as a key"), (b"kept", b"kept-and-kept")]))
+            doomed = batch_of([(b"%04d" % number, b"other") for number in range(200)])
+            for number in range(200, 400):
+                doomed.delete(b"%04d" % number)
+            doomed.delete(SECRET)
+            backend.write(doomed)
+            backend.purge()
+            files = backend.files()
+            assert bool(files) is self.capabilities.persistent
+        assert found_in(tmp_path) == []
+        if self.capabilities.persistent:
+            assert any(b"kept-and-kept" in path.read_bytes() for path in files if path.exists())
+            with self.open(tmp_path, create=False) as backend:
+                assert len(list(backend.scan())) == 201
+
+    def test_purging_twice_and_an_empty_store(self, backend: Backend) -> None:
+        """Both are allowed."""
+        backend.purge()
+        backend.write(batch_of([(b"a", b"1")]))
+        backend.purge()
+        backend.purge()
+        assert list(backend.scan()) == [(b"a", b"1")]
+
+    def test_reads_and_writes_go_on_while_it_purges(self, backend: Backend) -> None:
+        """Threads that read, scan, snapshot and write all the while see right rows and no error."""
+        backend.write(batch_of([(b"%03d" % number, b"x" * 50) for number in range(300)]))
+        problems: list[BaseException] = []
+        done = threading.Event()
+
+        def uses(number: int) -> None:
+            try:
+                while not done.is_set():
+                    assert backend.get(b"007") == b"x" * 50
+                    assert len(list(backend.scan(b"000", b"100"))) == 100
+                    with backend.snapshot() as rows:
+                        assert rows.multi_get([b"001", b"none"]) == [b"x" * 50, None]
+                    backend.write(batch_of([(b"own-%d" % number, b"1")]), durable=False)
+            except BaseException as error:  # noqa: BLE001  whatever it is, the test tells it
+                problems.append(error)
+
+        threads = [threading.Thread(target=uses, args=(number,)) for number in range(3)]
+        for thread in threads:
+            thread.start()
+        try:
+            for _ in range(3):
+                backend.purge()
+        finally:
+            done.set()
+            for thread in threads:
+                thread.join()
+        assert problems == []
+        assert len(list(backend.scan(b"000", b"300"))) == 300
+
+    def test_a_closed_handle_purges_nothing(self, backend: Backend) -> None:
+        """It raises BackendClosed."""
+        backend.close()
+        with pytest.raises(BackendClosed):
+            backend.purge()
