@@ -25,8 +25,16 @@ UNPRICED: Final = 99_999_999
 """Stands for the cost while it is counted: an answer costs at most some tokens less. None is as dear."""
 
 _ESCAPED_IN_JSON: Final = re.compile(
-    "[<>\x7f-\x9f\u061c\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
+    "[<>\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\uffff"
+    "\U000e0000-\U000e0fff]"
 )
+"""Markup, what a terminal might obey, and what nobody can see but a model may read."""
+
+HIDDEN: Final = re.compile(
+    "[\xad\u180e\u200b\u2060-\u2064\u206a-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
+)
+"""Characters that carry a hidden text, and that no script needs as the joiners of some do."""
+
 _MARKUP: Final = re.compile(r"<(?=[A-Za-z/|!?])")
 
 
@@ -44,15 +52,22 @@ def plain(answer: Answer) -> dict[str, Any]:
     return fields | about
 
 
-def dumped(value: object) -> str:
-    r"""JSON on one line without spaces; `<`, `>`, DEL, C1, bidi controls and lone surrogates as `\uXXXX`."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return _ESCAPED_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+def dumped(value: object, *, indent: int | None = None) -> str:
+    r"""JSON, on one line unless indented; `<`, `>`, DEL, C1 and what nobody can see as `\uXXXX`."""
+    separators = (",", ":") if indent is None else None
+    text = json.dumps(value, ensure_ascii=False, separators=separators, indent=indent)
+    return _ESCAPED_IN_JSON.sub(_escaped, text)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    character = found[0]
+    # As two surrogates where it is beyond U+FFFF.
+    return f"\\u{ord(character):04x}" if character < "\x80" else json.dumps(character)[1:-1]
 
 
 def unmarked(text: str) -> str:
-    """Text in which no `<` begins what looks like markup: it is shown as `‹`."""
-    return _MARKUP.sub("‹", text)
+    """Text without hidden characters, each shown as U+FFFD, in which no `<` begins what looks like markup."""
+    return _MARKUP.sub("‹", HIDDEN.sub("\ufffd", text))
 
 
 def as_json(answer: Answer) -> str:

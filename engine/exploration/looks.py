@@ -59,14 +59,17 @@ def peek_of(scope: Scope, record: AtomRecord, query: str | None, chars: int) -> 
     content = body_of(scope.rows, record).content
     terms = analyze_question(query, now=scope.log.time).terms if query else ()
     weights = weights_of(scope, terms)
-    text = Snippets(weights, chars).around(content) if weights else beginning(content, chars)
+    text = beginning(content, chars)
+    whole = text == " ".join(content.split())
+    if weights and not whole:
+        text = Snippets(weights, chars).around(content)
     return PeekFields(
         id=scope.short_id(record.id),
         title=record.title,
         source=record.source,
         text=text,
         chars=len(content),
-        whole=text == " ".join(content.split()),
+        whole=whole,
     )
 
 

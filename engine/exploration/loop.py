@@ -94,7 +94,8 @@ def explore(
         raise InvalidInputError(f"policy must be a Policy, not the class {chosen.__name__}: call it")
     instance(chosen, Policy, "policy")
     instance(filters, Filters, "filters")
-    text_bytes(query, "query", limits.QUERY_BYTES_MAX)
+    if not text_bytes(query, "query", limits.QUERY_BYTES_MAX).strip():
+        raise InvalidInputError("the question is blank; ask with some words")
     _between(budget, "budget", BUDGET_MIN, limits.INTEGER_MAX)
     _between(steps, "steps", 1, STEPS_MAX)
     _between(hints, "hints", 1, HINTS_MAX)
@@ -262,9 +263,10 @@ class _Run:
             tokens=self._explorer.total,
             prompt_tokens=self._prompt_tokens,
             full_tokens=full.tokens,
+            full_atoms=len(full.hits),
             seq=last.seq,
             root=last.root,
-            stopped=stop,
+            stopped=Stop.NOTHING if stop is Stop.ANSWERED and not text else stop,
         )
 
 

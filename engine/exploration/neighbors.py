@@ -28,6 +28,8 @@ HAS_TAG: Final = "has tag"
 NEXT: Final = "next in source"
 """No edge type has a space in its name."""
 
+ID_BYTES: Final = 16
+
 NEIGHBORS_MAX: Final = 100
 """Most triples of one page."""
 
@@ -86,18 +88,19 @@ def _of_atom(scope: Scope, record: AtomRecord, way: Direction) -> Iterator[Later
 
 
 def _of_edge(scope: Scope, edge: EdgeRecord, own: str, atom: bytes, other: AtomRecord) -> Triple:
-    kind, name = type_name(scope.rows, edge.type), scope.name(other)
-    said = _source_of(scope, edge)
+    data = unpack(edge.data, "edge data") if edge.data else None
+    told = data if isinstance(data, dict) else {}
+    exact = told.get("predicate")  # where it is no label (`engine.knowledge`)
+    kind = exact if isinstance(exact, str) else type_name(scope.rows, edge.type)
+    name, said = scope.name(other), _source_of(scope, told.get("source"))
     if edge.src == atom:
         return Triple(own, kind, name, "out", scope.short_id(other.id), said)
     return Triple(name, kind, own, "in", scope.short_id(other.id), said)
 
 
-def _source_of(scope: Scope, edge: EdgeRecord) -> str | None:
+def _source_of(scope: Scope, named: object) -> str | None:
     """The live atom that a relation's data names (`engine.commands.relate`)."""
-    data = unpack(edge.data, "edge data") if edge.data else None
-    named = data.get("source") if isinstance(data, dict) else None
-    if not isinstance(named, bytes) or len(named) != len(edge.src):
+    if not isinstance(named, bytes) or len(named) != ID_BYTES:
         return None
     record = read_atom(scope.rows, named)
     return scope.short_id(named) if record is not None and record.state is State.LIVE else None

@@ -13,6 +13,8 @@ class Stop(StrEnum):
 
     ANSWERED = "answered"
     """The policy had enough."""
+    NOTHING = "nothing found"
+    """There was nothing to have enough of."""
     STEPS = "steps used up"
     BUDGET = "budget used up"
     """What is left of it has no room for a further step."""
@@ -40,6 +42,8 @@ class Exploration:
     """What the prompts that asked a language model for decisions cost, where the policy is one that does."""
     full_tokens: int
     """What the first 10 atoms of a plain recall would cost with their whole texts."""
+    full_atoms: int
+    """How many these are: fewer than 10 where it finds no more."""
     seq: int
     """The last event of the journal that the last answer was read at."""
     root: str

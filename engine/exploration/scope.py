@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from engine.followers.index_view import IndexView
     from engine.retrieval.places import Places
 
+NAMED_BY_TEXT = frozenset({ENTITY, "observation"})
+"""Kinds whose title is what they are of (`engine.knowledge`), not what they are."""
+
 NAME_CHARS = 32
 """How much of a title or text stands for an atom in a triple."""
 
@@ -105,7 +108,7 @@ class Scope:
 
     def name(self, record: AtomRecord) -> str:
         """What an atom is called: an entity's name, a title, or the beginning of the text."""
-        if record.kind != ENTITY and record.title is not None:
+        if record.kind not in NAMED_BY_TEXT and record.title is not None:
             return beginning(record.title, NAME_CHARS)
         return beginning(body_of(self.rows, record).content, NAME_CHARS)
 

@@ -56,6 +56,8 @@ class Origin:
     key: str | None
     provenance: str
     trust: int | None
+    superseded_by: tuple[str, ...]
+    """The atoms that live edges `supersedes` come from; at most 20."""
     causes: tuple[Cause, ...]
     """The events on it, the oldest first."""
 
@@ -118,6 +120,12 @@ def _origin(rows: Reader, record: AtomRecord, hops: int, by: str) -> Origin:
         key=record.key,
         provenance=record.provenance,
         trust=record.trust,
+        superseded_by=tuple(
+            show_id(edge.src)
+            for edge in islice(
+                edges_at(rows, record.id, Direction.IN, [bytes([EdgeType.SUPERSEDES])]), EDGES_MAX
+            )
+        ),
         causes=causes,
     )
 

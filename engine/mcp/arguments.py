@@ -64,11 +64,11 @@ class Checker:
         rule, bound = str(error.validator), error.validator_value
         if rule == "required" and isinstance(error.instance, dict):
             missing = [name for name in bound if name not in error.instance]
-            return f"{where or 'the arguments'} lacks {', '.join(missing)}"
+            return f"{', '.join(missing)} missing{f' in {where}' if where else ''}"
         if rule == "additionalProperties" and isinstance(error.instance, dict):
             known = error.schema.get("properties", {}) if isinstance(error.schema, dict) else {}
             unknown = [ascii(name)[:80] for name in error.instance if name not in known]
-            return f"{where or 'there'}: no argument is called {', '.join(unknown[:3])}"
+            return f"{f'{where}: ' if where else ''}no argument is called {', '.join(unknown[:3])}"
         shown = ", ".join(map(str, bound)) if isinstance(bound, list) else bound
         phrase = _PHRASES.get(rule, "breaks the rule " + rule).format(shown)
         return f"{where or 'the arguments'} {phrase}"

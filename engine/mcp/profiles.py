@@ -16,7 +16,7 @@ DEFAULT: Final = "memory"
 
 
 def profile_of(name: str, *, read_only: bool = False) -> Profile:
-    """The profile of this name; with `read_only`, without the tools that write.
+    """The profile of this name; with `read_only`, without the tools that write and what tells of them.
 
     Raises:
         InvalidInputError: there is none.
@@ -24,7 +24,16 @@ def profile_of(name: str, *, read_only: bool = False) -> Profile:
     profile = _loaded(name)
     if not read_only:
         return profile
-    return replace(profile, tools=tuple(tool for tool in profile.tools if not tool.writes))
+    kept = tuple(tool for tool in profile.tools if not tool.writes)
+    gone = {tool.name for tool in profile.tools} - {tool.name for tool in kept}
+    return replace(
+        profile,
+        tools=kept,
+        prompts=tuple(prompt for prompt in profile.prompts if prompt.name not in gone),
+        instructions="\n".join(
+            line for line in profile.instructions.splitlines() if line.split(" ")[0] not in gone
+        ),
+    )
 
 
 def writing(name: str) -> tuple[Tool, ...]:

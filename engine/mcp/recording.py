@@ -34,9 +34,20 @@ def _given(arguments: Arguments, **names: str) -> dict[str, Any]:
 def _remember(engine: Engine, arguments: Arguments) -> Fields:
     from engine.commands import Add
 
-    fields = _given(arguments, title="title", tags="tags", source="source", kind="kind", key="key")
+    fields = _given(
+        arguments,
+        title="title",
+        tags="tags",
+        source="source",
+        kind="kind",
+        key="key",
+        provenance="provenance",
+    )
     receipt = engine.apply([Add(arguments["text"], **fields)])[0]
-    return received(engine, [receipt], near=_near(engine, receipt.subject))
+    held_back = engine.held_back(receipt.subject)
+    # Else a model would keep again and again what no question will be answered with.
+    told = {} if held_back is None else {"not_recalled": held_back}
+    return received(engine, [receipt], near=_near(engine, receipt.subject), **told)
 
 
 def _near(engine: Engine, atom: str) -> list[Fields]:
@@ -54,7 +65,15 @@ REMEMBER = Tool(
     "Keep a text: one fact or note. The same text again changes nothing. `near` lists what says almost "
     "the same: revise that instead. With `key`, the atom goes by that name of yours.",
     members(
-        {"text": TEXT, "title": LINE, "tags": TAGS, "source": LINE, "kind": KIND, "key": LINE},
+        {
+            "text": TEXT,
+            "title": LINE,
+            "tags": TAGS,
+            "source": LINE,
+            "kind": KIND,
+            "key": LINE,
+            "provenance": {"enum": ["internal", "external", "quarantine"]},
+        },
         "text",
     ),
     ANSWER,
@@ -131,15 +150,19 @@ RELATE = Tool(
 
 
 def _forget(engine: Engine, arguments: Arguments) -> Fields:
-    from engine.commands import Tombstone
+    from engine.commands import Supersede, Tombstone
 
-    return received(engine, engine.apply([Tombstone(engine.resolve(arguments["id"]), arguments["reason"])]))
+    atom, reason = engine.resolve(arguments["id"]), arguments["reason"]
+    if "instead" in arguments:
+        return received(engine, engine.apply([Supersede(atom, engine.resolve(arguments["instead"]), reason)]))
+    return received(engine, engine.apply([Tombstone(atom, reason)]))
 
 
 FORGET = Tool(
     "forget",
-    "Hide an atom from every answer; it is kept, and `engine revive` brings it back.",
-    members({"id": ID, "reason": text(most=REASON_CHARS_MAX)}, "id", "reason"),
+    "Hide an atom from every answer; it is kept. With `instead`, the id of the atom that is right, that one "
+    "takes its place, also for copies of it that come later.",
+    members({"id": ID, "reason": text(most=REASON_CHARS_MAX), "instead": ID}, "id", "reason"),
     ANSWER,
     _forget,
     writes=True,

@@ -14,7 +14,7 @@ from engine import Add, Engine, Link, Relate
 from engine.commands import Command
 from engine.errors import EngineError, InvalidInputError
 from engine.exploration.answers import Answer, Neighbors
-from engine.exploration.form import dumped, unmarked
+from engine.exploration.form import HIDDEN, dumped, unmarked
 from engine.exploration.rendering import text_of
 from engine.retrieval.budget import on_one_line
 from tests.exploration.support import FORGED, wrong_with_json, wrong_with_text
@@ -194,8 +194,8 @@ def test_json_says_the_same_without_a_dangerous_character(text: str) -> None:
 
 @given(ANY)
 def test_markup_is_shown_and_nothing_else_is_changed(text: str) -> None:
-    """Only `<` is changed, and only where a tag, a comment or a marker could begin."""
+    """Only `<` is changed, where a tag, a comment or a marker could begin, and what hides a text."""
     shown = unmarked(text)
-    assert shown.replace("‹", "<") == text.replace("‹", "<")
+    assert shown.replace("‹", "<") == HIDDEN.sub("\ufffd", text).replace("‹", "<")
     assert not wrong_with_text("  " + shown.replace("\n", " ")) or any(not one.isprintable() for one in text)
     assert unmarked("a < b <3 <- << 1<2") == "a < b <3 <- << 1<2"

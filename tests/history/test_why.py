@@ -107,6 +107,36 @@ def test_what_cannot_supersede_is_refused(old: int, new: int, error: type[Except
     assert engine.size == size
 
 
+def test_a_tag_alone_supersedes_nothing() -> None:
+    """Notes have tags of all kinds; and an edge that is gone supersedes no more."""
+    engine = two()
+    engine.tag(id_of(1), "superseded")
+    assert id_of(1) in recalled(engine)
+    engine.supersede(id_of(1), id_of(2))
+    assert id_of(1) not in recalled(engine)
+    engine.unlink(id_of(2), "supersedes", id_of(1))
+    assert id_of(1) in recalled(engine)
+
+
+def test_what_comes_from_outside_silences_nothing_of_our_own() -> None:
+    """Neither by superseding nor by a copy that is superseded; the other way round it does."""
+    engine = engine_on()
+    engine.apply(
+        [
+            Add(MONDAY, id=id_of(1)),
+            Add(FRIDAY, id=id_of(2), provenance="quarantine"),
+            Add(MONDAY + "!", id=id_of(3), provenance="quarantine"),
+            Add(FRIDAY + "!", id=id_of(4), provenance="quarantine"),
+        ]
+    )
+    engine.supersede(id_of(1), id_of(2))
+    engine.supersede(id_of(3), id_of(4))
+    assert id_of(1) in recalled(engine)
+    engine.apply([Add("Something else about the kettle.", id=id_of(5))])
+    engine.supersede(id_of(3), id_of(5))
+    assert id_of(1) not in recalled(engine), "what it says was superseded by an atom of our own"
+
+
 def test_a_circle_is_refused() -> None:
     """Two atoms cannot supersede each other, and a hidden one none."""
     engine = two()

@@ -112,7 +112,7 @@ def expected_text(fields: dict[str, Any]) -> str:
     if "message" in fields:
         return str(fields["message"])
     value = next(iter(fields.values())) if len(fields) == 1 else fields
-    return json.dumps(value, ensure_ascii=False, indent=2)
+    return json.dumps(value, ensure_ascii=False, indent=2).replace("<", "\\u003c").replace(">", "\\u003e")
 
 
 def called(memory: Memory, tool: str, mode: str = MODES[0], /, **arguments: Any) -> tuple[Any, str, bool]:

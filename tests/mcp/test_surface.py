@@ -53,10 +53,10 @@ def test_the_tools_are_these_twelve(listed: list[mcp_types.Tool]) -> None:
 
 
 def test_the_list_of_tools_is_short(memory: Memory) -> None:
-    """All of it costs no more than some 3,000 tokens, counted so that every mark of JSON is one."""
+    """All of it costs no more than some 3,100 tokens, counted so that every mark of JSON is one."""
     found = memory.ask(lambda client: client.list_tools())
     shown = [tool.model_dump(by_alias=True, exclude_none=True) for tool in found.tools]
-    assert estimate_tokens(dumped(shown)) <= 3000
+    assert estimate_tokens(dumped(shown)) <= 3100
     assert len(dumped(shown)) <= 7000
 
 
