@@ -8,7 +8,7 @@ from backends.base import Backend, Batch, Guard
 from backends.errors import GuardFailed
 from engine import limits
 from engine.codec import decode_header
-from engine.erasures import encode_seq, subject_key
+from engine.erasures import decode_seq, encode_seq, subject_key
 from engine.errors import CorruptionError, VerificationError
 from engine.followers.base import drop
 from engine.journal import LogState, read_entries, read_log, read_raw
@@ -107,13 +107,20 @@ def copy(source: Backend, target: Backend, progress: Progress = no_progress) -> 
     with original.view(*original.followers) as rows:
         with target.exclusive():
             with target.snapshot() as before:
-                head = check_prefix(rows, before)
+                head, held = check_prefix(rows, before), read_log(before).size
             replay(rows, target, read_log(rows).size, progress, head=head)
         roots = original.roots(rows)
     copied = Store(target, None)
     with copied.view(*copied.followers) as rows:
         found = copied.roots(rows)
+        erased = (
+            any(decode_seq(row, "an erasure") >= held for _, row in rows.scan_prefix(ERASURE))
+            if held
+            else False
+        )
     target.write(Batch(), durable=True)
+    if erased:
+        target.purge()  # the earlier copy held what was destroyed since
     if found != roots:
         raise VerificationError(
             f"the copy has root {found.overall.hex()}, the original {roots.overall.hex()}"

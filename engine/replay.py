@@ -16,10 +16,10 @@ from engine.erasures import encode_seq, subject_key
 from engine.errors import ConflictError
 from engine.followers.base import are_current, catch_up
 from engine.followers.records import Records, count, head_guards, seal
-from engine.journal import RawEntry, encode_log, read_entries, read_log, read_raw
+from engine.journal import RawEntry, encode_log, read_entries, read_header, read_log, read_raw
 from engine.layout import LOG, erasure_key, journal_key, payload_key
 from engine.records import read_counters
-from proofs.events import ERASING_KINDS
+from proofs.events import ERASING_KINDS, Entry
 
 Progress = Callable[[int, int], None]
 """Called with (events done, events in all)."""
@@ -54,6 +54,9 @@ def append(target: Backend, events: Sequence[RawEntry], head: bytes | None) -> b
         entries = [event.entry for event in events]
         records.follow(entries, rows, batch)
         counters = count(entries, read_counters(rows))
+        for entry in entries:
+            if entry.header.kind in ERASING_KINDS:
+                _destroy(entry.header.prev, rows, entries, batch)
     for event in events:
         header = event.entry.header
         batch.put(journal_key(header.seq), event.header)
@@ -72,6 +75,21 @@ def append(target: Backend, events: Sequence[RawEntry], head: bytes | None) -> b
     except GuardFailed:
         raise ConflictError(_DISTURBED) from None
     return row
+
+
+def _destroy(last: int | None, rows: Reader, entries: Sequence[Entry], batch: Batch) -> None:
+    """Delete what the target still has of a subject that an event of `entries` erases.
+
+    An earlier copy that is brought forward has payloads that the source has no more.
+    """
+    first, seq = entries[0].header.seq, last
+    while seq is not None:
+        header = entries[seq - first].header if seq >= first else read_header(rows, seq)[0]
+        if header.kind in ERASING_KINDS:
+            return
+        if seq < first:
+            batch.delete(payload_key(seq))
+        seq = header.prev
 
 
 _DISTURBED = "another process is writing to the target"

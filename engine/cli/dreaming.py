@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from engine.cli.mirroring import after_writes
 from engine.cli.output import Shown
 from engine.cli.pages import command, new_app, running
 from engine.cli.stores import line
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from engine.cli.session import Session
     from engine.dreaming.arguments import DreamOptions
     from engine.dreaming.report import DreamReport
+    from engine.engine import Engine
     from engine.retrieval.duplicates import DuplicateGroup
 
 app = new_app()
@@ -67,7 +70,8 @@ def dream(
     with session.engine() as engine, session.meter("looked at", "atoms") as move:
         options["progress"] = move
         report = engine.dream(**options)
-    return session.out.answer(_data(report), _shown(report))
+        failure = None if dry_run else after_writes(session, engine)
+    return session.out.answer(_data(report), _shown(report), failure=failure)
 
 
 def _watch(session: Session, options: DreamOptions, quiet_for: float | None) -> int:
@@ -76,7 +80,20 @@ def _watch(session: Session, options: DreamOptions, quiet_for: float | None) -> 
     quiet = QUIET_SECONDS if quiet_for is None else quiet_for
     totals = dict.fromkeys(("cycles", *_COUNTS), 0)
 
+    dreamt = False
+
+    @contextmanager
+    def opened() -> Iterator[Engine]:
+        nonlocal dreamt
+        with session.engine() as engine:
+            yield engine
+            if dreamt and (failure := after_writes(session, engine)) is not None:
+                session.out.note(f"{failure.message}; {failure.hint}")
+            dreamt = False
+
     def told(report: DreamReport) -> None:
+        nonlocal dreamt
+        dreamt = True
         totals["cycles"] += 1
         for name, number in _counts(report).items():
             totals[name] += number
@@ -89,7 +106,7 @@ def _watch(session: Session, options: DreamOptions, quiet_for: float | None) -> 
     session.out.note(f"watching; a cycle after {quiet:g} s without events, end with Ctrl-C")
     options = {**options, "budget": options["budget"] or CYCLE_ATOMS}
     with until_signalled() as ended:
-        watch(session.engine, told, quiet=quiet, ended=ended, **options)
+        watch(opened, told, quiet=quiet, ended=ended, **options)
     return session.out.answer(totals, [line(name, f"{number:,}") for name, number in totals.items()])
 
 

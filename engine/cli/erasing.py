@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from engine.cli.mirroring import after_writes
 from engine.cli.options import Id
 from engine.cli.output import Failure, Line
 from engine.cli.pages import command, new_app, running
@@ -64,7 +65,7 @@ def erase(
             session.out.note(f"erasing: {stage}")
 
         receipt = engine.erase(found, reason, remember=not forget, probe=not no_probe, told=told)
-    failure = None
+        failure = after_writes(session, engine)
     if receipt.probe is not None and receipt.probe.verdict == "failed":
         failure = Failure(
             VerificationError.exit_code,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from engine.cli.ingesting import PARTIAL_IMPORT, SKIPPED_SHOWN, _store
+from engine.cli.mirroring import after_writes
 from engine.cli.output import Failure, Line
 from engine.cli.pages import command, new_app, running
 from engine.cli.settings import find_secrets
@@ -114,7 +115,8 @@ def _graph(session: Session, file: str, provenance: str, *, dry_run: bool) -> in
     check_file(Path(file))  # a bad file must not leave an empty store behind
     with _store(session, dry_run=dry_run) as engine, session.meter("read", "things") as move:
         report = import_file(engine, file, provenance=provenance, dry_run=dry_run, progress=move)
-    failure = _skipped(session, "skipped", report.skipped, dry_run=dry_run)
+        mirror = None if dry_run else after_writes(session, engine)
+    failure = _skipped(session, "skipped", report.skipped, dry_run=dry_run) or mirror
     return session.out.answer(plain(report), _report(report), failure=failure)
 
 
@@ -131,8 +133,9 @@ def _items(
         report = import_items(
             engine, form, file, provenance=provenance, buckets=buckets, dry_run=dry_run, progress=move
         )
+        mirror = None if dry_run else after_writes(session, engine)
     _skipped(session, "warning", report.warnings, dry_run=dry_run)
-    failure = _skipped(session, "skipped", report.skipped, dry_run=dry_run)
+    failure = _skipped(session, "skipped", report.skipped, dry_run=dry_run) or mirror
     return session.out.answer(plain(report), _taken(report), failure=failure)
 
 
