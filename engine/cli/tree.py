@@ -21,12 +21,14 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "ingest": ("ingesting", "Read files or folders into the store."),
         "import": ("importing", "Take in what another memory exported."),
         "add": ("atoms", "Add one atom."),
+        "relate": ("relating", "Join two named things by a predicate."),
+        "link": ("edges", "Join two atoms by an edge."),
+    },
+    "Change": {
         "revise": ("atoms", "Change what an atom says; its history is kept."),
         "tag": ("labels", "Put tags on an atom."),
         "untag": ("labels", "Take tags off an atom."),
-        "link": ("edges", "Join two atoms by an edge."),
         "unlink": ("edges", "Hide an edge; it is kept."),
-        "relate": ("relating", "Join two named things by a predicate."),
         "unrelate": ("relating", "Hide such a relation; it is kept."),
         "tombstone": ("labels", "Hide atoms everywhere; they are kept."),
         "revive": ("labels", "Bring tombstoned atoms back."),
@@ -34,10 +36,6 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "merge": ("duplicates", "Let one atom stand for another that says the same."),
         "unmerge": ("duplicates", "Take a merge back."),
         "revert": ("changes", "Take events back, by events that do the contrary."),
-    },
-    "Look after": {
-        "erase": ("erasing", "Destroy an atom's content for good, with its edges."),
-        "dream": ("dreaming", "Tag what nobody tagged, learn names, relate what belongs together."),
     },
     "Get out": {
         "recall": ("recalling", "Ask a question; get the atoms that answer it best."),
@@ -51,7 +49,6 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "history": ("journal", "List every event on an atom, the oldest first."),
         "diff": ("changes", "Show what changed between two moments."),
         "why": ("changes", "Show where an atom comes from, and who changed it."),
-        "mirror": ("mirroring", "Show the memory as a folder of Markdown, or check one."),
         "log": ("journal", "List the events of the journal, the oldest first."),
         "status": ("stores", "Show what is in the store."),
     },
@@ -64,7 +61,21 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Serve": {
         "mcp": ("serving", "Serve the memory to agents over MCP."),
+    },
+    "Look after": {
+        "dream": ("dreaming", "Tag what nobody tagged, learn names, relate what belongs together."),
+        "mirror": ("mirroring", "Show the memory as a folder of Markdown, or check one."),
         "memory": ("memories", "List, make, rename or delete the named memories of a root."),
+        "secrets": ("secrets", "Look for passwords, keys and the like in what is written already."),
+        "erase": ("erasing", "Destroy an atom's content for good, with its edges."),
+        "rebuild": ("upkeep", "Make everything but the journal anew from it."),
+        "doctor": ("doctor", "Show versions and settings, for a bug report."),
+    },
+    "Move": {
+        "copy": ("upkeep", "Copy a store to another place or kind; the root stays."),
+        "export": ("moving", "Write the memory for another place or another program."),
+        "backup": ("moving", "Write the journal to a file, in the place of an earlier backup."),
+        "verify-backup": ("moving", "Check a backup without any store."),
     },
     "Trust": {
         "root": ("journal", "Print the overall root: 64 hex digits."),
@@ -75,13 +86,8 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "terms": ("proving", "Show by which terms a text is found, for claims about terms."),
         "verify-proof": ("proving", "Check a proof against a root or checkpoint that you trust."),
         "verify-root": ("upkeep", "Check that the store is exactly what its journal says."),
-        "rebuild": ("upkeep", "Make everything but the journal anew from it."),
-        "copy": ("upkeep", "Copy a store to another place or kind; the root stays."),
-        "export": ("moving", "Write the memory for another place or another program."),
-        "backup": ("moving", "Write the journal to a file, in the place of an earlier backup."),
-        "verify-backup": ("moving", "Check a backup without any store."),
-        "secrets": ("secrets", "Look for passwords, keys and the like in what is written already."),
-        "doctor": ("doctor", "Show versions and settings, for a bug report."),
+    },
+    "Help": {
         "help": ("helping", "Show help; with --json, the whole command tree."),
     },
 }
