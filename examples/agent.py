@@ -50,8 +50,8 @@ def main(question: str = QUESTION) -> None:
             memory.relate(subject, predicate, target)
 
         print(f"? {question}\n")
-        show("without a model", memory.explore(question))
-        show("a model decides", memory.explore(question, policy=LanguagePolicy(ask)))
+        show("without a model", memory.explore(question, budget=1000))
+        show("a model decides", memory.explore(question, budget=1000, policy=LanguagePolicy(ask)))
 
         # The four verbs by themselves, for an agent with a loop of its own.
         explorer = memory.explorer()

@@ -44,7 +44,7 @@ def all_rows(journal: Rows, terms: Terms, stop_words: frozenset[str]) -> dict[by
     headers = [header for header, _ in journal]
     events = [opened(header, payload) for header, payload in journal]
     rows = {b"j/" + u(seq, 8): header for seq, header in enumerate(headers)}
-    rows |= {b"p/" + u(seq, 8): payload for seq, (_, payload) in enumerate(journal)}
+    rows |= {b"p/" + u(seq, 8): payload for seq, (_, payload) in enumerate(journal) if payload is not None}
     rows[b"meta/log"] = dumps([events[-1][0][2], frontier(headers)])
     for name in ("records", "index", "tags", "trees", "log"):
         version = 3 if name == "index" else 1

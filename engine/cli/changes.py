@@ -218,8 +218,9 @@ def _range(events: str | None, since: int | None) -> tuple[int, int | None]:
 def _undone(one: Undone) -> Shown:
     seqs = ", ".join(map(str, one.seqs))
     by = f" by {', '.join(map(str, one.events))}" if one.events else ""
-    left = f"; left: {'; '.join(one.left)}" if one.left else ""
-    return ((f"{seqs} ", "cyan"), (f"{one.subject}  ", ""), (f"{one.outcome}{by}{left}", "dim"))
+    left = "; ".join(one.left)
+    said = f"left: {left}" if one.outcome == "left" else f"{one.outcome}{by}{f'; left: {left}' if left else ''}"
+    return ((f"{seqs} ", "cyan"), (f"{one.subject}  ", ""), (said, "dim"))
 
 
 @command(app, "engine why 1f0c")

@@ -67,7 +67,7 @@ def dream(
     options: DreamOptions = {"budget": budget, "seconds": seconds, "dry_run": dry_run}
     if watching:
         return _watch(session, options, quiet_for)
-    with session.engine() as engine, session.meter("looked at", "atoms") as move:
+    with session.engine() as engine, session.meter("dreamt", "steps") as move:
         options["progress"] = move
         report = engine.dream(**options)
         failure = None if dry_run else after_writes(session, engine)

@@ -266,7 +266,7 @@ class _Run:
             full_atoms=len(full.hits),
             seq=last.seq,
             root=last.root,
-            stopped=Stop.NOTHING if stop is Stop.ANSWERED and not text else stop,
+            stopped=Stop.NOTHING if stop is Stop.ANSWERED and not self._found.hints else stop,
         )
 
 

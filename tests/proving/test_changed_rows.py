@@ -10,6 +10,8 @@ import pytest
 from engine.errors import CorruptionError, EngineError, VerificationError
 from engine.followers.segments import SegmentName
 from engine.layout import (
+    DESTROYED,
+    ERASURE,
     FAMILIES,
     INDEX_BLOCKS,
     INDEX_ROWS,
@@ -44,9 +46,10 @@ HONEST = {
     for head in (None, HEAD)
 }
 KINDS = sorted(
-    set(FAMILIES.values()) - {b"i/"} | {b"i/doc/", b"i/head", INDEX_BLOCKS, INDEX_ROWS, INDEX_SUMMARIES}
+    set(FAMILIES.values()) - {b"i/", ERASURE, DESTROYED}
+    | {b"i/doc/", b"i/head", INDEX_BLOCKS, INDEX_ROWS, INDEX_SUMMARIES}
 )
-"""What the keys of rows begin with, each kind apart."""
+"""What the keys of rows begin with, each kind apart; nothing was erased here (tests/erasing)."""
 
 
 def one_bit(rows: Rows, chosen: Random) -> Changes:
