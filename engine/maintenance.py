@@ -8,7 +8,7 @@ from backends.base import Backend, Batch, Guard
 from backends.errors import GuardFailed
 from engine import limits
 from engine.codec import decode_header
-from engine.erasures import decode_seq, encode_seq, subject_key
+from engine.erasures import encode_seq, erased_at, subject_key
 from engine.errors import CorruptionError, VerificationError
 from engine.followers.base import drop
 from engine.journal import LogState, read_entries, read_log, read_raw
@@ -64,7 +64,17 @@ def _check_journal(backend: Backend, progress: Progress) -> int:
     _check_headers(backend, log)
     at = 0
     while at < log.size:
-        at += sum(1 for _ in read_raw(backend, at, min(log.size, at + limits.FOLLOW_EVENTS_MAX)))
+        for raw in read_raw(backend, at, min(log.size, at + limits.FOLLOW_EVENTS_MAX)):
+            at += 1
+            header = raw.entry.header
+            erasing = None if raw.payload is None else erased_at(backend, header)
+            if erasing is not None:
+                raise CorruptionError(
+                    f"payload {header.seq} is there, though event {erasing} destroyed it",
+                    hint="somebody put it back; restore a copy whose root you know",
+                    family="payload",
+                    seq=header.seq,
+                )
         progress(at // 2, log.size)
     return log.size
 
@@ -113,11 +123,8 @@ def copy(source: Backend, target: Backend, progress: Progress = no_progress) -> 
     copied = Store(target, None)
     with copied.view(*copied.followers) as rows:
         found = copied.roots(rows)
-        erased = (
-            any(decode_seq(row, "an erasure") >= held for _, row in rows.scan_prefix(ERASURE))
-            if held
-            else False
-        )
+        # Of an earlier run, too: one that was killed here has deleted, and its files still hold it.
+        erased = held > 0 and next(rows.scan_prefix(ERASURE), None) is not None
     target.write(Batch(), durable=True)
     if erased:
         target.purge()  # the earlier copy held what was destroyed since

@@ -43,6 +43,19 @@ def test_a_payload_that_survived_is_found() -> None:
         assert "destroyed" in found.problem
 
 
+def test_a_rebuild_takes_no_payload_that_survived() -> None:
+    """It refuses before anything is dropped, and names the event whose payload is there."""
+    before, engine = small(), erased()
+    gone = set(rows_of(backend_of(before), "payload")) - set(rows_of(backend_of(engine), "payload"))
+    for key in sorted(gone):
+        store = copied_rows(backend_of(engine))
+        put_rows(store, {key: backend_of(before).get(key)})
+        rows = dict(store.scan())
+        with pytest.raises(CorruptionError, match="destroyed it"):
+            rebuild(store)
+        assert dict(store.scan()) == rows
+
+
 def test_a_payload_that_nothing_destroyed_is_missed() -> None:
     """Every payload that is left, taken away, is a difference: also that of an event that erases."""
     engine = erased()
