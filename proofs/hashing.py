@@ -155,7 +155,7 @@ def analyzer_fingerprint(probes: bytes) -> bytes:
 
 
 def destroyed_hash(id_key: bytes, content: bytes) -> bytes:
-    """What a destroyed content is recognised by: BLAKE3 of it, keyed with H(erased; id key)."""
+    """What a destroyed content is recognised by: BLAKE3 of its common form, keyed with H(erased; id key)."""
     return blake3(content, key=_PREPARED["erased"].copy().update(id_key).digest()).digest()
 
 

@@ -13,9 +13,20 @@ from proofs.leaves import State
 INSIST = "have it all the same: --force"
 
 
+_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
+
+
+def alike(content: str) -> bytes:
+    """What a content has in common with its copies: white space as single spaces, A to Z as a to z, UTF-8.
+
+    No further, because the bytes are hashed for ever: other scripts' cases differ by version of Unicode.
+    """
+    return " ".join(content.split()).translate(_LOWER).encode()
+
+
 def was_destroyed(tx: Transaction, content: str) -> bool:
-    """Whether an atom with exactly this content was erased, of whatever id."""
-    return tx.rows.get(destroyed_key(destroyed_hash(tx.id_key, content.encode()))) is not None
+    """Whether an atom with such a content was erased, of whatever id; `alike` says how like it must be."""
+    return tx.rows.get(destroyed_key(destroyed_hash(tx.id_key, alike(content)))) is not None
 
 
 def refuse_destroyed(tx: Transaction, content: str, *, force: bool) -> None:

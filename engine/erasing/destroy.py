@@ -13,6 +13,7 @@ from engine import limits
 from engine.border import show_id
 from engine.commands.atoms import recorded
 from engine.commands.base import Transaction, receipt
+from engine.commands.destroyed import alike
 from engine.erasing.pending import Pending, encode_pending
 from engine.journal import read_entry
 from engine.layout import ERASING, payload_key
@@ -83,7 +84,7 @@ class Destroy:
             return receipt(record.id, record.state, *tx.entries[first:])
         hashes = set()
         for body in self._sweep(tx, record.last_seq):
-            hashes.add(destroyed_hash(tx.id_key, body.content.encode()))
+            hashes.add(destroyed_hash(tx.id_key, alike(body.content)))
         self.done.contents = tuple(sorted(hashes)[: limits.ERASED_CONTENTS_MAX * self.pending.remember])
         erased = ErasedBody(self.pending.reason, self.done.contents)
         tx.append(EventKind.ERASED, record.last_seq, AtomDetail(record.id, record.ordinal, None), erased)

@@ -15,6 +15,8 @@ OUT_OF_REACH: Final = (
     "Markdown mirrors in folders elsewhere, until they are synchronised",
     "the salted commitments in headers and the roots in checkpoints, which stay",
     "what the file system or the disk keeps of blocks that the store's files no longer use",
+    "entities and relations that were taken from it: `engine explore_neighbors`, `unrelate` and `erase` them",
+    "temporary folders `memroot-scratch-*` of commands that were killed while they replayed the journal",
 )
 """What erasing does not touch, whatever a receipt says (docs/forgetting.md)."""
 

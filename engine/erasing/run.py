@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from backends.base import Reader
 from engine import limits
@@ -24,6 +24,10 @@ from proofs.leaves import State
 
 if TYPE_CHECKING:
     from engine.engine import Engine
+
+
+TELLING_CHARS: Final = 4
+"""A word of so many characters with a digit in it may not stand in a reason and in the content."""
 
 
 class _Target(NamedTuple):
@@ -143,8 +147,20 @@ def _target(rows: Reader, atom: bytes, *, look_elsewhere: bool) -> _Target:
     return _Target(record, entries, found, tuple(pieces), others, len(covered))
 
 
+def _bare(word: str) -> str:
+    """A word without the marks around it, in one case."""
+    return word.strip(".,;:!?()[]{}\"'").casefold()
+
+
+def _tells(word: str) -> bool:
+    """Whether a word tells more than words do: a number, a name with digits, a long one."""
+    return len(word) >= TELLING_CHARS and any(character.isdigit() for character in word)
+
+
 def _refuse_telling(reason: str, target: _Target) -> None:
-    if any(piece in reason for piece in target.pieces):
+    said = set(map(_bare, reason.split()))
+    telling = {word for piece in target.pieces for word in map(_bare, piece.split()) if _tells(word)}
+    if said & telling or any(piece in reason for piece in target.pieces):
         raise InvalidInputError(
             "the reason repeats what is to be erased, and reasons stay", hint="say why, not what"
         )

@@ -7,12 +7,14 @@ from pathlib import Path
 import pytest
 
 from backends import open_backend
+from engine.commands import Add
 from engine.engine import Engine
 from engine.erasing import run
 from engine.erasing.pieces import PIECE_BYTES, pieces_of
 from engine.erasing.probe import Sighting, look
 from engine.erasing.receipt import Verdict, judged
 from engine.erasing.run import erasable
+from engine.errors import InvalidInputError, RefusedError
 from proofs.events import AtomBody, EventKind
 from tests.engine.support import engine_on
 from tests.engine.workloads import id_of
@@ -135,3 +137,28 @@ def test_pieces_are_short_whole_characters_and_apart() -> None:
     assert all(4 <= len(piece.encode()) <= PIECE_BYTES for piece in pieces)
     assert all(piece in body.content for piece in pieces)
     assert pieces_of([body._replace(content="a b", title=None)]) == []
+
+
+@pytest.mark.parametrize("reason", ["remove X81723-GHT", "no more x81723-ght!", "(X81723-GHT)"])
+def test_a_reason_may_not_tell_a_number_of_the_content(reason: str) -> None:
+    """Reasons stay: a word with a digit that stands in the content is refused, and nothing is written."""
+    engine = engine_on()
+    engine.apply([Add("My passport number is X81723-GHT.", id=ONE)])
+    size = engine.size
+    with pytest.raises(InvalidInputError, match="reasons stay"):
+        engine.erase(ONE, reason)
+    assert engine.size == size
+    assert engine.erase(ONE, "the passport expired").events
+
+
+@pytest.mark.parametrize(
+    "copy", ["my  PASSPORT number is X81723-GHT.", " My passport\r\nnumber is X81723-GHT.\n"]
+)
+def test_a_copy_in_another_case_or_with_other_spaces_is_refused(copy: str) -> None:
+    """It is the same content to whoever reads it."""
+    engine = engine_on()
+    engine.apply([Add("My passport number is X81723-GHT.", id=ONE)])
+    engine.erase(ONE, "not ours")
+    with pytest.raises(RefusedError):
+        engine.add(copy, source="elsewhere")
+    assert engine.add("My passport number is secret.", source="elsewhere").changed
