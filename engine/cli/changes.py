@@ -87,7 +87,7 @@ def _in_text(found: Diff) -> Iterator[Line]:
 
 
 def _in_markdown(found: Diff) -> Iterator[str]:
-    yield f"# Changes from event {found.before - 1} to event {found.after - 1}\n"
+    yield f"# Changes from event {found.before} to event {found.after}\n"
     for atom in found.atoms:
         yield f"## {atom.change}: {_plain(atom.title or atom.id)}\n\n`{atom.id}`{_plain(_why(atom.reason))}\n"
         details = _details(atom)
@@ -219,7 +219,9 @@ def _undone(one: Undone) -> Shown:
     seqs = ", ".join(map(str, one.seqs))
     by = f" by {', '.join(map(str, one.events))}" if one.events else ""
     left = "; ".join(one.left)
-    said = f"left: {left}" if one.outcome == "left" else f"{one.outcome}{by}{f'; left: {left}' if left else ''}"
+    said = (
+        f"left: {left}" if one.outcome == "left" else f"{one.outcome}{by}{f'; left: {left}' if left else ''}"
+    )
     return ((f"{seqs} ", "cyan"), (f"{one.subject}  ", ""), (said, "dim"))
 
 
@@ -245,7 +247,9 @@ def _origin(one: Origin) -> Iterator[Line]:
     trust = f", trust {one.trust}" if one.trust is not None else ""
     yield ((f"{indent}  from {place or 'no source'}{key}; {one.kind}, {one.provenance}{trust}", ""),)
     for newer in one.superseded_by:
-        yield ((f"{indent}  superseded by {newer}", "yellow"),)
+        why = f": {newer.reason}" if newer.reason else ""
+        by = f"superseded by {newer.id}, {shown_time(newer.at)} by {newer.actor}{why}"
+        yield ((f"{indent}  {by}", "yellow"),)
     for cause in one.causes:
         yield ((f"{indent}  {cause.seq} {shown_time(cause.time)} {cause.what} by {cause.actor}", "dim"),)
 

@@ -14,7 +14,8 @@ from engine.border import show_id
 from engine.commands.atoms import recorded
 from engine.commands.base import Transaction, receipt
 from engine.commands.destroyed import alike
-from engine.erasing.pending import Pending, encode_pending
+from engine.erasing.pending import Pending, encode_pending, read_pending
+from engine.errors import ConflictError
 from engine.journal import read_entry
 from engine.layout import ERASING, payload_key
 from engine.model import Direction, Receipt
@@ -64,8 +65,14 @@ class Destroy:
 
         Raises:
             NotFoundError: it was never recorded.
+            ConflictError: another process left an erasure half done.
         """
         self.done = Destroyed()
+        other = read_pending(tx.rows)
+        if other is not None and other.id != self.pending.id:
+            raise ConflictError(
+                f"the erasure of atom {show_id(other.id)} is not done", hint="try again: it is finished first"
+            )
         record = recorded(tx, show_id(self.pending.id))
         if record.state is State.ERASED:
             return receipt(record.id, State.ERASED)

@@ -72,7 +72,7 @@ class EdgeChange:
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """What is different at the size `after` from the size `before`; sizes count events."""
+    """What is different as of the event `after` from as of the event `before`, both included."""
 
     before: int
     after: int
@@ -138,8 +138,8 @@ def diff(rows: Reader, before: int, after: int) -> Diff:
         elif header.kind is EventKind.CHECKPOINT:
             checkpoints.append(seq)
     return Diff(
-        before,
-        after,
+        before - 1,
+        after - 1,
         after - before,
         tuple(change for atom in atoms for change in _atom(rows, atom, before, after)),
         tuple(change for edge in edges for change in _edge(rows, edge, before, after)),

@@ -41,6 +41,16 @@ class Cause:
 
 
 @dataclass(frozen=True, slots=True)
+class Newer:
+    """An atom that took the place of another, by a live edge `supersedes`. `at` is µs UTC."""
+
+    id: str
+    at: int
+    actor: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Origin:
     """Where an atom comes from, `hops` steps of derivation before the one that was asked about."""
 
@@ -56,8 +66,8 @@ class Origin:
     key: str | None
     provenance: str
     trust: int | None
-    superseded_by: tuple[str, ...]
-    """The atoms that live edges `supersedes` come from; at most 20."""
+    superseded_by: tuple[Newer, ...]
+    """What took its place; at most 20."""
     causes: tuple[Cause, ...]
     """The events on it, the oldest first."""
 
@@ -120,14 +130,18 @@ def _origin(rows: Reader, record: AtomRecord, hops: int, by: str) -> Origin:
         key=record.key,
         provenance=record.provenance,
         trust=record.trust,
-        superseded_by=tuple(
-            show_id(edge.src)
-            for edge in islice(
-                edges_at(rows, record.id, Direction.IN, [bytes([EdgeType.SUPERSEDES])]), EDGES_MAX
-            )
-        ),
+        superseded_by=tuple(_newer(rows, record)),
         causes=causes,
     )
+
+
+def _newer(rows: Reader, record: AtomRecord) -> Iterator[Newer]:
+    codes = [bytes([EdgeType.SUPERSEDES])]
+    for edge in islice(edges_at(rows, record.id, Direction.IN, codes), EDGES_MAX):
+        data = unpack(edge.data, "edge data") if edge.data else None
+        reason = data.get("reason") if isinstance(data, dict) else None
+        said = reason if isinstance(reason, str) else ""
+        yield Newer(show_id(edge.src), edge.created_at, edge.created_by, said)
 
 
 def _what(kind: EventKind) -> str:

@@ -18,6 +18,9 @@ from engine.errors import InvalidInputError, NotFoundError
 from engine.ingest.checks import source_fault
 from engine.ingest.documents import Format, Found, Skipped
 
+MIRROR_MARK: Final = b".engine-mirror.json"
+"""The manifest of a mirror (`engine.mirror.manifest`)."""
+
 FORMATS: Final[dict[str, Format]] = {
     ".md": "markdown",
     ".markdown": "markdown",
@@ -134,6 +137,9 @@ def _walk(root: Path, prefix: str) -> Iterator[Found | Skipped]:
                 entries = _entries(path, relative)
             except OSError as error:
                 yield Skipped(_shown(os.fsdecode(source.rstrip(b"/"))), _reason(error))
+                continue
+            if os.path.lexists(os.path.join(path, MIRROR_MARK)):  # noqa: PTH118 -- bytes
+                # A mirror, passed over like a hidden folder: read back, it doubled with every ingest.
                 continue
             pending.extend(reversed(entries))
         elif (item := _entry(path, source, top)) is not None:

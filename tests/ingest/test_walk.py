@@ -185,3 +185,13 @@ def test_folders_may_nest_deeply(tmp_path: Path) -> None:
     os.close(here)
     assert all(isinstance(item, Skipped) for item in found)
     assert len(found) == 1
+
+
+def test_a_mirror_is_not_read_back(tmp_path: Path) -> None:
+    """A folder with a mirror's manifest is passed over, what stands beside it is read."""
+    (tmp_path / "notes" / "shown" / "@inbox").mkdir(parents=True)
+    (tmp_path / "notes" / "tea.md").write_text("Green tea.")
+    (tmp_path / "notes" / "shown" / ".engine-mirror.json").write_text("{}")
+    (tmp_path / "notes" / "shown" / "@inbox" / "page.md").write_text("Green tea.")
+    found = list(find_files([tmp_path / "notes"]))
+    assert [item.source for item in found] == ["notes/tea.md"]
