@@ -118,7 +118,7 @@ def copy(source: Backend, target: Backend, progress: Progress = no_progress) -> 
         with target.exclusive():
             with target.snapshot() as before:
                 head, held = check_prefix(rows, before), read_log(before).size
-            replay(rows, target, read_log(rows).size, progress, head=head)
+            replay(rows, target, read_log(rows).size, progress, head=head, sweep=True)
         roots = original.roots(rows)
     copied = Store(target, None)
     with copied.view(*copied.followers) as rows:

@@ -29,7 +29,7 @@ def no_progress(done: int, total: int) -> None:
     """Shows nothing."""
 
 
-def append(target: Backend, events: Sequence[RawEntry], head: bytes | None) -> bytes:
+def append(target: Backend, events: Sequence[RawEntry], head: bytes | None, *, sweep: bool = False) -> bytes:
     """Append `events` to the target's journal and fold its records, in one batch that is not durable yet.
 
     Args:
@@ -37,6 +37,7 @@ def append(target: Backend, events: Sequence[RawEntry], head: bytes | None) -> b
         events: Consecutive, from the target's head on.
         head: The log row that the target must still have: never one that was read again, or what
             somebody else appended meanwhile would be taken for the source's.
+        sweep: Delete what the target still has of a subject that one of them erases.
 
     Returns:
         The log row that it has now.
@@ -55,7 +56,7 @@ def append(target: Backend, events: Sequence[RawEntry], head: bytes | None) -> b
         records.follow(entries, rows, batch)
         counters = count(entries, read_counters(rows))
         for entry in entries:
-            if entry.header.kind in ERASING_KINDS:
+            if sweep and entry.header.kind in ERASING_KINDS:
                 _destroy(entry.header.prev, rows, entries, batch)
     for event in events:
         header = event.entry.header
@@ -102,10 +103,11 @@ def replay(
     progress: Progress = no_progress,
     *,
     head: bytes | None = None,
+    sweep: bool = False,
 ) -> None:
     """Bring `target` to `stop` with the events of `source`.
 
-    `head` is the log row that the target has; None: it is empty. Killed anywhere, it is continued by
+    `head` is the log row that the target has; None: it is empty. `sweep` is that of `append`. Killed anywhere, it is continued by
     calling this again.
 
     Raises:
@@ -116,7 +118,7 @@ def replay(
     at = read_log(target).size
     while at < stop:
         events = list(read_raw(source, at, min(stop, at + limits.FOLLOW_EVENTS_MAX)))
-        head = append(target, events, head)
+        head = append(target, events, head, sweep=sweep)
         at += len(events)
         progress(at, stop)
 

@@ -6,10 +6,11 @@ from engine.border import show_id
 from engine.commands.base import Transaction
 from engine.errors import RefusedError
 from engine.layout import destroyed_key
-from engine.records import AtomRecord
+from engine.records import AtomRecord, Lookup
 from proofs.hashing import destroyed_hash
 from proofs.leaves import State
 
+ERASED = "this content was erased from the memory"
 INSIST = "have it all the same: --force"
 
 
@@ -26,7 +27,12 @@ def alike(content: str) -> bytes:
 
 def was_destroyed(tx: Transaction, content: str) -> bool:
     """Whether an atom with such a content was erased, of whatever id; `alike` says how like it must be."""
-    return tx.rows.get(destroyed_key(destroyed_hash(tx.id_key, alike(content)))) is not None
+    return is_destroyed(tx.rows, tx.id_key, content)
+
+
+def is_destroyed(rows: Lookup, id_key: bytes, content: str) -> bool:
+    """The same, for whoever asks before a command is decided."""
+    return rows.get(destroyed_key(destroyed_hash(id_key, alike(content)))) is not None
 
 
 def refuse_destroyed(tx: Transaction, content: str, *, force: bool) -> None:
@@ -36,7 +42,7 @@ def refuse_destroyed(tx: Transaction, content: str, *, force: bool) -> None:
         RefusedError: it was, and `force` is not set.
     """
     if not force and was_destroyed(tx, content):
-        raise RefusedError("this content was erased from the memory", hint=INSIST)
+        raise RefusedError(ERASED, hint=INSIST)
 
 
 def refuse_erased(record: AtomRecord, *, force: bool) -> None:

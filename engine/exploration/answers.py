@@ -16,7 +16,7 @@ class Answer:
     seq: int
     """The last event of the journal that it was read at."""
     root: str
-    """The overall root then, 64 hex digits."""
+    """The overall root then, 64 hex digits; empty for a past of which content was erased since."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -211,7 +211,9 @@ class Explorer:
             head = scope.log.frontier.root(), scope.log.size
             if self._root is None or self._root[:2] != head:
                 # Some 12 ms, and the same for every answer until the head moves.
-                self._root = (*head, self.memory.store.roots(scope.rows).overall.hex())
+                store = self.memory.store
+                root = "" if store.lost is not None else store.roots(scope.rows).overall.hex()
+                self._root = (*head, root)
             yield scope
 
     def _about(self, scope: Scope) -> About:

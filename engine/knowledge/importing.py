@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from engine.commands.destroyed import ERASED, is_destroyed
 from engine.door import translated
 from engine.ingest.documents import Skipped
 from engine.knowledge.commands import GraphCommand, HoldEntities, HoldRelations
@@ -140,13 +141,29 @@ class _Run:
             if not isinstance(item.found, Entity):
                 continue
             self._counts.entities += 1
-            for piece, cost in _pieces(item.found):
+            entity = self._without_erased(item, item.found)
+            for piece, cost in () if entity is None else _pieces(entity):
                 pieces.append(piece)
                 events, size = events + 3 + 3 * len(piece.observations), size + cost
                 if events >= BATCH_EVENTS or size >= BATCH_BYTES:
                     self._hold_entities(pieces)
                     pieces, events, size = [], 0, 0
         self._hold_entities(pieces)
+
+    def _without_erased(self, item: Read, entity: Entity) -> Entity | None:
+        """The entity without observations that were erased, which are reported; None if it was itself."""
+        store = self._engine.store
+
+        def erased(content: str) -> bool:
+            return is_destroyed(store.backend, store.identity.id_key, content)
+
+        if erased(entity.name):
+            self._counts.skipped.append(Skipped(item.source, ERASED, item.line))
+            return None
+        kept = tuple(one for one in entity.observations if not erased(one))
+        for _ in range(len(entity.observations) - len(kept)):
+            self._counts.skipped.append(Skipped(item.source, f"an observation: {ERASED}", item.line))
+        return Entity(entity.name, entity.type, kept)
 
     def _hold_entities(self, pieces: list[Entity]) -> None:
         command = HoldEntities(tuple(pieces), self._provenance)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from engine import border, limits
 from engine.commands import Command
+from engine.commands.destroyed import ERASED, is_destroyed
 from engine.door import translated
 from engine.errors import RefusedError
 from engine.exchange.adapters import reader
@@ -155,7 +156,7 @@ class _Run:
                 self._skipped.append(item)
             elif isinstance(item, Left):
                 self._left.update(item.names)
-            elif (kept := self._screened(item)) is not None and self._is_new(kept):
+            elif (kept := self._screened(item)) is not None and self._may_be(kept) and self._is_new(kept):
                 self._items += 1
                 self._left.update(kept.left)
                 yield from commands_of(kept, self._settings)
@@ -175,6 +176,14 @@ class _Run:
         except RefusedError as error:
             self._skipped.append(Skipped(item.where, str(error), item.at))
             return None
+
+    def _may_be(self, item: Item) -> bool:
+        """Whether nothing of it was erased; else it is reported, and the rest goes in."""
+        rows = self._engine.store.backend
+        if not any(is_destroyed(rows, self._id_key, piece) for piece in item.pieces):
+            return True
+        self._skipped.append(Skipped(item.where, ERASED, item.at))
+        return False
 
     def _is_new(self, item: Item) -> bool:
         """Whether nothing before it had its id; notes where the item is to be found by relations."""
