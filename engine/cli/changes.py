@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from engine.cli.options import Id, Reason
+from engine.cli.options import AsOf, Id, Reason
 from engine.cli.output import Line, Shown
 from engine.cli.pages import command, new_app, running, was_given
 from engine.cli.values import counted, parse_time, plain, shown_time
@@ -226,14 +226,14 @@ def _undone(one: Undone) -> Shown:
 
 
 @command(app, "engine why 1f0c")
-def why(ctx: typer.Context, atom: Id) -> int:
+def why(ctx: typer.Context, atom: Id, as_of: AsOf = None) -> int:
     """Show where an atom comes from, and who changed it.
 
     Follows `derived_from` and `supersedes`, and the atoms that relations name as their source.
     """
     session = running(ctx)
-    with session.engine() as engine:
-        found = engine.why(engine.resolve(atom))
+    with session.reading(as_of) as memory:
+        found = memory.why(memory.resolve(atom))
     return session.out.answer(plain(found), [line for one in found for line in _origin(one)])
 
 
