@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STORE ?= demo-store
 
-.PHONY: demo test lint soak bench retrieval clean
+.PHONY: demo test lint soak bench retrieval exploration dreaming clean
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -32,6 +32,12 @@ bench: $(VENV)/.installed
 retrieval: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group bench
 	$(BIN)/python -m bench.retrieval --ablation
+
+exploration: $(VENV)/.installed
+	$(BIN)/python -m bench.exploration
+
+dreaming: $(VENV)/.installed
+	$(BIN)/python -m bench.dreaming locomo hotpotqa garden
 
 clean:
 	rm -rf $(VENV) $(STORE) build dist

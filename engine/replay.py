@@ -107,8 +107,8 @@ def replay(
 ) -> None:
     """Bring `target` to `stop` with the events of `source`.
 
-    `head` is the log row that the target has; None: it is empty. `sweep` is that of `append`. Killed anywhere, it is continued by
-    calling this again.
+    `head` is the log row that the target has; None: it is empty. `sweep` is that of `append`. Killed
+    anywhere, it is continued by calling this again.
 
     Raises:
         CorruptionError: an event of the source is not what was written.
