@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from engine.history.diff import AtomChange, Diff
     from engine.history.revert import Undone
     from engine.history.why import Origin
-    from engine.past import AsOf
+    from engine.past import AsOf as Then
 
 app = new_app()
 
@@ -49,7 +49,7 @@ def diff(
     return session.out.answer(_data(found), lines, count=len(found.atoms) + len(found.edges))
 
 
-def _moment(given: str) -> AsOf | str:
+def _moment(given: str) -> Then | str:
     """A seq, a time, or the text of a checkpoint note."""
     from pathlib import Path
 

@@ -96,6 +96,10 @@ def backup(
     Prints the root. Others may go on writing. Exit code 9: the backup there is not of this store, or has
     events that this store has lost; it stays. `engine import journal FILE` makes the store again.
     """
+    if file == STDIN:
+        raise InvalidInputError(
+            "a backup is a file, for the next one to compare with", hint="`engine export -`"
+        )
     session = running(ctx)
     with session.engine() as engine, session.meter("written", "events") as move:
         found = engine.backup(file, progress=move)

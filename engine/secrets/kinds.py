@@ -62,7 +62,9 @@ def by_pattern(
     return find
 
 
-_KEYS_OF_PASSWORDS = r"pass(?:word|wd|phrase|code)|pwd"
+_KEYS_OF_PASSWORDS = (
+    r"pass(?:word|wd|phrase|code|wort)|pwd|(?<![0-9a-z])pass(?![0-9a-z])|(?<=[_-])pass(?![0-9a-z])"
+)
 _OTHER_KEYS = r"secret|token|api[_-]?key|access[_-]?key|auth[_-]?key|credential"
 _VALUE = r"""(?:"(?P<double>[^"\n]{8,}+)"|'(?P<single>[^'\n]{8,}+)'|(?P<bare>[^\s"'`,;<>(){}\[\]|]{8,}+))"""
 _ASSIGNED = (
@@ -79,9 +81,12 @@ def _assignments(text: str) -> Iterator[Span]:
     for match in _ASSIGNMENT.finditer(text):
         group = next(name for name in ("double", "single", "bare") if match[name] is not None)
         strict = re.match(_KEYS_OF_PASSWORDS, match["key"], re.IGNORECASE) is None
-        if is_password(match[group], bare=group == "bare", strict=strict):
+        if not _PLACE.match(match[group]) and is_password(match[group], bare=group == "bare", strict=strict):
             yield match.span(group)
 
+
+_PLACE = re.compile(r"(?:~|\.{1,2})?/|[A-Za-z]:\\\\?|ISBN", re.IGNORECASE)
+"""How a path or the number of a book begins: `pwd` is a folder as often as a password."""
 
 _ASSIGNMENT = re.compile(_ASSIGNED, re.IGNORECASE | re.ASCII)
 
