@@ -242,10 +242,11 @@ def _origin(one: Origin) -> Iterator[Line]:
     by = f"{one.by} " if one.by else ""
     state = "" if one.state.name == "LIVE" else f"  {one.state.name.lower()}"
     yield ((f"{indent}{by}", "dim"), (one.id, "cyan"), (f"  {one.title or ''}{state}".rstrip(), ""))
-    place = f"{one.source} {one.sequence}" if one.sequence is not None else one.source
-    key = f", key {one.key}" if one.key else ""
-    trust = f", trust {one.trust}" if one.trust is not None else ""
-    yield ((f"{indent}  from {place or 'no source'}{key}; {one.kind}, {one.provenance}{trust}", ""),)
+    if one.state.name != "ERASED":  # of which nothing is left to say
+        place = f"{one.source} {one.sequence}" if one.sequence is not None else one.source
+        key = f", key {one.key}" if one.key else ""
+        trust = f", trust {one.trust}" if one.trust is not None else ""
+        yield ((f"{indent}  from {place or 'no source'}{key}; {one.kind}, {one.provenance}{trust}", ""),)
     for newer in one.superseded_by:
         why = f": {newer.reason}" if newer.reason else ""
         by = f"superseded by {newer.id}, {shown_time(newer.at)} by {newer.actor}{why}"
