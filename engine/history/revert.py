@@ -185,7 +185,7 @@ def revert(engine: Engine, start: int, stop: int | None, *, actor: str | None, d
         NotFoundError: the journal does not reach so far.
     """
     size, end = engine.size, optional_integer(stop, "stop")
-    if integer(start, "start") >= size or (end is not None and end > size):
+    if integer(start, "start") > size or (end is not None and end > size):
         raise NotFoundError(f"the journal has the events 0 to {size - 1}")
     whose = None if actor is None else label(actor, "actor")
     with translated(), engine.store.view() as rows:

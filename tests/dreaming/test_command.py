@@ -65,9 +65,9 @@ def test_options_that_contradict_each_other_are_refused(store: Cli) -> None:
 
 
 def test_progress_goes_to_stderr(store: Cli) -> None:
-    """What was looked at is said on stderr, the answer alone on stdout."""
+    """The steps that were taken are said on stderr, the answer alone on stdout."""
     result = store("dream")
-    assert "looked at: 10 atoms" in result.err
+    assert "dreamt: 10 steps" in result.err
     assert result.out.splitlines()[0].split() == ["looked", "at", "5", "atoms"]
 
 

@@ -50,6 +50,7 @@ def test_a_revert_can_be_reverted(seed: int, count: int) -> None:
 
 
 @given(st.integers(0, 10_000), st.integers(6, 30))
+@example(1970, 6)  # nothing happened since
 @example(30, 26)  # a tag put on twice and taken off in the range
 def test_a_second_revert_of_the_same_appends_nothing(seed: int, count: int) -> None:
     """What is undone is already undone."""
