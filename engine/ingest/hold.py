@@ -17,6 +17,7 @@ from engine.commands import Add, Command, Link, Revise, Revive, Tag, Tombstone, 
 from engine.commands.atoms import UNCHANGED
 from engine.commands.base import receipt
 from engine.commands.destroyed import was_destroyed
+from engine.commands.hands import by_others
 from engine.ingest.documents import Piece
 from engine.journal import read_header
 from engine.model import Receipt
@@ -129,15 +130,21 @@ class HoldPiece:
                 created=UNCHANGED if piece.created is None else piece.created,
                 force=self.settings.force,
             )
-        yield from _retag(name, record, before.tags, tags)
+        yield from _retag(tx, name, record, before.tags, tags)
 
 
-def _retag(name: str, record: AtomRecord, before: Sequence[str], now: Sequence[str]) -> Iterator[Command]:
+def _retag(
+    tx: Transaction, name: str, record: AtomRecord, before: Sequence[str], now: Sequence[str]
+) -> Iterator[Command]:
     """Tags the file names are put on; those it named and names no more are taken off; others stay."""
     has, named = set(map(tag_identity, record.tags)), set(map(tag_identity, now))
     if new := [tag for tag in now if tag_identity(tag) not in has]:
         yield Tag(name, new)
     gone = [tag for tag in before if tag_identity(tag) in has and tag_identity(tag) not in named]
+    if gone:
+        # A revision repeats the tags that people had put there; they are not the file's to take off.
+        put, _ = by_others(tx.rows, record, ACTOR)
+        gone = [tag for tag in gone if tag_identity(tag) not in put]
     if gone:
         yield Untag(name, gone)
 

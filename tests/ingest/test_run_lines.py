@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from engine.engine import Engine
 from engine.ingest import run
 from engine.ingest.documents import Found, Skipped
 from engine.ingest.read import read_file
@@ -151,3 +152,19 @@ def test_again_is_no_event_whatever_the_lines(
         planned = notes.ingest(prune=prune, dry_run=True)
         assert planned == notes.ingest(prune=prune)
         assert not notes.ingest(prune=prune).changed
+
+
+def test_a_revision_takes_no_tag_of_a_person_with_it(tmp_path: Path) -> None:
+    """An item that says something new keeps the tag that somebody put on, however often it is read again."""
+    file = tmp_path / "items.jsonl"
+    engine = Engine.open("memory:")
+    for text in ("one", "two", "two", "three", "three"):
+        file.write_text(json.dumps({"id": "1", "text": text, "tags": ["theirs"]}) + "\n")
+        engine.ingest([file])
+        (found,) = engine.find(limit=9)
+        if text == "one":
+            engine.tag(found.id, "Mine")
+        assert [tag for tag in engine.get(found.id).tags if tag != "theirs"] == ["Mine"]
+    file.write_text(json.dumps({"id": "1", "text": "three"}) + "\n")
+    engine.ingest([file])
+    assert engine.get(found.id).tags == ("Mine",), "what the file named and names no more is taken off"

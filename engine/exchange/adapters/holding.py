@@ -16,12 +16,12 @@ from engine.border import tags as checked_tags
 from engine.commands import Add, Command, Link, RegisterType, Revise, Revive, Tombstone, Transaction, Unlink
 from engine.commands.atoms import UNCHANGED
 from engine.commands.base import receipt
+from engine.commands.hands import by_others
 from engine.exchange.adapters.base import Item
-from engine.journal import read_entry, read_header
+from engine.journal import read_header
 from engine.model import Receipt
 from engine.records import AtomRecord, Lookup, type_code
 from proofs.codec import pack
-from proofs.events import AtomBody, EventKind, TagsBody
 from proofs.leaves import State
 from proofs.sets import tag_identity
 
@@ -149,25 +149,12 @@ def _tags(
     """
     before, now = set(map(tag_identity, said)), set(map(tag_identity, names))
     if before != now:  # an earlier revision repeated what others had made of them
-        put, taken_off = _by_others(tx, record)
+        put, taken_off = by_others(tx.rows, record, ACTOR)
         before = (before - put) | (taken_off & now)
     if before == now:
         return None
     kept = [tag for tag in record.tags if tag_identity(tag) not in before - now]
     return checked_tags((*kept, *(tag for tag in names if tag_identity(tag) not in before)))
-
-
-def _by_others(tx: Transaction, record: AtomRecord) -> tuple[set[str], set[str]]:
-    """The tags that anybody but an import has put on an atom, and taken off it: what they did last counts."""
-    last: dict[str, bool] = {}
-    seq: int | None = record.last_seq
-    while seq is not None:
-        header, body, _ = read_entry(tx.rows, seq)
-        if header.actor != ACTOR and isinstance(body, AtomBody | TagsBody):
-            for tag in map(tag_identity, body.tags):
-                last.setdefault(tag, header.kind is not EventKind.TAGS_REMOVED)
-        seq = header.prev
-    return {tag for tag, put in last.items() if put}, {tag for tag, put in last.items() if not put}
 
 
 @dataclass(frozen=True, slots=True)
