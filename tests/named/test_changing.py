@@ -12,6 +12,7 @@ from engine.named.changing import create, delete, rename
 from engine.named.listing import described
 from engine.named.places import root_of
 from tests.named.support import ROOTS, begin, root_url
+from tests.support.leveldb import needs_leveldb
 
 WORDS = "the-words-that-must-go"
 
@@ -150,6 +151,7 @@ def test_foreign_files_are_kept_and_told(tmp_path: Path) -> None:
     assert {path.name for path in entry.iterdir()} == {"kept", "link", "notes.txt"}
 
 
+@needs_leveldb
 def test_other_things_in_the_root_are_left_alone(root: str, tmp_path: Path) -> None:
     """A file or folder beside the memories is not listed, and is in nobody's way but its own name's."""
     folder = Path(root_of(root).path).parent / "memories"

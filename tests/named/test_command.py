@@ -10,6 +10,7 @@ from engine import Engine
 from engine.cli.settings import find_memory, find_mirror, find_store
 from engine.errors import InvalidInputError
 from tests.cli.conftest import Cli
+from tests.support.leveldb import needs_leveldb
 
 
 @pytest.fixture(params=["memories", "sqlite:memories.db"])
@@ -92,6 +93,7 @@ def test_mistakes_have_their_exit_codes(bare: Cli, root: str, args: list[str], c
     assert bare("memory", *args, "--store", root).code == code
 
 
+@needs_leveldb
 def test_the_flag_beats_the_environment_beats_the_file(
     surroundings: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -123,6 +125,7 @@ def test_a_mirror_goes_with_the_memory_that_its_file_names(surroundings: Path) -
     assert find_mirror(None, "home") is None
 
 
+@needs_leveldb
 def test_a_memory_at_the_default_place(surroundings: Path) -> None:
     """The default place is a store; memories have a folder of their own beside it."""
     assert Path(find_store(None, "work").url).parts[-3:] == ("engine", "memories", "work")
