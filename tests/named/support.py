@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from importlib.util import find_spec
 from pathlib import Path
 
 from engine.engine import Engine
 from tests.engine.support import ticking
-from tests.support.leveldb import LEVELDB
+
+USUAL = "sqlite" if find_spec("plyvel") is None else "leveldb"
+"""What a bare path is."""
 
 ROOTS = ("folder", "file", "sqlite files")
 
@@ -22,7 +25,7 @@ def begin(kind: str, url: str, name: str) -> None:
     if kind == "sqlite files":
         Engine.open(f"sqlite:{url}/{name}").close()
     elif kind == "folder":
-        Engine.open(f"{LEVELDB}:{url}/{name}").close()
+        Engine.open(f"{USUAL}:{url}/{name}").close()
     else:
         Engine.open(url, memory=name).close()
 
