@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -140,7 +141,7 @@ def test_a_file_of_memories_alone_has_no_store_without_a_name(tmp_path: Path) ->
     Engine.open(url, memory="work").close()
     with pytest.raises(NotFoundError, match="its memories: work"):
         Engine.open(url, create=False)
-    with sqlite3.connect(tmp_path / "a.db") as database:
+    with closing(sqlite3.connect(tmp_path / "a.db")) as database:
         assert database.execute("SELECT count(*) FROM rows").fetchone() == (0,)
 
 
@@ -153,13 +154,13 @@ def test_a_number_is_never_used_again(tmp_path: Path) -> None:
         Engine.open(f"sqlite:{path}", memory="work").close()
         delete_memory(str(path), "work")
     Engine.open(f"sqlite:{path}", memory="work").close()
-    with sqlite3.connect(path) as database:
+    with closing(sqlite3.connect(path)) as database:
         assert database.execute("SELECT number, name FROM memories").fetchall() == [(4, "work")]
 
 
 def test_a_file_of_something_else_is_left_alone(tmp_path: Path) -> None:
     """A SQLite file of another program is no root."""
-    with sqlite3.connect(tmp_path / "other.db") as other:
+    with closing(sqlite3.connect(tmp_path / "other.db")) as other, other:
         other.execute("CREATE TABLE t (x)")
     before = (tmp_path / "other.db").read_bytes()
     with pytest.raises(EngineError):
