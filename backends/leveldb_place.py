@@ -18,6 +18,7 @@ from typing import Any
 
 from backends.errors import BackendBusy, BackendCorrupt, BackendMissing, BackendUnusable
 from backends.files import building, fsync_path, fsync_tree, make_parents
+from backends.flock import Flock
 from backends.registry import REGISTRY, Identity, identity_of
 
 LOCK = "lock"
@@ -205,7 +206,7 @@ def _create(path: Path) -> None:
         fsync_path(path.parent)
 
 
-class Claim:
+class Claim(Flock):
     """The right to use the store at `path`: the flock, and the entry in the process's registry."""
 
     def __init__(self, path: Path) -> None:
@@ -214,7 +215,7 @@ class Claim:
         with REGISTRY.lock:
             if (path / DATA).exists():
                 self._refuse_own()
-            self._descriptor: int | None = _flock(path / LOCK, str(path))
+            self._descriptor = _flock(path / LOCK, str(path))
             try:
                 recover(path)
                 self._identity: Identity = self._refuse_own()
@@ -249,15 +250,7 @@ class Claim:
         with REGISTRY.lock:
             if self._descriptor is not None:
                 REGISTRY.leave(self._identity)
-                # Unlocking, not only closing: a process just forked may still hold a copy.
-                fcntl.flock(self._descriptor, fcntl.LOCK_UN)
-                self.abandon()
-
-    def abandon(self) -> None:
-        """Only close the lock's descriptor: in a forked process the flock is the parent's."""
-        descriptor, self._descriptor = self._descriptor, None
-        if descriptor is not None:
-            os.close(descriptor)
+                self.close()
 
 
 def _flock(lock: Path, where: str) -> int:

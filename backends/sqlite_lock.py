@@ -21,6 +21,7 @@ from pathlib import Path
 from types import TracebackType
 
 from backends.errors import BackendBusy, BackendUnusable
+from backends.flock import Flock
 from backends.registry import Identity, identity_of
 
 SUFFIX = "-lock"
@@ -33,7 +34,7 @@ core."""
 _FLAGS = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-class WriterLock:
+class WriterLock(Flock):
     """The right to write to `store`, as a context manager that one thread may enter several times.
 
     It knows nothing of threads: keep them apart with a mutex around it.
@@ -52,7 +53,6 @@ class WriterLock:
         self._path = f"{store}{SUFFIX}"
         self._busy_seconds = busy_seconds
         self._depth = 0
-        self._descriptor: int | None = None
         self._identity: Identity = (0, 0)
 
     def __enter__(self) -> None:
@@ -69,19 +69,6 @@ class WriterLock:
         self._depth -= 1
         if not self._depth and self._descriptor is not None:
             fcntl.flock(self._descriptor, fcntl.LOCK_UN)
-
-    def close(self) -> None:
-        """Give the lock up, if it is held, and the descriptor."""
-        if self._descriptor is not None:
-            # Unlocking, not only closing: a process just forked may still hold a copy.
-            fcntl.flock(self._descriptor, fcntl.LOCK_UN)
-        self.abandon()
-
-    def abandon(self) -> None:
-        """Only close the descriptor: in a forked process the flock is the parent's."""
-        descriptor, self._descriptor = self._descriptor, None
-        if descriptor is not None:
-            os.close(descriptor)
 
     def _take(self) -> None:
         if self._try():

@@ -14,13 +14,14 @@ import stat
 from pathlib import Path
 
 from backends.errors import BackendBusy, BackendUnusable
+from backends.flock import Flock
 
 SUFFIX = "-use-"
 
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-class UseLock:
+class UseLock(Flock):
     """The right to use the memory `name` in `store`, held from here until `close`.
 
     Args:
@@ -36,7 +37,6 @@ class UseLock:
     def __init__(self, store: Path, name: str, *, alone: bool = False) -> None:
         self._path = f"{store}{SUFFIX}{name}"
         self._where = f"memory {name!r} in {store}"
-        self._descriptor: int | None = None
         try:
             while not self._take(alone=alone):
                 self.abandon()
@@ -61,16 +61,3 @@ class UseLock:
     def remove(self) -> None:
         """Remove the file; only while it is held alone."""
         Path(self._path).unlink(missing_ok=True)
-
-    def close(self) -> None:
-        """Give it up; twice is allowed."""
-        if self._descriptor is not None:
-            # Unlocking, not only closing: a process just forked may still hold a copy.
-            fcntl.flock(self._descriptor, fcntl.LOCK_UN)
-        self.abandon()
-
-    def abandon(self) -> None:
-        """Only close the descriptor: in a forked process the flock is the parent's."""
-        descriptor, self._descriptor = self._descriptor, None
-        if descriptor is not None:
-            os.close(descriptor)

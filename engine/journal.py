@@ -7,7 +7,7 @@ it by a salted commitment, so that it can be destroyed and the history still be 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from backends.base import Reader
 from engine import limits
@@ -64,6 +64,10 @@ class Sources(NamedTuple):
 
     clock: Clock
     salts: Salts
+
+
+REHEARSED: Final = Sources(lambda: 0, lambda _seq: bytes(32))
+"""For events that are decided and never written: nobody sees their times and salts."""
 
 
 class Appender:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from itertools import accumulate
@@ -88,17 +88,22 @@ class _Nothing:
         del key
 
 
+def records_after(history: Iterable[Entry], size: int) -> Lookup:
+    """The records that those of these events make that are among the journal's first `size`."""
+    overlay = Overlay(_Nothing(), Batch())
+    for entry in history:
+        if entry.header.seq < size:
+            fold(entry, overlay)
+    return overlay
+
+
 def atom_record_at(rows: Lookup, record: AtomRecord, size: int) -> AtomRecord:
     """The record of an atom when the journal had `size` events, by walking `prev` and folding.
 
     Raises:
         NotFoundError: it was not recorded yet.
     """
-    overlay = Overlay(_Nothing(), Batch())
-    for entry in subject_history(rows, record.last_seq):
-        if entry.header.seq < size:
-            fold(entry, overlay)
-    past = read_atom(overlay, record.id)
+    past = read_atom(records_after(subject_history(rows, record.last_seq), size), record.id)
     if past is None:
         raise NotFoundError(f"atom {show_id(record.id)} was not recorded yet at event {size - 1}")
     return past

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from heapq import merge
 from itertools import islice
+from typing import Any
 
 from backends.base import Reader
 from engine.border import atom_id, show_id
-from engine.codec import decode_header
+from engine.codec import decode_header, unpack
 from engine.errors import ConflictError, CorruptionError, InvalidInputError, NotFoundError
 from engine.journal import body_in, read_entry, read_header
 from engine.layout import ATOM, EDGE_FROM, EDGE_TO, atom_key, journal_key, ordinal_key, payload_key
@@ -17,6 +18,7 @@ from engine.model import Atom, Direction, Edge, Tombstone
 from engine.records import AtomRecord, EdgeRecord, Lookup, decode_atom, decode_edge, read_atom, type_name
 from proofs.events import AtomBody, Body
 from proofs.leaves import State
+from proofs.subjects import ID_BYTES
 
 ID_DIGITS_MIN = 4
 """Fewest hexadecimal digits that may stand for an atom's id."""
@@ -204,6 +206,18 @@ def _scan(rows: Reader, prefix: bytes, codes: Sequence[bytes]) -> Iterator[EdgeR
     for narrow in [prefix + code + b"/" for code in sorted(set(codes))] or [prefix]:
         for key, raw in rows.scan_prefix(narrow):
             yield decode_edge(raw, f"edge record {key.hex()}")
+
+
+def data_of(edge: EdgeRecord) -> Mapping[str, Any]:
+    """What an edge's data says by name; nothing where there is none, or it is no map."""
+    data = unpack(edge.data, "edge data") if edge.data else None
+    return data if isinstance(data, dict) else {}
+
+
+def source_in(data: Mapping[str, Any]) -> bytes | None:
+    """The atom that a relation's data names as its source (`engine.commands.relate`)."""
+    named = data.get("source")
+    return named if isinstance(named, bytes) and len(named) == ID_BYTES else None
 
 
 def far_end(edge: EdgeRecord, atom: bytes) -> bytes:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from engine.commands.base import Command, Transaction
 from engine.dreaming.history import DREAMER
-from engine.journal import Sources, read_log
+from engine.journal import REHEARSED, read_log
 from engine.model import Receipt
 from engine.records import Lookup
 
@@ -47,9 +47,7 @@ class Rehearsing:
 
     def carry_out(self, commands: Sequence[Command]) -> list[Receipt]:
         """What would become of them."""
-        # Nobody sees these times and salts.
-        sources = Sources(lambda: 0, lambda _seq: bytes(32))
-        tx = Transaction(self, read_log(self), self._id_key, sources, DREAMER)
+        tx = Transaction(self, read_log(self), self._id_key, REHEARSED, DREAMER)
         receipts = [command.decide(tx) for command in commands]
         if tx.entries:
             self._written.update(tx.finish().rows)

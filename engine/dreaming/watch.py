@@ -7,15 +7,14 @@ holds it at a time.
 from __future__ import annotations
 
 import select
-import signal
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from types import FrameType
 from typing import TYPE_CHECKING, Final, Unpack
 
 from engine.dreaming.arguments import DreamOptions
 from engine.errors import BusyError, InvalidInputError
+from engine.signals import at_end
 
 if TYPE_CHECKING:
     from engine.dreaming.report import DreamReport
@@ -99,14 +98,8 @@ def watch(
 def until_signalled() -> Iterator[End]:
     """An end that SIGINT and SIGTERM set, instead of ending the process."""
     ended = End()
-
-    def end(_number: int, _frame: FrameType | None) -> None:
-        ended.set()
-
-    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield ended
+        with at_end(ended.set):
+            yield ended
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
         ended.close()

@@ -24,6 +24,7 @@ from proofs.forms import Check, FormError, sized, text, uint
 from proofs.hashing import FORMAT, NAMESPACES, SALT_BYTES, commitment
 from proofs.limits import INTEGER_MAX, LABEL_CHARS_MAX, SEQ_MAX
 from proofs.log import leaf_hash
+from proofs.subjects import ID_BYTES
 
 NAME: Final = "memroot-journal"
 VERSION: Final = 1
@@ -31,7 +32,6 @@ VERSION: Final = 1
 EXACT_MAX: Final = (1 << 53) - 1
 """The largest integer that every reader of JSON keeps exactly (RFC 7493)."""
 
-_ID_BYTES: Final = 16
 _HEX: Final = re.compile("(?:[0-9a-f]{2})*")
 _UUID: Final = re.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _DECIMAL: Final = re.compile("[1-9][0-9]{15,18}")
@@ -124,7 +124,7 @@ def read_head(raw: bytes) -> Head:
     )
     last, log, store_id = _fields(
         [events.get("to"), fields.get("log_root"), fields.get("store_id")],
-        (uint(SEQ_MAX), _HASH, sized(_ID_BYTES)),
+        (uint(SEQ_MAX), _HASH, sized(ID_BYTES)),
     )
     hashes = _fields([namespaces.get(name) for name in NAMESPACES], (_HASH,) * len(NAMESPACES))
     head = Head(Identity(store_id, b"", name, fingerprint), Roots(store_id, last + 1, log, tuple(hashes)))
@@ -173,7 +173,7 @@ def _named(value: Detail | Body) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     kind = type(value)
     if kind is bytes:
-        return str(UUID(bytes=value)) if len(value) == _ID_BYTES else value.hex()
+        return str(UUID(bytes=value)) if len(value) == ID_BYTES else value.hex()
     if kind is int:
         return value if value <= EXACT_MAX else str(value)
     return [_plain(item) for item in value] if kind is tuple else value

@@ -13,13 +13,12 @@ from typing import Final
 
 from engine import limits
 from engine.border import integer
-from engine.codec import unpack
 from engine.errors import InvalidInputError
 from engine.exploration.answers import Node, Triple
 from engine.exploration.scope import Scope
 from engine.followers.tags import members
 from engine.model import Direction
-from engine.queries import edges_at, far_end, record_at
+from engine.queries import data_of, edges_at, far_end, record_at, source_in
 from engine.records import AtomRecord, EdgeRecord, read_atom, type_name
 from proofs.leaves import State
 from proofs.sets import Group, tag_identity
@@ -27,8 +26,6 @@ from proofs.sets import Group, tag_identity
 HAS_TAG: Final = "has tag"
 NEXT: Final = "next in source"
 """No edge type has a space in its name."""
-
-ID_BYTES: Final = 16
 
 NEIGHBORS_MAX: Final = 100
 """Most triples of one page."""
@@ -88,22 +85,19 @@ def _of_atom(scope: Scope, record: AtomRecord, way: Direction) -> Iterator[Later
 
 
 def _of_edge(scope: Scope, edge: EdgeRecord, own: str, atom: bytes, other: AtomRecord) -> Triple:
-    data = unpack(edge.data, "edge data") if edge.data else None
-    told = data if isinstance(data, dict) else {}
+    told = data_of(edge)
     exact = told.get("predicate")  # where it is no label (`engine.knowledge`)
     kind = exact if isinstance(exact, str) else type_name(scope.rows, edge.type)
-    name, said = scope.name(other), _source_of(scope, told.get("source"))
+    name, said = scope.name(other), _short_of_live(scope, source_in(told))
     if edge.src == atom:
         return Triple(own, kind, name, "out", scope.short_id(other.id), said)
     return Triple(name, kind, own, "in", scope.short_id(other.id), said)
 
 
-def _source_of(scope: Scope, named: object) -> str | None:
-    """The live atom that a relation's data names (`engine.commands.relate`)."""
-    if not isinstance(named, bytes) or len(named) != ID_BYTES:
-        return None
-    record = read_atom(scope.rows, named)
-    return scope.short_id(named) if record is not None and record.state is State.LIVE else None
+def _short_of_live(scope: Scope, atom: bytes | None) -> str | None:
+    """The short id of an atom, if it is live."""
+    record = None if atom is None else read_atom(scope.rows, atom)
+    return scope.short_id(record.id) if record is not None and record.state is State.LIVE else None
 
 
 def _beside(scope: Scope, record: AtomRecord, own: str, *, after: bool) -> Iterator[Later]:

@@ -4,34 +4,25 @@ from __future__ import annotations
 
 import difflib
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from backends.base import Batch, Reader
+from backends.base import Reader
 from engine.border import show_id
-from engine.errors import InvalidInputError, NotFoundError
-from engine.fold import Overlay, fold
+from engine.errors import InvalidInputError
 from engine.journal import read_header, read_log
 from engine.layout import payload_key
 from engine.notes.history import read_history
-from engine.past import AsOf, atom_record_at, size_at, subject_history
+from engine.past import AsOf, records_after, size_at, subject_history
 from engine.queries import body_of
 from engine.records import AtomRecord, EdgeRecord, read_atom, read_edge, type_name
 from proofs.errors import ProofError
-from proofs.events import AtomDetail, EdgeDetail, Entry, EventKind, TypeDetail
+from proofs.events import AtomDetail, EdgeDetail, EventKind, TypeDetail
 from proofs.leaves import State
 from proofs.note import parse_note
 
 _FIELDS: Final = ("title", "kind", "buckets", "source", "sequence", "provenance", "trust", "created")
-
-
-class _Nothing:
-    """No rows: what a fold from the beginning starts on."""
-
-    def get(self, key: bytes) -> None:
-        """None, for every key."""
-        del key
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +140,11 @@ def diff(rows: Reader, before: int, after: int) -> Diff:
 
 
 def _atom(rows: Reader, atom: bytes, before: int, after: int) -> Iterator[AtomChange]:
-    old, new = _atom_at(rows, atom, before), _atom_at(rows, atom, after)
+    record = read_atom(rows, atom)
+    if record is None:
+        return
+    history = subject_history(rows, record.last_seq)
+    old, new = (read_atom(records_after(history, size), atom) for size in (before, after))
     if new is None:
         return
     was, now = _shown(old), _shown(new)
@@ -180,16 +175,6 @@ def _shown(record: AtomRecord | None) -> bool:
     return record is not None and record.state is State.LIVE
 
 
-def _atom_at(rows: Reader, atom: bytes, size: int) -> AtomRecord | None:
-    record = read_atom(rows, atom)
-    if record is None:
-        return None
-    try:
-        return atom_record_at(rows, record, size)
-    except NotFoundError:
-        return None
-
-
 def _content(rows: Reader, record: AtomRecord) -> str | None:
     """What it said; None where that is destroyed since."""
     if rows.get(payload_key(record.payload_seq)) is None:
@@ -209,7 +194,7 @@ def _edge(rows: Reader, edge: tuple[bytes, bytes, bytes], before: int, after: in
     if record is None:
         return
     history = subject_history(rows, record.last_seq)
-    old, new = (_edge_at(history, edge, size) for size in (before, after))
+    old, new = (read_edge(records_after(history, size), *edge) for size in (before, after))
     was, now = (one is not None and one.state is State.LIVE for one in (old, new))
     if new is None or not (was or now) or (was and now and _held(old) == _held(new)):
         return
@@ -223,14 +208,6 @@ def _edge(rows: Reader, edge: tuple[bytes, bytes, bytes], before: int, after: in
         (weights[0] if was else None, weights[1] if now else None),
         new.tombstoned_reason,
     )
-
-
-def _edge_at(history: Sequence[Entry], edge: tuple[bytes, bytes, bytes], size: int) -> EdgeRecord | None:
-    overlay = Overlay(_Nothing(), Batch())
-    for entry in history:
-        if entry.header.seq < size:
-            fold(entry, overlay)
-    return read_edge(overlay, *edge)
 
 
 def _held(record: EdgeRecord | None) -> tuple[bytes, bytes] | None:

@@ -30,7 +30,7 @@ from engine.history.timelines import (
     timelines_of,
     without,
 )
-from engine.journal import Sources, read_header, read_log
+from engine.journal import REHEARSED, read_header, read_log
 from engine.model import Receipt
 from engine.past import subject_history
 from engine.records import Lookup, type_name
@@ -42,9 +42,6 @@ if TYPE_CHECKING:
 
 SUBJECTS_AT_ONCE: Final = 200
 """So many subjects are taken back in one batch, all or none."""
-
-_SOURCES: Final = Sources(lambda: 0, lambda _: bytes(32))
-"""Neither time nor salts show in a rehearsal."""
 
 _NEVER: Final = {
     EventKind.GENESIS: "the store begins with it",
@@ -224,7 +221,7 @@ def _undo(one: _Chosen) -> Undo | None:
 def _rehearsed(engine: Engine, undos: Sequence[Undo]) -> list[Receipt]:
     store = engine.store
     with translated(), store.view() as rows:
-        tx = Transaction(rows, read_log(rows), store.identity.id_key, _SOURCES, engine.actor)
+        tx = Transaction(rows, read_log(rows), store.identity.id_key, REHEARSED, engine.actor)
         return [undo.decide(tx) for undo in undos]
 
 

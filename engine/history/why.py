@@ -10,12 +10,11 @@ from typing import Final
 from backends.base import Reader
 from engine import limits
 from engine.border import show_id
-from engine.codec import unpack
 from engine.errors import NotFoundError
 from engine.model import Direction
 from engine.past import subject_history
-from engine.queries import edges_at
-from engine.records import AtomRecord, EdgeRecord, read_atom, type_name
+from engine.queries import data_of, edges_at, source_in
+from engine.records import AtomRecord, read_atom, type_name
 from proofs.events import EventKind
 from proofs.leaves import EdgeType, State
 
@@ -103,16 +102,9 @@ def _before(rows: Reader, record: AtomRecord) -> Iterator[tuple[bytes, str]]:
     for edge in islice(edges_at(rows, record.id, Direction.OUT, codes), EDGES_MAX):
         yield edge.dst, type_name(rows, edge.type)
     for edge in islice(edges_at(rows, record.id, Direction.BOTH, ()), EDGES_MAX):
-        named = source_of(edge)
+        named = source_in(data_of(edge))
         if named is not None:
             yield named, f"source of {type_name(rows, edge.type)}"
-
-
-def source_of(edge: EdgeRecord) -> bytes | None:
-    """The atom that a relation's data names as its source (`engine.commands.relate`)."""
-    data = unpack(edge.data, "edge data") if edge.data else None
-    named = data.get("source") if isinstance(data, dict) else None
-    return named if isinstance(named, bytes) and len(named) == len(edge.src) else None
 
 
 def _origin(rows: Reader, record: AtomRecord, hops: int, by: str) -> Origin:
@@ -138,8 +130,7 @@ def _origin(rows: Reader, record: AtomRecord, hops: int, by: str) -> Origin:
 def _newer(rows: Reader, record: AtomRecord) -> Iterator[Newer]:
     codes = [bytes([EdgeType.SUPERSEDES])]
     for edge in islice(edges_at(rows, record.id, Direction.IN, codes), EDGES_MAX):
-        data = unpack(edge.data, "edge data") if edge.data else None
-        reason = data.get("reason") if isinstance(data, dict) else None
+        reason = data_of(edge).get("reason")
         said = reason if isinstance(reason, str) else ""
         yield Newer(show_id(edge.src), edge.created_at, edge.created_by, said)
 

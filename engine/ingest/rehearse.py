@@ -7,14 +7,11 @@ from collections.abc import Iterable, Iterator
 from backends.base import Batch
 from engine.commands import Command, Transaction
 from engine.fold import Overlay
-from engine.journal import Sources, read_log
+from engine.journal import REHEARSED, read_log
 from engine.layout import JOURNAL, PAYLOAD
 from engine.model import Receipt
 from engine.store import Store
 from proofs.events import AtomBody, AtomDetail
-
-_SOURCES = Sources(lambda: 0, lambda _: bytes(32))
-"""Neither the time nor a salt shows in what a rehearsal is for."""
 
 
 class Rehearsal:
@@ -42,7 +39,7 @@ class Rehearsal:
         for command in commands:
             with self._store.backend.snapshot() as snapshot:
                 rows = Overlay(snapshot, self._kept)
-                tx = Transaction(rows, read_log(rows), self._store.identity.id_key, _SOURCES, actor)
+                tx = Transaction(rows, read_log(rows), self._store.identity.id_key, REHEARSED, actor)
                 receipt = command.decide(tx)
                 if tx.entries:
                     self._keep(tx)

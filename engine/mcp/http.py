@@ -6,17 +6,16 @@ sessions, no streams: a POST of one message to /mcp is answered with one JSON va
 
 from __future__ import annotations
 
-import signal
 import socket
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from engine.errors import EngineError, RefusedError
 from engine.mcp.definition import Profile, Tool
 from engine.mcp.lease import Lease
 from engine.mcp.tokens import token_from
+from engine.signals import at_end
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -119,20 +118,6 @@ def _run(app: ASGIApp, listening: socket.socket) -> None:
         limit_concurrency=CONNECTIONS_MAX,
         timeout_graceful_shutdown=END_SECONDS,
     )
-    with _quiet_signals():
+    # The server ends at SIGTERM and SIGINT and then raises them again: that must not count as a failure.
+    with at_end(lambda: None):
         uvicorn.Server(config).run(sockets=[listening])
-
-
-@contextmanager
-def _quiet_signals() -> Iterator[None]:
-    """The server ends at SIGTERM and SIGINT and then raises them again: that must not count as a failure."""
-
-    def nothing(number: int, frame: Any) -> None:
-        del number, frame
-
-    before = {number: signal.signal(number, nothing) for number in (signal.SIGTERM, signal.SIGINT)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

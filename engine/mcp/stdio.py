@@ -5,18 +5,15 @@ from __future__ import annotations
 import json
 import logging
 import os
-import signal
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib import import_module
-from types import FrameType
 from typing import IO, TYPE_CHECKING, Final, cast
 
 from engine.mcp.definition import Profile, Tool
 from engine.mcp.front import first_answer
 from engine.mcp.lease import Lease
 from engine.mcp.wire import Wire
+from engine.signals import at_end
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
@@ -34,8 +31,14 @@ def serve(profile: Profile, lease: Lease, refused: tuple[Tool, ...] = ()) -> Non
     """Serve until the input ends, the client goes, or SIGTERM or SIGINT comes; then release the store."""
     wire, limit = Wire(), _Limit()
     wire.at_end = lambda: limit.set(END_SECONDS)
+
+    def end() -> None:
+        """End the input, and soon after the process, whatever a call is doing."""
+        wire.end()
+        limit.set(SIGNAL_SECONDS)
+
     try:
-        with _ending_by_signals(wire, limit):
+        with at_end(end):
             loading = _Loading()
             line = wire.readline()
             if not line:
@@ -109,18 +112,3 @@ def _serve_by_sdk(profile: Profile, lease: Lease, refused: tuple[Tool, ...], wir
     anyio.run(run)
 
 
-@contextmanager
-def _ending_by_signals(wire: Wire, limit: _Limit) -> Iterator[None]:
-    """SIGTERM and SIGINT end the input, and soon after the process, whatever a call is doing."""
-
-    def end(number: int, frame: FrameType | None) -> None:
-        del number, frame
-        wire.end()
-        limit.set(SIGNAL_SECONDS)
-
-    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGINT)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
