@@ -6,14 +6,13 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext, suppress
-from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeGuard, Unpack
 
 from backends import open_backend
 from backends.base import Backend
-from engine import limits, maintenance
+from engine import maintenance
 from engine.audit.verify import Report, verify
 from engine.border import instance, label, optional_integer, several
 from engine.commands import (
@@ -21,7 +20,7 @@ from engine.commands import (
 )
 from engine.commands.checkpoint import TakeCheckpoint
 from engine.door import translated
-from engine.errors import BatchLimitError, ConflictError
+from engine.errors import ConflictError
 from engine.journal import Sources
 from engine.model import Checkpoint, Receipt
 from engine.replay import Progress, no_progress
@@ -42,9 +41,6 @@ if TYPE_CHECKING:
 
 CHECKPOINT_LOSSES = 3
 """How often the roots are worked out again because the head moved, before the other writers must wait."""
-
-APPLY_CHUNK = 1000
-"""Commands that `apply_many` commits at once: measured, larger ones gain nothing more."""
 
 
 def wall_clock() -> int:
@@ -164,26 +160,9 @@ class Engine(Shorthands):
         Each batch is all or nothing; one too large in bytes is halved. The followers come along every
         few batches, so that nothing is left to catch up at the end.
         """
-        remaining = filter(_is_command, several(commands, "commands"))
-        behind = 0
-        while chunk := list(islice(remaining, APPLY_CHUNK)):
-            for receipt in self._apply_parts(chunk, actor):
-                behind += len(receipt.events)
-                yield receipt
-            if behind >= limits.FOLLOW_EVENTS_MAX // 2:
-                with translated():
-                    self.store.follow(more=True)
-                behind = 0
-        self.catch_up()
-
-    def _apply_parts(self, commands: Sequence[Command], actor: str | None) -> list[Receipt]:
-        try:
-            return self.apply(commands, actor=actor)
-        except BatchLimitError:
-            if len(commands) == 1:
-                raise
-            half = len(commands) // 2
-            return [*self._apply_parts(commands[:half], actor), *self._apply_parts(commands[half:], actor)]
+        wanted = filter(_is_command, several(commands, "commands"))
+        with translated():
+            yield from self.store.commit_many(wanted, actor or self.actor)
 
     def revert(
         self, start: int, stop: int | None = None, *, actor: str | None = None, dry_run: bool = False

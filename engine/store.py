@@ -7,14 +7,17 @@ command ── decide ──▶ events ── append ──▶ journal + records
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from backends.base import Backend, Batch, Guard, Reader, Snapshot
 from backends.errors import BackendInDoubt, GuardFailed
+from engine import limits
 from engine.commands.base import Command, Transaction
 from engine.errors import (
+    BatchLimitError,
     BusyError,
     ConflictError,
     CorruptionError,
@@ -52,6 +55,9 @@ if TYPE_CHECKING:
 
 COMMIT_LOSSES = 3
 """How often a command is decided again because another process moved the head, before that one must wait."""
+
+COMMIT_CHUNK = 1000
+"""Commands that `commit_many` commits at once: measured, larger ones gain nothing more."""
 
 READ_LOSSES = 3
 """How often a read catches up again because the head moved, before the writers must wait."""
@@ -148,6 +154,32 @@ class Store:
                             self.gate.passed(screen)
                         return receipts
             raise BusyError("other processes are writing to this store all the time; try again")
+
+    def commit_many(self, commands: Iterable[Command], actor: str) -> Iterator[Receipt]:
+        """Commit any number of commands, up to `COMMIT_CHUNK` to a batch, yielding receipts once durable.
+
+        Each batch is all or nothing; one too large in bytes is halved. The followers are brought up every
+        few batches and at the end.
+        """
+        remaining = iter(commands)
+        behind = 0
+        while chunk := list(islice(remaining, COMMIT_CHUNK)):
+            for receipt in self._commit_parts(chunk, actor):
+                behind += len(receipt.events)
+                yield receipt
+            if behind >= limits.FOLLOW_EVENTS_MAX // 2:
+                self.follow(more=True)
+                behind = 0
+        self.follow()
+
+    def _commit_parts(self, commands: Sequence[Command], actor: str) -> list[Receipt]:
+        try:
+            return self.commit(commands, actor)
+        except BatchLimitError:
+            if len(commands) == 1:
+                raise
+            half = len(commands) // 2
+            return [*self._commit_parts(commands[:half], actor), *self._commit_parts(commands[half:], actor)]
 
     @contextmanager
     def masked(self) -> Iterator[None]:

@@ -110,5 +110,3 @@ def _serve_by_sdk(profile: Profile, lease: Lease, refused: tuple[Tool, ...], wir
             await server.run(incoming, outgoing, server.create_initialization_options())
 
     anyio.run(run)
-
-

@@ -9,9 +9,9 @@ import pytest
 from backends.memory import MemoryBackend
 from engine import limits
 from engine.commands import Add, Command, Tag
-from engine.engine import APPLY_CHUNK
 from engine.errors import LimitError, NotFoundError
 from engine.journal import read_log
+from engine.store import COMMIT_CHUNK
 from tests.engine.support import BEGIN, backend_of, engine_on, fresh_rows, refuses
 from tests.engine.workloads import commands, id_of
 from tests.support.faults import FaultBackend
@@ -29,7 +29,7 @@ def test_bulk_is_the_same_as_one_by_one() -> None:
 def test_the_followers_come_along(monkeypatch: pytest.MonkeyPatch) -> None:
     """During bulk work followers build large segments only; at the end all is as if followed in one go."""
     monkeypatch.setattr(limits, "FOLLOW_EVENTS_MAX", 200)
-    monkeypatch.setattr("engine.engine.APPLY_CHUNK", 90)
+    monkeypatch.setattr("engine.store.COMMIT_CHUNK", 90)
     monkeypatch.setattr("engine.followers.index.BULK_DOCUMENTS", 512)
     engine = engine_on()
     made = [Add(f"text {number} of many", id=id_of(number), tags=["red"]) for number in range(1500)]
@@ -53,18 +53,18 @@ def test_receipts_come_when_their_batch_is_durable() -> None:
 
     receipts = engine.apply_many(endless())
     first = next(receipts)
-    assert taken == APPLY_CHUNK
+    assert taken == COMMIT_CHUNK
     assert engine.was_kept(first.events[0].seq, first.events[0].event_id)
-    assert read_log(backend).size == 1 + APPLY_CHUNK
+    assert read_log(backend).size == 1 + COMMIT_CHUNK
 
 
 def test_a_command_that_fails_keeps_the_batches_before_it() -> None:
     """A batch with an impossible command is left out whole; those before it stay."""
     engine = engine_on()
-    made: list[Command] = [Add(f"text {number}") for number in range(APPLY_CHUNK + 5)]
+    made: list[Command] = [Add(f"text {number}") for number in range(COMMIT_CHUNK + 5)]
     with pytest.raises(NotFoundError):
         list(engine.apply_many([*made, Tag(id_of(99), ["red"])]))
-    assert read_log(backend_of(engine)).size == 1 + APPLY_CHUNK
+    assert read_log(backend_of(engine)).size == 1 + COMMIT_CHUNK
 
 
 def test_a_batch_too_large_in_bytes_is_halved(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,11 +13,11 @@ from tests.support.leveldb import LEVELDB
 
 CHILD = """
 import sys
-import engine.engine
+import engine.store
 from engine import Engine
 from tests.ingest.folder import fixed_clock, salt
 
-engine.engine.APPLY_CHUNK = 5
+engine.store.COMMIT_CHUNK = 5
 with Engine.open(sys.argv[1], clock=fixed_clock, salts=salt) as memory:
     memory.ingest([sys.argv[2]], progress=lambda so_far: print(so_far.files, flush=True))
     print("done", flush=True)
