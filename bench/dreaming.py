@@ -30,12 +30,12 @@ from bench.retrieval.ours import asking, open_store, opened
 from bench.retrieval.sets import BUILT_IN, Question, QuestionSet, sets_of
 from bench.retrieval.table import markdown
 from engine import Engine
-from engine.dreaming.config import DreamConfig
-from engine.dreaming.pages import Page, tokens_of_name
-from engine.entities import ENTITY
-from engine.model import Atom, Direction
-from engine.retrieval.config import RecallConfig
-from engine.text.categories import Category
+from engine.base.model import Atom, Direction
+from engine.knowledge.dreaming.config import DreamConfig
+from engine.knowledge.dreaming.pages import Page, tokens_of_name
+from engine.language.categories import Category
+from engine.ledger.entities import ENTITY
+from engine.query.recall.config import RecallConfig
 from proofs.events import EventKind
 from proofs.leaves import State
 from proofs.sets import tag_identity

@@ -27,11 +27,11 @@ from engine import Engine
 from engine.commands import Link
 from engine.followers.base import Cursor, encode_cursor
 from engine.followers.log import LogFollower
-from engine.journal import read_log
-from engine.layout import cursor_key, journal_key
-from engine.pages import PagedTree
-from engine.proving.log_paths import LogPaths
-from engine.proving.trees import open_tree
+from engine.ledger.journal import read_log
+from engine.ledger.layout import cursor_key, journal_key
+from engine.ledger.pages import PagedTree
+from engine.trust.proving.log_paths import LogPaths
+from engine.trust.proving.trees import open_tree
 from proofs import claims as kinds
 from proofs.claims import Claim
 from proofs.events import Entry, EventKind, GenesisBody, GenesisDetail, Header

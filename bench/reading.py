@@ -27,7 +27,7 @@ from bench.retrieval.sets import LOCOMO, read_set
 from bench.rivals import Fts
 from bench.writing import warm_up
 from engine import Engine
-from engine.retrieval.config import RecallConfig
+from engine.query.recall.config import RecallConfig
 
 LIMIT = 10
 
@@ -150,7 +150,7 @@ def _locomo(job: Job, system: System) -> Result:
 
 def disk(job: Job) -> Result:
     """The files' bytes of ours, and the keys' and values' bytes of each family of rows."""
-    from engine.layout import family_of
+    from engine.ledger.layout import family_of
 
     families: dict[str, int] = {}
     with Engine.open(job.store, create=False) as engine, engine.store.backend.snapshot() as rows:

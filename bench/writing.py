@@ -24,9 +24,9 @@ from bench.data import Text
 from bench.job import Job, Result, Untimed, percentile, resident, timed
 from bench.rivals import Fts
 from engine import Add, Engine
-from engine.ingest.documents import Document, Found, Piece
-from engine.ingest.read import read_file
-from engine.ingest.walk import find_files
+from engine.transfer.ingest.documents import Document, Found, Piece
+from engine.transfer.ingest.read import read_file
+from engine.transfer.ingest.walk import find_files
 
 T = TypeVar("T")
 

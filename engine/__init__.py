@@ -8,7 +8,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from engine.audit.verify import Report, verify
+    from engine.base.errors import EngineError
+    from engine.base.model import Atom, Checkpoint, Direction, Edge, Receipt
+    from engine.base.version import __version__
     from engine.commands import (
         Add,
         Link,
@@ -25,85 +27,83 @@ if TYPE_CHECKING:
         Unrelate,
         Untag,
     )
-    from engine.dreaming.config import DreamConfig
-    from engine.dreaming.report import DreamReport
     from engine.engine import Engine
-    from engine.erasing.receipt import Erasure
-    from engine.errors import EngineError
-    from engine.exploration.actions import Action, Verb
-    from engine.exploration.explorer import Explorer
-    from engine.exploration.policy import LanguagePolicy, Policy
-    from engine.exploration.result import Exploration
-    from engine.graph import Follow, Form
-    from engine.ingest.run import IngestReport
-    from engine.maintenance import copy
-    from engine.mirror.report import MirrorCheck, MirrorReport
-    from engine.model import Atom, Checkpoint, Direction, Edge, Receipt
+    from engine.erase.receipt import Erasure
+    from engine.knowledge.dreaming.config import DreamConfig
+    from engine.knowledge.dreaming.report import DreamReport
+    from engine.language.categories import Category
     from engine.named.listing import memories
-    from engine.notes.issue import CheckpointNote
-    from engine.retrieval.answer import Bridge, Hit, Level, Recall, Role
-    from engine.retrieval.bm25 import Bm25Config
-    from engine.retrieval.bright import BrightGraph, BrightNode, Relation
-    from engine.retrieval.config import Protocol, RecallConfig, Signals
-    from engine.retrieval.duplicates import Duplicate, DuplicateGroup
-    from engine.retrieval.filters import Filters
-    from engine.retrieval.inflate import Context
-    from engine.retrieval.windows import Window
+    from engine.query.context.inflate import Context
+    from engine.query.context.windows import Window
+    from engine.query.duplicates import Duplicate, DuplicateGroup
+    from engine.query.explore.actions import Action, Verb
+    from engine.query.explore.explorer import Explorer
+    from engine.query.explore.policy import LanguagePolicy, Policy
+    from engine.query.explore.result import Exploration
+    from engine.query.filters import Filters
+    from engine.query.graph.bright import BrightGraph, BrightNode, Relation
+    from engine.query.graph.find import Follow, Form
+    from engine.query.recall.answer import Bridge, Hit, Level, Recall, Role
+    from engine.query.recall.config import Protocol, RecallConfig, Signals
+    from engine.query.recall.signals.bm25 import Bm25Config
     from engine.secrets.policy import SecretsPolicy
-    from engine.text.categories import Category
-    from engine.version import __version__
+    from engine.store.maintenance import copy
+    from engine.transfer.ingest.run import IngestReport
+    from engine.transfer.mirror.report import MirrorCheck, MirrorReport
+    from engine.trust.audit.verify import Report, verify
+    from engine.trust.notes.issue import CheckpointNote
     from proofs.leaves import EdgeType, State
 
 _MODULES = {
-    "Action": "engine.exploration.actions",
+    "Action": "engine.query.explore.actions",
     "Add": "engine.commands",
-    "Atom": "engine.model",
-    "Bm25Config": "engine.retrieval.bm25",
-    "Bridge": "engine.retrieval.answer",
-    "BrightGraph": "engine.retrieval.bright",
-    "BrightNode": "engine.retrieval.bright",
-    "Category": "engine.text.categories",
-    "Checkpoint": "engine.model",
-    "CheckpointNote": "engine.notes.issue",
-    "Context": "engine.retrieval.inflate",
-    "Direction": "engine.model",
-    "DreamConfig": "engine.dreaming.config",
-    "DreamReport": "engine.dreaming.report",
-    "Duplicate": "engine.retrieval.duplicates",
-    "DuplicateGroup": "engine.retrieval.duplicates",
-    "Edge": "engine.model",
+    "Atom": "engine.base.model",
+    "Bm25Config": "engine.query.recall.signals.bm25",
+    "Bridge": "engine.query.recall.answer",
+    "BrightGraph": "engine.query.graph.bright",
+    "BrightNode": "engine.query.graph.bright",
+    "Category": "engine.language.categories",
+    "Checkpoint": "engine.base.model",
+    "CheckpointNote": "engine.trust.notes.issue",
+    "Context": "engine.query.context.inflate",
+    "Direction": "engine.base.model",
+    "DreamConfig": "engine.knowledge.dreaming.config",
+    "DreamReport": "engine.knowledge.dreaming.report",
+    "Duplicate": "engine.query.duplicates",
+    "DuplicateGroup": "engine.query.duplicates",
+    "Edge": "engine.base.model",
     "EdgeType": "proofs.leaves",
     "Engine": "engine.engine",
-    "EngineError": "engine.errors",
-    "Erasure": "engine.erasing.receipt",
-    "Exploration": "engine.exploration.result",
-    "Explorer": "engine.exploration.explorer",
-    "Filters": "engine.retrieval.filters",
-    "Follow": "engine.graph",
-    "Form": "engine.graph",
-    "Hit": "engine.retrieval.answer",
-    "IngestReport": "engine.ingest.run",
-    "LanguagePolicy": "engine.exploration.policy",
-    "Level": "engine.retrieval.answer",
+    "EngineError": "engine.base.errors",
+    "Erasure": "engine.erase.receipt",
+    "Exploration": "engine.query.explore.result",
+    "Explorer": "engine.query.explore.explorer",
+    "Filters": "engine.query.filters",
+    "Follow": "engine.query.graph.find",
+    "Form": "engine.query.graph.find",
+    "Hit": "engine.query.recall.answer",
+    "IngestReport": "engine.transfer.ingest.run",
+    "LanguagePolicy": "engine.query.explore.policy",
+    "Level": "engine.query.recall.answer",
     "Link": "engine.commands",
     "Merge": "engine.commands",
-    "MirrorCheck": "engine.mirror.report",
-    "MirrorReport": "engine.mirror.report",
-    "Policy": "engine.exploration.policy",
-    "Protocol": "engine.retrieval.config",
-    "Recall": "engine.retrieval.answer",
-    "RecallConfig": "engine.retrieval.config",
-    "Receipt": "engine.model",
+    "MirrorCheck": "engine.transfer.mirror.report",
+    "MirrorReport": "engine.transfer.mirror.report",
+    "Policy": "engine.query.explore.policy",
+    "Protocol": "engine.query.recall.config",
+    "Recall": "engine.query.recall.answer",
+    "RecallConfig": "engine.query.recall.config",
+    "Receipt": "engine.base.model",
     "RegisterType": "engine.commands",
     "Relate": "engine.commands",
-    "Relation": "engine.retrieval.bright",
-    "Report": "engine.audit.verify",
+    "Relation": "engine.query.graph.bright",
+    "Report": "engine.trust.audit.verify",
     "Revise": "engine.commands",
     "Revive": "engine.commands",
     "Supersede": "engine.commands",
-    "Role": "engine.retrieval.answer",
+    "Role": "engine.query.recall.answer",
     "SecretsPolicy": "engine.secrets.policy",
-    "Signals": "engine.retrieval.config",
+    "Signals": "engine.query.recall.config",
     "State": "proofs.leaves",
     "Tag": "engine.commands",
     "Tombstone": "engine.commands",
@@ -111,12 +111,12 @@ _MODULES = {
     "Unmerge": "engine.commands",
     "Unrelate": "engine.commands",
     "Untag": "engine.commands",
-    "Verb": "engine.exploration.actions",
-    "Window": "engine.retrieval.windows",
-    "__version__": "engine.version",
-    "copy": "engine.maintenance",
+    "Verb": "engine.query.explore.actions",
+    "Window": "engine.query.context.windows",
+    "__version__": "engine.base.version",
+    "copy": "engine.store.maintenance",
     "memories": "engine.named.listing",
-    "verify": "engine.audit.verify",
+    "verify": "engine.trust.audit.verify",
 }
 
 __all__ = [

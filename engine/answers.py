@@ -7,26 +7,26 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
-from engine.border import instance
-from engine.door import translated
-from engine.exploration.form import Form
-from engine.past import AsOf
-from engine.queries import records_of, resolve_id
-from engine.retrieval.answer import Recall
-from engine.retrieval.config import RecallConfig
-from engine.retrieval.duplicates import DuplicateGroup, duplicates
-from engine.retrieval.filters import NO_FILTERS, Filters
-from engine.retrieval.places import PlacesCache
-from engine.store import Store
+from engine.base.error_translation import translated
+from engine.base.validation import instance
+from engine.ledger.queries import records_of, resolve_id
+from engine.query.duplicates import DuplicateGroup, duplicates
+from engine.query.explore.form import Form
+from engine.query.filters import NO_FILTERS, Filters
+from engine.query.places import PlacesCache
+from engine.query.recall.answer import Recall
+from engine.query.recall.config import RecallConfig
+from engine.store.past import AsOf
+from engine.store.store import Store
 
 if TYPE_CHECKING:
-    from engine.exploration.explorer import Explorer
-    from engine.exploration.policy import Policy
-    from engine.exploration.result import Exploration
-    from engine.exploration.state import Step
+    from engine.query.context.inflate import Context
+    from engine.query.explore.explorer import Explorer
+    from engine.query.explore.policy import Policy
+    from engine.query.explore.result import Exploration
+    from engine.query.explore.state import Step
+    from engine.query.graph.bright import BrightGraph, BrightNode
     from engine.reading import Reading
-    from engine.retrieval.bright import BrightGraph, BrightNode
-    from engine.retrieval.inflate import Context
 
 
 class Answers(ABC):
@@ -63,7 +63,7 @@ class Answers(ABC):
             explain: Say what each signal added, and what was nearly a hit.
             as_of: Ask the memory as it was then.
         """
-        from engine.retrieval.recall import recall  # the whole protocol: not for every program
+        from engine.query.recall.recall import recall  # the whole protocol: not for every program
 
         instance(filters, Filters, "filters")
         if as_of is not None:
@@ -102,9 +102,9 @@ class Answers(ABC):
         Raises:
             InvalidInputError: the budget is too small, or the query has nothing to search for.
         """
-        from engine.retrieval.inflate import checked_budget, hits_wanted
-        from engine.retrieval.neighbours import inflated
-        from engine.retrieval.recall import recall  # the whole protocol: not for every program
+        from engine.query.context.inflate import checked_budget, hits_wanted
+        from engine.query.context.neighbours import inflated
+        from engine.query.recall.recall import recall  # the whole protocol: not for every program
 
         instance(filters, Filters, "filters")
         limit = hits_wanted(checked_budget(budget))
@@ -138,8 +138,8 @@ class Answers(ABC):
         Raises:
             NotFoundError: it was never recorded.
         """
-        from engine.retrieval.filters import marked
-        from engine.retrieval.retired import Retired
+        from engine.query.filters import marked
+        from engine.query.recall.retired import Retired
 
         store = self.store
         with translated(), store.view(store.tags, store.index) as rows:
@@ -164,8 +164,8 @@ class Answers(ABC):
         self, query: str, *, limit: int = 10, filters: Filters = NO_FILTERS, as_of: AsOf | None = None
     ) -> BrightGraph:
         """As `bright_nodes`, and what the lit atoms have to do with one another: at most 200 relations."""
-        from engine.retrieval.bright import checked_limit, graph_of
-        from engine.retrieval.recall import recall
+        from engine.query.graph.bright import checked_limit, graph_of
+        from engine.query.recall.recall import recall
 
         instance(filters, Filters, "filters")
         most = checked_limit(limit)
@@ -181,7 +181,7 @@ class Answers(ABC):
 
     def explorer(self, *, form: Form | str = Form.TEXT, spent: int = 0) -> Explorer:
         """A way through this memory by small steps, each with what it costs: `engine.Explorer`."""
-        from engine.exploration.explorer import Explorer
+        from engine.query.explore.explorer import Explorer
 
         return Explorer(self, form=form, spent=spent)
 
@@ -210,7 +210,7 @@ class Answers(ABC):
         Raises:
             InvalidInputError: a bound is out of range, or the query has nothing to search for.
         """
-        from engine.exploration.loop import explore
+        from engine.query.explore.loop import explore
 
         if as_of is not None:
             with self.as_of(as_of) as past:

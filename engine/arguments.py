@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TypedDict
 
-from engine.ingest.run import IngestProgress
+from engine.transfer.ingest.run import IngestProgress
 
 
 class AtomFields(TypedDict, total=False):
@@ -40,7 +40,7 @@ class AddFields(AtomFields, total=False):
 
 
 class EraseOptions(TypedDict, total=False):
-    """What `Engine.erase` takes beside id and reason; see `engine.erasing.run.erase`."""
+    """What `Engine.erase` takes beside id and reason; see `engine.erase.run.erase`."""
 
     remember: bool
     probe: bool
@@ -49,7 +49,7 @@ class EraseOptions(TypedDict, total=False):
 
 
 class IngestOptions(TypedDict, total=False):
-    """What `Engine.ingest` takes beside the paths; see `engine.ingest.run.ingest`."""
+    """What `Engine.ingest` takes beside the paths; see `engine.transfer.ingest.run.ingest`."""
 
     name: str | None
     root: str | Path | None

@@ -12,31 +12,31 @@ from typing import TYPE_CHECKING, Any, Self, TypeGuard, Unpack
 
 from backends import open_backend
 from backends.base import Backend
-from engine import maintenance
-from engine.audit.verify import Report, verify
-from engine.border import instance, label, optional_integer, several
+from engine.base.error_translation import translated
+from engine.base.errors import ConflictError
+from engine.base.model import Checkpoint, Receipt
+from engine.base.validation import instance, label, optional_integer, several
 from engine.commands import (
     Command,
 )
 from engine.commands.checkpoint import TakeCheckpoint
-from engine.door import translated
-from engine.errors import ConflictError
-from engine.journal import Sources
-from engine.model import Checkpoint, Receipt
-from engine.replay import Progress, no_progress
-from engine.retrieval.config import RecallConfig
+from engine.ledger.journal import Sources
+from engine.query.recall.config import RecallConfig
 from engine.shorthands import Shorthands
-from engine.store import Store
+from engine.store import maintenance
+from engine.store.replay import Progress, no_progress
+from engine.store.store import Store
+from engine.trust.audit.verify import Report, verify
 
 if TYPE_CHECKING:
     from engine.arguments import EraseOptions, IngestOptions
-    from engine.dreaming.arguments import DreamOptions
-    from engine.dreaming.report import DreamReport
-    from engine.erasing.receipt import Erasure
-    from engine.history.revert import Undone
-    from engine.ingest.run import IngestReport
-    from engine.notes.issue import CheckpointNote
+    from engine.erase.receipt import Erasure
+    from engine.knowledge.dreaming.arguments import DreamOptions
+    from engine.knowledge.dreaming.report import DreamReport
+    from engine.query.history.revert import Undone
     from engine.secrets.policy import SecretsPolicy
+    from engine.transfer.ingest.run import IngestReport
+    from engine.trust.notes.issue import CheckpointNote
     from proofs.note import Checkpoint as NotedCheckpoint
 
 CHECKPOINT_LOSSES = 3
@@ -87,7 +87,7 @@ class Engine(Shorthands):
         with translated():
             super().__init__(Store(backend, Sources(clock, salts)), config or RecallConfig())
         if secrets is not None:
-            from engine.secrets.gate import Gate
+            from engine.secrets.filter import Gate
             from engine.secrets.policy import policy_of
 
             self.store.gate = Gate(policy_of(secrets, "secrets"))
@@ -109,7 +109,7 @@ class Engine(Shorthands):
         """
         instance(url, str, "url")
         if memory is not None:
-            from engine.named.places import memory_url
+            from engine.store.named_places import memory_url
 
             url = memory_url(url, memory)
         with translated():
@@ -168,7 +168,7 @@ class Engine(Shorthands):
         self, start: int, stop: int | None = None, *, actor: str | None = None, dry_run: bool = False
     ) -> list[Undone]:
         """Take back the events from `start` up to (not with) `stop`, of one actor if that is said."""
-        from engine.history.revert import revert
+        from engine.query.history.revert import revert
 
         return revert(self, start, stop, actor=actor, dry_run=dry_run)
 
@@ -177,12 +177,12 @@ class Engine(Shorthands):
 
         Args:
             paths: Markdown, text and JSON-lines files, and folders of them.
-            options: Those of `engine.ingest.run.ingest`.
+            options: Those of `engine.transfer.ingest.run.ingest`.
 
         Raises:
             NotFoundError: a path is not there; nothing was written.
         """
-        from engine.ingest.run import ingest  # parsers of Markdown and YAML: not for every program
+        from engine.transfer.ingest.run import ingest  # parsers of Markdown and YAML: not for every program
 
         with translated():
             return ingest(self, paths, **options)
@@ -193,9 +193,9 @@ class Engine(Shorthands):
         Adds only, and nothing that somebody took away; a second run over the same memory adds nothing.
 
         Args:
-            options: `engine.dreaming.arguments.DreamOptions`; without any, all there is to do is done.
+            options: `DreamOptions`; without any, all there is to do is done.
         """
-        from engine.dreaming.cycle import dream
+        from engine.knowledge.dreaming.cycle import dream
 
         return dream(self, **options)
 
@@ -221,7 +221,7 @@ class Engine(Shorthands):
             RefusedError: the key may not sign for this store.
             CorruptionError: the headers in the backend are not those that were written.
         """
-        from engine.notes.issue import issue  # files and keys: not for every program
+        from engine.trust.notes.issue import issue  # files and keys: not for every program
 
         with translated():
             return issue(self.store, self._checkpoint, key=key, known=known)
@@ -245,12 +245,12 @@ class Engine(Shorthands):
         Args:
             id: The atom.
             reason: Why; it stays, so it must not say what.
-            options: Those of `engine.erasing.run.erase`.
+            options: Those of `engine.erase.run.erase`.
 
         Raises:
             BusyError: a snapshot was kept open, so old bytes may be left in the files; erase it again.
         """
-        from engine.erasing.run import erase
+        from engine.erase.run import erase
 
         return erase(self, id, reason, **options)
 

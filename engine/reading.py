@@ -8,31 +8,31 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine import limits
 from engine.answers import Answers
-from engine.border import atom_id, choice, instance, integer, several, show_id
+from engine.base import limits
+from engine.base.error_translation import translated
+from engine.base.errors import NotFoundError
+from engine.base.model import Atom, Checkpoint, Direction, Edge, HistoryItem
+from engine.base.validation import atom_id, choice, instance, integer, several, show_id
 from engine.commands.edges import TypeName, known_type
-from engine.door import translated
-from engine.errors import NotFoundError
 from engine.followers.tags import LIVE, members, values
-from engine.graph import Follow, Form, Found, find
-from engine.journal import read_entries, read_entry, read_log
-from engine.model import Atom, Checkpoint, Direction, Edge, HistoryItem
-from engine.past import AsOf, atom_record_at, history_item, past_store, size_at, subject_history
-from engine.queries import atom_of, edge_of, edges_at, resolve_id
-from engine.records import read_atom, read_edge
-from engine.replay import Progress, no_progress
-from engine.retrieval.filters import NO_FILTERS, Filters
-from engine.status import Status, status
+from engine.ledger.journal import read_entries, read_entry, read_log
+from engine.ledger.queries import atom_of, edge_of, edges_at, resolve_id
+from engine.ledger.records import read_atom, read_edge
+from engine.query.filters import NO_FILTERS, Filters
+from engine.query.graph.find import Follow, Form, Found, find
+from engine.store.past import AsOf, atom_record_at, history_item, past_store, size_at, subject_history
+from engine.store.replay import Progress, no_progress
+from engine.store.status import Status, status
 from proofs.basis import LogHead
 from proofs.claims import Claim
 from proofs.sets import Group
 
 if TYPE_CHECKING:
-    from engine.history.diff import Diff
-    from engine.history.why import Origin
-    from engine.mirror.report import MirrorCheck, MirrorReport
-    from engine.proving.prover import Proof
+    from engine.query.history.diff import Diff
+    from engine.query.history.why import Origin
+    from engine.transfer.mirror.report import MirrorCheck, MirrorReport
+    from engine.trust.proving.prover import Proof
 
 
 class Reading(Answers):
@@ -168,14 +168,14 @@ class Reading(Answers):
             NotFoundError: the journal does not reach so far.
             InvalidInputError: they are the wrong way round.
         """
-        from engine.history.diff import diff, sizes
+        from engine.query.history.diff import diff, sizes
 
         with translated(), self.store.view() as rows:
             return diff(rows, *sizes(rows, before, after))
 
     def why(self, id: str) -> tuple[Origin, ...]:  # noqa: A002
         """Where an atom comes from, and what it was derived from: at most 100 atoms."""
-        from engine.history.why import why
+        from engine.query.history.why import why
 
         with translated(), self.store.view() as rows:
             return why(rows, atom_id(id))
@@ -220,7 +220,7 @@ class Reading(Answers):
             RefusedError: a claim does not hold, or the checkpoint is not of this store's log.
             NotFoundError: a claim is about what was never recorded.
         """
-        from engine.proving.ask import prove
+        from engine.trust.proving.ask import prove
 
         return prove(self, claims, as_of, checkpoint)
 
@@ -243,7 +243,7 @@ class Reading(Answers):
         Raises:
             RefusedError: the folder is or could be anybody else's; nothing was written.
         """
-        from engine.mirror.sync import mirror
+        from engine.transfer.mirror.sync import mirror
 
         with translated():
             return mirror(self.store, folder, style=style, dry_run=dry_run, progress=progress)
@@ -254,21 +254,21 @@ class Reading(Answers):
         Raises:
             NotFoundError: there is no mirror.
         """
-        from engine.mirror.check import check
+        from engine.transfer.mirror.check import check
 
         with translated():
             return check(self.store, folder, progress)
 
     def export(self, write: Callable[[bytes], object], *, progress: Progress = no_progress) -> Checkpoint:
-        """Write the journal as JSON Lines, all of it as of one head (`engine.exchange.journal_export`)."""
-        from engine.exchange.journal_export import export_store
+        """Write the journal as JSON Lines, all of it as of one head (`engine.transfer.journal_export`)."""
+        from engine.transfer.journal_export import export_store
 
         with translated():
             return export_store(self.store, write, progress)
 
     def backup(self, path: str | Path, *, progress: Progress = no_progress) -> Checkpoint:
-        """Write the journal to a file, in the place of an earlier backup (`engine.exchange.backup`)."""
-        from engine.exchange.backup import backup
+        """Write the journal to a file, in the place of an earlier backup (`engine.transfer.backup`)."""
+        from engine.transfer.backup import backup
 
         with translated():
             return backup(self.store, path, progress)

@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Unpack
 
+from engine.base.model import Receipt
 from engine.commands import (
     Add,
     Command,
@@ -24,7 +25,6 @@ from engine.commands import (
     Untag,
 )
 from engine.commands.edges import TypeName
-from engine.model import Receipt
 from engine.reading import Reading
 
 if TYPE_CHECKING:

@@ -135,7 +135,7 @@ class EdgeBody(NamedTuple):
 
 
 class CheckpointBody(NamedTuple):
-    """The roots of the namespaces, in the order of `engine.layout.NAMESPACES`."""
+    """The roots of the namespaces, in the order of `engine.ledger.layout.NAMESPACES`."""
 
     roots: tuple[bytes, ...]
 

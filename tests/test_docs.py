@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 import typer
 
-from engine import limits
+from engine.base import limits
+from engine.base.version import __version__
 from engine.cli.tree import COMMANDS
-from engine.version import __version__
 from tests.support.pages import (
     DOCS,
     PAGES,
@@ -111,7 +111,7 @@ def test_every_link_leads_somewhere(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=relative)
 def test_all_code_that_a_page_names_is_there(page: Path) -> None:
-    """A code span such as `engine/store.py` or `engine/store.py::Store.commit` names what exists."""
+    """A code span such as `engine/store/store.py::Store.commit` names what exists."""
     missing = []
     for line, token in spans(page, "code_inline"):
         if not re.fullmatch(r"\w[\w/]*/\w+\.py(::[\w.]+)?", token.content):
@@ -151,7 +151,7 @@ LIMITS = {
 
 
 def test_the_limits_in_the_readme_are_the_real_ones() -> None:
-    """Every row of README's table of limits has the numbers of `engine.limits`."""
+    """Every row of README's table of limits has the numbers of `engine.base.limits`."""
     text = (ROOT / "README.md").read_text(encoding="utf-8").partition("<!-- limits -->")[2]
     rows = [line.split("|") for line in text.strip().partition("\n\n")[0].splitlines()[2:]]
     found = {

@@ -108,7 +108,7 @@ def test_every_module_keeps_to_its_side(package: str) -> None:
 
 
 FAULTY = {
-    "backend importing the engine": ("backends/x.py", "from engine.errors import EngineError"),
+    "backend importing the engine": ("backends/x.py", "from engine.base.errors import EngineError"),
     "backend importing proofs": ("backends/x.py", "import proofs.log"),
     "proof importing the engine": ("proofs/x.py", "def f():\n    import engine"),
     "proof importing a backend": ("proofs/x.py", "from backends import base"),

@@ -6,13 +6,13 @@ import re
 
 import pytest
 
-from engine import errors, limits
+from engine.base import errors, limits, make_unicode14_table
 from engine.cli.helping import EXIT_CODES
 from engine.followers import columns
-from engine.layout import COUNTERS, CURSOR, DREAM, ERASING, FAMILIES, LOG
-from engine.records import FIRST_TYPE_CODE, AtomRecord, EdgeRecord
-from engine.store import projections
-from engine.text import analyzer, identifiers, labels, make_unicode14_table, simhash, words
+from engine.ledger.layout import COUNTERS, CURSOR, DREAM, ERASING, FAMILIES, LOG
+from engine.ledger.records import FIRST_TYPE_CODE, AtomRecord, EdgeRecord
+from engine.store.store import projections
+from engine.text import analyzer, identifiers, labels, simhash, words
 from proofs import claims, hashing, segments, sets
 from proofs import words as claim_words
 from proofs.codec import BODIES, DETAILS, HEADER_FIELDS
@@ -62,7 +62,7 @@ def test_sections_stand_in_their_order() -> None:
 
 
 def test_every_limit_is_listed_with_its_value() -> None:
-    """The limits table has every public constant of `engine.limits` with its value, and no other row."""
+    """The limits table has every public constant of `engine.base.limits` with its value, and no other row."""
     listed = {name: number(value) for name, value, _, _ in table("limits")}
     constants = {name: value for name, value in vars(limits).items() if name.isupper() and name[0] != "_"}
     assert listed == constants
@@ -77,7 +77,7 @@ def test_every_limit_names_an_error_there_is() -> None:
 
 
 def test_limits_inside_other_tables_are_the_constants() -> None:
-    """The bounds that the tables of header and atom repeat are those of `engine.limits`."""
+    """The bounds that the tables of header and atom repeat are those of `engine.base.limits`."""
     bounds = {row[1]: row[2] for row in (*table("atom body"), *table("header"))}
     expected = {
         "content": limits.CONTENT_BYTES_MAX,
@@ -101,7 +101,7 @@ def test_limits_inside_other_tables_are_the_constants() -> None:
 
 
 def test_every_family_of_keys_is_listed() -> None:
-    """The table of keys has the families of `engine.layout` with their prefixes, and no other row."""
+    """The table of keys has the families of `engine.ledger.layout` with their prefixes, and no other row."""
     listed = {name: prefix.encode() for name, prefix, *_ in table("families")}
     assert listed == FAMILIES
 

@@ -25,7 +25,7 @@ from bench.__main__ import heading
 from bench.exploration.asking import judged
 from bench.exploration.table import section
 from bench.retrieval.sets import BUILT_IN, sets_of
-from engine.errors import EngineError
+from engine.base.errors import EngineError
 
 
 def main() -> None:

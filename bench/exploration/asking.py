@@ -17,17 +17,17 @@ from pathlib import Path as Folder
 from bench.exploration.curves import Path, Point, path_of
 from bench.retrieval.judge import loaded
 from bench.retrieval.sets import QuestionSet
+from engine.base.errors import InvalidInputError
 from engine.engine import Engine
-from engine.errors import InvalidInputError
-from engine.exploration.actions import Action, Verb
-from engine.exploration.answers import Expanded, Hints, Neighbors, Peek
-from engine.exploration.gathering import Gathered
-from engine.exploration.loop import STEPS_MAX, explore
-from engine.exploration.policy import Policy
-from engine.exploration.result import Exploration
-from engine.exploration.state import State
-from engine.exploration.walker import Walker, WalkerConfig
-from engine.retrieval.budget import tokens_of
+from engine.query.budget import tokens_of
+from engine.query.explore.actions import Action, Verb
+from engine.query.explore.answers import Expanded, Hints, Neighbors, Peek
+from engine.query.explore.gathering import Gathered
+from engine.query.explore.loop import STEPS_MAX, explore
+from engine.query.explore.policy import Policy
+from engine.query.explore.result import Exploration
+from engine.query.explore.state import State
+from engine.query.explore.walker import Walker, WalkerConfig
 
 ATOMS = 20
 """Whole atoms that a question is compared with, so that dear explorations have something beside them."""

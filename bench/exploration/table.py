@@ -14,7 +14,7 @@ from bench.exploration.curves import Gain, Path, gain, means
 from bench.job import percentile
 from bench.retrieval.measures import mean
 from bench.retrieval.table import markdown, milliseconds
-from engine.exploration.loop import FULL_ATOMS, STEPS_MAX
+from engine.query.explore.loop import FULL_ATOMS, STEPS_MAX
 
 SHOWN = (1, 2, 3, 4, 5, 7, 10, 15, 20)
 """Whole atoms whose means are printed."""

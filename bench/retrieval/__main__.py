@@ -31,8 +31,8 @@ from bench.retrieval.ours import configured, memroot, plain
 from bench.retrieval.rivals import BM25S, FTS, System, lexical
 from bench.retrieval.sets import BUILT_IN, sets_of
 from bench.retrieval.table import section
-from engine.errors import EngineError
-from engine.retrieval.config import RecallConfig
+from engine.base.errors import EngineError
+from engine.query.recall.config import RecallConfig
 
 HITS = 20
 QUICK_QUESTIONS = 100

@@ -21,11 +21,11 @@ from typing import Final, NamedTuple
 from bench.data import unpack_garden
 from bench.retrieval.ours import open_store
 from bench.retrieval.sets import Document, Memory, Question, QuestionSet
-from engine.border import atom_id, show_id
-from engine.ingest.documents import Link
-from engine.ingest.links import Targets
-from engine.model import Atom
+from engine.base.model import Atom
+from engine.base.validation import atom_id, show_id
 from engine.text.words import STOP_WORDS
+from engine.transfer.ingest.documents import Link
+from engine.transfer.ingest.links import Targets
 from proofs.events import EventKind
 from proofs.leaves import State
 

@@ -21,8 +21,8 @@ from bench.retrieval.judge import WARM_UP
 from bench.retrieval.ours import CLOCK_US, asking, opened
 from bench.retrieval.table import markdown, milliseconds
 from bench.writing import as_add
-from engine.retrieval.config import RecallConfig
-from engine.text.nlp.question import analyze_question
+from engine.language.question import analyze_question
+from engine.query.recall.config import RecallConfig
 
 QUESTIONS = 300
 PARTS_QUESTIONS = 100

@@ -18,8 +18,8 @@ from typing import Any, Final
 
 from bench.retrieval.rivals import Ask, Loaded, System
 from engine import Engine
-from engine.errors import InvalidInputError
-from engine.retrieval.config import RecallConfig
+from engine.base.errors import InvalidInputError
+from engine.query.recall.config import RecallConfig
 
 CLOCK_US: Final = 1_767_225_600_000_000
 """2026-01-01T00:00:00Z, in µs: after everything in the shared data."""

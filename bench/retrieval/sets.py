@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from bench.data import SHARED
-from engine.errors import InvalidInputError
+from engine.base.errors import InvalidInputError
 
 CORPUS: Final = "corpus.jsonl"
 QUERIES: Final = "queries.jsonl"

@@ -19,8 +19,8 @@ from bench.retrieval.rivals import lexical, without_stop_words
 from bench.retrieval.sets import Question, QuestionSet, read_set
 from bench.retrieval.table import markdown, section
 from bench.retrieval.test_sets import write
-from engine.errors import InvalidInputError
-from engine.retrieval.config import RecallConfig, Signals
+from engine.base.errors import InvalidInputError
+from engine.query.recall.config import RecallConfig, Signals
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ import pytest
 from bench.retrieval.garden import Cited, around, questions
 from bench.retrieval.ours import open_store
 from bench.retrieval.sets import read_set, sets_of
-from engine.errors import InvalidInputError
+from engine.base.errors import InvalidInputError
 from proofs.events import EventKind
 
 CORPUS = [{"id": "p1", "title": "A title", "text": "alpha beta"}, {"id": "p2", "text": "gamma"}]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from engine.base.errors import InvalidInputError
 from engine.cli.options import (
     AsOf,
     AtomTags,
@@ -26,10 +27,9 @@ from engine.cli.output import Shown
 from engine.cli.pages import command, new_app, running
 from engine.cli.stores import line
 from engine.cli.values import given_text, moment, plain, shown_time, time_in_microseconds
-from engine.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from engine.model import Atom
+    from engine.base.model import Atom
 
 app = new_app()
 

@@ -27,7 +27,7 @@ from engine.cli.pages import command, new_app, running
 from engine.cli.values import counted, moment, plain
 
 if TYPE_CHECKING:
-    from engine.retrieval.bright import BrightGraph
+    from engine.query.graph.bright import BrightGraph
 
 app = new_app()
 
@@ -85,7 +85,7 @@ def bright(
 
 
 def _format_of(text: str) -> Format:
-    from engine.border import choice
+    from engine.base.validation import choice
 
     return choice(Format, text, "--format")
 
@@ -96,7 +96,7 @@ def _about(graph: BrightGraph) -> str:
 
 
 def _printed(graph: BrightGraph, wanted: Format) -> Iterator[str | Line]:
-    from engine.retrieval.drawing import dot, mermaid
+    from engine.query.graph.drawing import dot, mermaid
 
     if wanted is Format.TEXT:
         yield from _lines(graph)

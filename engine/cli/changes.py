@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from engine.base.errors import InvalidInputError
 from engine.cli.options import AsOf, Id, Reason
 from engine.cli.output import Line, Shown
 from engine.cli.pages import command, new_app, running, was_given
 from engine.cli.values import counted, parse_time, plain, shown_time
-from engine.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from engine.history.diff import AtomChange, Diff
-    from engine.history.revert import Undone
-    from engine.history.why import Origin
-    from engine.past import AsOf as Then
+    from engine.query.history.diff import AtomChange, Diff
+    from engine.query.history.revert import Undone
+    from engine.query.history.why import Origin
+    from engine.store.past import AsOf as Then
 
 app = new_app()
 
@@ -53,7 +53,7 @@ def _moment(given: str) -> Then | str:
     """A seq, a time, or the text of a checkpoint note."""
     from pathlib import Path
 
-    from engine.notes.files import read_file
+    from engine.trust.notes.files import read_file
     from proofs.note import NOTE_BYTES_MAX
 
     if not given.isdigit() and Path(given).is_file():

@@ -5,9 +5,9 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TypeVar
 
-from engine.errors import InvalidInputError
-from engine.graph import Form
-from engine.model import Direction
+from engine.base.errors import InvalidInputError
+from engine.base.model import Direction
+from engine.query.graph.find import Form
 
 Choice = TypeVar("Choice", bound=StrEnum)
 

@@ -26,7 +26,7 @@ from engine.cli.values import counted, moment, plain
 
 if TYPE_CHECKING:
     from engine.cli.session import Session
-    from engine.retrieval.inflate import Context
+    from engine.query.context.inflate import Context
 
 app = new_app()
 

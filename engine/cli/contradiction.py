@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from engine.base.errors import EngineError, InconsistentError, InvalidInputError
 from engine.cli.output import Failure
 from engine.cli.stores import line
-from engine.errors import EngineError, InconsistentError, InvalidInputError
 
 if TYPE_CHECKING:
     from engine.cli.session import Session
-    from engine.notes.history import History
+    from engine.trust.notes.history import History
     from proofs.note import Note
 
 UNNAMED = "checkpoint"
@@ -34,7 +34,7 @@ def compared(
         InconsistentError: the store contradicts one of them, or the two contradict each other.
         InvalidInputError: the store has both, and the first is the newer one.
     """
-    from engine.notes.history import check_pair
+    from engine.trust.notes.history import check_pair
 
     # In the wrong order they look like a rollback; a store that has both knows better.
     turned = asked and since is not None and swapped(*since)
@@ -60,7 +60,7 @@ def in_store(session: Session, notes: Sequence[Note]) -> History:
     Raises:
         InconsistentError: it contradicts one of them.
     """
-    from engine.notes.history import read_history
+    from engine.trust.notes.history import read_history
 
     with session.backend(session.setting.url) as backend, backend.snapshot() as rows:
         history = read_history(rows, [note.checkpoint.size for note in notes])
@@ -86,7 +86,7 @@ def contradicted(
         folder: Where the evidence is to go; None: beside the file.
         advice: What to look at before anything else.
     """
-    from engine.notes.evidence import keep_evidence
+    from engine.trust.notes.evidence import keep_evidence
     from proofs.note import format_note
 
     named = {note.checkpoint.text: (name, format_note(note).decode()) for name, note in known.items() if note}

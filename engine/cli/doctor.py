@@ -14,14 +14,14 @@ from typing import Any
 
 import typer
 
+from engine.base.errors import EngineError
+from engine.base.version import __version__
 from engine.cli.output import Line
 from engine.cli.pages import command, new_app, running
 from engine.cli.session import Session
 from engine.cli.settings import find_mirror, find_secrets
 from engine.cli.stores import line
 from engine.cli.values import plain
-from engine.errors import EngineError
-from engine.version import __version__
 
 app = new_app()
 
@@ -100,7 +100,7 @@ def _analyzer() -> dict[str, str]:
 def _questions() -> dict[str, str]:
     """What analyses questions; whether a trained pipeline works shows only when it is loaded."""
     try:
-        from engine.text.nlp.pipeline import pipeline_name
+        from engine.language.pipeline import pipeline_name
 
         return {"pipeline": pipeline_name()}
     except ImportError as error:  # as above, or spaCy does not work in this Python

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from engine.base.errors import InvalidInputError
 from engine.cli.mirroring import after_writes
 from engine.cli.output import Shown
 from engine.cli.pages import command, new_app, running
 from engine.cli.stores import line
 from engine.cli.values import counted, plain
-from engine.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from engine.cli.session import Session
-    from engine.dreaming.arguments import DreamOptions
-    from engine.dreaming.report import DreamReport
     from engine.engine import Engine
-    from engine.retrieval.duplicates import DuplicateGroup
+    from engine.knowledge.dreaming.arguments import DreamOptions
+    from engine.knowledge.dreaming.report import DreamReport
+    from engine.query.duplicates import DuplicateGroup
 
 app = new_app()
 
@@ -75,7 +75,7 @@ def dream(
 
 
 def _watch(session: Session, options: DreamOptions, quiet_for: float | None) -> int:
-    from engine.dreaming.watch import CYCLE_ATOMS, QUIET_SECONDS, until_signalled, watch
+    from engine.knowledge.dreaming.watch import CYCLE_ATOMS, QUIET_SECONDS, until_signalled, watch
 
     quiet = QUIET_SECONDS if quiet_for is None else quiet_for
     totals = dict.fromkeys(("cycles", *_COUNTS), 0)

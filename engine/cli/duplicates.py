@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from engine.base.errors import ConflictError, InvalidInputError, LimitError, NotFoundError, RefusedError
 from engine.cli.options import AsOf, Id, Insist, Limit
 from engine.cli.output import Failure, Line, Shown
 from engine.cli.pages import command, new_app, running
 from engine.cli.values import counted, moment, plain
-from engine.errors import ConflictError, InvalidInputError, LimitError, NotFoundError, RefusedError
 
 if TYPE_CHECKING:
     from engine.cli.session import Session
     from engine.engine import Engine
-    from engine.retrieval.duplicates import Duplicate, DuplicateGroup
+    from engine.query.duplicates import Duplicate, DuplicateGroup
 
 app = new_app()
 

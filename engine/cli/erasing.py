@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from engine.base.errors import RefusedError, VerificationError
 from engine.cli.mirroring import after_writes
 from engine.cli.options import Id
 from engine.cli.output import Failure, Line
 from engine.cli.pages import command, new_app, running
 from engine.cli.stores import line
 from engine.cli.values import plain
-from engine.errors import RefusedError, VerificationError
 
 if TYPE_CHECKING:
     from engine.cli.session import Session
-    from engine.erasing.receipt import Erasable, Erasure
+    from engine.erase.receipt import Erasable, Erasure
 
 app = new_app()
 
@@ -50,7 +50,7 @@ def erase(
     is looked for in the store's files and in every answer, before and after; exit code 4 if it is
     still found. What erasing does not reach is printed. Without a terminal it takes --yes.
     """
-    from engine.erasing.run import erasable
+    from engine.erase.run import erasable
 
     session = running(ctx)
     with session.engine() as engine:

@@ -25,9 +25,9 @@ from engine.cli.values import counted, moment
 
 if TYPE_CHECKING:
     from engine.cli.output import Output, Shown
-    from engine.exploration.policy import Policy
-    from engine.exploration.result import Exploration
-    from engine.exploration.state import Step
+    from engine.query.explore.policy import Policy
+    from engine.query.explore.result import Exploration
+    from engine.query.explore.state import Step
 
 app = new_app()
 
@@ -94,15 +94,15 @@ def explore(
 def _policy(decide: str | None) -> Policy | None:
     if decide is None:
         return None
-    from engine.exploration.policy import LanguagePolicy
-    from engine.exploration.program import Program
+    from engine.query.explore.policy import LanguagePolicy
+    from engine.query.explore.program import Program
 
     return LanguagePolicy(Program(decide))
 
 
 def _step(step: Step) -> Iterator[Shown]:
-    from engine.exploration.answers import Hints, Neighbors
-    from engine.exploration.rendering import text_of
+    from engine.query.explore.answers import Hints, Neighbors
+    from engine.query.explore.rendering import text_of
 
     number, _, rest = str(step).partition(". ")
     yield ((f"[Step {number}] ", "bold"), (rest, ""), (f"  {step.cost} tokens", "dim"))
@@ -134,7 +134,7 @@ def data_of(found: Exploration) -> dict[str, Any]:
     """An exploration in the types of JSON."""
     from dataclasses import asdict
 
-    from engine.exploration.form import plain
+    from engine.query.explore.form import plain
 
     return {
         "query": found.query,

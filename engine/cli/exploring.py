@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from engine.base.errors import InvalidInputError
 from engine.cli.options import (
     AsOf,
     FromSources,
@@ -21,12 +22,11 @@ from engine.cli.options import (
     filters_of,
 )
 from engine.cli.pages import command, new_app, running
-from engine.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from engine.cli.session import Session
-    from engine.exploration.answers import Answer
-    from engine.exploration.explorer import Explorer
+    from engine.query.explore.answers import Answer
+    from engine.query.explore.explorer import Explorer
 
 app = new_app()
 
@@ -181,8 +181,8 @@ def _explorer(session: Session, spent: int, as_of: str | None) -> Iterator[Explo
 
 
 def _show(session: Session, answer: Answer, count: int = 1) -> int:
-    from engine.exploration.form import plain
-    from engine.exploration.rendering import text_of
+    from engine.query.explore.form import plain
+    from engine.query.explore.rendering import text_of
 
     session.out.note(
         f"{answer.cost_tokens:,} tokens, {answer.total_tokens:,} in all; "

@@ -6,10 +6,10 @@ from typing import Annotated, Any
 
 import typer
 
+from engine.base.errors import NotFoundError
+from engine.base.version import __version__
 from engine.cli.pages import GLOBAL_OPTIONS, command, new_app, running
 from engine.cli.tree import COMMANDS, GROUPS, LazyGroup
-from engine.errors import NotFoundError
-from engine.version import __version__
 
 app = new_app()
 

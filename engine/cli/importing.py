@@ -19,9 +19,9 @@ from engine.cli.values import counted, plain
 
 if TYPE_CHECKING:
     from engine.cli.session import Session
-    from engine.exchange.adapters.run import TakenIn
-    from engine.ingest.documents import Skipped
     from engine.knowledge.importing import ImportReport
+    from engine.transfer.adapters.run import TakenIn
+    from engine.transfer.ingest.documents import Skipped
 
 app = new_app()
 
@@ -72,7 +72,7 @@ def import_(
     comes back. journal: what `engine export` or `engine backup` wrote (- reads stdin): the same store
     again, proved by its root, in a new place or where the beginning of it is.
     """
-    from engine.errors import InvalidInputError
+    from engine.base.errors import InvalidInputError
 
     session = running(ctx)
     if form not in FORMATS:
@@ -89,10 +89,10 @@ def import_(
 
 
 def _journal(session: Session, file: str, *, dry_run: bool) -> int:
-    from engine.exchange.backup import import_journal, verify_backup
-    from engine.exchange.journal_import import pass_all
-    from engine.secrets.gate import summary
-    from engine.secrets.reading import journal_check
+    from engine.secrets.filter import summary
+    from engine.transfer.backup import import_journal, verify_backup
+    from engine.transfer.journal_import import pass_all
+    from engine.trust.secrets_scan import journal_check
 
     with session.meter("replayed", "events") as move:
         if dry_run:
@@ -110,7 +110,7 @@ def _journal(session: Session, file: str, *, dry_run: bool) -> int:
 
 
 def _graph(session: Session, file: str, provenance: str, *, dry_run: bool) -> int:
-    from engine.exchange.mcp_memory import check_file, import_file
+    from engine.transfer.adapters.mcp_memory import check_file, import_file
 
     check_file(Path(file))  # a bad file must not leave an empty store behind
     with _store(session, dry_run=dry_run) as engine, session.meter("read", "things") as move:
@@ -123,9 +123,9 @@ def _graph(session: Session, file: str, provenance: str, *, dry_run: bool) -> in
 def _items(
     session: Session, form: str, file: str, provenance: str, buckets: tuple[str, ...], *, dry_run: bool
 ) -> int:
-    from engine import border
-    from engine.exchange.adapters import check_file
-    from engine.exchange.adapters.run import import_items
+    from engine.base import validation as border
+    from engine.transfer.adapters import check_file
+    from engine.transfer.adapters.run import import_items
 
     border.provenance(provenance)
     check_file(form, Path(file))  # a bad file must not leave an empty store behind

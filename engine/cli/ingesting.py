@@ -19,7 +19,7 @@ from engine.cli.values import plain
 
 if TYPE_CHECKING:
     from engine.engine import Engine
-    from engine.ingest.run import IngestReport
+    from engine.transfer.ingest.run import IngestReport
 
 app = new_app()
 
@@ -74,8 +74,8 @@ def ingest(
     skipped and listed, and the exit code is 8. Makes the store if there is none. Where the settings
     name a mirror, it is brought up to date.
     """
-    from engine.ingest.run import IngestProgress
-    from engine.ingest.walk import find_files
+    from engine.transfer.ingest.run import IngestProgress
+    from engine.transfer.ingest.walk import find_files
 
     session = running(ctx)
     find_files(paths, name=name, root=root)  # a missing path must not leave an empty store behind
@@ -119,7 +119,7 @@ def ingest(
 def _store(session: Session, *, dry_run: bool) -> Iterator[Engine]:
     """The store; where there is none a dry run counts against an empty one, and makes none."""
     from backends import store_exists
-    from engine.door import translated
+    from engine.base.error_translation import translated
     from engine.engine import Engine
 
     with translated():

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from engine.base.errors import InconsistentError, InvalidInputError
 from engine.cli.options import AsOf, Id
 from engine.cli.output import Table, dumped
 from engine.cli.pages import command, new_app, running
 from engine.cli.values import counted, moment, plain, shown_time
-from engine.errors import InconsistentError, InvalidInputError
 
 if TYPE_CHECKING:
+    from engine.base.model import HistoryItem
     from engine.cli.session import Session
-    from engine.model import HistoryItem
 
 app = new_app()
 
@@ -100,9 +100,9 @@ def _check_export(action: str, *, listing: bool) -> None:
 
 
 def _export(session: Session, folder: str | None, note: str | None) -> int:
-    from engine.door import translated
-    from engine.exchange.tiles import export
-    from engine.notes.files import read_file
+    from engine.base.error_translation import translated
+    from engine.trust.notes.files import read_file
+    from engine.trust.tiles.export import export
     from proofs.note import NOTE_BYTES_MAX
 
     if not folder:
@@ -122,7 +122,7 @@ def _export(session: Session, folder: str | None, note: str | None) -> int:
 def _contradicted(session: Session, error: InconsistentError, folder: Path) -> int:
     """Keep both sides beside the folder: what is in it may be on the web."""
     from engine.cli.contradiction import contradicted
-    from engine.exchange.tiles import published_notes
+    from engine.trust.tiles.export import published_notes
 
     notes = [note for note in published_notes(folder) if note.checkpoint.text == error.known]
     named = folder.resolve() if folder.name in {"", ".."} else folder

@@ -7,9 +7,9 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from engine.base.errors import EngineError
 from engine.cli.output import Failure
 from engine.cli.session import Session
-from engine.errors import EngineError
 
 INTERRUPTED = 130
 COMPLETION = "_ENGINE_COMPLETE"

@@ -7,13 +7,13 @@ from typing import Annotated
 
 import typer
 
+from engine.base.errors import InvalidInputError
 from engine.cli.output import Failure, Table
 from engine.cli.pages import command, new_app, running
 from engine.cli.session import Session, patiently
 from engine.cli.settings import find_root
 from engine.cli.stores import line
 from engine.cli.values import counted, plain
-from engine.errors import InvalidInputError
 from engine.named.listing import Memory
 
 app = new_app()
@@ -66,7 +66,7 @@ def memory(
 
 def _list(session: Session, names: list[str], yes: bool, dry_run: bool) -> int:
     from engine.named.listing import described, names_in
-    from engine.named.places import root_of
+    from engine.store.named_places import root_of
 
     del names, yes, dry_run
     root = root_of(find_root(session.store).url)
@@ -86,7 +86,7 @@ def _row(one: Memory) -> tuple[str, ...]:
 def _create(session: Session, names: list[str], yes: bool, dry_run: bool) -> int:
     from engine.named.changing import create
     from engine.named.listing import memories
-    from engine.named.places import memory_url
+    from engine.store.named_places import memory_url
 
     del yes
     url, (name,) = find_root(session.store).url, names
@@ -103,7 +103,7 @@ def _create(session: Session, names: list[str], yes: bool, dry_run: bool) -> int
 
 def _rename(session: Session, names: list[str], yes: bool, dry_run: bool) -> int:
     from engine.named.changing import rename
-    from engine.named.places import memory_url
+    from engine.store.named_places import memory_url
 
     del yes
     url, (old, new) = find_root(session.store).url, names

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from engine.base.errors import EngineError, InvalidInputError, VerificationError
 from engine.cli.output import Failure, Line
 from engine.cli.pages import command, new_app, running
 from engine.cli.session import Session
 from engine.cli.settings import find_mirror
 from engine.cli.stores import line
 from engine.cli.values import counted, plain
-from engine.errors import EngineError, InvalidInputError, VerificationError
 
 if TYPE_CHECKING:
     from engine.engine import Engine
-    from engine.mirror.report import MirrorCheck, MirrorReport
+    from engine.transfer.mirror.report import MirrorCheck, MirrorReport
 
 app = new_app()
 
@@ -108,8 +108,8 @@ def _keep_apart(session: Session, folder: str) -> None:
     import os
     from pathlib import Path
 
+    from engine.base.errors import RefusedError
     from engine.cli.notes import place_of
-    from engine.errors import RefusedError
 
     store = place_of(session)
     if store is not None:
@@ -140,7 +140,7 @@ def _report(report: MirrorReport, where: str) -> Iterator[Line]:
 
 
 def _check(session: Session, folder: str) -> int:
-    from engine.mirror.report import Verdict
+    from engine.transfer.mirror.report import Verdict
 
     with session.engine() as engine, session.meter("compared", "atoms") as move:
         found = engine.check_mirror(folder, progress=move)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from engine.base.errors import InconsistentError, InvalidInputError
 from engine.cli.options import Evidence
 from engine.cli.pages import command, new_app, running
 from engine.cli.stores import line
 from engine.cli.values import STDIN, plain
-from engine.errors import InconsistentError, InvalidInputError
 
 if TYPE_CHECKING:
     from engine.cli.session import Session
@@ -57,7 +57,7 @@ def export(
 
 
 def _journal(session: Session, file: str) -> int:
-    from engine.exchange.backup import export_to
+    from engine.transfer.backup import export_to
 
     with session.engine() as engine, session.meter("exported", "events") as move:
         if file == STDIN:
@@ -68,7 +68,7 @@ def _journal(session: Session, file: str) -> int:
 
 
 def _items(session: Session, file: str, form: str) -> int:
-    from engine.exchange.adapters import export_items
+    from engine.transfer.adapters import export_items
 
     with session.engine() as engine:
         done = export_items(engine, form, file)
@@ -132,8 +132,8 @@ def verify_backup(
     9: it does not continue a checkpoint.
     """
     from engine.cli.contradiction import contradicted
-    from engine.exchange.backup import verify_backup as verify
-    from engine.notes.trust import read_note
+    from engine.transfer.backup import verify_backup as verify
+    from engine.trust.notes.trust import read_note
 
     session = running(ctx)
     notes = {name: read_note(name) for name in checkpoints or ()}

@@ -9,17 +9,23 @@ from uuid import UUID
 
 import typer
 
+from engine.base.errors import (
+    EngineError,
+    InconsistentError,
+    InvalidInputError,
+    RefusedError,
+    VerificationError,
+)
 from engine.cli.contradiction import compared, contradicted, swapped
 from engine.cli.options import Evidence
 from engine.cli.output import Line
 from engine.cli.pages import command, new_app, running
 from engine.cli.stores import line
 from engine.cli.values import counted, plain, shown_time
-from engine.errors import EngineError, InconsistentError, InvalidInputError, RefusedError, VerificationError
 
 if TYPE_CHECKING:
     from engine.cli.session import Session
-    from engine.notes.trust import Judged, Trust
+    from engine.trust.notes.trust import Judged, Trust
     from proofs.note import Note
 
 app = new_app()
@@ -39,7 +45,7 @@ def checkpoint(
     what it was then: origin, size and root. Exit code 9: the store does not continue the checkpoint
     that is in FILE, or that the key signed last.
     """
-    from engine.notes.files import STDIN
+    from engine.trust.notes.files import STDIN
 
     session = running(ctx)
     out = None if out == STDIN else out
@@ -67,8 +73,8 @@ def checkpoint(
 
 def _earlier(path: Path, store: Path | None, *, signed: bool) -> Note | None:
     """The note that a new one would take the place of, once that may be written there."""
-    from engine.notes.files import check_writable
-    from engine.notes.trust import read_note
+    from engine.trust.notes.files import check_writable
+    from engine.trust.notes.trust import read_note
 
     check_writable(path, store)
     if not path.exists():
@@ -87,7 +93,7 @@ def _earlier(path: Path, store: Path | None, *, signed: bool) -> Note | None:
 
 def _kept(path: Path, text: str, earlier: Note | None) -> str:
     """Write the text of a note to `path`, with the signatures that others added to the same text there."""
-    from engine.notes.trust import merged
+    from engine.trust.notes.trust import merged
     from proofs.note import parse_note
 
     note = parse_note(text.encode())
@@ -97,7 +103,7 @@ def _kept(path: Path, text: str, earlier: Note | None) -> str:
 
 
 def _written(path: Path, note: Note) -> str:
-    from engine.notes.files import PUBLIC, replace_file
+    from engine.trust.notes.files import PUBLIC, replace_file
     from proofs.note import format_note
 
     data = format_note(note)
@@ -151,8 +157,8 @@ def verify_checkpoint(
     Without keys only its form is checked, and with --against-store that the store's log had that root
     at that size. Exit code 4: a signature is wrong or missing. 9: the store or OLD contradicts it.
     """
-    from engine.notes.files import STDIN
-    from engine.notes.trust import Trust, added, judge, read_note, require
+    from engine.trust.notes.files import STDIN
+    from engine.trust.notes.trust import Trust, added, judge, read_note, require
 
     session = running(ctx)
     if add is not None and file == STDIN:
@@ -258,7 +264,7 @@ def key(
     Prints the verifier key, to hand to those who are to check signatures; it is in FILE.vkey, too.
     FILE itself is secret. It is never overwritten.
     """
-    from engine.notes.keys import load_key, new_key
+    from engine.trust.notes.keys import load_key, new_key
 
     session = running(ctx)
     if action == "new":
@@ -276,7 +282,7 @@ def key(
 
 def _origin(session: Session) -> str:
     """The origin of the store at hand."""
-    from engine.journal import read_identity
+    from engine.ledger.journal import read_identity
     from proofs.note import origin_of
 
     with session.backend(session.setting.url) as backend:
@@ -287,7 +293,7 @@ def place_of(session: Session) -> Path | None:
     """Where the store at hand is or would be, links followed; None: in memory."""
     from backends import locate
     from backends.files import real
-    from engine.door import translated
+    from engine.base.error_translation import translated
 
     with translated():
         _, path = locate(session.setting.url)

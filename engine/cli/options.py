@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from engine.retrieval.filters import Filters
+    from engine.query.filters import Filters
 
 Id = Annotated[
     str,
@@ -111,7 +111,7 @@ def filters_of(
 ) -> Filters:
     """The filters that these options ask for."""
     from engine.cli.values import time_in_microseconds
-    from engine.retrieval.filters import Filters
+    from engine.query.filters import Filters
 
     return Filters(
         tags=tuple(tags or ()),

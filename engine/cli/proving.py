@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from engine.base.errors import InvalidInputError, VerificationError
 from engine.cli.answering import answer_of
 from engine.cli.options import AsOf
 from engine.cli.output import Line, Shown, Table
 from engine.cli.pages import command, new_app, running
 from engine.cli.stores import line
 from engine.cli.values import STDIN, counted, moment
-from engine.errors import InvalidInputError, VerificationError
 
 if TYPE_CHECKING:
     from engine.cli.session import Session
-    from engine.proving.prover import Proof
+    from engine.trust.proving.prover import Proof
     from proofs.verified import Verified
 
 app = new_app()
@@ -60,8 +60,8 @@ def prove(
     event SEQ [sealed], prefix SIZE ROOT, root ROOT, prefix-root ROOT [SIZE]. A STATE is live, tombstoned or
     erased. `sealed` leaves the content out. What is not so is refused. Prints how to verify the proof.
     """
-    from engine.notes.files import PUBLIC, replace_file
-    from engine.notes.trust import read_note
+    from engine.trust.notes.files import PUBLIC, replace_file
+    from engine.trust.notes.trust import read_note
 
     session = running(ctx)
     if bool(claim) == (claims is not None):
@@ -124,8 +124,8 @@ def verify_proof(
     not show what you claim. `python -m proofs verify` does the same where only the package proofs, blake3
     and cbor2 are there.
     """
-    from engine.notes.files import read_file
-    from engine.notes.trust import read_note
+    from engine.trust.notes.files import read_file
+    from engine.trust.notes.trust import read_note
     from proofs.asked import CLAIMS_BYTES_MAX, basis_of, claims_of, described
     from proofs.errors import ProofError
     from proofs.limits import BUNDLE_BYTES_MAX
@@ -189,9 +189,9 @@ def _check_target(path: Path, session: Session) -> None:
     Raises:
         RefusedError: something else than a proof is there, or it is inside the store.
     """
+    from engine.base.errors import RefusedError
     from engine.cli.notes import place_of
-    from engine.errors import RefusedError
-    from engine.notes.files import check_writable
+    from engine.trust.notes.files import check_writable
     from proofs.file import BEGINNING
 
     check_writable(path, place_of(session))
@@ -209,7 +209,7 @@ def _written(proof: Proof) -> str:
 
 
 def _lines(path: str) -> list[list[str]]:
-    from engine.notes.files import read_file
+    from engine.trust.notes.files import read_file
     from proofs.asked import CLAIMS_BYTES_MAX, claim_lines
     from proofs.errors import ProofError
 

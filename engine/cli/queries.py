@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from engine.base.errors import InvalidInputError
 from engine.cli.options import (
     AsOf,
     FromSources,
@@ -24,10 +25,9 @@ from engine.cli.options import (
 from engine.cli.output import Shown, Table
 from engine.cli.pages import command, new_app, running
 from engine.cli.values import moment, plain
-from engine.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from engine.graph import Found
+    from engine.query.graph.find import Found
 
 app = new_app()
 
@@ -72,7 +72,7 @@ def find(
 ) -> int:
     """List atoms by what they are, or by walking edges."""
     from engine.cli.choices import direction_of, form_of
-    from engine.graph import Follow
+    from engine.query.graph.find import Follow
 
     session = running(ctx)
     filters = filters_of(tag, without_tag, bucket, source, kind, provenance, since, until, category)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from engine.base.errors import InvalidInputError
 from engine.cli.options import (
     AsOf,
     FromSources,
@@ -25,10 +26,9 @@ from engine.cli.options import (
 from engine.cli.output import Line
 from engine.cli.pages import command, new_app, running
 from engine.cli.values import moment, plain
-from engine.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from engine.retrieval.answer import Hit, Recall
+    from engine.query.recall.answer import Hit, Recall
 
 app = new_app()
 

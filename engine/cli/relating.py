@@ -11,8 +11,8 @@ from engine.cli.pages import command, new_app, running
 from engine.cli.values import plain
 
 if TYPE_CHECKING:
+    from engine.base.model import Receipt
     from engine.cli.session import Session
-    from engine.model import Receipt
 
 app = new_app()
 

@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
+from engine.base.errors import InvalidInputError
 from engine.cli.output import Failure, Table
 from engine.cli.pages import command, new_app, running
 from engine.cli.settings import find_secrets
 from engine.cli.values import counted, plain
-from engine.errors import InvalidInputError
 
 app = new_app()
 
@@ -34,7 +34,7 @@ def secrets(
     """
     from engine.secrets.kinds import DETECTORS
     from engine.secrets.policy import SecretsPolicy
-    from engine.secrets.reading import scan
+    from engine.trust.secrets_scan import scan
 
     session = running(ctx)
     if action != "scan":

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from engine.base.errors import InvalidInputError
 from engine.cli.pages import command, new_app, running, was_given
 from engine.cli.settings import find_secrets
-from engine.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from engine.cli.session import Session

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from engine.base.errors import EngineError
 from engine.cli.output import Failure, Output
 from engine.cli.settings import Named, Setting, find_memory, find_secrets, find_store
-from engine.errors import EngineError
 
 if TYPE_CHECKING:
     from backends.base import Backend
@@ -76,7 +76,7 @@ class Session:
             return failure  # the settings themselves are wrong, and the failure says so
         if policy is None:
             return failure
-        from engine.secrets.gate import Gate
+        from engine.secrets.filter import Gate
 
         gate = Gate(policy)
         if self.out.command is not None:
@@ -87,7 +87,7 @@ class Session:
         """Note how many secrets of which kinds were kept out, or written."""
         gate = engine.store.gate
         if gate is not None and gate.found:
-            from engine.secrets.gate import summary
+            from engine.secrets.filter import summary
 
             done = "written all the same" if gate.policy.mode == "warn" else "redacted"
             self.out.note(f"secrets {done}: {summary(gate.found)}")
@@ -109,7 +109,7 @@ class Session:
     def backend(self, url: str, *, create: bool = False) -> Iterator[Backend]:
         """A backend by itself, for what must not go through an engine that might heal what it finds."""
         from backends import open_backend
-        from engine.door import translated
+        from engine.base.error_translation import translated
 
         def opened() -> Backend:
             with translated():
@@ -152,7 +152,7 @@ def patiently(open_it: Callable[[], Opened], seconds: float) -> Opened:
     Raises:
         BusyError: it is still held.
     """
-    from engine.errors import BusyError, InvalidInputError
+    from engine.base.errors import BusyError, InvalidInputError
 
     if not seconds >= 0:
         raise InvalidInputError(f"--wait {seconds} is no number of seconds")

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from engine.errors import InvalidInputError
+from engine.base.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from engine.secrets.policy import SecretsPolicy
@@ -58,7 +58,7 @@ def find_store(flag: str | None, memory: str | None = None) -> Setting:
     found, named = _find(flag), find_memory(flag, memory)
     if named is None:
         return Setting(found.url or _default("store"), found.origin)
-    from engine.named.places import memory_url
+    from engine.store.named_places import memory_url
 
     # The default place is a store itself, perhaps one that is in use: memories have a folder of their own.
     return Setting(memory_url(found.url or _default("memories"), named.name), found.origin)

@@ -22,7 +22,7 @@ def init(ctx: typer.Context) -> int:
     Not needed before `add` and `ingest`, which make the store themselves.
     """
     from backends import store_exists
-    from engine.door import translated
+    from engine.base.error_translation import translated
 
     session = running(ctx)
     url, origin = session.setting

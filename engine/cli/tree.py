@@ -146,7 +146,7 @@ def _remember(ctx: typer.Context, param: typer.CallbackParam, value: Any) -> Any
 
 def _version(value: bool) -> None:
     if value:
-        from engine.version import __version__
+        from engine.base.version import __version__
 
         typer.echo(f"engine {__version__}")
         raise typer.Exit

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from engine.base.errors import CorruptionError, InconsistentError, InvalidInputError, VerificationError
 from engine.cli.contradiction import compared, contradicted
 from engine.cli.options import Evidence
 from engine.cli.output import Failure, Line
 from engine.cli.pages import command, new_app, running
 from engine.cli.stores import line
 from engine.cli.values import plain
-from engine.errors import CorruptionError, InconsistentError, InvalidInputError, VerificationError
 
 if TYPE_CHECKING:
-    from engine.audit.compare import Difference
-    from engine.audit.verify import Report
+    from engine.trust.audit.compare import Difference
+    from engine.trust.audit.verify import Report
 
 app = new_app()
 
@@ -52,8 +52,8 @@ def verify_root(
     nothing. Exit code 4: it is not; the first difference is named. 9: it does not continue a
     checkpoint, which is looked at first.
     """
-    from engine.audit.verify import verify
-    from engine.notes.trust import read_note
+    from engine.trust.audit.verify import verify
+    from engine.trust.notes.trust import read_note
 
     session = running(ctx)
     if expect is not None and (len(expect) != 64 or set(expect.lower()) - set("0123456789abcdef")):
@@ -88,7 +88,7 @@ def rebuild(ctx: typer.Context) -> int:
 
     Prints the root, which is the same as before. The journal is not touched.
     """
-    from engine import maintenance
+    from engine.store import maintenance
 
     session = running(ctx)
     with session.backend(session.setting.url) as backend, session.meter("rebuilt", "events") as move:
@@ -107,8 +107,8 @@ def copy(
     Prints the root after proving that both have it. A copy that was broken off is continued.
     """
     from backends import locate
-    from engine import maintenance
-    from engine.door import translated
+    from engine.base.error_translation import translated
+    from engine.store import maintenance
 
     session = running(ctx)
     with translated():
@@ -126,7 +126,7 @@ def copy(
 
 def _verdict(first: Difference) -> tuple[str, str]:
     """What is wrong, and what to do about it."""
-    from engine.audit.compare import NO_CURSOR
+    from engine.trust.audit.compare import NO_CURSOR
 
     if first.family == "root":
         return (

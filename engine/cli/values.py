@@ -10,11 +10,11 @@ from datetime import UTC, datetime, timedelta
 from enum import Enum, IntEnum
 from typing import TYPE_CHECKING, Any
 
-from engine.errors import InvalidInputError, LimitError
-from engine.limits import CONTENT_BYTES_MAX
+from engine.base.errors import InvalidInputError, LimitError
+from engine.base.limits import CONTENT_BYTES_MAX
 
 if TYPE_CHECKING:
-    from engine.past import AsOf
+    from engine.store.past import AsOf
 
 STDIN = "-"
 
@@ -76,7 +76,7 @@ def time_in_microseconds(text: str | None, what: str) -> int | None:
     """As `parse_time`, in µs UTC; None stays None."""
     if text is None:
         return None
-    from engine.past import microseconds
+    from engine.store.past import microseconds
 
     return microseconds(parse_time(text, what))
 
@@ -131,6 +131,6 @@ def canonical_data(text: str | None) -> bytes:
 
 def shown_data(raw: bytes) -> Any:
     """An edge's data as a plain value; None where there is none."""
-    from engine.codec import unpack
+    from engine.ledger.codec import unpack
 
     return plain(unpack(raw, "edge data")) if raw else None

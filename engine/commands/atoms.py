@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-from engine import border, limits
-from engine.atom_ids import default_id
-from engine.border import atom_id, show_id
+from engine.base import limits
+from engine.base import validation as border
+from engine.base.errors import ConflictError, LimitError, NotFoundError
+from engine.base.model import Receipt
+from engine.base.validation import atom_id, show_id
 from engine.commands.base import Transaction, receipt
 from engine.commands.destroyed import refuse_destroyed, refuse_erased, refuse_revival
-from engine.errors import ConflictError, LimitError, NotFoundError
-from engine.model import Receipt
-from engine.records import AtomRecord
+from engine.ledger.atom_ids import default_id
+from engine.ledger.records import AtomRecord
 from proofs.events import AtomBody, AtomDetail, EventKind, ReasonBody, TagsBody
 from proofs.leaves import State
 from proofs.sets import tag_identity

@@ -5,27 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 from backends.base import Batch
-from engine import limits
-from engine.border import label, show_id
-from engine.errors import LimitError
-from engine.fold import Overlay, fold
+from engine.base import limits
+from engine.base.errors import LimitError
+from engine.base.model import EventRef, Receipt
+from engine.base.validation import label, show_id
 from engine.followers.records import count, seal
-from engine.journal import Appender, LogState, Sources
-from engine.model import EventRef, Receipt
-from engine.queries import body_of
-from engine.records import (
-    AtomRecord,
-    EdgeRecord,
-    Lookup,
-    read_atom,
-    read_counters,
-    read_edge,
-)
+from engine.ledger.fold import Overlay, fold
+from engine.ledger.journal import Appender, LogState, Sources
+from engine.ledger.queries import body_of
+from engine.ledger.records import AtomRecord, EdgeRecord, Lookup, read_atom, read_counters, read_edge
 from proofs.events import AtomBody, Body, Detail, Entry, EventKind
 from proofs.leaves import State
 
 if TYPE_CHECKING:
-    from engine.secrets.gate import Screen
+    from engine.secrets.filter import Screen
 
 Text = TypeVar("Text")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from engine.base.model import Receipt
 from engine.commands.base import Transaction, receipt
-from engine.journal import read_header
-from engine.model import Receipt
+from engine.ledger.journal import read_header
 from proofs.events import CheckpointBody, CheckpointDetail, EventKind
 from proofs.leaves import State
 

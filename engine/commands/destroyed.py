@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from engine.border import show_id
+from engine.base.errors import RefusedError
+from engine.base.validation import show_id
 from engine.commands.base import Transaction
-from engine.errors import RefusedError
-from engine.layout import destroyed_key
-from engine.records import AtomRecord, Lookup
+from engine.ledger.layout import destroyed_key
+from engine.ledger.records import AtomRecord, Lookup
 from proofs.hashing import destroyed_hash
 from proofs.leaves import State
 

@@ -8,14 +8,15 @@ from dataclasses import dataclass
 
 from cbor2 import CBORTag
 
-from engine import border, limits
-from engine.border import atom_id, show_id
-from engine.codec import unpack
+from engine.base import limits
+from engine.base import validation as border
+from engine.base.errors import ConflictError, CorruptionError, InvalidInputError, LimitError, NotFoundError
+from engine.base.model import Receipt
+from engine.base.validation import atom_id, show_id
 from engine.commands.atoms import recorded
 from engine.commands.base import Transaction, receipt
-from engine.errors import ConflictError, CorruptionError, InvalidInputError, LimitError, NotFoundError
-from engine.model import Receipt
-from engine.records import Lookup, type_code, type_name
+from engine.ledger.codec import unpack
+from engine.ledger.records import Lookup, type_code, type_name
 from proofs.events import EdgeBody, EdgeDetail, EventKind, ReasonBody, TypeBody, TypeDetail
 from proofs.leaves import EdgeType, State
 

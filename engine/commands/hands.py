@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from engine.journal import read_entry
-from engine.records import AtomRecord, Lookup
+from engine.ledger.journal import read_entry
+from engine.ledger.records import AtomRecord, Lookup
 from proofs.events import AtomBody, EventKind, TagsBody
 from proofs.sets import tag_identity
 

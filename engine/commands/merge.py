@@ -11,16 +11,17 @@ import struct
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from engine import border, limits
-from engine.border import atom_id, show_id
-from engine.codec import unpack
+from engine.base import limits
+from engine.base import validation as border
+from engine.base.errors import ConflictError, InvalidInputError, LimitError, RefusedError
+from engine.base.model import Receipt
+from engine.base.validation import atom_id, show_id
 from engine.commands.atoms import Revise, Revive, Tag, Tombstone, Untag, live, recorded
 from engine.commands.base import Transaction, receipt
 from engine.commands.edges import Link, Unlink
-from engine.errors import ConflictError, InvalidInputError, LimitError, RefusedError
-from engine.journal import read_entry
-from engine.model import Receipt
-from engine.records import AtomRecord, EdgeRecord
+from engine.ledger.codec import unpack
+from engine.ledger.journal import read_entry
+from engine.ledger.records import AtomRecord, EdgeRecord
 from engine.text.analyzer import index_terms
 from engine.text.simhash import NEAR_BITS, distance, fingerprint, near
 from proofs.codec import pack

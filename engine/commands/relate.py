@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine import border
-from engine.border import atom_id, show_id
+from engine.base import validation as border
+from engine.base.errors import ConflictError, InvalidInputError, NotFoundError
+from engine.base.model import Receipt
+from engine.base.validation import atom_id, show_id
 from engine.commands.atoms import Add, Revive, live
 from engine.commands.base import Transaction, receipt
 from engine.commands.edges import Link, RegisterType, Unlink
-from engine.entities import ENTITY, MENTIONS, entity_id, entity_key, entity_name, predicate
-from engine.errors import ConflictError, InvalidInputError, NotFoundError
-from engine.model import Receipt
+from engine.ledger.entities import ENTITY, MENTIONS, entity_id, entity_key, entity_name, predicate
 from proofs.codec import pack
 from proofs.leaves import State
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine import border, limits
-from engine.border import show_id
+from engine.base import limits
+from engine.base import validation as border
+from engine.base.errors import ConflictError, InvalidInputError
+from engine.base.model import Receipt
+from engine.base.validation import show_id
 from engine.commands.atoms import Tag, live
 from engine.commands.base import Transaction, receipt
 from engine.commands.edges import Link
-from engine.errors import ConflictError, InvalidInputError
-from engine.model import Receipt
-from engine.supersession import SUPERSEDED
+from engine.ledger.supersession import SUPERSEDED
 from proofs.codec import pack
 from proofs.leaves import EdgeType, State
 

@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 from backends.base import Backend, Batch, Guard, Reader
 from backends.errors import GuardFailed
-from engine import limits
-from engine.codec import fields, unpack
-from engine.errors import CorruptionError, EngineError
-from engine.journal import LogState, read_log
-from engine.layout import cursor_key, journal_key
-from engine.records import Lookup
+from engine.base import limits
+from engine.base.errors import CorruptionError, EngineError
+from engine.ledger.codec import fields, unpack
+from engine.ledger.journal import LogState, read_log
+from engine.ledger.layout import cursor_key, journal_key
+from engine.ledger.records import Lookup
 from proofs.codec import pack
 from proofs.events import Entry
 from proofs.forms import sized, uint

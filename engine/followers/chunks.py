@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from pyroaring import BitMap, FrozenBitMap
 
-from engine.errors import CorruptionError
+from engine.base.errors import CorruptionError
 from proofs.forms import FormError
 from proofs.sets import DENSE_BYTES, SPARSE_MAX, listed
 

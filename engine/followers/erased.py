@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from engine.journal import read_header
-from engine.records import Lookup
+from engine.ledger.journal import read_header
+from engine.ledger.records import Lookup
 from proofs.events import AtomDetail, EventKind, Header
 
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from engine.errors import CorruptionError
+from engine.base.errors import CorruptionError
+from engine.base.limits import INTEGER_MAX
 from engine.followers.segments import HEAD_BYTES, describe, documents_head
-from engine.limits import INTEGER_MAX
 
 if TYPE_CHECKING:
     import numpy as np

@@ -18,7 +18,7 @@ from collections.abc import Set as AbstractSet
 from typing import Final
 
 from backends.base import Batch, Reader
-from engine.errors import CorruptionError
+from engine.base.errors import CorruptionError
 from engine.followers import columns, postings
 from engine.followers.base import Follower
 from engine.followers.documents import NO_DOCUMENT, Document, atom_body, document_of
@@ -27,8 +27,8 @@ from engine.followers.index_cache import PostingsCache
 from engine.followers.index_view import IndexView
 from engine.followers.segments import SegmentName, decode_summary, describe, parse_summary_key, segments_of
 from engine.followers.tail import Tail
-from engine.layout import INDEX, INDEX_HEAD, INDEX_SUMMARIES, document_key, tree_prefix
-from engine.pages import PagedTree
+from engine.ledger.layout import INDEX, INDEX_HEAD, INDEX_SUMMARIES, document_key, tree_prefix
+from engine.ledger.pages import PagedTree
 from proofs.events import AtomBody, AtomDetail, Entry, EventKind
 from proofs.hashing import key_digest, value_digest
 from proofs.segments import SEGMENT_DOCUMENTS, Summary, encode_summary

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from backends.base import Batch, Reader
-from engine.errors import CorruptionError
+from engine.base.errors import CorruptionError
 from engine.followers.base import Follower
-from engine.layout import SUBTREE, journal_key, subtree_key
+from engine.ledger.layout import SUBTREE, journal_key, subtree_key
 from proofs.events import Entry
 from proofs.log import DIGEST_BYTES, leaf_hash, node_hash
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from engine.errors import CorruptionError
+from engine.base.errors import CorruptionError
 from engine.followers.columns import FIRST_OF_TEXT, Columns
 from engine.followers.facts import decode_facts, encode_facts
 from engine.followers.row_blocks import BLOCK_ROWS, block_roots, encode_blocks

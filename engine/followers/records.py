@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from backends.base import Batch, Guard, Reader
-from engine.fold import Overlay, fold
 from engine.followers.base import Cursor, Follower, encode_cursor
-from engine.journal import LogState
-from engine.layout import COUNTERS, LOG, RECORD_PREFIXES, cursor_key
-from engine.records import Counters, Lookup, encode_counters, read_counters
+from engine.ledger.fold import Overlay, fold
+from engine.ledger.journal import LogState
+from engine.ledger.layout import COUNTERS, LOG, RECORD_PREFIXES, cursor_key
+from engine.ledger.records import Counters, Lookup, encode_counters, read_counters
 from proofs.events import AtomDetail, Entry, EventKind, TypeDetail
 
 

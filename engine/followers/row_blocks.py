@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from engine.errors import CorruptionError
+from engine.base.errors import CorruptionError
 from proofs.hashing import DIGEST_BYTES
 from proofs.rows import rows_root
 

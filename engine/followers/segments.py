@@ -27,8 +27,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
-from engine.errors import CorruptionError
-from engine.layout import INDEX_BLOCKS, INDEX_ROWS, INDEX_SUMMARIES
+from engine.base.errors import CorruptionError
+from engine.ledger.layout import INDEX_BLOCKS, INDEX_ROWS, INDEX_SUMMARIES
 from proofs import segments
 from proofs.forms import FormError
 from proofs.segments import LEVELS, Segment, Summary

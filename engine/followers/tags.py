@@ -19,12 +19,12 @@ from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
 
 from backends.base import Batch, Reader
-from engine.errors import CorruptionError
+from engine.base.errors import CorruptionError
 from engine.followers import chunks
 from engine.followers.base import Follower
 from engine.followers.erased import erased_ordinals
-from engine.layout import TAGS, tree_prefix
-from engine.pages import PagedTree
+from engine.ledger.layout import TAGS, tree_prefix
+from engine.ledger.pages import PagedTree
 from proofs.events import AtomBody, AtomDetail, Entry, EventKind, TagsBody
 from proofs.hashing import key_digest, value_digest
 from proofs.sets import CHUNK_BITS, Group, set_prefix, tag_identity

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from backends.base import Batch, Reader
-from engine.errors import CorruptionError
-from engine.fold import Overlay
+from engine.base.errors import CorruptionError
 from engine.followers.base import Follower
-from engine.layout import VALUE, tree_prefix, value_key
-from engine.pages import PagedTree
-from engine.records import Lookup
+from engine.ledger.fold import Overlay
+from engine.ledger.layout import VALUE, tree_prefix, value_key
+from engine.ledger.pages import PagedTree
+from engine.ledger.records import Lookup
 from proofs.events import ERASING_KINDS, AtomDetail, EdgeDetail, Entry, EventKind
 from proofs.forms import FormError
 from proofs.hashing import key_digest, value_digest

@@ -9,12 +9,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Generic, NamedTuple, TypeVar
 
+from engine.base.errors import ConflictError, NotFoundError
+from engine.base.model import Receipt
 from engine.commands.base import Transaction, event_ref
-from engine.errors import ConflictError, NotFoundError
 from engine.knowledge.desk import Desk
 from engine.knowledge.forms import OBSERVATION
 from engine.knowledge.model import Deleted, Entity, Observed, Relation
-from engine.model import Receipt
 from proofs.events import EventKind
 from proofs.leaves import State
 

@@ -11,15 +11,11 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from backends.base import Reader
-from engine.border import quoted, show_id
+from engine.base.errors import ConflictError, NotFoundError
+from engine.base.validation import quoted, show_id
 from engine.commands.atoms import Add, Revise, Revive, Tombstone
 from engine.commands.base import Transaction
 from engine.commands.edges import Link, RegisterType, Unlink
-from engine.entities import ENTITY
-from engine.errors import ConflictError, NotFoundError
-from engine.fold import Overlay
-from engine.ingest.sequence import STEP
-from engine.journal import read_log
 from engine.knowledge.forms import (
     PART_OF,
     PARTS,
@@ -34,9 +30,13 @@ from engine.knowledge.forms import (
     source_of,
 )
 from engine.knowledge.model import Relation
-from engine.layout import EDGE_FROM, EDGE_TO
-from engine.queries import far_end
-from engine.records import AtomRecord, EdgeRecord, Lookup, decode_edge, type_code, type_name
+from engine.ledger.entities import ENTITY
+from engine.ledger.fold import Overlay
+from engine.ledger.journal import read_log
+from engine.ledger.layout import EDGE_FROM, EDGE_TO
+from engine.ledger.queries import far_end
+from engine.ledger.records import AtomRecord, EdgeRecord, Lookup, decode_edge, type_code, type_name
+from engine.ledger.sequence import STEP
 from proofs.leaves import EdgeType, State
 
 DELETED: Final = "deleted from the knowledge graph"

@@ -13,14 +13,15 @@ from typing import Final
 
 from blake3 import blake3
 
-from engine import border, limits
-from engine.atom_ids import default_id
-from engine.codec import unpack
-from engine.entities import entity_key, entity_name
-from engine.errors import InvalidInputError, LimitError
-from engine.ingest.sequence import STEP
+from engine.base import limits
+from engine.base import validation as border
+from engine.base.errors import InvalidInputError, LimitError
 from engine.knowledge.model import Entity, Relation
-from engine.records import AtomRecord
+from engine.ledger.atom_ids import default_id
+from engine.ledger.codec import unpack
+from engine.ledger.entities import entity_key, entity_name
+from engine.ledger.records import AtomRecord
+from engine.ledger.sequence import STEP
 from proofs.codec import pack
 from proofs.leaves import EdgeType
 

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from engine.border import several, text_bytes
-from engine.door import translated
-from engine.errors import BatchLimitError, InvalidInputError
+from engine.base.error_translation import translated
+from engine.base.errors import BatchLimitError, InvalidInputError
+from engine.base.limits import QUERY_BYTES_MAX
+from engine.base.validation import several, text_bytes
 from engine.knowledge import commands
 from engine.knowledge.forms import checked_entity, checked_observations, checked_relation
 from engine.knowledge.model import Deleted, Entity, Knowledge, Observed, Relation
 from engine.knowledge.reading import GraphReader
-from engine.limits import QUERY_BYTES_MAX
 
 if TYPE_CHECKING:
     from engine.engine import Engine

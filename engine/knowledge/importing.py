@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from engine.base.error_translation import translated
+from engine.base.limits import FOLLOW_EVENTS_MAX
 from engine.commands.destroyed import ERASED, is_destroyed
-from engine.door import translated
-from engine.ingest.documents import Skipped
 from engine.knowledge.commands import GraphCommand, HoldEntities, HoldRelations
 from engine.knowledge.graph import Graph
 from engine.knowledge.model import Entity, Relation
-from engine.limits import FOLLOW_EVENTS_MAX
+from engine.transfer.ingest.documents import Skipped
 
 if TYPE_CHECKING:
     from engine.engine import Engine

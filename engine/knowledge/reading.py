@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from backends.base import Reader
-from engine.entities import ENTITY
-from engine.errors import LimitError
+from engine.base.errors import LimitError
+from engine.base.model import Direction
 from engine.followers.tags import LIVE, members
-from engine.ingest.sequence import STEP
 from engine.knowledge.forms import (
     OBSERVATION,
     PART_OF,
@@ -21,10 +20,11 @@ from engine.knowledge.forms import (
     relation_type_of,
 )
 from engine.knowledge.model import Entity, Knowledge, Relation
-from engine.layout import atom_key
-from engine.model import Direction
-from engine.queries import bodies_of, edges_at, ids_at, records_of
-from engine.records import AtomRecord, EdgeRecord, decode_atom, type_name
+from engine.ledger.entities import ENTITY
+from engine.ledger.layout import atom_key
+from engine.ledger.queries import bodies_of, edges_at, ids_at, records_of
+from engine.ledger.records import AtomRecord, EdgeRecord, decode_atom, type_name
+from engine.ledger.sequence import STEP
 from engine.text.tokens import estimate_tokens
 from proofs.leaves import State
 from proofs.sets import Group

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from engine.mcp.definition import Fields
 
 if TYPE_CHECKING:
-    from engine.model import Checkpoint, Receipt
+    from engine.base.model import Checkpoint, Receipt
     from engine.reading import Reading
 
 SHOWN_CHARS: Final = 200
@@ -18,15 +18,15 @@ LISTED: Final = 20
 def about(memory: Reading, fields: Fields) -> Fields:
     """`fields`, and what the answer costs, and of which memory it is true.
 
-    Counted as in `engine.exploration.form.priced`: on all of the JSON, these four too.
+    Counted as in `engine.query.explore.form.priced`: on all of the JSON, these four too.
     """
     return stated(memory.root(), fields)
 
 
 def stated(root: Checkpoint, fields: Fields) -> Fields:
     """As `about`, of a root that is known."""
-    from engine.exploration.form import UNPRICED, dumped
-    from engine.retrieval.budget import tokens_of
+    from engine.query.budget import tokens_of
+    from engine.query.explore.form import UNPRICED, dumped
 
     truth = {"seq": root.size - 1, "root": root.root}
     cost = tokens_of(dumped(fields | {"cost_tokens": UNPRICED, "total_tokens": UNPRICED} | truth))

@@ -9,7 +9,7 @@ from typing import Any, Final
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # it ships no type hints
 from jsonschema.exceptions import ValidationError, best_match  # type: ignore[import-untyped]
 
-from engine.errors import InvalidInputError
+from engine.base.errors import InvalidInputError
 from engine.mcp.definition import Arguments, Fields
 
 _NEVER: Final = re.compile("[\x00\ud800-\udfff\ufffe\uffff]")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from engine.exploration.form import dumped
+from engine.query.explore.form import dumped
 
 if TYPE_CHECKING:
     from engine.engine import Engine

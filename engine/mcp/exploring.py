@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from engine.errors import RefusedError
+from engine.base.errors import RefusedError
 from engine.mcp.answering import shortened, stated
 from engine.mcp.definition import Arguments, Fields, Tool
 from engine.mcp.schemas import members, number, text, texts
 
 if TYPE_CHECKING:
+    from engine.base.model import HistoryItem
     from engine.engine import Engine
-    from engine.exploration.answers import Answer
-    from engine.exploration.explorer import Explorer
-    from engine.model import HistoryItem
+    from engine.query.explore.answers import Answer
+    from engine.query.explore.explorer import Explorer
 
 BUDGET_MAX: Final = 20_000
 QUERY_CHARS_MAX: Final = 4000
@@ -45,8 +45,8 @@ def explored(verb: Callable[[Explorer, Arguments], Answer]) -> Callable[[Engine,
     """A verb as a tool: of the present or of a past, after what was spent before."""
 
     def run(engine: Engine, arguments: Arguments) -> Fields:
-        from engine.exploration.explorer import Explorer
-        from engine.exploration.form import Form, plain
+        from engine.query.explore.explorer import Explorer
+        from engine.query.explore.form import Form, plain
 
         def ask(memory: Any) -> Fields:
             return plain(verb(Explorer(memory, form=Form.JSON, spent=arguments.get("spent", 0)), arguments))

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from engine.base.version import __version__
 from engine.mcp.definition import Profile
-from engine.version import __version__
 
 NAME: Final = "memroot"
 

@@ -11,8 +11,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from engine.exploration.form import dumped
 from engine.mcp.tokens import is_bearer
+from engine.query.explore.form import dumped
 
 PATH: Final = "/mcp"
 

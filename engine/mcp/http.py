@@ -11,11 +11,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from engine.errors import EngineError, RefusedError
+from engine.base.errors import EngineError, RefusedError
+from engine.base.interrupts import at_end
 from engine.mcp.definition import Profile, Tool
 from engine.mcp.lease import Lease
 from engine.mcp.tokens import token_from
-from engine.signals import at_end
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from engine.errors import BusyError, ClosedError, CorruptionError, InDoubtError
+from engine.base.errors import BusyError, ClosedError, CorruptionError, InDoubtError
 
 if TYPE_CHECKING:
     from engine.engine import Engine

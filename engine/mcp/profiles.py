@@ -6,7 +6,7 @@ from dataclasses import replace
 from importlib import import_module
 from typing import Final
 
-from engine.errors import InvalidInputError
+from engine.base.errors import InvalidInputError
 from engine.mcp.definition import Profile, Tool
 
 MODULES: Final = {"memory": "engine.mcp.tools", "reference": "engine.mcp.reference"}

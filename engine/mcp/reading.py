@@ -17,25 +17,25 @@ LOOKED_BACK: Final = 20_000
 
 
 def _atom(engine: Engine, atom: str) -> str:
-    from engine.exploration.explorer import Explorer
-    from engine.exploration.form import Form, as_json
     from engine.mcp.exploring import BUDGET_MAX
+    from engine.query.explore.explorer import Explorer
+    from engine.query.explore.form import Form, as_json
 
     return as_json(Explorer(engine, form=Form.JSON).explore_expand(atom, budget=BUDGET_MAX))
 
 
 def _status(engine: Engine, nothing: str) -> str:
     del nothing
-    from engine.exploration.form import dumped
     from engine.mcp.exploring import STATUS
+    from engine.query.explore.form import dumped
 
     return dumped(STATUS.run(engine, {"spent": 0}))
 
 
 def _checkpoint(engine: Engine, nothing: str) -> str:
     del nothing
-    from engine.border import show_id
-    from engine.door import translated
+    from engine.base.error_translation import translated
+    from engine.base.validation import show_id
     from proofs.events import CheckpointDetail
 
     with translated(), engine.store.view() as rows:
@@ -56,7 +56,7 @@ def _checkpoint(engine: Engine, nothing: str) -> str:
 
 
 def _latest_checkpoint(rows: Reader) -> Header | None:
-    from engine.journal import read_header, read_log
+    from engine.ledger.journal import read_header, read_log
     from proofs.events import EventKind
 
     size = read_log(rows).size

@@ -14,10 +14,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from engine.errors import LimitError
-from engine.exploration.form import dumped
+from engine.base.errors import LimitError
 from engine.mcp.definition import Arguments, Fields, Profile, Resource, Tool
 from engine.mcp.schemas import Schema, members
+from engine.query.explore.form import dumped
 
 if TYPE_CHECKING:
     from engine.engine import Engine

@@ -14,13 +14,13 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
-from engine.errors import EngineError, RefusedError
-from engine.exploration.form import dumped
+from engine.base.errors import EngineError, RefusedError
+from engine.base.version import __version__
 from engine.mcp.arguments import Checker
 from engine.mcp.definition import Fields, Profile, Prompt, Resource, Tool
 from engine.mcp.front import NAME
 from engine.mcp.lease import Lease
-from engine.version import __version__
+from engine.query.explore.form import dumped
 
 THREADS: Final = 8
 """So many calls run at once; more wait for their turn."""

@@ -9,11 +9,11 @@ import threading
 from importlib import import_module
 from typing import IO, TYPE_CHECKING, Final, cast
 
+from engine.base.interrupts import at_end
 from engine.mcp.definition import Profile, Tool
 from engine.mcp.front import first_answer
 from engine.mcp.lease import Lease
 from engine.mcp.wire import Wire
-from engine.signals import at_end
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server

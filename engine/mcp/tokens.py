@@ -9,7 +9,7 @@ import secrets
 from pathlib import Path
 from typing import Final
 
-from engine.errors import RefusedError
+from engine.base.errors import RefusedError
 
 VARIABLE: Final = "ENGINE_MCP_TOKEN"
 
@@ -28,7 +28,7 @@ def token_from(file: Path | None) -> tuple[str, bool]:
         NotFoundError: there is no such file.
     """
     if file is not None:
-        from engine.notes.files import read_file
+        from engine.trust.notes.files import read_file
 
         raw = read_file(file, _FILE_BYTES_MAX)
         if os.name == "posix" and file.stat().st_mode & 0o077:

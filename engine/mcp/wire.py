@@ -16,7 +16,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final
 
-from engine.exploration.form import dumped
+from engine.query.explore.form import dumped
 
 LINE_BYTES_MAX: Final = 4 << 20
 """The longest message; that of the SDK over HTTP."""

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from backends import store_exists
 from backends.sqlite_named import delete_memory, in_use, rename_memory
-from engine.door import translated
-from engine.errors import BusyError, ConflictError, NotFoundError
+from engine.base.error_translation import translated
+from engine.base.errors import BusyError, ConflictError, NotFoundError
 from engine.named.folder import delete_in, foreign_in, rename_in
 from engine.named.listing import Memory, described, names_in
-from engine.named.places import root_of
+from engine.store.named_places import root_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,8 @@ from backends.registry import REGISTRY, identity_of
 from backends.sqlite_place import address, settle
 from backends.sqlite_snapshot import translated
 from backends.sqlite_tables import named
-from engine.errors import ConflictError
-from engine.named.places import is_memory
+from engine.base.errors import ConflictError
+from engine.store.named_places import is_memory
 
 KEPT = "kept"
 """The folder that foreign files out of a deleted memory's LevelDB are kept in, inside the memory's own."""

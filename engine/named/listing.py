@@ -8,12 +8,12 @@ from pathlib import Path
 
 from backends import open_backend
 from backends.sqlite_named import memories_in, memory_bytes
-from engine.door import translated
-from engine.errors import EngineError, InvalidInputError
-from engine.journal import read_log
-from engine.named.places import Root, is_memory, root_of
-from engine.status import status
-from engine.store import Store
+from engine.base.error_translation import translated
+from engine.base.errors import EngineError, InvalidInputError
+from engine.ledger.journal import read_log
+from engine.store.named_places import Root, is_memory, root_of
+from engine.store.status import status
+from engine.store.store import Store
 
 
 @dataclass(frozen=True, slots=True)

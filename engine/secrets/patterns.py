@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from engine.errors import InvalidInputError
+from engine.base.errors import InvalidInputError
 
 WIDTH_MAX: Final = 256
 """How many characters a pattern can match at most."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
-from engine.border import choice, label, several
-from engine.errors import InvalidInputError
+from engine.base.errors import InvalidInputError
+from engine.base.validation import choice, label, several
 from engine.secrets.finding import Secret, cleaned, find
 from engine.secrets.kinds import DETECTORS, Detector
 from engine.secrets.patterns import bounded

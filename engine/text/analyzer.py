@@ -19,8 +19,8 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Final, NamedTuple
 
-from engine.limits import COMBINING_RUN_MAX
-from engine.text import unicode14
+from engine.base import unicode14
+from engine.base.limits import COMBINING_RUN_MAX
 from engine.text.identifiers import cut, word_terms
 from engine.text.words import STOP_WORDS
 from proofs.hashing import analyzer_fingerprint

@@ -11,9 +11,9 @@ import pytest
 
 from engine.cli.tree import COMMANDS
 from engine.engine import Engine
-from engine.exchange.journal_export import export_store
-from engine.text.nlp import pipeline
-from engine.text.nlp.question import analyze_question
+from engine.language import pipeline
+from engine.language.question import analyze_question
+from engine.transfer.journal_export import export_store
 from proofs.words import words_of
 from tests.cli.conftest import Cli
 from tests.support.leveldb import needs_leveldb

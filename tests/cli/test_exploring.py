@@ -14,14 +14,14 @@ import pytest
 
 from engine.cli.main import main
 from engine.engine import Engine
-from engine.exploration.answers import Answer
-from engine.exploration.form import Form, as_json
-from engine.retrieval.budget import tokens_of
+from engine.query.budget import tokens_of
+from engine.query.explore.answers import Answer
+from engine.query.explore.form import Form, as_json
 from tests.cli.conftest import Cli
 from tests.cli.test_output import dangerous
 from tests.cli.test_processes import environment
-from tests.exploration.support import FORGED, cost_of, wrong_with_text
-from tests.retrieval.support import id_of
+from tests.query.explore.support import FORGED, cost_of, wrong_with_text
+from tests.query.recall.support import id_of
 
 MIND = "00000000-0000-0000-0000-000000000123"
 FORGED_IN_LINES = [text for text in FORGED if text.isprintable()]

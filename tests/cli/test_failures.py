@@ -12,7 +12,7 @@ from backends import open_backend
 from backends.base import Batch
 from engine.cli.tree import COMMANDS
 from engine.engine import Engine
-from engine.layout import ATOM
+from engine.ledger.layout import ATOM
 from tests.cli.conftest import Cli, Result
 from tests.cli.test_commands import Pair, arguments
 from tests.support.leveldb import needs_leveldb

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.cli.output import dumped, shown
-from engine.ingest.checks import border
+from engine.transfer.ingest.checks import border
 from tests.cli.conftest import Cli
 from tests.shared import needs
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from engine.base.errors import InvalidInputError
 from engine.cli.settings import find_store
-from engine.errors import InvalidInputError
 from tests.cli.conftest import Cli
 
 

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from backends import open_backend
 from backends.base import Batch
-from engine.border import show_id
+from engine.base.errors import ConflictError, InvalidInputError, NotFoundError
+from engine.base.validation import show_id
 from engine.engine import Engine
-from engine.errors import ConflictError, InvalidInputError, NotFoundError
-from engine.layout import ATOM
-from engine.queries import resolve_id
+from engine.ledger.layout import ATOM
+from engine.ledger.queries import resolve_id
 
 IDS = st.lists(
     st.builds(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from engine.errors import InvalidInputError
+from engine.base.errors import InvalidInputError
 from engine.knowledge import Entity, Knowledge, Relation
 from engine.knowledge.forms import checked_entity, checked_relation
 

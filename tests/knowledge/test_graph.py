@@ -10,9 +10,7 @@ from pathlib import Path
 import pytest
 
 from engine import Engine
-from engine.commands import Link, RegisterType, Relate, Revise, Tombstone
-from engine.entities import entity_id
-from engine.errors import (
+from engine.base.errors import (
     BatchLimitError,
     ConflictError,
     EngineError,
@@ -20,15 +18,17 @@ from engine.errors import (
     LimitError,
     NotFoundError,
 )
+from engine.base.model import Direction, Edge
+from engine.commands import Link, RegisterType, Relate, Revise, Tombstone
 from engine.knowledge import AnswerLimitError, Deleted, Entity, Graph, Knowledge, Observed, Relation
 from engine.knowledge.commands import AddObservations, DeleteEntities, DeleteObservations
 from engine.knowledge.forms import predicate_of, relation_type_of
-from engine.model import Direction, Edge
-from engine.retrieval.filters import Filters
+from engine.ledger.entities import entity_id
+from engine.query.filters import Filters
 from proofs.codec import pack
 from proofs.leaves import State
-from tests.engine.support import backend_of, engine_on, refuses
 from tests.shared import needs
+from tests.support.engines import backend_of, engine_on, refuses
 
 ALICE = Entity("Alice", "person", ("likes tea", "lives in Bern"))
 BOB = Entity("Bob", "", ())

@@ -11,12 +11,12 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from backends.base import Backend
 from backends.memory import MemoryBackend
-from engine.audit.verify import verify
-from engine.errors import NotFoundError
+from engine.base.errors import NotFoundError
 from engine.knowledge import Entity, Graph, Observed, Relation
-from tests.engine.support import engine_on, unchanged_by
+from engine.trust.audit.verify import verify
 from tests.knowledge.naive import MissingError, NaiveGraph
 from tests.knowledge.strategies import NAMES, PREDICATES, TEXTS
+from tests.support.engines import engine_on, unchanged_by
 
 A_NAME = st.sampled_from((*NAMES[:5], NAMES[0], NAMES[1]))
 A_TEXT = st.sampled_from(TEXTS)

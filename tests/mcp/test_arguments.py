@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.base.errors import CorruptionError, EngineError, InvalidInputError
 from engine.engine import Engine
-from engine.errors import CorruptionError, EngineError, InvalidInputError
 from engine.mcp.arguments import Checker
 from engine.mcp.definition import Profile, Tool
 from engine.mcp.exploring import RECALL

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from engine.base.errors import BusyError, ClosedError, InDoubtError, NotFoundError
 from engine.engine import Engine
-from engine.errors import BusyError, ClosedError, InDoubtError, NotFoundError
 from engine.mcp import lease as leases
 from engine.mcp.lease import Lease
 from tests.support.leveldb import needs_leveldb

@@ -14,8 +14,8 @@ from engine.engine import Engine
 from engine.knowledge import Entity, Graph, Relation
 from engine.mcp import reference
 from engine.mcp.profiles import profile_of
-from tests.engine.support import unchanged_by
 from tests.mcp.support import Memory
+from tests.support.engines import unchanged_by
 
 MODES = ["2026-07-28", "legacy"]
 

@@ -11,20 +11,20 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from backends.base import Backend
 from backends.memory import MemoryBackend
-from engine.audit.verify import verify
-from engine.border import show_id
+from engine.base.errors import EngineError
+from engine.base.validation import show_id
 from engine.engine import Engine
-from engine.errors import EngineError
 from engine.followers.base import drop
-from engine.journal import read_log
-from engine.maintenance import copy
+from engine.ledger.journal import read_log
+from engine.store.maintenance import copy
+from engine.trust.audit.verify import verify
 from proofs.leaves import State
 from proofs.log import leaf_hash
 from proofs.log import root_of as log_root_of
-from tests.engine.support import BEGIN, backend_of, projection_rows, rows_of, salt_of
 from tests.model.pairs import Op, Pair, Pairs
 from tests.model.relating import RelatingReference
 from tests.model.strategies import ANY_OP, ATOMS, MERGING, OPS, UPKEEP, WEIGHTS
+from tests.support.engines import BEGIN, backend_of, projection_rows, rows_of, salt_of
 
 
 class EngineMachine(Pairs, RuleBasedStateMachine):

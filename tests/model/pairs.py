@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from engine.border import show_id
+from engine.base.validation import show_id
 from engine.commands import (
     Add,
     Command,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
-from engine.errors import NotFoundError, RefusedError
+from engine.base.errors import NotFoundError, RefusedError
 from proofs import claims as kinds
 from proofs.basis import Basis, LogHead, Root
 from proofs.claims import Claim

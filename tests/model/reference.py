@@ -17,9 +17,9 @@ from blake3 import blake3
 
 from backends.base import Batch
 from backends.memory import MemoryBackend
-from engine.errors import ConflictError, InvalidInputError, NotFoundError
+from engine.base.errors import ConflictError, InvalidInputError, NotFoundError
 from engine.followers.index import IndexFollower
-from engine.journal import Salts
+from engine.ledger.journal import Salts
 from engine.text.analyzer import ANALYZER_NAME, fingerprint
 from proofs.events import AtomBody, AtomDetail, Entry, EventKind, Header
 from proofs.hashing import commitment, key_digest, overall_root, value_digest

@@ -6,7 +6,7 @@ import unicodedata
 
 import cbor2
 
-from engine.errors import ConflictError, InvalidInputError, NotFoundError
+from engine.base.errors import ConflictError, InvalidInputError, NotFoundError
 from tests.model.merging import MergingReference
 from tests.model.reference import HIDDEN
 

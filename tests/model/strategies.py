@@ -7,8 +7,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from engine.border import show_id
-from tests.engine.support import BEGIN
+from engine.base.validation import show_id
+from tests.support.engines import BEGIN
 
 NEAR = ("The ship sails for the far side of the sea.", "The ship sails for the far side of the sea!")
 """Two texts of the same terms."""

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from engine.engine import Engine
-from tests.engine.support import ticking
+from tests.support.engines import ticking
 
 USUAL = "sqlite" if find_spec("plyvel") is None else "leveldb"
 """What a bare path is."""

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from engine import Engine, memories
-from engine.errors import BusyError, ConflictError, NotFoundError
+from engine.base.errors import BusyError, ConflictError, NotFoundError
 from engine.named.changing import create, delete, rename
 from engine.named.listing import described
-from engine.named.places import root_of
+from engine.store.named_places import root_of
 from tests.named.support import ROOTS, begin, root_url
 from tests.support.leveldb import needs_leveldb
 
@@ -171,7 +171,7 @@ def test_other_things_in_the_root_are_left_alone(root: str, tmp_path: Path) -> N
 
 def test_a_file_that_holds_memories_is_not_deleted_as_one(tmp_path: Path) -> None:
     """A SQLite file in a folder that has memories of its own is refused: they would go with it."""
-    from engine.errors import InvalidInputError
+    from engine.base.errors import InvalidInputError
 
     url = str(tmp_path / "root")
     Engine.open(f"sqlite:{url}/many").close()

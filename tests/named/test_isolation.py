@@ -9,13 +9,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engine import Engine, memories
+from engine.base.errors import EngineError
 from engine.commands import Command
-from engine.errors import EngineError
-from engine.retrieval.filters import Filters
-from tests.engine.support import rows_of
-from tests.engine.workloads import commands
+from engine.query.filters import Filters
 from tests.named.support import engine_of, root_url
 from tests.support.children import start
+from tests.support.engines import rows_of
+from tests.support.workloads import commands
 
 QUESTIONS = ("sea ship", "storm", "ADR-016", "猫が")
 

@@ -14,9 +14,9 @@ from backends import locate
 from backends.errors import BackendUnusable
 from backends.sqlite_tables import memory_name
 from engine import Engine, memories
-from engine.border import label
-from engine.errors import EngineError, InvalidInputError, NotFoundError
-from engine.named.places import memory_url
+from engine.base.errors import EngineError, InvalidInputError, NotFoundError
+from engine.base.validation import label
+from engine.store.named_places import memory_url
 
 HOSTILE = (
     "",

@@ -13,14 +13,12 @@ from hypothesis import strategies as st
 
 from backends.memory import MemoryBackend
 from engine.engine import Engine
-from engine.journal import read_log, read_raw
-from engine.past import past_store
-from engine.proving.prover import prove, prove_to
+from engine.ledger.journal import read_log, read_raw
+from engine.store.past import past_store
 from engine.text.analyzer import index_terms
 from engine.text.words import STOP_WORDS
+from engine.trust.proving.prover import prove, prove_to
 from proofs.basis import LogHead
-from tests.engine.support import salt_of, ticking
-from tests.engine.workloads import commands
 from tests.reference import claims as c
 from tests.reference.both import ask, real_basis, real_claim, reference_basis, reference_claim
 from tests.reference.build import build, log_leaves
@@ -34,6 +32,8 @@ from tests.soundness import mutations
 from tests.soundness.mutations import Attempt, Seed
 from tests.soundness.wire import Item, plain_basis, plain_claim
 from tests.spec_naive import Rows, all_roots
+from tests.support.engines import salt_of, ticking
+from tests.support.workloads import commands
 
 STOP = frozenset(STOP_WORDS)
 KINDS = ("root", "log")

@@ -9,18 +9,18 @@ from pathlib import Path
 import pytest
 
 from engine import Add, Engine, Link, Revise, SecretsPolicy, Tag, Tombstone, Unlink, Untag
+from engine.base.errors import EngineError, RefusedError
 from engine.commands import Command
-from engine.errors import EngineError, RefusedError
-from engine.exchange.adapters.run import import_items
-from engine.exchange.backup import import_journal
-from engine.exchange.journal_export import export_store
-from engine.exchange.mcp_memory import import_file
 from engine.knowledge.graph import Graph
 from engine.knowledge.model import Entity
-from engine.secrets.reading import journal_check, scan
+from engine.transfer.adapters.mcp_memory import import_file
+from engine.transfer.adapters.run import import_items
+from engine.transfer.backup import import_journal
+from engine.transfer.journal_export import export_store
+from engine.trust.secrets_scan import journal_check, scan
 from proofs.codec import pack
-from tests.engine.support import salt_of, ticking
 from tests.secrets.samples import SAMPLES, pem
+from tests.support.engines import salt_of, ticking
 from tests.support.leveldb import LEVELDB
 
 KEY = SAMPLES["aws-key"][0][1]

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import Engine, SecretsPolicy
+from engine.base.errors import InvalidInputError
 from engine.cli.settings import find_secrets
-from engine.errors import InvalidInputError
 from engine.secrets.patterns import WIDTH_MAX, bounded
 from tests.cli.conftest import Cli
 from tests.secrets.samples import SAMPLES

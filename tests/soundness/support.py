@@ -11,15 +11,15 @@ from uuid import UUID
 from backends.memory import MemoryBackend
 from engine.commands import Add, Command, Link, Tag, Tombstone, Unlink
 from engine.engine import Engine
-from engine.journal import read_log
-from engine.proving.prover import prove, prove_to
+from engine.ledger.journal import read_log
+from engine.trust.proving.prover import prove, prove_to
 from proofs import claims as kinds
 from proofs.basis import LogHead
 from proofs.claims import Claim
 from proofs.leaves import State
-from tests.engine.support import BEGIN, ticking
-from tests.engine.workloads import id_of
 from tests.soundness.wire import Item, plain_basis, plain_claim
+from tests.support.engines import BEGIN, ticking
+from tests.support.workloads import id_of
 
 SIZES = (0, 1, 2, 3, 255, 256, 257, 1000)
 """Atoms in the stores whose proofs are changed; the segments of an index begin at 256."""
@@ -134,7 +134,7 @@ def claims_of(at: World) -> dict[str, list[Claim]]:
 
 
 def _prefix(at: World) -> Claim:
-    from engine.proving.log_paths import LogPaths
+    from engine.trust.proving.log_paths import LogPaths
 
     size = max(1, at.head.size // 2)
     with at.engine.store.view() as rows:

@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
-from engine.pages import PagedTree
-from engine.proving.trees import open_tree
+from engine.ledger.pages import PagedTree
+from engine.trust.proving.trees import open_tree
 from proofs.errors import ProofError
 from proofs.log import leaf_hash
 from proofs.log_paths import check_consistency, check_inclusion
 from proofs.opening import opening_root
+from tests.ledger.support import SHA256_TREE, Rows, apply, leaves_after
+from tests.proofs.test_vectors import NAMES, script
 from tests.shared import needs
-from tests.trees.support import SHA256_TREE, Rows, apply, leaves_after
-from tests.trees.test_vectors import NAMES, script
 
 RFC6962 = "vectors/rfc6962/transparency-dev"
 FUEL = "vectors/rfc6962/fuel-binary/binary_merkle_proofs.json"

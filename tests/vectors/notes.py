@@ -6,7 +6,7 @@ import base64
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from engine.notes import ed25519
+from engine.trust.notes import ed25519
 from proofs.errors import ProofError
 from proofs.log import EMPTY_ROOT
 from proofs.note import (

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 from backends.memory import MemoryBackend
 from engine.commands import Add
 from engine.engine import Engine
-from engine.journal import read_raw
-from engine.replay import replay
-from engine.store import Store
+from engine.ledger.journal import read_raw
+from engine.store.replay import replay
+from engine.store.store import Store
 from engine.text.analyzer import index_terms
 from engine.text.words import STOP_WORDS
 from tests.reference.hashes import NAMESPACES, overall

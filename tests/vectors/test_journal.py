@@ -9,14 +9,14 @@ import pytest
 
 from backends.base import Batch
 from backends.memory import MemoryBackend
-from engine.codec import decode_header
+from engine.base.errors import RefusedError
 from engine.engine import Engine
-from engine.erasures import encode_seq, subject_key
-from engine.errors import RefusedError
-from engine.journal import encode_log, read_header, read_log
-from engine.layout import LOG, erasure_key, journal_key, payload_key
-from engine.past import past_store
-from engine.replay import replay
+from engine.ledger.codec import decode_header
+from engine.ledger.erasures import encode_seq, subject_key
+from engine.ledger.journal import encode_log, read_header, read_log
+from engine.ledger.layout import LOG, erasure_key, journal_key, payload_key
+from engine.store.past import past_store
+from engine.store.replay import replay
 from engine.text.analyzer import index_terms
 from engine.text.words import STOP_WORDS
 from proofs.events import ERASING_KINDS

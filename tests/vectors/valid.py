@@ -7,7 +7,7 @@ from functools import cache
 from random import Random
 from typing import NamedTuple
 
-from engine.proving.prover import prove, prove_to
+from engine.trust.proving.prover import prove, prove_to
 from proofs.basis import LogHead
 from proofs.claims import Claim as RealClaim
 from tests.reference import claims as c

@@ -1,0 +1,1 @@
+"""What every part uses: errors, limits, validation, the values that callers meet."""

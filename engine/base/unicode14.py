@@ -1,0 +1,48 @@
+"""Questions to the table of Unicode 14.0, which every Python answers alike (`unicode14_table`)."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from functools import cache
+from typing import Final
+
+from engine.base import unicode14_table
+
+BMP_LAST: Final = 0xFFFF
+LAST: Final = 0x10FFFF
+
+TABLES: Final = (
+    unicode14_table.SEPARATED,
+    unicode14_table.IGNORED,
+    unicode14_table.MARK,
+    unicode14_table.GRAM,
+    unicode14_table.WORD,
+    unicode14_table.PICTOGRAPH,
+)
+
+
+def is_assigned(point: int) -> bool:
+    """Whether a code point is assigned in Unicode 14.0; surrogates, which are no characters, are not."""
+    firsts, lasts = _separated()
+    at = bisect_right(firsts, point) - 1
+    return point > lasts[at] if at >= 0 else True
+
+
+def ranges(table: str) -> list[tuple[int, int]]:
+    """The ranges of a table, ascending, first and last code point included."""
+    pairs = (item.partition("-") for item in table.split())
+    return [(int(first, 16), int(last or first, 16)) for first, _, last in pairs]
+
+
+def character_class(table: str, last: int) -> str:
+    """The code points of a table up to `last`, as the inside of a regular expression's `[…]`."""
+    # Characters as they are: measured 33 ms for the fingerprint, against 53 with hexadecimal escapes.
+    pairs = ((chr(low), chr(min(high, last))) for low, high in ranges(table) if low <= last)
+    return "".join(f"{re.escape(low)}-{re.escape(high)}" for low, high in pairs)
+
+
+@cache
+def _separated() -> tuple[list[int], list[int]]:
+    pairs = ranges(unicode14_table.SEPARATED)
+    return [first for first, _ in pairs], [last for _, last in pairs]

@@ -1,0 +1,126 @@
+"""Deciding what erasing an atom takes: events, payloads deleted, and the row that says it is going on.
+
+Its edges come first, each with an event of its own; an atom with very many takes several commits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from backends.base import Reader
+from engine.base import limits
+from engine.base.errors import ConflictError
+from engine.base.model import Direction, Receipt
+from engine.base.validation import show_id
+from engine.commands.atoms import recorded
+from engine.commands.base import Transaction, receipt
+from engine.commands.destroyed import alike
+from engine.erase.pending import Pending, encode_pending, read_pending
+from engine.ledger.journal import read_entry
+from engine.ledger.layout import ERASING, payload_key
+from engine.ledger.queries import edges_at
+from engine.ledger.records import EdgeRecord, Lookup
+from proofs.events import (
+    ERASING_KINDS,
+    AtomBody,
+    AtomDetail,
+    EdgeDetail,
+    Entry,
+    ErasedBody,
+    EventKind,
+    ReasonBody,
+)
+from proofs.hashing import destroyed_hash
+from proofs.leaves import State
+
+EDGES_AT_ONCE = 4000
+"""Edges erased in one commit: far from the bounds of a batch, whatever their reasons say."""
+
+
+@dataclass(slots=True)
+class Destroyed:
+    """What a commit destroyed."""
+
+    payloads: int = 0
+    size: int = 0
+    """Bytes of these payloads."""
+    edges: int = 0
+    contents: tuple[bytes, ...] = ()
+    """Hashes of the contents, as journaled."""
+
+
+@dataclass(slots=True)
+class Destroy:
+    """Have an atom erased, or, where it has very many edges, some of these.
+
+    Deciding it on a head where it is erased appends nothing. `done` says what the last decision destroys.
+    """
+
+    pending: Pending
+    done: Destroyed = field(default_factory=Destroyed)
+
+    def decide(self, tx: Transaction) -> Receipt:
+        """One event for each edge, and one for the atom once no edge is left.
+
+        Raises:
+            NotFoundError: it was never recorded.
+            ConflictError: another process left an erasure half done.
+        """
+        self.done = Destroyed()
+        other = read_pending(tx.rows)
+        if other is not None and other.id != self.pending.id:
+            raise ConflictError(
+                f"the erasure of atom {show_id(other.id)} is not done", hint="try again: it is finished first"
+            )
+        record = recorded(tx, show_id(self.pending.id))
+        if record.state is State.ERASED:
+            return receipt(record.id, State.ERASED)
+        first = len(tx.entries)
+        if not isinstance(tx.head, Reader):
+            raise TypeError("an atom is erased on top of rows that can be scanned")
+        edges = edges_of(tx.head, record.id)
+        for edge in edges[:EDGES_AT_ONCE]:
+            detail = EdgeDetail(edge.src, edge.type, edge.dst)
+            reason = ReasonBody(f"erased with {show_id(record.id)}")
+            self._sweep(tx, edge.last_seq)
+            tx.append(EventKind.EDGE_ERASED, edge.last_seq, detail, reason)
+            self.done.edges += 1
+        tx.batch.put(ERASING, encode_pending(self.pending))
+        if len(edges) > EDGES_AT_ONCE:
+            return receipt(record.id, record.state, *tx.entries[first:])
+        hashes = set()
+        for body in self._sweep(tx, record.last_seq):
+            hashes.add(destroyed_hash(tx.id_key, alike(body.content)))
+        self.done.contents = tuple(sorted(hashes)[: limits.ERASED_CONTENTS_MAX * self.pending.remember])
+        erased = ErasedBody(self.pending.reason, self.done.contents)
+        tx.append(EventKind.ERASED, record.last_seq, AtomDetail(record.id, record.ordinal, None), erased)
+        return receipt(record.id, State.ERASED, *tx.entries[first:])
+
+    def _sweep(self, tx: Transaction, last: int) -> list[AtomBody]:
+        """Delete the payloads of a subject's events up to `last`; the contents that were in them."""
+        bodies = []
+        for entry in destroyable(tx.rows, last):
+            key = payload_key(entry.header.seq)
+            self.done.payloads += 1
+            self.done.size += len(tx.rows.get(key) or b"")
+            tx.batch.delete(key)
+            if isinstance(entry.body, AtomBody):
+                bodies.append(entry.body)
+        return bodies
+
+
+def destroyable(rows: Lookup, last: int) -> Iterator[Entry]:
+    """The events on one subject whose payloads erasing it destroys, the newest, `last`, first."""
+    seq: int | None = last
+    while seq is not None:
+        entry = read_entry(rows, seq)
+        if entry.header.kind in ERASING_KINDS:
+            return
+        yield entry
+        seq = entry.header.prev
+
+
+def edges_of(rows: Reader, atom: bytes) -> list[EdgeRecord]:
+    """All edges at an atom that are not erased, live or not."""
+    return list(edges_at(rows, atom, Direction.BOTH, (), tombstoned=True))

@@ -1,0 +1,117 @@
+"""What the dreamer wants to be true, as commands: each looks again at what is so when it is decided.
+
+They only add, and only what nobody took away: where people disagreed with the dreamer before, or were
+faster, there is no event.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from engine.base import limits
+from engine.base.model import Receipt
+from engine.base.validation import atom_id, show_id
+from engine.commands import Add, Link, RegisterType, Tag
+from engine.commands.base import Transaction, receipt
+from engine.knowledge.dreaming.history import tagged
+from engine.language.categories import Category
+from engine.ledger.entities import ENTITY, MENTIONS, entity_id, entity_key
+from engine.ledger.records import AtomRecord, type_code
+from proofs.leaves import EdgeType, State
+from proofs.sets import tag_identity
+
+CATEGORIES: Final = frozenset(category.value for category in Category)
+RELATED: Final = bytes([EdgeType.RELATED_TO])
+
+
+@dataclass(frozen=True, slots=True)
+class Learn:
+    """Have an entity of this name, unless one is or was there."""
+
+    name: str
+
+    def decide(self, tx: Transaction) -> Receipt:
+        """No event where the entity was ever recorded: one that was hidden is not wanted."""
+        atom = entity_id(tx.id_key, self.name)
+        record = tx.atom(atom)
+        if record is None:
+            return Add(self.name, kind=ENTITY, key=entity_key(self.name)).decide(tx)
+        return receipt(atom, record.state if record.kind == ENTITY else State.TOMBSTONED)
+
+
+@dataclass(slots=True)
+class Enrich:
+    """Have these tags and mentions on an atom, if it still says what it said when it was looked at."""
+
+    id: bytes
+    payload_seq: int
+    tags: tuple[str, ...]
+    """The most telling first."""
+    categories: tuple[str, ...]
+    """All of them, or none where the tags leave no room or somebody gave or took one."""
+    mentions: tuple[bytes, ...]
+    """Entities."""
+    tags_most: int
+    """The atom's tags, those of others counted, are to be no more by this."""
+    added: tuple[int, int] = field(default=(0, 0), init=False)
+    """How many tags and how many edges the last decision added."""
+
+    def decide(self, tx: Transaction) -> Receipt:
+        """No event where the atom changed, has it all, or had it and lost it."""
+        first = len(tx.entries)
+        record = tx.atom(self.id)
+        if record is None or record.state is not State.LIVE or record.payload_seq != self.payload_seq:
+            self.added = 0, 0
+            return receipt(self.id, State.LIVE)
+        tags = self._tags(tx, record)
+        if tags:
+            Tag(show_id(self.id), tags).decide(tx)
+        edges = sum(self._mention(tx, entity) for entity in self.mentions)
+        self.added = len(tags), edges
+        return receipt(self.id, State.LIVE, *tx.entries[first:])
+
+    def _tags(self, tx: Transaction, record: AtomRecord) -> list[str]:
+        if not self.tags and not self.categories:
+            return []
+        had = tagged(tx.rows, record)
+        room = max(0, min(self.tags_most, limits.TAGS_PER_ATOM_MAX) - len(had.others))
+        # What was taken off still takes its place: the next best is not what was wanted in its stead.
+        wanted = [tag for tag in self.tags if tag_identity(tag) not in had.others][:room]
+        settled = not CATEGORIES.isdisjoint(had.others | had.removed)
+        categories = () if settled or len(self.categories) > room - len(wanted) else self.categories
+        away, room = had.others | had.own | had.removed, room - len(had.own)
+        new = [tag for tag in wanted if tag_identity(tag) not in away][: max(0, room)]
+        missing = [tag for tag in categories if tag_identity(tag) not in away]
+        return new + missing if len(new) + len(missing) <= room else new
+
+    def _mention(self, tx: Transaction, entity: bytes) -> bool:
+        there = tx.atom(entity)
+        if there is None or there.state is not State.LIVE or entity == self.id:
+            return False
+        code = type_code(tx.rows, MENTIONS)
+        if code is not None and tx.edge(self.id, code, entity) is not None:
+            return False
+        RegisterType(MENTIONS).decide(tx)
+        return Link(show_id(self.id), MENTIONS, show_id(entity)).decide(tx).changed
+
+
+@dataclass(frozen=True, slots=True)
+class Connect:
+    """Have two entities related, unless an edge that says so is or was there, in either direction."""
+
+    src: str
+    dst: str
+    weight: float
+
+    def decide(self, tx: Transaction) -> Receipt:
+        """No event where one of them is hidden, or the edge was ever recorded."""
+        one, other = atom_id(self.src), atom_id(self.dst)
+        for end in (one, other):
+            there = tx.atom(end)
+            if there is None or there.state is not State.LIVE:
+                return receipt(end, State.TOMBSTONED)
+        for ends in ((one, other), (other, one)):
+            if (edge := tx.edge(ends[0], RELATED, ends[1])) is not None:
+                return receipt(one, edge.state)
+        return Link(self.src, EdgeType.RELATED_TO, self.dst, self.weight).decide(tx)

@@ -1,0 +1,195 @@
+"""One cycle: names are learned, then atoms looked at, as far as the budget goes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Final
+
+from engine.base.error_translation import translated
+from engine.base.model import Receipt
+from engine.base.validation import atom_id
+from engine.commands.base import Command
+from engine.knowledge.dreaming.atoms import wanted
+from engine.knowledge.dreaming.commands import Connect, Enrich, Learn
+from engine.knowledge.dreaming.config import DreamConfig
+from engine.knowledge.dreaming.cursor import Phase, cursor_batch, read_cursor
+from engine.knowledge.dreaming.desk import Desk, Journalling, Rehearsing
+from engine.knowledge.dreaming.report import DreamReport
+from engine.knowledge.dreaming.round import Round, begun, checked, round_of
+from engine.knowledge.dreaming.survey import Survey
+from engine.ledger.journal import read_log
+from engine.query.duplicates import duplicates
+from engine.store.replay import Progress, no_progress
+from proofs.leaves import State
+
+if TYPE_CHECKING:
+    from pyroaring import BitMap
+
+    from backends.base import Reader
+    from engine.engine import Engine
+
+STEP: Final = 64
+"""So many atoms are read and committed at a time; between two steps a cycle may end."""
+DUPLICATES_MAX: Final = 20
+"""So many groups of near-duplicates are listed."""
+
+
+def dream(
+    engine: Engine,
+    *,
+    budget: int | None = None,
+    seconds: float | None = None,
+    dry_run: bool = False,
+    config: DreamConfig | None = None,
+    stop: Callable[[], bool] = lambda: False,
+    progress: Progress = no_progress,
+) -> DreamReport:
+    """One cycle over the store, from where the last one ended; see `Engine.dream`."""
+    config = DreamConfig() if config is None else config
+    checked(config, budget, seconds)
+    store = engine.store
+    with translated(), store.view(store.tags, store.index) as rows:
+        digest, size = config.digest(), read_log(rows).size
+        survey = Survey(rows, store.index.view(rows), config)
+        before = read_cursor(rows, digest, size)
+        due = round_of(rows, begun(before, size, survey), size, survey)
+        desk: Desk = Rehearsing(rows, store.identity.id_key) if dry_run else Journalling(engine)
+        cycle = _Cycle(survey, due, desk, _Allowance(budget, seconds, stop), progress)
+        cycle.run()
+        if not dry_run and cycle.cursor != before:
+            # A crash before this only costs the time of looking at the same atoms again.
+            store.backend.write(cursor_batch(rows, cycle.cursor, digest), durable=False)
+        return cycle.report(rows, engine, dry_run=dry_run)
+
+
+class _Allowance:
+    """What a cycle may still do. Time only says where it ends."""
+
+    def __init__(self, budget: int | None, seconds: float | None, stop: Callable[[], bool]) -> None:
+        self._atoms = budget
+        self._until = None if seconds is None else time.monotonic() + seconds
+        self._stop = stop
+
+    def steps(self, ordinals: Sequence[int]) -> Iterator[Sequence[int]]:
+        """The ordinals a step at a time, as long as it lasts."""
+        at = 0
+        while at < len(ordinals) and not self._over():
+            room = STEP if self._atoms is None else min(STEP, self._atoms)
+            part = ordinals[at : at + room]
+            if self._atoms is not None:
+                self._atoms -= len(part)
+            at += len(part)
+            yield part
+
+    def _over(self) -> bool:
+        late = self._until is not None and time.monotonic() >= self._until
+        return late or self._atoms == 0 or self._stop()
+
+
+class _Cycle:
+    def __init__(
+        self, survey: Survey, due: Round, desk: Desk, allowance: _Allowance, progress: Progress
+    ) -> None:
+        self._survey, self._round, self._desk = survey, due, desk
+        self._allowance, self._progress = allowance, progress
+        self.cursor = due.cursor
+        self._rejected: set[tuple[str, ...]] = set()
+        self._learned: list[str] = []
+        self._read = self._looked_at = self._tagged = self._tags = self._mentions = self._relations = 0
+        self._left = 0
+
+    def run(self) -> None:
+        """As much as is allowed."""
+        if self.cursor.phase is Phase.LEARNING:
+            self._learn()
+        if self.cursor.phase is Phase.ENRICHING:
+            self._enrich()
+
+    def _learn(self) -> None:
+        ordinals = self._to_read()
+        for part in self._allowance.steps(ordinals):
+            commands = list(self._names_in(part))
+            for command, receipt in zip(commands, self._desk.carry_out(commands), strict=True):
+                self._keep(command, receipt)
+            self._read += len(part)
+            self.cursor = self.cursor._replace(at=part[-1] + 1)
+            self._progress(self._read, len(ordinals) + len(self._round.texts))
+        if self._read == len(ordinals):
+            self.cursor = self.cursor._replace(phase=Phase.ENRICHING, at=0)
+        else:
+            self._left = len(ordinals) - self._read + len(self._round.texts)
+
+    def _to_read(self) -> list[int]:
+        """The atoms of the round that names are learned from, and were not yet."""
+        own, sample = self._round.texts & self._survey.internal, self._survey.config.sample
+        count = min(len(own), sample)
+        chosen = (
+            [own[number * len(own) // count] for number in range(count)] if count < len(own) else list(own)
+        )
+        return [ordinal for ordinal in chosen if ordinal >= self.cursor.at]
+
+    def _names_in(self, ordinals: Sequence[int]) -> Iterator[Learn]:
+        survey, names = self._survey, self._round.names
+        for text in survey.read(ordinals):
+            for tokens in text.page.names(survey.config):
+                if tokens.words in self._rejected or tokens.text in names:
+                    continue
+                self._rejected.add(tokens.words)
+                if survey.is_name(tokens):
+                    yield Learn(tokens.text)
+
+    def _keep(self, command: Learn, receipt: Receipt) -> None:
+        if receipt.state is not State.LIVE or command.name in self._round.names:
+            return
+        name = self._round.names.add(command.name, atom_id(receipt.subject))
+        if name is not None:
+            self._round.fresh.append(name)
+            self._learned += [command.name] if receipt.changed else []
+
+    def _enrich(self) -> None:
+        waiting = self._waiting()
+        ordinals = [ordinal for ordinal in waiting if ordinal >= self.cursor.at]
+        for part in self._allowance.steps(ordinals):
+            commands: list[Command] = []
+            for text in self._survey.read(part):
+                commands += wanted(self._survey, self._round.names, text)
+            self._count(commands, self._desk.carry_out(commands))
+            self._looked_at += len(part)
+            self.cursor = self.cursor._replace(at=part[-1] + 1)
+            self._progress(self._read + self._looked_at, self._read + len(ordinals))
+        self._left = len(ordinals) - self._looked_at
+        if not self._left:
+            self.cursor = self.cursor._replace(since=self.cursor.head, phase=Phase.DONE, at=0)
+
+    def _waiting(self) -> BitMap:
+        waiting: BitMap = self._round.texts.copy()
+        for name in self._round.fresh:
+            waiting |= self._survey.having(name.tokens.words)
+        return waiting
+
+    def _count(self, commands: Sequence[Command], receipts: Sequence[Receipt]) -> None:
+        for command, receipt in zip(commands, receipts, strict=True):
+            if isinstance(command, Enrich):
+                tags, edges = command.added
+                self._tagged += bool(tags)
+                self._tags += tags
+                self._mentions += edges
+            elif isinstance(command, Connect):
+                self._relations += receipt.changed
+
+    def report(self, rows: Reader, engine: Engine, *, dry_run: bool) -> DreamReport:
+        """What was done."""
+        return DreamReport(
+            read=self._read,
+            looked_at=self._looked_at,
+            tagged=self._tagged,
+            tags=self._tags,
+            entities=tuple(self._learned),
+            known=len(self._round.names),
+            mentions=self._mentions,
+            relations=self._relations,
+            duplicates=tuple(duplicates(rows, engine.store.index, limit=DUPLICATES_MAX)),
+            left=self._left,
+            dry_run=dry_run,
+        )

@@ -1,0 +1,193 @@
+"""A text as the dreamer reads it: its words, the runs that may be names, the pairs that may be phrases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from engine.knowledge.dreaming.config import DreamConfig
+from engine.language.categories.people import named_in
+from engine.language.categories.reading import Reading
+from engine.language.categories.table import Mark, marks, tokens_of
+from engine.language.lexicon import ADVERBS, function_words, is_verb
+from engine.text.words import STOP_WORDS
+
+_NO_BEGINNING: Final = (
+    Mark.TEMPORAL
+    | Mark.GREETING
+    | Mark.NO_SPEAKER
+    | Mark.SUBJECT
+    | Mark.HONORIFIC
+    | Mark.EMOTIONAL
+    | Mark.EMOTIONAL_HINT
+    | Mark.MONTH_SHORT
+    | Mark.SPAN
+    | Mark.POINTING
+    | Mark.CAUSAL
+    | Mark.SEQUEL
+    | Mark.SO
+)
+"""What no name begins with: such words have a capital letter for other reasons."""
+_NO_NAME: Final = _NO_BEGINNING | Mark.ORGANIZATION | Mark.PLACE_TITLE | Mark.PLACE_NOUN | Mark.ROLE
+"""What no word is a name by itself that can be it: `University`, `Beach`."""
+_ROMAN: Final = frozenset("ivxlcdm")
+_NO_PHRASE: Final = Mark.TEMPORAL | Mark.GREETING | Mark.SPAN | Mark.POINTING | Mark.PAST | Mark.ELIDED
+_WORD_CHARS_MIN: Final = 3
+_PHRASE_ENDINGS: Final = ("ly", "ed")
+
+
+class Tokens(NamedTuple):
+    """The tokens of a name: as written, and in small letters."""
+
+    surfaces: tuple[str, ...]
+    words: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """The name on one line, a dot close to what it follows."""
+        joined = " ".join(self.surfaces)
+        return joined.replace(" . ", ". ").removesuffix(" .")
+
+
+def tokens_of_name(name: str) -> Tokens:
+    """What stands in a text that has the name."""
+    surfaces = tuple(map(_bare, tokens_of(name.replace("\u2019", "'"))))
+    return Tokens(surfaces, tuple(map(str.lower, surfaces)))
+
+
+class Page:
+    """The tokens of an atom's title and content, read once."""
+
+    def __init__(self, title: str | None, content: str, chars: int) -> None:
+        text = content[:chars] if title is None else f"{title}\n{content[:chars]}"
+        self.read = Reading(text)
+        self.surfaces = list(map(_bare, self.read.tokens))
+        self.words = list(map(str.lower, self.surfaces))
+
+    def names(self, config: DreamConfig) -> list[Tokens]:
+        """The capitalised runs that may be names, each once, in order; at most `candidates_per_atom`."""
+        found: dict[tuple[str, ...], Tokens] = {}
+        for start, end in self._runs():
+            tokens = Tokens(tuple(self.surfaces[start:end]), tuple(self.words[start:end]))
+            if tokens.words not in found and is_possible(tokens, config):
+                found[tokens.words] = tokens
+                if len(found) == config.candidates_per_atom:
+                    break
+        return list(found.values())
+
+    def _runs(self) -> Iterator[tuple[int, int]]:
+        for run in named_in(self.read).runs:
+            start, end = run.start, run.end
+            while start < end and self._begins_no_name(start):
+                start += 1
+            if start == end:
+                continue
+            yield start, end
+            if self.read.begins(start) and end - start > 1 and self.words[start + 1] != ".":
+                yield start + 1, end
+
+    def _begins_no_name(self, at: int) -> bool:
+        word, mark = self.words[at], self.read.marks[at]
+        known = mark & _NO_BEGINNING and not mark & Mark.NAME
+        return bool(known) or word in STOP_WORDS or not word[0].isalpha()
+
+    def phrases(self) -> list[tuple[str, str]]:
+        """The pairs of neighbouring words in small letters that may be phrases, each once, in order."""
+        found: dict[tuple[str, str], None] = {}
+        before = None
+        for surface, word, mark in zip(self.surfaces, self.words, self.read.marks, strict=True):
+            fits = surface == word and not mark & _NO_PHRASE and _is_content(word)
+            if fits and before is not None and before != word:
+                found[before, word] = None
+            before = word if fits else None
+        return list(found)
+
+    def has_pair(self, first: str, second: str) -> bool:
+        """Whether two words in small letters stand side by side."""
+        words, at = self.words, -1
+        try:
+            while True:
+                at = words.index(first, at + 1)
+                if words[at + 1] == second:
+                    return True
+        except ValueError:
+            return False
+
+    def uses(self, tokens: Tokens) -> Uses:
+        """How the words of a name stand here."""
+        size, first = len(tokens.words), tokens.words[0]
+        inside = begins = lower = 0
+        for at, word in enumerate(self.words):
+            if word != first or tuple(self.words[at : at + size]) != tokens.words:
+                continue
+            if tuple(self.surfaces[at : at + size]) != tokens.surfaces:
+                lower += 1
+            elif self._is_part(at, at + size):
+                continue
+            elif self.read.begins(at):
+                begins += 1
+            else:
+                inside += 1
+        return Uses(inside, begins, lower)
+
+    def _is_part(self, start: int, end: int) -> bool:
+        """Whether a capitalised word stands beside these, so that they may be part of another name."""
+        before = self.read.is_capital(start - 1) and not self.read.begins(start - 1)
+        return before or self.read.is_capital(end)
+
+
+class Uses(NamedTuple):
+    """How often the words of a name stand in a text, where no capitalised word stands beside them."""
+
+    inside: int
+    """As the name is written, within a sentence."""
+    begins: int
+    """As the name is written, where a capital letter says nothing."""
+    other: int
+    """Otherwise: in small letters."""
+
+
+def is_possible(tokens: Tokens, config: DreamConfig) -> bool:
+    """Whether a run may be a name by its form."""
+    words = [word for word in tokens.words if word[0].isalnum()]
+    text = tokens.text
+    if not 0 < len(words) <= config.name_words_max or len(text) > config.name_chars_max:
+        return False
+    if not any(_tells(surface, word, config) for surface, word in zip(*tokens, strict=True)):
+        return False
+    if len(words) > 1:
+        return max(map(len, words)) > 1
+    word, known, shouted = words[0], marks().get(words[0], 0), tokens.surfaces[0].isupper()
+    if known & (Mark.TEMPORAL | Mark.MONTH_SHORT) or (known & _NO_NAME and not known & Mark.NAME):
+        return False
+    if word in function_words() or len(word) < config.name_chars_min - shouted:
+        return False
+    return shouted or bool(known & Mark.NAME) or not is_verb(word)
+
+
+def _tells(surface: str, word: str, config: DreamConfig) -> bool:
+    """Whether a word can make a name: it is no number, no numeral, and not one of forms and pages."""
+    numeral = word.isdigit() or (surface.isupper() and _ROMAN.issuperset(word))
+    return word[0].isalnum() and not numeral and word not in config.stop and word not in STOP_WORDS
+
+
+def is_given_name(tokens: Tokens) -> bool:
+    """Whether the first word is one that people are called, and nothing else."""
+    known = marks().get(tokens.words[0], 0)
+    return bool(known & Mark.NAME) and not known & Mark.NAME_HINT
+
+
+def _is_content(word: str) -> bool:
+    return (
+        len(word) >= _WORD_CHARS_MIN
+        and word[0].isalpha()
+        and word not in STOP_WORDS
+        and word not in function_words()
+        and word not in ADVERBS
+        and not word.endswith(_PHRASE_ENDINGS)
+        and not is_verb(word)
+    )
+
+
+def _bare(token: str) -> str:
+    return token[:-2] if token.endswith(("'s", "'S")) and len(token) > 2 else token

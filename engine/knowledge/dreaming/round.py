@@ -1,0 +1,111 @@
+"""What a round has to look at, told from the cursor and the journal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from backends.base import Reader
+from engine.base.errors import InvalidInputError
+from engine.base.validation import PROVENANCES
+from engine.knowledge.dreaming.config import DreamConfig
+from engine.knowledge.dreaming.cursor import Cursor, Phase
+from engine.knowledge.dreaming.history import DREAMER
+from engine.knowledge.dreaming.names import Name, Names
+from engine.knowledge.dreaming.survey import Survey
+from engine.ledger.codec import decode_header
+from engine.ledger.layout import journal_key
+from engine.ledger.queries import bodies_of, ids_at, records_of
+from proofs.events import AtomDetail, EventKind
+
+if TYPE_CHECKING:
+    from pyroaring import BitMap
+
+_SAYING = frozenset({EventKind.ATOM_ADDED, EventKind.ATOM_REVISED, EventKind.ATOM_REVIVED})
+
+
+class Round(NamedTuple):
+    """What is to be done from the cursor to the round's head."""
+
+    cursor: Cursor
+    texts: BitMap
+    """Atoms that others put in, changed or brought back."""
+    names: Names
+    """All that are known."""
+    fresh: list[Name]
+    """Those that are known since the last round: they are spread to older atoms, too."""
+
+
+def begun(cursor: Cursor, size: int, survey: Survey) -> Cursor:
+    """The cursor of the round that is on, or of a new one up to the head."""
+    if cursor.phase is not Phase.DONE:
+        return cursor
+    atoms = len(survey.texts)
+    if atoms >= survey.config.regrown * cursor.atoms:
+        # What was too rare or too common may have become worth a tag: so it is the rarer, the more there is.
+        return Cursor(0, size, survey.view.documents, Phase.LEARNING, 0, atoms)
+    return Cursor(cursor.head, size, survey.view.documents, Phase.LEARNING, 0, cursor.atoms)
+
+
+def round_of(rows: Reader, cursor: Cursor, size: int, survey: Survey) -> Round:
+    """What the round of this cursor has to look at, in a journal of `size` events."""
+    from pyroaring import BitMap
+
+    if cursor.since:
+        said, dreamt = _told_of(rows, cursor, size)
+        texts, new = survey.texts & said, survey.entities & (said | dreamt)
+    else:
+        texts, new = survey.texts & BitMap(range(cursor.ordinals)), survey.entities
+    names, fresh = Names(), []
+    for ordinal, name in _known(rows, survey, names):
+        if ordinal in new:
+            fresh.append(name)
+    return Round(cursor, texts, names, fresh)
+
+
+def _told_of(rows: Reader, cursor: Cursor, size: int) -> tuple[BitMap, BitMap]:
+    """The ordinals that others spoke of in the round's events, and those of the dreamer since its head."""
+    from pyroaring import BitMap
+
+    said, dreamt = BitMap(), BitMap()
+    scanned = rows.scan(journal_key(cursor.since), journal_key(size))
+    for seq, (_, raw) in enumerate(scanned, cursor.since):
+        header = decode_header(raw, seq)
+        if header.kind not in _SAYING or not isinstance(header.detail, AtomDetail):
+            continue
+        if header.actor != DREAMER:
+            if seq < cursor.head:
+                said.add(header.detail.ordinal)
+        elif seq >= cursor.head:
+            dreamt.add(header.detail.ordinal)
+    return said, dreamt
+
+
+def _known(rows: Reader, survey: Survey, names: Names) -> list[tuple[int, Name]]:
+    """The entities that may be spread, by ordinal; `names` gets them all."""
+    found = []
+    ordinals = survey.entities.to_array()
+    records = records_of(rows, ids_at(rows, ordinals))
+    for ordinal, record, body in zip(ordinals, records, bodies_of(rows, records), strict=True):
+        # A name that came from outside is not spread over what is our own.
+        if record.provenance == PROVENANCES[0]:
+            name = names.add(body.content, record.id)
+            if name is not None:
+                found.append((ordinal, name))
+    return found
+
+
+def checked(config: object, budget: object, seconds: object) -> None:
+    """Refuse bounds with which nothing would ever be done.
+
+    Raises:
+        InvalidInputError: the budget is below 1, or the seconds are no number above 0.
+    """
+    from engine.base.validation import instance, integer
+
+    instance(config, DreamConfig, "config")
+    if budget is not None and integer(budget, "budget") < 1:
+        raise InvalidInputError("budget must be 1 atom or more")
+    if seconds is not None and (
+        isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0
+    ):
+        raise InvalidInputError(f"seconds must be a number above 0, not {seconds!r}")

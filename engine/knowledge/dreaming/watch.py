@@ -1,0 +1,105 @@
+"""Dreaming in idle time: a cycle whenever the store was quiet for a while, and never longer than that.
+
+The store is open for a look and for a cycle only; in between others can use it, also where one process
+holds it at a time.
+"""
+
+from __future__ import annotations
+
+import select
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING, Final, Unpack
+
+from engine.base.errors import BusyError, InvalidInputError
+from engine.base.interrupts import at_end
+from engine.knowledge.dreaming.arguments import DreamOptions
+
+if TYPE_CHECKING:
+    from engine.engine import Engine
+    from engine.knowledge.dreaming.report import DreamReport
+
+QUIET_SECONDS: Final = 30.0
+"""So long nothing must have been written."""
+CYCLE_ATOMS: Final = 1000
+"""The budget of a cycle: at some 300 atoms a second, others wait for it a few seconds at most."""
+
+
+class End:
+    """Something to wait for that a signal handler may set.
+
+    A `threading.Event` may not: the handler runs in the thread that waits, which may hold the event's lock.
+    """
+
+    def __init__(self) -> None:
+        self._is_set = False
+        self._reading, self._writing = socket.socketpair()
+        self._writing.setblocking(False)
+
+    def set(self) -> None:
+        """Have it happened, and whoever waits wake up; again is harmless."""
+        if not self._is_set:
+            self._is_set = True
+            self._writing.send(b"\x00")
+
+    def is_set(self) -> bool:
+        """Whether it has happened."""
+        return self._is_set
+
+    def wait(self, seconds: float) -> None:
+        """Wait until it happens, or for so long."""
+        select.select([self._reading], [], [], seconds)
+
+    def close(self) -> None:
+        """Give back what waiting takes."""
+        self._reading.close()
+        self._writing.close()
+
+
+def watch(
+    opened: Callable[[], AbstractContextManager[Engine]],
+    told: Callable[[DreamReport], None],
+    *,
+    quiet: float = QUIET_SECONDS,
+    ended: End,
+    **options: Unpack[DreamOptions],
+) -> None:
+    """Dream cycles until `ended` is set.
+
+    Args:
+        opened: Opens the store; what it yields is closed before the next wait.
+        told: Told of each cycle that looked at something.
+        quiet: Seconds in which no event may have been added; a store that is in use is not quiet.
+        ended: Set by whoever wants an end; a cycle ends at its next step.
+        options: Those of `Engine.dream`; the budget is CYCLE_ATOMS unless said otherwise.
+
+    Raises:
+        InvalidInputError: `quiet` is no number above 0.
+    """
+    if isinstance(quiet, bool) or not isinstance(quiet, int | float) or not quiet > 0:
+        raise InvalidInputError(f"quiet must be a number of seconds above 0, not {quiet!r}")
+    options = {"budget": CYCLE_ATOMS, **options, "stop": ended.is_set}
+    seen = -1
+    while not ended.is_set():
+        try:
+            with opened() as engine:
+                if engine.size == seen:
+                    report = engine.dream(**options)
+                    if report.read or report.looked_at:
+                        told(report)
+                seen = engine.size
+        except BusyError:
+            seen = -1
+        ended.wait(quiet)
+
+
+@contextmanager
+def until_signalled() -> Iterator[End]:
+    """An end that SIGINT and SIGTERM set, instead of ending the process."""
+    ended = End()
+    try:
+        with at_end(ended.set):
+            yield ended
+    finally:
+        ended.close()

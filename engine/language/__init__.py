@@ -1,0 +1,1 @@
+"""Reading questions and texts: names, times, categories. Nothing here reaches a hashed byte."""

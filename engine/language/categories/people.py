@@ -1,0 +1,174 @@
+"""Whose names a text has: capitalised runs that are people, by given names and by what stands around them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from engine.language.categories import names
+from engine.language.categories.reading import Reading
+from engine.language.categories.table import Mark
+from engine.text.words import STOP_WORDS
+
+_PARTICLES: Final = frozenset(names.PARTICLES.split())
+_SHORT_FORMS: Final = frozenset(names.SHORT_FORMS.split())
+_BEFORE_NAMES: Final = Mark.HONORIFIC | Mark.ROLE | Mark.GREETING
+_NO_PERSON: Final = Mark.ORGANIZATION | Mark.PLACE_TITLE
+_PREFIX_MIN: Final = 3
+_LABEL_WORDS_MAX: Final = 3
+_NAME_WORDS_MAX: Final = 4
+NOUN_ENDINGS: Final = tuple(names.NOUN_ENDINGS.split())
+
+
+class Run(NamedTuple):
+    """Capitalised words that follow one another: tokens `start` to `end`, `end` not included."""
+
+    start: int
+    end: int
+    words: tuple[str, ...]
+    """In small letters, without initials' dots and particles."""
+    marks: tuple[int, ...]
+    """What each of the words can be."""
+
+    def after(self, count: int) -> Run:
+        """The rest of it after some of its words, standing where it stands."""
+        return self._replace(words=self.words[count:], marks=self.marks[count:])
+
+
+class Named(NamedTuple):
+    """The runs of a text, and the people among them."""
+
+    runs: list[Run]
+    people: list[Run]
+    """Each as it stands, and as often as it stands; `words` begin with the given name, if there is one."""
+
+    @property
+    def several(self) -> bool:
+        """Whether two different people are named."""
+        first, *others = [one.words for one in self.people] or [()]
+        return any(not _same(first, other) for other in others)
+
+    @property
+    def surnames(self) -> set[str]:
+        """The last words of names of two words or more."""
+        return {one.words[-1] for one in self.people if len(one.words) > 1}
+
+
+def named_in(text: Reading) -> Named:
+    """The capitalised runs of a text, and which of them are people."""
+    runs = list(_runs(text))
+    people: list[Run] = []
+    before: Run | None = None
+    for run in runs:
+        person = _person(text, run, before)
+        if person is not None:
+            people.append(person)
+        before = person
+    return Named(runs, people)
+
+
+def _runs(text: Reading) -> Iterator[Run]:
+    parts: list[int] = []
+    for at in text.capitals:
+        if parts and not _continues(text, parts[-1], at):
+            yield _run(text, parts)
+            parts = []
+        mark = text.marks[at]
+        initial = len(text.tokens[at]) == 1 and text.words[at + 1] == "."
+        if text.words[at] in STOP_WORDS and not mark & Mark.NAME and not initial:
+            if parts:
+                yield _run(text, parts)
+                parts = []
+            continue
+        parts.append(at)
+    if parts:
+        yield _run(text, parts)
+
+
+def _continues(text: Reading, last: int, at: int) -> bool:
+    """Whether between two capitalised words stands nothing, the dot of a short form, or particles."""
+    if at - last == 1:
+        return True
+    between = text.tokens[last + 1 : at]
+    if between == ["."]:
+        return len(text.tokens[last]) == 1 or text.words[last] in _SHORT_FORMS
+    return len(between) <= 2 and _PARTICLES.issuperset(between)
+
+
+def _run(text: Reading, parts: list[int]) -> Run:
+    words, marks = text.words, text.marks
+    return Run(
+        parts[0], parts[-1] + 1, tuple([words[at] for at in parts]), tuple([marks[at] for at in parts])
+    )
+
+
+def _person(text: Reading, run: Run, before: Run | None) -> Run | None:
+    """The part of a run that is a person's name; None where it is none. `before`: the person just before."""
+    last = len(run.words) - 1
+    skipped = 0
+    while skipped < last and run.marks[skipped] & _BEFORE_NAMES:
+        skipped += 1
+    rest = run if not skipped else run.after(skipped)
+    if text.tokens[run.end] == ":" and text.tokens[run.start - 1] in ("", "\n"):
+        return rest if _may_speak(rest) else None
+    if last and any(mark & _NO_PERSON for mark in rest.marks):
+        return None
+    for at, mark in enumerate(rest.marks):
+        alone = skipped + at == last
+        if mark & Mark.NAME and not (alone and (mark & Mark.NAME_HINT or _in_a_place(text, run.end))):
+            return rest if not at else rest.after(at)
+    if rest.marks[0] & _BEFORE_NAMES or max(map(len, rest.words)) < _PREFIX_MIN:
+        return None
+    return rest if skipped or _is_person_by_surroundings(text, rest, before) else None
+
+
+def _in_a_place(text: Reading, at: int) -> bool:
+    """Whether a place follows that what stands before is in: `, Minnesota`."""
+    return text.words[at] == "," and text.is_capital(at + 1) and bool(text.marks[at + 1] & Mark.PLACE)
+
+
+def _may_speak(run: Run) -> bool:
+    """Whether a run before the first colon of a line is who speaks there: a name, or no word we know."""
+    first, *_ = run.words
+    if run.marks[0] & Mark.NAME or len(run.words) > _LABEL_WORDS_MAX:
+        return len(run.words) <= _LABEL_WORDS_MAX
+    return not any(run.marks) and not first.endswith(NOUN_ENDINGS) and len(first) > 1 and "-" not in first
+
+
+def _is_person_by_surroundings(text: Reading, run: Run, before: Run | None) -> bool:
+    """Whether what stands around a run, or an initial in it, makes it a person."""
+    words, place = text.words, run.start - 1
+    if len(run.words) == 1:
+        spoken = text.marks[run.end] & Mark.SPEAKING or _is_greeted(text, run)
+        return bool(spoken) and not run.marks[0]
+    if len(run.words) > _NAME_WORDS_MAX or any(mark & Mark.PLACE for mark in run.marks):
+        return False
+    if any(len(word) == 1 for word in run.words[:-1]) and run.words[:2] != ("u", "s"):
+        return True
+    if words[place] == "by" or text.marks[place] & Mark.ROLE:
+        return True
+    if before is not None and words[place] in ("and", ",") and place == before.end and len(before.words) > 1:
+        return True
+    return words[run.end + 1] == "born" and words[run.end] in ("(", "was")
+
+
+def _is_greeted(text: Reading, run: Run) -> bool:
+    """Whether somebody is spoken to: `Wow, Caro, …`."""
+    greeted = text.words[run.start - 1] == "," and text.marks[run.start - 2] & Mark.GREETING
+    return bool(greeted) and text.words[run.end] in (",", "!", ".", "?")
+
+
+def _same(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Whether two names are one person's: `James Terry Sanford` and `Terry`, `Melanie` and `Mel`."""
+    if len(one) > len(other):
+        one, other = other, one
+    if not one:
+        return True
+    alike = any(_short_form(one[0], word) for word in other)
+    # With the same given name another surname is more often one from birth than another person.
+    return alike and (len(one) == 1 or one[-1] == other[-1] or one[0] == other[0])
+
+
+def _short_form(one: str, other: str) -> bool:
+    short, long = sorted((one, other), key=len)
+    return short == long or (len(short) >= _PREFIX_MIN and long.startswith(short))

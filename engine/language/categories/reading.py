@@ -1,0 +1,97 @@
+"""A text as the rules see it: its tokens, what each can be, and where something is to be looked at."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from engine.language.categories.table import HINTS, STRONG, Mark, marks, phrases, tokens_of
+
+_ADDRESS: Final = re.compile(r"(?:https?://|www\.)\S++")
+_CAMEL: Final = re.compile("[a-z]{2,}+[A-Z][a-z]{2}")
+_LOOKED_AT: Final = Mark.PLACE_NOUN | Mark.POINTING | Mark.SUBJECT | Mark.ELIDED | Mark.SO
+_FELT: Final = Mark.EMOTIONAL | Mark.EMOTIONAL_HINT
+_SENTENCE_ENDS: Final = frozenset(["", *'.!?:;\n-*#>\u2026"\u201c('])
+_BEYOND_LATIN: Final = "\u0250"
+_MARGIN: Final = [""] * 6
+
+
+class Reading:
+    """The tokens of one text, read once. At both ends stand empty ones, as far as any rule looks."""
+
+    def __init__(self, text: str) -> None:
+        if "\u2019" in text:
+            text = text.replace("\u2019", "'")
+        if "[[" in text:
+            text = text.replace("[[", "").replace("]]", "")
+        if "://" in text or "www." in text:
+            text = _ADDRESS.sub(" ", text)
+        self.text = text
+        self.tokens: list[str] = [*_MARGIN, *tokens_of(text), *_MARGIN]
+        self.words = words = list(map(str.lower, self.tokens))
+        """The tokens in small letters, names without their `'s`."""
+        self.capitals: list[int] = []
+        """Where capitalised words stand."""
+        self.camels = False
+        """Whether a word has a capital letter inside, and is no name: `camelCase`."""
+        self._find_capitals()
+        known = marks().get
+        self.marks = [known(word, 0) for word in words]
+        """What each word can be."""
+        self.seen = 0
+        """The marks of all words that are what they are wherever they stand, and of all phrases."""
+        self.hints: set[str] = set()
+        """The words that hint at something."""
+        self.numbers = [at for at, token in enumerate(self.tokens) if "0" <= token < ":"]
+        self.looked_at: list[int] = []
+        """Where words stand that mean something by what stands around them."""
+        self._look()
+
+    def _find_capitals(self) -> None:
+        tokens, words = self.tokens, self.words
+        for at in [at for at, given in enumerate(tokens) if given != words[at]]:
+            given = tokens[at]
+            if "a" <= given < "{":
+                self.camels = self.camels or _CAMEL.match(given) is not None
+            elif given < _BEYOND_LATIN and given[0] != words[at][0]:
+                self.capitals.append(at)
+                if given.endswith("'s"):
+                    words[at] = words[at][:-2]
+
+    def _look(self) -> None:
+        words, found = self.words, self.marks
+        known = phrases().get
+        for at, mark in enumerate(found):
+            if not mark:
+                continue
+            if mark & _FELT and self.is_capital(at) and not self._is_felt(at):
+                mark &= ~_FELT
+            self.seen |= mark & STRONG
+            if mark & HINTS:
+                self.hints.add(words[at])
+            if mark & Mark.PHRASE:
+                for rest, meant in known((words[at], words[at + 1]), ()):
+                    if words[at + 2 : at + 2 + len(rest)] == rest:
+                        self._phrase(at, meant)
+            if mark & _LOOKED_AT:
+                self.looked_at.append(at)
+            self.seen |= mark & Mark.SEQUEL
+
+    def _phrase(self, at: int, meant: int) -> None:
+        if meant != Mark.PLACE:
+            self.seen |= meant
+        elif self.is_capital(at):
+            self.seen |= Mark.LOCATION
+
+    def _is_felt(self, at: int) -> bool:
+        """Whether a capital letter is that of a sentence: in a name or a heading no feeling is told."""
+        return self.begins(at) and not self.is_capital(at + 1)
+
+    def is_capital(self, at: int) -> bool:
+        """Whether the token there begins with a capital letter."""
+        first: str = self.tokens[at][:1]
+        return first != self.words[at][:1]
+
+    def begins(self, at: int) -> bool:
+        """Whether the token there begins a sentence or a line."""
+        return self.tokens[at - 1] in _SENTENCE_ENDS

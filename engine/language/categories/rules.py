@@ -1,0 +1,243 @@
+"""The rules by which categories emerge from a text."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from engine.language.categories import words
+from engine.language.categories.people import NOUN_ENDINGS, Named, Run, named_in
+from engine.language.categories.reading import Reading
+from engine.language.categories.table import STRONG, Mark, marks
+
+RELATIONSHIP: Final = 1 << 6
+NARRATIVE: Final = 1 << 7
+"""Beside the marks of the other six categories, which are the lowest bits."""
+
+BITS: Final = {
+    "relationship": RELATIONSHIP,
+    "narrative": NARRATIVE,
+    "technical": Mark.TECHNICAL,
+    "industry": Mark.INDUSTRY,
+    "location": Mark.LOCATION,
+    "emotional": Mark.EMOTIONAL,
+    "temporal": Mark.TEMPORAL,
+    "causal": Mark.CAUSAL,
+}
+
+HINTS_NEEDED: Final = 2
+TOKENS_PER_HINT: Final = 100
+"""Two different hints are enough; one more is needed for every 100 tokens: long texts touch on much."""
+
+_SIGNS_OF_CODE: Final = re.compile(
+    r"```|`[^`\n]{1,200}+`"
+    r"|\b[a-z]{2,40}+(?:_[a-z0-9]{1,40}+)++"
+    r"|\b[A-Za-z_]{2,40}+\(\)"
+    r"|(?<!\S)--[a-z]{2}",
+    re.ASCII,
+)
+_FILE: Final = re.compile(
+    r"\.(?:py|js|ts|rs|cpp|java|json|ya?ml|toml|html|css|sh|sql|md|txt|csv|exe|dll)\b", re.ASCII
+)
+_VERSION: Final = re.compile(r"[0-9]{1,4}\.[0-9]{1,4}\.[0-9]{1,9}(?:-[a-z0-9]+)?")
+_TIME: Final = re.compile(
+    r"(?:1[5-9]|20)[0-9]{2}(?:s|[-/_.](?:(?:1[5-9]|20)?[0-9]{2})(?:[-/_.][0-9]{1,2}(?:T[0-9:]+)?)?)?"
+    r"|[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?(?:[ap]m)?"
+    r"|[0-9]{1,2}[ap]m"
+    r"|[0-9]{1,2}[/.][0-9]{1,2}[/.][0-9]{2,4}",
+    re.IGNORECASE | re.ASCII,
+)
+_EARLY_YEAR: Final = re.compile("1[0-4][0-9]{2}")
+_YEAR_BEFORE: Final = frozenset(words.YEAR_BEFORE.split())
+
+_IN: Final = frozenset(words.IN.split())
+_AT: Final = frozenset(words.AT.split())
+_DETERMINERS: Final = frozenset(words.DETERMINERS.split())
+_CLAUSE_ENDS: Final = frozenset([*words.CLAUSE_ENDS.split(), *",.)!?;\n"])
+_NO_PLACE_ENDINGS: Final = (*NOUN_ENDINGS, "ian", "ish", "ese")
+_PLACE_WORDS_MAX: Final = 2
+_KNOWN_PLACE: Final = 1 << 62
+_COUNTRIES: Final = frozenset({"US", "USA", "UK", "EU", "UAE"})
+
+_SO: Final = frozenset(words.SO.split())
+_NOW: Final = frozenset(words.NOW.split())
+_CAN: Final = frozenset(words.CAN.split())
+_ADVERBS: Final = frozenset(words.ADVERBS.split())
+
+_HINTS: Final = (
+    (Mark.TECHNICAL_HINT, Mark.TECHNICAL),
+    (Mark.INDUSTRY_HINT, Mark.INDUSTRY),
+    (Mark.EMOTIONAL_HINT, Mark.EMOTIONAL),
+)
+
+
+def emerging(text: str) -> int:
+    """The categories of a text, as the marks of those that have one, and RELATIONSHIP and NARRATIVE."""
+    read = Reading(text)
+    named = named_in(read)
+    found = read.seen & STRONG | _hinted(read)
+    if named.several:
+        found |= RELATIONSHIP
+    if not found & Mark.LOCATION and _tells_place(read, named):
+        found |= Mark.LOCATION
+    if not found & Mark.TEMPORAL and _tells_time(read):
+        found |= Mark.TEMPORAL
+    if not found & Mark.CAUSAL and _tells_reason(read):
+        found |= Mark.CAUSAL
+    if not found & Mark.INDUSTRY and _tells_money(read):
+        found |= Mark.INDUSTRY
+    if not found & Mark.TECHNICAL and _has_code(read):
+        found |= Mark.TECHNICAL
+    if (found & Mark.TEMPORAL or read.seen & Mark.SEQUEL) and _tells_event(read, named):
+        found |= NARRATIVE
+    return found
+
+
+def _hinted(read: Reading) -> int:
+    """The categories that enough words hint at."""
+    if len(read.hints) < HINTS_NEEDED:
+        return 0
+    known, needed = marks(), HINTS_NEEDED + len(read.tokens) // TOKENS_PER_HINT
+    return sum(mark for hint, mark in _HINTS if sum(1 for word in read.hints if known[word] & hint) >= needed)
+
+
+def _has_code(read: Reading) -> bool:
+    text = read.text
+    if read.camels or any(_VERSION.fullmatch(read.tokens[at]) for at in read.numbers):
+        return True
+    if _FILE.search(text):
+        return True
+    # The scan takes 13 µs for 40 words, and most texts have none of its signs.
+    likely = "`" in text or "_" in text or "()" in text or "--" in text
+    return likely and _SIGNS_OF_CODE.search(text) is not None
+
+
+def _tells_money(read: Reading) -> bool:
+    return any(read.tokens[at - 1] in ("$", "\u20ac", "\u00a3") for at in read.numbers)
+
+
+def _tells_place(read: Reading, named: Named) -> bool:
+    people = {one.start for one in named.people}
+    if any(_is_place(read, run) for run in named.runs if run.start not in people):
+        return True
+    return any(read.marks[at] & Mark.PLACE_NOUN and _is_at(read, at) for at in read.looked_at)
+
+
+def _is_place(read: Reading, run: Run) -> bool:
+    """Whether a capitalised run names a place: it is known, or its words or those around it say so."""
+    either = 0
+    for mark in run.marks:
+        either |= mark
+        if mark & Mark.PLACE and (not mark & Mark.NAME or _is_located(read, run)):
+            either |= _KNOWN_PLACE
+    if either & Mark.ORGANIZATION:
+        return False
+    if either & _KNOWN_PLACE:
+        return True
+    if either & Mark.PLACE_TITLE:
+        return len(run.words) > 1 or (read.words[run.end] == "of" and read.is_capital(run.end + 1))
+    first = read.tokens[run.start]
+    if first in _COUNTRIES:
+        return True
+    return (
+        not either
+        and read.words[run.start - 1] in _IN
+        and read.words[run.end] in _CLAUSE_ENDS
+        and len(run.words) <= _PLACE_WORDS_MAX
+        and not first.isupper()
+        and not run.words[-1].endswith(_NO_PLACE_ENDINGS)
+    )
+
+
+def _is_located(read: Reading, run: Run) -> bool:
+    """Whether a word that is a name, too, stands as a place does: `in Georgia`, `Savannah, Georgia`."""
+    beside = read.words[run.end] == "," and read.is_capital(run.end + 1)
+    after = read.words[run.start - 1] == "," and read.is_capital(run.start - 2)
+    return read.words[run.start - 1] in _AT or beside or after
+
+
+def _is_at(read: Reading, at: int) -> bool:
+    """Whether a kind of place stands as one that somebody is at: `at the beach`, `in my old hometown`."""
+    for before in (1, 2):
+        if read.words[at - before] in _DETERMINERS:
+            return read.words[at - before - 1] in _AT
+    return False
+
+
+def _tells_time(read: Reading) -> bool:
+    if any(_is_time(read, at) for at in read.numbers):
+        return True
+    return any(read.marks[at] & Mark.POINTING and _points_at_span(read, at) for at in read.looked_at)
+
+
+def _is_time(read: Reading, at: int) -> bool:
+    """Whether a number is a date, a year or a time of day."""
+    token, before, after = read.tokens[at], read.words[at - 1], read.words[at + 1]
+    if any(read.marks[beside] & Mark.MONTH_SHORT and read.is_capital(beside) for beside in (at - 1, at + 1)):
+        return True
+    if before == ".":
+        before = read.words[at - 2]  # `c. 1243`
+    if _TIME.fullmatch(token):
+        # `2000 tornadoes` are no year; `in 2000 tornadoes` is read as one.
+        return before in _YEAR_BEFORE or not (token.isdigit() and after.endswith("s"))
+    if _EARLY_YEAR.fullmatch(token):
+        return before in _YEAR_BEFORE and not after.endswith("s")
+    return token.isdigit() and after in ("am", "pm", "a.m", "p.m")
+
+
+def _points_at_span(read: Reading, at: int) -> bool:
+    """`last week`, `the past few months`, `in the spring`."""
+    word = read.words[at]
+    following = read.marks[at + 1]
+    if word in ("in", "during", "since", "until"):
+        if read.words[at + 1] == "the":
+            following = read.marks[at + 2]
+        return bool(following & Mark.SEASON)
+    return bool(following & (Mark.SEASON if word in ("each", "every", "early", "late", "mid") else Mark.SPAN))
+
+
+def _tells_reason(read: Reading) -> bool:
+    return any(read.marks[at] & Mark.SO and _gives_reason(read, at) for at in read.looked_at)
+
+
+def _gives_reason(read: Reading, at: int) -> bool:
+    """`…, so I had to`, `So, we went`, `so it can`, `since you're here`."""
+    if read.words[at] == "since":
+        return read.words[at + 1] in _NOW
+    after = at + 2 if read.words[at + 1] == "," else at + 1
+    if read.words[after] not in _SO:
+        return False
+    if read.begins(at):
+        return bool(read.marks[after] & Mark.SUBJECT) and _acts(read, after + 1)
+    return read.words[at - 1] == "," or any(read.words[after + step] in _CAN for step in (1, 2, 3))
+
+
+def _tells_event(read: Reading, named: Named) -> bool:
+    """Whether somebody did something."""
+    if any(_acts(read, one.end) for one in named.people):
+        return True
+    surnames = named.surnames
+    if surnames and any(read.words[at] in surnames and _acts(read, at + 1) for at in read.capitals):
+        return True
+    return any(_somebody_acts(read, at) for at in read.looked_at)
+
+
+def _somebody_acts(read: Reading, at: int) -> bool:
+    mark = read.marks[at]
+    if mark & Mark.SUBJECT:
+        return _acts(read, at + 1)
+    return bool(mark & Mark.ELIDED) and _begins_line(read, at)
+
+
+def _begins_line(read: Reading, at: int) -> bool:
+    while read.tokens[at - 1] in ("-", "*"):
+        at -= 1
+    return read.tokens[at - 1] in ("", "\n")
+
+
+def _acts(read: Reading, at: int) -> bool:
+    """Whether a verb in the past stands there, or after one adverb."""
+    if read.words[at] in _ADVERBS:
+        at += 1
+    word = read.words[at]
+    return bool(read.marks[at] & Mark.PAST) or (len(word) > 4 and word.endswith("ed"))

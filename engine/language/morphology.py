@@ -1,0 +1,177 @@
+"""Parts of speech by rule: lists of words, endings, and what stands beside a word.
+
+Written for questions in English. A doubtful word is a noun, because the second level of a search keeps
+nouns: a verb too many costs little there, a noun lost costs the answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from engine.language.lexicon import (
+    ADJECTIVES,
+    ADVERBS,
+    BE,
+    BEFORE_BARE,
+    LIGHT_GERUNDS,
+    NOT_ADJECTIVES,
+    NOT_ADVERBS,
+    NOUN_FIRST,
+    NUMBERS,
+    PERFECT,
+    UNCHANGING,
+    is_bare_verb,
+    is_gerund,
+    is_past,
+    is_third,
+)
+from engine.language.names import abbreviates
+
+_NUMBER: Final = re.compile("[0-9][0-9.,:/-]*(?:[a-z]{1,3})?|[0-9]+-[a-z-]+")
+_OTHER_SCRIPT: Final = re.compile("[\u0370-\U0010ffff]")
+"""Letters beyond Latin, and emoji: nothing is known of their endings."""
+_ADJECTIVE_ENDINGS: Final = ("ous", "ful", "less", "able", "ible", "ive", "istic", "ical")
+_BEFORE_NOUN: Final = frozenset({"DET", "ADP", "ADJ", "NUM"})
+_BEFORE_OBJECT: Final = frozenset({"DET", "PRON", "PROPN"})
+_SUBJECTS: Final = frozenset({"PRON", "PROPN", "NOUN", "X"})
+_ASKING: Final = frozenset({"what", "which", "whose"})
+_RELATIVE: Final = frozenset({"who", "that", "which"})
+_PLURAL: Final = frozenset({"i", "you", "we", "they", "who"})
+_PARTICLES: Final = frozenset({"up", "out", "off", "away", "back", "down"})
+_ENDS: Final = frozenset(".?!;:")
+
+
+@dataclass(slots=True)
+class _Place:
+    """What is known of the sentence up to a word."""
+
+    before: str = ""
+    """The part of the word before, adverbs left out; empty at the start."""
+    before_word: str = ""
+    after: str = ""
+    """The part of the word after: empty if not known yet, END at the end."""
+    after_word: str = ""
+    bare: bool = False
+    """A verb in its bare form is due: after did, will, to."""
+    be: bool = False
+    """A form of be has come: what ends in -ing may be a verb."""
+    perfect: bool = False
+    """A form of have has come: a participle is due."""
+
+
+def tag_open(words: Sequence[str], parts: list[str]) -> None:
+    """Fill in the empty `parts`, universal parts of speech, of `words`, which are in small letters."""
+    place = _Place()
+    for i, word in enumerate(words):
+        if not parts[i]:
+            last = i + 1 == len(words)
+            place.after, place.after_word = ("END", "") if last else (parts[i + 1], words[i + 1])
+            parts[i] = _part(word, place)
+        _pass(place, word, parts[i])
+
+
+def _pass(place: _Place, word: str, part: str) -> None:
+    """Note what a word says of those that follow."""
+    if part == "PUNCT":
+        if word in _ENDS and not (word == "." and abbreviates(place.before_word)):
+            place.before, place.bare, place.be, place.perfect = "", False, False, False
+        return
+    if part == "AUX":
+        place.be = place.be or word in BE
+        place.perfect = word in PERFECT
+        place.bare = word in BEFORE_BARE
+    elif part == "VERB":
+        place.bare = place.be = place.perfect = False
+    if part == "ADV" or (place.bare and word in {"both", "all", "each"}):
+        return
+    possessive = part in {"PROPN", "NOUN"} and word.endswith("'s")
+    place.before, place.before_word = "DET" if possessive else part, word
+
+
+def _part(word: str, place: _Place) -> str:
+    if _NUMBER.fullmatch(word) or word in NUMBERS:
+        return "NUM"
+    if _OTHER_SCRIPT.search(word):
+        return "X"
+    if word in NOUN_FIRST and place.after_word == "of":
+        return "DET"
+    last = word.rpartition("-")[2] or word
+    if _is_adverb(last):
+        return "ADV"
+    if _is_verb(word, place):
+        return "VERB"
+    if _is_adjective(word, last, place):
+        return "ADJ"
+    return "ADP" if word == "like" else "NOUN"
+
+
+def _is_adverb(word: str) -> bool:
+    shaped = word.endswith("ly") and len(word) > 4 and word not in NOT_ADVERBS
+    return word in ADVERBS or (shaped and not is_bare_verb(word))
+
+
+def _is_verb(word: str, place: _Place) -> bool:
+    if word.endswith("ing") and len(word) > 5:
+        return _is_gerund_here(word, place)
+    if is_bare_verb(word):
+        return _is_bare_here(word, place)
+    if is_past(word):
+        return not _is_participle_here(place)
+    if is_third(word):
+        return _is_third_here(place)
+    due = place.bare and place.before in {"PROPN", "PRON"}
+    return due and not word.endswith("s") and word not in ADJECTIVES
+
+
+def _is_gerund_here(word: str, place: _Place) -> bool:
+    if word in LIGHT_GERUNDS:
+        return True
+    if not is_gerund(word) or place.before == "DET":
+        return False
+    progressive = place.be and place.before in _SUBJECTS | {"AUX"}
+    object_follows = place.after in _BEFORE_OBJECT and place.after_word not in _RELATIVE
+    return progressive or object_follows or place.after_word in _PARTICLES
+
+
+def _is_bare_here(word: str, place: _Place) -> bool:
+    if place.before == "":  # a request, if it has an object
+        return place.after in _BEFORE_OBJECT | {"ADP"}
+    if place.before in {"PART", "AUX"}:
+        return place.before_word not in BE
+    if word in UNCHANGING and place.before in _SUBJECTS and (place.perfect or place.after == "DET"):
+        return True
+    if place.bare and place.before in _SUBJECTS:
+        # In "the charity race raise money" it is the last one.
+        return place.before != "NOUN" or place.after != "" or not is_bare_verb(place.after_word)
+    if place.before == "PRON":
+        return place.before_word in _PLURAL
+    return place.before in {"CCONJ", "SCONJ"} and place.after in _BEFORE_OBJECT
+
+
+def _is_participle_here(place: _Place) -> bool:
+    """Whether a past form stands before a noun: her finished screenplay."""
+    before = place.before in _BEFORE_NOUN - {"ADP"} and place.before_word not in _ASKING | _RELATIVE
+    return before and place.after in {"", "ADJ", "NOUN"}
+
+
+def _is_third_here(place: _Place) -> bool:
+    if place.before_word in _RELATIVE and place.before_word != "which":
+        return place.after != "AUX"
+    if place.bare or place.perfect:
+        return False
+    if place.before_word in _ASKING:
+        return place.after in _BEFORE_OBJECT
+    if place.before in {"PRON", "PROPN"}:
+        return place.after != "AUX"
+    return place.before == "NOUN" and place.after in _BEFORE_OBJECT
+
+
+def _is_adjective(word: str, last: str, place: _Place) -> bool:
+    shaped = word.endswith(_ADJECTIVE_ENDINGS) and len(word) > 5 and word not in NOT_ADJECTIVES
+    if not (shaped or word in ADJECTIVES or last in ADJECTIVES or is_past(last)):
+        return False
+    # "The musical", "the single that": the ending of an adjective, and the place of a noun.
+    return place.before != "DET" or place.after in {"", "ADJ", "NOUN", "PROPN", "NUM", "CCONJ"}

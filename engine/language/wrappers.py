@@ -1,0 +1,134 @@
+"""What people say around a question: greetings, "can you remind me what we said about", thanks.
+
+Read from the first and the last words only, again and again until nothing more comes off. The patterns
+are matched on words in small letters with one space after each; a repetition is bounded everywhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import Final
+
+from engine.language.pieces import Piece, plain
+
+_FIRST_PIECES: Final = 48
+_LAST_PIECES: Final = 12
+_ROUNDS_MAX: Final = 8
+_CLOSING_MARKS: Final = frozenset(".?!,;:\u2026\u3002\uff1f\uff01")
+
+_MARK: Final = r"(?:[,.!?:;\u2026\u2012-\u2015-] ){0,3}"
+_COMMA: Final = r"(?:[,.!:;\u2026\u2012-\u2015-] ){1,3}"
+_WE: Final = r"(?:i|we|you|u|they)"
+_ABOUT: Final = r"(?:about|on|regarding|concerning|with regards? to|with respect to|related to)"
+_SAY: Final = (
+    r"(?:said|say|told (?:you|me)|tell (?:you|me)|talked|talk|spoke|speak|discussed|discuss|wrote|write|"
+    r"written|noted|note|saved|save|stored|store|recorded|record|decided|decide|know|knew|have|had|got|"
+    r"remember|remembered|mentioned|mention|learned|learn)"
+)
+_NOTES: Final = (
+    r"(?:notes?|memory|memories|entries|messages?|records?|information|info|details?|facts?|news|"
+    r"updates?|stuff|things?)"
+)
+_SOMETHING: Final = (
+    r"(?:(?:what|everything|anything|something|whatever|all|more|(?:a )?(?:bit|little)(?: more)?|some|any|"
+    rf"the) )?(?:(?:(?:of )?(?:my|our|your|the) )?{_NOTES} )?(?:that )?"
+)
+_SAID: Final = rf"(?:{_WE} (?:have |had |ever |already |last )?{_SAY} (?:down )?)?"
+_TOPIC: Final = rf"{_SOMETHING}{_SAID}(?:{_ABOUT}|of) "
+_ASK: Final = (
+    r"(?:tell me|tell us|remind me|show me|give me|let me know|find out|find me|find|look up|look for|"
+    r"search for|search(?: through)?|recall|remember|explain(?: to me)?|"
+    r"help me (?:find|remember|recall|understand)|bring up|pull up|fetch|get me|check|summari[sz]e|"
+    r"describe|know|learn|hear|see)"
+)
+_MODAL: Final = r"(?:can|could|would|will)"
+_COULD: Final = (
+    rf"(?:{_MODAL} (?:you|we|i)|(?:you|we|i) {_MODAL}|would you mind|"
+    r"i(?: would|'d| want| need|'m trying| am trying)(?: like)?(?: you)? to|i want|i need|let's|let us|"
+    r"let me|please|kindly|just|quickly|maybe|perhaps|possibly)"
+)
+_STATE: Final = (
+    r"(?:state|status|situation|news|updates?|info|information|progress|word|standing|developments?|details)"
+)
+_NOW: Final = r"(?:latest|current|present|newest|most recent|up-to-date)"
+_WHAT_IS: Final = r"(?:what is|what's|whats|what are|what was|what were)"
+
+_PREFIXES: Final = (
+    r"(?:hi|hello|hey) (?:[^ ,]{1,32} ){1,2}?, ",
+    (
+        rf"(?:hi|hello|hey|greetings|good (?:morning|afternoon|evening|day))"
+        rf"(?: (?:there|all|again|everyone|team))? {_MARK}"
+    ),
+    rf"(?:please|pls|kindly) {_MARK}",
+    (
+        r"(?:so|ok|okay|well|now|right|also|and|but|um+|uh+|hmm+|oh|anyway|btw|sorry|thanks|thank you|"
+        r"excuse me|by the way|quick question|one (?:more |quick )?(?:thing|question)|just curious|"
+        rf"out of curiosity|i hope (?:you're|you are|this finds you|all is) (?:doing )?well) {_COMMA}"
+    ),
+    (
+        r"i(?:'m| am|'ve been| have been| was)?(?: just)? (?:wondering|wonder|curious|trying to remember|"
+        rf"trying to recall|looking for|searching for|interested in) (?:if |whether |{_TOPIC}|about )?"
+    ),
+    (
+        r"i (?:forgot|forget|can't remember|cannot remember|can't recall|don't remember|don't recall) "
+        rf"(?:{_TOPIC})?"
+    ),
+    rf"(?:{_COULD} ){{1,4}}{_ASK} (?:{_TOPIC}|{_ABOUT} |if |whether )?",
+    rf"(?:tell me|remind me|show me|let me know|give me) (?:{_TOPIC}|if |whether )?",
+    rf"(?:summari[sz]e|describe|recall|look up|search for|search|find|explain) {_TOPIC}",
+    r"(?:describe|summari[sz]e|look up|search for) ",
+    rf"(?:do|did|can|could) {_WE} (?:still |happen to |perhaps |ever )?(?:remember|recall) (?:{_TOPIC})?",
+    rf"(?:do|did|have|had) {_WE} (?:still |happen to |ever |already )?{_SAY} {_SOMETHING}{_ABOUT} ",
+    r"(?:do|would) you (?:happen to )?know (?:if |whether |about |anything about )?",
+    (
+        rf"what (?:else )?(?:do|did|have|had|can|could) {_WE} (?:just |ever |already |all |last |still )?"
+        rf"(?:{_SAY}|find) (?:me |down )?{_ABOUT} "
+    ),
+    rf"(?:is|are|was|were) there {_SOMETHING}(?:known |said |noted |recorded |written |to know )?{_ABOUT} ",
+    rf"{_WE} {_SAY} {_SOMETHING}{_ABOUT} ",
+    rf"(?:any|some) {_NOTES} (?:{_ABOUT}|of|from) ",
+    rf"any (?:ideas?|clue|thoughts) (?:(?:{_ABOUT}|of|as to) )?",
+    r"(?:give me |show me |i need |get me )?(?:a|the) (?:short |brief )?(?:summary|overview|recap) of ",
+    (
+        rf"(?:(?:{_WHAT_IS}|give me|i need) )?(?:the |our |my )?{_NOW} {_STATE} "
+        r"(?:of|on|about|for|with|regarding|in) "
+    ),
+    rf"(?:{_WHAT_IS}|give me|i need) (?:the |our |my )?(?:{_NOW}|{_STATE}) (?:of|on|about|with|regarding) ",
+    r"(?:what is|what's|whats) (?:new|up|happening|going on) (?:with|in|about) ",
+    r"where (?:do (?:we|things)|are we) (?:stand )?(?:with|on) ",
+)
+_SUFFIX: Final = (
+    r" (?:please|pls|thanks|thanks a lot|thank you|thank you (?:so|very) much|thx|cheers|btw|by the way|"
+    r"if (?:you|u) (?:can|could|know|remember|don't mind)|if possible|do you (?:know|remember|recall)|"
+    r"can you (?:remember|recall)|or not)(?: [,.!?:;\u2026])*$"
+)
+
+
+def core_of(pieces: Sequence[Piece]) -> tuple[int, int]:
+    """The range of `pieces` that is left without what is said around it; all of them if nothing would be."""
+    first, last = 0, len(pieces)
+    prefixes, suffix = _patterns()
+    for _ in range(_ROUNDS_MAX):
+        ahead = "".join(f"{plain(piece.text)} " for piece in pieces[first : min(last, first + _FIRST_PIECES)])
+        found = prefixes.match(ahead)
+        behind = "".join(f" {plain(piece.text)}" for piece in pieces[max(first, last - _LAST_PIECES) : last])
+        closing = suffix.search(behind)
+        if found is None and closing is None:
+            break
+        first += found.group().count(" ") if found else 0
+        last -= closing.group().count(" ") if closing else 0
+    if (first, last) == (0, len(pieces)):
+        return first, last
+    while last > first and pieces[last - 1].text in _CLOSING_MARKS:
+        last -= 1
+    while first < last and pieces[first].text in _CLOSING_MARKS:
+        first += 1
+    return (first, last) if any(piece.word for piece in pieces[first:last]) else (0, len(pieces))
+
+
+@cache
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Compiled on first use."""
+    return re.compile("|".join(_PREFIXES)), re.compile(_SUFFIX)

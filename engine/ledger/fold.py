@@ -1,0 +1,301 @@
+"""The one fold: what each event does to the records (SPEC: Records and the fold).
+
+A live write, catching up after reopening, `rebuild`, `verify-root` and reads of the past all call
+`fold`. It reads its own entry and its subject's record and nothing else, judges nothing and never
+fails on an entry that decodes: events are facts. An event on an unknown subject changes nothing.
+Where its payload is destroyed, an event leaves its subject erased: a stub, made of headers alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from backends.base import Batch
+from engine.ledger.layout import (
+    atom_key,
+    destroyed_key,
+    edge_from_key,
+    edge_to_key,
+    ordinal_key,
+    type_code_key,
+    type_name_key,
+)
+from engine.ledger.records import (
+    AtomRecord,
+    EdgeRecord,
+    Lookup,
+    encode_atom,
+    encode_edge,
+    read_atom,
+    read_edge,
+)
+from proofs.events import (
+    AtomBody,
+    AtomDetail,
+    EdgeBody,
+    EdgeDetail,
+    Entry,
+    ErasedBody,
+    EventKind,
+    ReasonBody,
+    TagsBody,
+    TypeBody,
+    TypeDetail,
+)
+from proofs.leaves import State
+from proofs.sets import tag_identity
+
+NO_ATOM = AtomBody("", None, "", (), (), None, None, "", None, 0, 0)
+NO_EDGE = EdgeBody(bytes(4), b"")
+"""What stubs say in place of payloads that were destroyed."""
+
+
+class Overlay:
+    """Rows as they will be once `batch` is written on top of `base`."""
+
+    __slots__ = ("base", "batch")
+
+    def __init__(self, base: Lookup, batch: Batch) -> None:
+        self.base = base
+        self.batch = batch
+
+    def get(self, key: bytes) -> bytes | None:
+        """The value that would be found after the batch."""
+        rows = self.batch.rows
+        return rows[key] if key in rows else self.base.get(key)
+
+
+def fold(entry: Entry, rows: Overlay) -> None:
+    """Apply one event to the records, putting what changes into the overlay's batch."""
+    action = _FOLDS.get(entry.header.kind)
+    if action is not None:
+        action(entry, rows)
+
+
+def _atom_added(entry: Entry, rows: Overlay) -> None:
+    record = read_atom(rows, _atom(entry).id)
+    seq, time = entry.header.seq, entry.header.time
+    if record is None:
+        _put_content(entry, rows, version=1, created_seq=seq, created=time)
+    elif record.state is State.ERASED:
+        _put_content(entry, rows, version=record.version + 1, created_seq=record.created_seq, created=time)
+
+
+def _atom_revised(entry: Entry, rows: Overlay) -> None:
+    record = read_atom(rows, _atom(entry).id)
+    if record is not None:
+        _put_content(
+            entry,
+            rows,
+            version=record.version + 1,
+            created_seq=record.created_seq,
+            created=record.created,
+        )
+
+
+def _put_content(entry: Entry, rows: Overlay, *, version: int, created_seq: int, created: int) -> None:
+    header, detail = entry.header, _atom(entry)
+    gone = not isinstance(entry.body, AtomBody)
+    body = entry.body if isinstance(entry.body, AtomBody) else NO_ATOM
+    record = AtomRecord(
+        id=detail.id,
+        ordinal=detail.ordinal,
+        state=State.ERASED if gone else State.LIVE,
+        version=version,
+        created_seq=created_seq,
+        payload_seq=header.seq,
+        last_seq=header.seq,
+        title=body.title,
+        kind=body.kind,
+        tags=body.tags,
+        buckets=body.buckets,
+        source=body.source,
+        sequence=body.sequence,
+        key=body.key,
+        provenance=body.provenance,
+        trust=body.trust,
+        created=created if body.created is None else body.created,
+        updated=header.time,
+        tombstoned_at=header.time if gone else None,
+        tombstoned_reason="",
+        tombstoned_by="",
+    )
+    rows.batch.put(atom_key(detail.id), encode_atom(record))
+    rows.batch.put(ordinal_key(detail.ordinal), detail.id)
+
+
+def _atom_tombstoned(entry: Entry, rows: Overlay) -> None:
+    _change_atom(
+        entry,
+        rows,
+        lambda record: record._replace(
+            state=State.TOMBSTONED,
+            tombstoned_at=entry.header.time,
+            tombstoned_reason=_reason(entry),
+            tombstoned_by=entry.header.actor,
+        ),
+    )
+
+
+def _atom_revived(entry: Entry, rows: Overlay) -> None:
+    _change_atom(
+        entry,
+        rows,
+        lambda record: record._replace(
+            state=State.LIVE, tombstoned_at=None, tombstoned_reason="", tombstoned_by=""
+        ),
+    )
+
+
+def _tags_added(entry: Entry, rows: Overlay) -> None:
+    def add(record: AtomRecord) -> AtomRecord:
+        spelled = {tag_identity(tag): tag for tag in (*_tags(entry), *record.tags)}
+        return record._replace(tags=tuple(spelled[identity] for identity in sorted(spelled)))
+
+    _change_atom(entry, rows, add)
+
+
+def _tags_removed(entry: Entry, rows: Overlay) -> None:
+    def remove(record: AtomRecord) -> AtomRecord:
+        gone = set(map(tag_identity, _tags(entry)))
+        return record._replace(tags=tuple(tag for tag in record.tags if tag_identity(tag) not in gone))
+
+    _change_atom(entry, rows, remove)
+
+
+def _change_atom(entry: Entry, rows: Overlay, change: Callable[[AtomRecord], AtomRecord]) -> None:
+    detail = _atom(entry)
+    record = read_atom(rows, detail.id)
+    if record is not None:
+        if record.state is not State.ERASED:
+            record = change(record)
+        changed = record._replace(last_seq=entry.header.seq, updated=entry.header.time)
+        rows.batch.put(atom_key(detail.id), encode_atom(changed))
+
+
+def _atom_erased(entry: Entry, rows: Overlay) -> None:
+    header, detail = entry.header, _atom(entry)
+    record = read_atom(rows, detail.id)
+    if record is None:
+        return
+    stub = record._replace(
+        **{name: getattr(NO_ATOM, name) for name in _OF_BODY},
+        state=State.ERASED,
+        last_seq=header.seq,
+        updated=header.time,
+        tombstoned_at=header.time,
+        tombstoned_reason=entry.body.reason if isinstance(entry.body, ErasedBody) else "",
+        tombstoned_by=header.actor,
+    )
+    rows.batch.put(atom_key(detail.id), encode_atom(stub))
+    for content in entry.body.contents if isinstance(entry.body, ErasedBody) else ():
+        rows.batch.put(destroyed_key(content), header.seq.to_bytes(8, "big"))
+
+
+_OF_BODY = tuple(name for name in AtomBody._fields if name in AtomRecord._fields)
+"""The fields of a record that a payload says."""
+
+
+def _type_registered(entry: Entry, rows: Overlay) -> None:
+    detail, body = entry.header.detail, entry.body
+    if isinstance(detail, TypeDetail) and isinstance(body, TypeBody):
+        rows.batch.put(type_code_key(detail.code), body.name.encode())
+        rows.batch.put(type_name_key(body.name), detail.code)
+
+
+def _edge_added(entry: Entry, rows: Overlay) -> None:
+    header, detail = entry.header, _edge(entry)
+    gone = not isinstance(entry.body, EdgeBody)
+    body = entry.body if isinstance(entry.body, EdgeBody) else NO_EDGE
+    before = read_edge(rows, *detail)
+    record = EdgeRecord(
+        src=detail.src,
+        type=detail.type,
+        dst=detail.dst,
+        state=State.ERASED if gone else State.LIVE,
+        created_seq=header.seq if before is None else before.created_seq,
+        payload_seq=header.seq,
+        last_seq=header.seq,
+        weight=body.weight,
+        data=body.data,
+        created_at=header.time if before is None else before.created_at,
+        created_by=header.actor if before is None else before.created_by,
+        tombstoned_at=header.time if gone else None,
+        tombstoned_reason="",
+        tombstoned_by="",
+    )
+    _put_edge(record, rows)
+
+
+def _edge_removed(entry: Entry, rows: Overlay) -> None:
+    record = read_edge(rows, *_edge(entry))
+    if record is not None:
+        removed = record._replace(last_seq=entry.header.seq)
+        if record.state is not State.ERASED:
+            removed = removed._replace(
+                state=State.TOMBSTONED,
+                tombstoned_at=entry.header.time,
+                tombstoned_reason=_reason(entry),
+                tombstoned_by=entry.header.actor,
+            )
+        _put_edge(removed, rows)
+
+
+def _edge_erased(entry: Entry, rows: Overlay) -> None:
+    record = read_edge(rows, *_edge(entry))
+    if record is not None:
+        stub = record._replace(
+            weight=NO_EDGE.weight,
+            data=NO_EDGE.data,
+            state=State.ERASED,
+            last_seq=entry.header.seq,
+            tombstoned_at=entry.header.time,
+            tombstoned_reason=_reason(entry),
+            tombstoned_by=entry.header.actor,
+        )
+        _put_edge(stub, rows)
+
+
+def _put_edge(record: EdgeRecord, rows: Overlay) -> None:
+    # Both directions, always together and byte for byte the same: nobody can hold half an edge.
+    raw = encode_edge(record)
+    rows.batch.put(edge_from_key(record.src, record.type, record.dst), raw)
+    rows.batch.put(edge_to_key(record.src, record.type, record.dst), raw)
+
+
+def _atom(entry: Entry) -> AtomDetail:
+    detail = entry.header.detail
+    if not isinstance(detail, AtomDetail):
+        raise TypeError(f"not an event on an atom: {entry.header.kind.name}")
+    return detail
+
+
+def _edge(entry: Entry) -> EdgeDetail:
+    detail = entry.header.detail
+    if not isinstance(detail, EdgeDetail):
+        raise TypeError(f"not an event on an edge: {entry.header.kind.name}")
+    return detail
+
+
+def _reason(entry: Entry) -> str:
+    return entry.body.reason if isinstance(entry.body, ReasonBody) else ""
+
+
+def _tags(entry: Entry) -> tuple[str, ...]:
+    return entry.body.tags if isinstance(entry.body, TagsBody) else ()
+
+
+_FOLDS: dict[EventKind, Callable[[Entry, Overlay], None]] = {
+    EventKind.ATOM_ADDED: _atom_added,
+    EventKind.ATOM_REVISED: _atom_revised,
+    EventKind.ATOM_TOMBSTONED: _atom_tombstoned,
+    EventKind.ATOM_REVIVED: _atom_revived,
+    EventKind.TAGS_ADDED: _tags_added,
+    EventKind.TAGS_REMOVED: _tags_removed,
+    EventKind.EDGE_TYPE_REGISTERED: _type_registered,
+    EventKind.EDGE_ADDED: _edge_added,
+    EventKind.EDGE_REMOVED: _edge_removed,
+    EventKind.ERASED: _atom_erased,
+    EventKind.EDGE_ERASED: _edge_erased,
+}
+"""Genesis and checkpoints change no record."""

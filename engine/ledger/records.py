@@ -1,0 +1,211 @@
+"""Records: what is true of each atom, edge and predicate now (SPEC: Records).
+
+A record is folded in the same batch as the journal entries that change it, because the next
+command decides by it. These are its stored forms; `engine.base.model` has what callers see.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+from engine.base import limits
+from engine.base.errors import CorruptionError
+from engine.ledger.codec import fields, unpack
+from engine.ledger.layout import COUNTERS, atom_key, edge_from_key, type_code_key, type_name_key
+from proofs.codec import pack
+from proofs.forms import edge_code, many, optional, raw_up_to, sized, text, uint
+from proofs.leaves import EdgeType, State
+
+
+class Lookup(Protocol):
+    """Where single rows can be read: a backend, a snapshot, or rows about to be written."""
+
+    def get(self, key: bytes) -> bytes | None:
+        """The value of `key`, or None."""
+
+
+class AtomRecord(NamedTuple):
+    """An atom without its content, which lives once, in the journal at `payload_seq`."""
+
+    id: bytes
+    ordinal: int
+    state: State
+    version: int
+    created_seq: int
+    payload_seq: int
+    last_seq: int
+    title: str | None
+    kind: str
+    tags: tuple[str, ...]
+    buckets: tuple[str, ...]
+    source: str | None
+    sequence: int | None
+    key: str | None
+    provenance: str
+    trust: int | None
+    created: int
+    updated: int
+    tombstoned_at: int | None
+    tombstoned_reason: str
+    tombstoned_by: str
+
+
+class EdgeRecord(NamedTuple):
+    """An edge; the same bytes stand under its forward and its backward key."""
+
+    src: bytes
+    type: bytes
+    dst: bytes
+    state: State
+    created_seq: int
+    payload_seq: int
+    last_seq: int
+    weight: bytes
+    data: bytes
+    created_at: int
+    created_by: str
+    tombstoned_at: int | None
+    tombstoned_reason: str
+    tombstoned_by: str
+
+
+class Counters(NamedTuple):
+    """What the next atom and the next registered predicate will be numbered."""
+
+    next_ordinal: int
+    next_type: int
+
+
+FIRST_TYPE_CODE = 0x8000
+"""Registered predicates count up from here; two bytes, so that codes are prefix-free."""
+
+_SEQ = uint(limits.SEQ_MAX)
+_LABEL = text(limits.LABEL_CHARS_MAX)
+_STATES = tuple(map(State, range(len(State))))
+_STATE = uint(max(State))
+_HIDDEN = (optional(uint()), text(limits.REASON_BYTES_MAX), text(limits.LABEL_CHARS_MAX))
+_ATOM_FIELDS = (
+    sized(16),
+    uint(limits.ORDINAL_MAX),
+    _STATE,
+    uint(),
+    _SEQ,
+    _SEQ,
+    _SEQ,
+    optional(text(limits.TITLE_BYTES_MAX)),
+    _LABEL,
+    many(text(limits.TAG_BYTES_MAX), limits.TAGS_PER_ATOM_MAX),
+    many(_LABEL, limits.BUCKETS_PER_ATOM_MAX),
+    optional(text(limits.SOURCE_BYTES_MAX)),
+    optional(uint()),
+    optional(text(limits.KEY_BYTES_MAX)),
+    _LABEL,
+    optional(uint(limits.TRUST_MAX)),
+    uint(),
+    uint(),
+    *_HIDDEN,
+)
+_EDGE_FIELDS = (
+    sized(16),
+    edge_code,
+    sized(16),
+    _STATE,
+    _SEQ,
+    _SEQ,
+    _SEQ,
+    sized(4),
+    raw_up_to(limits.EDGE_DATA_BYTES_MAX),
+    uint(),
+    _LABEL,
+    *_HIDDEN,
+)
+_COUNTER_FIELDS = (uint(limits.ORDINAL_MAX + 1), uint(0x10000))
+
+
+def encode_atom(record: AtomRecord) -> bytes:
+    """The row of an atom."""
+    return pack(list(record))
+
+
+def decode_atom(raw: bytes, atom: bytes) -> AtomRecord:
+    """The record in the row of `atom`.
+
+    Raises:
+        CorruptionError: the bytes are not such a row.
+    """
+    where = f"atom record {atom.hex()}"
+    value = fields(unpack(raw, where), _ATOM_FIELDS, where)
+    if value[0] != atom:
+        raise CorruptionError(f"{where}: is the record of {value[0].hex()}")
+    value[2] = _STATES[value[2]]
+    value[9], value[10] = tuple(value[9]), tuple(value[10])
+    return AtomRecord._make(value)
+
+
+def encode_edge(record: EdgeRecord) -> bytes:
+    """The row of an edge, for both directions."""
+    return pack(list(record))
+
+
+def decode_edge(raw: bytes, where: str = "edge record") -> EdgeRecord:
+    """The record in an edge's row.
+
+    Raises:
+        CorruptionError: the bytes are not such a row.
+    """
+    value = fields(unpack(raw, where), _EDGE_FIELDS, where)
+    value[3] = _STATES[value[3]]
+    return EdgeRecord._make(value)
+
+
+def encode_counters(counters: Counters) -> bytes:
+    """The row of the counters."""
+    return pack(list(counters))
+
+
+def read_counters(rows: Lookup) -> Counters:
+    """The counters as they stand; those of an empty store where there is no row yet.
+
+    Raises:
+        CorruptionError: the row is not such a pair.
+    """
+    raw = rows.get(COUNTERS)
+    if raw is None:
+        return Counters(0, FIRST_TYPE_CODE)
+    return Counters(*fields(unpack(raw, "counters"), _COUNTER_FIELDS, "counters"))
+
+
+def read_atom(rows: Lookup, atom: bytes) -> AtomRecord | None:
+    """The record of `atom`, or None when it was never recorded."""
+    raw = rows.get(atom_key(atom))
+    return None if raw is None else decode_atom(raw, atom)
+
+
+def read_edge(rows: Lookup, src: bytes, code: bytes, dst: bytes) -> EdgeRecord | None:
+    """The record of an edge, tombstoned or not; None when it was never recorded."""
+    raw = rows.get(edge_from_key(src, code, dst))
+    return None if raw is None else decode_edge(raw)
+
+
+def type_name(rows: Lookup, code: bytes) -> str:
+    """The name of an edge type, built in or registered.
+
+    Raises:
+        CorruptionError: an edge uses a code that nothing registered.
+    """
+    if len(code) == 1:
+        try:
+            return EdgeType(code[0]).name.lower()
+        except ValueError:
+            raise CorruptionError(f"edge type {code.hex()} is not one this version knows") from None
+    raw = rows.get(type_code_key(code))
+    if raw is None:
+        raise CorruptionError(f"edge type {code.hex()} was never registered")
+    return raw.decode()
+
+
+def type_code(rows: Lookup, name: str) -> bytes | None:
+    """The code of an edge type by its name; None when there is none of that name."""
+    if name.upper() in EdgeType.__members__:
+        return bytes([EdgeType[name.upper()]])
+    return rows.get(type_name_key(name))

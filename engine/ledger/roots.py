@@ -1,0 +1,33 @@
+"""The overall root: one 32-byte commitment to everything, read off one snapshot (SPEC: Overall root)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from engine.base.model import Checkpoint
+from proofs.hashing import NAMESPACES, overall_root
+
+
+class Roots(NamedTuple):
+    """The roots of a store at the head of one snapshot."""
+
+    store_id: bytes
+    size: int
+    log: bytes
+    namespaces: tuple[bytes, ...]
+    """In the order of `engine.ledger.layout.NAMESPACES`."""
+
+    @property
+    def overall(self) -> bytes:
+        """The root that commits to all of the above."""
+        pairs = list(zip(NAMESPACES, self.namespaces, strict=True))
+        return overall_root(self.store_id, self.size, self.log, pairs)
+
+    def shown(self) -> Checkpoint:
+        """As callers see it."""
+        return Checkpoint(
+            size=self.size,
+            root=self.overall.hex(),
+            log_root=self.log.hex(),
+            namespaces={name: root.hex() for name, root in zip(NAMESPACES, self.namespaces, strict=True)},
+        )

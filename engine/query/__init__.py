@@ -1,0 +1,1 @@
+"""Questions: recall, context, exploration, graph walks, history."""

@@ -1,0 +1,1 @@
+"""Hits with the text around them, laid out within a token budget."""

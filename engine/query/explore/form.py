@@ -1,0 +1,81 @@
+"""The two forms in which an answer is handed out, and what it costs in each.
+
+As JSON, in one line, over MCP and for `--json`; as text in the library, on the command line and in the
+prompts of an exploration. The cost is counted on all of that text, the figures about cost and root too.
+
+In both, nothing in a content can end the form it stands in: JSON is JSON, with `<`, `>` and what a
+terminal might obey escaped in it; text is indented, with every `<` that could begin markup shown as `‹`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from enum import StrEnum
+from typing import Any, Final, TypeVar
+
+from engine.query.budget import tokens_of
+from engine.query.explore.answers import Answer
+
+A = TypeVar("A", bound=Answer)
+
+UNPRICED: Final = 99_999_999
+"""Stands for the cost while it is counted: an answer costs at most some tokens less. None is as dear."""
+
+_ESCAPED_IN_JSON: Final = re.compile(
+    "[<>\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\uffff"
+    "\U000e0000-\U000e0fff]"
+)
+"""Markup, what a terminal might obey, and what nobody can see but a model may read."""
+
+HIDDEN: Final = re.compile(
+    "[\xad\u180e\u200b\u2060-\u2064\u206a-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
+)
+"""Characters that carry a hidden text, and that no script needs as the joiners of some do."""
+
+_MARKUP: Final = re.compile(r"<(?=[A-Za-z/|!?])")
+
+
+class Form(StrEnum):
+    """How an answer is handed out."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+def plain(answer: Answer) -> dict[str, Any]:
+    """An answer as a dictionary of the types of JSON: what it found first, what it says of itself last."""
+    fields = asdict(answer)
+    about = {name: fields.pop(name) for name in ("cost_tokens", "total_tokens", "seq", "root")}
+    return fields | about
+
+
+def dumped(value: object, *, indent: int | None = None) -> str:
+    r"""JSON, on one line unless indented; `<`, `>`, DEL, C1 and what nobody can see as `\uXXXX`."""
+    separators = (",", ":") if indent is None else None
+    text = json.dumps(value, ensure_ascii=False, separators=separators, indent=indent)
+    return _ESCAPED_IN_JSON.sub(_escaped, text)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    character = found[0]
+    # As two surrogates where it is beyond U+FFFF.
+    return f"\\u{ord(character):04x}" if character < "\x80" else json.dumps(character)[1:-1]
+
+
+def unmarked(text: str) -> str:
+    """Text without hidden characters, each shown as U+FFFD, in which no `<` begins what looks like markup."""
+    return _MARKUP.sub("‹", HIDDEN.sub("\ufffd", text))
+
+
+def as_json(answer: Answer) -> str:
+    """An answer as it goes over MCP."""
+    return dumped(plain(answer))
+
+
+def priced(answer: A, rendered: Callable[[A], str], spent: int) -> A:
+    """The answer with what it costs in the form that `rendered` gives it, after `spent` tokens before it."""
+    cost = tokens_of(rendered(replace(answer, cost_tokens=UNPRICED, total_tokens=UNPRICED + spent)))
+    return replace(answer, cost_tokens=cost, total_tokens=spent + cost)

@@ -1,0 +1,134 @@
+"""What an exploration knows after each step: all that a policy sees, and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from engine.query.budget import ID_DIGITS, body, heading
+from engine.query.budget import on_one_line as plain_line
+from engine.query.explore.actions import Action, Verb
+from engine.query.explore.answers import Answer, Hint
+from engine.query.explore.form import unmarked
+
+
+class Result(StrEnum):
+    """What became of a decision."""
+
+    DONE = "done"
+    FAILED = "failed"
+    """Carried out, and answered with an error: an unknown id, a name that several have."""
+    REFUSED = "refused"
+    """Not carried out: a step that was done before, or a decision that could not be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of an exploration."""
+
+    number: int
+    """From 1; the first is the recall of the question."""
+    action: Action | None
+    """None where the decision could not be read."""
+    result: Result
+    outcome: str
+    """What came of it, in words: `5 hints`, `200 chars`, `4 connections`, or why nothing did."""
+    cost: int
+    """Tokens of its answer."""
+    total: int
+    """Tokens of the answers of all steps so far."""
+    answer: Answer | None = None
+    """What the verb answered; None where it failed or was refused."""
+
+    def __str__(self) -> str:
+        """Its line in the trace, on one line and without markup, whatever was asked and found."""
+        done = "decision" if self.action is None else _shown(self.action)
+        return f"{self.number}. {on_one_line(f'{done} → {self.outcome}')}"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """An item of the context: what is known of an atom, or the connections of a node."""
+
+    verb: Verb
+    """How it was found: RECALL for a hint that is all of its atom; PEEK, EXPAND or NEIGHBORS."""
+    id: str | None
+    """The whole id; None for the connections of a tag."""
+    title: str | None
+    source: str | None
+    sequence: int | None
+    text: str
+    """The atom's text or a part of it; connections, one to a line."""
+    whole: bool
+    """Whether `text` is all of it."""
+    digits: int = ID_DIGITS
+    """So many digits of its id are shown: as many as its hint has."""
+
+    def __str__(self) -> str:
+        """Its lines in a prompt, each with its line end: a heading that nothing in it can forge, its text."""
+        if self.verb is Verb.NEIGHBORS:
+            lines = f"[connections] {on_one_line(self.title or '')}{body(self.text)}\n"
+        else:
+            place, id = self.sequence, (self.id or "").replace("-", "")  # noqa: A001  what it is called everywhere
+            lines = (
+                f"{heading(self.title, self.source, place, place, id, digits=self.digits)}{body(self.text)}\n"
+            )
+        return unmarked(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What a policy decides by."""
+
+    query: str
+    hints: tuple[Hint, ...]
+    """All so far, each atom once with its best score, in the order in which they came up. A neighbour's
+    title is its triple, and its score and tokens are 0, if no recall has found it."""
+    entities: tuple[str, ...]
+    """Nodes that the question, or what was asked since, names."""
+    context: tuple[Finding, ...]
+    """What was found, in that order; an atom once, as far as it was read."""
+    trace: tuple[Step, ...]
+    spent: int
+    """Tokens of all answers so far."""
+    budget: int
+    """Tokens that all answers may cost."""
+    steps_left: int
+    """Decisions that are left, this one among them; at least 1."""
+
+    @property
+    def left(self) -> int:
+        """Tokens that are left."""
+        return self.budget - self.spent
+
+    def finding(self, id: str) -> Finding | None:  # noqa: A002
+        """What the context has of the atom whose id begins with these digits."""
+        return next(
+            (one for one in self.context if one.verb is not Verb.NEIGHBORS and same(one.id, id)), None
+        )
+
+    def has_whole(self, id: str) -> bool:  # noqa: A002
+        """Whether the context has the whole text of that atom."""
+        found = self.finding(id)
+        return found is not None and found.whole
+
+    @property
+    def unread(self) -> tuple[Hint, ...]:
+        """The hints of which the context has nothing yet."""
+        return tuple(hint for hint in self.hints if self.finding(hint.id) is None)
+
+
+def same(one: str | None, other: str) -> bool:
+    """Whether two ids, each whole or shortened, are those of one atom."""
+    first, second = (one or "").replace("-", "").lower(), other.replace("-", "").lower()
+    return bool(first and second) and (first.startswith(second) or second.startswith(first))
+
+
+def on_one_line(text: str) -> str:
+    """A text as part of a line of a prompt: no line end, no control character, nothing like markup."""
+    return unmarked(plain_line(text))
+
+
+def _shown(action: Action) -> str:
+    name, bracket, rest = str(action).partition("(")
+    return f"{name.lower()}{bracket}{rest}"

@@ -1,0 +1,174 @@
+"""Which atoms a query may return, worked out as bitmap algebra over the `tags` follower's sets."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from backends.base import Reader
+from engine.base import limits
+from engine.base import validation as border
+from engine.base.errors import InvalidInputError
+from engine.followers.tags import LIVE, day_of, members, union, values
+from engine.language.categories import Category, categories_of
+from engine.ledger.entities import ENTITY
+from engine.ledger.queries import record_at
+from engine.ledger.supersession import SUPERSEDED
+from proofs.events import AtomBody
+from proofs.sets import Group, tag_identity
+
+if TYPE_CHECKING:
+    from pyroaring import BitMap
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What an atom must be. Empty fields ask for nothing; times are µs UTC, `until` is not included.
+
+    An atom must have all `tags` and none of `without_tags`, and be in one of the `buckets`, of the
+    `sources`, of the `kinds` and of the `provenances`. A source ending in `*` stands for all that
+    begin so. Only live atoms are returned. It must also belong to one of the `categories`: by the tag
+    of that name or, if no tag of it is a category, by what its text says (`engine.language.categories`).
+    """
+
+    tags: tuple[str, ...] = ()
+    without_tags: tuple[str, ...] = ()
+    buckets: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    provenances: tuple[str, ...] = ()
+    since: int | None = None
+    until: int | None = None
+    categories: tuple[str, ...] = ()
+    superseded: bool = False
+    """Also what another atom took the place of (`engine.Supersede`), where questions are answered."""
+
+
+NO_FILTERS = Filters()
+
+
+def allowed(rows: Reader, filters: Filters) -> BitMap:
+    """The ordinals of all live atoms that `filters` lets through.
+
+    With `categories`, also those that no tag puts into any: ask `in_categories` about each one used.
+
+    Raises:
+        InvalidInputError: a filter is not what its field may hold.
+    """
+    for name in ("tags", "without_tags", "buckets", "sources", "kinds", "provenances", "categories"):
+        border.several(getattr(filters, name), name)
+    found = members(rows, LIVE)
+    for tag in filters.tags:
+        found &= members(rows, (Group.TAG, tag_identity(border.tag(tag))))
+    for tag in filters.without_tags:
+        found -= members(rows, (Group.TAG, tag_identity(border.tag(tag))))
+    for group, wanted in (
+        (Group.BUCKET, [border.label(name, "bucket") for name in filters.buckets]),
+        (Group.KIND, [border.label(name, "kind") for name in filters.kinds]),
+        (Group.PROVENANCE, [border.provenance(name) for name in filters.provenances]),
+        (Group.SOURCE, list(_sources(rows, filters.sources))),
+    ):
+        if wanted or (group is Group.SOURCE and filters.sources):
+            found &= union(rows, ((group, name) for name in wanted))
+    if filters.categories:
+        in_wanted, in_any = category_sets(rows, filters.categories)
+        found -= in_any - in_wanted
+    if filters.since is not None or filters.until is not None:
+        found = _created_between(rows, found, filters.since, filters.until)
+    return found
+
+
+def answering(rows: Reader, filters: Filters) -> BitMap:
+    """As `allowed`, of what may answer a question: entities only where `filters` asks for kinds.
+
+    A name tells nothing; what is known of the thing is in the atoms that speak of it.
+    """
+    found = allowed(rows, filters)
+    return found if filters.kinds else found - members(rows, (Group.KIND, ENTITY))
+
+
+def marked(rows: Reader, filters: Filters) -> BitMap:
+    """The ordinals of what may be superseded, dead ones too (`engine.query.recall.retired`).
+
+    None where `filters` asks for it, by tag or by `superseded`.
+    """
+    from pyroaring import BitMap
+
+    if filters.superseded or SUPERSEDED in map(tag_identity, map(border.tag, filters.tags)):
+        return BitMap()
+    return members(rows, (Group.TAG, SUPERSEDED))
+
+
+def category_sets(rows: Reader, wanted: Iterable[str]) -> tuple[BitMap, BitMap]:
+    """The ordinals tagged with a wanted category, and those tagged with any; dead ones included.
+
+    Raises:
+        InvalidInputError: there is no such category.
+    """
+    names = wanted_categories(wanted)
+    return (
+        union(rows, ((Group.TAG, name) for name in names)),
+        union(rows, ((Group.TAG, name) for name in Category)),
+    )
+
+
+def in_categories(body: AtomBody, tags: Iterable[str], wanted: Collection[str]) -> bool:
+    """Whether an atom with this body and these tags belongs to a wanted category; none wanted: it does.
+
+    Its tags decide, if one of them is a category. Else its text does: some 40 µs for 40 words, which
+    is why it is asked of the atoms that are about to be answered with, and not of a whole store.
+
+    Raises:
+        InvalidInputError: there is no such category.
+    """
+    names = wanted_categories(wanted)
+    if not names:
+        return True
+    tagged = {tag_identity(tag) for tag in tags} & set(Category)
+    return not names.isdisjoint(tagged or categories_of(body.content, body.title))
+
+
+def wanted_categories(given: Iterable[str]) -> frozenset[Category]:
+    """The categories with these names, in whatever case, with or without `#`.
+
+    Raises:
+        InvalidInputError: there is no such category; the message lists them.
+    """
+    return frozenset(
+        border.choice(Category, tag_identity(border.tag(name)), "category")
+        for name in border.several(given, "categories")
+    )
+
+
+def _sources(rows: Reader, given: Iterable[str]) -> Iterable[str]:
+    for source in given:
+        border.line(source, "source", limits.SOURCE_BYTES_MAX)
+        if source.endswith("*"):
+            start = source[:-1]
+            yield from _beginning(rows, start)
+        else:
+            yield source
+
+
+def _beginning(rows: Reader, start: str) -> Iterable[str]:
+    for source in values(rows, Group.SOURCE, start):
+        if not source.startswith(start):
+            return
+        yield source
+
+
+def _created_between(rows: Reader, found: BitMap, since: int | None, until: int | None) -> BitMap:
+    """Whole days by their sets; of the first and the last day only those that the times let through."""
+    since = border.integer(0 if since is None else since, "since")
+    until = border.integer(limits.INTEGER_MAX if until is None else until, "until")
+    if since >= until:
+        raise InvalidInputError("`since` is not before `until`; no atom can be between them")
+    first, last = day_of(since), day_of(until)
+    days = list(values(rows, Group.DAY, first, last + "\x00"))
+    within = found & union(rows, ((Group.DAY, day) for day in days if first < day < last))
+    for day in sorted({first, last}):
+        for ordinal in found & members(rows, (Group.DAY, day)):
+            if since <= record_at(rows, ordinal).created < until:
+                within.add(ordinal)
+    return within

@@ -1,0 +1,150 @@
+"""Find: atoms by what they are, or by walking edges from one of them ("Edges & Graph").
+
+The walk is breadth first and bounded. Neighbours are visited in the byte order of (type, id), so the
+same store gives the same answer on every machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from backends.base import Reader
+from engine.base import limits
+from engine.base.errors import InvalidInputError, NotFoundError
+from engine.base.model import Atom, Direction
+from engine.base.validation import atom_id, choice, integer, several, show_id
+from engine.commands.edges import TypeName, known_type
+from engine.ledger.queries import atom_of, body_of, edges_at, far_end, record_at
+from engine.ledger.records import AtomRecord, read_atom
+from engine.query.filters import Filters, allowed, in_categories
+from engine.query.snippets import beginning
+from proofs.leaves import State
+
+MEDIUM_CHARS = 200
+
+
+class Form(StrEnum):
+    """How much of each atom a result holds."""
+
+    SHORT = "short"
+    """Id and title."""
+    MEDIUM = "medium"
+    """And the first 200 characters."""
+    FULL = "full"
+    """And the whole atom."""
+
+
+@dataclass(frozen=True, slots=True)
+class Follow:
+    """Which edges a walk takes, and how far: from `min_hops` to `max_hops`, at most 6 (MAX_HOPS_CAP).
+
+    Tombstoned edges are not taken, and tombstoned atoms are neither results nor a way through; only
+    the start may be one, because it was asked for by its id.
+    """
+
+    types: tuple[TypeName, ...] = ()
+    """No types: all of them."""
+    direction: Direction = Direction.OUT
+    min_hops: int = 1
+    max_hops: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One result; `hops` is its distance from the start, 0 where nothing was walked."""
+
+    id: str
+    hops: int
+    title: str | None
+    text: str | None
+    atom: Atom | None
+
+
+def find(
+    rows: Reader,
+    *,
+    from_: str | None,
+    follow: Follow | None,
+    filters: Filters,
+    limit: int,
+    form: Form,
+) -> list[Found]:
+    """At most `limit` live atoms that pass `filters`: those reached from `from_`, else all by ordinal.
+
+    Raises:
+        InvalidInputError: a bound is out of range, or `follow` comes without `from_`.
+        NotFoundError: the start or an edge type was never recorded.
+    """
+    if not integer(limit, "limit", limits.RESULTS_MAX):
+        raise InvalidInputError(f"limit must be 1 to {limits.RESULTS_MAX}")
+    if from_ is None and follow is not None:
+        raise InvalidInputError("`follow` needs an atom to start from: give `from_`")
+    through = allowed(rows, filters)
+    reached: Iterator[tuple[AtomRecord, int]]
+    if from_ is None:
+        reached = ((record_at(rows, ordinal), 0) for ordinal in through)
+    else:
+        reached = _walk(rows, atom_id(from_, "from"), follow or Follow())
+    found: list[Found] = []
+    for record, hops in reached:
+        if record.ordinal in through and _categorized(rows, record, filters):
+            found.append(_shown(rows, record, hops, form))
+            if len(found) == limit:
+                break
+    return found
+
+
+def _categorized(rows: Reader, record: AtomRecord, filters: Filters) -> bool:
+    wanted = filters.categories
+    return not wanted or in_categories(body_of(rows, record), record.tags, wanted)
+
+
+def _walk(rows: Reader, start: bytes, follow: Follow) -> Iterator[tuple[AtomRecord, int]]:
+    direction, fewest, most = _checked(follow)
+    codes = [known_type(rows, kind) for kind in several(follow.types, "types")]
+    first = read_atom(rows, start)
+    if first is None:
+        raise NotFoundError(f"atom {show_id(start)} was never recorded")
+    if fewest == 0:
+        yield first, 0
+    seen, level = {start}, [start]
+    for hops in range(1, most + 1):
+        reached = []
+        for atom in level:
+            for edge in edges_at(rows, atom, direction, codes):
+                other = far_end(edge, atom)
+                if other in seen:
+                    continue
+                seen.add(other)
+                record = read_atom(rows, other)
+                # A hidden atom is neither a result nor a way through.
+                if record is None or record.state is not State.LIVE:
+                    continue
+                reached.append(other)
+                if hops >= fewest:
+                    yield record, hops
+        level = reached
+
+
+def _checked(follow: Follow) -> tuple[Direction, int, int]:
+    direction = choice(Direction, follow.direction, "direction")
+    most = min(integer(follow.max_hops, "max_hops"), limits.MAX_HOPS_CAP)
+    fewest = integer(follow.min_hops, "min_hops")
+    if fewest > most:
+        raise InvalidInputError(
+            f"min_hops is {fewest}, max_hops {most} (walks end after {limits.MAX_HOPS_CAP} hops)"
+        )
+    return direction, fewest, most
+
+
+def _shown(rows: Reader, record: AtomRecord, hops: int, form: Form) -> Found:
+    atom = None if form is Form.SHORT else atom_of(rows, record)
+    return Found(
+        id=show_id(record.id),
+        hops=hops,
+        title=record.title,
+        text=beginning(atom.content, MEDIUM_CHARS) if atom and form is Form.MEDIUM else None,
+        atom=atom if form is Form.FULL else None,
+    )

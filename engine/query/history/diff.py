@@ -1,0 +1,214 @@
+"""What changed between two moments: net, subject by subject, in the order in which each was first touched."""
+
+from __future__ import annotations
+
+import difflib
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from backends.base import Reader
+from engine.base.errors import InvalidInputError
+from engine.base.validation import show_id
+from engine.ledger.journal import read_header, read_log
+from engine.ledger.layout import payload_key
+from engine.ledger.queries import body_of
+from engine.ledger.records import AtomRecord, EdgeRecord, read_atom, read_edge, type_name
+from engine.store.past import AsOf, records_after, size_at, subject_history
+from engine.trust.notes.history import read_history
+from proofs.errors import ProofError
+from proofs.events import AtomDetail, EdgeDetail, EventKind, TypeDetail
+from proofs.leaves import State
+from proofs.note import parse_note
+
+_FIELDS: Final = ("title", "kind", "buckets", "source", "sequence", "provenance", "trust", "created")
+
+
+@dataclass(frozen=True, slots=True)
+class AtomChange:
+    """An atom that is not as it was."""
+
+    id: str
+    change: str
+    """`added`, `changed`, `tombstoned`, `revived` or `erased`; what came and was hidden is not here."""
+    title: str | None
+    fields: dict[str, tuple[Any, Any]]
+    """What else differs: name → (before, after); `tags` among them."""
+    before: str | None
+    """The content, where it differs or was not there; None where it is destroyed or there was none."""
+    after: str | None
+    reason: str
+    """Why it was hidden, if it was."""
+
+    def lines(self) -> list[str]:
+        """The content's difference, line by line, as of `diff -u` without its heading."""
+        before, after = ((text or "").splitlines() for text in (self.before, self.after))
+        found = difflib.unified_diff(before, after, n=1, lineterm="")
+        return [line for line in found if not line.startswith(("---", "+++", "@@"))]
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeChange:
+    """An edge that is not as it was."""
+
+    src: str
+    type: str
+    dst: str
+    change: str
+    """`added`, `removed`, `changed` or `erased`."""
+    weight: tuple[float | None, float | None]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """What is different as of the event `after` from as of the event `before`, both included."""
+
+    before: int
+    after: int
+    events: int
+    """How many events there are between the two, checkpoints and predicates included."""
+    atoms: tuple[AtomChange, ...]
+    edges: tuple[EdgeChange, ...]
+    predicates: tuple[str, ...]
+    """Edge types that were registered."""
+    checkpoints: tuple[int, ...]
+    """The seqs of checkpoints in between."""
+
+
+def sizes(rows: Reader, before: AsOf | str, after: AsOf | str | None) -> tuple[int, int]:
+    """How many events there were at two moments; a text is that of a checkpoint note, None the head.
+
+    Raises:
+        NotFoundError: the journal does not reach so far.
+        InvalidInputError: the first is after the second, or a text is no note.
+        InconsistentError: a note is not of this log.
+    """
+    head = read_log(rows).size
+    first = _size(rows, before)
+    last = head if after is None else _size(rows, after)
+    if first > last:
+        raise InvalidInputError(f"event {first - 1} is after event {last - 1}; give the earlier one first")
+    return first, last
+
+
+def _size(rows: Reader, moment: AsOf | str) -> int:
+    if not isinstance(moment, str):
+        return size_at(rows, moment)
+    try:
+        known = parse_note(moment.encode()).checkpoint
+    except ProofError as error:
+        raise InvalidInputError(f"not the text of a checkpoint: {error}") from None
+    # A checkpoint of another log names no moment of this one.
+    read_history(rows, (known.size,)).check(known)
+    return known.size
+
+
+def diff(rows: Reader, before: int, after: int) -> Diff:
+    """What is different in the journal's first `after` events from its first `before`, `before` ≤ `after`.
+
+    Reads the headers in between, and of each subject that they touch its history. `rows` has the records
+    at the head.
+
+    Raises:
+        CorruptionError: the journal is damaged.
+    """
+    atoms: dict[bytes, None] = {}
+    edges: dict[tuple[bytes, bytes, bytes], None] = {}
+    predicates, checkpoints = [], []
+    for seq in range(before, after):
+        header = read_header(rows, seq)[0]
+        detail = header.detail
+        if isinstance(detail, AtomDetail):
+            atoms[detail.id] = None
+        elif isinstance(detail, EdgeDetail):
+            edges[detail.src, detail.type, detail.dst] = None
+        elif isinstance(detail, TypeDetail):
+            predicates.append(type_name(rows, detail.code))
+        elif header.kind is EventKind.CHECKPOINT:
+            checkpoints.append(seq)
+    return Diff(
+        before - 1,
+        after - 1,
+        after - before,
+        tuple(change for atom in atoms for change in _atom(rows, atom, before, after)),
+        tuple(change for edge in edges for change in _edge(rows, edge, before, after)),
+        tuple(predicates),
+        tuple(checkpoints),
+    )
+
+
+def _atom(rows: Reader, atom: bytes, before: int, after: int) -> Iterator[AtomChange]:
+    record = read_atom(rows, atom)
+    if record is None:
+        return
+    history = subject_history(rows, record.last_seq)
+    old, new = (read_atom(records_after(history, size), atom) for size in (before, after))
+    if new is None:
+        return
+    was, now = _shown(old), _shown(new)
+    if not was and not now and new.state is not State.ERASED:
+        return  # it came and was hidden in between, or stayed hidden
+    said = None if old is None else _content(rows, old)
+    says = _content(rows, new)
+    fields = _differing(old, new)
+    kinds = {(False, True): "added" if old is None else "revived", (True, False): "tombstoned"}
+    change = "erased" if new.state is State.ERASED else kinds.get((was, now), "changed")
+    if old is not None and old.state is State.ERASED:
+        return
+    if change == "changed" and not fields and said == says:
+        return  # changed and changed back
+    same = was and now and said == says
+    yield AtomChange(
+        show_id(atom),
+        change,
+        new.title if new.title is not None or old is None else old.title,
+        fields if was and now else {},
+        None if same or not was else said,
+        None if same or not now else says,
+        new.tombstoned_reason,
+    )
+
+
+def _shown(record: AtomRecord | None) -> bool:
+    return record is not None and record.state is State.LIVE
+
+
+def _content(rows: Reader, record: AtomRecord) -> str | None:
+    """What it said; None where that is destroyed since."""
+    if rows.get(payload_key(record.payload_seq)) is None:
+        return None
+    return body_of(rows, record).content
+
+
+def _differing(old: AtomRecord | None, new: AtomRecord) -> dict[str, tuple[Any, Any]]:
+    if old is None:
+        return {}
+    pairs = {name: (getattr(old, name), getattr(new, name)) for name in (*_FIELDS, "tags")}
+    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+
+
+def _edge(rows: Reader, edge: tuple[bytes, bytes, bytes], before: int, after: int) -> Iterator[EdgeChange]:
+    record = read_edge(rows, *edge)
+    if record is None:
+        return
+    history = subject_history(rows, record.last_seq)
+    old, new = (read_edge(records_after(history, size), *edge) for size in (before, after))
+    was, now = (one is not None and one.state is State.LIVE for one in (old, new))
+    if new is None or not (was or now) or (was and now and _held(old) == _held(new)):
+        return
+    change = {(False, True): "added", (True, False): "removed"}.get((was, now), "changed")
+    weights = tuple(None if one is None else struct.unpack(">f", one.weight)[0] for one in (old, new))
+    yield EdgeChange(
+        show_id(edge[0]),
+        type_name(rows, edge[1]),
+        show_id(edge[2]),
+        "erased" if new.state is State.ERASED else change,
+        (weights[0] if was else None, weights[1] if now else None),
+        new.tombstoned_reason,
+    )
+
+
+def _held(record: EdgeRecord | None) -> tuple[bytes, bytes] | None:
+    return None if record is None else (record.weight, record.data)

@@ -1,0 +1,233 @@
+"""Taking events back: by events that do the contrary, so that nothing is ever lost.
+
+Afterwards everything is as if the chosen events had not happened, but for what others changed again since:
+that is left as it is and reported, thing by thing (`engine.query.history.timelines`).
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from engine.base.error_translation import translated
+from engine.base.errors import NotFoundError
+from engine.base.model import Receipt
+from engine.base.validation import integer, label, optional_integer, show_id
+from engine.commands.atoms import Revise, Revive, Tag, Tombstone, Untag
+from engine.commands.base import Transaction, receipt
+from engine.commands.edges import Link, Unlink
+from engine.ledger.journal import REHEARSED, read_header, read_log
+from engine.ledger.records import Lookup, type_name
+from engine.query.history.timelines import (
+    HERE,
+    Hidden,
+    Never,
+    Said,
+    Shown,
+    Thing,
+    Timelines,
+    before_first,
+    timelines_of,
+    without,
+)
+from engine.store.past import subject_history
+from proofs.events import AtomDetail, Detail, EdgeDetail, EventKind
+from proofs.leaves import State
+
+if TYPE_CHECKING:
+    from engine.engine import Engine
+
+SUBJECTS_AT_ONCE: Final = 200
+"""So many subjects are taken back in one batch, all or none."""
+
+_NEVER: Final = {
+    EventKind.GENESIS: "the store begins with it",
+    EventKind.EDGE_TYPE_REGISTERED: "a predicate stays; it does nothing by itself",
+    EventKind.CHECKPOINT: "a checkpoint stays; it says what was so",
+}
+
+
+class Outcome(StrEnum):
+    """What became of the events on one subject."""
+
+    UNDONE = "undone"
+    SAME = "already undone"
+    LEFT = "left"
+    """All that they did was changed since, or nothing can undo it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """The events on one subject that were to be taken back."""
+
+    subject: str
+    seqs: tuple[int, ...]
+    """The chosen events, ascending."""
+    outcome: Outcome
+    left: tuple[str, ...]
+    """What was left, and because of what."""
+    events: tuple[int, ...]
+    """The seqs of the events that undo them."""
+
+
+@dataclass(slots=True)
+class Undo:
+    """A command: have one subject as if these events on it had not happened. `left` says what stays."""
+
+    detail: AtomDetail | EdgeDetail
+    seqs: frozenset[int]
+    left: list[str] = field(default_factory=list, init=False)
+
+    def decide(self, tx: Transaction) -> Receipt:
+        """No event where it is so, or others changed it since."""
+        self.left = []
+        record = tx.atom(self.detail.id) if isinstance(self.detail, AtomDetail) else tx.edge(*self.detail)
+        first = len(tx.entries)
+        if record is None or record.state is State.ERASED:
+            self.left.append("what is erased stays erased")
+        else:
+            wanted = self._wanted(timelines_of(subject_history(tx.rows, record.last_seq)))
+            if isinstance(self.detail, AtomDetail):
+                self._atom(tx, wanted, live=record.state is State.LIVE)
+            else:
+                self._edge(tx, wanted)
+        return receipt("", State.LIVE, *tx.entries[first:])
+
+    def _wanted(self, lines: Timelines) -> dict[Thing, Any]:
+        """The things that must change, and what each must become."""
+        wanted = {}
+        for thing, line in lines.items():
+            if self.seqs.isdisjoint(said.seq for said in line):
+                continue
+            if line[-1].seq in self.seqs:
+                wanted[thing] = without(line, self.seqs)
+            elif line[-1].value != before_first(line, self.seqs):
+                self.left.append(_since(thing, line[-1]))
+        return wanted
+
+    def _atom(self, tx: Transaction, wanted: dict[Thing, Any], *, live: bool) -> None:
+        if not isinstance(self.detail, AtomDetail):
+            return
+        name, here = show_id(self.detail.id), wanted.pop(HERE, None)
+        if isinstance(here, Never):
+            # It was not there at all: what it said then is nobody's to change.
+            Tombstone(name, self._reason()).decide(tx)
+            return
+        if isinstance(here, Shown):
+            live = bool(Revive(name, self._reason()).decide(tx)) or live
+        if wanted and not live:
+            self.left.append("what a hidden atom says")
+        elif wanted:
+            _say(tx, name, wanted)
+        if isinstance(here, Hidden):
+            Tombstone(name, here.reason).decide(tx)
+
+    def _edge(self, tx: Transaction, wanted: dict[Thing, Any]) -> None:
+        if not isinstance(self.detail, EdgeDetail) or HERE not in wanted:
+            return
+        src, code, dst = self.detail
+        ends = show_id(src), type_name(tx.rows, code), show_id(dst)
+        here = wanted[HERE]
+        Unlink(*ends, here.reason if isinstance(here, Hidden) else self._reason()).decide(tx)
+        if isinstance(here, Shown):
+            Link(*ends, struct.unpack(">f", here.weight)[0], here.data).decide(tx)
+
+    def _reason(self) -> str:
+        seqs = sorted(self.seqs)
+        return f"taken back: event {seqs[0]}" + (f" to {seqs[-1]}" if len(seqs) > 1 else "")
+
+
+def _say(tx: Transaction, name: str, wanted: dict[Thing, Any]) -> None:
+    """Have a live atom's fields and tags so."""
+    fields = {thing[1]: value for thing, value in wanted.items() if thing[0] == "field"}
+    if fields:
+        Revise(name, **fields).decide(tx)
+    tags = {thing[1]: value for thing, value in wanted.items() if thing[0] == "tag"}
+    gone = [identity for identity, value in tags.items() if not isinstance(value, str)]
+    if gone:
+        Untag(name, gone).decide(tx)
+    back = [value for value in tags.values() if isinstance(value, str)]
+    if back:
+        Tag(name, back).decide(tx)
+
+
+def _since(thing: Thing, last: Said) -> str:
+    what = {"here": "whether it is there", "tag": f"tag {thing[-1]}"}.get(thing[0], thing[-1])
+    return f"{what}: changed again by event {last.seq}"
+
+
+class _Chosen(NamedTuple):
+    """A subject, or an event without one, and the chosen events on it."""
+
+    detail: Detail
+    seqs: tuple[int, ...]
+    why: str
+    """Why nothing undoes them, if nothing does."""
+
+
+def revert(engine: Engine, start: int, stop: int | None, *, actor: str | None, dry_run: bool) -> list[Undone]:
+    """Take back events, subject by subject, the one that was touched last first.
+
+    Args:
+        engine: The memory; the events that undo are its actor's.
+        start: The first event.
+        stop: The one after the last; None for the head.
+        actor: Only the events of this actor.
+        dry_run: Say what would become of each, and write nothing; the seqs are those that would come next.
+
+    Raises:
+        NotFoundError: the journal does not reach so far.
+    """
+    size, end = engine.size, optional_integer(stop, "stop")
+    if integer(start, "start") > size or (end is not None and end > size):
+        raise NotFoundError(f"the journal has the events 0 to {size - 1}")
+    whose = None if actor is None else label(actor, "actor")
+    with translated(), engine.store.view() as rows:
+        chosen = _chosen(rows, start, size if end is None else end, whose)
+    done: list[Undone] = []
+    for first in range(0, len(chosen), SUBJECTS_AT_ONCE):
+        part = chosen[first : first + SUBJECTS_AT_ONCE]
+        undos = [_undo(one) for one in part]
+        wanted = [undo for undo in undos if undo is not None]
+        receipts = iter(_rehearsed(engine, wanted) if dry_run else engine.apply(wanted))
+        for one, undo in zip(part, undos, strict=True):
+            done.append(_done(engine, one, undo, None if undo is None else next(receipts)))
+    return done
+
+
+def _chosen(rows: Lookup, start: int, stop: int, actor: str | None) -> list[_Chosen]:
+    found: dict[object, tuple[Detail, list[int], str]] = {}
+    for seq in range(start, stop):
+        header = read_header(rows, seq)[0]
+        if actor is not None and header.actor != actor:
+            continue
+        detail = header.detail
+        key: object = detail.id if isinstance(detail, AtomDetail) else seq
+        if isinstance(detail, EdgeDetail):
+            key = tuple(detail)
+        _, seqs, _ = found.pop(key, (detail, [], ""))
+        # Popped and put again: the subject that was touched last comes last.
+        found[key] = detail, [*seqs, seq], _NEVER.get(header.kind, "")
+    return [_Chosen(detail, tuple(seqs), why) for detail, seqs, why in reversed(found.values())]
+
+
+def _undo(one: _Chosen) -> Undo | None:
+    return Undo(one.detail, frozenset(one.seqs)) if isinstance(one.detail, AtomDetail | EdgeDetail) else None
+
+
+def _rehearsed(engine: Engine, undos: Sequence[Undo]) -> list[Receipt]:
+    store = engine.store
+    with translated(), store.view() as rows:
+        tx = Transaction(rows, read_log(rows), store.identity.id_key, REHEARSED, engine.actor)
+        return [undo.decide(tx) for undo in undos]
+
+
+def _done(engine: Engine, one: _Chosen, undo: Undo | None, done: Receipt | None) -> Undone:
+    subject = next(iter(engine.log(one.seqs[-1], one.seqs[-1] + 1))).subject
+    if undo is None or done is None:
+        return Undone(subject, one.seqs, Outcome.LEFT, (one.why,), ())
+    outcome = Outcome.UNDONE if done.events else Outcome.LEFT if undo.left else Outcome.SAME
+    return Undone(subject, one.seqs, outcome, tuple(undo.left), tuple(event.seq for event in done.events))

@@ -1,0 +1,1 @@
+"""Recall: from a question to ranked hits."""

@@ -1,0 +1,1 @@
+"""The signals of recall: each adds to the scores of the atoms in a pool."""

@@ -1,1 +1,0 @@
-"""Answering questions from the index and the sets."""

@@ -1,0 +1,1 @@
+"""An open store: committing, catching up, replaying, reading the past."""

@@ -1,0 +1,176 @@
+"""Reading the past: nothing is kept for it; it is worked out from the journal when asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from itertools import accumulate
+
+from backends.base import Batch, Reader
+from engine.base.errors import InvalidInputError, NotFoundError
+from engine.base.model import HistoryItem
+from engine.base.validation import integer, show_id
+from engine.ledger.erasures import decode_seq
+from engine.ledger.fold import Overlay, fold
+from engine.ledger.journal import read_entry, read_header, read_log
+from engine.ledger.layout import ERASURE, payload_key
+from engine.ledger.records import AtomRecord, Lookup, read_atom, type_name
+from engine.store.replay import replay, scratch_backend
+from engine.store.store import Store
+from proofs.events import AtomDetail, EdgeDetail, Entry, Header, TypeDetail
+from proofs.subjects import ID_BYTES
+
+AsOf = int | datetime
+"""A moment of the journal: a seq, that event included, or a time, all events up to it included."""
+
+_EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
+MEMORY_EVENTS_MAX = 20_000
+MEMORY_BYTES_MAX = 16 << 20
+"""A replay of the past stays in memory up to so many events and bytes of payloads; else it goes to disk."""
+
+
+def microseconds(time: datetime) -> int:
+    """µs since 1970 in UTC.
+
+    Raises:
+        InvalidInputError: the time has no zone, or is before 1970.
+    """
+    if time.tzinfo is None:
+        raise InvalidInputError(f"time {time.isoformat()} has no zone; add one, such as +00:00")
+    if time < _EPOCH:
+        raise InvalidInputError(f"time {time.isoformat()} is before 1970")
+    return (time - _EPOCH) // timedelta(microseconds=1)
+
+
+def size_at(rows: Lookup, moment: AsOf) -> int:
+    """How many events had happened at a moment; at least 1, the genesis.
+
+    Raises:
+        InvalidInputError: it is neither a seq nor a time with a zone.
+        NotFoundError: the journal does not reach that seq, or begins after that time.
+    """
+    size = read_log(rows).size
+    if isinstance(moment, datetime):
+        until = microseconds(moment)
+        low, high = 0, size
+        while low < high:
+            middle = (low + high) // 2
+            if read_header(rows, middle)[0].time <= until:
+                low = middle + 1
+            else:
+                high = middle
+        if not low:
+            raise NotFoundError(f"the journal begins after {moment.isoformat()}")
+        return low
+    if integer(moment, "as_of") >= size:
+        raise NotFoundError(f"event {moment} is not in the journal; it has 0 to {size - 1}")
+    return moment + 1
+
+
+def subject_history(rows: Lookup, last: int) -> list[Entry]:
+    """The events on one subject up to event `last`, which is one of them, the oldest first."""
+    found: list[Entry] = []
+    seq: int | None = last
+    while seq is not None:
+        entry = read_entry(rows, seq)
+        found.append(entry)
+        seq = entry.header.prev
+    found.reverse()
+    return found
+
+
+class _Nothing:
+    """No rows: what a fold from the beginning starts on."""
+
+    def get(self, key: bytes) -> None:
+        """None, for every key."""
+        del key
+
+
+def records_after(history: Iterable[Entry], size: int) -> Lookup:
+    """The records that those of these events make that are among the journal's first `size`."""
+    overlay = Overlay(_Nothing(), Batch())
+    for entry in history:
+        if entry.header.seq < size:
+            fold(entry, overlay)
+    return overlay
+
+
+def atom_record_at(rows: Lookup, record: AtomRecord, size: int) -> AtomRecord:
+    """The record of an atom when the journal had `size` events, by walking `prev` and folding.
+
+    Raises:
+        NotFoundError: it was not recorded yet.
+    """
+    past = read_atom(records_after(subject_history(rows, record.last_seq), size), record.id)
+    if past is None:
+        raise NotFoundError(f"atom {show_id(record.id)} was not recorded yet at event {size - 1}")
+    return past
+
+
+@contextmanager
+def past_store(rows: Reader, size: int) -> Iterator[Store]:
+    """The store as it was when its journal had `size` events, replayed into a scratch backend."""
+    with scratch_backend(on_disk=not _fits_in_memory(rows, size)) as scratch:
+        replay(rows, scratch, size)
+        past = Store(scratch, None)
+        past.lost = _lost(scratch, size)
+        yield past
+
+
+def _lost(rows: Reader, size: int) -> int | None:
+    """The first later event that destroyed payloads of the atoms of a view of the first `size` events."""
+    found = [
+        decode_seq(raw, "erasure")
+        for key, raw in rows.scan_prefix(ERASURE)
+        if len(key) == len(ERASURE) + ID_BYTES
+    ]
+    return min((seq for seq in found if seq >= size), default=None)
+
+
+def _fits_in_memory(rows: Reader, size: int) -> bool:
+    if size > MEMORY_EVENTS_MAX:
+        return False
+    sizes = accumulate(len(raw) for _, raw in rows.scan(payload_key(0), payload_key(size)))
+    return all(so_far <= MEMORY_BYTES_MAX for so_far in sizes)
+
+
+def history_item(rows: Lookup, entry: Entry) -> HistoryItem:
+    """An event in words."""
+    header = entry.header
+    body = {} if entry.body is None else entry.body._asdict()
+    if entry.body is None:
+        body["destroyed"] = True
+    detail = {name: _shown(value) for name, value in {**header.detail._asdict(), **body}.items()}
+    for given in ("id", "src", "dst", "type"):
+        detail.pop(given, None)
+    return HistoryItem(
+        seq=header.seq,
+        time=header.time,
+        kind=header.kind,
+        actor=header.actor,
+        subject=subject_name(rows, header),
+        event_id=header.commitment.hex(),
+        detail={name: value for name, value in detail.items() if name not in _SECRET and value is not None},
+    )
+
+
+_SECRET = frozenset({"id_key"})
+"""Whoever knows it can test guesses of a content against public ids."""
+
+
+def _shown(value: object) -> object:
+    if isinstance(value, bytes):
+        return value.hex()
+    return [_shown(item) for item in value] if isinstance(value, tuple) else value
+
+
+def subject_name(rows: Lookup, header: Header) -> str:
+    """What an event is about: an atom's id, an edge, a predicate's code, or nothing."""
+    detail = header.detail
+    if isinstance(detail, AtomDetail):
+        return show_id(detail.id)
+    if isinstance(detail, EdgeDetail):
+        return f"{show_id(detail.src)} {type_name(rows, detail.type)} {show_id(detail.dst)}"
+    return detail.code.hex() if isinstance(detail, TypeDetail) else ""

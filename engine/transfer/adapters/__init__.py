@@ -1,0 +1,86 @@
+"""The formats of other memories: one file a format, each of which reads items or writes what is live."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from engine.base.error_translation import translated
+from engine.base.errors import InvalidInputError
+from engine.transfer.adapters.base import Exported, Reads, Writes, WritesFolder
+from engine.transfer.placing import new_folder, written
+
+if TYPE_CHECKING:
+    from engine.engine import Engine
+
+STDOUT: Final = "-"
+
+READERS: Final = {
+    "basic-memory": "basic_memory",
+    "chatgpt": "chatgpt",
+    "claude": "claude",
+    "mem0": "mem0",
+}
+"""Format that can be imported → the file here that has `read`."""
+
+WRITERS: Final = {"mcp-memory": "mcp_memory_out", "mem0": "mem0_out"}
+"""Format that can be exported as one file → the file here that has `write`."""
+
+FOLDER_WRITERS: Final = {"basic-memory": "basic_memory_out"}
+"""Format that can be exported as a folder → the file here that has `write`."""
+
+
+def reader(form: str) -> Reads:
+    """What reads a format.
+
+    Raises:
+        InvalidInputError: there is no such format.
+    """
+    found: Reads = _module(READERS, form).read
+    return found
+
+
+def check_file(form: str, path: Path) -> None:
+    """Make sure that there is something that an import can begin to read.
+
+    Raises:
+        NotFoundError: it is not there.
+        InvalidInputError: it cannot be of this format, by its first bytes.
+    """
+    next(iter(reader(form)(path)), None)
+
+
+def export_items(engine: Engine, form: str, path: str | Path) -> Exported:
+    """Write what is live to a new file, or a new folder, in the format of another memory.
+
+    Args:
+        engine: The memory.
+        form: A key of `WRITERS` or `FOLDER_WRITERS`.
+        path: Where to; `-` is stdout, for a format that is one file.
+
+    Raises:
+        InvalidInputError: there is no such format, or it is a folder and cannot be stdout.
+        RefusedError: something is there.
+    """
+    with translated():
+        if form in FOLDER_WRITERS:
+            if str(path) == STDOUT:
+                raise InvalidInputError(f"{form} is a folder, which cannot be written to stdout")
+            to_folder: WritesFolder = _module(FOLDER_WRITERS, form).write
+            with new_folder(Path(path)) as folder:
+                return to_folder(engine, folder)
+        to_file: Writes = _module(WRITERS, form).write
+        if str(path) == STDOUT:
+            return to_file(engine, sys.stdout.buffer.write)
+        with written(Path(path)) as file:
+            return to_file(engine, file.write)
+
+
+def _module(formats: dict[str, str], form: str) -> Any:
+    if form not in formats:
+        raise InvalidInputError(
+            f"there is no format {form!a:.80}", hint=f"choose among: {', '.join(formats)}"
+        )
+    return import_module(f"{__name__}.{formats[form]}")

@@ -1,0 +1,104 @@
+"""ChatGPT: the `conversations.json` of its data export. What it calls memories is not in there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from engine.transfer.adapters.base import BadItemError, Item, Left
+from engine.transfer.adapters.strict_json import items_of
+from engine.transfer.adapters.talk import Conversation, Message, items, ordered, text_of
+from engine.transfer.ingest.dates import created_of_number
+from engine.transfer.ingest.documents import Skipped
+
+FORM: Final = "chatgpt"
+
+_CONVERSATION: Final = frozenset({"conversation_id", "create_time", "current_node", "id", "mapping", "title"})
+_MESSAGE: Final = frozenset({"author", "content", "create_time", "id"})
+_CONTENT: Final = frozenset({"content_type", "parts", "text"})
+
+
+def read(path: Path) -> Iterator[Item | Left | Skipped]:
+    """The messages of each conversation: those of the current branch first, then the others, marked."""
+    for found in items_of(path):
+        if isinstance(found, Skipped):
+            yield found
+            continue
+        number, value = found
+        try:
+            yield from _conversation(value, path.name, number)
+        except BadItemError as error:
+            yield Skipped(path.name, str(error), number)
+
+
+def _conversation(value: Any, where: str, number: int) -> Iterator[Item | Left | Skipped]:
+    mapping = value.get("mapping") if isinstance(value, dict) else None
+    if not isinstance(mapping, dict):
+        raise BadItemError("no conversation: it has no `mapping`")
+    name = next(
+        (value[key] for key in ("conversation_id", "id") if text_of(value.get(key))), next(iter(mapping), "")
+    )
+    talk = Conversation(where, number, f"{FORM}/{name}", text_of(value.get("title")), _time(value))
+    nodes = {key: node for key, node in mapping.items() if isinstance(node, dict)}
+    for key in mapping.keys() - nodes.keys():
+        yield Skipped(where, f"message {key!a:.80}: not a JSON object", number)
+    yield Left(
+        tuple(f"conversation.{key}" for key in value if key not in _CONVERSATION and value[key] is not None)
+    )
+    parents = {key: text_of(node.get("parent")) or None for key, node in nodes.items()}
+    main, others = ordered(
+        parents, {key: _children(node) for key, node in nodes.items()}, value.get("current_node")
+    )
+    messages = []
+    for branch, keys in ((False, main), (True, others)):
+        for key in keys:
+            message = nodes[key].get("message")
+            if isinstance(message, dict):
+                text, left = _text(message)
+                messages.append(Message(key, _author(message), text, _time(message), branch))
+                yield Left(left)
+            elif message is not None:
+                yield Skipped(where, f"message {key!a:.80}: not a JSON object", number)
+    yield from items(talk, messages)
+
+
+def _children(node: Mapping[str, Any]) -> list[str]:
+    children = node.get("children")
+    return [child for child in children if isinstance(child, str)] if isinstance(children, list) else []
+
+
+def _author(message: Mapping[str, Any]) -> str:
+    author = message.get("author")
+    return text_of(author.get("role")) if isinstance(author, dict) else ""
+
+
+def _time(fields: Mapping[str, Any]) -> int | None:
+    value = fields.get("create_time")
+    given = isinstance(value, int | float) and not isinstance(value, bool)
+    return created_of_number(value) if given and value else None
+
+
+def _text(message: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
+    """What a message says, and the names of what else is in it."""
+    left = [f"message.{key}" for key in message if key not in _MESSAGE and message[key] not in (None, [], {})]
+    content = message.get("content")
+    if not isinstance(content, dict):
+        return text_of(content), tuple(left)
+    left += [
+        f"content.{key}" for key in content if key not in _CONTENT and content[key] not in (None, [], {})
+    ]
+    parts = content.get("parts")
+    parts = parts if isinstance(parts, list) else [content.get("text")]
+    for part in parts:
+        if isinstance(part, dict):
+            left.append(f"part of type {text_of(part.get('content_type'))[:40] or 'unknown'}")
+        elif part is not None and not isinstance(part, str):
+            left.append("part that is no text")
+    texts = [part for part in map(_part, parts) if part]
+    return "\n\n".join(texts), tuple(left)
+
+
+def _part(part: Any) -> str:
+    """The text of a part; transcriptions of speech have one too."""
+    return text_of(part.get("text")) if isinstance(part, dict) else text_of(part)

@@ -1,0 +1,104 @@
+"""Claude: the `conversations.json` and `memories.json` of its data export."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from engine.ledger.sequence import STEP
+from engine.transfer.adapters.base import BadItemError, Item, Left, checked_key, cut
+from engine.transfer.adapters.strict_json import items_of
+from engine.transfer.adapters.talk import Conversation, Message, items, text_of
+from engine.transfer.ingest.dates import created_of_text
+from engine.transfer.ingest.documents import Skipped
+
+FORM: Final = "claude"
+MEMORIES: Final = f"{FORM}/memory"
+
+_CONVERSATION: Final = frozenset({"chat_messages", "created_at", "name", "uuid"})
+_MESSAGE: Final = frozenset({"attachments", "content", "created_at", "sender", "text", "uuid"})
+_ATTACHMENT: Final = frozenset({"extracted_content", "file_name"})
+_MEMORIES: Final = frozenset({"conversations_memory", "project_memories"})
+
+
+def read(path: Path) -> Iterator[Item | Left | Skipped]:
+    """The messages of each conversation and the texts of their attachments; or what Claude remembers."""
+    for found in items_of(path):
+        if isinstance(found, Skipped):
+            yield found
+            continue
+        number, value = found
+        try:
+            if isinstance(value, dict) and not _MEMORIES.isdisjoint(value):
+                yield from _memories(value, path.name, number)
+            else:
+                yield from _conversation(value, path.name, number)
+        except BadItemError as error:
+            yield Skipped(path.name, str(error), number)
+
+
+def _memories(value: Mapping[str, Any], where: str, number: int) -> Iterator[Item | Left | Skipped]:
+    yield Left(tuple(key for key in value if key not in _MEMORIES))
+    projects = value.get("project_memories")
+    named = [("conversations", value.get("conversations_memory"))]
+    if isinstance(projects, dict):
+        named += [(f"project/{key}", text) for key, text in projects.items()]
+    elif projects is not None:
+        yield Skipped(where, "`project_memories` must be an object", number)
+    for place, (name, text) in enumerate(named, 1):
+        try:
+            if text is not None and not isinstance(text, str):
+                raise BadItemError("not a text")
+            if text and text.strip():
+                key = checked_key(name, "its id")
+                yield Item(where, number, MEMORIES, key, cut(text), kind="memory", sequence=place * STEP)
+        except BadItemError as error:
+            yield Skipped(where, f"memory {name!a:.80}: {error}", number)
+
+
+def _conversation(value: Any, where: str, number: int) -> Iterator[Item | Left | Skipped]:
+    given = value.get("chat_messages") if isinstance(value, dict) else None
+    if not isinstance(given, list):
+        raise BadItemError("no conversation: it has no `chat_messages`")
+    source = f"{FORM}/{checked_key(value.get('uuid'), '`uuid`')}"
+    talk = Conversation(where, number, source, text_of(value.get("name")), _time(value))
+    yield Left(tuple(f"conversation.{key}" for key in value if key not in _CONVERSATION and value[key]))
+    messages = []
+    for place, message in enumerate(given, 1):
+        if not isinstance(message, dict):
+            yield Skipped(where, f"message {place}: not a JSON object", number)
+            continue
+        text, left = _text(message)
+        yield Left((*left, *(f"message.{key}" for key in message if key not in _MESSAGE and message[key])))
+        key = text_of(message.get("uuid")) or f"message {place}"
+        messages.append(Message(key, message.get("sender"), text, _time(message)))
+        for at, attachment in enumerate(_attachments(message), 1):
+            yield Left(tuple(f"attachment.{name}" for name in attachment if name not in _ATTACHMENT))
+            content = text_of(attachment.get("extracted_content"))
+            name = text_of(attachment.get("file_name"))
+            messages.append(
+                Message(f"{key}/attachment/{at}", "Attachment", content, _time(message), title=name)
+            )
+    yield from items(talk, messages)
+
+
+def _attachments(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    given = message.get("attachments")
+    return [one for one in given if isinstance(one, dict)] if isinstance(given, list) else []
+
+
+def _text(message: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
+    """What a message says, and the names of what else is in it."""
+    content = message.get("content")
+    blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+    texts = [text_of(block.get("text")) for block in blocks if block.get("type", "text") == "text"]
+    left = [f"block of type {text_of(block.get('type'))[:40] or 'unknown'}" for block in blocks]
+    whole = text_of(message.get("text"))
+    joined = "\n\n".join(text for text in texts if text)
+    return whole if whole.strip() else joined, tuple(name for name in left if name != "block of type text")
+
+
+def _time(fields: Mapping[str, Any]) -> int | None:
+    value = fields.get("created_at")
+    return created_of_text(value) if isinstance(value, str) else None

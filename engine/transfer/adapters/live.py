@@ -1,0 +1,79 @@
+"""What exporters read: the live atoms of one snapshot in the order in which they came, and their origins."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from backends.base import Reader
+from engine.base.errors import CorruptionError
+from engine.base.model import Atom, Direction, Edge
+from engine.base.validation import show_id
+from engine.followers.tags import LIVE, members
+from engine.ledger.atom_ids import default_id
+from engine.ledger.codec import unpack
+from engine.ledger.queries import atom_of, edge_of, edges_at, record_at
+from engine.ledger.records import AtomRecord, read_edge, type_code
+from engine.transfer.adapters.holding import FIELDS, IMPORTED_FROM, ORIGIN, origin_key
+
+if TYPE_CHECKING:
+    from engine.engine import Engine
+
+
+class Live:
+    """The live atoms of one snapshot."""
+
+    def __init__(self, rows: Reader, id_key: bytes) -> None:
+        self._rows = rows
+        self._id_key = id_key
+        self._code = type_code(rows, IMPORTED_FROM)
+
+    def records(self) -> Iterator[AtomRecord]:
+        """All but those that stand for other memories, the first recorded first.
+
+        Some 100 bytes are held of each.
+        """
+        found = []
+        for ordinal in members(self._rows, LIVE):
+            record = record_at(self._rows, ordinal)
+            if record.kind != ORIGIN and record.ordinal == ordinal:
+                found.append((record.created_seq, ordinal))
+        for _, ordinal in sorted(found):
+            yield record_at(self._rows, ordinal)
+
+    def atom(self, record: AtomRecord) -> Atom:
+        """An atom with its content."""
+        return atom_of(self._rows, record)
+
+    def fields(self, record: AtomRecord, form: str) -> dict[str, Any] | None:
+        """What an import in the format `form` could not keep in the atom itself; None: it came otherwise."""
+        origin = default_id(self._id_key, None, "", 0, origin_key(form))
+        edge = None if self._code is None else read_edge(self._rows, record.id, self._code, origin)
+        if edge is None or edge.tombstoned_at is not None or not edge.data:
+            return None
+        try:
+            value = json.loads(unpack(edge.data, "edge data")[FIELDS])
+        except (KeyError, TypeError, ValueError, RecursionError, CorruptionError):
+            return None  # somebody else's edge
+        return value if isinstance(value, dict) else None
+
+    def edges(self, record: AtomRecord) -> Iterator[Edge]:
+        """The live edges out of an atom, those to origins excepted."""
+        for edge in edges_at(self._rows, record.id, Direction.OUT, ()):
+            if edge.type != self._code:
+                yield edge_of(self._rows, edge)
+
+
+@contextmanager
+def live(memory: Engine) -> Iterator[Live]:
+    """The live atoms of a memory, as of one head."""
+    store = memory.store
+    with store.view(store.tags) as rows:
+        yield Live(rows, store.identity.id_key)
+
+
+def name_of(record: AtomRecord) -> str:
+    """What an atom is called outside: its key, or its id."""
+    return show_id(record.id) if record.key is None else record.key

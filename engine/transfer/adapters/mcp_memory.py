@@ -1,0 +1,217 @@
+"""Taking in the file of the MCP memory server: `memory.jsonl`, once called `memory.json`.
+
+One JSON object a line, in UTF-8: `{"type":"entity","name","entityType","observations":[text]}` and
+`{"type":"relation","from","to","relationType"}`. Also taken: `entityName` or `id` for `name`, `from_id`,
+`to_id` and `relation_type`; no type and no observations; a byte order mark; a last line without an end;
+several objects on one line, which the server is known to leave behind after two writes at once.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+from engine.base.errors import InvalidInputError, NotFoundError
+from engine.base.validation import content as checked_content
+from engine.base.validation import provenance as checked_provenance
+from engine.base.validation import quoted
+from engine.knowledge.forms import checked_entity, checked_relation
+from engine.knowledge.importing import ImportReport, Progress, Read, count, hold, no_progress
+from engine.knowledge.model import Entity, Relation
+from engine.transfer.ingest.documents import Skipped
+
+if TYPE_CHECKING:
+    from engine.engine import Engine
+
+LINE_BYTES_MAX: Final = 16 << 20
+
+_READ_BYTES: Final = 1 << 20
+_UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_NAMES: Final = ("name", "entityName", "id")
+_WHITE: Final = re.compile(r"[ \t\r\n]*")
+
+
+class _BadLineError(Exception):
+    """Why something on a line does not go in."""
+
+
+def import_file(
+    engine: Engine,
+    path: str | Path,
+    *,
+    provenance: str = "internal",
+    dry_run: bool = False,
+    progress: Progress = no_progress,
+) -> ImportReport:
+    """Have the memory hold the graph in a file of the MCP memory server, besides what it holds.
+
+    What is there already stays as it is; what was deleted before comes back. Killed anywhere, it is
+    continued by running it again.
+
+    Args:
+        engine: The memory.
+        path: The file.
+        provenance: Of new atoms: `internal` by default, because a memory that moves stays one's own.
+        dry_run: Only count what would be done.
+        progress: Told (things done, 0) after each batch.
+
+    Raises:
+        NotFoundError: there is no such file.
+        InvalidInputError: it is no regular file, cannot be read, or is not UTF-8; nothing was written.
+    """
+    file = Path(path)
+    checked_provenance(provenance)
+    check_file(file)
+    if dry_run:
+        return count(engine, lambda: read_file(file), progress)
+    return hold(engine, lambda: read_file(file), provenance, progress)
+
+
+def check_file(path: Path) -> None:
+    """Make sure that a file can be read through.
+
+    Raises:
+        NotFoundError: there is no such file.
+        InvalidInputError: it is no regular file, cannot be read, or is not UTF-8.
+    """
+    if not path.exists():
+        raise NotFoundError(f"there is no file {path}")
+    if not path.is_file():
+        raise InvalidInputError(f"{path} is not a file")
+    decoder, at = codecs.getincrementaldecoder("utf-8")(), 0
+    try:
+        with path.open("rb") as stream:
+            while part := stream.read(_READ_BYTES):
+                if at == 0 and part.startswith(_UTF16):
+                    raise InvalidInputError(f"{path} is not UTF-8 but UTF-16", hint="save it as UTF-8")
+                kept = len(decoder.getstate()[0])
+                at += _decoded(decoder, part, path, at - kept)
+        _decoded(decoder, b"", path, at - len(decoder.getstate()[0]), final=True)
+    except OSError as error:
+        raise InvalidInputError(f"{path} cannot be read: {(error.strerror or 'failed').lower()}") from None
+
+
+def _decoded(
+    decoder: codecs.IncrementalDecoder, part: bytes, path: Path, at: int, *, final: bool = False
+) -> int:
+    try:
+        decoder.decode(part, final)
+    except UnicodeDecodeError as error:
+        where = at + error.start
+        raise InvalidInputError(
+            f"{path} is not UTF-8 at byte {where}", hint="nothing was imported; save it as UTF-8"
+        ) from None
+    return len(part)
+
+
+def read_file(path: Path, *, line_bytes_max: int = LINE_BYTES_MAX) -> Iterator[Read | Skipped]:
+    """What the lines of a checked file say, in order, and what of them cannot go in.
+
+    An entity goes in without those of its observations that cannot. Memory is bounded by one line.
+    """
+    name = path.name
+    for number, raw in _lines(path, line_bytes_max):
+        if raw is None:
+            yield Skipped(name, f"the line is over {line_bytes_max:,} bytes long", number)
+            continue
+        try:
+            for fields in _objects(raw):
+                yield from _read(fields, name, number)
+        except _BadLineError as error:
+            yield Skipped(name, str(error), number)
+
+
+def _lines(path: Path, line_bytes_max: int) -> Iterator[tuple[int, bytes | None]]:
+    """Number and bytes of every line that is not blank, None for one that is too long."""
+    with path.open("rb") as stream:
+        number = 0
+        while raw := stream.readline(line_bytes_max + 1):
+            number += 1
+            if number == 1:
+                raw = raw.removeprefix(codecs.BOM_UTF8)
+            if len(raw) <= line_bytes_max:
+                if raw.strip():
+                    yield number, raw
+                continue
+            while raw and not raw.endswith(b"\n"):
+                raw = stream.readline(_READ_BYTES)
+            yield number, None
+
+
+def _objects(raw: bytes) -> Iterator[Mapping[str, Any]]:
+    """The objects on a line, which may stand side by side; raises `_BadLineError` at the first bad one."""
+    at = 0
+    try:
+        text = raw.decode().strip(" \t\r\n")
+        while at < len(text):
+            value, at = _DECODER.raw_decode(text, at)
+            if (white := _WHITE.match(text, at)) is not None:
+                at = white.end()
+            if not isinstance(value, dict):
+                raise _BadLineError("not a JSON object")
+            yield value
+    except UnicodeDecodeError as error:
+        raise _BadLineError(f"not UTF-8 at byte {error.start} of the line") from None
+    except json.JSONDecodeError as error:
+        raise _BadLineError(f"not JSON: {error.msg} at character {error.pos}") from None
+    except RecursionError:
+        raise _BadLineError("nested too deep") from None
+    except ValueError as error:  # a number of thousands of digits
+        raise _BadLineError(f"not JSON: {error}") from None
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise _BadLineError(f"not JSON: {name}")
+
+
+_DECODER: Final = json.JSONDecoder(parse_constant=_no_constant)
+
+
+def _read(fields: Mapping[str, Any], name: str, line: int) -> Iterator[Read | Skipped]:
+    kind = fields.get("type")
+    try:
+        if kind == "entity":
+            entity = Entity(_text(fields, *_NAMES), _text(fields, "entityType", default=""))
+            kept, bad = _observations(fields)
+            yield Read(line, name, checked_entity(Entity(entity.name, entity.type, kept)))
+            yield from (Skipped(name, reason, line) for reason in bad)
+        elif kind == "relation":
+            src, dst = _text(fields, "from", "from_id"), _text(fields, "to", "to_id")
+            relation = Relation(src, _text(fields, "relationType", "relation_type"), dst)
+            yield Read(line, name, checked_relation(relation))
+        else:
+            raise _BadLineError(f"the type is {quoted(kind)}, neither entity nor relation")
+    except InvalidInputError as error:
+        raise _BadLineError(str(error)) from None
+
+
+def _text(fields: Mapping[str, Any], *names: str, default: str | None = None) -> str:
+    for name in names:
+        value = fields.get(name)
+        if isinstance(value, str):
+            return value
+        if value is not None:
+            raise _BadLineError(f"`{name}` must be a text")
+    if default is None:
+        raise _BadLineError(f"`{names[0]}` is missing")
+    return default
+
+
+def _observations(fields: Mapping[str, Any]) -> tuple[tuple[str, ...], list[str]]:
+    """Those that can be kept, and what is wrong with the others."""
+    given = fields.get("observations")
+    if given is None:
+        given = []
+    if not isinstance(given, list):
+        raise _BadLineError("`observations` must be a list of texts")
+    kept, bad = [], []
+    for number, value in enumerate(given, 1):
+        try:
+            kept.append(checked_content(value))
+        except InvalidInputError as error:
+            bad.append(f"observation {number}: {error}")
+    return tuple(kept), bad

@@ -1,0 +1,146 @@
+"""mem0: `{"results": [...]}` as `get_all` gives it, or the array that its own import takes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from engine.base.errors import InvalidInputError
+from engine.base.limits import BUCKETS_PER_ATOM_MAX, EDGE_DATA_BYTES_MAX, TRUST_MAX
+from engine.base.validation import label, labels, optional_integer
+from engine.transfer.adapters.base import (
+    BadItemError,
+    Item,
+    Left,
+    checked_content,
+    checked_key,
+    checked_source,
+    kept_tags,
+)
+from engine.transfer.adapters.strict_json import items_of
+from engine.transfer.ingest.checks import title_of
+from engine.transfer.ingest.dates import created_of_number, created_of_text
+from engine.transfer.ingest.documents import Skipped
+
+FORM: Final = "mem0"
+LISTS: Final = ("results", "memories")
+OURS: Final = "memroot"
+"""The key in `metadata` under which an export of ours keeps what mem0 has no place for."""
+
+KIND: Final = "memory"
+"""The kind of atoms that nothing else is said of."""
+
+TEXTS: Final = ("memory", "text", "content")
+OWNERS: Final = ("user_id", "agent_id", "run_id")
+_FIELDS_MAX: Final = EDGE_DATA_BYTES_MAX - 32
+
+
+def read(path: Path) -> Iterator[Item | Left | Skipped]:
+    """The memories in a file, each one atom with the memory's id as its key."""
+    seen: dict[tuple[str, str], int] = {}
+    for found in items_of(path, LISTS):
+        if isinstance(found, Skipped):
+            yield found
+            continue
+        number, value = found
+        try:
+            item = _item(value, path.name, number, seen)
+        except BadItemError as error:
+            yield Skipped(path.name, str(error), number)
+            continue
+        yield item
+        if "fields" in item.left:
+            yield Skipped(path.name, f"fields of over {_FIELDS_MAX:,} bytes are not kept", number, kept=True)
+
+
+def _item(value: Any, where: str, number: int, seen: dict[tuple[str, str], int]) -> Item:
+    if not isinstance(value, dict):
+        raise BadItemError("not a JSON object")
+    fields = dict(value)
+    content = _content(fields)
+    own_id = fields.pop("id", None)
+    key = None if own_id is None else checked_key(own_id, "`id`")
+    ours = _ours(fields)
+    source = checked_source(ours.get("source") or source_of(fields))
+    tags, lost = _tags(fields, ours)
+    kept, left = _kept(fields)
+    occurrence = 0
+    if key is None:
+        occurrence = seen.get((source, content), 0)
+        seen[source, content] = occurrence + 1
+    try:
+        return Item(
+            where=where,
+            at=number,
+            source=source,
+            key=key,
+            pieces=(content,),
+            title=title_of(ours["title"]) if isinstance(ours.get("title"), str) else None,
+            kind=label(ours.get("kind", KIND), "kind"),
+            tags=tags,
+            buckets=labels(ours["buckets"], "buckets", BUCKETS_PER_ATOM_MAX) if "buckets" in ours else None,
+            sequence=optional_integer(ours.get("sequence"), "sequence"),
+            trust=optional_integer(ours.get("trust"), "trust", TRUST_MAX),
+            created=created_of(fields, ours),
+            occurrence=occurrence,
+            fields=kept,
+            left=(*left, *("tags that cannot be tags" for _ in range(lost))),
+        )
+    except InvalidInputError as error:
+        raise BadItemError(f"`metadata.{OURS}`: {error}") from None
+
+
+def _content(fields: dict[str, Any]) -> str:
+    for name in TEXTS:
+        value = fields.get(name)
+        if isinstance(value, str):
+            del fields[name]
+            return checked_content(value)
+        if value is not None:
+            raise BadItemError(f"`{name}` must be a text")
+    raise BadItemError("no text: the key `memory`, `text` or `content` is needed")
+
+
+def created_of(fields: Mapping[str, Any], ours: Mapping[str, Any]) -> int | None:
+    """When a memory was made, µs UTC, if it says so in a form that can be read."""
+    if "created" in ours:
+        return optional_integer(ours["created"], "created")
+    value = fields.get("created_at")
+    if isinstance(value, str):
+        return created_of_text(value)
+    given = isinstance(value, int | float) and not isinstance(value, bool)
+    return created_of_number(value) if given and value else None
+
+
+def _ours(fields: Mapping[str, Any]) -> Mapping[str, Any]:
+    metadata = fields.get("metadata")
+    found = metadata.get(OURS) if isinstance(metadata, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def source_of(fields: Mapping[str, Any]) -> str:
+    """The source of a memory that names no other: whose it is."""
+    owner = next(
+        (fields[name] for name in OWNERS if isinstance(fields.get(name), str) and fields[name]), None
+    )
+    return FORM if owner is None else f"{FORM}/{owner}"
+
+
+def _tags(fields: Mapping[str, Any], ours: Mapping[str, Any]) -> tuple[tuple[str, ...], int]:
+    metadata = fields.get("metadata")
+    named = [ours.get("tags"), fields.get("categories"), isinstance(metadata, dict) and metadata.get("tags")]
+    return kept_tags([word for words in named if isinstance(words, list) for word in words])
+
+
+def _kept(fields: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
+    """All other fields as the text to keep, and what is left out."""
+    if not fields:
+        return "", ()
+    text = json.dumps(fields, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError:
+        raise BadItemError("a text has a lone surrogate: it is not valid Unicode") from None
+    return (text, ()) if size <= _FIELDS_MAX else ("", ("fields",))

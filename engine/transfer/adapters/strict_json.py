@@ -1,0 +1,153 @@
+"""JSON files an item at a time: a file may be larger than memory, an item of it may not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+from engine.base.errors import EngineError, InvalidInputError
+from engine.base.json_text import JsonError, parse
+from engine.transfer.adapters.base import check_readable
+from engine.transfer.ingest.documents import Skipped
+
+ITEM_BYTES_MAX: Final = 64 << 20
+
+_READ_BYTES: Final = 1 << 20
+_BOM: Final = b"\xef\xbb\xbf"
+_WHITE: Final = b" \t\r\n"
+_IN_STRING: Final = re.compile(rb'["\\]')
+_OUTSIDE: Final = re.compile(rb'["\[\]{},]')
+
+
+def items_of(
+    path: Path, lists: Sequence[str] = (), *, bytes_max: int = ITEM_BYTES_MAX
+) -> Iterator[tuple[int, Any] | Skipped]:
+    """Number and value of each item of a file, in order, and reports of those that cannot be read.
+
+    The items are those of an array; or, where the file is one object, those of the first list that it has
+    under one of `lists`, or else the object itself. Memory is bounded by one item, or by the object.
+
+    Raises:
+        NotFoundError: there is no such file.
+        InvalidInputError: it is no JSON, by its first bytes.
+    """
+    check_readable(path)
+    try:
+        with path.open("rb") as stream:
+            yield from _items(stream, path, lists, bytes_max)
+    except OSError as error:
+        raise EngineError(f"{path} cannot be read: {error.strerror}") from error
+
+
+def _items(
+    stream: BinaryIO, path: Path, lists: Sequence[str], bytes_max: int
+) -> Iterator[tuple[int, Any] | Skipped]:
+    begin = stream.read(_READ_BYTES)
+    if begin.startswith(b"PK\x03\x04"):
+        raise InvalidInputError(f"{path} is a ZIP file", hint="unpack it, and name the file in it")
+    begin = begin.removeprefix(_BOM).lstrip(_WHITE)
+    if begin[:1] == b"[":
+        raws = elements(stream, begin[1:], bytes_max)
+    elif begin[:1] == b"{":
+        raw = begin + stream.read(bytes_max)
+        if len(raw) > bytes_max:
+            raise InvalidInputError(f"{path} is one object of over {bytes_max:,} bytes")
+        yield from _members(raw, path, lists)
+        return
+    else:
+        raise InvalidInputError(f"{path} is no JSON: it begins with neither [ nor {{")
+    for number, item in raws:
+        try:
+            if isinstance(item, str):
+                raise JsonError(item)
+            yield number, parse(item)
+        except JsonError as error:
+            yield Skipped(path.name, str(error), number)
+
+
+def _members(raw: bytes, path: Path, lists: Sequence[str]) -> Iterator[tuple[int, Any] | Skipped]:
+    try:
+        value = parse(raw)
+    except JsonError as error:
+        yield Skipped(path.name, str(error))
+        return
+    found = next((value[name] for name in lists if isinstance(value.get(name), list)), [value])
+    yield from enumerate(found, 1)
+
+
+def elements(stream: BinaryIO, begin: bytes, bytes_max: int) -> Iterator[tuple[int, bytes | str]]:
+    """The bytes of each element of an array, by its number; a text says what is wrong with one.
+
+    Args:
+        stream: What follows `begin`.
+        begin: What stands after the `[`.
+        bytes_max: A longer element is left out unheld.
+    """
+    scan = _Scan(bytes_max)
+    chunk = begin
+    while chunk and not scan.ended:
+        yield from scan.feed(chunk)
+        chunk = b"" if scan.ended else stream.read(_READ_BYTES)
+    yield from scan.finish(stream)
+
+
+class _Scan:
+    """Where one element ends and the next begins, found by brackets and quotes alone."""
+
+    def __init__(self, bytes_max: int) -> None:
+        self._most = bytes_max
+        self._held = bytearray()
+        self._long = False
+        self._depth = 0
+        self._quoted = self._escaped = False
+        self._number = 0
+        self.ended = False
+        self._rest = b""
+
+    def feed(self, chunk: bytes) -> Iterator[tuple[int, bytes | str]]:
+        at = start = 0
+        if self._escaped:
+            self._escaped, at = False, 1
+        while found := (_IN_STRING if self._quoted else _OUTSIDE).search(chunk, at):
+            at, mark = found.end(), found[0]
+            if mark == b"\\":
+                self._escaped = at == len(chunk)
+                at += 1
+            elif mark == b'"':
+                self._quoted = not self._quoted
+            elif mark in b"[{":
+                self._depth += 1
+            elif self._depth:
+                self._depth -= mark in b"]}"
+            else:
+                self._hold(chunk[start : found.start()])
+                start = at
+                yield from self._element(last=mark != b",")
+                if mark != b",":
+                    self.ended, self._rest = True, (b"" if mark == b"]" else mark) + chunk[at:]
+                    return
+        self._hold(chunk[start:])
+
+    def _hold(self, part: bytes) -> None:
+        if not self._long:
+            self._held += part
+            if len(self._held) > self._most:
+                self._long = True
+                self._held.clear()
+
+    def _element(self, *, last: bool) -> Iterator[tuple[int, bytes | str]]:
+        raw = bytes(self._held).strip(_WHITE)
+        self._held.clear()
+        if last and not raw and not self._long and not self._number:
+            return  # the array is empty
+        self._number += 1
+        yield self._number, f"over {self._most:,} bytes long" if self._long else raw
+        self._long = False
+
+    def finish(self, stream: BinaryIO) -> Iterator[tuple[int, bytes | str]]:
+        if not self.ended:
+            yield self._number + 1, "the file ends inside this item"
+        elif (self._rest + stream.read(_READ_BYTES)).strip(_WHITE):
+            yield self._number + 1, "there is something after the end of the array"

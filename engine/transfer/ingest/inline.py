@@ -1,0 +1,176 @@
+"""Tags and links inside a paragraph, as Obsidian and CommonMark write them.
+
+One pass from left to right over the marks that can begin something; no construct is looked for
+further than a fixed distance, so time is linear whatever the text holds.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from typing import Final
+from urllib.parse import unquote
+
+from engine.base.limits import SOURCE_BYTES_MAX
+from engine.transfer.ingest.checks import is_line, tag_of
+from engine.transfer.ingest.documents import Link
+
+Mark = tuple[int, str | Link]
+"""Where it stands, and the tag (without `#`) or the link."""
+
+_MARKS: Final = re.compile(r"[`\\#\[\]]")
+_BACKTICKS: Final = re.compile("`+")
+_TAG: Final = re.compile(r"[\w/-]*")
+_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_REACH: Final = 1024
+"""The longest `[[…]]` and the longest `(destination)`, in characters."""
+
+
+def marks(text: str, start: int, end: int) -> Iterator[Mark]:
+    """The tags and links in `text[start:end]`, one paragraph, in order.
+
+    Code spans and escaped characters hold none. A tag is `#` at the start or after white space, then
+    letters and digits of any script, `_`, `-` and `/`, at least one letter or digit and not digits
+    only; nested tags stay whole. Links are `[[page]]`, `[[page#heading|shown]]`, embeds of these, and
+    `[shown](relative/path.md#heading)`; those with a scheme, absolute ones, and those to the same
+    page are none. `isalnum` knows the scripts of the running Python, and that is enough here: what
+    ingest finds is journaled, never found again.
+    """
+    closing = _code_ends(text, start, end)
+    done, brackets = start, 0
+    for match in _MARKS.finditer(text, start, end):
+        at = match.start()
+        if at < done:
+            continue
+        char = text[at]
+        found: Mark | None = None
+        if char == "`":
+            done = closing[at]
+        elif char == "\\":
+            done = at + 2
+        elif char == "#":
+            done, found = _tag(text, at, start, end)
+        elif text.startswith("[[", at):
+            done, found = _wiki(text, at, end)
+            brackets += done == at + 1
+        elif char == "[":
+            brackets += 1
+        elif brackets:
+            brackets -= 1
+            done, found = _relative(text, at, end)
+        if found is not None:
+            yield found
+
+
+def plain(text: str) -> str:
+    """`text`, a heading, without its markup: what a link shows, no emphasis, no backticks."""
+    out: list[str] = []
+    done = 0
+    for match in re.finditer(r"[`*\[\]]|__|~~|==", text):
+        at = match.start()
+        if at < done:
+            continue
+        out.append(text[done:at])
+        done = match.end()
+        if text.startswith("[[", at):
+            close = text.find("]]", at, at + _REACH)
+            shown = text[at + 2 : max(close, at + 2)]
+            if shown and "[" not in shown:
+                out.append(shown.rpartition("|")[2])
+                done = close + 2
+        elif text.startswith("](", at):
+            close = text.find(")", at, at + _REACH)
+            done = close + 1 if close > 0 else done
+    out.append(text[done:])
+    return "".join(out)
+
+
+def _code_ends(text: str, start: int, end: int) -> dict[int, int]:
+    """For every run of backticks the end of the code span it opens, or its own end if it opens none."""
+    ends: dict[int, int] = {}
+    next_of_length: dict[int, int] = {}
+    for match in reversed(list(_BACKTICKS.finditer(text, start, end))):
+        length = match.end() - match.start()
+        ends[match.start()] = next_of_length.get(length, match.end())
+        next_of_length[length] = match.end()
+    return _Ends(ends)
+
+
+class _Ends(dict[int, int]):
+    """A run whose first backtick is escaped begins one later and opens nothing."""
+
+    def __missing__(self, at: int) -> int:
+        return at + 1
+
+
+def _tag(text: str, at: int, start: int, end: int) -> tuple[int, Mark | None]:
+    """The tag at `at`, a `#`, and where to go on."""
+    stop = _word_end(text, at + 1, end)
+    if at > start and not text[at - 1].isspace():
+        return stop, None
+    tag = tag_of(text[at + 1 : stop])
+    if tag is None or tag.isdigit() or not any(char.isalnum() for char in tag):
+        return stop, None
+    return stop, (at, tag)
+
+
+def _word_end(text: str, at: int, end: int) -> int:
+    """Where the characters of a tag stop; vowel signs and accents belong to their letter."""
+    while True:
+        match = _TAG.match(text, at, end)
+        at = match.end() if match else at
+        if at >= end or text[at] < "\x80" or unicodedata.category(text[at])[0] != "M":
+            return at
+        at += 1
+
+
+def _wiki(text: str, at: int, end: int) -> tuple[int, Mark | None]:
+    """The link at `at`, a `[[`, and where to go on."""
+    close = text.find("]]", at + 2, min(end, at + _REACH))
+    inner = text[at + 2 : close] if close > 0 else "["
+    if "[" in inner or "\n" in inner:
+        return at + 1, None
+    page = inner.partition("|")[0].removesuffix("\\")
+    mark = "#" if "#" in page else "^"
+    target, found, fragment = page.partition(mark)
+    fragment = fragment.strip() if mark == "#" else mark + fragment.strip()
+    return close + 2, _link(at, target, fragment if found else "", "wiki")
+
+
+def _relative(text: str, at: int, end: int) -> tuple[int, Mark | None]:
+    """The link whose label ends at `at`, a `]`, if a relative destination follows, and where to go on."""
+    if not text.startswith("](", at) or at + 2 >= end:
+        return at + 1, None
+    begin, stop = at + 2, min(end, at + 2 + _REACH)
+    if text[begin] == "<":
+        close = text.find(">", begin, stop)
+        destination = text[begin + 1 : close] if close > 0 and "\n" not in text[begin:close] else ""
+    else:
+        close = _destination_end(text, begin, stop)
+        destination = text[begin:close]
+    if not destination or close >= end:
+        return at + 2, None
+    if destination[0] in "/\\#" or _SCHEME.match(destination):
+        return close, None
+    target, _, fragment = destination.partition("#")
+    return close, _link(at, unquote(target), unquote(fragment), "relative")
+
+
+def _destination_end(text: str, at: int, stop: int) -> int:
+    """The first white space or unpaired `)` from `at` on."""
+    depth = 0
+    while at < stop and not text[at].isspace():
+        depth += (text[at] == "(") - (text[at] == ")")
+        if depth < 0:
+            break
+        at += 1
+    return at
+
+
+def _link(at: int, target: str, fragment: str, kind: str) -> Mark | None:
+    """The link, unless it names no page or cannot be stored."""
+    target, fragment = target.strip(), fragment.strip()
+    if not target or not (is_line(target, SOURCE_BYTES_MAX) and is_line(fragment, SOURCE_BYTES_MAX)):
+        return None
+    return at, Link(target, fragment or None, "wiki" if kind == "wiki" else "relative")

@@ -1,0 +1,333 @@
+"""Ingest: files in, atoms and edges out, and nothing at all where nothing changed.
+
+    files ── find, read ──▶ pieces ── plan against the store ──▶ commands ──▶ events, a thousand to a batch
+                                                                  then the links, once every target is known
+
+Killed anywhere, it is continued by running it again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from backends.base import Reader
+from engine.base import limits
+from engine.base import validation as border
+from engine.base.errors import InvalidInputError, RefusedError
+from engine.commands import Command
+from engine.followers.tags import values
+from engine.ledger.records import Lookup, read_atom
+from engine.ledger.sequence import STEP
+from engine.transfer.ingest.documents import Document, Found, Link, Skipped, Sourced
+from engine.transfer.ingest.hold import ACTOR, HoldPiece, Settings
+from engine.transfer.ingest.links import Atoms, Targets
+from engine.transfer.ingest.plan import (
+    atoms_of,
+    has_references,
+    piece_id,
+    plan_document,
+    plan_gone,
+    plan_references,
+)
+from engine.transfer.ingest.read import read_file, screened_files
+from engine.transfer.ingest.rehearse import Rehearsal
+from engine.transfer.ingest.walk import find_files, source_of
+from proofs.events import EventKind
+from proofs.leaves import State
+from proofs.sets import Group
+
+if TYPE_CHECKING:
+    from engine.engine import Engine
+
+
+@dataclass(frozen=True, slots=True)
+class IngestProgress:
+    """How far an ingest is: files read of all files, and pieces found in them."""
+
+    files: int
+    total: int
+    pieces: int
+
+
+@dataclass(frozen=True, slots=True)
+class IngestReport:
+    """What an ingest did, or with `dry_run` what it would do: atoms, unless something else is said."""
+
+    files: int
+    pieces: int
+    added: int
+    revised: int
+    tombstoned: int
+    revived: int
+    retagged: int
+    """Events that put tags on atoms or take them off."""
+    linked: int
+    unlinked: int
+    """Edges."""
+    unresolved_links: int
+    skipped: tuple[Skipped, ...]
+    """What did not go in."""
+    warnings: tuple[Skipped, ...]
+    """What went in otherwise than it was meant."""
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything was, or would be, appended."""
+        return any(
+            (
+                self.added,
+                self.revised,
+                self.tombstoned,
+                self.revived,
+                self.retagged,
+                self.linked,
+                self.unlinked,
+            )
+        )
+
+
+def ingest(
+    engine: Engine,
+    paths: Sequence[str | Path],
+    *,
+    name: str | None = None,
+    root: str | Path | None = None,
+    tags: Sequence[str] = (),
+    buckets: Sequence[str] = ("inbox",),
+    provenance: str = "internal",
+    prune: bool = False,
+    sure: bool = False,
+    force: bool = False,
+    dry_run: bool = False,
+    progress: Callable[[IngestProgress], None] = lambda _: None,
+) -> IngestReport:
+    """Have the store hold what the files under `paths` say now.
+
+    Args:
+        engine: The memory.
+        paths: Folders and files (`engine.transfer.ingest.walk`).
+        name: The first part of every source instead of the folder's name.
+        root: A folder that holds all `paths`: sources are the paths from it.
+        tags: Put on every atom besides the file's own.
+        buckets: For atoms that are new.
+        provenance: For atoms that are new.
+        prune: Also tombstone atoms of files that are gone from the folders.
+        sure: Prune also where none of the files that are there now is known.
+        force: Take in also what was erased; else such pieces are left out and named.
+        dry_run: Only count what would be done.
+        progress: Told after each file.
+
+    Raises:
+        NotFoundError: a path is not there; nothing was written.
+        InvalidInputError: a name, tag, bucket or provenance breaks a rule; nothing was written.
+        RefusedError: with `prune` and not `sure`, none of a folder's files is known, and all that are
+            known under its name would go: another folder of that name, perhaps; nothing was written.
+    """
+    gate = engine.store.gate
+    screen, kept = None if gate is None else gate.reading(), border.tags(tags)
+    settings = Settings(
+        id_key=engine.store.identity.id_key,
+        tags=kept if screen is None else border.tags(screen.value(kept, "tags")),
+        screen=screen,
+        buckets=border.labels(buckets, "buckets", limits.BUCKETS_PER_ATOM_MAX),
+        provenance=border.provenance(provenance),
+        force=force,
+    )
+    for path in border.several(paths, "paths"):
+        if not isinstance(path, (str, Path)):
+            raise InvalidInputError(f"a path must be text or a Path, not {type(path).__name__}")
+    found = list(screened_files(screen, find_files(paths, name=name, root=root)))
+    engine.store.follow(engine.store.tags)
+    run = _Run(engine, settings, found, dry_run=dry_run)
+    folders = [path for path in map(Path, paths) if path.is_dir()] if prune else []
+    gone = run.gone([source_of(folder, name=name, root=root) for folder in folders], sure=sure)
+    run.carry_out(run.contents(progress))
+    run.carry_out(run.prune(gone))
+    engine.store.follow(engine.store.tags)
+    run.carry_out(run.links())
+    if gate is not None and not dry_run:
+        gate.passed(screen)
+    return run.report()
+
+
+class _Run:
+    def __init__(
+        self,
+        engine: Engine,
+        settings: Settings,
+        found: Sequence[Found | Skipped],
+        *,
+        dry_run: bool,
+    ) -> None:
+        self._engine = engine
+        self._screen = settings.screen
+        self._backend = engine.store.backend
+        self._settings = settings
+        self._rehearsal = Rehearsal(engine.store) if dry_run else None
+        self._files = [item for item in found if isinstance(item, Found)]
+        self._skipped = [item for item in found if isinstance(item, Skipped)]
+        self._own_sources = {file.source for file in self._files}
+        self._pieces = 0
+        self._counts: Counter[EventKind] = Counter()
+        self._read: dict[str, Atoms] = {}
+        # The JSON lines of this run: the atom of each, and its number among them all (some 150 bytes a line).
+        self._lines: dict[bytes, int] = {}
+        self._linking: list[tuple[str, bytes, tuple[Link, ...]]] = []
+        self._unresolved = 0
+
+    def carry_out(self, commands: Iterator[Command]) -> None:
+        """Apply the commands, or with `dry_run` only decide them, and count the events."""
+        for receipt in (self._rehearsal or self._engine).apply_many(commands, actor=ACTOR):
+            self._counts.update(event.kind for event in receipt.events)
+
+    def contents(self, progress: Callable[[IngestProgress], None]) -> Iterator[Command]:
+        """The commands for what is in the files, file by file."""
+        lines = 0
+        for done, file in enumerate(self._files, 1):
+            whole, line = True, 0
+            for item in read_file(file, screen=self._screen):
+                if isinstance(item, Skipped):
+                    whole = whole and item.line is not None
+                    self._skipped.append(item)
+                elif isinstance(item, Document):
+                    yield from self._document(item)
+                else:
+                    line = item.line
+                    yield from self._line(item, file, lines)
+            lines += line
+            if whole and file.format == "jsonl":
+                yield from self._gone(file.source, "no longer in its file")
+            progress(IngestProgress(done, len(self._files), self._pieces))
+
+    def _document(self, document: Document) -> Iterator[Command]:
+        source, pieces = document.source, document.pieces
+        self._pieces += len(pieces)
+        atoms = [piece_id(self._settings, source, piece) for piece in pieces]
+        self._read[source] = [(atom, piece.title) for atom, piece in zip(atoms, pieces, strict=True)]
+        with self._backend.snapshot() as rows:
+            commands = list(plan_document(rows, source, pieces, atoms, self._settings))
+            for atom, piece in zip(atoms, pieces, strict=True):
+                if piece.links or has_references(rows, atom):
+                    self._linking.append((source, atom, piece.links))
+        yield from commands
+
+    def _line(self, line: Sourced, file: Found, before: int) -> Iterator[Command]:
+        """The command for a JSON line, after `before` lines of other files; a source and id count once."""
+        source, piece = line.source, line.piece
+        if source != file.source and source in self._own_sources:
+            reason = f"{source!r} is the source of another file: its atoms are what that file says"
+            self._skipped.append(Skipped(file.source, reason, line.line))
+            return
+        atom = piece_id(self._settings, source, piece)
+        first = self._lines.setdefault(atom, before + line.line) - before
+        if first != line.line:
+            where = f"at line {first}" if first > 0 else "in an earlier file"
+            what = "the same text of this source" if piece.id is None else f"the id {piece.id!r}"
+            reason = f"{what} was already used {where}"
+            self._skipped.append(Skipped(file.source, reason, line.line, kept=piece.id is None))
+            return
+        self._pieces += 1
+        sequence = line.line * STEP if piece.sequence is None else piece.sequence
+        yield HoldPiece(source, piece, atom, sequence, self._settings)
+
+    def _gone(self, source: str, reason: str) -> Iterator[Command]:
+        """Tombstones for the atoms of `source` that no line of this run yields."""
+        with self._backend.snapshot() as rows:
+            commands = list(plan_gone(rows, atoms_of(rows, source), self._lines.keys(), reason))
+        yield from commands
+
+    def gone(self, folders: Sequence[str], *, sure: bool) -> list[str]:
+        """The sources that begin as these folders' do and whose files are no longer there.
+
+        Raises:
+            RefusedError: none of a folder's files is known, but others under its name are.
+        """
+        kept = self._own_sources | {item.source for item in self._skipped}
+        missing: list[str] = []
+        for folder in folders:
+            with self._backend.snapshot() as rows:
+                known = [source for source in _sources_under(rows, f"{folder}/") if _has_ours(rows, source)]
+            if known and kept.isdisjoint(known) and not sure:
+                raise RefusedError(
+                    f"none of the files now in {folder}/ is known, and the atoms of all {len(known)} known "
+                    "ones would be tombstoned",
+                    hint="if another folder of that name was ingested before, give this one a name (--name); "
+                    "if the files were renamed or removed, say so (--yes)",
+                )
+            missing += [source for source in known if source not in kept]
+        return missing
+
+    def prune(self, sources: Iterable[str]) -> Iterator[Command]:
+        """Tombstones for the atoms of `sources`, but for those that lines of this run yield."""
+        for source in sources:
+            yield from self._gone(source, "its file is gone")
+
+    def links(self) -> Iterator[Command]:
+        """The commands for the links between all that was read and all that is in the store."""
+        rehearsed = self._rehearsal.sources if self._rehearsal else {}
+        targets = Targets(
+            [*values(self._backend, Group.SOURCE), *self._read, *rehearsed],
+            lambda source: self._read.get(source) or self._live_atoms(source),
+        )
+        for source, atom, links in self._linking:
+            meant = [targets.resolve(link, source) for link in links]
+            self._unresolved += meant.count(None)
+            others = dict.fromkeys(found for found in meant if found is not None and found != atom)
+            # A snapshot each: through one that was older than the new edges, LevelDB took 2.5 ms to step
+            # over them all, for every atom.
+            with self._backend.snapshot() as rows:
+                commands = list(plan_references(rows, atom, others))
+            yield from commands
+
+    def _live_atoms(self, source: str) -> Atoms:
+        """The live atoms of a source that was not read as a document, as they are after this run."""
+        found = set(atoms_of(self._backend, source))
+        rows: Lookup = self._backend
+        if self._rehearsal:
+            found |= self._rehearsal.sources.get(source, set())
+            rows = self._rehearsal.rows
+        records = [record for atom in found if (record := read_atom(rows, atom)) is not None]
+        records.sort(key=lambda record: (record.sequence or 0, record.id))
+        return [
+            (record.id, record.title)
+            for record in records
+            if record.state is State.LIVE and record.source == source
+        ]
+
+    def report(self) -> IngestReport:
+        """The counts so far."""
+        count = self._counts
+        erased = Counter(source for source, _ in self._settings.refused)
+        for source, number in sorted(erased.items()):
+            what = "a piece was" if number == 1 else f"{number} pieces were"
+            self._skipped.append(Skipped(source, f"{what} erased from the memory: --force takes it in"))
+        return IngestReport(
+            files=len(self._files),
+            pieces=self._pieces,
+            added=count[EventKind.ATOM_ADDED],
+            revised=count[EventKind.ATOM_REVISED],
+            tombstoned=count[EventKind.ATOM_TOMBSTONED],
+            revived=count[EventKind.ATOM_REVIVED],
+            retagged=count[EventKind.TAGS_ADDED] + count[EventKind.TAGS_REMOVED],
+            linked=count[EventKind.EDGE_ADDED],
+            unlinked=count[EventKind.EDGE_REMOVED],
+            unresolved_links=self._unresolved,
+            skipped=tuple(item for item in self._skipped if not item.kept),
+            warnings=tuple(item for item in self._skipped if item.kept),
+        )
+
+
+def _has_ours(rows: Reader, source: str) -> bool:
+    """Whether a source has a live atom that ingest added."""
+    return next(plan_gone(rows, atoms_of(rows, source), frozenset(), ""), None) is not None
+
+
+def _sources_under(rows: Reader, prefix: str) -> Iterator[str]:
+    for source in values(rows, Group.SOURCE, prefix):
+        if not source.startswith(prefix):
+            return
+        yield source

@@ -1,0 +1,126 @@
+"""The manifest of a mirror, `.engine-mirror.json`: whose it is, of which root, and each file that is ours."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from engine.base.errors import InvalidInputError
+from engine.transfer.mirror.names import PATH
+from engine.transfer.mirror.style import StyleName
+
+MANIFEST: Final = ".engine-mirror.json"
+FORMAT: Final = 1
+
+_UUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_HASH: Final = re.compile(r"[0-9a-f]{64}")
+_FIELDS: Final = ["format", "store_id", "size", "root", "style", "tags", "files"]
+
+
+class Listed(NamedTuple):
+    """A page as the manifest lists it."""
+
+    sha256: str
+    atoms: tuple[str, ...]
+
+
+class Manifest(NamedTuple):
+    """What a mirror is of: the store, its root when the journal had `size` events, and the pages.
+
+    `tags` are those that stand under another name: that name → the tag in its caseless form.
+    """
+
+    store_id: str
+    size: int
+    root: str
+    style: StyleName
+    tags: Mapping[str, str]
+    files: Mapping[str, Listed]
+
+
+def encode(manifest: Manifest) -> bytes:
+    """The file, the same bytes for the same mirror: a page on each line, sorted."""
+    head = {
+        "format": FORMAT,
+        "store_id": manifest.store_id,
+        "size": manifest.size,
+        "root": manifest.root,
+        "style": manifest.style.value,
+        "tags": dict(sorted(manifest.tags.items())),
+    }
+    lines = [f"{_json(name)}: {_json(value)}," for name, value in head.items()]
+    pages = [
+        f"{_json(path)}: {_json({'sha256': listed.sha256, 'atoms': list(listed.atoms)})}"
+        for path, listed in sorted(manifest.files.items())
+    ]
+    files = "{\n" + ",\n".join(pages) + "\n}" if pages else "{}"
+    return '{{\n{}\n"files": {}\n}}\n'.format("\n".join(lines), files).encode()
+
+
+def decode(raw: bytes) -> Manifest:
+    """The manifest in a file.
+
+    Raises:
+        InvalidInputError: the file is none of this format, or names what could not be a page.
+    """
+    try:
+        value = json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        raise InvalidInputError(f"it is not JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise InvalidInputError("it is no object")
+    if value.get("format") != FORMAT:
+        raise InvalidInputError(f"its format is not {FORMAT}")
+    if list(value) != _FIELDS:
+        raise InvalidInputError("its fields are not those of this format")
+    return Manifest(
+        store_id=_text(value["store_id"], _UUID, "store_id"),
+        size=_size(value["size"]),
+        root=_text(value["root"], _HASH, "root"),
+        style=_style(value["style"]),
+        tags={str(name): str(tag) for name, tag in _object(value["tags"], "tags").items()},
+        files={
+            _text(path, PATH, "path"): _listed(listed)
+            for path, listed in _object(value["files"], "files").items()
+        },
+    )
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=True)
+
+
+def _text(value: object, form: re.Pattern[str], what: str) -> str:
+    if not isinstance(value, str) or not form.fullmatch(value):
+        raise InvalidInputError(f"its {what} {ascii(value)[:80]} is none")
+    return value
+
+
+def _size(value: object) -> int:
+    if type(value) is not int or value < 1:
+        raise InvalidInputError("its size is no number of events")
+    return value
+
+
+def _style(value: object) -> StyleName:
+    if not isinstance(value, str) or value not in set(StyleName):
+        raise InvalidInputError(f"its style {ascii(value)[:80]} is not known")
+    return StyleName(value)
+
+
+def _object(value: object, what: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise InvalidInputError(f"its {what} are no object")
+    return value
+
+
+def _listed(value: object) -> Listed:
+    fields = _object(value, "pages")
+    atoms = fields.get("atoms")
+    if list(fields) != ["sha256", "atoms"] or not isinstance(atoms, list):
+        raise InvalidInputError("a page has other fields than sha256 and atoms")
+    return Listed(
+        _text(fields["sha256"], _HASH, "sha256"), tuple(_text(atom, _UUID, "atom") for atom in atoms)
+    )

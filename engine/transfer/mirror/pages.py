@@ -1,0 +1,253 @@
+"""The pages of a mirror, as bytes, in an order that the store alone decides.
+
+The live atoms are taken source by source, those without a source day by day. Each atom stands whole once: in
+the bundle of its first bucket and first tag, an entity on a page of its own. In the bundles of its other
+buckets and tags stands its heading with a link there, so that a folder shows all that belongs to its tag and
+nothing has to be changed in two places.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import islice
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from backends.base import Reader
+from engine.base.model import Direction
+from engine.base.validation import show_id
+from engine.followers.tags import LIVE, day_of, members, values
+from engine.ledger.entities import ENTITY
+from engine.ledger.journal import read_identity
+from engine.ledger.layout import EDGE_FROM, payload_key
+from engine.ledger.queries import bodies_of, body_of, edges_at, ids_at, records_of
+from engine.ledger.records import AtomRecord, read_atom, read_counters, type_name
+from engine.store.replay import Progress, no_progress
+from engine.transfer.mirror.entry import Content, EdgeLine, entry, reference
+from engine.transfer.mirror.names import ENTITIES, UNTAGGED, Names
+from engine.transfer.mirror.style import Head, StyleName, Target, style_of
+from engine.transfer.mirror.text import snippet
+from proofs.leaves import State
+from proofs.sets import Group, tag_identity
+
+if TYPE_CHECKING:
+    from pyroaring import BitMap
+
+PAGE_ATOMS_MAX: Final = 100
+""""Each bundle is limited to 100 atoms" (Standard 065)."""
+
+PAGE_BYTES_MAX: Final = 256 << 10
+"""A page ends before the atom that would bring its contents over this; one larger atom has its own page."""
+
+EDGES_MAX: Final = 500
+"""Edges shown at one atom; that there are more is said."""
+
+_READ_ATOMS: Final = 1000
+_READ_BODIES: Final = 16
+"""Contents held at once: at most 16 MiB."""
+
+_REFERENCE_BYTES: Final = 300
+_EDGE_BYTES: Final = 200
+"""What a reference and an edge count for, about what they take."""
+
+_LABELS_KEPT: Final = 10_000
+
+
+class Bundle(NamedTuple):
+    """What atoms are bundled by."""
+
+    bucket: str
+    tag: str | None
+    what: str
+    """`source`, `day` or `entity`."""
+    title: str
+    atom: str
+    """The id of an entity; empty for the others."""
+
+
+class Part(NamedTuple):
+    """A source, or a day of atoms without one."""
+
+    what: str
+    title: str
+    ordinals: BitMap
+
+
+class Item(NamedTuple):
+    """An atom in a bundle; sorted, they are in the order of the text."""
+
+    unsequenced: bool
+    sequence: int
+    created_seq: int
+    ordinal: int
+    whole: bool
+    bytes: int
+
+
+class Page(NamedTuple):
+    """A file of the mirror."""
+
+    path: str
+    data: bytes
+    atoms: tuple[str, ...]
+    """The ids of those that stand whole in it, in order."""
+
+
+class Pages:
+    """The pages of what one snapshot holds; iterate once.
+
+    Memory: a few bytes for each atom of the store, some hundred for each of the largest source, one page.
+    """
+
+    def __init__(self, rows: Reader, style: StyleName, progress: Progress = no_progress) -> None:
+        """Take a snapshot in which the records and the follower `tags` are at the head."""
+        self._rows = rows
+        self.style = style_of(style, Names(read_identity(rows).id_key))
+        self._progress = progress
+        self._live = members(rows, LIVE)
+        self.atoms = len(self._live)
+        self._linked = next(rows.scan_prefix(EDGE_FROM), None) is not None
+        self._page_of = array("L", bytes(array("L").itemsize * read_counters(rows).next_ordinal))
+        self._target = lru_cache(_LABELS_KEPT)(self._find_target)
+
+    def __iter__(self) -> Iterator[Page]:
+        # Where a link leads depends on the page that its target stands on, so all are placed first.
+        for part in self._parts():
+            for _, pages in self._bundles(part):
+                for number, page in enumerate(pages, 1):
+                    for item in page:
+                        if item.whole:
+                            self._page_of[item.ordinal] = number
+        done = 0
+        for part in self._parts():
+            for bundle, pages in self._bundles(part):
+                for number, page in enumerate(pages, 1):
+                    made = self._render(bundle, number, page)
+                    done += len(made.atoms)
+                    self._progress(done, self.atoms)
+                    yield made
+
+    def _parts(self) -> Iterator[Part]:
+        rest = self._live.copy()
+        for source in values(self._rows, Group.SOURCE):
+            found = self._live & members(self._rows, (Group.SOURCE, source))
+            if found:
+                rest -= found
+                yield Part("source", source, found)
+        for day in values(self._rows, Group.DAY):
+            found = rest & members(self._rows, (Group.DAY, day))
+            if found:
+                yield Part("day", day, found)
+
+    def _bundles(self, part: Part) -> Iterator[tuple[Bundle, Iterator[list[Item]]]]:
+        """The bundles of a part, each with its pages."""
+        found: dict[Bundle, list[Item]] = {}
+        ordinals = iter(part.ordinals)
+        while chunk := list(islice(ordinals, _READ_ATOMS)):
+            records = records_of(self._rows, ids_at(self._rows, chunk))
+            payloads = self._rows.multi_get([payload_key(record.payload_seq) for record in records])
+            for record, payload in zip(records, payloads, strict=True):
+                order = (record.sequence is None, record.sequence or 0, record.created_seq, record.ordinal)
+                first, *others = self._bundles_of(record, part)
+                size = len(payload or b"") + self._edge_bytes(record)
+                found.setdefault(first, []).append(Item(*order, True, size))
+                for other in others:
+                    found.setdefault(other, []).append(Item(*order, False, _REFERENCE_BYTES))
+        for bundle in sorted(found, key=_order):
+            yield bundle, _pages(sorted(found.pop(bundle)))
+
+    def _bundles_of(self, record: AtomRecord, part: Part) -> Iterator[Bundle]:
+        """Where an atom stands whole, then where it is referred to."""
+        tags: list[str | None] = [tag_identity(tag) for tag in record.tags]
+        untagged: list[str | None] = [None]
+        if record.kind == ENTITY:
+            yield self._home(record)
+        for bucket in record.buckets:
+            if tags or record.kind != ENTITY or bucket != record.buckets[0]:
+                for tag in tags or untagged:
+                    yield Bundle(bucket, tag, part.what, part.title, "")
+
+    def _home(self, record: AtomRecord) -> Bundle:
+        bucket = record.buckets[0]
+        if record.kind == ENTITY:
+            return Bundle(bucket, None, "entity", "", show_id(record.id))
+        tag = tag_identity(record.tags[0]) if record.tags else None
+        if record.source is not None:
+            return Bundle(bucket, tag, "source", record.source, "")
+        return Bundle(bucket, tag, "day", day_of(record.created), "")
+
+    def _edge_bytes(self, record: AtomRecord) -> int:
+        if not self._linked:
+            return 0
+        edges = islice(self._rows.scan_prefix(EDGE_FROM + record.id + b"/"), EDGES_MAX)
+        return _EDGE_BYTES * sum(1 for _ in edges)
+
+    def _path(self, bundle: Bundle, number: int, title: str) -> str:
+        names = self.style.names
+        if bundle.what == "entity":
+            folder = ENTITIES
+        else:
+            folder = UNTAGGED if bundle.tag is None else self.style.tag_folder(bundle.tag)
+        what = (bundle.bucket, bundle.tag or "", bundle.what, bundle.title, bundle.atom)
+        return f"{names.bucket(bundle.bucket)}/{folder}/{names.page(title, *what, number=number)}"
+
+    def _render(self, bundle: Bundle, number: int, page: Sequence[Item]) -> Page:
+        blocks, atoms = [], []
+        title = bundle.title
+        for at in range(0, len(page), _READ_BODIES):
+            items = page[at : at + _READ_BODIES]
+            records = records_of(self._rows, ids_at(self._rows, [item.ordinal for item in items]))
+            for item, record, body in zip(items, records, bodies_of(self._rows, records), strict=True):
+                if bundle.what == "entity":
+                    title = snippet(None, body.content)
+                if item.whole:
+                    atoms.append(show_id(record.id))
+                    content = Content(record, body.content, bundle.what != "entity", *self._edges(record))
+                    blocks.append(entry(self.style, content))
+                else:
+                    blocks.append(reference(self.style, self._place(record, body.content)))
+        head = self.style.head(Head(bundle.bucket, bundle.tag, bundle.what, title, number))
+        text = "{}\n\n{}\n".format(head, "\n\n---\n\n".join(blocks))
+        return Page(self._path(bundle, number, title), text.encode(), tuple(atoms))
+
+    def _edges(self, record: AtomRecord) -> tuple[list[EdgeLine], bool]:
+        """The edges from an atom to live ones, and whether there may be more."""
+        shown: list[EdgeLine] = []
+        if self._linked:
+            for edge in edges_at(self._rows, record.id, Direction.OUT, ()):
+                target = self._target(edge.dst)
+                if target is not None:
+                    if len(shown) == EDGES_MAX:
+                        return shown, True
+                    shown.append(EdgeLine(type_name(self._rows, edge.type), target, edge.weight))
+        return shown, False
+
+    def _find_target(self, atom: bytes) -> Target | None:
+        record = read_atom(self._rows, atom)
+        if record is None or record.state is not State.LIVE:
+            return None
+        return self._place(record, body_of(self._rows, record).content)
+
+    def _place(self, record: AtomRecord, content: str) -> Target:
+        home = self._home(record)
+        title = snippet(None, content) if home.what == "entity" else home.title
+        path = self._path(home, self._page_of[record.ordinal], title)
+        return Target(path, record.id, snippet(record.title, content))
+
+
+def _order(bundle: Bundle) -> tuple[str, bool, str, str, str]:
+    return bundle.bucket, bundle.tag is not None, bundle.tag or "", bundle.what, bundle.atom
+
+
+def _pages(items: Sequence[Item]) -> Iterator[list[Item]]:
+    """The items cut into pages."""
+    page: list[Item] = []
+    size = 0
+    for item in items:
+        if page and (len(page) == PAGE_ATOMS_MAX or size + item.bytes > PAGE_BYTES_MAX):
+            yield page
+            page, size = [], 0
+        page.append(item)
+        size += item.bytes
+    yield page

@@ -1,0 +1,136 @@
+"""Putting what was made beside a place into it, whole: a file, or a store."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from backends import locate, open_backend
+from backends.base import Backend
+from backends.files import building, fsync_path, fsync_tree, make_parents, real
+from engine.base.error_translation import translated
+from engine.base.errors import ConflictError, EngineError, RefusedError
+from engine.trust.notes.files import PRIVATE, refuse_inside
+
+_NEW = "store"
+"""What is built is called so in its folder."""
+
+
+@contextmanager
+def written(path: Path, *, replace: bool = False) -> Iterator[BinaryIO]:
+    """A file to write that gets its name when the block ends, on the disk; nothing else ever shows there.
+
+    Args:
+        path: Where it goes; missing folders are made.
+        replace: Put it in the place of a regular file.
+
+    Raises:
+        RefusedError: something is there, or the place is inside a store.
+        EngineError: the system does not let us write.
+    """
+    with translated():
+        place = real(str(path))
+    refuse_inside(place, None, "name a file outside every store")
+    _refuse_other(path, replace=replace)
+    try:
+        make_parents(place)
+        with building(place) as folder:
+            new = folder / _NEW
+            descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE)
+            with os.fdopen(descriptor, "wb") as file:
+                yield file
+            fsync_path(new)
+            _refuse_other(path, replace=replace)
+            if replace:
+                new.replace(place)
+            else:
+                _link(new, place)
+            fsync_path(place.parent)
+    except OSError as error:
+        raise EngineError(f"{path} cannot be written: {error.strerror or error}") from error
+
+
+def _refuse_other(path: Path, *, replace: bool) -> None:
+    """Refuse what must not be written over: links always, whatever they lead to."""
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        raise RefusedError(f"{path} is there and no regular file", hint="name a new file")
+    if path.exists() and not replace:
+        raise RefusedError(f"{path} is there already", hint="name a new file, or remove that one")
+
+
+def _link(new: Path, place: Path) -> None:
+    """Give `new` its name; unlike a rename, never in the place of what came there meanwhile."""
+    try:
+        os.link(new, place)
+    except FileExistsError:
+        raise RefusedError(f"{place} has come to be there meanwhile", hint="name a new file") from None
+
+
+@contextmanager
+def new_store(url: str) -> Iterator[Backend]:
+    """An empty backend that gets its place when the block ends; until then, nothing is there.
+
+    Raises:
+        ConflictError: something came to be there meanwhile; it stays as it is.
+        EngineError: the system does not let us write.
+    """
+    with translated():
+        scheme, path = locate(url)
+        place = real(path)
+    try:
+        make_parents(place)
+        with building(place) as folder:
+            new = folder / _NEW
+            with translated(), open_backend(f"{scheme}:{new}") as backend:
+                yield backend
+            _settle(new, place)
+    except OSError as error:
+        raise EngineError(f"{place} cannot be written: {error.strerror or error}") from error
+
+
+def _settle(new: Path, place: Path) -> None:
+    if new.is_file():
+        fsync_path(new)
+        try:
+            os.link(new, place)
+        except FileExistsError:
+            raise _taken(place) from None
+    else:
+        fsync_tree(new)
+        if place.exists() and (not place.is_dir() or any(place.iterdir())):
+            raise _taken(place)
+        new.rename(place)  # in the place of an empty folder, or fails
+    fsync_path(place.parent)
+
+
+def _taken(place: Path) -> ConflictError:
+    return ConflictError(f"{place} has come to be there meanwhile", hint="run it again to add to it")
+
+
+@contextmanager
+def new_folder(path: Path) -> Iterator[Path]:
+    """A folder to fill that gets its name when the block ends, on the disk.
+
+    Raises:
+        RefusedError: something is there that is no empty folder, or the place is inside a store.
+        EngineError: the system does not let us write.
+    """
+    with translated():
+        place = real(str(path))
+    refuse_inside(place, None, "name a folder outside every store")
+    if path.is_symlink() or (path.exists() and (not path.is_dir() or any(path.iterdir()))):
+        raise RefusedError(f"{path} is there already", hint="name a new folder, or an empty one")
+    try:
+        make_parents(place)
+        with building(place) as folder:
+            new = folder / _NEW
+            new.mkdir()
+            yield new
+            fsync_tree(new)
+            new.rename(place)  # in the place of an empty folder, or fails
+            fsync_path(place.parent)
+    except OSError as error:
+        raise EngineError(f"{path} cannot be written: {error.strerror or error}") from error

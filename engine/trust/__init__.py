@@ -1,0 +1,1 @@
+"""What others can check: verification, proofs, checkpoint notes, the log as tiles."""

@@ -1,0 +1,147 @@
+"""Whether each event can follow from the ones before it: what deciding guarantees, checked again.
+
+Folding judges nothing, so a journal made by hand could say things that no command decides. Headers
+are judged, and of bodies only a predicate's name: any other payload may have been destroyed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from backends.base import Reader
+from engine.followers.records import count
+from engine.followers.trees import read_value, subject_of, value_after
+from engine.ledger.journal import read_header, read_log
+from engine.ledger.layout import EDGE_FROM, EDGE_TO, journal_key
+from engine.ledger.records import FIRST_TYPE_CODE, decode_edge, read_counters, type_code
+from engine.trust.audit.compare import Difference
+from proofs.events import ERASING_KINDS, AtomDetail, EdgeDetail, Entry, EventKind, TypeBody, TypeDetail
+from proofs.leaves import EdgeType, State, Value, edge_key
+
+_CREATES = frozenset({EventKind.ATOM_ADDED, EventKind.EDGE_ADDED})
+_GIVES_ORDINAL = frozenset({EventKind.ATOM_ADDED, EventKind.ATOM_REVISED})
+_NEEDS_HIDDEN = frozenset({EventKind.ATOM_REVIVED, EventKind.EDGE_ADDED})
+"""On a subject that is recorded; what erases needs it not erased, all other kinds need it live."""
+
+
+def check_chain(entries: Sequence[Entry], before: Reader) -> Difference | None:
+    """The first of `entries` that no command would have decided on top of `before`; None if all may stand."""
+    chain = _Chain(before)
+    for entry in entries:
+        if problem := chain.problem(entry):
+            seq = entry.header.seq
+            return Difference("journal", journal_key(seq).hex(), seq, f"event {problem}")
+    return None
+
+
+class _Chain:
+    """What the events so far have made true: the rows before them, and what they changed."""
+
+    def __init__(self, before: Reader) -> None:
+        self._before = before
+        self._values: dict[tuple[str, bytes], Value | None] = {}
+        self._names: set[str] = set()
+        self._counters = read_counters(before)
+        log = read_log(before)
+        self._time = log.time
+        self._last = read_header(before, log.size - 1)[0].kind if log.size else None
+
+    def problem(self, entry: Entry) -> str | None:
+        """What is wrong with the next event; None if nothing, and then it counts as having happened."""
+        header = entry.header
+        problem = self._order_problem(entry) or self._detail_problem(entry)
+        if problem is None:
+            subject = subject_of(entry)
+            if subject[0]:
+                self._values[subject] = value_after(entry, self._value(*subject))
+            self._counters = count((entry,), self._counters)
+            self._time, self._last = header.time, header.kind
+        return problem
+
+    def _order_problem(self, entry: Entry) -> str | None:
+        header = entry.header
+        if header.time < self._time:
+            return "is earlier than the event before it"
+        if (self._last is None) is not (header.kind is EventKind.GENESIS):
+            return "is a genesis that is not the first event, or a first event that is none"
+        if header.kind is EventKind.CHECKPOINT and self._last is EventKind.CHECKPOINT:
+            return "is a checkpoint right after a checkpoint"
+        return None
+
+    def _detail_problem(self, entry: Entry) -> str | None:
+        namespace, key = subject_of(entry)
+        value = self._value(namespace, key) if namespace else None
+        if entry.header.prev != (None if value is None else value.last_seq):
+            return "does not name the event before it on its subject"
+        detail = entry.header.detail
+        if namespace and not _state_allows(entry.header.kind, value):
+            return "is not possible in the state its subject is in"
+        if isinstance(detail, AtomDetail):
+            return self._atom_problem(entry.header.kind, detail, value)
+        if isinstance(detail, EdgeDetail):
+            return self._edge_problem(entry.header.kind, detail)
+        return self._type_problem(detail, entry) if isinstance(detail, TypeDetail) else None
+
+    def _atom_problem(self, kind: EventKind, detail: AtomDetail, value: Value | None) -> str | None:
+        if detail.id == bytes(16):
+            return "is about the id that is all zero"
+        current = None if value is None else value.ordinal
+        expected: tuple[int | None, int | None] = (current, None)
+        if kind in _GIVES_ORDINAL:
+            expected = (self._counters.next_ordinal, current if kind is EventKind.ATOM_REVISED else None)
+        if (detail.ordinal, detail.replaced) != expected:
+            return "has another ordinal than it must"
+        if kind is EventKind.ERASED and self._has_edges(detail.id):
+            return "erases an atom before its edges"
+        return None
+
+    def _has_edges(self, atom: bytes) -> bool:
+        """Whether an edge at the atom is not erased."""
+        changed = [key for namespace, key in self._values if namespace == "edges"]
+        keys = {key for key in changed if atom in (key[:16], key[-16:])}
+        for prefix in (EDGE_FROM, EDGE_TO):
+            for _, raw in self._before.scan_prefix(prefix + atom + b"/"):
+                keys.add(edge_key(*decode_edge(raw)[:3]))
+        values = [self._value("edges", key) for key in keys]
+        return any(value is not None and value.state != State.ERASED for value in values)
+
+    def _edge_problem(self, kind: EventKind, detail: EdgeDetail) -> str | None:
+        if detail.src == detail.dst:
+            return "joins an atom to itself"
+        ends = [self._value("atoms", end) for end in (detail.src, detail.dst)]
+        if not all(ends):
+            return "joins an atom that was never recorded"
+        if kind is EventKind.EDGE_ADDED and any(end and end.state == State.ERASED for end in ends):
+            return "joins an atom that is erased"
+        code = int.from_bytes(detail.type, "big")
+        built_in = len(detail.type) == 1 and code in set(EdgeType)
+        registered = len(detail.type) == 2 and FIRST_TYPE_CODE <= code < self._counters.next_type
+        return None if built_in or registered else "has a type that was never registered"
+
+    def _type_problem(self, detail: TypeDetail, entry: Entry) -> str | None:
+        if int.from_bytes(detail.code, "big") != self._counters.next_type:
+            return "skips or repeats the code of a predicate"
+        if isinstance(entry.body, TypeBody):
+            name = entry.body.name
+            if name in self._names or type_code(self._before, name) is not None:
+                return "gives a predicate the name of another one"
+            self._names.add(name)
+        return None
+
+    def _value(self, namespace: str, key: bytes) -> Value | None:
+        subject = (namespace, key)
+        if subject not in self._values:
+            self._values[subject] = read_value(self._before, namespace, key)
+        return self._values[subject]
+
+
+def _state_allows(kind: EventKind, value: Value | None) -> bool:
+    if value is None:
+        return kind in _CREATES
+    if kind in ERASING_KINDS:
+        return value.state != State.ERASED
+    if value.state == State.ERASED:
+        return kind in _CREATES
+    if kind is EventKind.ATOM_ADDED:
+        return False
+    return (value.state != State.LIVE) == (kind in _NEEDS_HIDDEN)

@@ -1,0 +1,289 @@
+"""Verify: whether this store is exactly what its journal says (SPEC: Verification).
+
+Nothing is trusted but the journal's own rows, and those only after their hashes. They are replayed
+through the one fold into a scratch store on disk, and every row of every family is compared, each
+projection at the event that its own cursor names, before any catching up could heal a difference.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from operator import ne
+
+from backends.base import Backend, Reader
+from engine.base import limits
+from engine.base.errors import CorruptionError, EngineError, InvalidInputError
+from engine.base.validation import quoted
+from engine.followers.base import Follower, check_cursor, read_cursor
+from engine.ledger.journal import Identity, RawEntry, check_analyzer, read_log, read_raw
+from engine.ledger.layout import (
+    CURSOR,
+    DREAM,
+    ERASING,
+    ERASURE,
+    JOURNAL,
+    LOG,
+    PAYLOAD,
+    cursor_key,
+    family_of,
+    journal_key,
+)
+from engine.ledger.roots import Roots
+from engine.store.replay import Progress, append, no_progress, scratch_backend
+from engine.store.store import Store, projections
+from engine.text.analyzer import ANALYZER_NAME, fingerprint
+from engine.trust.audit.chain import check_chain
+from engine.trust.audit.compare import NO_CURSOR, Difference, compare_prefix, stray_rows
+from engine.trust.audit.destroyed import ByHeaders, Destroyed, Unchecked
+from engine.trust.audit.report import Report
+from proofs.events import CheckpointBody, CheckpointDetail, Entry, EventKind
+from proofs.hashing import NAMESPACES
+from proofs.log import Frontier, leaf_hash
+
+__all__ = ["REPORTED_MAX", "Report", "verify"]
+
+LOG_DAMAGE_BYTES_MAX = 8
+"""So many bytes of the log state may differ from the headers' before the headers are to blame."""
+
+_ROOT = re.compile("[0-9a-fA-F]{64}")
+_FROM_HEADERS = ("atoms", "edges")
+"""The first of NAMESPACES: their roots follow from headers, whatever was erased."""
+
+REPORTED_MAX = 20
+"""Differences listed in a report; the first one decides, the others help to see a pattern."""
+
+
+def verify(backend: Backend, *, expect: str | None = None, progress: Progress = no_progress) -> Report:
+    """Replay the journal and compare everything; reads one snapshot and writes nothing to the store.
+
+    Args:
+        backend: The store, open or not otherwise in use; its own code is not asked anything.
+        expect: An overall root, 64 hex digits, that the head must have.
+        progress: Told how many of all events are replayed.
+
+    Raises:
+        InvalidInputError: `expect` is no root.
+        EngineError: the store was made with another analyzer, and its log says so.
+    """
+    if expect is not None and not (isinstance(expect, str) and _ROOT.fullmatch(expect)):
+        raise InvalidInputError(f"expect is not a root: 64 hex digits, not {quoted(expect)}")
+    with backend.snapshot() as rows, scratch_backend(on_disk=True) as scratch:
+        work = _Verification(rows, scratch)
+        try:
+            roots = work.run(progress)
+        except CorruptionError as error:
+            family = error.family or "journal"
+            if family == "payload" and not work.log_agrees:
+                family = "journal"  # a commitment that was changed, not what it commits to
+            work.differ(Difference(family, "", error.seq, str(error)), first=True)
+            roots = None
+        if roots and expect is not None and roots.overall.hex() != expect.lower():
+            work.differ(Difference("root", "", None, f"the root is {roots.overall.hex()}, not {expect}"))
+        return work.report(roots)
+
+
+class _Verification:
+    def __init__(self, rows: Reader, scratch: Backend) -> None:
+        self._rows = rows
+        self._by_headers = ByHeaders(rows)
+        self._scratch = scratch
+        self._replayed: Store | None = None
+        self._due: list[tuple[int, Follower]] = []
+        self._differences: list[Difference] = []
+        self._checkpoints = 0
+        self._unchecked: list[Unchecked] = []
+        self._compared = 0
+        self._size = 0
+        self._destroyed = Destroyed(rows)
+        self.log_agrees = False
+        self._head: bytes | None = None
+
+    def run(self, progress: Progress) -> Roots:
+        stop = self._journal_end()
+        if self._rows.get(ERASING) is not None:
+            problem = "an erasure is not finished: opening the store finishes it"
+            self.differ(Difference("meta", ERASING.hex(), None, problem))
+        self.log_agrees = self._headers_agree(stop)
+        for follower in projections():
+            self._plan(follower, stop)
+        self._compare_due()
+        while self._size < stop:
+            self._step(min([stop, *(size for size, _ in self._due)]))
+            progress(self._size, stop)
+        for prefix in (JOURNAL, PAYLOAD, ERASURE):
+            self._compare(prefix)
+        self._check_meta()
+        owned = [prefix for follower in projections() for prefix in follower.prefixes]
+        for stray in stray_rows(self._rows, (JOURNAL, PAYLOAD, ERASURE, LOG, CURSOR, DREAM, ERASING, *owned)):
+            self.differ(stray)
+        if self._replayed is None:
+            raise CorruptionError("the journal is empty", family="journal", seq=0)
+        self._replayed.follow()
+        return self._replayed.roots(self._scratch)
+
+    def _journal_end(self) -> int:
+        # Counted in the journal's own rows: the log state is one of the things to be checked.
+        last = next(self._rows.scan_prefix(JOURNAL, reverse=True), None)
+        if last is None:
+            return 0
+        seq = int.from_bytes(last[0][len(JOURNAL) :], "big")
+        if last[0] != journal_key(seq & (1 << 64) - 1):
+            raise CorruptionError(f"journal row {last[0].hex()} is no header's", family="journal")
+        return seq + 1
+
+    def _headers_agree(self, stop: int) -> bool:
+        """Whether the headers, whatever they say, are those that the stored log state commits to."""
+        frontier = Frontier()
+        for seq, (_, raw) in enumerate(self._rows.scan(JOURNAL, journal_key(stop))):
+            frontier.append(leaf_hash(raw))
+            self._by_headers.note(seq, raw)
+        try:
+            stored = read_log(self._rows).frontier.to_bytes()
+        except CorruptionError:
+            return False
+        given = frontier.to_bytes()
+        if stored == given:
+            return True
+        # Another header gives another hash, all 32 bytes of it; a few bytes are damage to the log state.
+        differing = sum(map(ne, stored, given)) + abs(len(stored) - len(given))
+        if differing > LOG_DAMAGE_BYTES_MAX:
+            problem = "the headers are not those that the log state commits to"
+            self.differ(Difference("journal", "", None, problem))
+        return False
+
+    def _plan(self, follower: Follower, stop: int) -> None:
+        """Find out at which event the follower's rows are to be compared."""
+        key = cursor_key(follower.name).hex()
+        try:
+            cursor = read_cursor(self._rows, follower.name)
+            if cursor is not None:
+                check_cursor(self._rows, follower.name, cursor, stop)
+        except CorruptionError as error:
+            if error.family:
+                raise
+            self.differ(Difference("meta", key, None, str(error)))
+            return
+        if cursor is None:
+            # Never followed, which leaves no rows; or dropped by a rebuild that did not finish.
+            for prefix in follower.prefixes:
+                for row, _ in self._rows.scan_prefix(prefix):
+                    self.differ(Difference(family_of(row), row.hex(), None, NO_CURSOR))
+                    break
+            if follower.name == "records":
+                self.differ(Difference("meta", key, None, "the records have no cursor"))
+        elif cursor.version != follower.version:
+            problem = f"rows of {follower.name} have version {cursor.version}, not {follower.version}"
+            self.differ(Difference("meta", key, None, problem))
+        else:
+            self._due.append((cursor.size, follower))
+
+    def _step(self, boundary: int) -> None:
+        events = self._next_events(min(boundary, self._size + limits.FOLLOW_EVENTS_MAX))
+        entries = [event.entry for event in events]
+        with self._scratch.snapshot() as before:
+            if problem := check_chain(entries, before):
+                self.differ(problem)
+        if entries[0].header.kind is EventKind.CHECKPOINT:
+            self._check_checkpoint(entries[0])
+        self._head = append(self._scratch, events, self._head)
+        for event in events:
+            for difference in self._destroyed.follow(event):
+                self.differ(difference)
+        if self._replayed is None:
+            self._replayed = Store(self._scratch, None, check=False)
+            self._check_analyzer(self._replayed.identity)
+        self._replayed.recent.add(entries)
+        self._replayed.follow(more=True)
+        self._size += len(events)
+        self._compare_due()
+
+    def _check_analyzer(self, identity: Identity) -> None:
+        """Refuse to go on with another analyzer, unless the header that names it is itself damaged."""
+        try:
+            check_analyzer(identity, ANALYZER_NAME, fingerprint())
+        except EngineError:
+            if self.log_agrees:
+                raise
+            problem = "the genesis names an analyzer that the log does not commit to"
+            self.differ(Difference("journal", journal_key(0).hex(), 0, problem))
+
+    def _next_events(self, stop: int) -> list[RawEntry]:
+        """The events from here on, up to `stop` or the next checkpoint."""
+        events: list[RawEntry] = []
+        for event in read_raw(self._by_headers, self._size, stop):
+            if events and event.entry.header.kind is EventKind.CHECKPOINT:
+                break
+            events.append(event)
+        return events
+
+    def _check_checkpoint(self, entry: Entry) -> None:
+        if self._replayed is None:
+            return
+        self._replayed.follow()
+        roots = self._replayed.roots(self._scratch)
+        detail, body = entry.header.detail, entry.body
+        seq = entry.header.seq
+        erased = self._destroyed.by
+        if erased is not None and isinstance(body, CheckpointBody):
+            # What was erased since is in no index and under no tag any more: those two roots are as claimed.
+            claimed = body.roots[len(_FROM_HEADERS) :]
+            roots = roots._replace(namespaces=(*roots.namespaces[: len(_FROM_HEADERS)], *claimed))
+        right = isinstance(detail, CheckpointDetail) and detail.root == roots.overall
+        if right and isinstance(body, CheckpointBody) and body.roots == roots.namespaces:
+            if erased is not None:
+                self._unchecked.append(Unchecked(seq, erased))
+            else:
+                self._checkpoints += 1
+            return
+        problem = f"checkpoint says {detail[0].hex()}, the events before it give {roots.overall.hex()}"
+        self.differ(Difference("journal", journal_key(seq).hex(), seq, problem))
+
+    def _compare_due(self) -> None:
+        due = [follower for size, follower in self._due if size == self._size]
+        if due and self._replayed is not None:
+            self._replayed.follow()
+        for follower in due:
+            for prefix in follower.prefixes:
+                self._compare(prefix)
+        self._due = [(size, follower) for size, follower in self._due if size > self._size]
+
+    def _compare(self, prefix: bytes) -> None:
+        for difference in compare_prefix(self._rows, self._scratch, prefix):
+            self._compared += 1
+            if difference is not None:
+                self.differ(difference)
+
+    def _check_meta(self) -> None:
+        if self._rows.get(LOG) != self._scratch.get(LOG):
+            self.differ(Difference("meta", LOG.hex(), None, "the log state is not that of the journal"))
+        known = {cursor_key(follower.name) for follower in projections()}
+        for key, _ in self._rows.scan_prefix(CURSOR):
+            if key not in known:
+                self.differ(Difference("meta", key.hex(), None, "cursor of an unknown follower"))
+        for only in (DREAM, LOG):
+            for key, _ in self._rows.scan_prefix(only):
+                if key != only:
+                    self.differ(Difference("meta", key.hex(), None, "row is one that nobody writes"))
+
+    def differ(self, difference: Difference, *, first: bool = False) -> None:
+        """Note a difference; `first`: the one that broke the replay off, so the one to act on."""
+        if first:
+            self._differences.insert(0, difference)
+        elif len(self._differences) < REPORTED_MAX:
+            self._differences.append(difference)
+
+    def report(self, roots: Roots | None) -> Report:
+        named: Iterable[tuple[str, bytes]] = ()
+        if roots is not None:
+            named = [("log", roots.log), *zip(NAMESPACES, roots.namespaces, strict=True)]
+        return Report(
+            ok=not self._differences,
+            size=self._size,
+            root=roots.overall.hex() if roots else "",
+            roots={name: root.hex() for name, root in named},
+            checkpoints=self._checkpoints,
+            rows=self._compared,
+            differences=tuple(self._differences),
+            unchecked=tuple(self._unchecked),
+        )

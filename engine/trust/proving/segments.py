@@ -1,0 +1,144 @@
+"""Showing rows of the index: a term's own, or the two between which it would stand."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from backends.base import Reader, prefix_end
+from engine.base.errors import CorruptionError
+from engine.followers.index import IndexFollower, read_summaries
+from engine.followers.postings import TermRow
+from engine.followers.row_blocks import BLOCK_ROWS, decode_blocks
+from engine.followers.segments import LENGTHS, SegmentName, describe
+from engine.followers.tail import Tail
+from proofs.file import Segments
+from proofs.hashing import inner_row_hash
+from proofs.log import left_half
+from proofs.rows import row_leaf, rows_root
+from proofs.segments import Summary
+
+
+class IndexRows:
+    """The rows of every segment, and of the tail, as of one moment."""
+
+    def __init__(self, index: IndexFollower, rows: Reader) -> None:
+        """`rows` has the index at the head."""
+        self._tail = index.tail(rows)
+        self._segments = read_summaries(rows, self._tail.end)
+        self._blocks = [_stored(rows, name) for name, _ in self._segments]
+        if self._tail.documents:
+            self._blocks.append(_in_memory(self._tail))
+
+    @property
+    def ordinals(self) -> int:
+        """N."""
+        return self._tail.end
+
+    def table(self) -> Segments:
+        """All that the root of `index` is made of."""
+        summaries: list[Summary] = [summary for _, summary in self._segments]
+        if self._tail.documents:
+            summaries.append(self._tail.summary)
+        return Segments(self._tail.end, [list(summary[1:]) for summary in summaries])
+
+    def starts(self) -> list[int]:
+        """The first ordinal of each segment, and of the tail if there is one."""
+        starts = [name.start for name, _ in self._segments]
+        return [*starts, self._tail.start] if self._tail.documents else starts
+
+    def entries(self, term: bytes) -> list[list[Any]]:
+        """What a proof shows of `term` in each segment, and in the tail.
+
+        Raises:
+            CorruptionError: a row is missing or malformed.
+        """
+        return [blocks.entry(term) for blocks in self._blocks]
+
+
+class _Blocks:
+    """The rows of one segment in blocks of 256, of which only those that are needed are read."""
+
+    def __init__(
+        self, firsts: Sequence[bytes], roots: Sequence[bytes], load: Callable[[int], Sequence[TermRow]]
+    ) -> None:
+        self._firsts = firsts
+        self._roots = roots
+        self._load = load
+        self._leaves: dict[int, list[bytes]] = {}
+
+    def entry(self, term: bytes) -> list[Any]:
+        """What a proof shows of the term: its row, or its neighbours; where, and what is beside them."""
+        block = bisect_right(self._firsts, term) - 1
+        rows = self._rows(block)
+        at = bisect_left(rows, term, key=lambda row: row[0])
+        first = block * BLOCK_ROWS + at
+        if at < len(rows) and rows[at][0] == term:
+            return [first, rows[at][1], self._beside(first, 1)]
+        shown = list(rows[at - 1 : at + 1])
+        if at == len(rows) and block + 1 < len(self._firsts):
+            shown.append(self._rows(block + 1)[0])
+        flat = [item for key, value in shown for item in (key, inner_row_hash(value))]
+        return [first - 1, flat, self._beside(first - 1, len(shown))]
+
+    def _rows(self, block: int) -> Sequence[TermRow]:
+        rows = self._load(block)
+        leaves = [row_leaf(*row) for row in rows]
+        count = BLOCK_ROWS if block + 1 < len(self._firsts) else min(max(len(rows), 1), BLOCK_ROWS)
+        if len(rows) != count or rows[0][0] != self._firsts[block] or rows_root(leaves) != self._roots[block]:
+            raise CorruptionError(
+                f"block {block} of a segment is not of the rows it was made of", family="index"
+            )
+        self._leaves[block] = leaves
+        return rows
+
+    def _beside(self, first: int, count: int) -> bytes:
+        """The roots of the parts that hold none of `count` rows from `first` on, from left to right."""
+        last = len(self._roots) - 1
+        size = last * BLOCK_ROWS + len(self._leaves.get(last) or self._last())
+        found: list[bytes] = []
+
+        def part(low: int, high: int) -> None:
+            if high <= first or first + count <= low:
+                found.append(self._root(low, high))
+            elif high - low > 1:
+                half = low + left_half(high - low)
+                part(low, half)
+                part(half, high)
+
+        part(0, size)
+        return b"".join(found)
+
+    def _last(self) -> list[bytes]:
+        self._rows(len(self._roots) - 1)
+        return self._leaves[len(self._roots) - 1]
+
+    def _root(self, low: int, high: int) -> bytes:
+        """The root over a part of the tree: blocks, or a piece of one that is loaded."""
+        block, within = divmod(low, BLOCK_ROWS)
+        if not within and (high - low > BLOCK_ROWS or block not in self._leaves):
+            return rows_root(self._roots[block : -(-high // BLOCK_ROWS)])
+        return rows_root(self._leaves[block][within : within + high - low])
+
+
+def _in_memory(tail: Tail) -> _Blocks:
+    firsts, roots = decode_blocks(tail.blocks, "the tail")
+    return _Blocks(firsts, roots, lambda block: tail.rows[block * BLOCK_ROWS : (block + 1) * BLOCK_ROWS])
+
+
+def _stored(rows: Reader, name: SegmentName) -> _Blocks:
+    raw = rows.get(name.blocks_key)
+    if raw is None:
+        raise CorruptionError(f"{describe(name.blocks_key)}: missing", family="index")
+    firsts, roots = decode_blocks(raw, describe(name.blocks_key))
+    if firsts[:1] != [LENGTHS]:
+        raise CorruptionError(f"{describe(name.blocks_key)}: not of this segment's rows", family="index")
+    prefix = name.row_prefix
+
+    def load(block: int) -> Sequence[TermRow]:
+        end = prefix + firsts[block + 1] if block + 1 < len(firsts) else prefix_end(prefix)
+        found = rows.scan(prefix + firsts[block], end)
+        return [(key[len(prefix) :], value) for key, value in found]
+
+    return _Blocks(firsts, roots, load)

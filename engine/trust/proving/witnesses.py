@@ -1,0 +1,212 @@
+"""What a proof shows for each claim, read from the store (SPEC: Proofs, Claims).
+
+A claim that does not hold is refused here, with what holds instead. Nothing read is trusted: the whole
+proof is verified before it is handed out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, ParamSpec, TypeVar
+
+from backends.base import Reader
+from engine.base.errors import CorruptionError
+from engine.base.validation import show_id
+from engine.followers.trees import read_value
+from engine.ledger.erasures import erased_at
+from engine.ledger.journal import read_header
+from engine.ledger.layout import TAGS, ordinal_key, payload_key
+from engine.store.store import Store
+from engine.trust.proving.refusals import NeverRecorded, NotSo
+from engine.trust.proving.segments import IndexRows
+from proofs import claims as kinds
+from proofs.errors import ProofError
+from proofs.file import TREES
+from proofs.forms import FormError
+from proofs.hashing import key_digest
+from proofs.leaves import State, Value, encode_value
+from proofs.rows import read_postings
+from proofs.segments import LARGEST
+from proofs.sets import CHUNK_BITS, Group, bits_of, contains, members_in, set_row
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Witnesses:
+    """Reads witnesses of state claims in one snapshot, and notes the keys that they call for."""
+
+    def __init__(self, store: Store, rows: Reader) -> None:
+        """`rows` has every follower of `store` at the head."""
+        self.rows = rows
+        self._store = store
+        self._index: IndexRows | None = None
+        self.keys: dict[str, set[bytes]] = {namespace: set() for namespace in TREES}
+        """By namespace, the key digests that the trees are to be opened at."""
+
+    @property
+    def index(self) -> IndexRows:
+        """The rows of the index, read when first asked for."""
+        if self._index is None:
+            self._index = IndexRows(self._store.index, self.rows)
+        return self._index
+
+    def anew(self) -> Witnesses:
+        """Another one of the same snapshot, that no claim has called for anything."""
+        return Witnesses(self._store, self.rows)
+
+    def of(self, claim: kinds.StateClaim) -> list[Any]:
+        """The fields of the witness of `claim`.
+
+        Raises:
+            NotSo: the claim does not hold.
+            NeverRecorded: it is about an atom or edge that was never recorded.
+            CorruptionError: a row is missing or malformed.
+        """
+        match claim:
+            case kinds.AtomIs() | kinds.EdgeIs():
+                return self._recorded(claim)
+            case kinds.NoAtom() | kinds.NoEdge():
+                return self._absent(claim)
+            case kinds.HasTag() | kinds.LacksTag():
+                return self._tag(claim)
+            case kinds.AtomsTagged() | kinds.NoneTagged():
+                return self._tagged(claim)
+            case kinds.AtomsMentioning() | kinds.NoneMentioning():
+                return self._mentioning(claim)
+
+    def _recorded(self, claim: kinds.AtomIs | kinds.EdgeIs) -> list[Any]:
+        namespace = "atoms" if isinstance(claim, kinds.AtomIs) else "edges"
+        value = self._value(namespace, claim.subject)
+        if value.state != claim.state:
+            state = State(value.state)
+            problem = f"it is {state.name.lower()}, not {claim.state.name.lower()}"
+            raise NotSo(problem, replace(claim, state=state, opened=False))
+        payload = self.rows.get(payload_key(value.payload_seq)) if claim.opened else None
+        if claim.opened and payload is None:
+            erased = erased_at(self.rows, read_header(self.rows, value.payload_seq)[0])
+            if erased is not None:
+                raise NotSo(f"event {erased} erased its content", replace(claim, opened=False), sealed=True)
+            raise CorruptionError(f"payload {value.payload_seq} is missing", family="payload")
+        return [self._shown(namespace, claim.subject, value), payload]
+
+    def _absent(self, claim: kinds.NoAtom | kinds.NoEdge) -> list[Any]:
+        namespace = "atoms" if isinstance(claim, kinds.NoAtom) else "edges"
+        value = read_value(self.rows, namespace, claim.subject)
+        if value is not None:
+            raise NotSo("it is recorded", _in_state(claim, value))
+        self._call(namespace, claim.subject)
+        return []
+
+    def _tag(self, claim: kinds.HasTag | kinds.LacksTag) -> list[Any]:
+        value = self._value("atoms", claim.id)
+        if value.state != State.LIVE:
+            problem = (
+                f"the atom is {State(value.state).name.lower()}, and only live ones are spoken of by tag"
+            )
+            raise NotSo(problem, kinds.AtomIs(claim.id, State(value.state), opened=False))
+        chunk = self._set(Group.TAG, claim.identity, value.ordinal >> CHUNK_BITS)
+        has = chunk is not None and _read(contains, chunk, value.ordinal & 0xFFFF)
+        if has is not isinstance(claim, kinds.HasTag):
+            problem = f"the atom {'has' if has else 'lacks'} the tag {claim.identity!r}"
+            raise NotSo(problem, (kinds.HasTag if has else kinds.LacksTag)(claim.id, claim.identity))
+        return [self._shown("atoms", claim.id, value), chunk]
+
+    def _tagged(self, claim: kinds.AtomsTagged | kinds.NoneTagged) -> list[Any]:
+        sets: list[Any] = []
+        live: list[int] = []
+        for number in range(-(-self.index.ordinals // (1 << CHUNK_BITS))):
+            chunk = self._set(Group.TAG, claim.identity, number)
+            if chunk is None:
+                sets.append(None)
+                continue
+            alive = self._set(Group.LIVE, "", number)
+            sets.append([chunk, alive])
+            both = _bits(chunk) & _bits(alive)
+            live += [number << CHUNK_BITS | member for member in members_in(both)]
+        if isinstance(claim, kinds.AtomsTagged):
+            if not live:
+                raise NotSo(f"no live atom has the tag {claim.identity!r}", kinds.NoneTagged(claim.identity))
+            return [sets, self._listed(live)]
+        if live:
+            problem = f"{_counted(live)} the tag {claim.identity!r}"
+            raise NotSo(problem, kinds.AtomsTagged(claim.identity))
+        return [sets]
+
+    def _mentioning(self, claim: kinds.AtomsMentioning | kinds.NoneMentioning) -> list[Any]:
+        entries = self.index.entries(claim.term.encode())
+        mentioned = [
+            start + posting.offset
+            for (_, shown, _), start in zip(entries, self.index.starts(), strict=True)
+            if type(shown) is bytes
+            for posting in _read(read_postings, shown, LARGEST)
+        ]
+        numbers = sorted({ordinal >> CHUNK_BITS for ordinal in mentioned})
+        lives = {number: self._set(Group.LIVE, "", number) for number in numbers}
+        alive = {number: frozenset(members_in(_bits(raw))) for number, raw in lives.items()}
+        live = [ordinal for ordinal in mentioned if ordinal & 0xFFFF in alive[ordinal >> CHUNK_BITS]]
+        shown = [entries, list(lives.values())]
+        if isinstance(claim, kinds.AtomsMentioning):
+            if not live:
+                raise NotSo(f"no live atom has the term {claim.term!r}", kinds.NoneMentioning(claim.term))
+            return [*shown, self._listed(live)]
+        if live:
+            problem = f"{_counted(live)} the term {claim.term!r}"
+            raise NotSo(problem, kinds.AtomsMentioning(claim.term))
+        return shown
+
+    def _listed(self, ordinals: list[int]) -> list[list[bytes]]:
+        found = []
+        atoms = self.rows.multi_get(list(map(ordinal_key, ordinals)))
+        for ordinal, atom in zip(ordinals, atoms, strict=True):
+            value = None if atom is None else read_value(self.rows, "atoms", atom)
+            if atom is None or value is None:
+                raise CorruptionError(f"no atom has the live ordinal {ordinal}", family="ordinals")
+            found.append([atom, self._shown("atoms", atom, value)])
+        return found
+
+    def _value(self, namespace: str, key: bytes) -> Value:
+        value = read_value(self.rows, namespace, key)
+        if value is None:
+            if namespace == "atoms":
+                raise NeverRecorded(f"atom {show_id(key)}", kinds.NoAtom(key))
+            raise NeverRecorded("the edge", kinds.NoEdge(key[:16], key[16:-16], key[-16:]))
+        return value
+
+    def _shown(self, namespace: str, key: bytes, value: Value) -> bytes:
+        """The bytes of a leaf, once the tree is to be opened there."""
+        self._call(namespace, key)
+        return encode_value(value)
+
+    def _set(self, group: Group, name: str, number: int) -> bytes | None:
+        key = set_row(group, name, number)
+        self._call("tags", key)
+        return self.rows.get(TAGS + key)
+
+    def _call(self, namespace: str, key: bytes) -> None:
+        self.keys[namespace].add(key_digest(namespace, key))
+
+
+def _bits(chunk: bytes | None) -> int:
+    return 0 if chunk is None else _read(bits_of, chunk)
+
+
+def _counted(live: list[int]) -> str:
+    return "1 live atom has" if len(live) == 1 else f"{len(live):,} live atoms have"
+
+
+def _in_state(claim: kinds.NoAtom | kinds.NoEdge, value: Value) -> kinds.AtomIs | kinds.EdgeIs:
+    """What holds where an atom or edge is recorded."""
+    state = State(value.state)
+    if isinstance(claim, kinds.NoAtom):
+        return kinds.AtomIs(claim.id, state, opened=False)
+    return kinds.EdgeIs(claim.src, claim.code, claim.dst, state, opened=False)
+
+
+def _read(read: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    """What `read` returns of a stored row."""
+    try:
+        return read(*args, **kwargs)
+    except (FormError, ProofError) as error:
+        raise CorruptionError(str(error)) from error

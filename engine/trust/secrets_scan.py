@@ -1,0 +1,123 @@
+"""What is in a store already: its payloads, looked through for secrets."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from cbor2 import CBORTag
+
+from backends.base import Reader
+from engine.base.errors import RefusedError
+from engine.base.validation import show_id
+from engine.ledger.codec import unpack
+from engine.ledger.journal import RawEntry, open_payload, read_header, read_log
+from engine.ledger.layout import PAYLOAD
+from engine.secrets.filter import ATOM_TEXTS
+from engine.secrets.policy import Mode, SecretsPolicy
+from engine.store.replay import Progress, no_progress
+from proofs.events import AtomBody, AtomDetail, Body, EdgeBody, EdgeDetail, ReasonBody, TagsBody, TypeBody
+
+PREVIEW_CHARS_MAX = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Leak:
+    """A secret that is in the journal."""
+
+    seq: int
+    event: str
+    """The kind of the event."""
+    atoms: tuple[str, ...]
+    """The atom, or both ends of the edge, whose payload holds it; erasing one destroys it."""
+    field: str
+    kind: str
+    preview: str
+    """At most a quarter of it, and at most 4 characters."""
+
+
+def scan(rows: Reader, policy: SecretsPolicy, progress: Progress = no_progress) -> Iterator[Leak]:
+    """The secrets in all payloads that are there, in the order of the journal.
+
+    Raises:
+        CorruptionError: a payload is not what its header commits to.
+    """
+    size = read_log(rows).size
+    for key, raw in rows.scan_prefix(PAYLOAD):
+        seq = int.from_bytes(key.removeprefix(PAYLOAD), "big")
+        header = read_header(rows, seq)[0]
+        body = open_payload(header, raw)
+        atoms = _atoms(header.detail)
+        for field, text in _texts(body):
+            for secret in policy.find(text):
+                shown = masked(text[secret.start : secret.end])
+                yield Leak(seq, header.kind.name.lower(), atoms, field, secret.kind, shown)
+        progress(seq + 1, size)
+
+
+def journal_check(policy: SecretsPolicy, found: Counter[str]) -> Callable[[RawEntry], None]:
+    """What an import of a whole journal tells each event: that is taken as it is, or not at all.
+
+    With `warn` secrets are counted in `found`; with `redact` and `refuse`, RefusedError names the first.
+    """
+
+    def check(event: RawEntry) -> None:
+        if policy.mode is Mode.OFF or event.entry.body is None:
+            return
+        for field, text in _texts(event.entry.body):
+            kinds = [secret.kind for secret in policy.find(text)]
+            if kinds and policy.mode is not Mode.WARN:
+                seq = event.entry.header.seq
+                raise RefusedError(
+                    f"event {seq} holds in its {field} what looks like a secret: {', '.join(kinds)}",
+                    hint="a journal is taken as it is or not at all: ENGINE_SECRETS=warn takes it",
+                )
+            found.update(kinds)
+
+    return check
+
+
+def masked(secret: str) -> str:
+    """What may be shown of a secret."""
+    return secret[: min(PREVIEW_CHARS_MAX, len(secret) // 4)] + "…"
+
+
+def _atoms(detail: object) -> tuple[str, ...]:
+    if isinstance(detail, AtomDetail):
+        return (show_id(detail.id),)
+    if isinstance(detail, EdgeDetail):
+        return show_id(detail.src), show_id(detail.dst)
+    return ()
+
+
+def _texts(body: Body) -> Iterator[tuple[str, str]]:
+    match body:
+        case AtomBody():
+            for name in ATOM_TEXTS:
+                yield from ((name, text) for text in strings(getattr(body, name)))
+        case TagsBody():
+            yield from (("tags", tag) for tag in body.tags)
+        case ReasonBody():
+            yield "reason", body.reason
+        case TypeBody():
+            yield "predicate", body.name
+        case EdgeBody() if body.data:
+            yield from (("edge data", text) for text in strings(unpack(body.data, "edge data")))
+
+
+def strings(value: Any) -> Iterator[str]:
+    """All texts in a value of CBOR, byte strings as Latin-1."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, bytes):
+        yield value.decode("latin-1")
+    elif isinstance(value, CBORTag):
+        yield from strings(value.value)
+    elif isinstance(value, dict):
+        for pair in value.items():
+            yield from strings(pair)
+    elif isinstance(value, (tuple, list, set, frozenset)):
+        for one in value:
+            yield from strings(one)

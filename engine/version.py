@@ -1,3 +1,0 @@
-"""The version of the distribution; formats have their own numbers, in `engine.layout` and SPEC.md."""
-
-__version__ = "0.1.0"

@@ -1,0 +1,71 @@
+"""The table of Unicode 14.0 and what it makes independent of Python's own."""
+
+import hashlib
+import unicodedata
+
+import pytest
+
+from engine.base import unicode14, unicode14_table
+from engine.text.analyzer import analyze_query, index_terms
+
+EVERYTHING = "28ab1e3e4373b58bf87105f8b0b02774270921cce3d9a806ce10002d8d621402"
+
+
+def test_the_table_is_what_its_script_makes() -> None:
+    """Where Python has Unicode 14.0, running the script again gives the committed file."""
+    if unicodedata.unidata_version != unicode14_table.UNICODE:
+        pytest.skip(f"this Python has Unicode {unicodedata.unidata_version}; the table is made from 14.0")
+    from pathlib import Path
+
+    from engine.base.make_unicode14_table import table
+
+    assert Path(unicode14_table.__file__).read_text(encoding="ascii") == table()
+
+
+def test_assigned_code_points_are_counted_as_the_standard_does() -> None:
+    """Unicode 14.0 assigns 144,697 characters, besides 65 controls and 137,468 for private use."""
+    assigned = sum(map(unicode14.is_assigned, range(0x110000)))
+    assert assigned == 144_697 + 65 + 137_468
+
+
+@pytest.mark.parametrize(
+    ("point", "assigned"),
+    [
+        (0, True),
+        (0x41, True),
+        (0x378, False),
+        (0xD800, False),
+        (0xE000, True),
+        (0x1FAE8, False),
+        (0x10FFFF, False),
+    ],
+)
+def test_is_assigned(point: int, assigned: bool) -> None:
+    """Letters, controls and private use are assigned; gaps, surrogates and later additions are not."""
+    assert unicode14.is_assigned(point) is assigned
+
+
+def test_tables_are_ascending_and_apart() -> None:
+    """The ranges of a table are in order with gaps between them, and only MARK shares with WORD."""
+    seen: dict[int, str] = {}
+    for name, table in zip(
+        ("SEPARATED", "IGNORED", "GRAM", "WORD", "PICTOGRAPH"),
+        [t for t in unicode14.TABLES if t is not unicode14_table.MARK],
+        strict=True,
+    ):
+        last = -2
+        for low, high in unicode14.ranges(table):
+            assert last + 1 < low <= high
+            last = high
+            for point in (low, high):
+                assert seen.setdefault(point, name) == name
+
+
+def test_every_python_reads_two_planes_alike() -> None:
+    """Terms around each code point of the first two planes are those of Python 3.11, 3.12 and 3.13."""
+    digest = hashlib.sha256()
+    for start in range(0, 0x20000, 128):
+        points = map(chr, range(start, start + 128))
+        text = " ".join(f"a{point}b {point}\u0301 Z{point}" for point in points)
+        digest.update(repr((index_terms(text), analyze_query(text))).encode())
+    assert digest.hexdigest() == EVERYTHING

@@ -1,0 +1,129 @@
+"""Tags at the border: one kept form, one identity, and nothing that nobody can see."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.base import validation as border
+from engine.base.errors import InvalidInputError
+from engine.query.filters import Filters
+from proofs.sets import tag_identity
+from tests.support.engines import engine_on, refuses
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("e\u0301", "é"),
+        ("#red", "red"),
+        ("##red", "red"),
+        ("  red ", "red"),
+        ("two  words", "two-words"),
+        ("tab\there", "tab-here"),
+        ("Red", "Red"),
+        ("a/b", "a/b"),
+        ("ﬁx", "ﬁx"),
+        ("ｒｅｄ", "ｒｅｄ"),
+        ("\u1e9b\u0323", "\u1e9b\u0323"),
+    ],
+    ids=ascii,
+)
+def test_a_tag_is_kept_in_its_form(given: str, kept: str) -> None:
+    """NFC, no leading #, white space as single hyphens; case and compatibility forms stay."""
+    assert border.tag(given) == kept
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "",
+        "#",
+        " ",
+        "\u200b",
+        "a\u200bb",
+        "a\u200db",
+        "a\u202eb",
+        "a\u2066b",
+        "\ue000",
+        "a\U000e0061",
+        "\u0378",
+        "\ufdd0",
+        "a\x07b",
+        "\xad",
+        "🫨",
+    ],
+    ids=ascii,
+)
+def test_a_tag_with_what_nobody_can_see_is_refused(given: str) -> None:
+    """Zero-width, bidi, tag characters, private and unassigned code points of Unicode 14 are refused."""
+    engine = engine_on()
+    atom = engine.add("text").subject
+    assert refuses(engine, InvalidInputError, engine.tag, atom, given)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("é", "e\u0301", True),
+        ("RED", "red", True),
+        ("Straße", "STRASSE", True),
+        ("ΣΊΣΥΦΟΣ", "σίσυφος", True),
+        ("ｒｅｄ", "red", False),
+        ("ﬁx", "fix", True),
+        ("рed", "red", False),
+        ("İ", "i", False),
+    ],
+    ids=ascii,
+)
+def test_two_spellings_of_a_tag_meet(one: str, other: str, same: bool) -> None:
+    """Tags are the same if their caseless NFC forms are; look-alikes of other scripts are not."""
+    engine = engine_on()
+    atom = engine.add("text", tags=[one]).subject
+    assert engine.tag(atom, other).changed is not same
+    assert len(engine.find(limit=5, filters=Filters(tags=(other,)))) == 1
+    engine.untag(atom, other)
+    assert len(engine.get(atom).tags) == (0 if same else 1)
+
+
+TAG_TEXT = st.text(
+    st.characters(exclude_categories=["Cs"]) | st.sampled_from("#- \u0301\u0345ßİΣς"), max_size=12
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(TAG_TEXT)
+def test_the_form_of_a_tag_is_stable(given: str) -> None:
+    """A kept tag is kept as it is; its identity is its own; both are NFC."""
+    try:
+        kept = border.tag(given)
+    except InvalidInputError:
+        return
+    identity = tag_identity(kept)
+    assert border.tag(kept) == kept
+    assert tag_identity(identity) == identity
+    assert unicodedata.is_normalized("NFC", kept)
+    assert unicodedata.is_normalized("NFC", identity)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(TAG_TEXT, max_size=6))
+def test_tags_found_are_tags_given(given: list[str]) -> None:
+    """What is added is found by every spelling given; `lookup(x) == lookup(normalise(x))`."""
+    engine = engine_on()
+    try:
+        engine.add("text", tags=given)
+    except InvalidInputError:
+        return
+    assert all(engine.find(limit=1, filters=Filters(tags=(tag,))) for tag in given)
+    assert all(engine.find(limit=1, filters=Filters(tags=(border.tag(tag),))) for tag in given)
+
+
+@pytest.mark.parametrize("given", ["red", b"red", "", 0, 5, True, [5], [None], [["red"]]], ids=repr)
+def test_tags_are_a_list_of_texts(given: object) -> None:
+    """One text is not a list of tags, and a tag is text."""
+    engine = engine_on()
+    assert refuses(engine, InvalidInputError, engine.add, "text", tags=given)

@@ -1,0 +1,5 @@
+"""Scratch stores of the past go where those of tests.engine go."""
+
+from tests.store.conftest import _scratch_in_memory
+
+__all__ = ["_scratch_in_memory"]

@@ -1,0 +1,217 @@
+"""Erasing that fails or is killed anywhere: opening the store finishes it, before anything is answered."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from backends import open_backend
+from backends.base import Backend
+from backends.memory import MemoryBackend
+from engine.base.errors import BusyError, EngineError
+from engine.engine import Engine
+from engine.ledger.layout import ERASING
+from engine.trust.audit.verify import verify
+from proofs.leaves import State
+from tests.erase.support import SECRET, erased, rows_made, small
+from tests.support.engines import backend_of, copied_rows, engine_on
+from tests.support.faults import Fault, FaultBackend, Kind
+from tests.support.leveldb import LEVELDB
+from tests.support.workloads import id_of
+
+UNDISTURBED = rows_made(erased())
+BEFORE = rows_made(small())
+
+
+def writes_of_an_erasure() -> int:
+    """How many writes it takes, the rewriting of files included."""
+    backend = FaultBackend(copied_rows(backend_of(small())))
+    engine = still(backend)
+    engine.catch_up()
+    first = backend.counts["write"]
+    engine.erase(id_of(1), "asked for")
+    return backend.counts["write"] - first
+
+
+def still(backend: Backend) -> Engine:
+    """An engine whose clock stands still, so that an event done again is the same event."""
+    return engine_on(backend, clock=lambda: 2_000_000_000_000_000)
+
+
+@pytest.mark.parametrize("kind", ["before", "after", "drop_unsynced"])
+@pytest.mark.parametrize("lag", [False, True])
+def test_a_failure_at_any_write_is_finished_on_opening(kind: Kind, lag: bool) -> None:
+    """Whichever write fails: reopened, the atom is as it was or erased to the last row, never half."""
+    tried = 0
+    for at in range(1, 40):
+        inner = copied_rows(backend_of(small()))
+        if not lag:
+            engine_on(inner).catch_up()
+        backend = FaultBackend(inner, Fault(kind, at, mode="crash"))
+        try:
+            still(backend).erase(id_of(1), "asked for")
+            break
+        except EngineError:
+            tried += 1
+        again = still(backend.reopen())
+        assert inner.get(ERASING) is None
+        state = again.get(id_of(1)).state
+        assert state in (State.LIVE, State.ERASED)
+        if state is State.LIVE:
+            assert rows_made(again) == BEFORE
+            again.erase(id_of(1), "asked for")
+        again.catch_up()
+        assert verify(inner).ok
+        root = again.root()
+        assert again.rebuild() == root
+    assert tried >= 4
+
+
+def test_before_it_is_finished_a_verification_says_so() -> None:
+    """A store in which an erasure was broken off is reported as such, and is in order once it was opened."""
+    inner = copied_rows(backend_of(small()))
+    engine_on(inner).catch_up()
+    backend = FaultBackend(inner, Fault("after", 1, mode="crash"))
+    with pytest.raises(EngineError):
+        still(backend).erase(id_of(1), "asked for")
+    report = verify(inner)
+    assert not report.ok
+    assert "not finished" in report.differences[0].problem
+    still(inner)
+    assert verify(inner).ok
+
+
+def test_a_hub_that_was_erased_in_part_is_finished(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Killed between the commits of an atom with many edges, opening goes on with the rest of them."""
+    monkeypatch.setattr("engine.erase.destroy.EDGES_AT_ONCE", 2)
+    engine = engine_on()
+    for number in range(9):
+        engine.add(f"text {number}", id=id_of(number))
+    for number in range(1, 9):
+        engine.link(id_of(0), "references", id_of(number))
+    engine.catch_up()
+    for at in range(1, 6):
+        inner = copied_rows(backend_of(engine))
+        backend = FaultBackend(inner, Fault("after", at, mode="crash"))
+        with pytest.raises(EngineError):
+            still(backend).erase(id_of(0), "asked for")
+        again = still(inner)
+        assert again.get(id_of(0)).state is State.ERASED
+        assert again.edges(id_of(0), direction="both", tombstoned=True) == []
+        assert verify(inner).ok
+
+
+@pytest.mark.parametrize("scheme", [LEVELDB, "sqlite"])
+@pytest.mark.parametrize("stage", ["events", "followers", "files", "after"])
+def test_killed_at_each_stage_nothing_is_left_in_the_files(scheme: str, stage: str, tmp_path: Path) -> None:
+    """SIGKILL before the commit, the sweep, the rewriting, or the end: opened again, all of it is done."""
+    url = f"{scheme}:{tmp_path / 'store'}"
+    with open_backend(url) as backend:
+        small(backend).catch_up()
+    in_child(lambda: erase_and_die(url, stage))
+    with Engine.open(url, create=False) as engine:
+        if engine.get(id_of(1)).state is State.LIVE:
+            assert stage == "events"
+            engine.erase(id_of(1), "asked for")
+        assert engine.verify().ok
+    left = [
+        path.name for path in tmp_path.rglob("*") if path.is_file() and b"Quillfeather" in path.read_bytes()
+    ]
+    assert left == []
+
+
+@pytest.mark.parametrize("scheme", [LEVELDB, "sqlite"])
+def test_killed_at_any_moment_nothing_is_left_in_the_files(scheme: str, tmp_path: Path) -> None:
+    """SIGKILL after some milliseconds: opened again, the atom is whole, or gone from every file."""
+    for number, seconds in enumerate((0.002, 0.005, 0.01, 0.02, 0.04, 0.08)):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        url = f"{scheme}:{folder / 'store'}"
+        with open_backend(url) as backend:
+            small(backend).catch_up()
+        in_child(partial(erase_for, url, seconds))
+        with Engine.open(url, create=False) as engine:
+            state = engine.get(id_of(1)).state
+            assert engine.verify().ok
+        found = [
+            path for path in folder.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()
+        ]
+        assert bool(found) is (state is State.LIVE)
+
+
+def test_a_snapshot_that_is_kept_open_leaves_it_to_be_finished(tmp_path: Path) -> None:
+    """The content is in no answer; files are purged when it is erased again, or the store opened again."""
+    from backends.sqlite import SQLiteBackend
+
+    backend = SQLiteBackend(tmp_path / "store", busy_seconds=0.2)
+    engine = small(backend)
+    engine.catch_up()
+    with backend.snapshot(), pytest.raises(BusyError):
+        engine.erase(id_of(1), "asked for", probe=False)
+    assert engine.get(id_of(1)).state is State.ERASED
+    assert engine.recall("passport").hits == ()
+    assert backend.get(ERASING) is not None
+    receipt = engine.erase(id_of(1), "asked for", probe=False)
+    assert (receipt.events, receipt.purged) == ((), True)
+    assert backend.get(ERASING) is None
+    engine.close()
+    assert all(b"Quillfeather" not in path.read_bytes() for path in tmp_path.iterdir())
+
+
+def erase_and_die(url: str, stage: str) -> None:
+    """Erase the atom, and die as soon as `stage` is about to begin."""
+
+    def told(what: str) -> None:
+        if what == stage:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    Engine.open(url, create=False).erase(id_of(1), "asked for", probe=False, told=told)
+
+
+def erase_for(url: str, seconds: float) -> None:
+    """Erase the atom, and die after some time."""
+    engine = Engine.open(url, create=False)
+    signal.signal(signal.SIGALRM, lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    engine.erase(id_of(1), "asked for", probe=False)
+
+
+def in_child(work: Callable[[], None]) -> None:
+    """Do it in a process of its own, to its end or to its death."""
+    child = os.fork()
+    if not child:
+        try:
+            work()
+        finally:
+            os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(child, 0)
+
+
+def test_memory_has_nothing_pending() -> None:
+    """In memory, too, the row that says what is going on is gone afterwards."""
+    engine = erased(MemoryBackend())
+    assert backend_of(engine).get(ERASING) is None
+    assert writes_of_an_erasure() >= 4
+    assert rows_made(engine) == UNDISTURBED
+
+
+def test_one_that_failed_is_finished_before_the_next() -> None:
+    """On the handle on which an erasure failed half-way, erasing another atom finishes the first one, too."""
+    inner = copied_rows(backend_of(small()))
+    engine_on(inner).catch_up()
+    backend = FaultBackend(inner)
+    engine = still(backend)
+    backend.fault = Fault("after", backend.counts["write"] + 1, mode="once")
+    with pytest.raises(EngineError):
+        engine.erase(id_of(1), "asked for", probe=False)
+    assert inner.get(ERASING) is not None
+    receipt = engine.erase(id_of(2), "asked for", probe=False)
+    assert receipt.id == id_of(2)
+    assert [engine.get(id_of(number)).state for number in (1, 2)] == [State.ERASED] * 2
+    assert inner.get(ERASING) is None
+    assert verify(inner).ok

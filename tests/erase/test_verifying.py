@@ -1,0 +1,216 @@
+"""Verification of stores in which atoms were erased: what may be missing, and what must be."""
+
+from __future__ import annotations
+
+import pytest
+
+from backends.base import Backend
+from engine.base.errors import CorruptionError
+from engine.engine import Engine
+from engine.ledger.erasures import encode_seq
+from engine.ledger.layout import DESTROYED, ERASING, ERASURE, erasure_key, payload_key
+from engine.store.maintenance import rebuild
+from engine.trust.audit.destroyed import Unchecked
+from engine.trust.audit.verify import verify
+from proofs.events import AtomDetail, EdgeDetail, ErasedBody, EventKind, ReasonBody
+from proofs.leaves import State
+from tests.erase.support import erased, rows_made, size_of, small
+from tests.support.engines import backend_of, copied_rows, engine_on, forge, put_rows, rows_of
+from tests.support.workloads import id_of
+
+ONE = id_of(1)
+
+
+def families(backend: Backend) -> set[str]:
+    """The families that a verification names; empty where all is well."""
+    report = verify(backend)
+    assert report.ok is not bool(report.differences)
+    return {difference.family for difference in report.differences}
+
+
+def test_a_payload_that_survived_is_found() -> None:
+    """Put back, any payload that was destroyed, of atom or edge, is a difference that names its event."""
+    before, engine = small(), erased()
+    gone = set(rows_of(backend_of(before), "payload")) - set(rows_of(backend_of(engine), "payload"))
+    assert len(gone) == 8
+    for key in sorted(gone):
+        store = copied_rows(backend_of(engine))
+        put_rows(store, {key: backend_of(before).get(key)})
+        report = verify(store)
+        assert not report.ok
+        found = report.differences[0]
+        assert (found.family, found.key) == ("payload", key.hex())
+        assert "destroyed" in found.problem
+
+
+def test_a_rebuild_takes_no_payload_that_survived() -> None:
+    """It refuses before anything is dropped, and names the event whose payload is there."""
+    before, engine = small(), erased()
+    gone = set(rows_of(backend_of(before), "payload")) - set(rows_of(backend_of(engine), "payload"))
+    for key in sorted(gone):
+        store = copied_rows(backend_of(engine))
+        put_rows(store, {key: backend_of(before).get(key)})
+        rows = dict(store.scan())
+        with pytest.raises(CorruptionError, match="destroyed it"):
+            rebuild(store)
+        assert dict(store.scan()) == rows
+
+
+def test_a_payload_that_nothing_destroyed_is_missed() -> None:
+    """Every payload that is left, taken away, is a difference: also that of an event that erases."""
+    engine = erased()
+    for key in rows_of(backend_of(engine), "payload"):
+        store = copied_rows(backend_of(engine))
+        put_rows(store, {key: None})
+        assert families(store) == {"payload"}
+
+
+def test_a_payload_cannot_be_explained_away() -> None:
+    """A row that says that something erased it, which no header does, is a difference itself."""
+    engine = small()
+    engine.catch_up()
+    seq = engine.get(id_of(2)).payload_seq
+    for erases in (size_of(engine) - 1, size_of(engine), 1 << 40):
+        store = copied_rows(backend_of(engine))
+        key = erasure_key(bytes.fromhex(id_of(2).replace("-", "")))
+        put_rows(store, {payload_key(seq): None, key: encode_seq(erases)})
+        assert not verify(store).ok
+        with pytest.raises(CorruptionError):
+            engine_on(store).get(id_of(2))
+
+
+def test_rows_about_what_was_erased_are_made_anew_from_headers() -> None:
+    """Lost, changed or invented, they are named by verification, and a rebuild puts them right."""
+    engine = erased()
+    rows = rows_made(engine)
+    key = next(iter(rows_of(backend_of(engine), "erasures")))
+    changes: list[dict[bytes, bytes | None]] = [{key: None}, {key: encode_seq(1)}]
+    changes.append({ERASURE + bytes(16): encode_seq(3)})
+    for change in changes:
+        store = copied_rows(backend_of(engine))
+        put_rows(store, change)
+        assert families(store) == {"erasures"}
+        rebuild(store)
+        assert verify(store).ok
+        assert rows_made(engine_on(store)) == rows
+
+
+def test_hashes_of_contents_are_made_anew() -> None:
+    """They are records: a rebuild makes them from the payloads of the events that erased."""
+    engine = erased()
+    rows = rows_made(engine)
+    assert sum(key.startswith(DESTROYED) for key in rows) == 2
+    put_rows(backend_of(engine), {key: None for key in rows if key.startswith(DESTROYED)})
+    assert families(backend_of(engine)) == {"destroyed"}
+    engine.rebuild()
+    assert rows_made(engine) == rows
+
+
+def test_checkpoints_from_before_are_counted_apart() -> None:
+    """Those that cover what is gone are checked as far as headers go and named; others in full."""
+    engine = engine_on()
+    engine.add("first", id=id_of(2))
+    engine.checkpoint()
+    engine.add("secret one", id=ONE)
+    engine.checkpoint()
+    second = engine.size - 1
+    engine.add("third", id=id_of(3))
+    engine.erase(ONE, "asked for")
+    erasing = engine.size - 1
+    engine.checkpoint()
+    engine.add("fourth", id=id_of(4))
+    engine.checkpoint()
+    report = verify(backend_of(engine))
+    assert report.ok, report.differences
+    assert report.checkpoints == 3
+    assert report.unchecked == (Unchecked(second, erasing),)
+
+
+def test_a_checkpoint_that_cannot_be_checked_in_full_is_not_believed_either() -> None:
+    """Where header and body do not fit, or its root of atoms is another, it is a difference."""
+    engine = small()
+    engine.checkpoint()
+    seq = engine.size - 1
+    engine.erase(ONE, "asked for")
+    for kind in ("tags", "atoms"):
+        store = copied_rows(backend_of(engine))
+        lie(store, seq, kind)
+        report = verify(store)
+        assert not report.ok
+        assert not report.unchecked
+
+
+def lie(store: Backend, seq: int, kind: str) -> None:
+    """Change the payload or the commitment of a checkpoint; both are found."""
+    key = payload_key(seq) if kind == "tags" else b"j/" + seq.to_bytes(8, "big")
+    raw = bytearray(store.get(key) or b"")
+    raw[-1] ^= 1
+    put_rows(store, {key: bytes(raw)})
+
+
+def forged(prev: int | None, detail: AtomDetail | EdgeDetail, kind: EventKind) -> set[str]:
+    """What verification finds where such an event stands behind the small history."""
+    engine = small()
+    engine.catch_up()
+    body = ErasedBody("x", ()) if kind is EventKind.ERASED else ReasonBody("x")
+    forge(backend_of(engine), kind, detail, body, prev=prev)
+    return {f"{one.family}: {one.problem}" for one in verify(backend_of(engine)).differences}
+
+
+def test_an_atom_cannot_be_erased_before_its_edges() -> None:
+    """An event `erased` on an atom with an edge that is not, live or hidden, breaks a rule."""
+    engine = small()
+    record = engine.get(ONE)
+    atom = bytes.fromhex(ONE.replace("-", ""))
+    found = forged(record.last_seq, AtomDetail(atom, record.ordinal, None), EventKind.ERASED)
+    assert "journal: event erases an atom before its edges" in found
+
+
+@pytest.mark.parametrize("prev", [None, 1, 7])
+def test_an_erasing_event_that_names_another_one_before_it_is_found(prev: int | None) -> None:
+    """`prev` must be the last event on the subject, or what is destroyed would be another's."""
+    engine = small()
+    record = engine.get(id_of(3))
+    atom = bytes.fromhex(id_of(3).replace("-", ""))
+    found = forged(prev, AtomDetail(atom, record.ordinal, None), EventKind.ERASED)
+    assert (
+        "journal: event does not name the event before it on its subject" in found or prev == record.last_seq
+    )
+
+
+def test_nothing_but_an_add_may_follow_an_erasure() -> None:
+    """Forged on an erased atom, every other kind of event is found."""
+    for kind in (EventKind.ATOM_REVIVED, EventKind.ATOM_TOMBSTONED, EventKind.ERASED):
+        engine = erased()
+        engine.catch_up()
+        shown = engine.get(ONE)
+        assert shown.state is State.ERASED
+        detail = AtomDetail(bytes.fromhex(ONE.replace("-", "")), shown.ordinal, None)
+        body = ErasedBody("x", ()) if kind is EventKind.ERASED else ReasonBody("x")
+        forge(backend_of(engine), kind, detail, body, prev=shown.last_seq)
+        assert any("not possible" in one.problem for one in verify(backend_of(engine)).differences)
+
+
+def test_an_edge_cannot_be_added_at_an_erased_atom() -> None:
+    """Forged, it is found."""
+    from proofs.events import EdgeBody
+
+    engine = erased()
+    engine.catch_up()
+    ends = [bytes.fromhex(id_of(number).replace("-", "")) for number in (2, 1)]
+    forge(
+        backend_of(engine), EventKind.EDGE_ADDED, EdgeDetail(ends[0], b"\1", ends[1]), EdgeBody(bytes(4), b"")
+    )
+    assert any(
+        "joins an atom that is erased" in one.problem for one in verify(backend_of(engine)).differences
+    )
+
+
+def test_a_row_that_says_that_an_erasure_goes_on_is_a_difference() -> None:
+    """Whether it is left over or put there by hand."""
+    engine = erased()
+    engine.catch_up()
+    put_rows(backend_of(engine), {ERASING: b"\x80"})
+    assert families(backend_of(engine)) == {"meta"}
+    with pytest.raises(CorruptionError):
+        Engine(backend_of(engine))

@@ -1,0 +1,250 @@
+"""Followers: however a history is cut, wherever they are killed, whoever follows: the same rows."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from backends import open_backend
+from backends.memory import MemoryBackend
+from engine.base import limits
+from engine.base.errors import CorruptionError, EngineError
+from engine.engine import Engine
+from engine.followers.base import Cursor, Follower, catch_up, drop, encode_cursor, read_cursor
+from engine.ledger.journal import read_entries, read_log
+from engine.ledger.layout import INDEX_SUMMARIES, cursor_key, subtree_key
+from engine.store.store import projections
+from engine.trust.audit.verify import verify
+from tests.support.engines import backend_of, copied_rows, engine_on, fresh_rows, projection_rows, put_rows
+from tests.support.faults import Fault, FaultBackend
+from tests.support.workloads import commands
+
+NAMES = ("records", "index", "tags", "trees", "log")
+
+
+def journal_of(count: int, seed: int = 1) -> MemoryBackend:
+    """A store of some commands in which nothing but the records has followed."""
+    engine = engine_on()
+    engine.apply(commands(count, seed))
+    return backend_of(engine)  # type: ignore[return-value]
+
+
+SMALL = journal_of(120)
+SMALL_ROWS = fresh_rows(SMALL)
+LARGE = journal_of(900)
+"""Over 256 ordinals and 512 events, so that the index has a segment and the log two subtrees."""
+LARGE_ROWS = fresh_rows(LARGE)
+assert any(key.startswith(INDEX_SUMMARIES) for key in LARGE_ROWS), "the large history is too small"
+assert subtree_key(1, 1) in LARGE_ROWS, "the large history is too small"
+
+
+def follower(name: str) -> Follower:
+    """A projection as a process has it that has just opened the store."""
+    return next(projection for projection in projections() if projection.name == name)
+
+
+def own(rows: dict[bytes, bytes], one: Follower) -> dict[bytes, bytes]:
+    """Its rows and its cursor."""
+    return {
+        key: value
+        for key, value in rows.items()
+        if key.startswith(one.prefixes) or key == cursor_key(one.name)
+    }
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("cut", [1, 7, 64])
+def test_rows_do_not_depend_on_the_size_of_batches(
+    name: str, cut: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With FOLLOW_EVENTS_MAX at 1, 7 or 64 the rows are byte for byte those of one go."""
+    store = copied_rows(SMALL)
+    one = follower(name)
+    drop(store, [one])
+    monkeypatch.setattr(limits, "FOLLOW_EVENTS_MAX", cut)
+    catch_up(store, one, read_entries)
+    assert own(dict(store.scan()), one) == own(SMALL_ROWS, one)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=8, deadline=None)
+@given(data=st.data())
+def test_rows_do_not_depend_on_any_cutting(name: str, data: st.DataObject) -> None:
+    """Batches of any sizes, each perhaps by another process, give the rows of one go, segments included."""
+    store = copied_rows(LARGE)
+    drop(store, [follower(name)])
+    working = follower(name)
+
+    def source(rows, start, stop):  # type: ignore[no-untyped-def]
+        return read_entries(rows, start, min(stop, start + data.draw(st.integers(1, 700))))
+
+    while (cursor := read_cursor(store, name)) is None or cursor.size < read_log(store).size:
+        catch_up(store, working, source)
+    assert own(dict(store.scan()), working) == own(LARGE_ROWS, working)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=10, deadline=None)
+@given(when=st.lists(st.integers(0, 39), max_size=4), reopened=st.sets(st.integers(0, 39), max_size=4))
+def test_a_follower_may_be_dropped_at_any_time(name: str, when: list[int], reopened: set[int]) -> None:
+    """Whatever is dropped between commands, the rows at the end are those of an undisturbed store."""
+    engine = engine_on()
+    for at, command in enumerate(commands(40, seed=5)):
+        engine.apply([command])
+        if at % 3 == 0:
+            engine.catch_up()
+        for _ in range(when.count(at)):
+            drop(backend_of(engine), [follower(name)])
+        if at in reopened:
+            engine = engine_on(backend_of(engine))
+    engine.root()
+    assert dict(backend_of(engine).scan()) == fresh_rows(backend_of(engine))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("kind", ["before", "after"])
+def test_a_follower_may_be_killed_at_any_write(name: str, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Killed before or after its k-th write, for every k, a follower comes to the same rows."""
+    monkeypatch.setattr(limits, "FOLLOW_EVENTS_MAX", 16)
+    monkeypatch.setattr("engine.followers.base.SWEEP_ROWS", 40)
+    for at in range(1, 100):
+        store = copied_rows(SMALL)
+        catch_up(store, follower(name), read_entries)
+        drop(store, [follower(name)])
+        faulty = FaultBackend(store, Fault(kind, at, mode="crash"))  # type: ignore[arg-type]
+        try:
+            catch_up(faulty, follower(name), read_entries)
+        except Exception:  # noqa: BLE001  whichever it is: the process is dead
+            catch_up(store, follower(name), read_entries)
+        else:
+            assert at > 4
+            return
+        assert own(dict(store.scan()), follower(name)) == own(SMALL_ROWS, follower(name)), at
+    raise AssertionError("there was no end to the writes")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_rows_of_another_version_are_made_anew(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When a follower's version is raised, its old rows go, whatever they were, and new ones come."""
+    store = copied_rows(SMALL)
+    catch_up(store, follower(name), read_entries)
+    before = own(dict(store.scan()), follower(name))
+    put_rows(store, {follower(name).prefixes[0] + b"old": b"of an earlier version"})
+    raised = follower(name).version + 1
+    monkeypatch.setattr(type(follower(name)), "version", raised)
+    catch_up(store, follower(name), read_entries)
+    after = own(dict(store.scan()), follower(name))
+    cursor = read_cursor(store, name)
+    assert cursor is not None
+    assert cursor.version == raised
+    key = cursor_key(name)
+    assert {**after, key: b""} == {**before, key: b""}
+
+
+def lying(size: int, leaf: bytes | None) -> dict[bytes, bytes | None]:
+    """A cursor of `tags` that says it followed `size` events, the last one with this leaf."""
+    return {cursor_key("tags"): encode_cursor(Cursor(1, size, leaf or bytes([7] * 32)))}
+
+
+@pytest.mark.parametrize("lie", ["middle", "head", "beyond", "beginning"])
+def test_a_cursor_that_lies_is_corruption(lie: str) -> None:
+    """A cursor that names another event than the journal's, or one beyond its end, is never built on."""
+    engine = engine_on(copied_rows(SMALL))
+    engine.catch_up()
+    size = read_log(backend_of(engine)).size
+    put_rows(
+        backend_of(engine), lying({"middle": 50, "head": size, "beyond": size + 1, "beginning": 0}[lie], None)
+    )
+    with pytest.raises(CorruptionError):
+        engine.root()
+
+
+@pytest.mark.parametrize("lie", ["middle", "head", "beyond", "beginning"])
+def test_a_cursor_that_lies_is_found_by_verify(lie: str) -> None:
+    """`verify` names the family of a cursor that names another event than the journal's."""
+    store = MemoryBackend()
+    put_rows(store, dict(SMALL_ROWS))
+    size = read_log(store).size
+    put_rows(store, lying({"middle": 50, "head": size, "beyond": size + 1, "beginning": 0}[lie], None))
+    report = verify(store)
+    assert not report.ok
+    assert "meta" in {difference.family for difference in report.differences}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_malformed_cursor_is_corruption(name: str) -> None:
+    """A cursor row that is no cursor raises CorruptionError, and is not taken for none."""
+    engine = engine_on(copied_rows(SMALL))
+    put_rows(backend_of(engine), {cursor_key(name): b"\x83\x01\x02"})
+    with pytest.raises(CorruptionError):
+        engine.root()
+
+
+def test_a_record_cursor_beyond_the_head_is_corruption() -> None:
+    """Records that claim events the journal does not have are refused on opening or at the next command."""
+    store = copied_rows(SMALL)
+    cursor = read_cursor(store, "records")
+    assert cursor is not None
+    put_rows(store, {cursor_key("records"): encode_cursor(cursor._replace(size=cursor.size + 5))})
+    with pytest.raises(CorruptionError):
+        engine_on(store).add("one more")
+
+
+def test_two_engines_follow_one_store_at_once(tmp_path: Path) -> None:
+    """Two engines on one SQLite file, both writing and reading, leave the rows of one go."""
+    url = f"sqlite:{tmp_path / 'store'}"
+    problems: list[BaseException] = []
+
+    def work(engine: Engine, part: int) -> None:
+        try:
+            for number in range(15):
+                engine.add(f"text {part} {number}", tags=[f"t{part}"])
+                engine.root()
+        except BaseException as problem:  # noqa: BLE001  whatever it is, it fails the test
+            problems.append(problem)
+
+    with Engine.open(url) as first, Engine.open(url) as second:
+        threads = [threading.Thread(target=work, args=pair) for pair in ((first, 1), (second, 2))]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert not problems
+        assert first.root() == second.root()
+        rows = dict(backend_of(first).scan())
+        assert rows == fresh_rows(backend_of(first))
+    with open_backend(url) as backend:
+        assert verify(backend).ok
+
+
+def test_a_follower_serves_nothing_from_an_intermediate_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A read sees rows of the head alone, though catching up takes many batches."""
+    monkeypatch.setattr(limits, "FOLLOW_EVENTS_MAX", 3)
+    engine = engine_on(copied_rows(SMALL))
+    assert engine.root() == engine_on(copied_rows(SMALL)).root()
+    assert set(engine.status().followers.values()) == {read_log(SMALL).size}
+
+
+def test_following_again_changes_no_row() -> None:
+    """At the head, following writes nothing."""
+    engine = engine_on(copied_rows(SMALL))
+    engine.catch_up()
+    before = projection_rows(backend_of(engine))
+    faulty = FaultBackend(backend_of(engine), Fault("before", 1))
+    engine_on(faulty).catch_up()
+    assert projection_rows(backend_of(engine)) == before
+    assert faulty.counts["write"] == 0
+
+
+def test_a_failure_while_following_is_an_error_of_ours_and_heals() -> None:
+    """A read whose catching up fails raises an EngineError; the next one is right."""
+    store = copied_rows(SMALL)
+    expected = engine_on(copied_rows(SMALL)).root()
+    engine = engine_on(FaultBackend(store, Fault("before", 2)))
+    with pytest.raises(EngineError):
+        engine.root()
+    assert engine.root() == expected

@@ -1,0 +1,242 @@
+"""The rows of the index and its root."""
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from backends.base import Batch
+from backends.memory import MemoryBackend
+from engine.base.errors import CorruptionError
+from engine.followers.index import IndexFollower
+from engine.followers.segments import segments_of
+from engine.ledger.pages import PagedTree
+from proofs.hashing import EMPTY, key_digest, value_digest
+from tests.followers.support import (
+    World,
+    Written,
+    body,
+    entry,
+    history,
+    plain_rows,
+    plain_segment,
+    plain_sizes,
+    world_of,
+)
+
+ROOT_OF_300 = "335709d617188ecdfcc922485f8c3b9ef0cb298ebdf0a8f459c94fc2b22e2786"
+ROWS_ROOT = "3a1d949bbeb080ad4881078ec9a155bd6de1d59fecb48ffa0560854864fb7215"
+
+WORDS = ("the", "sea", "ship", "ADR-016", "is", "running", "猫が", "x" * 80, "café", "of")
+TITLES = (None, None, "The sea", "The sea (band)", "ADR-016 running", "of the")
+
+
+def texts_of(count: int, seed: int = 1) -> list[Written]:
+    """Short documents, some in a source, with a title or a label; some are destroyed, some have no terms."""
+    chosen = random.Random(seed)
+    texts: list[Written] = []
+    for number in range(count):
+        words = chosen.choices(WORDS, k=chosen.randrange(8))
+        speaker = chosen.choice(("", "", "Anna: ", "**Anna Sea:** "))
+        source = chosen.choice((None, "a.md", "b.md"))
+        sequence = chosen.choice((None, 0, number, (1 << 63) - 1))
+        text = body(speaker + " ".join(words), chosen.choice(TITLES), source, sequence)
+        texts.append(None if number % 17 == 5 else text)
+    return texts
+
+
+def tree_rows(texts: list[Written]) -> dict[bytes, bytes]:
+    """The rows of the `index` tree, made by one update in an empty store."""
+    leaves: dict[bytes, bytes | None] = {}
+    for level, start, size in plain_sizes(len(texts)):
+        summary = plain_segment(texts[start : start + size])[1]
+        name = bytes([level]) + start.to_bytes(4, "big")
+        leaves[key_digest("index", name)] = value_digest("index", summary)
+    rows, batch = MemoryBackend(), Batch()
+    if leaves:
+        PagedTree("index").update(rows, batch, leaves)
+    rows.write(batch)
+    return dict(rows.scan())
+
+
+@pytest.mark.parametrize("count", [0, 1, 255, 256, 257, 1023, 1024, 1300, 4096, 4400])
+def test_rows_are_those_of_the_description(count: int) -> None:
+    """Followed at once, the rows are what SPEC says, byte for byte, and nothing else."""
+    texts = texts_of(count)
+    assert world_of(texts).all_rows() == plain_rows(texts) | tree_rows(texts)
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.data())
+def test_rows_do_not_depend_on_how_a_history_was_cut(data: st.DataObject) -> None:
+    """Batches of any size, lost ones, restarts and a second process leave the rows and root of one batch."""
+    count = data.draw(st.integers(0, 1400))
+    between = data.draw(st.integers(0, 1))
+    texts = texts_of(count, seed=count)
+    world = World(history(texts, between))
+    others = [world.follower, world.fresh()]
+    at = 0
+    while at < len(world.entries):
+        size = data.draw(st.sampled_from([1, 2, 100, 255, 256, 257, 600, 1100]))
+        world.follower = data.draw(st.sampled_from([*others, world.fresh()]))
+        if data.draw(st.booleans()):
+            world.follow(at, at + data.draw(st.sampled_from([1, 300, 1000])), lost=True)
+        if data.draw(st.booleans()):
+            world.follower.root(world.rows)
+        world.follow(at, at + size)
+        at += size
+    assert world.all_rows() == plain_rows(texts, between) | tree_rows(texts)
+    at_once = World(world.entries)
+    at_once.follow(0, len(world.entries))
+    roots = {follower.root(world.rows) for follower in (*others, world.fresh())}
+    assert roots == {at_once.follower.root(at_once.rows)}
+
+
+def test_one_by_one_is_the_same() -> None:
+    """Documents that come one at a time are merged into the segments that bulk work builds directly."""
+    texts = texts_of(1100)
+    world = World(history(texts))
+    for number in range(len(texts)):
+        world.follow(number, number + 1)
+    assert world.all_rows() == world_of(texts).all_rows()
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_merging_merged_segments_is_the_same(seed: int) -> None:
+    """Segments of 4,096 come out alike from sixteen small ones, four middling ones, or the documents."""
+    texts = texts_of(4500)
+    world, chosen = World(history(texts)), random.Random(seed)
+    at = 0
+    while at < len(texts):
+        size = chosen.choice([100, 256, 700, 1500])
+        world.follow(at, at + size)
+        at += size
+    assert world.all_rows() == world_of(texts).all_rows()
+
+
+def test_bulk_work_writes_only_what_stays() -> None:
+    """A batch that completes a large segment writes none of the small ones it stands for."""
+    world = World(history(texts_of(1024)))
+    batch = Batch()
+    world.follower.follow(world.entries, world.rows, batch)
+    assert {key[6:7] for key in batch.rows if key.startswith(b"i/seg/")} == {b"\x01"}
+    assert None not in batch.rows.values()
+
+
+@given(st.integers(0, 1 << 32))
+def test_segments_are_a_function_of_the_count(count: int) -> None:
+    """Segments are aligned, without gaps, largest first, and leave a tail below 256."""
+    names = segments_of(min(count, 3 << 20))
+    assert [(name.level, name.start, name.documents) for name in names] == plain_sizes(min(count, 3 << 20))
+    assert all(name.start % name.documents == 0 for name in names)
+
+
+def test_a_segment_once_complete_stays_or_is_merged_whole() -> None:
+    """Every segment of N ordinals lies inside one of any larger N."""
+    for small, large in [(256, 1024), (1280, 4096), (3840, 4095), (65_280, 65_536), (70_000, 140_000)]:
+        for name in segments_of(small):
+            assert any(big.start <= name.start and name.end <= big.end for big in segments_of(large))
+
+
+def test_the_tail_is_a_leaf_of_the_root() -> None:
+    """The root is that of a tree with the stored segments and one leaf more, for the tail."""
+    texts = texts_of(300)
+    world = world_of(texts)
+    tree, batch = PagedTree("index"), Batch()
+    key = b"\xff" + (256).to_bytes(4, "big")
+    summary = plain_segment(texts[256:])[1]
+    expected = tree.update(world.rows, batch, {key_digest("index", key): value_digest("index", summary)})
+    assert world.follower.root(world.rows) == expected
+
+
+def test_the_root_of_an_empty_index() -> None:
+    """An index without ordinals has the root of the empty tree, and no rows."""
+    world = world_of([])
+    assert world.follower.root(world.rows) == EMPTY
+    assert world.all_rows() == {}
+
+
+def test_golden_roots() -> None:
+    """The roots of a fixed history never change under this format."""
+    texts = [f"ADR-{number:03} the ship number {number} sails, café 猫が" for number in range(300)]
+    bodies = [
+        body(text, ("The ship (band)", None)[number % 2], "sea.md", number)
+        for number, text in enumerate(texts)
+    ]
+    bodies[5:10] = [body(f"Anna: {text}") for text in texts[5:10]]
+    world = world_of(bodies)
+    assert world.follower.root(world.rows).hex() == ROOT_OF_300
+    assert world.follower.tail(world.rows).summary.root.hex() == ROWS_ROOT
+
+
+def test_the_tail_knows_its_rows() -> None:
+    """The tail offers the rows and summary it would have as a segment."""
+    texts = texts_of(400)
+    tail = world_of(texts).follower.tail(World([]).rows)
+    assert tail.documents == ()
+    world = world_of(texts)
+    tail = world.follower.tail(world.rows)
+    assert dict(tail.rows) == plain_segment(texts[256:])[0]
+
+
+def test_only_the_tail_is_read_back() -> None:
+    """A process that opens the store asks for the texts of the tail, once."""
+    world = world_of(texts_of(600))
+    world.follower = world.fresh()
+    for _ in range(2):
+        world.view()
+        world.follower.root(world.rows)
+    assert world.loads == 600 - 512
+
+
+def test_a_lost_batch_reads_nothing_back() -> None:
+    """After a batch that was not written, the tail before it is still at hand."""
+    world = World(history(texts_of(20)))
+    world.follow(0, 10)
+    world.follow(10, 20, lost=True)
+    world.follow(10, 20)
+    assert world.loads == 0
+
+
+def test_another_history_of_equal_length_is_noticed() -> None:
+    """A tail in memory is not taken for that of another history with as many ordinals."""
+    world = World(history(["one", "two"]))
+    world.follow(0, 2, lost=True)
+    other = [entry(0, 0, body("three")), entry(5, 1, body("four"))]
+    batch = Batch()
+    IndexFollower(lambda rows, seq: None).follow(other, world.rows, batch)
+    world.rows.write(batch)
+    world.entries = [other[0]] * 5 + [other[1]]
+    assert world.view().impacts("four", 0.9, 0.4).df == 1
+    assert world.view().impacts("two", 0.9, 0.4).df == 0
+
+
+def test_events_that_give_no_ordinal_change_nothing() -> None:
+    """A batch of other events puts no row."""
+    world = World(history(["sea"], between=3))
+    batch = Batch()
+    world.follower.follow(world.entries[1:], world.rows, batch)
+    assert len(batch) == 0
+
+
+def test_ordinals_must_follow_one_another() -> None:
+    """An entry whose ordinal is not the next one is refused, naming it."""
+    world = World(history(["sea"]))
+    with pytest.raises(CorruptionError, match="event 7 does not give the next ordinal, 0"):
+        world.follower.follow([entry(7, 3, body("ship"))], world.rows, Batch())
+
+
+def test_frequencies_and_lengths_are_clamped() -> None:
+    """A term frequency over 255 and a length over 65,535 are kept as these."""
+    world = world_of([body("sea " * 299 + "the " * 70_000, "sea"), body("ship " * 70_000, "ship " * 300)])
+    assert [postings.tfs.tolist() for postings in world.view().postings("sea")] == [[255]]
+    assert [postings.tfs.tolist() for postings in world.view().heads("ship")] == [[255]]
+    assert world.view().lengths.tolist() == [300, 65_535]
+
+
+def test_stop_words_are_found_and_do_not_lengthen() -> None:
+    """The index knows who says a stop word, but a document is as long as its other terms."""
+    view = world_of(["the sea and the ship"]).view()
+    assert view.impacts("the", 0.9, 0.4).df == 1
+    assert view.lengths.tolist() == [2]

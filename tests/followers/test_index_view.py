@@ -1,0 +1,196 @@
+"""What the index knows of documents beside their words: heads and facts."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from backends.base import Reader, Row
+from engine.followers import index_cache
+from engine.followers.index_view import IndexView, Postings
+from engine.text.words import STOP_WORDS
+from tests.followers.support import World, Written, body, history, plain_document, world_of
+from tests.spec_facts import Document
+
+WORDS = ("the", "sea", "ship", "ADR-016", "mast", "猫が", "not", "of")
+TITLES = (None, None, None, "The sea", "Sea (ship)", "Mast and mast", "of the")
+
+
+def texts_of(count: int, seed: int = 1) -> list[Written]:
+    """Short documents with labels, titles, sources and sequences; some are destroyed."""
+    chosen = random.Random(seed)
+    return [
+        None
+        if chosen.random() < 0.05
+        else body(
+            chosen.choice(("", "", "Sea: ", "**sh*ip:** "))
+            + " ".join(chosen.choices(WORDS, k=chosen.randrange(9))),
+            chosen.choice(TITLES),
+            chosen.choice((None, "a.md", "b.md")),
+            chosen.choice((None, 0, number)),
+        )
+        for number in range(count)
+    ]
+
+
+def listed(postings: list[Postings]) -> list[tuple[int, int]]:
+    """(ordinal, tf) of all."""
+    found = []
+    for start, offsets, tfs in postings:
+        found += [(start + offset, tf) for offset, tf in zip(offsets.tolist(), tfs.tolist(), strict=True)]
+    return found
+
+
+@pytest.mark.parametrize("count", [0, 3, 256, 700])
+@pytest.mark.parametrize("term", ["sea", "the", "mast", "adr", "猫が", "absent"])
+def test_heads_are_those_of_titles_and_labels(count: int, term: str) -> None:
+    """Who has a term in the head is told by titles, and by labels of texts without one."""
+    texts = texts_of(count)
+    heads = [plain_document(text).head for text in texts]
+    expected = [(ordinal, head.count(term)) for ordinal, head in enumerate(heads) if term in head]
+    assert listed(world_of(texts).view().heads(term)) == expected
+
+
+@pytest.mark.parametrize("term", ["", "x" * 65, "\x00", "\x01", "\x00\x01", "\x01sea"])
+def test_rows_that_are_no_postings_cannot_be_asked_for(term: str) -> None:
+    """Nothing that a caller gives as a term reads a row of another kind."""
+    view = world_of([body("sea", "sea", "a", 1)] * 300).view()
+    assert view.postings(term) == view.heads(term) == []
+
+
+@pytest.mark.parametrize("count", [0, 5, 256, 1024, 1500])
+def test_facts_are_those_of_the_description(count: int) -> None:
+    """Facts stand in four columns by ordinal, from segments and tail alike, and cannot be changed."""
+    texts = texts_of(count)
+    facts = world_of(texts).view().facts
+    assert list(zip(*(column.tolist() for column in facts), strict=True)) == [
+        plain_document(text).facts for text in texts
+    ]
+    assert {(column.dtype, column.flags.writeable) for column in facts} == {(np.dtype(np.uint64), False)}
+
+
+class Counting(Reader):
+    """Rows, with the key of each row that is asked for in `asked`."""
+
+    def __init__(self, rows: Reader) -> None:
+        self.rows = rows
+        self.asked: list[bytes] = []
+
+    def get(self, key: bytes) -> bytes | None:
+        """As the rows."""
+        self.asked.append(key)
+        return self.rows.get(key)
+
+    def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
+        """As the rows."""
+        return self.rows.scan(start, end, reverse=reverse)
+
+
+def test_facts_are_read_once() -> None:
+    """Between two writes facts are made once; after a write only those of new segments are read."""
+    world = World(history(texts_of(1100)))
+    world.follow(0, 600)
+    rows = Counting(world.rows)
+    first = world.follower.view(rows).facts
+    asked = [key for key in rows.asked if key.endswith(b"\x00\x01")]
+    assert len(asked) == 2
+    assert world.follower.view(rows).facts is first
+    world.follow(600, 800)
+    second = world.follower.view(rows).facts
+    assert second.sources[:600].tolist() == first.sources.tolist()
+    assert [key for key in rows.asked if key.endswith(b"\x00\x01")][2:] == [
+        b"i/seg/\x00\x00\x00\x02\x00/\x00\x01"
+    ]
+    world.follow(800, 1100)
+    third = world.follower.view(rows).facts
+    assert [plain_document(text).facts[3] for text in texts_of(1100)] == third.fingerprints.tolist()
+
+
+def test_views_of_two_moments_keep_their_own_facts() -> None:
+    """A view over a snapshot has the facts of its moment, whatever was asked in between."""
+    texts = texts_of(700)
+    world = World(history(texts))
+    world.follow(0, 300)
+    with world.rows.snapshot() as snapshot:
+        before = world.follower.view(snapshot)
+        world.follow(300, 700)
+        assert len(world.view().facts.titles) == 700
+        assert before.facts.titles.tolist() == [plain_document(text).facts[2] for text in texts[:300]]
+
+
+def plain_values(
+    documents: list[Document], term: str, k1: float, b: float, head: float
+) -> tuple[int, list[float]]:
+    """How many mention a term, and what it is worth in each document, with lists."""
+    lengths = [sum(word not in STOP_WORDS for word in document.text) for document in documents]
+    average = sum(lengths) / len(lengths) if sum(lengths) else 1.0
+    values = []
+    for document, length in zip(documents, lengths, strict=True):
+        weight = document.text.count(term) + (head * document.head.count(term) if head else 0)
+        norm = k1 * ((1 - b) + b * (length / average))
+        values.append(weight / (norm + weight) if term in document.text else 0.0)
+    return sum(term in document.text for document in documents), values
+
+
+def values_of(view: IndexView, term: str, k1: float, b: float, head: float) -> tuple[int, list[float]]:
+    """The same from a view."""
+    impacts = view.impacts(term, k1, b, head)
+    return impacts.df, view.values_at([impacts], np.arange(view.documents))[0].tolist()
+
+
+_DOCUMENTS = {count: [plain_document(text) for text in texts_of(count)] for count in (1, 250, 700)}
+_WORLDS = {count: world_of(texts_of(count)) for count in _DOCUMENTS}
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    count=st.sampled_from([1, 250, 700]),
+    term=st.sampled_from(["sea", "ship", "the", "mast", "adr-016", "absent"]),
+    constants=st.sampled_from([(0.9, 0.4), (0.0, 0.0), (2.0, 1.0)]),
+    head=st.sampled_from([0.0, 0.5, 1.0, 3.7]),
+)
+def test_impacts_equal_the_formula(
+    count: int, term: str, constants: tuple[float, float], head: float
+) -> None:
+    """Impacts are tf / (norm + tf), with heads on top of the tf, and df counts the texts alone."""
+    expected = plain_values(_DOCUMENTS[count], term, *constants, head)
+    assert values_of(_WORLDS[count].view(), term, *constants, head) == expected
+
+
+def test_weights_of_heads_are_told_apart() -> None:
+    """Asking with another weight in between does not change an answer, and each is worked out once."""
+    view = _WORLDS[700].view()
+    once = view.impacts("sea", 0.9, 0.4, 0.5)
+    assert values_of(view, "sea", 0.9, 0.4, 0.0) != values_of(view, "sea", 0.9, 0.4, 0.5)
+    assert view.impacts("sea", 0.9, 0.4, 0.5) is once
+    assert view.impacts("sea", 0.9, 0.4) is view.impacts("sea", 0.9, 0.4, 0.0)
+
+
+@given(st.lists(st.integers(-5, 1000), max_size=40), st.sampled_from(["sea", "the", "mast", "absent"]))
+def test_values_are_found_at_any_ordinals(ordinals: list[int], term: str) -> None:
+    """Ordinals in any order, repeated, or of nobody have the value of their document, or 0."""
+    view = _WORLDS[700].view()
+    impacts = view.impacts(term, 0.9, 0.4, 0.5)
+    every = dict(enumerate(view.values_at([impacts], np.arange(700))[0].tolist()))
+    (found,) = view.values_at([impacts], np.array(ordinals, np.int64))
+    assert found.tolist() == [every.get(ordinal, 0.0) for ordinal in ordinals]
+
+
+def test_the_cache_keeps_within_its_bound_with_heads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Impacts of many weights of heads never take more than the bound, and stay right."""
+    world = world_of(texts_of(700))
+    monkeypatch.setattr(index_cache, "CACHE_BYTES_MAX", 30_000)
+    for number in range(40):
+        weight = number % 7 / 2
+        expected = plain_values(_DOCUMENTS[700], "sea", 0.9, 0.4, weight)
+        assert values_of(world.view(), "sea", 0.9, 0.4, weight) == expected
+        cache = world.follower._cache
+        assert cache._scaled is not None
+        parts = [part for found in cache._scaled.impacts.values() for part in found.parts]
+        held = sum(array.nbytes for part in parts for array in part[1:] if array is not None)
+        assert held <= cache.size <= 30_000

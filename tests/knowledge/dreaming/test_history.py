@@ -1,0 +1,117 @@
+"""Whose an atom's tags are, and what is decided against what is so by then."""
+
+from __future__ import annotations
+
+from engine.base.validation import atom_id
+from engine.engine import Engine
+from engine.knowledge.dreaming.commands import Enrich
+from engine.knowledge.dreaming.history import DREAMER, Tagged, tagged
+from engine.ledger.records import AtomRecord, read_atom
+from tests.knowledge.dreaming.support import added
+from tests.support.engines import backend_of, engine_on
+
+
+def record_of(engine: Engine, atom: str) -> AtomRecord:
+    """The record of an atom."""
+    found = read_atom(backend_of(engine), atom_id(atom))
+    assert found is not None
+    return found
+
+
+def whose(engine: Engine, atom: str) -> Tagged:
+    """Whose its tags are now."""
+    return tagged(backend_of(engine), record_of(engine, atom))
+
+
+def enrich(engine: Engine, atom: str, *tags: str, categories: tuple[str, ...] = (), most: int = 8) -> Enrich:
+    """Decide such a command as the dreamer, on what the atom says now."""
+    record = record_of(engine, atom)
+    command = Enrich(record.id, record.payload_seq, tags, categories, (), most)
+    engine.apply([command], actor=DREAMER)
+    return command
+
+
+def tags(*names: str) -> frozenset[str]:
+    """Some identities of tags."""
+    return frozenset(names)
+
+
+def test_tags_are_whose_they_came_from() -> None:
+    """Those of the text and those of people are others', those of the dreamer its own."""
+    with engine_on() as engine:
+        (atom,) = added(engine, "a text", tags=["One"])
+        enrich(engine, atom, "Two")
+        engine.tag(atom, "Three")
+        assert whose(engine, atom) == Tagged(tags("one", "three"), tags("two"), tags())
+
+
+def test_a_revision_that_repeats_a_tag_leaves_it_whose_it_was() -> None:
+    """A new text with the tags as they were makes no tag of the dreamer somebody else's."""
+    with engine_on() as engine:
+        (atom,) = added(engine, "a text", tags=["one"])
+        enrich(engine, atom, "two")
+        engine.revise(atom, content="another text")
+        assert whose(engine, atom) == Tagged(tags("one"), tags("two"), tags())
+
+
+def test_a_tag_that_was_put_back_counts_as_not_removed() -> None:
+    """What somebody took off and put on again is theirs, by command or by revision."""
+    with engine_on() as engine:
+        one, two = added(engine, "a text", "b text")
+        for atom in (one, two):
+            enrich(engine, atom, "tag")
+            engine.untag(atom, "tag")
+            assert whose(engine, atom) == Tagged(tags(), tags(), tags("tag"))
+        engine.tag(one, "tag")
+        engine.revise(two, tags=["tag"])
+        assert whose(engine, one) == whose(engine, two) == Tagged(tags("tag"), tags(), tags())
+
+
+def test_a_text_that_changed_meanwhile_gets_nothing() -> None:
+    """What was found in a text is not put on what it says since."""
+    with engine_on() as engine:
+        (atom,) = added(engine, "a text")
+        record = record_of(engine, atom)
+        engine.revise(atom, content="another text")
+        command = Enrich(record.id, record.payload_seq, ("tag",), (), (), 8)
+        engine.apply([command], actor=DREAMER)
+        assert (engine.get(atom).tags, command.added) == ((), (0, 0))
+
+
+def test_a_hidden_text_gets_nothing() -> None:
+    """A text that was tombstoned meanwhile stays as it was."""
+    with engine_on() as engine:
+        (atom,) = added(engine, "a text")
+        engine.tombstone(atom)
+        assert enrich(engine, atom, "tag").added == (0, 0)
+
+
+def test_categories_are_left_to_who_gave_or_took_one() -> None:
+    """Where somebody put a category on an atom, or took one off, the dreamer puts none."""
+    with engine_on() as engine:
+        given, taken, free = added(engine, "a text", "b text", "c text")
+        engine.tag(given, "Technical")
+        enrich(engine, taken, categories=("Causal", "Temporal"))
+        engine.untag(taken, "Causal")
+        for atom in (given, taken, free):
+            enrich(engine, atom, categories=("Causal", "Emotional"))
+        assert engine.get(given).tags == ("Technical",)
+        assert engine.get(taken).tags == ("Temporal",)
+        assert engine.get(free).tags == ("Causal", "Emotional")
+
+
+def test_categories_come_all_or_not_at_all() -> None:
+    """Where the other tags leave no room for all of them, there is none."""
+    with engine_on() as engine:
+        (atom,) = added(engine, "a text")
+        enrich(engine, atom, "one", "two", categories=("Causal", "Emotional"), most=3)
+        assert engine.get(atom).tags == ("one", "two")
+
+
+def test_tags_of_earlier_dreams_count() -> None:
+    """However often other tags are wanted, the dreamer's are no more than the room there was."""
+    with engine_on() as engine:
+        (atom,) = added(engine, "a text", tags=["mine"])
+        enrich(engine, atom, "one", "two", most=3)
+        enrich(engine, atom, "three", "four", most=3)
+        assert set(engine.get(atom).tags) == {"mine", "one", "two"}

@@ -1,0 +1,56 @@
+"""Forms of words that no stemmer brings together."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.language.forms import _NOUN_GROUPS, _OTHER_GROUPS, VERB_GROUPS
+from engine.language.question import forms_of
+from engine.text.analyzer import analyze_query
+from engine.text.words import STOP_WORDS
+
+GROUPS = (*VERB_GROUPS, *_NOUN_GROUPS, *_OTHER_GROUPS)
+TERMS = sorted({term for group in GROUPS for term in analyze_query(group)})
+
+
+@pytest.mark.parametrize(
+    ("word", "others"),
+    [
+        ("go", "goe gone went"),
+        ("went", "go goe gone"),
+        ("child", "children"),
+        ("children", "child"),
+        ("bought", "buy"),
+        ("lay", "laid lain lie"),
+        ("kettle", ""),
+        ("", ""),
+        ("the", ""),
+        ("was", ""),
+    ],
+)
+def test_forms_of_a_word(word: str, others: str) -> None:
+    """Each irregular form brings the others, as terms, sorted; other words bring nothing."""
+    assert forms_of(" ".join(analyze_query(word))) == tuple(others.split())
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_every_form_of_the_table_is_needed(group: str) -> None:
+    """No two forms of a word have one term, so the stemmer would not have done; none is a stop word."""
+    terms = analyze_query(group)
+    assert len(terms) == len(group.split()) >= 2
+    assert not set(terms) & STOP_WORDS
+
+
+@given(st.sampled_from(TERMS))
+def test_forms_are_mutual(term: str) -> None:
+    """A form of a form is the word, no form is the word itself."""
+    others = forms_of(term)
+    assert term not in others
+    assert list(others) == sorted(set(others))
+    assert all(term in forms_of(other) for other in others)
+
+
+@given(st.text(max_size=20))
+def test_any_text_may_be_asked(text: str) -> None:
+    """What is no term has no forms."""
+    assert set(forms_of(text)) <= set(TERMS)

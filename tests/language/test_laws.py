@@ -1,0 +1,94 @@
+"""What holds of the analysis of every text."""
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from engine.language.entities import ENTITIES_MAX
+from engine.language.pieces import clean, split
+from engine.language.question import _analyzed, analyze_question
+from engine.text.analyzer import analyze_query
+
+SAMPLES = (
+    "what when did is are tell me about please hi , . ? ! ' \" “ ” ( ) - – & / Caroline Melanie's went paint "
+    "the a of and between from to since before two weeks ago last week May march 5 13 2023 2023-10-13 "
+    "yesterday Friday 10:30 ADR-016 foo_bar C++ @a #b http://x.y/z a/b/c 小明 Анна 🎉 \ud800 \x00 \u0301 "
+    "Dr. TV US i'm DON'T reading painted quickly ’s 's th"
+)
+WORDS = st.sampled_from(SAMPLES.split(" "))
+TEXTS = st.one_of(
+    st.lists(WORDS, max_size=14).map(" ".join),
+    st.lists(WORDS, max_size=8).map("".join),
+    st.text(st.characters(exclude_categories=()), max_size=60),
+)
+NOWS = st.one_of(st.none(), st.integers(-(1 << 70), 1 << 70), st.integers(0, 1 << 52))
+
+
+@given(TEXTS, NOWS)
+@example("a\ud800b", 0)
+@example("before yesterday, from May to 5 March 2023", 1 << 63)
+def test_levels_are_nested(text: str, now: int | None) -> None:
+    """Names are among the nouns, nouns among the terms, and the terms are the analyzer's of the core."""
+    question = analyze_question(text, now=now)
+    assert question.terms == tuple(analyze_query(question.core))
+    assert set(question.names) <= set(question.nouns) <= set(question.terms)
+    assert list(question.nouns) == [term for term in question.terms if term in question.nouns]
+
+
+@given(TEXTS)
+def test_the_core_is_a_part_of_the_text(text: str) -> None:
+    """It stands in the text as it is, and is blank only if the text is."""
+    question = analyze_question(text)
+    assert question.core in text
+    assert bool(question.core.strip()) == bool(text.strip())
+
+
+@given(TEXTS)
+def test_words_stand_in_the_core_in_order(text: str) -> None:
+    """Each word is found after the one before it, and has the analyzer's terms."""
+    question = analyze_question(text)
+    at = 0
+    for word in question.words:
+        at = clean(question.core).index(word.text, at) + len(word.text)
+        assert word.terms == tuple(analyze_query(word.text)) != ()
+
+
+@given(TEXTS)
+def test_entities_are_distinct_and_of_the_question(text: str) -> None:
+    """No two have the same terms, names come first, and every term is one of the question's."""
+    question = analyze_question(text)
+    terms = [frozenset(entity.terms) for entity in question.entities]
+    assert len(terms) == len(set(terms)) <= ENTITIES_MAX
+    assert all(found and found <= set(question.terms) for found in terms)
+    proper = [entity.proper for entity in question.entities]
+    assert proper == sorted(proper, reverse=True)
+
+
+@given(TEXTS, NOWS)
+def test_times_are_intervals_or_marks(text: str, now: int | None) -> None:
+    """Both ends are known, in order, or neither; without a `now` there is no interval more than with it."""
+    dated = analyze_question(text, now=now).times
+    undated = analyze_question(text).times
+    assert [time.text for time in dated] == [time.text for time in undated]
+    for time, plain in zip(dated, undated, strict=True):
+        assert time.text in text
+        assert (time.start is None) == (time.end is None)
+        assert time.start is None or time.end is None or time.start <= time.end
+        assert plain.start is None or plain == time
+
+
+@given(TEXTS)
+def test_an_analysis_depends_on_the_text_alone(text: str) -> None:
+    """Analysed anew, it is what it was when it was remembered."""
+    assert _analyzed(text).question == analyze_question(text)
+
+
+@given(TEXTS)
+def test_pieces_are_cut_from_the_text_in_order(text: str) -> None:
+    """Each piece is where it says it is, none overlaps the next, and what is left out has no term."""
+    safe = clean(text)
+    pieces = split(safe)
+    ends = [0, *(piece.end for piece in pieces)]
+    starts = [*(piece.start for piece in pieces), len(safe)]
+    assert all(safe[piece.start : piece.end] == piece.text for piece in pieces)
+    assert all(end <= start for end, start in zip(ends, starts, strict=True))
+    assert all(analyze_query(safe[end:start]) == [] for end, start in zip(ends, starts, strict=True))

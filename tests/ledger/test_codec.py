@@ -1,0 +1,288 @@
+"""Decoding accepts what the plain reading of the field tables accepts, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.base import limits
+from engine.base.errors import CorruptionError
+from engine.ledger.codec import decode_body, decode_header, fields
+from engine.ledger.records import _ATOM_FIELDS, _EDGE_FIELDS, decode_atom
+from proofs import forms
+from proofs.codec import BODIES, DETAILS, HEADER_FIELDS, pack
+from proofs.events import AtomDetail, EventKind, Header
+from proofs.forms import Check, edge_code, many, optional, raw_up_to, sized, text, uint
+
+Plain = Callable[[Any], bool]
+
+
+class Both(NamedTuple):
+    """A check, what it says in plain words, and the bounds near which to try it."""
+
+    check: Check
+    plain: Plain
+    bounds: tuple[int, ...]
+
+
+def plain_code(value: Any) -> bool:
+    """A type code, written out."""
+    if type(value) is not bytes:
+        return False
+    return (len(value) == 1 and 0 < value[0] < 0x80) or (len(value) == 2 and value[0] >= 0x80)
+
+
+def _uint(most: int) -> Both:
+    return Both(uint(most), lambda value: type(value) is int and 0 <= value <= most, (most,))
+
+
+def _sized(size: int) -> Both:
+    return Both(sized(size), lambda value: type(value) is bytes and len(value) == size, (size,))
+
+
+def _raw(most: int) -> Both:
+    return Both(raw_up_to(most), lambda value: type(value) is bytes and len(value) <= most, (most,))
+
+
+def _text(most: int) -> Both:
+    return Both(text(most), lambda value: type(value) is str and len(value.encode()) <= most, (most,))
+
+
+def _optional(one: Both) -> Both:
+    return Both(optional(one.check), lambda value: value is None or one.plain(value), one.bounds)
+
+
+def _many(one: Both, most: int) -> Both:
+    def plain(value: Any) -> bool:
+        return type(value) is list and len(value) <= most and all(map(one.plain, value))
+
+    return Both(many(one.check, most), plain, (*one.bounds, most))
+
+
+_SIZES = st.integers(0, 40)
+_SINGLE = st.one_of(
+    st.builds(_uint, st.sampled_from([0, 1, 100, 255, limits.ORDINAL_MAX, limits.INTEGER_MAX])),
+    st.builds(_sized, _SIZES),
+    st.builds(_raw, _SIZES),
+    st.builds(_text, _SIZES),
+    st.just(Both(edge_code, plain_code, (1, 2))),
+)
+_ANY_CHECK = st.one_of(
+    _SINGLE,
+    st.builds(_optional, _SINGLE),
+    st.builds(_many, _SINGLE, st.integers(0, 4)).flatmap(lambda one: st.sampled_from([one, _optional(one)])),
+)
+
+
+class _Number(int):
+    """An integer of another type."""
+
+
+class _Word(str):
+    """Text of another type."""
+
+    __slots__ = ()
+
+
+def near(bounds: tuple[int, ...]) -> st.SearchStrategy[Any]:
+    """Values at and around bounds, of every type that CBOR decodes to and some that it does not."""
+    around = st.sampled_from([n + by for n in bounds for by in (-1, 0, 1)])
+    short = around.map(lambda n: max(0, min(n, 5000)))
+    single = st.one_of(
+        around,
+        st.none(),
+        st.booleans(),
+        st.sampled_from([-1, 0, 1, 2**64, 0.0, 1.5, _Number(1), _Word("a"), {}, (), b"\x80\x00", b"\x7f"]),
+        st.binary(max_size=3),
+        short.map(bytes),
+        st.builds(lambda n, letter: letter * (n // len(letter.encode())), short, st.sampled_from("aé語😀")),
+        st.builds(lambda n: "é" * (n // 2) + "a" * (n % 2), short),
+    )
+    return st.one_of(single, st.lists(single, max_size=5), st.lists(st.just("a"), max_size=5))
+
+
+@settings(max_examples=400)
+@given(st.data(), st.lists(_ANY_CHECK, max_size=6))
+def test_fields_accepts_exactly_what_its_checks_say(data: st.DataObject, both: list[Both]) -> None:
+    """Comparing all fields at once gives what comparing one by one gives; the first wrong one is named."""
+    value = [data.draw(near(one.bounds)) for one in both]
+    wrong = [at for at, (one, item) in enumerate(zip(both, value, strict=True)) if not one.plain(item)]
+    checks = tuple(one.check for one in both)
+    assert [check(item) for check, item in zip(checks, value, strict=True)] == [
+        one.plain(item) for one, item in zip(both, value, strict=True)
+    ]
+    if wrong:
+        with pytest.raises(CorruptionError, match=f"^here: field {wrong[0]} is out of form$"):
+            fields(value, checks, "here")
+    else:
+        assert fields(value, checks, "here") is value
+
+
+@given(st.lists(st.integers(0, 3), max_size=4), st.integers(0, 4))
+def test_fields_wants_one_item_for_each_check(value: list[int], count: int) -> None:
+    """An array of another length is refused, and so is everything that is no array."""
+    checks = (uint(),) * count
+    if len(value) == count:
+        assert fields(value, checks, "here") is value
+    else:
+        with pytest.raises(CorruptionError, match=f"^here: not an array of {count} fields$"):
+            fields(value, checks, "here")
+    others: tuple[Any, ...] = (tuple(value), bytes(value), None, {})
+    for other in others:
+        with pytest.raises(CorruptionError, match="not an array"):
+            fields(other, checks, "here")
+
+
+_ID, _HASH, _SEQ = _sized(16), _sized(32), _uint(limits.SEQ_MAX)
+_LABEL, _ORDINAL = _text(limits.LABEL_CHARS_MAX), _uint(limits.ORDINAL_MAX)
+_NUMBER, _REASON = _uint(limits.INTEGER_MAX), _text(limits.REASON_BYTES_MAX)
+_CODE = Both(edge_code, plain_code, (1, 2))
+_TAGS = _many(_text(limits.TAG_BYTES_MAX), limits.TAGS_PER_ATOM_MAX)
+_BUCKETS = _many(_LABEL, limits.BUCKETS_PER_ATOM_MAX)
+_TITLE, _SOURCE = _optional(_text(limits.TITLE_BYTES_MAX)), _optional(_text(limits.SOURCE_BYTES_MAX))
+_KEY, _TRUST = _optional(_text(limits.KEY_BYTES_MAX)), _optional(_uint(limits.TRUST_MAX))
+_HIDDEN = (_optional(_NUMBER), _REASON, _LABEL)
+_HEADER = (_uint(255), _SEQ, _NUMBER, _uint(255), _LABEL, _HASH, _optional(_SEQ))
+_ON_ATOM = (_ID, _ORDINAL, _optional(_ORDINAL))
+_ON_EDGE = (_ID, _CODE, _ID)
+_ATOM = (
+    *(_text(limits.CONTENT_BYTES_MAX), _TITLE, _LABEL, _TAGS, _BUCKETS, _SOURCE, _optional(_NUMBER)),
+    *(_LABEL, _TRUST, _optional(_NUMBER), _NUMBER, _KEY),
+)
+PLAIN_DETAILS: dict[EventKind, tuple[Both, ...]] = {
+    EventKind.GENESIS: (_ID, _LABEL, _HASH),
+    **{kind: _ON_ATOM for kind in EventKind if 1 <= kind <= 6},
+    EventKind.EDGE_TYPE_REGISTERED: (_CODE,),
+    EventKind.EDGE_ADDED: _ON_EDGE,
+    EventKind.EDGE_REMOVED: _ON_EDGE,
+    EventKind.CHECKPOINT: (_HASH,),
+    EventKind.ERASED: _ON_ATOM,
+    EventKind.EDGE_ERASED: _ON_EDGE,
+}
+PLAIN_BODIES: dict[EventKind, tuple[Both, ...]] = {
+    EventKind.GENESIS: (_HASH,),
+    EventKind.ATOM_ADDED: _ATOM,
+    EventKind.ATOM_REVISED: _ATOM,
+    EventKind.ATOM_TOMBSTONED: (_REASON,),
+    EventKind.ATOM_REVIVED: (_REASON,),
+    EventKind.TAGS_ADDED: (_TAGS,),
+    EventKind.TAGS_REMOVED: (_TAGS,),
+    EventKind.EDGE_TYPE_REGISTERED: (_LABEL,),
+    EventKind.EDGE_ADDED: (_sized(4), _raw(limits.EDGE_DATA_BYTES_MAX)),
+    EventKind.EDGE_REMOVED: (_REASON,),
+    EventKind.CHECKPOINT: (_many(_HASH, 4),),
+    EventKind.ERASED: (_REASON, _many(_HASH, limits.ERASED_CONTENTS_MAX)),
+    EventKind.EDGE_ERASED: (_REASON,),
+}
+PLAIN_RECORD = (
+    *(_ID, _ORDINAL, _uint(2), _NUMBER, _SEQ, _SEQ, _SEQ, _TITLE, _LABEL, _TAGS, _BUCKETS, _SOURCE),
+    *(_optional(_NUMBER), _KEY, _LABEL, _TRUST, _NUMBER, _NUMBER, *_HIDDEN),
+)
+PLAIN_EDGE = (
+    *(_ID, _CODE, _ID, _uint(2), _SEQ, _SEQ, _SEQ, _sized(4), _raw(limits.EDGE_DATA_BYTES_MAX)),
+    *(_NUMBER, _LABEL, *_HIDDEN),
+)
+TABLES: dict[str, tuple[tuple[Check, ...], tuple[Both, ...]]] = {
+    "atom record": (_ATOM_FIELDS, PLAIN_RECORD),
+    "edge record": (_EDGE_FIELDS, PLAIN_EDGE),
+    **{
+        f"header of {kind.name}": (HEADER_FIELDS + DETAILS[kind][1], _HEADER + PLAIN_DETAILS[kind])
+        for kind in EventKind
+    },
+    **{f"body of {kind.name}": (BODIES[kind][1], PLAIN_BODIES[kind]) for kind in EventKind},
+}
+
+
+def good(one: Both) -> st.SearchStrategy[Any]:
+    """Values that satisfy a check, without trying long."""
+    tried: list[Any] = [None, 0, 1, "", "a", [], ["a"], b"", *(bytes(n) for n in one.bounds if n < 5000)]
+    tried += [b"\x01", *(n for n in one.bounds), *("a" * n for n in one.bounds if n < 5000)]
+    tried += [[bytes(n)] for n in one.bounds if n < 5000]
+    return st.sampled_from([value for value in tried if one.plain(value)])
+
+
+@pytest.mark.parametrize("name", TABLES)
+@settings(max_examples=30, deadline=None)
+@given(st.data())
+def test_each_table_accepts_what_it_always_did(name: str, data: st.DataObject) -> None:
+    """A row with at most two fields out of the ordinary is accepted if the plain table accepts it."""
+    checks, plain = TABLES[name]
+    value = [data.draw(good(one)) for one in plain]
+    for _ in range(data.draw(st.integers(0, 2))):
+        at = data.draw(st.integers(0, len(plain) - 1))
+        value[at] = data.draw(near(plain[at].bounds))
+    fits = all(one.plain(item) for one, item in zip(plain, value, strict=True))
+    try:
+        accepted = fields(value, checks, name) is value
+    except CorruptionError:
+        accepted = False
+    assert accepted == fits
+
+
+def _header(kind: int = 4, **other: Any) -> list[Any]:
+    values = {"format": 1, "seq": 7, "time": 0, "kind": kind, "actor": "a", "commitment": bytes(32)}
+    return [*(values | other).values(), None, bytes(16), 5, None]
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        (_header(format=2), "format 2, this version reads format 1"),
+        (_header(format=True), "field 0 is out of form"),
+        (_header(seq=8), "says it is 8"),
+        (_header(seq=7.0), "field 1 is out of form"),
+        (_header(kind=12), r"event kind 12 \(analyzer_changed\) is not one"),
+        (_header(kind=200), r"event kind 200 \(unknown\) is not one"),
+        (_header(kind=True), "field 3 is out of form"),
+        (_header(kind=None), "field 3 is out of form"),  # type: ignore[arg-type]
+        (_header(kind=10), "not an array of 8 fields"),
+        (_header(format=2, actor=5), "field 4 is out of form"),
+        (_header()[:7], "not an array of a header's length"),
+        (7, "not an array of a header's length"),
+        ({}, "not an array of a header's length"),
+    ],
+)
+def test_a_wrong_header_is_refused_by_name(header: Any, message: str) -> None:
+    """A header that is not one of this format, place and kind is refused, and the reason said."""
+    with pytest.raises(CorruptionError, match=f"^journal header 7: {message}"):
+        decode_header(pack(header), 7)
+
+
+def test_a_header_is_decoded_field_by_field() -> None:
+    """Every field of a header comes out where it belongs."""
+    header = decode_header(pack(_header(time=3)), 7)
+    detail = AtomDetail(bytes(16), 5, None)
+    assert header == Header(7, 3, EventKind.ATOM_REVIVED, "a", bytes(32), None, detail)
+    assert (type(header), type(header.kind), type(header.detail)) == (Header, EventKind, AtomDetail)
+
+
+def test_arrays_come_out_as_tuples() -> None:
+    """Tags and buckets of bodies and records are tuples, at every length."""
+    body = decode_body(EventKind.TAGS_ADDED, pack([["a", "b"]]), "here")
+    record = [bytes(16), *[0] * 6, None, "", [], ["x"], None, None, None, "", None, 0, 0, None, "", ""]
+    decoded = decode_atom(pack(record), bytes(16))
+    assert body == (("a", "b"),)
+    assert (decoded.tags, decoded.buckets) == ((), ("x",))
+
+
+@pytest.mark.parametrize("most", [0, 1, 4])
+@pytest.mark.parametrize("item", ["a", bytes(16)])
+def test_an_array_with_too_many_items_is_refused(most: int, item: Any) -> None:
+    """The bound on items holds where each of them is right."""
+    checks = (many(text(8) if item == "a" else sized(16), most),)
+    assert fields([[item] * most], checks, "here") == [[item] * most]
+    with pytest.raises(CorruptionError, match="field 0 is out of form"):
+        fields([[item] * (most + 1)], checks, "here")
+
+
+def test_forms_are_not_mixed_up() -> None:
+    """Checks that are equal in all but their bounds are told apart, however often they are used."""
+    for most in range(300):
+        assert fields([most], (uint(most),), "here") == [most]
+        with pytest.raises(CorruptionError):
+            fields([most + 1], (uint(most),), "here")
+    assert forms._form.cache_info().currsize <= 128

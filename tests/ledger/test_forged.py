@@ -1,0 +1,212 @@
+"""Journals made by hand: right hashes, right commitments, but events that no command would have decided."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from engine.base.validation import atom_id
+from engine.ledger.journal import read_header, read_log
+from engine.ledger.layout import journal_key
+from engine.text.analyzer import ANALYZER_NAME, fingerprint
+from engine.trust.audit.verify import verify
+from proofs.codec import encode_header
+from proofs.events import (
+    AtomBody,
+    AtomDetail,
+    Body,
+    CheckpointBody,
+    CheckpointDetail,
+    Detail,
+    EdgeBody,
+    EdgeDetail,
+    EventKind,
+    GenesisBody,
+    GenesisDetail,
+    ReasonBody,
+    TagsBody,
+    TypeBody,
+    TypeDetail,
+)
+from tests.support.engines import BEGIN, backend_of, copied_rows, engine_on, forge, head_of, put_rows, rows_of
+from tests.support.workloads import id_of
+
+LIVE, HIDDEN, OTHER, NEW = (atom_id(id_of(number)) for number in range(4))
+WHY = ReasonBody("")
+ONE = EdgeBody(b"\x3f\x80\x00\x00", b"")
+
+
+def atom_body(**fields: Any) -> AtomBody:
+    """A body that a command could have made, but for `fields`."""
+    plain = AtomBody("text", None, "note", (), ("inbox",), None, None, "internal", None, None, 0)
+    return plain._replace(**fields)
+
+
+ENGINE = engine_on()
+for _number in range(3):
+    ENGINE.add(f"text {_number}", id=id_of(_number), tags=["red"])
+ENGINE.tombstone(id_of(1))
+ENGINE.register_type("near")
+ENGINE.link(id_of(0), "near", id_of(2))
+ENGINE.catch_up()
+STORE = backend_of(ENGINE)
+SIZE = read_log(STORE).size
+LAST = {LIVE: 1, HIDDEN: 4, OTHER: 3, b"edge": 6}
+
+
+@dataclass(frozen=True)
+class Forgery:
+    """One event to append, and the seq of the event before it on its subject that it claims."""
+
+    kind: EventKind
+    detail: Detail
+    body: Body
+    prev: int | None = None
+
+
+K = EventKind
+NEXT = AtomDetail(NEW, 3, None)
+FORGERIES = {
+    "tombstone of an unknown atom": Forgery(K.ATOM_TOMBSTONED, AtomDetail(NEW, 0, None), WHY),
+    "revival of an unknown atom": Forgery(K.ATOM_REVIVED, AtomDetail(NEW, 0, None), WHY),
+    "revision of an unknown atom": Forgery(K.ATOM_REVISED, AtomDetail(NEW, 3, None), atom_body()),
+    "tags on an unknown atom": Forgery(K.TAGS_ADDED, AtomDetail(NEW, 0, None), TagsBody(("red",))),
+    "removal of an unknown edge": Forgery(K.EDGE_REMOVED, EdgeDetail(OTHER, b"\x06", LIVE), WHY),
+    "second add": Forgery(K.ATOM_ADDED, AtomDetail(LIVE, 3, None), atom_body(), LAST[LIVE]),
+    "second add without prev": Forgery(K.ATOM_ADDED, AtomDetail(LIVE, 3, None), atom_body()),
+    "skipped ordinal": Forgery(K.ATOM_ADDED, AtomDetail(NEW, 4, None), atom_body()),
+    "repeated ordinal": Forgery(K.ATOM_ADDED, AtomDetail(NEW, 2, None), atom_body()),
+    "add that replaces": Forgery(K.ATOM_ADDED, AtomDetail(NEW, 3, 0), atom_body()),
+    "revision that replaces another": Forgery(
+        K.ATOM_REVISED, AtomDetail(LIVE, 3, 2), atom_body(), LAST[LIVE]
+    ),
+    "revision that replaces nothing": Forgery(
+        K.ATOM_REVISED, AtomDetail(LIVE, 3, None), atom_body(), LAST[LIVE]
+    ),
+    "wrong ordinal of a tag": Forgery(K.TAGS_ADDED, AtomDetail(LIVE, 2, None), TagsBody(("b",)), LAST[LIVE]),
+    "wrong prev": Forgery(K.ATOM_TOMBSTONED, AtomDetail(LIVE, 0, None), WHY, 2),
+    "no prev": Forgery(K.ATOM_TOMBSTONED, AtomDetail(LIVE, 0, None), WHY),
+    "prev of a new atom": Forgery(K.ATOM_ADDED, NEXT, atom_body(), 1),
+    "second tombstone": Forgery(K.ATOM_TOMBSTONED, AtomDetail(HIDDEN, 1, None), WHY, LAST[HIDDEN]),
+    "revival of a live atom": Forgery(K.ATOM_REVIVED, AtomDetail(LIVE, 0, None), WHY, LAST[LIVE]),
+    "tags on a hidden atom": Forgery(
+        K.TAGS_ADDED, AtomDetail(HIDDEN, 1, None), TagsBody(("b",)), LAST[HIDDEN]
+    ),
+    "revision of a hidden atom": Forgery(K.ATOM_REVISED, AtomDetail(HIDDEN, 3, 1), atom_body(), LAST[HIDDEN]),
+    "second add of an edge": Forgery(K.EDGE_ADDED, EdgeDetail(LIVE, b"\x80\x00", OTHER), ONE, LAST[b"edge"]),
+    "edge to itself": Forgery(K.EDGE_ADDED, EdgeDetail(LIVE, b"\x06", LIVE), ONE),
+    "edge to an unknown atom": Forgery(K.EDGE_ADDED, EdgeDetail(LIVE, b"\x06", NEW), ONE),
+    "edge of an unknown type": Forgery(K.EDGE_ADDED, EdgeDetail(LIVE, b"\x80\x07", OTHER), ONE),
+    "edge of a built-in type there is not": Forgery(K.EDGE_ADDED, EdgeDetail(LIVE, b"\x7f", OTHER), ONE),
+    "edge that weighs NaN": Forgery(
+        K.EDGE_ADDED, EdgeDetail(LIVE, b"\x06", OTHER), EdgeBody(b"\x7f\xc0\0\0", b"")
+    ),
+    "skipped type code": Forgery(K.EDGE_TYPE_REGISTERED, TypeDetail(b"\x80\x02"), TypeBody("far")),
+    "repeated type code": Forgery(K.EDGE_TYPE_REGISTERED, TypeDetail(b"\x80\x00"), TypeBody("far")),
+    "repeated type name": Forgery(K.EDGE_TYPE_REGISTERED, TypeDetail(b"\x80\x01"), TypeBody("near")),
+    "built-in type name": Forgery(K.EDGE_TYPE_REGISTERED, TypeDetail(b"\x80\x01"), TypeBody("part_of")),
+    "second genesis": Forgery(
+        K.GENESIS, GenesisDetail(bytes(16), ANALYZER_NAME, fingerprint()), GenesisBody(bytes(32))
+    ),
+    "zero atom id": Forgery(K.ATOM_ADDED, AtomDetail(bytes(16), 3, None), atom_body()),
+    "blank content": Forgery(K.ATOM_ADDED, NEXT, atom_body(content=" ")),
+    "content with NUL": Forgery(K.ATOM_ADDED, NEXT, atom_body(content="a\x00")),
+    "unknown provenance": Forgery(K.ATOM_ADDED, NEXT, atom_body(provenance="heaven")),
+    "kind that is no label": Forgery(K.ATOM_ADDED, NEXT, atom_body(kind="Not A Label")),
+    "unsorted tags": Forgery(K.ATOM_ADDED, NEXT, atom_body(tags=("b", "a"))),
+    "one tag twice": Forgery(K.TAGS_ADDED, AtomDetail(LIVE, 0, None), TagsBody(("b", "B")), LAST[LIVE]),
+    "tag that is there": Forgery(K.TAGS_ADDED, AtomDetail(LIVE, 0, None), TagsBody(("red",)), LAST[LIVE]),
+    "tag that is not there": Forgery(K.TAGS_REMOVED, AtomDetail(LIVE, 0, None), TagsBody(("b",)), LAST[LIVE]),
+    "no tags": Forgery(K.TAGS_ADDED, AtomDetail(LIVE, 0, None), TagsBody(()), LAST[LIVE]),
+}
+ONLY_BODIES = {
+    "edge that weighs NaN",
+    "blank content",
+    "content with NUL",
+    "unknown provenance",
+    "kind that is no label",
+    "unsorted tags",
+    "one tag twice",
+    "tag that is there",
+    "tag that is not there",
+    "no tags",
+}
+"""Wrong in the payload alone, which `verify` opens but does not judge: a payload may be destroyed."""
+
+
+@pytest.mark.parametrize("name", [name for name in FORGERIES if name not in ONLY_BODIES])
+def test_an_event_no_command_decides_is_refused(name: str) -> None:
+    """`verify` is not ok and names the journal and the seq of the event."""
+    store, forgery = copied_rows(STORE), FORGERIES[name]
+    forge(store, forgery.kind, forgery.detail, forgery.body, prev=forgery.prev)
+    report = verify(store)
+    assert not report.ok
+    assert ("journal", SIZE) in {(difference.family, difference.seq) for difference in report.differences}
+
+
+@pytest.mark.parametrize("name", sorted(FORGERIES))
+def test_no_forged_event_crashes_the_engine(name: str) -> None:
+    """Whatever stands in a journal, `verify` reports and does not fail."""
+    store, forgery = copied_rows(STORE), FORGERIES[name]
+    forge(store, forgery.kind, forgery.detail, forgery.body, prev=forgery.prev)
+    assert verify(store).size in (0, SIZE, SIZE + 1)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [name for name in FORGERIES if ("unknown atom" in name or "second add" in name) and "edge" not in name],
+)
+def test_an_event_on_an_unknown_subject_changes_no_record(name: str) -> None:
+    """Folding goes on past events on what was never recorded, and past a second add, and changes nothing."""
+    store, forgery = copied_rows(STORE), FORGERIES[name]
+    before = rows_of(store, "atoms", "ordinals", "edges-from", "edges-to")
+    forge(store, forgery.kind, forgery.detail, forgery.body, prev=forgery.prev)
+    engine_on(store)
+    assert rows_of(store, "atoms", "ordinals", "edges-from", "edges-to") == before
+
+
+def test_an_event_a_command_could_have_decided_is_accepted() -> None:
+    """The forger's own tools are sound: a right event is ok."""
+    store = copied_rows(STORE)
+    forge(store, K.ATOM_ADDED, NEXT, atom_body())
+    forge(store, K.EDGE_ADDED, EdgeDetail(LIVE, b"\x06", NEW), ONE)
+    report = verify(store)
+    assert report.ok, report.differences
+
+
+def test_an_event_earlier_than_the_one_before_is_refused() -> None:
+    """Time never goes back in a journal."""
+    store = copied_rows(STORE)
+    forge(store, K.ATOM_ADDED, NEXT, atom_body(), time=BEGIN)
+    header = read_header(store, SIZE)[0]
+    assert verify(store).ok
+    put_rows(store, {journal_key(SIZE): encode_header(header._replace(time=BEGIN - 1))})
+    report = verify(store)
+    assert {difference.seq for difference in report.differences} >= {SIZE}
+
+
+@pytest.mark.parametrize("wrong", ["root", "namespace", "none"])
+def test_a_wrong_checkpoint_is_refused(wrong: str) -> None:
+    """A checkpoint must have the roots of the events before it, all of them."""
+    with head_of(ENGINE) as rows:
+        roots = ENGINE.store.roots(rows)
+    store = copied_rows(STORE)
+    detail = CheckpointDetail(bytes(32) if wrong == "root" else roots.overall)
+    namespaces = (bytes(32), *roots.namespaces[1:]) if wrong == "namespace" else roots.namespaces
+    forge(store, K.CHECKPOINT, detail, CheckpointBody(namespaces))
+    report = verify(store)
+    assert report.ok is (wrong == "none")
+    assert report.checkpoints == (wrong == "none")
+    assert {difference.seq for difference in report.differences} == (set() if wrong == "none" else {SIZE})
+
+
+def test_a_checkpoint_on_a_checkpoint_is_refused() -> None:
+    """No command takes a checkpoint right after one."""
+    engine = engine_on(copied_rows(STORE))
+    engine.checkpoint()
+    with head_of(engine) as rows:
+        roots = engine.store.roots(rows)
+    forge(backend_of(engine), K.CHECKPOINT, CheckpointDetail(roots.overall), CheckpointBody(roots.namespaces))
+    assert not verify(backend_of(engine)).ok

@@ -1,0 +1,40 @@
+"""Damage to headers is the journal's, damage to the log state is `meta`'s: what to do differs."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.ledger.layout import LOG, journal_key
+from engine.trust.audit.verify import verify
+from tests.support.engines import backend_of, copied_rows, engine_on, put_rows
+from tests.support.workloads import commands
+
+ENGINE = engine_on()
+ENGINE.apply(commands(6))
+ENGINE.catch_up()
+STORE = backend_of(ENGINE)
+
+
+@pytest.mark.parametrize("seq", [0, 3, ENGINE.size - 1])
+def test_any_changed_byte_of_a_header_is_named_as_the_journal_s(seq: int) -> None:
+    """Whatever the byte means, the first difference is in the journal: rows made from it are not to blame."""
+    raw = STORE.get(journal_key(seq))
+    assert raw is not None
+    for at in range(len(raw)):
+        store = copied_rows(STORE)
+        put_rows(store, {journal_key(seq): raw[:at] + bytes([raw[at] ^ 2]) + raw[at + 1 :]})
+        report = verify(store)
+        assert not report.ok
+        assert report.differences[0].family == "journal", (at, report.differences[0])
+
+
+def test_any_changed_byte_of_the_log_state_is_named_as_meta_s() -> None:
+    """The headers are right, and so is everything made from them."""
+    raw = STORE.get(LOG)
+    assert raw is not None
+    for at in range(len(raw)):
+        store = copied_rows(STORE)
+        put_rows(store, {LOG: raw[:at] + bytes([raw[at] ^ 2]) + raw[at + 1 :]})
+        report = verify(store)
+        assert not report.ok
+        assert report.differences[0].family == "meta", (at, report.differences[0])

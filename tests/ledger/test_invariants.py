@@ -1,0 +1,291 @@
+"""The invariants I1 to I15, as far as there are no proofs yet; each test names its own."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from backends import open_backend
+from backends.memory import MemoryBackend
+from engine.base.errors import ConflictError, EngineError, InvalidInputError, NotFoundError
+from engine.base.validation import atom_id
+from engine.commands import Add, Command, Link, Tag
+from engine.engine import Engine
+from engine.followers.tags import LIVE, members
+from engine.followers.trees import read_value
+from engine.ledger.journal import read_log
+from engine.ledger.records import read_atom
+from engine.query.filters import Filters
+from engine.query.graph.find import Follow
+from proofs.events import EventKind
+from proofs.hashing import EMPTY
+from proofs.leaves import State
+from tests.support.engines import (
+    BEGIN,
+    after,
+    backend_of,
+    engine_on,
+    head_of,
+    refuses,
+    rows_of,
+    ticking,
+    unchanged_by,
+)
+from tests.support.workloads import commands, id_of
+
+few = settings(max_examples=15, deadline=None)
+SEEDS = st.integers(0, 10_000)
+
+
+# I1: submitting twice is submitting once
+
+
+@few
+@given(SEEDS)
+def test_i1_a_command_twice_is_the_command_once(seed: int) -> None:
+    """Repeating a command appends nothing and moves no root; the receipt tells the same state."""
+    engine = engine_on()
+    for command in commands(25, seed):
+        first = engine.apply([command])[0]
+        root = engine.root()
+        again = engine.apply([command])[0]
+        assert (again.subject, again.state, again.events) == (first.subject, first.state, ())
+        assert engine.root() == root
+
+
+@pytest.mark.parametrize("field", ["title", "source", "sequence", "trust", "created"])
+def test_i1_taking_a_field_away_twice_is_taking_it_away_once(field: str) -> None:
+    """A revision that sets an optional field to None is no event the second time."""
+    engine = engine_on()
+    engine.add("text", id=id_of(1), title="t", source="s", sequence=1, trust=1, created=1)
+    gone: dict[str, Any] = {field: None}
+    engine.revise(id_of(1), **gone)
+    assert unchanged_by(engine, lambda: engine.revise(id_of(1), **gone))
+
+
+# I2: order of independent events
+
+
+def contents_of(engine: Engine) -> dict[Any, Any]:
+    """What is known of each atom and edge, without what numbers the events: ordinals, seqs and times."""
+    found: dict[Any, Any] = {}
+    with head_of(engine) as rows:
+        for key in rows_of(rows, "atoms"):
+            record, value = read_atom(rows, key[2:]), read_value(rows, "atoms", key[2:])
+            assert record is not None
+            assert value is not None
+            atom = engine.get(record.id.hex())
+            kept = (atom.content, atom.title, atom.kind, atom.tags, atom.buckets, atom.source, atom.version)
+            found[atom.id] = (*kept, State(value.state), atom.state)
+        for key in rows_of(rows, "edges-from"):
+            src, code, dst = key[7:23], key[24:-17], key[-16:]
+            value = read_value(rows, "edges", src + code + dst)
+            assert value is not None
+            found[src, code, dst] = (State(value.state), value.version)
+    return found
+
+
+def independent(seed: int) -> list[Command]:
+    """Commands no two of which share a subject, on atoms that are there; edges count as their own subject."""
+    chosen = random.Random(seed)
+    pairs = [(one, other) for one in range(6) for other in range(6) if one != other]
+    links: list[Command] = [Link(id_of(a), "part_of", id_of(b)) for a, b in chosen.sample(pairs, 6)]
+    tags: list[Command] = [Tag(id_of(n), ["red"]) for n in range(6)]
+    adds: list[Command] = [Add(f"more {n}", id=id_of(10 + n), tags=["blue"]) for n in range(4)]
+    return [*links, *tags, *adds]
+
+
+@few
+@given(SEEDS, st.randoms(use_true_random=False))
+def test_i2_order_of_independent_events_changes_numbers_only(seed: int, shuffled: random.Random) -> None:
+    """In any order, atoms and edges have the same contents, states and versions.
+
+    So the `atoms` and `edges` roots agree only if the order does: their values hold seqs and commitments.
+    """
+    first: list[Command] = [Add(f"atom {n}", id=id_of(n)) for n in range(6)]
+    made = independent(seed)
+    other = made.copy()
+    shuffled.shuffle(other)
+    engine, another = after([*first, *made]), after([*first, *other])
+    assert contents_of(engine) == contents_of(another)
+    assert (engine.root() == another.root()) is (made == other)
+
+
+# I3 to I6: tombstones
+
+
+def hidden() -> Engine:
+    """Two linked, tagged atoms, the second tombstoned."""
+    engine = engine_on()
+    engine.apply([Add("seen sea", id=id_of(1), tags=["red"]), Add("hidden sea", id=id_of(2), tags=["red"])])
+    engine.apply([Link(id_of(1), "part_of", id_of(2))])
+    engine.tombstone(id_of(2), "stale")
+    return engine
+
+
+def test_i3_a_tombstoned_atom_is_in_no_answer() -> None:
+    """Find, walk, recall, tag and live sets leave it out; `get` and history tell its state."""
+    engine = hidden()
+    assert [one.id for one in engine.find(limit=9)] == [id_of(1)]
+    assert [one.id for one in engine.find(limit=9, filters=Filters(tags=("red",)))] == [id_of(1)]
+    assert engine.find(limit=9, from_=id_of(1), follow=Follow(max_hops=3)) == []
+    assert [hit.id for hit in engine.recall("sea").hits] == [id_of(1)]
+    assert engine.get(id_of(2)).state is State.TOMBSTONED
+    assert [item.kind for item in engine.history(id_of(2))][-1] is EventKind.ATOM_TOMBSTONED
+    with head_of(engine) as rows:
+        assert list(members(rows, LIVE)) == [0]
+
+
+def test_i3_a_second_tombstone_is_no_event_and_the_journal_never_shrinks() -> None:
+    """Hiding twice changes nothing, the first reason stays, and both content and events are kept."""
+    engine = hidden()
+    assert unchanged_by(engine, lambda: engine.tombstone(id_of(2), "another reason"))
+    atom = engine.get(id_of(2))
+    assert atom.tombstone is not None
+    assert (atom.tombstone.reason, atom.content) == ("stale", "hidden sea")
+
+
+def test_i4_the_same_content_after_a_tombstone_is_no_event() -> None:
+    """Adding what is tombstoned changes nothing; the receipt says it is hidden."""
+    engine = hidden()
+    default = engine.add("by default id").subject
+    engine.tombstone(default)
+    for command in (Add("hidden sea", id=id_of(2)), Add("by default id")):
+        assert engine.apply([command])[0].state is State.TOMBSTONED
+        assert unchanged_by(engine, lambda command=command: engine.apply([command]))  # type: ignore[misc]
+
+
+def test_i4_a_revived_atom_is_as_it_was() -> None:
+    """Reviving brings back content, tags and edges; only `updated` and `last_seq` moved."""
+    engine = hidden()
+    before = engine.get(id_of(2), as_of=2)
+    engine.revive(id_of(2))
+    now = engine.get(id_of(2))
+    assert (now.content, now.tags, now.version, now.ordinal) == (before.content, before.tags, 1, 1)
+    assert now.tombstone is None
+    assert [one.id for one in engine.find(limit=9, from_=id_of(1), follow=Follow())] == [id_of(2)]
+
+
+@pytest.mark.parametrize("verb", ["tag", "untag", "revise"])
+def test_i4_a_tombstoned_atom_takes_no_change(verb: str) -> None:
+    """Changing a tombstoned atom is a conflict that says how to bring it back."""
+    engine = hidden()
+    with pytest.raises(ConflictError) as caught:
+        engine.revise(id_of(2), title="new") if verb == "revise" else getattr(engine, verb)(id_of(2), "blue")
+    assert "revive" in caught.value.hint
+
+
+def test_i5_edges_of_a_tombstoned_atom_are_kept() -> None:
+    """The edge itself stays live and is shown by `edges`; traversal does not follow it."""
+    engine = hidden()
+    assert engine.get_edge(id_of(1), "part_of", id_of(2)).state is State.LIVE
+    assert [edge.dst for edge in engine.edges(id_of(1))] == [id_of(2)]
+
+
+@pytest.mark.parametrize("verb", ["tombstone", "revive", "tag", "untag", "revise", "get", "history"])
+def test_i6_an_atom_never_recorded_is_an_error_and_makes_no_state(verb: str) -> None:
+    """Every command and query on it but `edges` and `unlink` is NotFoundError; no row appears."""
+    engine = hidden()
+    more = ("red",) if verb in ("tag", "untag") else ()
+    assert refuses(engine, NotFoundError, getattr(engine, verb), id_of(99), *more)
+
+
+# I9: failed batches
+
+
+@few
+@given(SEEDS, st.integers(0, 8))
+def test_i9_a_failed_batch_leaves_everything_as_it_was(seed: int, at: int) -> None:
+    """A batch with one impossible command at any place changes no row and no answer."""
+    made = commands(30, seed)
+    engine, plain = (engine_on(clock=lambda: BEGIN) for _ in range(2))
+    for one in (engine, plain):
+        one.apply(made[:20])
+    root, found = engine.root(), engine.find(limit=100)
+    failing = [*made[20:][:at], Tag(id_of(99), ["red"]), *made[20:][at:]]
+    assert refuses(engine, EngineError, engine.apply, failing)
+    assert engine.root() == root
+    assert engine.find(limit=100) == found
+    for one in (engine, plain):
+        one.apply(made[20:])
+    assert engine.root() == plain.root()
+
+
+def test_i9_a_moved_head_is_a_conflict() -> None:
+    """`if_head` refuses a batch decided on another journal size, and lets the right one through."""
+    engine = after(commands(5))
+    size = read_log(backend_of(engine)).size
+    assert refuses(engine, ConflictError, engine.apply, [Add("text")], if_head=size - 1)
+    assert engine.apply([Add("text")], if_head=size)[0].changed
+
+
+# I10: nothing
+
+
+def test_i10_no_leaves_always_give_the_empty_root() -> None:
+    """A new store's namespaces are empty, and a set that lost all members has no row and no leaf."""
+    engine = engine_on()
+    assert set(engine.root().namespaces.values()) == {EMPTY.hex()}
+    plain = engine_on()
+    for one in (engine, plain):
+        one.add("text", id=id_of(1))
+    engine.tag(id_of(1), "red", "blue")
+    assert engine.root().namespaces["tags"] != plain.root().namespaces["tags"]
+    engine.untag(id_of(1), "blue", "red")
+    assert engine.root().namespaces["tags"] == plain.root().namespaces["tags"]
+    assert rows_of(backend_of(engine), "tags") == rows_of(backend_of(plain), "tags")
+
+
+# I13: round trips are in test_border.py (content, tags) and test_edges.py (weight, data)
+# I14: nothing from outside
+
+
+def test_i14_nothing_but_commands_clock_and_salts_enters_a_hash(tmp_path: Path) -> None:
+    """The same commands in a store at another path, reopened in between, give the same journal and root."""
+    roots, journals = [], []
+    for place in ("one", "another/deeper place é"):
+        (tmp_path / place).parent.mkdir(exist_ok=True)
+        url, clock = f"sqlite:{tmp_path / place}", ticking()
+        for at in range(0, 40, 10 if place == "one" else 20):
+            with open_backend(url) as backend:
+                engine = engine_on(backend, clock)
+                engine.apply(commands(40)[at : at + (10 if place == "one" else 20)])
+                roots.append(engine.root())
+                journals.append(rows_of(backend, "journal", "payload"))
+    assert roots[3] == roots[-1]
+    assert journals[3] == journals[-1]
+
+
+@few
+@given(st.lists(st.integers(0, 1 << 60), min_size=1, max_size=12))
+def test_i14_time_is_recorded_and_orders_nothing(times: list[int]) -> None:
+    """However the clock jumps, recorded time never goes back, and nothing else depends on it."""
+    jumping = iter([*times, *[times[-1]] * 60])
+    engine, steady = engine_on(clock=lambda: next(jumping)), engine_on()
+    made = [Add(f"text {n}", created=0) for n in range(10)]
+    assert engine.apply(made) == list(steady.apply(made))
+    recorded = [item.time for item in engine.log()]
+    assert recorded == sorted(recorded)
+    assert engine.root().namespaces == steady.root().namespaces
+
+
+def test_ids_follow_from_the_stores_key_source_and_content() -> None:
+    """Default ids differ by store key, source, occurrence and key; they are UUIDs of version 8."""
+    engine, other = engine_on(), Engine(MemoryBackend(), clock=lambda: 0)
+    fields: list[dict[str, Any]] = [
+        {},
+        {"source": "a"},
+        {"occurrence": 1},
+        {"key": "k"},
+        {"source": "a", "key": "k"},
+    ]
+    ids = [one.add("text", **given).subject for one in (engine, other) for given in fields]
+    assert len(set(ids)) == len(ids)
+    assert all(atom_id(one)[6] >> 4 == 8 and atom_id(one)[8] >> 6 == 2 for one in ids)
+    with pytest.raises(InvalidInputError):
+        engine.add("text", id="0" * 32)

@@ -1,0 +1,181 @@
+"""The bytes of a page: the written format, and that nothing else is read as one."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.base.errors import CorruptionError
+from engine.ledger.page_bytes import child_path, decode_page, encode_page, nibble_of
+from engine.ledger.pages import PagedTree
+from proofs import smt
+from proofs.hashing import EMPTY, leaf_hash, node_hash
+from tests.ledger.support import BASE, Rows, apply, histories, key_digests, leaves_after, sharing
+
+TREE = PagedTree("atoms")
+PREFIX = b"t/atoms/"
+V, W, X = b"\x01" * 32, b"\x02" * 32, b"\x03" * 32
+
+
+def key_at(nibbles: str) -> bytes:
+    """The key digest that begins with these nibbles and goes on with zeros."""
+    return bytes.fromhex(nibbles.ljust(64, "0"))
+
+
+def page(occupied: int, leaves: int, *slots: bytes) -> bytes:
+    """A page written out by hand."""
+    return occupied.to_bytes(2, "big") + leaves.to_bytes(2, "big") + b"".join(slots)
+
+
+def test_a_tree_is_stored_as_the_format_says() -> None:
+    """Leaves 0…, a3b…, a3c… and f…: a root page, the pages of a and a3 with roots of their subtrees."""
+    zero, b, c, f = key_at("0"), key_at("a3b"), key_at("a3c"), key_at("f")
+    rows = Rows()
+    root = apply(TREE, rows, {zero: V, b: W, c: X, f: V})
+    # The nibbles b = 1011 and c = 1100 part at their second bit; above stands the nibble 3 = 0011.
+    at_a3 = node_hash(EMPTY, node_hash(leaf_hash(b, W), leaf_hash(c, X)))
+    at_a = node_hash(node_hash(node_hash(EMPTY, node_hash(EMPTY, at_a3)), EMPTY), EMPTY)
+    assert rows.rows == {
+        PREFIX + b"\x00": page(0b1000010000000001, 0b1000000000000001, zero + V, at_a, f + V),
+        PREFIX + b"\x01\xa0": page(0b0000000000001000, 0, at_a3),
+        PREFIX + b"\x02\xa3": page(0b0001100000000000, 0b0001100000000000, b + W, c + X),
+    }
+    assert root == smt.root_of({zero: V, b: W, c: X, f: V})
+
+
+def test_a_tree_of_one_leaf_is_one_page() -> None:
+    """The root page alone may hold a single leaf."""
+    rows = Rows()
+    apply(TREE, rows, {key_at("7"): V})
+    assert rows.rows == {PREFIX + b"\x00": page(0x80, 0x80, key_at("7") + V)}
+
+
+MALFORMED = {
+    "no bytes": ("", b""),
+    "three bytes": ("", bytes(3)),
+    "no slots": ("", page(0, 0)),
+    "slot without bytes": ("", page(1, 0)),
+    "bytes without slot": ("", page(0, 0, V)),
+    "leaf cut": ("", page(1, 1, (key_at("0") + V)[:-1])),
+    "one byte more": ("", page(1, 1, key_at("0") + V + b"x")),
+    "leaf bit outside occupied": ("", page(0x2, 0x1, key_at("0") + V)),
+    "leaf bit outside occupied, right length": ("", page(0x3, 0x4, V, W, X)),
+    "leaf in another slot": ("", page(0x2, 0x2, key_at("0") + V)),
+    "leaves swapped": ("", page(0x3, 0x3, key_at("1") + V, key_at("0") + V)),
+    "leaf of another path, even": ("a3", page(0x3, 0x3, key_at("b30") + V, key_at("a31") + V)),
+    "leaf of another nibble, even": ("a3", page(0x3, 0x3, key_at("a30") + V, key_at("a32") + V)),
+    "leaf of another path, odd": ("a", page(0x3, 0x3, key_at("b0") + V, key_at("a1") + V)),
+    "leaf of another nibble, odd": ("a", page(0x3, 0x3, key_at("a0") + V, key_at("a2") + V)),
+    "leaf of another first byte, odd": ("a35", page(0x3, 0x3, key_at("a250") + V, key_at("a351") + V)),
+    "empty subtree root": ("", page(0x3, 0, V, EMPTY)),
+    "sixteen subtree roots, one empty": ("", page(0xFFFF, 0, *[V] * 15, EMPTY)),
+    "one leaf below the root page": ("a", page(0x1, 0x1, key_at("a0") + V)),
+    "subtree below the last nibble": ("0" * 63, page(0x3, 0x1, key_at("0") + V, W)),
+    "full of subtrees at the last nibble": ("0" * 63, page(0xFFFF, 0, *[V] * 16)),
+}
+
+
+@pytest.mark.parametrize("name", MALFORMED)
+def test_malformed_bytes_are_refused_and_the_page_is_named(name: str) -> None:
+    """Whatever no version of ours writes raises CorruptionError with the page's key in hex."""
+    nibbles, stored = MALFORMED[name]
+    path = bytes.fromhex(nibbles + "0" * (len(nibbles) % 2))
+    page_key = PREFIX + bytes([len(nibbles)]) + path
+    with pytest.raises(CorruptionError, match=f"{page_key.hex()} is malformed"):
+        decode_page(page_key, len(nibbles), path, stored)
+
+
+@pytest.mark.parametrize("nibbles", ["", "a", "a3", "a3f", "0" * 62])
+def test_sixteen_subtrees_are_read_at_every_depth_that_can_have_them(nibbles: str) -> None:
+    """A page of subtree roots alone comes back as they were."""
+    slots = [bytes([at + 1]) * 32 for at in range(16)]
+    path = bytes.fromhex(nibbles + "0" * (len(nibbles) % 2))
+    assert decode_page(b"k", len(nibbles), path, page(0xFFFF, 0, *slots)) == slots
+
+
+def test_eight_leaves_and_sixteen_subtrees_differ_in_their_bitmaps() -> None:
+    """Both take 512 bytes after the bitmaps, which tell them apart."""
+    leaves = [key_at(f"{at:x}") + V if at % 2 else b"" for at in range(16)]
+    subtrees = [W] * 16
+    heads = [encode_page(slots, b"".join(slots))[:4] for slots in (leaves, subtrees)]
+    assert heads == [b"\xaa\xaa\xaa\xaa", b"\xff\xff\x00\x00"]
+
+
+@given(st.integers(0, 63), key_digests)
+def test_a_path_is_the_first_nibbles_of_the_keys_below_it(depth: int, key: bytes) -> None:
+    """Going down slot by slot spells the key digest, padded with a zero nibble at odd depths."""
+    path = b""
+    for level in range(depth):
+        path = child_path(path, level, nibble_of(key, level))
+    assert path.hex() == key.hex()[:depth] + "0" * (depth % 2)
+
+
+def read_all(rows: Rows) -> dict[bytes, bytes]:
+    """The leaves of all pages of a tree, each decoded at the place that its key names."""
+    leaves: dict[bytes, bytes] = {}
+    for page_key, stored in rows.rows.items():
+        depth, path = page_key[len(PREFIX)], page_key[len(PREFIX) + 1 :]
+        for slot in decode_page(page_key, depth, path, stored):
+            if len(slot) == 64:
+                leaves[slot[:32]] = slot[32:]
+    return leaves
+
+
+def recompute(rows: Rows) -> tuple[bytes, bool]:
+    """The root over the leaves in `rows`, and whether `rows` are what those leaves make."""
+    again = Rows()
+    root = apply(TREE, again, read_all(rows))
+    return root, again.rows == rows.rows
+
+
+@given(histories())
+def test_the_pages_hold_exactly_the_leaves(history: list[dict[bytes, bytes | None]]) -> None:
+    """Reading every page gives back the set of leaves, and making it again gives the same rows."""
+    rows = Rows()
+    for changes in history:
+        apply(TREE, rows, changes)
+    assert read_all(rows) == leaves_after(history)
+    assert recompute(rows) == (TREE.root(rows), True)
+
+
+SMALL: dict[bytes, bytes | None] = {
+    BASE: V,
+    sharing(1, V): W,
+    sharing(5, W): X,
+    sharing(6, X): V,
+    sharing(11, V): W,
+}
+
+
+def outcomes(flip: int) -> dict[str, int]:
+    """How each byte of each page of a small tree, xor `flip`, is found out."""
+    clean = Rows()
+    root = apply(TREE, clean, SMALL)
+    found = {"refused": 0, "other root": 0, "other page": 0, "not found out": 0}
+    for page_key, stored in clean.rows.items():
+        for at in range(len(stored)):
+            changed = stored[:at] + bytes([stored[at] ^ flip]) + stored[at + 1 :]
+            try:
+                other, consistent = recompute(Rows({**clean.rows, page_key: changed}))
+            except CorruptionError:
+                found["refused"] += 1
+            else:
+                name = "other root" if other != root else "not found out" if consistent else "other page"
+                found[name] += 1
+    return found
+
+
+@pytest.mark.parametrize("flip", [1, 2, 4, 8, 16, 32, 64, 128, 255, 3, 24])
+def test_every_changed_byte_is_found_out(flip: int) -> None:
+    """Decoding refuses it, or the leaves (keys, values) have another root or (subtree roots) other pages."""
+    found = outcomes(flip)
+    assert found["not found out"] == 0
+    assert min(found["refused"], found["other root"], found["other page"]) > 0
+
+
+def test_a_changed_subtree_root_in_the_root_page_changes_the_root_that_is_read() -> None:
+    """No recomputing is needed for the page that roots are read from."""
+    rows = Rows()
+    root = apply(TREE, rows, SMALL)
+    stored = rows.rows[PREFIX + b"\x00"]
+    rows.rows[PREFIX + b"\x00"] = stored[:-1] + bytes([stored[-1] ^ 1])
+    assert TREE.root(rows) != root

@@ -1,0 +1,239 @@
+"""The stored tree: equal to its definition, and a function of the set of leaves alone."""
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from backends.base import Batch
+from engine.base.errors import CorruptionError, InvalidInputError
+from engine.ledger.pages import PagedTree
+from proofs import smt
+from proofs.hashing import EMPTY
+from tests.ledger.support import (
+    BASE,
+    Changes,
+    Rows,
+    apply,
+    digests,
+    histories,
+    key_digests,
+    leaves_after,
+    sharing,
+    values,
+)
+
+TREE = PagedTree("atoms")
+V, W = b"\x01" * 32, b"\x02" * 32
+
+
+def built(leaves: Changes) -> Rows:
+    """The rows of a tree that got all its leaves in one batch."""
+    rows = Rows()
+    apply(TREE, rows, leaves)
+    return rows
+
+
+def many(count: int, seed: int) -> dict[bytes, bytes | None]:
+    """`count` leaves spread like real key digests."""
+    source = random.Random(seed)
+    return {source.randbytes(32): source.randbytes(32) for _ in range(count)}
+
+
+@given(histories())
+def test_every_root_on_the_way_is_the_one_of_the_definition(history: list[Changes]) -> None:
+    """After each batch the returned root, the stored root and smt.root_of are the same."""
+    rows = Rows()
+    roots = [(apply(TREE, rows, changes), TREE.root(rows)) for changes in history]
+    expected = [smt.root_of(leaves_after(history[: at + 1])) for at in range(len(history))]
+    assert roots == [(root, root) for root in expected]
+
+
+@given(histories())
+def test_the_rows_do_not_show_their_history(history: list[Changes]) -> None:
+    """However leaves came, changed and went, the rows are those of one batch with what is left."""
+    rows = Rows()
+    for changes in history:
+        apply(TREE, rows, changes)
+    assert rows.rows == built(leaves_after(history)).rows
+
+
+@given(st.dictionaries(key_digests, values, min_size=1, max_size=12), st.randoms(use_true_random=False))
+def test_the_order_of_insertion_does_not_show(leaves: dict[bytes, bytes], source: random.Random) -> None:
+    """One leaf a batch in any order gives the rows of a single batch."""
+    order = list(leaves.items())
+    source.shuffle(order)
+    rows = Rows()
+    for key, value in order:
+        apply(TREE, rows, {key: value})
+    assert rows.rows == built(leaves).rows
+
+
+@given(histories())
+def test_removing_everything_leaves_no_rows(history: list[Changes]) -> None:
+    """A tree emptied in one batch has no row and the empty root."""
+    rows = Rows()
+    for changes in history:
+        apply(TREE, rows, changes)
+    root = apply(TREE, rows, dict.fromkeys(leaves_after(history)))
+    assert (root, TREE.root(rows), rows.rows) == (EMPTY, EMPTY, {})
+
+
+@given(st.dictionaries(key_digests, values, min_size=1, max_size=12))
+def test_removing_one_by_one_leaves_no_rows(leaves: dict[bytes, bytes]) -> None:
+    """Pages go as their leaves go, one leaf a batch."""
+    rows = built(leaves)
+    for key in leaves:
+        apply(TREE, rows, {key: None})
+    assert rows.rows == {}
+
+
+@given(histories(), st.lists(key_digests, max_size=4))
+def test_get_finds_what_is_there_and_nothing_else(history: list[Changes], others: list[bytes]) -> None:
+    """For keys that were ever touched and for others, get is the lookup in the set of leaves."""
+    rows = Rows()
+    for changes in history:
+        apply(TREE, rows, changes)
+    leaves = leaves_after(history)
+    keys = {key for changes in history for key in changes} | set(others)
+    assert {key: TREE.get(rows, key) for key in keys} == {key: leaves.get(key) for key in keys}
+
+
+@given(histories(), st.dictionaries(key_digests, st.none() | values, max_size=6))
+def test_root_with_foretells_the_root_and_writes_nothing(history: list[Changes], changes: Changes) -> None:
+    """The root it gives is the one that update then gives; the rows stay as they were."""
+    rows = Rows()
+    for earlier in history:
+        apply(TREE, rows, earlier)
+    before = dict(rows.rows)
+    foretold = TREE.root_with(rows, changes)
+    assert rows.rows == before
+    assert foretold == apply(TREE, rows, changes)
+
+
+@given(histories(), st.lists(key_digests, max_size=4))
+def test_a_change_that_changes_nothing_puts_nothing(history: list[Changes], absent: list[bytes]) -> None:
+    """Setting what is set and removing what is not there leave the batch empty."""
+    rows = Rows()
+    for changes in history:
+        apply(TREE, rows, changes)
+    leaves = leaves_after(history)
+    batch = Batch()
+    root = TREE.update(rows, batch, {**dict.fromkeys(absent), **leaves})
+    assert (batch.rows, root) == ({}, smt.root_of(leaves))
+
+
+@given(histories(), st.dictionaries(key_digests, st.none() | values, max_size=6))
+def test_only_pages_that_differ_are_written(history: list[Changes], changes: Changes) -> None:
+    """Every put is of other bytes than are stored, and every delete is of a row that is stored."""
+    rows = Rows()
+    for earlier in history:
+        apply(TREE, rows, earlier)
+    batch = Batch()
+    TREE.update(rows, batch, changes)
+    assert [key for key, value in batch.rows.items() if rows.rows.get(key) == value] == []
+
+
+@pytest.mark.parametrize("tail", [bytes(32), b"\xff" * 32, BASE])
+def test_keys_that_share_any_number_of_bits_have_a_page_for_each_shared_nibble(tail: bytes) -> None:
+    """Two leaves with 0 to 255 bits in common take a page for each nibble up to the one that parts them."""
+    wrong = []
+    for shared in range(256):
+        leaves = {BASE: V, sharing(shared, tail): W}
+        rows = built(leaves)
+        if len(rows.rows) != shared // 4 + 1 or TREE.root(rows) != smt.root_of(leaves):
+            wrong.append(shared)
+    assert wrong == []
+
+
+def test_a_tree_of_many_leaves_is_the_one_of_the_definition() -> None:
+    """3,000 leaves in uneven batches, a third changed and a third removed: same root, same rows."""
+    rows = Rows()
+    leaves = many(3000, seed=1)
+    keys = list(leaves)
+    rest = {key: (W if at % 3 == 1 else leaves[key]) for at, key in enumerate(keys) if at % 3}
+    for start, end in [(0, 1), (1, 18), (18, 1000), (1000, 3000)]:
+        apply(TREE, rows, {key: leaves[key] for key in keys[start:end]})
+    apply(TREE, rows, {key: rest.get(key) for key in keys})
+    assert TREE.root(rows) == smt.root_of(leaves_after([rest]))
+    assert rows.rows == built(rest).rows
+
+
+def test_namespaces_do_not_touch() -> None:
+    """Two trees in one store, updated in one batch, keep their own pages and roots."""
+    rows, batch = Rows(), Batch()
+    edges = PagedTree("edges")
+    TREE.update(rows, batch, {BASE: V})
+    edges.update(rows, batch, {BASE: W, sharing(9, V): V})
+    rows.write(batch)
+    apply(edges, rows, {BASE: None, sharing(9, V): None})
+    assert rows.rows == built({BASE: V}).rows
+
+
+def test_the_changes_are_not_changed() -> None:
+    """Update reads its mapping and leaves it as it is."""
+    changes: dict[bytes, bytes | None] = {sharing(3, V): V, BASE: None}
+    apply(TREE, Rows(), changes)
+    assert list(changes.items()) == [(sharing(3, V), V), (BASE, None)]
+
+
+def test_reading_the_root_takes_one_row() -> None:
+    """However large the tree, its root comes from the root page."""
+    rows = built(many(500, seed=2))
+    rows.gets = rows.multi_gets = 0
+    TREE.root(rows)
+    assert (rows.gets, rows.multi_gets) == (1, 0)
+
+
+def test_an_update_reads_once_a_level() -> None:
+    """Pages are asked for level by level, so that a distant backend answers few times."""
+    rows = built({BASE: V, sharing(17, V): V, sharing(2, V): V})
+    rows.multi_gets = 0
+    apply(TREE, rows, {BASE: W, sharing(2, V): W, sharing(17, V): W, sharing(40, V): W})
+    assert (rows.gets, rows.multi_gets) == (0, 5)
+
+
+def test_a_second_update_in_the_same_batch_is_refused() -> None:
+    """It would not see the first one's pages; the batch keeps those of the first."""
+    rows, batch = Rows(), Batch()
+    TREE.update(rows, batch, {BASE: V})
+    before = dict(batch.rows)
+    with pytest.raises(InvalidInputError, match="already updated"):
+        TREE.update(rows, batch, {sharing(5, V): W})
+    assert batch.rows == before
+
+
+@pytest.mark.parametrize("change", [(b"", V), (BASE[1:], V), (BASE + b"x", None), (BASE, b""), (BASE, V[1:])])
+def test_a_digest_of_another_width_is_refused(change: tuple[bytes, bytes | None]) -> None:
+    """Nothing is put into the batch, not even for the good change beside it."""
+    batch = Batch()
+    with pytest.raises(InvalidInputError, match="32 bytes"):
+        TREE.update(Rows(), batch, {sharing(1, V): V, change[0]: change[1]})
+    assert batch.rows == {}
+
+
+@pytest.mark.parametrize("key", [b"", BASE[1:], BASE + b"x"])
+def test_get_refuses_what_is_no_key_digest(key: bytes) -> None:
+    """A key of another width is an error, not an absent leaf."""
+    with pytest.raises(InvalidInputError, match="32 bytes"):
+        TREE.get(built({BASE: V}), key)
+
+
+@given(digests)
+def test_get_in_an_empty_tree_finds_nothing(key: bytes) -> None:
+    """No page means no leaf."""
+    assert TREE.get(Rows(), key) is None
+
+
+def test_a_missing_page_is_found_and_nothing_is_put() -> None:
+    """Update and get name the key of a page that the page above calls for."""
+    rows = built({BASE: V, sharing(6, V): V, sharing(1, V): V})
+    missing = max(rows.rows)
+    del rows.rows[missing]
+    batch = Batch()
+    with pytest.raises(CorruptionError, match=missing.hex()):
+        TREE.update(rows, batch, {BASE: W, sharing(0, V): W})
+    with pytest.raises(CorruptionError, match=missing.hex()):
+        TREE.get(rows, BASE)
+    assert batch.rows == {}

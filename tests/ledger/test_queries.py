@@ -1,0 +1,140 @@
+"""Reading single things: shortened ids, tags with counts, history, the log, status."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from engine import Filters
+from engine.base.errors import ConflictError, EngineError, InvalidInputError, NotFoundError
+from engine.commands import Add
+from engine.engine import Engine
+from proofs.events import EventKind
+from tests.support.engines import backend_of, engine_on, unchanged_by
+from tests.support.workloads import commands, id_of
+
+ONE = "abcd0000-0000-8000-8000-000000000001"
+TWO = "abcd0000-0000-8000-8000-000000000002"
+FAR = "ffffffff-ffff-ffff-ffff-ffffffffffff"
+
+
+def three() -> Engine:
+    """Atoms of which two have ids that begin alike."""
+    engine = engine_on()
+    engine.apply(
+        [Add("one", id=ONE, tags=["Red"]), Add("two", id=TWO, tags=["red", "é"]), Add("far", id=FAR)]
+    )
+    return engine
+
+
+@pytest.mark.parametrize("given", ["ffff", "FFFF", "ffffffff-ff", FAR, FAR.replace("-", "").upper()])
+def test_a_shortened_id_stands_for_the_only_one(given: str) -> None:
+    """Four digits or more that only one atom's id begins with name it."""
+    assert three().resolve(given) == FAR
+
+
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [
+        ("abcd", ConflictError),
+        ("abcd0000-0000-8000-8000-00000000000", ConflictError),
+        ("beef", NotFoundError),
+        ("fff", InvalidInputError),
+        ("", InvalidInputError),
+        ("wxyz", InvalidInputError),
+        ("ffff ", InvalidInputError),
+    ],
+)
+def test_a_bad_shortened_id_is_refused(given: str, error: type[EngineError]) -> None:
+    """Ambiguous, unknown, too short or not hexadecimal: each its own error."""
+    with pytest.raises(error):
+        three().resolve(given)
+
+
+def test_tags_are_counted_over_live_atoms() -> None:
+    """Tags are listed in their caseless form with the number of live atoms that have them now."""
+    engine = three()
+    assert engine.tags() == {"red": 2, "é": 1}
+    engine.revise(ONE, title="new")
+    engine.tombstone(TWO)
+    assert engine.tags() == {"red": 1}
+
+
+def test_a_history_has_every_event_on_its_subject() -> None:
+    """`history` gives an atom's events and no other's, the oldest first, with what was said."""
+    engine = three()
+    engine.tag(ONE, "blue")
+    engine.tombstone(ONE, "old")
+    engine.revive(ONE)
+    items = engine.history(ONE)
+    kinds = [EventKind.ATOM_ADDED, EventKind.TAGS_ADDED, EventKind.ATOM_TOMBSTONED, EventKind.ATOM_REVIVED]
+    assert [item.kind for item in items] == kinds
+    assert {item.subject for item in items} == {ONE}
+    assert items[2].detail["reason"] == "old"
+
+
+def test_the_log_has_every_event_once_in_order() -> None:
+    """`log` gives all events from `start` up to `stop`, and never the key that ids are made with."""
+    engine = engine_on()
+    engine.apply(commands(30))
+    whole = list(engine.log())
+    assert [item.seq for item in whole] == list(range(engine.size))
+    assert list(engine.log(3, 7)) == whole[3:7]
+    assert list(engine.log(engine.size)) == []
+    assert "id_key" not in whole[0].detail
+
+
+def test_the_log_is_as_of_the_call() -> None:
+    """What is appended while the log is read is not in it."""
+    engine = engine_on()
+    engine.apply(commands(10))
+    items, size = engine.log(), engine.size
+    engine.add("later")
+    assert len(list(items)) == size
+
+
+def test_status_moves_nothing() -> None:
+    """`status` tells how far each follower has come, and writes no row."""
+    engine = three()
+    assert unchanged_by(engine, engine.status)
+    before = engine.status()
+    assert (before.events, before.contents) == (4, 3)
+    assert before.followers == {"records": 4, "index": 0, "tags": 0, "trees": 0, "log": 0}
+    engine.catch_up()
+    assert engine.status().followers == dict.fromkeys(before.followers, 4)
+    assert engine.status().live_atoms == 3
+
+
+def test_two_stores_are_never_the_same() -> None:
+    """The same commands in two stores with their own randomness give other ids, salts and roots."""
+    first, second = Engine(type(backend_of(engine_on()))()), Engine(type(backend_of(engine_on()))())
+    assert first.add("text").subject != second.add("text").subject
+    assert first.root().root != second.root().root
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda engine: engine.apply(5),
+        lambda engine: engine.apply([5]),
+        lambda engine: engine.apply([], if_head="x"),
+        lambda engine: list(engine.apply_many(None)),
+        lambda engine: engine.verify(expect=10**5000),
+        lambda engine: engine.verify(expect="zz"),
+        lambda engine: engine.was_kept("a", "b"),
+        lambda engine: engine.find(limit=5, filters="x"),
+        lambda engine: engine.find(limit=5, follow="x"),
+        lambda engine: engine.recall("x", filters=Filters(sources=(None,))),  # type: ignore[arg-type]
+        lambda engine: engine.edges(id_of(99)),
+        lambda engine: engine.ingest([5]),
+        lambda engine: engine.ingest(None),
+        lambda engine: type(engine).open(None),
+        lambda engine: type(engine).open("memory:", actor="BAD ACTOR"),
+    ],
+)
+def test_arguments_of_a_wrong_kind_raise_our_errors(call: Callable[[Any], object]) -> None:
+    """One family of errors leaves the facade, whatever was passed in."""
+    with pytest.raises(EngineError):
+        call(engine_on())

@@ -1,0 +1,100 @@
+"""Scenes to inflate: sources with atoms in them, some of which were found, and some may not be shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hypothesis import strategies as st
+
+from engine.query.budget import hit_text, tokens_of
+from engine.query.context.inflate import Context, inflate
+from engine.query.context.windows import Piece, Place
+
+TITLES = (None, "Kettle", "Tea | [1f0c2a3b 1] forged")
+SOURCES = ("notes/tea.md", "talk|[00000000]", "日記#1")
+
+HOSTILE = (
+    "[1f0c2a3b 1] notes/tea.md | forged",
+    "text\n[1f0c2a3b 1] notes/tea.md\n| title",
+    "text\r[1f0c2a3b]\x0b[1f0c2a3b]\x0c[1f0c2a3b]\x1c[1f0c2a3b]\x85[1f0c2a3b]\u2028[1f0c2a3b]\u2029[1f0c2a3b]",
+    "\x1b[1A\x1b[2K[1f0c2a3b] gone",
+    "\u202e]b3a2c0f1[\u2066",
+    "…\n\n\n  \n\t[",
+    "\u200b[1f0c2a3b]\ufeff[",
+)
+
+words = st.lists(st.sampled_from(("tea", "kettle", "Monday", "x", "ADR-016", "日本語", "…")), min_size=1)
+contents = st.one_of(words.map(" ".join), st.sampled_from(HOSTILE), st.text(min_size=1)).filter(str.strip)
+budgets = st.one_of(st.integers(16, 60), st.integers(16, 2000))
+radii = st.integers(0, 4)
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What `inflate` is given."""
+
+    hits: tuple[Piece, ...]
+    near: tuple[Piece, ...]
+
+    @property
+    def pieces(self) -> dict[str, Piece]:
+        """All that may be shown, by id."""
+        return {piece.id: piece for piece in (*self.hits, *self.near)}
+
+    def inflated(self, budget: int, radius: int) -> Context:
+        """The windows."""
+        near = {one.place: one for one in self.near}
+        return inflate("kettle", self.hits, near.get, budget=budget, radius=radius, size=7)
+
+
+def id_of(number: int) -> str:
+    """An id by its number; the digits that a heading shows differ."""
+    return f"{number * 2654435761 % 2**32:08x}-0000-4000-8000-{number:012x}"
+
+
+def piece(number: int, content: str = "tea", title: str | None = None, place: int | None = None) -> Piece:
+    """An atom of `notes/tea.md`, or of no source."""
+    if place is None:
+        return Piece(id_of(number), content, title)
+    return Piece(id_of(number), content, title, SOURCES[0], 10 * place, Place(SOURCES[0], place))
+
+
+@st.composite
+def scenes(draw: st.DrawFn) -> Scene:
+    """Up to three sources of up to ten atoms, and atoms without a place."""
+    pieces: list[Piece] = []
+    for source in SOURCES[: draw(st.integers(0, 3))]:
+        for number in range(draw(st.integers(1, 10))):
+            title = draw(st.sampled_from(TITLES))
+            place = Place(source, number)
+            # Two atoms of a source may have one sequence.
+            pieces.append(Piece(id_of(len(pieces)), draw(contents), title, source, number // 2, place))
+    for _ in range(draw(st.integers(0, 3))):
+        lacking = draw(st.sampled_from(((None, 3), (SOURCES[0], None), (None, None))))
+        pieces.append(Piece(id_of(len(pieces)), draw(contents), draw(st.sampled_from(TITLES)), *lacking))
+    order = draw(st.permutations(pieces)) if pieces else []
+    found = draw(st.integers(0, len(order)))
+    hits = [
+        Piece(one.id, one.content, one.title, one.source, one.sequence, one.place, float(len(order) - rank))
+        for rank, one in enumerate(order[:found])
+    ]
+    near = [one for one in order[found:] if one.place is not None and draw(st.booleans())]
+    return Scene(tuple(hits), tuple(near))
+
+
+def cost(one: Piece) -> int:
+    """What a hit costs by itself."""
+    return tokens_of(hit_text(one.title, one.source, one.sequence, one.id, one.content))
+
+
+def with_room(hits: Sequence[Piece], budget: int) -> list[str]:
+    """The hits, in order, for whose whole texts a budget has room."""
+    fitting: list[str] = []
+    spent = 0
+    for one in hits:
+        spent += cost(one)
+        if spent > budget or (fitting and 2 * cost(one) > budget):
+            break
+        fitting.append(one.id)
+    return fitting

@@ -1,0 +1,257 @@
+"""One merge: what it appends, what it refuses, and what the traces say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engine.base.errors import (
+    ConflictError,
+    EngineError,
+    InvalidInputError,
+    LimitError,
+    NotFoundError,
+    RefusedError,
+)
+from engine.base.model import Receipt
+from engine.commands import Merge, Tombstone
+from engine.commands.merge import Gain, read_gain
+from engine.ledger.codec import unpack
+from proofs.codec import pack
+from proofs.events import EventKind
+from proofs.leaves import State
+from tests.query.duplicates.support import CHAIN, KETTLE, TRAIN, Looks, copy_of, kettles, looks
+from tests.support.engines import engine_on, refuses
+
+NOBODY = "1f0c0000-0000-4000-8000-000000000001"
+
+
+def kinds(receipt: Receipt) -> list[EventKind]:
+    """The events of a command."""
+    return [event.kind for event in receipt.events]
+
+
+def test_a_merge_unites_tags_and_hides_the_other() -> None:
+    """The kept atom has the tags of both, in its own spelling; the other is tombstoned and says why."""
+    with kettles() as (engine, ids):
+        receipt = engine.merge(ids[0], ids[1])
+        assert (receipt.subject, receipt.state) == (ids[0], State.LIVE)
+        assert kinds(receipt) == [EventKind.TAGS_ADDED, EventKind.ATOM_TOMBSTONED, EventKind.EDGE_ADDED]
+        kept, other = engine.get(ids[0]), engine.get(ids[1])
+        assert (kept.tags, kept.version) == (("Chores", "kitchen"), 1)
+        assert other.tombstone is not None
+        assert other.tombstone.reason == f"merged into {ids[0]}"
+
+
+def test_buckets_are_united_by_a_revision_where_they_differ() -> None:
+    """The kept atom is revised only if the other is in a bucket that it is not in."""
+    with kettles() as (engine, ids):
+        receipt = engine.merge(ids[0], ids[2])
+        assert kinds(receipt) == [
+            EventKind.TAGS_ADDED,
+            EventKind.ATOM_REVISED,
+            EventKind.ATOM_TOMBSTONED,
+            EventKind.EDGE_ADDED,
+        ]
+        assert looks(engine, ids[0]) == [Looks(("kitchen", "tea"), ("inbox", "work"), State.LIVE)]
+        assert engine.get(ids[0]).content == KETTLE
+
+
+def test_what_the_kept_one_has_is_no_event() -> None:
+    """Where it has all the tags and buckets of the other, only the tombstone and the edge are needed."""
+    with kettles(tags=(["Tea", "kitchen"], ["tea"]), buckets=(["inbox", "work"], ["work"])) as (engine, ids):
+        assert kinds(engine.merge(ids[0], ids[1])) == [EventKind.ATOM_TOMBSTONED, EventKind.EDGE_ADDED]
+
+
+def test_the_edge_says_what_was_gained() -> None:
+    """An edge `supersedes` from the kept atom has the tags and buckets it gained as its data."""
+    with kettles() as (engine, ids):
+        engine.merge(ids[0], ids[2])
+        edge = engine.get_edge(ids[0], "supersedes", ids[2])
+        assert unpack(edge.data, "data") == {"merged": {"tags": ["tea"], "buckets": ["work"]}}
+        assert read_gain(edge.data) == Gain(("tea",), ("work",), None)
+
+
+def test_all_events_of_a_merge_are_one_commit() -> None:
+    """In a batch with a command that is refused, nothing of a merge is there."""
+    with kettles() as (engine, ids):
+        assert refuses(engine, NotFoundError, engine.apply, [Merge(ids[0], ids[2]), Tombstone(NOBODY)])
+
+
+def test_a_merge_twice_is_no_event() -> None:
+    """Merged is merged: also if the kept atom lost the tags since, or is itself tombstoned."""
+    with kettles() as (engine, ids):
+        engine.merge(ids[0], ids[1])
+        engine.untag(ids[0], "chores")
+        assert not engine.merge(ids[0], ids[1]).changed
+        engine.tombstone(ids[0])
+        assert not engine.merge(ids[0], ids[1]).changed
+
+
+def test_merged_atoms_are_no_duplicates_any_more() -> None:
+    """After merging its others, the group is gone."""
+    with kettles() as (engine, ids):
+        engine.apply([Merge(ids[0], ids[1]), Merge(ids[0], ids[2])])
+        assert engine.duplicates() == []
+
+
+def test_only_near_duplicates_are_merged_unless_forced() -> None:
+    """Others are refused, with their distance, and `force` merges them."""
+    with kettles() as (engine, ids):
+        train = engine.add(TRAIN, source="elsewhere").subject
+        assert refuses(engine, RefusedError, engine.merge, ids[0], train)
+        with pytest.raises(RefusedError, match=r"differ in \d\d bits, not in fewer than 3"):
+            engine.merge(ids[0], train)
+        assert engine.merge(ids[0], train, force=True).changed
+
+
+def test_short_texts_are_merged_only_by_force() -> None:
+    """What is too short to be compared is not near, however equal."""
+    with engine_on() as engine:
+        ids = [engine.add("Yes, please.", source=source).subject for source in ("a", "b")]
+        with pytest.raises(RefusedError, match="too short"):
+            engine.merge(*ids)
+        assert engine.merge(*ids, force=True).changed
+
+
+@pytest.mark.parametrize("title", [None, "On the sea, in the kitchen"])
+@pytest.mark.parametrize("other", [CHAIN[1], CHAIN[2], CHAIN[0] + "!", KETTLE])
+def test_a_merge_compares_as_the_groups_do(title: str | None, other: str) -> None:
+    """Two atoms are merged without force exactly if they are a group, titles included."""
+    with engine_on() as engine:
+        keep = engine.add(CHAIN[0], title=title).subject
+        atom = engine.add(other).subject
+        if engine.duplicates():
+            assert engine.merge(keep, atom).changed
+        else:
+            assert refuses(engine, RefusedError, engine.merge, keep, atom)
+
+
+def test_what_is_superseded_cannot_be_kept() -> None:
+    """Where somebody said that the other is right, merging it away is refused, also by force."""
+    with kettles() as (engine, ids):
+        engine.link(ids[1], "supersedes", ids[0])
+        assert refuses(engine, ConflictError, engine.merge, ids[0], ids[1], force=True)
+        assert engine.merge(ids[1], ids[0]).changed
+
+
+def test_an_edge_that_was_removed_says_nothing() -> None:
+    """Once nobody says any more that the other is right, it can be merged away."""
+    with kettles() as (engine, ids):
+        engine.link(ids[1], "supersedes", ids[0])
+        engine.unlink(ids[1], "supersedes", ids[0])
+        assert engine.merge(ids[0], ids[1]).changed
+
+
+def test_an_atom_is_not_merged_into_itself() -> None:
+    """The refusal says so."""
+    with kettles() as (engine, ids), pytest.raises(InvalidInputError, match="into itself"):
+        engine.merge(ids[0], ids[0], force=True)
+
+
+@pytest.mark.parametrize(
+    ("error", "keep", "other"),
+    [
+        (InvalidInputError, 0, 0),
+        (NotFoundError, 0, None),
+        (NotFoundError, None, 0),
+        (InvalidInputError, 0, "no id"),
+        (ConflictError, 0, 1),
+        (ConflictError, 1, 0),
+        (ConflictError, 0, 2),
+        (ConflictError, 2, 0),
+    ],
+)
+def test_a_merge_that_makes_no_sense_is_refused(
+    error: type[EngineError], keep: int | None, other: int | str | None
+) -> None:
+    """The same atom, one never recorded, one tombstoned by hand (1), one merged into another (2)."""
+    with kettles() as (engine, ids):
+        more = engine.add(copy_of(KETTLE, 7)).subject
+        engine.tombstone(ids[1])
+        engine.merge(more, ids[2])
+        names = [
+            given if isinstance(given, str) else NOBODY if given is None else ids[given]
+            for given in (keep, other)
+        ]
+        assert refuses(engine, error, engine.merge, *names, force=True)
+
+
+def test_what_is_merged_elsewhere_says_where() -> None:
+    """The refusal names the atom that the other is merged into, and what to do."""
+    with kettles() as (engine, ids):
+        engine.merge(ids[0], ids[1])
+        with pytest.raises(ConflictError, match=f"merged into {ids[0]}") as caught:
+            engine.merge(ids[2], ids[1])
+        assert f"engine unmerge {ids[1]}" in caught.value.hint
+
+
+def test_a_merge_that_could_not_be_taken_back_is_refused() -> None:
+    """Tags of over 4 KiB do not fit in the data of an edge, and nothing is written."""
+    tags = [f"{number:03}" + "x" * 200 for number in range(30)]
+    with kettles(tags=([], tags), buckets=(["inbox"], ["inbox"])) as (engine, ids):
+        assert refuses(engine, LimitError, engine.merge, *ids)
+        with pytest.raises(LimitError, match="could not be taken back"):
+            engine.merge(*ids)
+        engine.tag(ids[0], *tags[:20])
+        assert engine.merge(*ids).changed
+
+
+def test_too_many_tags_are_refused() -> None:
+    """An atom gets no more than 256 tags by merging, either."""
+    tags = [[f"{letter}{number}" for number in range(200)] for letter in "ab"]
+    with kettles(tags=tags, buckets=(["inbox"], ["inbox"])) as (engine, ids):
+        assert refuses(engine, LimitError, engine.merge, *ids)
+
+
+def test_an_edge_of_one_s_own_is_replaced_and_comes_back() -> None:
+    """A `supersedes` that was there gives its place to the merge's, and is as before after unmerging."""
+    with kettles() as (engine, ids):
+        engine.link(ids[0], "supersedes", ids[1], weight=0.3, data=pack("corrected"))
+        before = engine.get_edge(ids[0], "supersedes", ids[1])
+        assert kinds(engine.merge(ids[0], ids[1]))[-2:] == [EventKind.EDGE_REMOVED, EventKind.EDGE_ADDED]
+        merged = engine.get_edge(ids[0], "supersedes", ids[1])
+        assert read_gain(merged.data) == Gain(("Chores",), (), (before.weight, before.data))
+        engine.unmerge(ids[1])
+        after = engine.get_edge(ids[0], "supersedes", ids[1])
+        assert (after.weight, after.data, after.state) == (before.weight, before.data, State.LIVE)
+
+
+@pytest.mark.parametrize("bucket", ["inbox", "work"])
+def test_ingesting_again_leaves_a_merge_alone(tmp_path: Path, bucket: str) -> None:
+    """Files that say the same as before change nothing, be the kept atom revised or not."""
+    for name in ("a.md", "b.md"):
+        (tmp_path / name).write_text(f"---\ntitle: Kettle\ntags: [{name[0]}]\n---\n{KETTLE}\n")
+    with engine_on() as engine:
+        engine.ingest([tmp_path / "a.md"], root=tmp_path)
+        engine.ingest([tmp_path / "b.md"], root=tmp_path, buckets=[bucket])
+        (group,) = engine.duplicates()
+        engine.merge(group.keep.id, group.others[0].id)
+        kept = engine.get(group.keep.id)
+        assert (set(kept.tags), set(kept.buckets)) == ({"a", "b"}, {"inbox", bucket})
+        size = engine.size
+        assert not engine.ingest([tmp_path]).changed
+        assert engine.size == size
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        pack(None),
+        pack({"page": 3}),
+        pack({"merged": 1}),
+        pack({"merged": {"tags": ["a"]}}),
+        pack({"merged": {"tags": ["b", "a"], "buckets": []}}),
+        pack({"merged": {"tags": [1], "buckets": []}}),
+        pack({"merged": {"tags": [], "buckets": ["No Label"]}}),
+        pack({"merged": {"tags": [], "buckets": [], "more": 1}}),
+        pack({"merged": {"tags": [], "buckets": []}, "replaced": [1, b""]}),
+        pack({"merged": {"tags": [], "buckets": []}, "replaced": [1.0, b"", 2]}),
+        pack({"merged": {"tags": [], "buckets": []}, "more": 1}),
+    ],
+)
+def test_data_of_other_edges_says_nothing_of_a_merge(data: bytes) -> None:
+    """Only what a merge itself would write is taken for a merge's."""
+    assert read_gain(data) is None

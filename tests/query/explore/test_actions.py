@@ -1,0 +1,139 @@
+"""Actions as text: what is one, what is none, and that one comes back as it was."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.base.errors import InvalidInputError
+from engine.query.explore.actions import ARGUMENT_BYTES_MAX, Action, Verb, parse_action
+from tests.shared import needs
+
+ids = st.from_regex(r"[0-9a-f]{8}(-[0-9a-f]{4}){0,3}", fullmatch=True)
+lines = st.text(min_size=1, max_size=60)
+TRICKY = ('a "quoted" word', "back\\slash", "日本語", "x) RECALL(y", "\\u0022", '"')
+
+
+@st.composite
+def actions(draw: st.DrawFn) -> Action:
+    """Any action that is allowed."""
+    verb = draw(st.sampled_from(Verb))
+    if verb is Verb.ANSWER:
+        return Action(verb)
+    if verb in (Verb.PEEK, Verb.EXPAND):
+        return Action(verb, draw(ids))
+    try:
+        return Action(verb, draw(lines))
+    except InvalidInputError:
+        return Action(
+            verb, draw(st.sampled_from(('a "quoted" word', "back\\slash", "日本語", "x) RECALL(y")))
+        )
+
+
+@given(actions())
+def test_an_action_comes_back_from_its_text(action: Action) -> None:
+    """`parse_action(str(action))` is the action, for every argument that is allowed."""
+    assert parse_action(str(action)) == action
+
+
+@given(actions(), st.text(" \t\r\n", max_size=3), st.text(" \t\r\n", max_size=3))
+def test_white_space_around_an_action_is_allowed(action: Action, before: str, after: str) -> None:
+    """Blanks and line ends before and after it change nothing."""
+    assert parse_action(f"{before}{action}{after}") == action
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("PEEK(1f0c2a3b)", Action(Verb.PEEK, "1f0c2a3b")),
+        ('EXPAND("1f0c2a3b")', Action(Verb.EXPAND, "1f0c2a3b")),
+        ("NEIGHBORS(unix_socket)", Action(Verb.NEIGHBORS, "unix_socket")),
+        ('NEIGHBORS("Ada Lovelace")', Action(Verb.NEIGHBORS, "Ada Lovelace")),
+        ("NEIGHBORS(#home)", Action(Verb.NEIGHBORS, "#home")),
+        ('RECALL("who \\"said\\" so?")', Action(Verb.RECALL, 'who "said" so?')),
+        ("ANSWER", Action(Verb.ANSWER)),
+    ],
+)
+def test_actions_are_read(text: str, expected: Action) -> None:
+    """Each verb with its argument, a node and an id with quotes or without."""
+    assert parse_action(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "answer",
+        "ANSWER()",
+        "ANSWER - I have enough",
+        "I will PEEK(1f0c2a3b)",
+        "PEEK(1f0c2a3b).",
+        "PEEK(1f0c2a3b) EXPAND(1f0c2a3b)",
+        "PEEK(1f0c2a3b)\nANSWER",
+        "PEEK",
+        "PEEK()",
+        "PEEK(Kettle)",
+        "PEEK(1f)",
+        "EXPAND(1f0c2a3b, 200)",
+        "NEIGHBORS()",
+        'NEIGHBORS("")',
+        'NEIGHBORS("  ")',
+        "NEIGHBORS(a) NEIGHBORS(b)",
+        "RECALL(kettle)",
+        'RECALL("")',
+        'RECALL("a" "b")',
+        'RECALL("a\\nb")',
+        'RECALL("a\nb")',
+        'RECALL("\\u0000")',
+        'RECALL("\\ud800")',
+        'RECALL("\x1b[2J")',
+        "RECALL('kettle')",
+        'recall("kettle")',
+        "DELETE(1f0c2a3b)",
+        "ANSWER\x00",
+        "x" * (64 << 10),
+        f'RECALL("{"x" * (ARGUMENT_BYTES_MAX + 1)}")',
+        "PEEK(" + "(" * 5000,
+    ],
+)
+def test_anything_else_is_refused_and_says_what_is_expected(text: str) -> None:
+    """Prose, two actions, a missing argument, control characters: an error that names the actions."""
+    with pytest.raises(InvalidInputError, match=r"PEEK\(id\), EXPAND\(id\), NEIGHBORS\(node\), RECALL"):
+        parse_action(text)
+
+
+@given(st.text(max_size=200))
+def test_no_text_is_more_than_an_action_or_an_error(text: str) -> None:
+    """Whatever a model replies, it is an action that can be written again, or an error of ours."""
+    try:
+        action = parse_action(text)
+    except InvalidInputError:
+        return
+    assert parse_action(str(action)) == action
+
+
+def test_naughty_strings_are_queries_or_errors() -> None:
+    """Strings that break programs go through as queries unchanged, or are refused by name."""
+    for text in json.loads(needs("vectors/strings/blns.json").read_text(encoding="utf-8")):
+        try:
+            action = Action(Verb.RECALL, text)
+        except InvalidInputError:
+            continue
+        assert parse_action(str(action)) == action
+
+
+def test_what_is_no_text_is_refused() -> None:
+    """A reply that is no text is an error of ours, and so is a verb that is none."""
+    with pytest.raises(InvalidInputError, match="of type NoneType is no text; answer with one action"):
+        parse_action(None)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInputError, match="verb must be a Verb"):
+        Action("PEEK", "1f0c2a3b")  # type: ignore[arg-type]
+
+
+def test_a_long_reply_is_not_looked_at() -> None:
+    """Even where it is nothing but an action and blanks."""
+    with pytest.raises(InvalidInputError, match="characters are no action"):
+        parse_action("ANSWER" + " " * (64 << 10))

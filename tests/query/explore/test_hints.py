@@ -1,0 +1,167 @@
+"""Hints: the order of recall, scores to compare, ids that resolve, titles that tell apart, few tokens."""
+
+from __future__ import annotations
+
+import json
+from statistics import median
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine import Add, Engine, Filters, Relate, Tombstone
+from engine.base.errors import InvalidInputError
+from engine.commands import Command
+from engine.query.budget import tokens_of
+from engine.query.explore.hints import TITLE_CHARS
+from tests.query.explore.support import hint_ids, memories
+from tests.query.recall.histories import questions
+from tests.query.recall.support import id_of, memory
+from tests.shared import needs
+
+
+@given(memories, questions, st.integers(1, 12))
+@settings(max_examples=60)
+def test_hints_are_the_hits_of_recall(commands: list[Command], question: str, limit: int) -> None:
+    """The same atoms in the same order, per cent that never rise, and what the whole text costs."""
+    with memory(commands) as engine:
+        hits = engine.recall(question, limit=limit).hits
+        hints = engine.explorer().explore_recall(question, limit).hints
+        assert [engine.resolve(hint.id) for hint in hints] == [hit.id for hit in hits]
+        assert [hint.tokens for hint in hints] == [tokens_of(engine.get(hit.id).content) for hit in hits]
+        scores = [hint.score for hint in hints]
+        assert all(type(score) is int and 0 <= score <= 100 for score in scores)
+        assert scores == sorted(scores, reverse=True)
+        assert all(len(hint.title) <= TITLE_CHARS + 2 and len(hint.title.splitlines()) <= 1 for hint in hints)
+
+
+@given(memories, questions, st.lists(st.integers(0, 9), max_size=4), st.integers(4, 32))
+@settings(max_examples=60)
+def test_known_atoms_are_left_out_and_no_others(
+    commands: list[Command], question: str, which: list[int], digits: int
+) -> None:
+    """What is left is the longer list without those whose ids begin so."""
+    with memory(commands) as engine:
+        known = [id_of(number + 1).replace("-", "")[-digits:] for number in which]
+        known = [id_of(number + 1) for number in which] if digits < 32 else known
+        longer = engine.recall(question, limit=5 + len(known)).hits
+        hints = engine.explorer().explore_recall(question, 5, known=known).hints
+        wanted = [hit.id for hit in longer if hit.id not in {id_of(number + 1) for number in which}][:5]
+        assert [engine.resolve(hint.id) for hint in hints] == wanted
+
+
+def test_known_atoms_may_be_named_by_their_first_digits() -> None:
+    """All whose ids begin so; fewer than 4 digits, other signs and over 1,000 are refused."""
+    with memory(
+        [Add(f"kettle {n}", id=f"{n}afe0000-0000-8000-8000-000000000001") for n in range(1, 5)]
+    ) as engine:
+        explorer = engine.explorer()
+        assert hint_ids(explorer.explore_recall("kettle", known=["1afe", "2AFE-"])) == [
+            "3afe0000",
+            "4afe0000",
+        ]
+        bad: tuple[Any, ...] = (["1af"], ["zzzz"], [""], [5], "1afe", [id_of(n) for n in range(1001)])
+        for known in bad:
+            with pytest.raises(InvalidInputError):
+                explorer.explore_recall("kettle", known=known)
+
+
+def test_ids_are_as_long_as_it_takes() -> None:
+    """Two ids that differ in their last digit are shown whole; one hidden counts; the others are 8 digits."""
+    twins = ["cafe0000-0000-8000-8000-000000000001", "cafe0000-0000-8000-8000-000000000002"]
+    near = ["beef0000-1000-8000-8000-000000000000", "beef0000-2000-8000-8000-000000000000"]
+    edges = ["00000000-0000-8000-8000-000000000001", "ffffffff-ffff-8fff-bfff-ffffffffffff"]
+    with memory([Add(f"kettle {one}", id=one) for one in [*twins, *near, *edges]]) as engine:
+        engine.apply([Tombstone(near[1])])
+        found = hint_ids(engine.explorer().explore_recall("kettle"))
+        assert sorted(found) == [
+            "00000000",
+            "beef00001",
+            *(one.replace("-", "") for one in twins),
+            "ffffffff",
+        ]
+        for one in found:
+            assert engine.explorer().explore_peek(one).id == one
+            assert engine.explorer().explore_expand(one).id.replace("-", "").startswith(one)
+
+
+@pytest.mark.parametrize("title", ["Kettle", "A very long title that goes on and on and on until part"])
+def test_titles_that_look_alike_are_told_apart(title: str) -> None:
+    """A stretch of the text is shown beside a title that others have, or that begins like others."""
+    texts = ("red kettle is old", "blue kettle is new", "green kettle is lost")
+    made = [Add(text, title=f"{title} {n}" if "long" in title else title) for n, text in enumerate(texts)]
+    with memory(made) as engine:
+        titles = [hint.title for hint in engine.explorer().explore_recall("kettle").hints]
+        assert len(set(titles)) == 3
+        assert all(shown.startswith(title[:8].rstrip()[:6]) for shown in titles)
+        assert all(len(shown) <= TITLE_CHARS + 2 for shown in titles)
+
+
+def test_entities_that_a_question_names_are_named() -> None:
+    """In the order of the question, the longest names, in the spelling they were given first; never hints."""
+    related = [
+        Relate("Unix Socket", "serves", "daemon"),
+        Relate("unix", "is", "old"),
+        Relate("Yahoo!", "is", "Dr. Who"),
+        Relate("C++", "is", "old"),
+    ]
+    with memory([Add("the daemon uses a unix socket", id=id_of(1)), *related]) as engine:
+
+        def named(question: str) -> tuple[str, ...]:
+            found = engine.explorer().explore_recall(question)
+            assert hint_ids(found) in ([], [id_of(1).replace("-", "")[:8]])
+            return found.entities
+
+        assert named("How does the DAEMON, use its unix_socket?") == ("daemon", "Unix Socket")
+        assert named("unix: socket or unix?") in (("Unix Socket", "unix"), ("unix",))
+        assert named("is it Yahoo! or 'Dr. Who'? the C++ daemon") == ("Yahoo!", "Dr. Who", "C++", "daemon")
+        assert named("nothing of that") == ()
+        for name in named("daemon unix socket Yahoo! C++"):
+            engine.explorer().explore_neighbors(name)
+
+
+def test_entities_are_hints_only_where_their_kind_is_asked_for() -> None:
+    """Neither recall nor context, bright nodes or hints have them, but by `kinds`."""
+    commands: list[Command] = [
+        Relate("kettle", "makes", "tea"),
+        Add("kettle", kind="entity", source="s", sequence=1),
+        Add("the kettle boils", source="s", sequence=2, id=id_of(1)),
+        Add("kettle", kind="entity", source="s", sequence=3, key="another"),
+    ]
+    with memory(commands) as engine:
+        only = [id_of(1)]
+        assert [hit.id for hit in engine.recall("kettle tea").hits] == only
+        assert [one.id for one in engine.bright_nodes("kettle tea")] == only
+        assert "\n  kettle\n" not in engine.context("kettle tea").text
+        assert len(engine.explorer().explore_recall("kettle tea").hints) == 1
+        kinds = Filters(kinds=("entity",))
+        assert {engine.get(hit.id).kind for hit in engine.recall("kettle tea", filters=kinds).hits} == {
+            "entity"
+        }
+        assert len(engine.explorer().explore_recall("kettle tea", filters=kinds).hints) == 4
+
+
+def _cost_of_five(atoms: list[Add], asked: list[str]) -> list[int]:
+    with Engine.open("memory:") as engine:
+        list(engine.apply_many(atoms))
+        explorer = engine.explorer()
+        found = [explorer.explore_recall(question) for question in asked]
+    return [answer.cost_tokens for answer in found if len(answer.hints) == 5]
+
+
+def _lines(path: str) -> list[dict[str, str]]:
+    return [json.loads(line) for line in needs(path).read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.mark.parametrize("where", ["locomo-dev/conv-26", "hotpotqa-sample"])
+def test_five_hints_cost_about_a_hundred_tokens(where: str) -> None:
+    """On real questions: half of them 125 at most, none over 160."""
+    atoms = [
+        Add(one["text"], title=one.get("title"), source=one.get("source"), key=str(one["id"]))
+        for one in _lines(f"data/{where}/corpus.jsonl")
+    ]
+    costs = _cost_of_five(atoms, [one["query"] for one in _lines(f"data/{where}/queries.jsonl")][:100])
+    assert len(costs) > 50
+    assert median(costs) <= 125
+    assert max(costs) <= 160

@@ -1,0 +1,173 @@
+"""Neighbours: every live edge once, in order, then tags and the atoms beside it; nothing that is hidden."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine import Add, Engine, Link, RegisterType, Relate, Tombstone, Unlink
+from engine.base.errors import InvalidInputError, LimitError
+from engine.commands import Command
+from engine.query.explore.answers import Triple
+from engine.query.explore.neighbors import HAS_TAG, NEXT
+from tests.query.explore.support import memories
+from tests.query.recall.support import id_of, memory
+
+WAYS = st.sampled_from(["in", "out", "both"])
+
+
+def triples(engine: Engine, node: str, way: str = "both") -> tuple[Triple, ...]:
+    """All triples of a node on one page."""
+    found = engine.explorer().explore_neighbors(node, way, limit=100)
+    assert found.next is None
+    return found.triples
+
+
+@given(memories, WAYS, st.integers(1, 5), st.none() | st.integers(0, 60))
+@settings(max_examples=50)
+def test_pages_make_the_whole(commands: list[Command], way: str, limit: int, extra: int | None) -> None:
+    """Whatever the limit and the budget, following `next` gives each triple once, in the same order."""
+    with memory(commands) as engine:
+        explorer = engine.explorer()
+        for one in engine.find(limit=4):
+            whole, offset = triples(engine, one.id, way), 0
+            pages: list[Triple] = []
+            budget = None if extra is None else 120 + extra
+            while True:
+                page = explorer.explore_neighbors(one.id, way, limit=limit, offset=offset, budget=budget)
+                assert len(page.triples) <= limit
+                pages += page.triples
+                if page.next is None:
+                    break
+                assert page.next == offset + len(page.triples) > offset
+                offset = page.next
+            assert tuple(pages) == whole
+
+
+@given(memories, WAYS)
+@settings(max_examples=50)
+def test_edges_are_those_of_the_memory(commands: list[Command], way: str) -> None:
+    """As `edges` has them, in its order, but for those to hidden atoms; ends and direction are right."""
+    with memory(commands) as engine:
+        for one in engine.find(limit=6):
+            expected = []
+            for edge in engine.edges(one.id, direction=way):
+                out = edge.src == one.id
+                other = edge.dst if out else edge.src
+                if engine.get(other).state.name == "LIVE":
+                    expected.append((edge.type, other, "out" if out else "in"))
+            found = [
+                found for found in triples(engine, one.id, way) if found.predicate not in (HAS_TAG, NEXT)
+            ]
+            assert [(t.predicate, engine.resolve(t.id or ""), t.direction) for t in found] == expected
+            name = engine.explorer().explore_neighbors(one.id).node.name
+            assert all(name == (t.subject if t.direction == "out" else t.object) for t in found)
+
+
+@given(memories)
+@settings(max_examples=30)
+def test_both_ways_are_one_way_and_the_other(commands: list[Command]) -> None:
+    """No triple is in one direction only, and none is in both."""
+    with memory(commands) as engine:
+        for one in engine.find(limit=6):
+            both = triples(engine, one.id)
+            out, into = (triples(engine, one.id, way) for way in ("out", "in"))
+            assert sorted(map(repr, both)) == sorted(map(repr, out + into))
+            assert {found.direction for found in out} <= {"out"}
+            assert {found.direction for found in into} <= {"in"}
+
+
+def test_the_order_is_type_and_other_end_then_tags_then_source() -> None:
+    """Built-in types come before predicates, and ids in byte order, whatever was linked first."""
+    atoms: list[Command] = [
+        Add(f"text {n}", id=id_of(n), source="s", sequence=n, tags=["b", "A"] if n == 3 else [])
+        for n in range(1, 6)
+    ]
+    links: list[Command] = [
+        RegisterType("zeta"),
+        Link(id_of(3), "zeta", id_of(1)),
+        Link(id_of(5), "references", id_of(3)),
+        Link(id_of(3), "references", id_of(1)),
+        Link(id_of(4), "related_to", id_of(3)),
+    ]
+    with memory([*atoms, *links]) as engine:
+        assert [(one.subject, one.predicate, one.object) for one in triples(engine, id_of(3))] == [
+            ("text 4", "related_to", "text 3"),
+            ("text 3", "references", "text 1"),
+            ("text 5", "references", "text 3"),
+            ("text 3", "zeta", "text 1"),
+            ("text 3", HAS_TAG, "#A"),
+            ("text 3", HAS_TAG, "#b"),
+            ("text 3", NEXT, "text 4"),
+            ("text 2", NEXT, "text 3"),
+        ]
+
+
+def test_what_is_hidden_is_no_neighbour() -> None:
+    """Neither hidden edges nor hidden atoms, at the other end, beside it, or under a tag."""
+    atoms: list[Command] = [
+        Add(f"text {n}", id=id_of(n), source="s", sequence=n, tags=["home"]) for n in range(1, 6)
+    ]
+    links: list[Command] = [Link(id_of(1), "references", id_of(n)) for n in (2, 3, 4)]
+    with memory([*atoms, *links, Unlink(id_of(1), "references", id_of(3)), Tombstone(id_of(2))]) as engine:
+        assert [(one.predicate, one.object) for one in triples(engine, id_of(1))] == [
+            ("references", "text 4"),
+            (HAS_TAG, "#home"),
+            (NEXT, "text 3"),
+        ]
+        assert [one.subject for one in triples(engine, "#home")] == ["text 1", "text 3", "text 4", "text 5"]
+
+
+def test_a_tag_is_an_object_only() -> None:
+    """Out of a tag leads nothing; into it all atoms that have it, in the order of the journal."""
+    with memory([Add(f"text {n}", id=id_of(9 - n), tags=["Home"]) for n in range(3)]) as engine:
+        assert triples(engine, "#HOME", "out") == ()
+        found = triples(engine, "#HOME", "in")
+        assert [(one.subject, one.predicate, one.object, one.direction) for one in found] == [
+            (f"text {n}", HAS_TAG, "#home", "in") for n in range(3)
+        ]
+
+
+def test_a_relation_says_who_says_so() -> None:
+    """The first live source; none once it is hidden, and again when it is back."""
+    atoms: list[Command] = [Add("they say so", id=id_of(1)), Add("we too", id=id_of(2))]
+    related = [Relate("daemon", "uses", "socket", id_of(1)), Relate("daemon", "uses", "socket", id_of(2))]
+    with memory([*atoms, *related]) as engine:
+
+        def said() -> str | None:
+            return next(one.source for one in triples(engine, "daemon") if one.predicate == "uses")
+
+        assert engine.resolve(said() or "") == id_of(1)
+        mentioned = {one.subject for one in triples(engine, "socket") if one.predicate == "mentions"}
+        assert mentioned == {"they say so", "we too"}
+        engine.apply([Tombstone(id_of(1))])
+        assert said() is None
+        engine.revive(id_of(1))
+        assert engine.resolve(said() or "") == id_of(1)
+
+
+def test_a_self_made_name_stands_for_each_kind_of_atom() -> None:
+    """An entity's name, a title, or the beginning of a text, each on one line."""
+    atoms: list[Command] = [
+        Add("kettle\n\n is  a pot of " + "long " * 20, id=id_of(1)),
+        Add("text", title="Titled", id=id_of(2)),
+        Link(id_of(1), "references", id_of(2)),
+    ]
+    with memory([*atoms, Relate("An Entity", "is", "x", id_of(2))]) as engine:
+        (found,) = triples(engine, id_of(1))
+        assert found.subject.startswith("kettle is a pot of")
+        assert len(found.subject) <= 33
+        assert found.object == "Titled"
+        assert {one.object for one in triples(engine, id_of(2), "out")} == {"An Entity", "x"}
+
+
+@pytest.mark.parametrize("limit", [0, 101, -1])
+def test_a_page_has_1_to_100_triples(limit: int) -> None:
+    """Any other limit is refused; an offset beyond the end is an empty page."""
+    with memory([Add("x", id=id_of(1), tags=["home"])]) as engine:
+        explorer = engine.explorer()
+        with pytest.raises((InvalidInputError, LimitError)):
+            explorer.explore_neighbors(id_of(1), limit=limit)
+        beyond = explorer.explore_neighbors(id_of(1), offset=5)
+        assert (beyond.triples, beyond.next) == ((), None)

@@ -1,0 +1,102 @@
+"""Who decides: a language model by its replies."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.base.errors import EngineError, InvalidInputError
+from engine.query.budget import tokens_of
+from engine.query.explore.actions import Action, Verb
+from engine.query.explore.loop import explore
+from engine.query.explore.policy import LanguagePolicy, Policy, Prompting
+from engine.query.explore.result import Stop
+from engine.query.explore.state import Result
+from engine.query.explore.walker import Walker
+from tests.query.explore.doing import DAEMON, QUERY
+from tests.query.recall.support import id_of, memory
+
+
+class Model:
+    """Replies with its lines one after another, and remembers what it was asked."""
+
+    def __init__(self, *replies: object) -> None:
+        self._replies = iter(replies)
+        self.prompts: list[str] = []
+
+    def __call__(self, prompt: str) -> str:
+        """The next reply."""
+        self.prompts.append(prompt)
+        return next(self._replies, "ANSWER")  # type: ignore[return-value]
+
+
+def test_the_actions_of_a_model_are_carried_out() -> None:
+    """Its replies are read as actions, and what they bring is in its next prompt."""
+    model = Model(f"PEEK({id_of(2)})\n", "ANSWER")
+    with memory(DAEMON) as engine:
+        found = explore(engine, QUERY, policy=LanguagePolicy(model))
+    assert [step.action for step in found.steps[1:]] == [Action(Verb.PEEK, id_of(2))]
+    assert found.stopped is Stop.ANSWERED
+    assert "  The daemon speaks JSON-RPC." not in model.prompts[0]
+    assert "  The daemon speaks JSON-RPC." in model.prompts[1]
+
+
+def test_a_reply_that_cannot_be_read_is_refused_and_said_so() -> None:
+    """It is a step, the next prompt says what was wrong with it, and the model may do better."""
+    model = Model("I would like to PEEK(1f0c2a3b).", f"EXPAND({id_of(2)})", None, "again nonsense")
+    with memory(DAEMON) as engine:
+        found = explore(engine, QUERY, policy=LanguagePolicy(model))
+    assert [step.result for step in found.steps[1:]] == [
+        Result.REFUSED,
+        Result.DONE,
+        Result.REFUSED,
+        Result.REFUSED,
+    ]
+    assert found.steps[1].action is None
+    assert "is no action; answer with one action" in model.prompts[1].split("Last steps:")[1]
+    assert found.stopped is Stop.REFUSED
+
+
+def test_what_prompts_cost_is_counted_apart() -> None:
+    """The tokens of all prompts, and none of them among those of the answers; other policies have none."""
+    model = Model(f"PEEK({id_of(2)})", "nonsense")
+    with memory(DAEMON) as engine:
+        found = explore(engine, QUERY, policy=LanguagePolicy(model))
+        assert explore(engine, QUERY).prompt_tokens == 0
+    assert len(model.prompts) == 3
+    assert found.prompt_tokens == sum(map(tokens_of, model.prompts))
+    assert found.tokens == sum(step.cost for step in found.steps)
+
+
+def test_errors_of_a_model_go_through() -> None:
+    """That nobody answers is no decision: the error is the caller's."""
+
+    def silent(prompt: str) -> str:
+        raise TimeoutError(len(prompt))
+
+    with memory(DAEMON) as engine, pytest.raises(TimeoutError):
+        explore(engine, QUERY, policy=LanguagePolicy(silent))
+
+
+def test_what_cannot_be_asked_is_no_model() -> None:
+    """A model is a function of a prompt; anything else is an error of ours."""
+    with pytest.raises(InvalidInputError, match="ask must be a function"):
+        LanguagePolicy("gpt")  # type: ignore[arg-type]
+
+
+def test_which_policies_ask_a_model() -> None:
+    """All that decide are policies; only those with prompts are asked for them."""
+    assert isinstance(Walker(), Policy)
+    assert not isinstance(Walker(), Prompting)
+    assert isinstance(LanguagePolicy(Model()), Prompting)
+
+
+def test_a_model_gets_no_further_than_the_verbs() -> None:
+    """Whatever it says, the memory is not written to."""
+    model = Model('ADD("x")', f"EXPAND({id_of(1)})", "ERASE(all)", f"TOMBSTONE({id_of(1)})")
+    with memory(DAEMON) as engine:
+        before = engine.root()
+        try:
+            explore(engine, QUERY, policy=LanguagePolicy(model))
+        except EngineError:
+            pytest.fail("a refused decision is a step, not an error")
+        assert engine.root() == before

@@ -1,0 +1,98 @@
+"""A program that decides: asked without a shell, for so long and so much, ended with all it started."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from engine.base.errors import EngineError
+from engine.query.explore.program import REPLY_BYTES_MAX, Program
+
+
+def asked(command: str, prompt: str = "What next?", seconds: float = 5.0) -> str:
+    """What a program prints for a prompt."""
+    return Program(command, seconds)(prompt)
+
+
+def test_it_is_given_the_prompt_and_its_reply_is_returned() -> None:
+    """All of the prompt on stdin, all that it prints back, in UTF-8."""
+    prompt = "größe 日本語\n" * 20_000
+    assert asked("head -c 20", prompt) == prompt.encode()[:20].decode()
+    assert asked("printf '%s' 'ANSWER'", prompt) == "ANSWER"
+
+
+def test_no_shell_reads_the_command() -> None:
+    """Signs that a shell would obey are arguments."""
+    assert asked("printf %s '$(id) > x; echo `id` | cat *'") == "$(id) > x; echo `id` | cat *"
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("false", "exit code 1"),
+        ("sh -c 'echo ANSWER; exit 3'", "exit code 3"),
+        ("sh -c 'kill -9 $$'", "exit code -9"),
+        ("printf '\\377\\376'", "not UTF-8"),
+        ("yes", f"over {REPLY_BYTES_MAX} bytes"),
+        ("head -c 70000 /dev/zero", f"over {REPLY_BYTES_MAX} bytes"),
+    ],
+)
+def test_a_program_that_misbehaves_is_an_error(command: str, said: str) -> None:
+    """It fails, is killed, prints junk or for ever."""
+    with pytest.raises(EngineError, match=said):
+        asked(command)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "sleep 60",
+        "sh -c 'echo ANSWER; exec >&-; sleep 60'",
+        "sh -c 'sleep 60 & echo ANSWER; wait'",
+        "sh -c 'setsid sleep 20 & echo ANSWER; sleep 20'",
+    ],
+)
+def test_a_program_that_hangs_is_ended(command: str) -> None:
+    """Whatever it printed, and whoever else holds its stdout."""
+    begun = time.monotonic()
+    with pytest.raises(EngineError, match=r"took over 0\.3 s"):
+        asked(command, seconds=0.3)
+    assert time.monotonic() - begun < 15  # not a measurement: the program itself would take longer
+
+
+def test_what_it_started_ends_with_it(tmp_path: Path) -> None:
+    """No process is left over after the time is up."""
+    kept = tmp_path / "pid"
+    script = tmp_path / "decide.sh"
+    script.write_text(f"#!/bin/sh\nsleep 60 &\necho $! > {kept}\nwait\n")
+    script.chmod(0o755)
+    with pytest.raises(EngineError, match="took over"):
+        asked(str(script), seconds=1.0)
+    assert any(_ended(kept.read_text().strip()) for _ in range(100))
+
+
+def _ended(pid: str) -> bool:
+    """Whether a process is over, or about to be; waits a little where it is not."""
+    try:
+        os.kill(int(pid), 0)
+        over = Path(f"/proc/{pid}/stat").read_text().rsplit(") ", 1)[1].startswith("Z")
+    except (ProcessLookupError, FileNotFoundError):
+        return True
+    time.sleep(0 if over else 0.05)
+    return over
+
+
+def test_a_prompt_that_is_not_read_is_no_fault() -> None:
+    """A program may decide without looking, or close its stdin."""
+    assert asked("echo ANSWER", "x" * 5_000_000) == "ANSWER\n"
+    assert asked("sh -c 'exec <&-; echo ANSWER'", "x" * 5_000_000) == "ANSWER\n"
+
+
+@pytest.mark.parametrize("command", ["/", "/etc/passwd", "./missing"])
+def test_what_cannot_be_run_is_an_error_before(command: str) -> None:
+    """A folder, a file that is no program, nothing at all."""
+    with pytest.raises(EngineError, match="no program"):
+        Program(command)

@@ -1,0 +1,138 @@
+"""The prompt for a decision: its parts, and that nothing in it can pass for one."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.commands import Command
+from engine.query.explore.actions import Action, Verb
+from engine.query.explore.answers import Hint
+from engine.query.explore.loop import explore
+from engine.query.explore.prompt import ACTIONS, STEPS_SHOWN, decision_prompt
+from engine.query.explore.state import Finding, Result, State, Step
+from tests.query.explore.doing import HOSTILE, Drawn, memories, policies
+from tests.query.recall.histories import questions
+from tests.query.recall.support import memory
+from tests.shared import needs
+
+OURS = re.compile(
+    r"Question: |Context, \d+ items?:|Hints, \d+ unread:|Last steps:|Steps left: \d+\. Tokens left: \d+\.$"
+    r"|\[(\d+% ~\d+|connected)\] [0-9a-f]+( |$)|\[entity\]( |$)|\[connections\]( |$)"
+    r"|\[[0-9a-f]{8,32}( \d+)?\]( |$)|- \d+\. (decision|recall|peek|expand|neighbors)[( ]|- none$|  |$"
+)
+"""How a line of a prompt may begin, but for the list of actions at its end."""
+
+
+ENDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
+"""All that `str.splitlines` takes for the end of a line."""
+
+
+class Recording:
+    """A policy that keeps what a model would have been asked."""
+
+    def __init__(self, policy: Drawn) -> None:
+        self._policy = policy
+        self.prompts: list[str] = []
+
+    def decide(self, state: State) -> Action:
+        """What the other one decides."""
+        self.prompts.append(decision_prompt(state))
+        return self._policy.decide(state)
+
+
+def state_of(text: str) -> State:
+    """A state in which everything that comes from elsewhere is this text."""
+    return State(
+        query=text,
+        hints=(Hint("77aa01bc", text, 45, 155), Hint("77aa01bd", text, 0, 0)),
+        entities=(text,),
+        context=(
+            Finding(Verb.EXPAND, "1f0c2a3b", text, text, 3, text, whole=True),
+            Finding(Verb.NEIGHBORS, None, text, None, None, text, whole=True),
+        ),
+        trace=tuple(Step(at, None, Result.REFUSED, text, 0, 0) for at in range(1, 5)),
+        spent=100,
+        budget=2000,
+        steps_left=6,
+    )
+
+
+def is_ours(prompt: str) -> bool:
+    """Whether every line begins as one of ours may."""
+    return prompt.endswith(ACTIONS) and all(
+        OURS.match(line) for line in prompt.removesuffix(ACTIONS).splitlines()
+    )
+
+
+def test_a_prompt_has_all_parts() -> None:
+    """Question, context, unread hints, the last three steps, what is left, the actions."""
+    steps = tuple(
+        Step(at, Action(Verb.RECALL, f"query {at}"), Result.DONE, "5 hints", 100, 100 * at)
+        for at in range(1, 6)
+    )
+    prompt = decision_prompt(
+        State(
+            query="Who descales\nthe kettle?",
+            hints=(
+                Hint("77aa01bc", "Filter", 45, 155),
+                Hint("1f0c2a3b", "Kettle", 50, 40),
+                Hint("9a2e17c4", "Ada → owns → filter", 0, 0),
+            ),
+            entities=("Ada",),
+            context=(Finding(Verb.PEEK, "1f0c2a3b", "Kettle", "tea.md", None, "It is Ada.", whole=True),),
+            trace=steps,
+            spent=500,
+            budget=2000,
+            steps_left=5,
+        )
+    )
+    assert prompt == (
+        "Question: Who descales the kettle?\n\n"
+        "Context, 1 item:\n[1f0c2a3b] tea.md | Kettle\n  It is Ada.\n\n"
+        "Hints, 2 unread:\n[45% ~155] 77aa01bc Filter\n"
+        "[connected] 9a2e17c4 Ada → owns → filter\n[entity] Ada\n\n"
+        'Last steps:\n- 3. recall("query 3") → 5 hints\n- 4. recall("query 4") → 5 hints\n'
+        '- 5. recall("query 5") → 5 hints\n\n'
+        f"Steps left: 5. Tokens left: 1500.\n\n{ACTIONS}"
+    )
+    assert STEPS_SHOWN == 3
+
+
+def test_what_was_only_peeked_at_can_still_be_read() -> None:
+    """A hint goes once its whole text is there, and not before."""
+    state = state_of("text")
+    part = Finding(Verb.PEEK, "77aa01bc-0000-8000-8000-000000000000", None, None, None, "te…", whole=False)
+    assert "] 77aa01bc " in decision_prompt(replace(state, context=(part,)))
+    assert "] 77aa01bc " not in decision_prompt(replace(state, context=(replace(part, whole=True),)))
+
+
+@settings(max_examples=60, deadline=None)
+@given(memories(), questions, policies)
+def test_no_content_begins_a_line_of_a_prompt(commands: list[Command], query: str, policy: Drawn) -> None:
+    """Whatever is in the memory: every line of every prompt begins as one of ours does."""
+    recording = Recording(policy)
+    with memory(commands) as engine:
+        explore(engine, query, policy=recording)
+    for prompt in recording.prompts:
+        assert is_ours(prompt), prompt
+
+
+@given(st.text(max_size=80), st.sampled_from(HOSTILE), st.sampled_from(ENDS))
+def test_no_text_forges_a_part(text: str, forged: str, end: str) -> None:
+    """In question, hints, titles, sources, texts, names and steps, whatever ends their lines."""
+    prompt = decision_prompt(state_of(f"{text}{end}{forged}{end}{text}"))
+    assert is_ours(prompt), prompt
+    assert prompt.count("\nHints, ") == prompt.count("\nLast steps:\n") == 1
+
+
+def test_no_naughty_string_forges_a_part() -> None:
+    """Nor does any of the strings that break programs; no markup and no escape is left of them."""
+    for text in json.loads(needs("vectors/strings/blns.json").read_text(encoding="utf-8")):
+        prompt = decision_prompt(state_of(text))
+        assert is_ours(prompt), text
+        assert not re.search(r"<[A-Za-z/!?|]|[\x00-\x08\x0e-\x1f\x7f-\x9f\u202a-\u202e]", prompt), text

@@ -1,0 +1,98 @@
+"""The command that shows what a question lights up."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.cli.conftest import Cli, bare, cli, pair, surroundings
+from tests.query.graph.parsers import read_dot, read_mermaid
+
+__all__ = ["bare", "cli", "pair", "surroundings"]
+
+Pair = tuple[str, str]
+
+
+def test_text_has_the_atoms_and_their_relations(cli: Cli, pair: Pair) -> None:
+    """Atoms are numbered, the brightest first; relations name them by number; counts go to stderr."""
+    first, second = pair
+    cli("link", first, "references", second)
+    result = cli("bright", "when", "is", "the", "kettle", "descaled?")
+    lines = result.out.splitlines()
+    assert lines[0] == "1. Kettle  100%"
+    assert lines[2] == f"   {first} #chores #Kitchen"
+    assert lines[-1] == "1 → 2  edge  references  1.00"
+    assert result.err == "2 atoms, 1 relation\n"
+
+
+@pytest.mark.parametrize(("form", "reader"), [("mermaid", read_mermaid), ("dot", read_dot)])
+def test_drawings_come_out_whole(cli: Cli, pair: Pair, form: str, reader: object) -> None:
+    """What is printed is the drawing and nothing else, hostile titles included."""
+    first, second = pair
+    cli("revise", second, "--title", 'end"]; --> %% \\N &lt; direction TB')
+    cli("link", first, "references", second)
+    assert callable(reader)
+    nodes, lines = reader(cli("bright", "kettle", "--format", form).out)
+    assert sorted(label.rpartition(" ")[0] for _, label in nodes) == sorted(
+        ["Kettle", 'end"]; --> %% \\N &lt; direction TB']
+    )
+    assert [label for *_, label in lines] == ["references 1.00"]
+
+
+def test_json_is_the_graph_itself(cli: Cli, pair: Pair) -> None:
+    """`--format json` prints on one line what `--json` has as its data, whatever --format says there."""
+    assert pair
+    cli("add", "A kettle\x1b[2J\u202e with an escape.")
+    printed = cli("bright", "kettle", "--format", "json").out
+    assert printed.count("\n") == 1
+    assert "\x1b" not in printed
+    result = cli("bright", "kettle", "--json", "--format", "dot")
+    assert json.loads(printed) == result.data
+    assert list(result.data) == ["query", "nodes", "relations", "size", "omitted"]
+    assert result.envelope["count"] == len(result.data["nodes"]) == 3
+    assert result.data["nodes"][0]["created"].endswith("Z")
+
+
+def test_options_are_heeded(cli: Cli, pair: Pair) -> None:
+    """Limit, filters and --as-of do what they do for recall."""
+    first, _ = pair
+
+    def lit(*options: str) -> list[str]:
+        return [node["id"] for node in cli("bright", "kettle", *options, "--json").data["nodes"]]
+
+    assert len(lit("--limit", "1")) == 1
+    assert lit("--tag", "kitchen") == [first]
+    assert lit("--as-of", "1") == [first]
+    assert lit("--category", "temporal") == [first]
+
+
+@pytest.mark.parametrize("command", ["recall", "context", "find", "bright"])
+def test_every_command_that_asks_takes_categories(cli: Cli, pair: Pair, command: str) -> None:
+    """--category leaves what is in none of them out; an unknown one is an error that names all eight."""
+    first, second = pair
+    question = [] if command == "find" else ["kettle"]
+    found = cli(command, *question, "--category", "temporal", "--category", "causal").out
+    assert first[:8] in found
+    assert second[:8] not in found
+    wrong = cli(command, *question, "--category", "monday")
+    assert wrong.code == 2
+    assert "relationship, narrative, technical, industry, location, emotional, temporal, causal" in wrong.err
+
+
+def test_what_is_no_format_and_no_number_is_refused(cli: Cli, pair: Pair) -> None:
+    """An unknown format, or more than 50 atoms, is a usage error that says what may be given."""
+    assert pair
+    assert cli("bright", "kettle", "--format", "png").code == 2
+    assert "text, json, mermaid, dot" in cli("bright", "kettle", "--format", "png").err
+    assert cli("bright", "kettle", "--limit", "51").code == 2
+    assert "50" in cli("bright", "kettle", "--limit", "51").err
+
+
+def test_nothing_found_is_no_error(cli: Cli, pair: Pair) -> None:
+    """A question that finds nothing prints nothing, and an empty drawing is still a drawing."""
+    assert pair
+    result = cli("bright", "xylophone")
+    assert (result.code, result.out, result.err) == (0, "", "0 atoms, 0 relations\n")
+    assert read_mermaid(cli("bright", "xylophone", "--format", "mermaid").out) == ([], [])
+    assert read_dot(cli("bright", "xylophone", "--format", "dot").out) == ([], [])

@@ -1,0 +1,269 @@
+"""Find: the bounded walk, against a naive breadth-first search on the same edges."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.base import limits
+from engine.base.errors import EngineError, InvalidInputError, NotFoundError
+from engine.base.model import Direction
+from engine.base.validation import show_id
+from engine.commands import Add, Link, RegisterType, Tombstone, Unlink
+from engine.engine import Engine
+from engine.query.filters import Filters
+from engine.query.graph.find import Follow, Form
+from proofs.leaves import EdgeType
+from tests.support.engines import engine_on
+
+DAY = 86_400_000_000
+IDS = [show_id(bytes([(number * 37) % 251 + 1] * 16)) for number in range(9)]
+TYPES = {"references": b"\x06", "related_to": b"\x01", "near": b"\x80\x00", "far": b"\x80\x01"}
+NODES = st.integers(0, len(IDS) - 1)
+EDGE = st.tuples(NODES, st.sampled_from(sorted(TYPES)), NODES).filter(lambda edge: edge[0] != edge[2])
+GRAPHS = st.lists(EDGE, max_size=24, unique=True)
+Edge = tuple[int, str, int]
+
+
+def engine_with(
+    edges: list[Edge], hidden: set[int] | frozenset[int] = frozenset(), gone: list[Edge] | None = None
+) -> Engine:
+    """An engine with nine atoms, `edges`, the atoms `hidden` tombstoned and the edges `gone` removed."""
+    engine = engine_on()
+    engine.apply([*(Add(f"atom {n}", id=one, tags=[f"n{n % 2}"]) for n, one in enumerate(IDS))])
+    engine.apply([RegisterType("near"), RegisterType("far")])
+    engine.apply([Link(IDS[src], kind, IDS[dst]) for src, kind, dst in edges])
+    engine.apply([Tombstone(IDS[n]) for n in sorted(hidden)])
+    engine.apply([Unlink(IDS[src], kind, IDS[dst]) for src, kind, dst in gone or ()])
+    return engine
+
+
+def naive(
+    edges: list[Edge],
+    hidden: set[int],
+    start: int,
+    direction: str,
+    types: tuple[str, ...],
+    fewest: int,
+    most: int,
+) -> list[tuple[str, int]]:
+    """(id, hops) of everything reached, in the order of hops, then of (type, id) from each node in turn."""
+    steps: dict[int, list[tuple[bytes, str, int]]] = {n: [] for n in range(len(IDS))}
+    for src, kind, dst in edges:
+        if not types or kind in types:
+            if direction in ("out", "both"):
+                steps[src].append((TYPES[kind], IDS[dst], dst))
+            if direction in ("in", "both"):
+                steps[dst].append((TYPES[kind], IDS[src], src))
+    reached, level, seen = [(start, 0)], [start], {start}
+    for hops in range(1, min(most, 6) + 1):
+        following = []
+        for node in level:
+            for _, _, other in sorted(steps[node]):
+                if other not in seen and other not in hidden:
+                    seen.add(other)
+                    following.append(other)
+        reached += [(node, hops) for node in following]
+        level = following
+    return [(IDS[node], hops) for node, hops in reached if hops >= fewest and node not in hidden]
+
+
+@settings(max_examples=120, deadline=None)
+@given(
+    GRAPHS,
+    st.sets(NODES, max_size=3),
+    st.lists(EDGE, max_size=3),
+    NODES,
+    st.sampled_from(["out", "in", "both"]),
+    st.sets(st.sampled_from(sorted(TYPES)), max_size=2),
+    st.integers(0, 3),
+    st.integers(0, 8),
+)
+def test_the_walk_is_that_of_a_naive_search(
+    edges: list[Edge],
+    hidden: set[int],
+    gone: list[Edge],
+    start: int,
+    direction: str,
+    types: set[str],
+    fewest: int,
+    more: int,
+) -> None:
+    """Order, distances, directions, types, hop bounds, hidden atoms and removed edges: all by the rules."""
+    engine = engine_with(edges, hidden, gone)
+    left = [edge for edge in edges if edge not in gone]
+    follow = Follow(tuple(sorted(types)), Direction(direction), fewest, fewest + more)
+    found = engine.find(from_=IDS[start], follow=follow, limit=100, form="short")
+    expected = naive(left, hidden, start, direction, tuple(types), fewest, fewest + more)
+    assert [(one.id, one.hops) for one in found] == expected
+
+
+@settings(max_examples=20, deadline=None)
+@given(GRAPHS, NODES, st.integers(1, 5))
+def test_a_limit_cuts_the_same_answer_short(edges: list[Edge], start: int, limit: int) -> None:
+    """A smaller limit gives the beginning of the longer answer, and asking twice the same answer."""
+    engine = engine_with(edges)
+    follow = Follow(direction=Direction.BOTH, max_hops=6)
+    whole = engine.find(from_=IDS[start], follow=follow, limit=100)
+    assert engine.find(from_=IDS[start], follow=follow, limit=limit) == whole[:limit]
+    assert engine.find(from_=IDS[start], follow=follow, limit=100) == whole
+
+
+def chain() -> Engine:
+    """Nine atoms in a row."""
+    return engine_with([(n, "near", n + 1) for n in range(8)])
+
+
+def test_no_walk_goes_beyond_six_hops() -> None:
+    """MAX_HOPS_CAP bounds the walk whatever is asked for."""
+    found = chain().find(from_=IDS[0], follow=Follow(max_hops=100), limit=100)
+    assert [one.hops for one in found] == [1, 2, 3, 4, 5, 6]
+    assert limits.MAX_HOPS_CAP == 6
+
+
+def test_a_tombstoned_atom_is_no_way_through() -> None:
+    """What lies only behind a tombstoned atom is not reached, and the atom itself is no result."""
+    engine = chain()
+    engine.tombstone(IDS[2])
+    found = engine.find(from_=IDS[0], follow=Follow(max_hops=6), limit=100)
+    assert [one.id for one in found] == [IDS[1]]
+
+
+def test_filters_hide_results_but_not_ways() -> None:
+    """An atom that a filter leaves out is still walked through."""
+    found = chain().find(from_=IDS[0], follow=Follow(max_hops=4), filters=Filters(tags=("n0",)), limit=100)
+    assert [(one.id, one.hops) for one in found] == [(IDS[2], 2), (IDS[4], 4)]
+
+
+def test_without_a_start_all_live_atoms_by_ordinal() -> None:
+    """Find without `from_` gives the live atoms in the order of their ordinals, at no hops."""
+    engine = chain()
+    engine.tombstone(IDS[3])
+    assert [(one.id, one.hops) for one in engine.find(limit=100)] == [
+        (one, 0) for one in IDS if one != IDS[3]
+    ]
+
+
+def test_the_forms_hold_more_and_more() -> None:
+    """Short has id and title; medium the first 200 characters; full the atom."""
+    engine = engine_on()
+    engine.add("word " * 100, title="Title")
+    short, medium, full = (engine.find(limit=1, form=form)[0] for form in Form)
+    assert (short.title, short.text, short.atom) == ("Title", None, None)
+    assert medium.text is not None
+    assert len(medium.text) <= 201
+    assert full.atom is not None
+    assert full.atom.content == "word " * 100
+
+
+@pytest.mark.parametrize("limit", [0, -1, True, 1.0, "5", limits.RESULTS_MAX + 1])
+def test_a_bad_limit_is_refused(limit: Any) -> None:
+    """A limit is a whole number from 1 to 10,000."""
+    with pytest.raises(InvalidInputError):
+        chain().find(limit=limit)
+
+
+def test_a_limit_is_required() -> None:
+    """There is no default limit."""
+    with pytest.raises(TypeError):
+        chain().find()  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize(
+    "follow",
+    [
+        Follow(direction="sideways"),  # type: ignore[arg-type]
+        Follow(min_hops=3, max_hops=2),
+        Follow(min_hops=7, max_hops=9),
+        Follow(max_hops=-1),
+        Follow(max_hops=True),
+        Follow(types=("unheard_of",)),
+        Follow(types=("Not A Label",)),
+    ],
+)
+def test_a_bad_walk_is_refused(follow: Follow) -> None:
+    """Directions, hop bounds and types out of range raise an error of ours."""
+    with pytest.raises((InvalidInputError, NotFoundError)):
+        chain().find(from_=IDS[0], follow=follow, limit=5)
+
+
+def test_a_walk_needs_a_start() -> None:
+    """`follow` without `from_` is refused."""
+    with pytest.raises(InvalidInputError):
+        chain().find(follow=Follow(), limit=5)
+
+
+def test_an_unknown_start_is_not_found() -> None:
+    """A start that was never recorded raises NotFoundError."""
+    with pytest.raises(NotFoundError):
+        chain().find(from_=show_id(bytes([255] * 16)), follow=Follow(), limit=5)
+
+
+def test_an_edge_type_may_be_given_as_member_or_name() -> None:
+    """`EdgeType.PART_OF` and "part_of" are the same type."""
+    engine = engine_with([])
+    engine.link(IDS[0], EdgeType.PART_OF, IDS[1])
+    found = [
+        engine.find(from_=IDS[0], follow=Follow((kind,)), limit=5) for kind in (EdgeType.PART_OF, "part_of")
+    ]
+    assert found[0] == found[1]
+    assert [one.id for one in found[0]] == [IDS[1]]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda engine: engine.find(limit=1, form="huge"),
+        lambda engine: engine.edges(IDS[0], direction="sideways"),
+        lambda engine: engine.edges(IDS[0], limit=-1),
+        lambda engine: engine.edges(IDS[0], limit="3"),
+        lambda engine: list(engine.log(-1)),
+        lambda engine: engine.get(IDS[0], as_of="yesterday"),
+        lambda engine: engine.get(IDS[0], as_of=True),
+        lambda engine: engine.root(as_of=1.5),
+        lambda engine: engine.resolve(5),
+    ],
+    ids=[
+        "form",
+        "direction",
+        "limit",
+        "limit-text",
+        "log-start",
+        "as-of-text",
+        "as-of-bool",
+        "as-of-float",
+        "resolve",
+    ],
+)
+def test_bad_arguments_of_queries_raise_our_errors(call: Any) -> None:
+    """Whatever a query is given, what it raises is of the EngineError family."""
+    with pytest.raises(EngineError):
+        call(chain())
+
+
+def test_a_revised_atom_is_found_on_the_day_it_was_created() -> None:
+    """A revision does not move an atom to another day: `since` and `until` go by its creation."""
+    now = 10 * DAY
+    engine = engine_on(clock=lambda: now)
+    atom = engine.add("text").subject
+    now = 20 * DAY
+    engine.revise(atom, title="Title")
+    around = {
+        day: engine.find(limit=5, filters=Filters(since=(day - 2) * DAY, until=(day + 2) * DAY))
+        for day in (10, 20)
+    }
+    assert engine.get(atom).created == 10 * DAY
+    assert {day: len(found) for day, found in around.items()} == {10: 1, 20: 0}
+
+
+def test_the_day_of_an_atom_is_that_of_its_creation_whatever_is_taken_away() -> None:
+    """`since` and `until` agree with `created` after a revision that gives no time of creation."""
+    now = 10 * DAY
+    engine = engine_on(clock=lambda: now)
+    atom = engine.add("text", created=DAY).subject
+    now = 20 * DAY
+    engine.revise(atom, created=None)
+    created = engine.get(atom).created
+    around = Filters(since=created - 2 * DAY if created > 2 * DAY else 0, until=created + 2 * DAY)
+    assert len(engine.find(limit=5, filters=around)) == 1

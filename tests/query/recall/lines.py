@@ -1,0 +1,141 @@
+"""Documents in their sources, as a view of the index tells of them, and their neighbours found plainly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple, cast
+
+import numpy as np
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from engine.base.limits import INTEGER_MAX
+from engine.followers.facts import Facts
+from engine.followers.index_view import IndexView
+from engine.query.places import NOBODY, Places, PlacesCache
+
+SOURCES = (0, 0x1111_1111_0000_0001, 0x2222_2222_8000_0002, 0xFFFF_FFFF_0000_0003)
+"""Numbers of sources that differ in their upper halves; 0 stands for none."""
+
+TITLES = (0, 0x0001_0000_0000_0005, 0x0001_0000_0000_0006, 0xFFFF_0000_0000_0007)
+"""Hashes of titles, two of which begin with the same bits; 0 stands for none."""
+
+SKIPPED = 7
+"""So many dead documents in a row are stepped over for sure."""
+
+
+class Document(NamedTuple):
+    """What is known of a document."""
+
+    source: int
+    sequence: int | None
+    title: int = 0
+    live: bool = True
+
+
+@dataclass(frozen=True)
+class Line:
+    """Documents by ordinal, and how many of them are in segments."""
+
+    documents: tuple[Document, ...]
+    settled: int
+
+    def view(self, head: bytes = b"") -> IndexView:
+        """What `Places` reads of a view; `head` makes it one of its own."""
+        columns = (
+            [one.source for one in self.documents],
+            [0 if one.sequence is None else one.sequence + 1 for one in self.documents],
+            [one.title for one in self.documents],
+            [0] * len(self.documents),
+        )
+        facts = Facts(*(np.array(column, np.uint64) for column in columns))
+        roots = repr(self.documents[: self.settled]).encode()
+        head += repr(self.documents[self.settled :]).encode()
+        return cast("IndexView", _View(facts, self.settled, len(self.documents), (head, roots)))
+
+    def places(self) -> Places:
+        """The places of its documents, by a cache that never saw another view."""
+        return PlacesCache().places(self.view())
+
+    @property
+    def ordinals(self) -> NDArray[np.int64]:
+        """All of them."""
+        return np.arange(len(self.documents))
+
+    @property
+    def live(self) -> NDArray[np.bool_]:
+        """Which of them are."""
+        return np.array([one.live for one in self.documents], np.bool_)
+
+    def cut_at(self, settled: int) -> Line:
+        """The same documents, so many of them in segments."""
+        return replace(self, settled=min(settled, len(self.documents)))
+
+    def beside(self, *, after: bool) -> list[int]:
+        """The neighbour of each document, as `Places.beside` has it."""
+        found: list[int] = self.places().beside(self.ordinals, self.live, after=after).tolist()
+        return found
+
+    def plainly_beside(self, *, after: bool) -> list[int]:
+        """The neighbour of each document: of those that are live and further on, the nearest."""
+        return [self._neighbour(one, after=after) for one in self.documents]
+
+    def _neighbour(self, own: Document, *, after: bool) -> int:
+        if not own.source or own.sequence is None:
+            return NOBODY
+        further = [
+            (other.sequence, ordinal)
+            for ordinal, other in enumerate(self.documents)
+            if other.live and other.source == own.source and other.sequence is not None
+            if (other.sequence > own.sequence if after else other.sequence < own.sequence)
+        ]
+        if not further:
+            return NOBODY
+        _, nearest = min(further) if after else max(further)
+        return nearest if self.documents[nearest].title == own.title else NOBODY
+
+
+class _View(NamedTuple):
+    """As much of an `IndexView` as `Places` looks at."""
+
+    facts: Facts
+    settled: int
+    documents: int
+    content: tuple[bytes, ...]
+
+
+small = st.integers(0, 40)
+"""Sequences, often with gaps between them."""
+
+large = st.one_of(
+    small,
+    st.integers(2**32 - 4, 2**32 + 4),
+    st.integers(2**40, 2**40 + 20),
+    st.integers(INTEGER_MAX - 3, INTEGER_MAX),
+)
+"""Sequences such as times in µs are, beside small ones."""
+
+
+@st.composite
+def lines(
+    draw: st.DrawFn,
+    sequences: st.SearchStrategy[int] = small,
+    *,
+    equals: bool = False,
+    dead: int = SKIPPED,
+    most: int = 24,
+) -> Line:
+    """Up to `most` documents, at most `dead` of them dead; with `equals`, several may stand in one place."""
+    documents: list[Document] = []
+    taken: set[tuple[int, int]] = set()
+    for _ in range(draw(st.integers(0, most))):
+        source = draw(st.sampled_from(SOURCES))
+        sequence = draw(st.one_of(st.none(), sequences))
+        if sequence is not None and not equals:
+            if (source, sequence) in taken:
+                continue
+            taken.add((source, sequence))
+        alive = dead == 0 or draw(st.booleans())
+        dead -= not alive
+        documents.append(Document(source, sequence, draw(st.sampled_from(TITLES[:3])), alive))
+    return Line(tuple(documents), draw(st.integers(0, len(documents))))

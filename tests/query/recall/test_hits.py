@@ -1,0 +1,190 @@
+"""What a hit says of itself, what was nearly one, and how near-duplicates are shown."""
+
+from __future__ import annotations
+
+import tracemalloc
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine import Add, Filters, Hit, RecallConfig, Revise, Tombstone
+from engine.commands import Command
+from tests.query.duplicates.support import CHAIN, KETTLE, TRAIN, copy_of
+from tests.query.recall.support import WORDS_ONLY, ask, fillers, id_of, keys, memory, named
+from tests.query.recall.test_protocol import questions, webs
+
+MICRO = 1e-6
+WORDS = ("Anna", "Boris", "Clara", "Dora", "Emil", "Frida", "Georg", "Hanna", "Ida", "Jonas")
+
+
+@settings(max_examples=60, deadline=None)
+@given(webs(), questions, st.sampled_from((None, 20, 60, 400)))
+def test_the_signals_of_a_hit_add_up_to_its_score(
+    web: list[Command], question: str, budget: int | None
+) -> None:
+    """Each part is rounded to a millionth, so the sum misses the score by half of one for each at most."""
+    for hit in ask(web, question, limit=12, budget=budget, explain=True).hits:
+        assert hit.signals
+        assert sum(hit.signals.values()) == pytest.approx(hit.score, abs=(len(hit.signals) + 1) * MICRO)
+
+
+@settings(max_examples=40, deadline=None)
+@given(webs(), questions, st.sampled_from((None, 20, 60, 400)), st.integers(1, 12))
+def test_explaining_changes_no_answer(
+    web: list[Command], question: str, budget: int | None, limit: int
+) -> None:
+    """Without it there are no signals and nothing that was dropped, and everything else is the same."""
+    with memory(web) as engine:
+        plain = engine.recall(question, limit=limit, budget=budget)
+        told = engine.recall(question, limit=limit, budget=budget, explain=True)
+    assert plain.dropped == ()
+    assert all(hit.signals is None for hit in plain.hits)
+    silent = tuple(replace(hit, signals=None) for hit in told.hits)
+    assert plain == replace(told, hits=silent, dropped=())
+
+
+@settings(max_examples=40, deadline=None)
+@given(webs(), questions, st.sampled_from((None, 20, 60, 400)), st.integers(1, 4))
+def test_what_was_dropped_is_no_hit(
+    web: list[Command], question: str, budget: int | None, limit: int
+) -> None:
+    """Nobody is a hit and dropped, nobody is dropped twice, and each has its score and one of the reasons."""
+    found = ask(web, question, limit=limit, budget=budget, explain=True)
+    hits, dropped = [hit.id for hit in found.hits], [one.id for one in found.dropped]
+    assert len({*hits, *dropped}) == len(hits) + len(dropped)
+    for one in found.dropped:
+        assert one.score > 0
+        assert one.reason in {"over the budget", "beyond the limit", "too many walkers"} or (
+            one.reason.removeprefix("duplicate of ") in {*hits, *dropped}
+        )
+
+
+def test_what_is_beyond_the_limit_is_told() -> None:
+    """The atoms that would have come next, at most twenty, the best first."""
+    found = ask([Add(f"kettle {'sheet ' * at}") for at in range(1, 40)], "kettle", limit=3, explain=True)
+    assert {dropped.reason for dropped in found.dropped} == {"beyond the limit"}
+    scores = [hit.score for hit in found.hits] + [one.score for one in found.dropped]
+    assert scores == sorted(scores, reverse=True)
+    assert len(found.dropped) == 20
+
+
+def test_what_the_budget_has_no_room_for_is_told() -> None:
+    """What is too long is dropped, and what is shorter and comes after it is still a hit."""
+    atoms = [
+        named("first", "kettle, kettle, kettle"),
+        named("long", f"kettle, kettle {'sheet ' * 90}"),
+        named("short", "the kettle of other days, at a time when nobody came"),
+    ]
+    found = ask(atoms, "kettle", WORDS_ONLY, budget=60, explain=True)
+    assert keys(found.hits) == ["first", "short"]
+    assert [dropped.reason for dropped in found.dropped] == ["over the budget"]
+
+
+def test_what_is_in_no_such_category_is_told() -> None:
+    """A hit that belongs to none of the wanted categories is left out, and said to be."""
+    atoms = [named("no", "kettle, kettle", 1), named("tagged", "kettle", 2, tags=["technical"])]
+    found = ask(atoms, "kettle", filters=Filters(categories=("technical",)), explain=True)
+    assert keys(found.hits) == ["tagged"]
+    assert [(one.id, one.reason) for one in found.dropped] == [(id_of(1), "no such category")]
+
+
+COPIES = [named(f"copy {at}", copy_of(KETTLE, at), at + 1) for at in range(3)]
+
+
+def test_near_duplicates_are_folded_into_the_best() -> None:
+    """One of several that say the same is a hit, and names the others, the best first."""
+    found = ask([*COPIES, named("other", f"the kettle {'sheet ' * 90}")], "kettle", explain=True)
+    assert keys(found.hits) == ["copy 0", "other"]
+    assert found.hits[0].duplicates == (id_of(2), id_of(3))
+    assert found.hits[1].duplicates == ()
+    assert [one.reason for one in found.dropped] == [f"duplicate of {id_of(1)}"] * 2
+
+
+def test_near_duplicates_are_shown_where_that_is_wanted() -> None:
+    """With `collapse=False` each of them is a hit of its own."""
+    found = ask(COPIES, "kettle", RecallConfig(collapse=False), explain=True)
+    assert keys(found.hits) == ["copy 0", "copy 1", "copy 2"]
+    assert [hit.duplicates for hit in found.hits] == [()] * 3
+    assert found.dropped == ()
+
+
+def test_the_best_of_near_duplicates_is_the_one_that_is_kept() -> None:
+    """Which one stands for the others is told by the scores: the trusted one, though recorded last."""
+    atoms = [*COPIES, named("trusted", copy_of(KETTLE, 3), 9, trust=100)]
+    (hit,) = ask(atoms, "kettle").hits
+    assert (hit.key, len(hit.duplicates)) == ("trusted", 3)
+
+
+def test_what_is_near_a_near_duplicate_is_not_folded_unless_it_is_near_the_hit() -> None:
+    """Nearness does not go from one to the next: the ends of a chain are two hits."""
+    trust = (100, 0, 50)
+    chain = [named(str(at), text, at + 1, trust=trust[at]) for at, text in enumerate(CHAIN)]
+    first, second = ask(chain, "kettle").hits
+    assert (first.key, first.duplicates) == ("0", (id_of(2),))
+    assert (second.key, second.duplicates) == ("2", ())
+
+
+def test_hidden_copies_are_not_named() -> None:
+    """A tombstoned copy, and what a revised one said before, are in no hit's duplicates."""
+    gone: list[Command] = [Tombstone(id_of(2)), Revise(id_of(3), content=TRAIN)]
+    (hit,) = ask([*COPIES, *gone], "kettle").hits
+    assert (hit.key, hit.duplicates) == ("copy 0", ())
+
+
+@pytest.mark.parametrize(("limit", "budget"), [(10, None), (5, 1000)])
+def test_copies_take_no_place_of_other_hits(limit: int, budget: int | None) -> None:
+    """However many copies of the best there are, there are as many hits as were asked for."""
+    copies = [Add(copy_of(KETTLE, at)) for at in range(60)]
+    others = [Add(f"the kettle that {word} liked so much was sold at the fair in the end") for word in WORDS]
+    found = ask([*copies, *others], "kettle of the month", limit=limit, budget=budget)
+    assert len(found.hits) == limit
+
+
+def test_a_copy_is_not_folded_into_what_is_left_out() -> None:
+    """Where the better one is in no wanted category, the copy that is in one is a hit."""
+    atoms = [
+        named("better", KETTLE, 1, trust=100),
+        named("tagged", copy_of(KETTLE, 1), 2, tags=["technical"]),
+    ]
+    found = ask(atoms, "kettle", filters=Filters(categories=("technical",)))
+    assert keys(found.hits) == ["tagged"]
+
+
+@pytest.mark.parametrize("budget", [None, 1000])
+def test_a_category_is_found_behind_many_hits_without_it(budget: int | None) -> None:
+    """The one atom that belongs to a category is found, however many that do not rank before it."""
+    atoms = [Add(f"kettle kettle {'sheet ' * (at % 7)}on{at}") for at in range(120)]
+    atoms.append(named("tagged", "a kettle of the longer kind that nobody liked much", tags=["technical"]))
+    found = ask(atoms, "kettle", filters=Filters(categories=("technical",)), limit=1, budget=budget)
+    assert keys(found.hits) == ["tagged"]
+
+
+def test_a_large_limit_takes_memory_in_proportion() -> None:
+    """Folding the near-duplicates of some thousand hits takes no room for all pairs of them."""
+    atoms = [Add(f"the kettle of sheet{at} and of page{at * 7}") for at in range(3000)]
+    with memory(atoms) as engine:
+        engine.recall("kettle")
+        tracemalloc.start()
+        found = engine.recall("kettle", limit=3000)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert len(found.hits) == 3000
+    assert peak < 3000 * 20_000
+
+
+def test_equal_hits_come_in_the_order_of_their_ids() -> None:
+    """Ties are broken by id, also where more atoms tie than are looked at closely."""
+    count = 150
+    atoms = [
+        Add(f"kettle {chr(97 + at % 26)}{chr(97 + at // 26)}x", id=id_of(count - at)) for at in range(count)
+    ]
+    hits: tuple[Hit, ...] = ask(atoms, "kettle", limit=20).hits
+    assert len({hit.score for hit in hits}) == 1
+    assert [hit.id for hit in hits] == [id_of(at + 1) for at in range(20)]
+
+
+def test_fillers_are_no_hits() -> None:
+    """What mentions nothing of the question and shares nothing with what does is no hit."""
+    assert ask(fillers(30), "kettle", explain=True).hits == ()

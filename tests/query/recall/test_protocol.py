@@ -1,0 +1,281 @@
+"""The Tag-Walker protocol: how many hits, of what kind, by which level (Standard 065)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine import Add, Engine, Level, Link, Protocol, RecallConfig, Role, Signals
+from engine.commands import Command
+from tests.query.recall.support import ask, fillers, id_of, keys, memory, named, only
+
+ANNA = "Did Anna paint the garage?"
+
+
+@pytest.mark.parametrize(
+    ("budget", "limit", "target"),
+    [
+        (None, None, 10),
+        (None, 1, 1),
+        (None, 10_000, 10_000),
+        (16, None, 5),
+        (1199, None, 5),
+        (1200, None, 6),
+        (1399, None, 6),
+        (10_000, None, 50),
+        (10_000, 7, 7),
+        (1000, 500, 5),
+        (10**9, None, 10_000),
+    ],
+)
+def test_a_budget_aims_at_an_atom_for_each_200_tokens(
+    budget: int | None, limit: int | None, target: int
+) -> None:
+    """TargetAtoms = max(5, ⌊budget / 200⌋), and never more than the limit."""
+    assert ask([Add("kettle")], "kettle", limit=limit, budget=budget).target == target
+
+
+def test_the_constants_are_the_standard_s() -> None:
+    """200 tokens to an atom, 5 atoms at least, 30 % walkers, 10 hits, 3 entities, internal twice external."""
+    protocol = Protocol()
+    assert (protocol.tokens_per_atom, protocol.atoms_min, protocol.walkers) == (200, 5, 0.3)
+    assert (protocol.enough, protocol.entities) == (10, 3)
+    assert 2 <= Signals().internal <= 3
+
+
+def tagged(anchors: int, walkers: int) -> list[Command]:
+    """Atoms about a kettle, and others that share a tag with the best of them, five to a tag."""
+    atoms: list[Command] = [
+        Add("kettle, kettle!", tags=[f"rare{at}" for at in range(walkers // 5)], trust=100)
+    ]
+    atoms += [
+        Add(f"the kettle of that long and cold winter, sheets{at}, was sold late") for at in range(anchors)
+    ]
+    atoms += [Add(f"soldering needs tin{at}", tags=[f"rare{at // 5}"]) for at in range(walkers)]
+    return [*atoms, *fillers(60)]
+
+
+@pytest.mark.parametrize(("limit", "walkers"), [(5, 1), (10, 3), (20, 6)])
+def test_walkers_are_at_most_three_tenths(limit: int, walkers: int) -> None:
+    """However few anchors there are, no more than 30 % of the hits aimed at are walkers."""
+    found = ask(tagged(2, 20), "kettle", limit=limit, explain=True)
+    roles = [hit.role for hit in found.hits]
+    assert roles.count(Role.WALKER) == walkers
+    assert "too many walkers" in {dropped.reason for dropped in found.dropped}
+
+
+@pytest.mark.parametrize(("share", "walkers"), [(0.0, 0), (0.5, 5), (1.0, 7)])
+def test_the_share_of_walkers_may_be_as_wanted(share: float, walkers: int) -> None:
+    """The ceiling is a setting; with none, nobody walks."""
+    config = replace(only("walk"), protocol=Protocol(walkers=share))
+    found = ask(tagged(2, 20), "kettle", config)
+    assert [hit.role for hit in found.hits].count(Role.WALKER) == walkers
+    assert bool(found.bridges) == bool(walkers)
+
+
+def test_walkers_take_no_room_from_better_anchors() -> None:
+    """With enough anchors that score better there are no walkers, whatever the ceiling."""
+    found = ask(tagged(20, 20), "kettle", only("walk"))
+    assert {hit.role for hit in found.hits} == {Role.ANCHOR}
+    assert found.bridges == ()
+
+
+def test_anchors_take_the_room_that_walkers_leave() -> None:
+    """However many walkers score more, the anchors behind them are found."""
+    talks = [
+        Add("the kettle leaks" if turn == 2 else f"reply{talk} of{turn}", source=f"talk{talk}", sequence=turn)
+        for talk in range(10)
+        for turn in range(5)
+    ]
+    weak = [Add(f"some morning on sheet{at} of many") for at in range(40)]
+    found = ask([*talks, *weak], "the kettle in the morning", limit=20)
+    roles = [hit.role for hit in found.hits]
+    assert (roles.count(Role.ANCHOR), roles.count(Role.WALKER)) == (14, 6)
+
+
+def test_hits_come_by_their_scores_whatever_their_roles() -> None:
+    """A walker stands where its score puts it, before anchors that score less."""
+    atoms = [*tagged(0, 5), *(Add(f"kettle {'sheet ' * 60} {at}") for at in range(5))]
+    hits = ask(atoms, "kettle", only("walk", walk=2.0)).hits
+    roles = [hit.role for hit in hits]
+    assert roles[0] is Role.WALKER or Role.ANCHOR in roles[roles.index(Role.WALKER) :]
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+
+
+def test_bridges_are_the_tags_that_led_to_hits() -> None:
+    """Of all tags walked only those are told that led to a hit, rarer ones as heavier."""
+    atoms: list[Command] = [
+        named("anchor", "kettle, kettle!", tags=["rare", "common", "alone"]),
+        named("by both", "soldering", tags=["rare", "common"]),
+        *(Add(f"tin{at}", tags=["common"]) for at in range(9)),
+        *fillers(40),
+    ]
+    found = ask(atoms, "kettle", only("walk"), limit=10)
+    assert [bridge.tag for bridge in found.bridges] == ["rare", "common"]
+    assert [bridge.atoms for bridge in found.bridges] == [2, 11]
+    assert found.bridges[0].weight > found.bridges[1].weight > 0
+    assert found.hits[1].path == ("#common", "#rare")
+    assert [hit.path for hit in found.hits[2:]] == [("#common",)] * 2
+
+
+def mentions(word: str, count: int) -> list[Command]:
+    """So many atoms that mention a word, each with another text."""
+    return [Add(f"{word} was there on sheet{chr(97 + at)}") for at in range(count)]
+
+
+def level_and_parts(atoms: Sequence[Command], question: str) -> tuple[Level, tuple[str, ...]]:
+    """Which level answered, and what the question was split into."""
+    found = ask([*atoms, *fillers(40)], question)
+    return found.level, found.entities
+
+
+def test_a_question_with_enough_hits_is_left_whole() -> None:
+    """Ten atoms that cover all of its words, or half of their weight, answer at the first level."""
+    both = [Add(f"Anna painted the garage on sheet{chr(97 + at)}") for at in range(10)]
+    assert level_and_parts(both, ANNA) == (Level.ALL, ())
+    assert level_and_parts(both[1:], ANNA)[0] is Level.SPLIT
+
+
+def test_half_of_the_weight_of_the_words_is_enough() -> None:
+    """Of two words that tell as much, either covers the question; of three, none by itself."""
+    atoms = [*mentions("garage", 10), *mentions("bicycle", 10)]
+    assert level_and_parts(atoms, "garage and bicycle")[0] is Level.ALL
+    assert level_and_parts([*atoms, *mentions("copper", 10)], "garage, bicycle, copper")[0] is Level.SPLIT
+
+
+def test_with_too_few_hits_only_nouns_count() -> None:
+    """Ten atoms have the noun, and too few the rare verb with it: verbs and adjectives are given up."""
+    atoms = [*mentions("The garage", 10), *mentions("painted", 1)]
+    assert level_and_parts(atoms, "Was the garage painted?") == (Level.NOUNS, ())
+
+
+def test_with_too_few_hits_for_the_nouns_only_names_count() -> None:
+    """Ten atoms have the name, and too few the rare things with it."""
+    atoms = [*mentions("Anna", 10), *mentions("garage", 1), *mentions("painted", 1)]
+    assert level_and_parts(atoms, ANNA) == (Level.NAMES, ())
+
+
+def test_a_question_that_nothing_covers_is_split() -> None:
+    """With too few hits even for the names, each of the first three entities is searched for."""
+    question = "Did Anna and Boris paint the garage with Clara in Lisbon?"
+    atoms = [named("Anna", "Anna slept"), named("Boris", "Boris sang"), named("Clara", "Clara went")]
+    level, entities = level_and_parts(atoms, question)
+    assert level is Level.SPLIT
+    assert entities == ("Anna", "Boris", "Clara")
+    assert set(keys(ask([*atoms, *fillers(40)], question).hits)) == {"Anna", "Boris", "Clara"}
+
+
+def test_one_entity_is_not_split() -> None:
+    """A question about one thing stays one search, by the words that most atoms cover."""
+    assert level_and_parts(mentions("kettle", 3), "kettle") == (Level.ALL, ())
+    atoms = [*mentions("The garage", 3), *mentions("painted", 1)]
+    assert level_and_parts(atoms, "Was the garage painted?") == (Level.NOUNS, ())
+
+
+def test_words_that_are_nowhere_keep_nobody_from_covering() -> None:
+    """A word that no atom has tells nothing about which atoms cover the question."""
+    assert level_and_parts(mentions("Anna", 10), "Did Anna descale the samovar?") == (Level.ALL, ())
+
+
+def test_each_entity_has_its_share_of_the_hits() -> None:
+    """Split in two, a question about a common thing and a rare one finds both."""
+    atoms = [Add(f"Anna, so Anna said, was there on sheet{at}") for at in range(30)]
+    atoms.append(named("rare", f"Boris {'went on and on ' * 4}"))
+    found = ask([*atoms, *fillers(100)], "What do Anna and Boris like?", limit=5)
+    assert found.entities == ("Anna", "Boris")
+    assert "rare" in keys(found.hits)
+
+
+def test_an_answer_says_what_was_asked() -> None:
+    """The question, its core, its terms, the head, how many atoms came into question, and the pipeline."""
+    with memory([Add("kettle"), Add("tea", tags=["kettle"])]) as engine:
+        found = engine.recall("Can you tell me about the kettle, please?")
+        assert (found.query, found.core) == ("Can you tell me about the kettle, please?", "the kettle")
+        assert found.terms == ("kettl",)
+        assert (found.size, found.candidates) == (engine.size, 2)
+        assert found.pipeline
+        assert found.tokens == sum(hit.tokens for hit in found.hits)
+
+
+def test_a_hit_says_what_its_atom_is() -> None:
+    """Id, title, source, place, key, tags, time and provenance are those of the atom."""
+    with memory([]) as engine:
+        made = engine.add(
+            "The kettle leaks",
+            title="Kettle",
+            source="a.md",
+            sequence=3,
+            key="k",
+            tags=["B", "a"],
+            provenance="external",
+            created=7,
+        )
+        (hit,) = engine.recall("kettle").hits
+        atom = engine.get(made.subject)
+    for name in ("id", "title", "source", "sequence", "key", "tags", "created", "provenance"):
+        assert getattr(hit, name) == getattr(atom, name)
+    assert hit.snippet == "The kettle leaks"
+    assert hit.content is None
+
+
+@st.composite
+def webs(draw: st.DrawFn) -> list[Command]:
+    """Atoms with few words, tags and links, so that much leads to much."""
+    words = ("kettle", "tea", "tin", "Anna", "garage", "sheets")
+    commands: list[Command] = []
+    count = draw(st.integers(1, 12))
+    for number in range(1, count + 1):
+        text = draw(st.lists(st.sampled_from(words), min_size=1, max_size=5))
+        commands.append(
+            Add(
+                " ".join(text),
+                id=id_of(number),
+                title=draw(st.sampled_from((None, "Anna", "tin garage"))),
+                tags=draw(st.lists(st.sampled_from(("home", "tea", "x", "y")), max_size=3)),
+                source=draw(st.sampled_from((None, "a", "b"))),
+                sequence=draw(st.one_of(st.none(), st.integers(0, 6))),
+                provenance=draw(st.sampled_from(("internal", "external", "quarantine"))),
+                trust=draw(st.sampled_from((None, 0, 100))),
+            )
+        )
+    for _ in range(draw(st.integers(0, 4))):
+        one, other = draw(st.tuples(st.integers(1, count), st.integers(1, count)))
+        if one != other:
+            commands.append(Link(id_of(one), "related_to", id_of(other)))
+    return commands
+
+
+questions = st.sampled_from(
+    ("kettle", "tea and tin", ANNA, "When did Anna buy tea?", "tin garage", "Anna Boris sheets", "x")
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(webs(), questions, st.integers(1, 12), st.sampled_from((0.0, 0.3, 0.5, 1.0)))
+def test_walkers_and_bridges_are_what_they_are_said_to_be(
+    web: list[Command], question: str, limit: int, share: float
+) -> None:
+    """Never too many walkers; each has a path or neighbours; each bridge is in a path."""
+    found = ask(web, question, RecallConfig(protocol=Protocol(walkers=share)), limit=limit, explain=True)
+    walkers = [hit for hit in found.hits if hit.role is Role.WALKER]
+    assert len(walkers) <= share * limit
+    for hit in walkers:
+        signals = hit.signals or {}
+        assert "words" not in signals
+        assert hit.path or {"near", "source", "feedback"} & signals.keys()
+    tags = {step for hit in found.hits for step in hit.path if step.startswith("#")}
+    assert tags == {f"#{bridge.tag}" for bridge in found.bridges}
+    assert found.level is Level.SPLIT or not found.entities
+
+
+def test_an_engine_asks_with_the_config_it_was_opened_with() -> None:
+    """The configuration is the engine's, and is used for answers about the past, too."""
+    config = RecallConfig(protocol=Protocol(atoms_min=7))
+    with Engine.open("memory:", config=config) as engine:
+        engine.add("kettle")
+        assert engine.recall("kettle", budget=100).target == 7
+        assert engine.recall("kettle", budget=100, as_of=1).target == 7

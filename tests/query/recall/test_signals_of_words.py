@@ -1,0 +1,272 @@
+"""Signals told by an atom itself: each alone decides which of two comes first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from engine import Add
+from engine.commands import Command
+from tests.query.recall.support import NO_SIGNALS, ask, fillers, keys, named, only
+from tests.support.engines import BEGIN
+
+DAY = 86_400 * 1_000_000
+
+
+def decided(signal: str, commands: Sequence[Command], question: str, **weights: float) -> list[str | None]:
+    """The first hit with no signal at all, and with this one."""
+    off = ask(commands, question, only("head", head=0.0))
+    on = ask(commands, question, only(signal, **weights))
+    return [keys(off.hits)[0], keys(on.hits)[0]]
+
+
+def test_a_word_in_a_title_counts_more_than_one_in_the_text() -> None:
+    """`head`: BM25F with the title as the heavier field."""
+    atoms = [
+        named("text", "The kettle, that kettle in the kitchen."),
+        named("title", "Bring it to the shop on Monday.", title="Kettle repairs"),
+    ]
+    assert decided("head", atoms, "kettle") == ["text", "title"]
+
+
+def test_a_word_in_a_speaker_s_label_counts_as_in_a_title() -> None:
+    """`head`: of what somebody says, who says it is the heavier field."""
+    atoms = [
+        named("about", "It was Anna, and Anna again, who wanted this."),
+        named("by", "Anna: paint the garage in another colour"),
+    ]
+    assert decided("head", atoms, "Anna") == ["about", "by"]
+
+
+def test_who_speaks_is_raised_above_who_is_spoken_of() -> None:
+    """`label`: the question's name before the colon."""
+    atoms = [
+        named("about", "Kettle of Anna"),
+        named("by", "**Anna:** the kettle leaks where its handle is"),
+    ]
+    assert decided("label", atoms, "What did Anna say about the kettle?") == ["about", "by"]
+
+
+def test_a_title_is_no_speaker() -> None:
+    """`label`: an atom with a title has nobody who speaks."""
+    atoms = [
+        named("about", "Kettle of Anna"),
+        named("titled", "Anna: the kettle leaks where its handle is", title="Anna of the notes"),
+    ]
+    assert decided("label", atoms, "What did Anna say about the kettle?") == ["about", "about"]
+
+
+@pytest.mark.parametrize(
+    ("question", "tag"),
+    [
+        ("tea", "tea"),
+        ("tea", "Teas"),
+        ("tea that is green", "Green-Tea"),
+        ("greens for teas", "green-tea"),
+        ("tea that is green", "tea_green"),
+        ("tea that is green", "green/tea"),
+        ("happy tea", "happiness"),
+        ("tea in Kraków", "kraków"),
+        ("tea 日本", "日本"),
+        ("the tea of ADR-016", "adr-016"),
+    ],
+)
+def test_a_tag_that_is_of_the_question_s_words_counts(question: str, tag: str) -> None:
+    """`tag`: whatever joins its words and however they end."""
+    atoms = [
+        named("short", "tea"),
+        named("tagged", "There was tea for all who had come to the garden that afternoon", tags=[tag]),
+    ]
+    assert decided("tag", atoms, question) == ["short", "tagged"]
+
+
+@pytest.mark.parametrize("word", ["using", "aging", "dying", "skies", "owing"])
+def test_a_tag_is_found_by_its_own_word(word: str) -> None:
+    """`tag`: also where the stem is spelt otherwise than the word begins."""
+    atoms = [
+        named("short", "tea"),
+        named("tagged", "There was tea for all who had come to the garden that afternoon", tags=[word]),
+    ]
+    assert decided("tag", atoms, f"tea {word}") == ["short", "tagged"]
+
+
+@pytest.mark.parametrize("tag", ["green-tea-shop", "teashop", "shop/tea", "te", "garden"])
+def test_a_tag_with_another_word_does_not_count(tag: str) -> None:
+    """`tag`: all of its words must be the question's."""
+    atoms = [
+        named("short", "tea"),
+        named("tagged", "There was tea for all who had come that afternoon", tags=[tag]),
+    ]
+    assert decided("tag", atoms, "green tea") == ["short", "short"]
+
+
+def test_a_tag_alone_finds_an_atom() -> None:
+    """`tag`: an atom that is only tagged so is an anchor, too."""
+    atoms = [named("tagged", "Seventy degrees, two minutes.", tags=["green-tea"]), *fillers(3)]
+    (hit,) = ask(atoms, "green tea").hits
+    assert (hit.key, hit.role) == ("tagged", "anchor")
+
+
+@pytest.mark.parametrize(
+    ("question", "other"),
+    [
+        ("Where did Anna go?", "Anna went to Lisbon by train, late in the winter"),
+        ("What has Anna bought?", "Anna buys a house in Lisbon, late in the winter"),
+        ("Anna and the children", "Anna has one child in Lisbon, since that winter"),
+    ],
+)
+def test_irregular_forms_of_a_word_are_found(question: str, other: str) -> None:
+    """`forms`: go finds went, bought finds buys, children finds child."""
+    atoms = [named("name", "Anna of Lisbon"), named("form", other)]
+    assert decided("forms", atoms, question) == ["name", "form"]
+
+
+def test_a_form_counts_less_than_the_word() -> None:
+    """`forms`: with both in the memory the word as it was asked comes first."""
+    atoms = [named("form", "Anna went there.", 1), named("word", "Anna: go there.", 2)]
+    assert decided("forms", atoms, "Where did Anna go?") == ["word", "word"]
+
+
+def test_the_words_of_the_first_answers_find_more() -> None:
+    """`feedback`: what the best answer says beside the question's words leads to others that say it."""
+    atoms = [
+        named("first", "kettle, kettle: descaler"),
+        named("short", "The kettle is blue"),
+        named("like", "The kettle and the cups wait for descaler again today"),
+        *fillers(30),
+    ]
+    off = ask(atoms, "kettle", only("feedback", feedback=0.0))
+    on = ask(atoms, "kettle", only("feedback"))
+    assert keys(off.hits) == ["first", "short", "like"]
+    assert keys(on.hits) == ["first", "like", "short"]
+
+
+def test_words_that_stand_together_count_more() -> None:
+    """`proximity`: of two atoms with the same words the one that has them side by side."""
+    words = "copper kettle one two three four five six seven eight nine ten eleven lid"
+    atoms = [
+        named("apart", words, 1),
+        named("close", words.replace(" lid", "").replace("kettle", "kettle lid"), 2),
+    ]
+    assert decided("proximity", atoms, "kettle lid") == ["apart", "close"]
+
+
+def test_what_was_made_at_the_time_asked_for_counts_more() -> None:
+    """`time`: a date in the question, beside the day of an atom."""
+    may = 1_683_417_600_000_000  # 2023-05-07
+    atoms = [
+        named("before", "kettle", 1, created=may - 1),
+        named("after", "kettle", 2, created=may + DAY),
+        named("then", "kettle", 3, created=may + DAY - 1),
+    ]
+    assert decided("time", atoms, "the kettle on 7 May 2023") == ["before", "then"]
+
+
+def test_last_week_is_told_by_the_newest_event() -> None:
+    """`time`: a time relative to now is one relative to what was recorded last, not to a clock."""
+    atoms = [named("now", "kettle", 1, created=BEGIN), named("then", "kettle", 2, created=BEGIN - DAY)]
+    assert decided("time", atoms, "the kettle of yesterday") == ["now", "then"]
+
+
+def test_asked_when_an_atom_that_says_when_counts_more() -> None:
+    """`time`: a question that begins with when, and a weekday in an atom."""
+    atoms = [named("what", "The kettle broke in two", 1), named("when", "The kettle broke on Monday", 2)]
+    assert decided("time", atoms, "When did the kettle break?", forms=0.5) == ["what", "when"]
+    assert decided("time", atoms, "How did the kettle break?", forms=0.5) == ["what", "what"]
+
+
+def test_a_time_before_1970_is_no_time_of_an_atom() -> None:
+    """`time`: what was recorded in the first moments of 1970 is not of 1965."""
+    atoms = [named("late", "kettle", 1, created=40 * DAY), named("early", "kettle", 2, created=0)]
+    assert decided("time", atoms, "the kettle in 1965") == ["late", "late"]
+
+
+def test_several_names_together_count_more() -> None:
+    """`together`: an atom with two of the question's names before one with a name and a thing."""
+    atoms = [named("one", "Anna had kettles", 1), named("two", "Anna met Boris", 2)]
+    assert decided("together", atoms, "What do Anna and Boris say of kettles?") == ["one", "two"]
+
+
+def test_asked_how_they_are_related_names_together_count_much_more() -> None:
+    """`together`: for a question of relation an atom with both names gains half of its score, not a tenth."""
+    atoms = [named("one", "Anna had kettles", 1), named("two", "Anna met Boris", 2)]
+    for question, share in (("What do Anna and Boris say?", 0.1), ("How are Anna and Boris related?", 0.5)):
+        hit = ask(atoms, question, only("together"), explain=True).hits[0]
+        assert hit.key == "two"
+        words, together = (hit.signals or {}).values()
+        assert together == pytest.approx(share * words, abs=2e-6)
+
+
+def test_the_whole_name_must_be_there() -> None:
+    """`together`: half of a name of two words is not that name."""
+    atoms = [named("half", "Boris and Anna and Lee", 1), named("whole", "Anna Lee met Boris Klein", 2)]
+    hits = ask(atoms, "Anna Lee and Boris Klein", only("together"), explain=True).hits
+    told = {hit.key: "together" in (hit.signals or {}) for hit in hits}
+    assert told == {"half": False, "whole": True}
+
+
+def test_what_is_internal_comes_before_what_is_external_and_that_before_quarantine() -> None:
+    """`internal`: of equal texts our own first, and a factor of 2 between one and the next."""
+    atoms = [
+        named("quarantine", "kettle", 1, provenance="quarantine"),
+        named("external", "kettle", 2, provenance="external"),
+        named("internal", "kettle", 3),
+    ]
+    off = ask(atoms, "kettle", only("internal", internal=1.0)).hits
+    on = ask(atoms, "kettle", only("internal")).hits
+    assert keys(off) == ["quarantine", "external", "internal"]
+    assert keys(on) == ["internal", "external", "quarantine"]
+    assert [hit.score for hit in on] == pytest.approx(
+        [on[0].score / factor for factor in (1, 2, 4)], abs=2e-6
+    )
+    assert {hit.score for hit in off} == {on[0].score}
+
+
+def test_the_factor_may_be_as_wanted() -> None:
+    """`internal`: with 3 what is external counts for a third."""
+    atoms = [named("external", "kettle", provenance="external"), named("internal", "kettle", 3)]
+    first, second = ask(atoms, "kettle", only("internal", internal=3.0)).hits
+    assert first.score == pytest.approx(3 * second.score, abs=3e-6)
+
+
+def test_what_is_trusted_counts_more_and_what_is_not_less() -> None:
+    """`trust`: full trust before half or nothing said, that before none."""
+    atoms = [
+        named("none", "kettle", 1, trust=0),
+        named("half", "kettle", 2, trust=50),
+        named("unsaid", "kettle", 3),
+        named("full", "kettle", 4, trust=100),
+    ]
+    assert keys(ask(atoms, "kettle", only("trust", trust=0.0)).hits) == ["none", "half", "unsaid", "full"]
+    hits = ask(atoms, "kettle", only("trust")).hits
+    assert keys(hits) == ["full", "half", "unsaid", "none"]
+    assert [hit.score / hits[1].score for hit in hits] == pytest.approx([1.2, 1, 1, 0.8], abs=1e-4)
+
+
+def test_the_words_that_a_simpler_question_keeps_count_more() -> None:
+    """`simpler`: with too few covering hits a name counts once more, a verb does not."""
+    atoms = [named("verb", "They mended it", 1), named("name", "Anna was there", 2), *fillers(2)]
+    assert decided("simpler", atoms, "Did Anna mend kettles?") == ["verb", "name"]
+
+
+def test_a_question_that_is_not_simplified_counts_no_word_twice() -> None:
+    """`simpler`: with ten covering hits there is nothing to add."""
+    atoms = [Add(f"Anna mended sheets{number}") for number in range(10)]
+    found = ask(atoms, "Did Anna mend?", only("simpler"), explain=True)
+    assert found.level == "all words"
+    assert all("simpler" not in (hit.signals or {}) for hit in found.hits)
+
+
+def test_each_part_of_a_question_that_is_split_has_its_own_hits() -> None:
+    """`split`: what is best for one of the entities counts more than what has a verb."""
+    atoms = [named("verb", "They mended it", 1), named("thing", "kettles are there", 2), *fillers(2)]
+    assert decided("split", atoms, "Did Anna mend kettles?") == ["verb", "thing"]
+
+
+def test_no_signal_is_left_when_all_are_off() -> None:
+    """Every weight of `NO_SIGNALS` switches its signal off."""
+    atoms = [named("a", "Anna: kettle", tags=["kettle"], trust=100), *fillers(3)]
+    (hit,) = ask(atoms, "When did Anna buy a kettle?", only("head", head=0.0), explain=True).hits
+    assert set(hit.signals or {}) == {"words"}
+    assert NO_SIGNALS.internal == 1.0

@@ -1,0 +1,88 @@
+"""Bulk work: any number of commands, cut into batches, with the followers coming along."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from backends.memory import MemoryBackend
+from engine.base import limits
+from engine.base.errors import LimitError, NotFoundError
+from engine.commands import Add, Command, Tag
+from engine.ledger.journal import read_log
+from engine.store.store import COMMIT_CHUNK
+from tests.support.engines import BEGIN, backend_of, engine_on, fresh_rows, refuses
+from tests.support.faults import FaultBackend
+from tests.support.workloads import commands, id_of
+
+
+def test_bulk_is_the_same_as_one_by_one() -> None:
+    """`apply_many` gives the receipts, the root and the rows of applying each command alone."""
+    made = commands(400, seed=21)
+    bulk, plain = (engine_on(clock=lambda: BEGIN) for _ in range(2))
+    assert list(bulk.apply_many(iter(made))) == [plain.apply([command])[0] for command in made]
+    plain.catch_up()
+    assert dict(backend_of(bulk).scan()) == dict(backend_of(plain).scan())
+
+
+def test_the_followers_come_along(monkeypatch: pytest.MonkeyPatch) -> None:
+    """During bulk work followers build large segments only; at the end all is as if followed in one go."""
+    monkeypatch.setattr(limits, "FOLLOW_EVENTS_MAX", 200)
+    monkeypatch.setattr("engine.store.store.COMMIT_CHUNK", 90)
+    monkeypatch.setattr("engine.followers.index.BULK_DOCUMENTS", 512)
+    engine = engine_on()
+    made = [Add(f"text {number} of many", id=id_of(number), tags=["red"]) for number in range(1500)]
+    assert sum(receipt.changed for receipt in engine.apply_many(made)) == 1500
+    rows = dict(backend_of(engine).scan())
+    monkeypatch.undo()
+    assert rows == fresh_rows(backend_of(engine))
+
+
+def test_receipts_come_when_their_batch_is_durable() -> None:
+    """The first receipt is there before the second batch is asked for, and its event is in the journal."""
+    backend = FaultBackend(MemoryBackend())
+    engine = engine_on(backend)
+    taken = 0
+
+    def endless() -> Iterator[Command]:
+        nonlocal taken
+        while True:
+            taken += 1
+            yield Add(f"text {taken}")
+
+    receipts = engine.apply_many(endless())
+    first = next(receipts)
+    assert taken == COMMIT_CHUNK
+    assert engine.was_kept(first.events[0].seq, first.events[0].event_id)
+    assert read_log(backend).size == 1 + COMMIT_CHUNK
+
+
+def test_a_command_that_fails_keeps_the_batches_before_it() -> None:
+    """A batch with an impossible command is left out whole; those before it stay."""
+    engine = engine_on()
+    made: list[Command] = [Add(f"text {number}") for number in range(COMMIT_CHUNK + 5)]
+    with pytest.raises(NotFoundError):
+        list(engine.apply_many([*made, Tag(id_of(99), ["red"])]))
+    assert read_log(backend_of(engine)).size == 1 + COMMIT_CHUNK
+
+
+def test_a_batch_too_large_in_bytes_is_halved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands that together pass the bytes of a batch go in by parts; one alone that does is refused."""
+    monkeypatch.setattr(limits, "BATCH_BYTES_MAX", 5000)
+    engine = engine_on()
+    made = [Add("x" * 1000 + str(number)) for number in range(20)]
+    assert len(list(engine.apply_many(made))) == 20
+    assert read_log(backend_of(engine)).size == 21
+    assert refuses(engine, LimitError, lambda: list(engine.apply_many([Add("x" * 6000)])))
+
+
+def test_nothing_to_do_is_no_event() -> None:
+    """No commands, or commands that find all as they want it, append nothing."""
+    engine = engine_on()
+    list(engine.apply_many(commands(30)))
+    size = read_log(backend_of(engine)).size
+    assert list(engine.apply_many([])) == []
+    assert engine.apply([]) == []
+    assert not any(receipt.changed for receipt in engine.apply_many(commands(30)[:2]))
+    assert read_log(backend_of(engine)).size == size

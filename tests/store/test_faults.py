@@ -1,0 +1,289 @@
+"""Writes that fail, at every k of every workload: nothing acknowledged is lost; the root is right."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from typing import get_args
+
+import pytest
+
+from backends.base import Backend, Batch, Guards
+from backends.errors import GuardFailed
+from backends.memory import MemoryBackend
+from engine.base.errors import EngineError, InDoubtError
+from engine.base.model import Receipt
+from engine.commands import Add, Tag
+from engine.engine import Engine
+from engine.ledger.journal import read_header, read_log
+from engine.ledger.layout import JOURNAL, LOG, PAYLOAD
+from engine.store.maintenance import copy
+from engine.trust.audit.verify import verify
+from proofs.events import EventKind
+from tests.support.engines import BEGIN, backend_of, engine_on, fresh_rows, rows_of
+from tests.support.faults import Fault, FaultBackend, Kind
+from tests.support.workloads import ONE_AT_A_TIME, WORKLOADS, id_of
+
+WRITE_FAULTS = [kind for kind in get_args(Kind) if kind in ("before", "after", "drop_unsynced")]
+
+
+def opened(backend: Backend) -> Engine:
+    """An engine whose clock stands still, so that a retried command is the same event."""
+    return engine_on(backend, clock=lambda: BEGIN)
+
+
+@cache
+def undisturbed(workload: str) -> tuple[dict[bytes, bytes], str, int]:
+    """Journal and payload rows, root, and number of writes of the workload when nothing fails."""
+    backend = FaultBackend(MemoryBackend())
+    engine = opened(backend)
+    for step in WORKLOADS[workload]:
+        step(engine)
+    writes = backend.counts["write"]
+    return rows_of(backend, "journal", "payload"), engine.root().root, writes
+
+
+@dataclass
+class Run:
+    """A workload on a failing backend: how far it came, and what it was told."""
+
+    workload: str
+    backend: FaultBackend
+    acknowledged: int = 0
+    """Events that receipts told of."""
+    step: int = 0
+    """The step that failed."""
+    error: InDoubtError | None = None
+    engine: Engine | None = field(default=None, repr=False)
+
+    def go(self) -> None:
+        """Carry out the steps up to the failing one."""
+        try:
+            self.engine = opened(self.backend)
+            self.acknowledged = 1
+            for number, step in enumerate(WORKLOADS[self.workload]):
+                self.step = number
+                told = step(self.engine)
+                for receipt in told if isinstance(told, list) else [told]:
+                    if isinstance(receipt, Receipt):
+                        self.acknowledged += len(receipt.events)
+        except InDoubtError as error:
+            self.error = error
+
+    def finish(self, engine: Engine) -> str:
+        """The failing step again, and all after it; the root then.
+
+        A batch that tombstones and revives the same atom is not harmless to repeat, so for batches
+        `was_kept` decides whether there is anything to repeat.
+        """
+        error, first = self.error, self.step
+        if self.workload not in ONE_AT_A_TIME and error is not None and error.seq >= 0:
+            first += engine.was_kept(error.seq, error.event_id)
+        for step in WORKLOADS[self.workload][first:]:
+            step(engine)
+        return engine.root().root
+
+
+def runs(workload: str, kind: Kind, mode: str) -> Iterator[Run]:
+    """The workload with its k-th write failing, for every k."""
+    for at in range(1, undisturbed(workload)[2] + 1):
+        run = Run(workload, FaultBackend(MemoryBackend(), Fault(kind, at, mode=mode)))  # type: ignore[arg-type]
+        run.go()
+        assert run.error is not None, at
+        yield run
+
+
+@pytest.mark.parametrize("kind", WRITE_FAULTS)
+@pytest.mark.parametrize("workload", WORKLOADS)
+def test_a_crash_at_any_write_loses_nothing_acknowledged(workload: str, kind: Kind) -> None:
+    """After reopening, the journal is a prefix of what was attempted, with all that was acknowledged."""
+    journal = undisturbed(workload)[0]
+    for run in runs(workload, kind, "crash"):
+        left = run.backend.reopen()
+        rows = rows_of(left, "journal", "payload")
+        # What the undisturbed run destroyed in the end may still be there.
+        destroyed = [key for key in rows if key[:2] == PAYLOAD and JOURNAL + key[2:] in journal]
+        rows = {key: row for key, row in rows.items() if key in journal or key not in destroyed}
+        assert rows.items() <= journal.items()
+        assert read_log(left).size >= run.acknowledged
+
+
+@pytest.mark.parametrize("kind", WRITE_FAULTS)
+@pytest.mark.parametrize("workload", WORKLOADS)
+def test_going_on_after_a_crash_gives_the_undisturbed_root(workload: str, kind: Kind) -> None:
+    """Reopened, and with the failed step repeated, the store comes to the root and the rows of no failure."""
+    _, root, _ = undisturbed(workload)
+    for run in runs(workload, kind, "crash"):
+        engine = opened(run.backend.reopen())
+        assert run.finish(engine) == root
+        assert dict(backend_of(engine).scan()) == fresh_rows(backend_of(engine))
+
+
+@pytest.mark.parametrize("kind", ["before", "after"])
+@pytest.mark.parametrize("workload", WORKLOADS)
+def test_repeating_on_the_same_handle_gives_the_undisturbed_root(workload: str, kind: Kind) -> None:
+    """Where the backend recovers by itself, repeating the failed step is harmless without reopening too."""
+    _, root, _ = undisturbed(workload)
+    for run in runs(workload, kind, "once"):
+        engine = run.engine or opened(run.backend)
+        assert run.finish(engine) == root
+
+
+@pytest.mark.parametrize("kind", WRITE_FAULTS)
+@pytest.mark.parametrize("workload", ["adds", "mixed", "links", "checkpoints"])
+def test_was_kept_tells_the_truth(workload: str, kind: Kind) -> None:
+    """The error of a failed commit names its first event, and `was_kept` says whether it is there."""
+    settled = 0
+    for run in runs(workload, kind, "crash"):
+        error = run.error
+        assert error is not None
+        if error.seq < 0:
+            continue  # not a commit: the genesis, or a follower
+        engine = opened(run.backend.reopen())
+        there = read_log(backend_of(engine)).size > error.seq
+        assert engine.was_kept(error.seq, error.event_id) is there
+        assert there is (kind == "after")
+        if there:
+            assert read_header(backend_of(engine), error.seq)[0].commitment.hex() == error.event_id
+        assert not engine.was_kept(error.seq, bytes(32).hex())
+        settled += 1
+    assert settled >= 8
+
+
+@pytest.mark.parametrize("kind", WRITE_FAULTS)
+def test_a_crash_leaves_a_store_that_verifies(kind: Kind) -> None:
+    """Straight after a crash at a write of commits and reads, `verify` finds nothing wrong."""
+    for run in itertools.islice(runs("reads between", kind, "crash"), 2, None, 4):
+        report = verify(run.backend.reopen())
+        assert report.ok, report.differences
+
+
+@pytest.mark.parametrize("kind", WRITE_FAULTS)
+def test_a_copy_killed_anywhere_is_continued(kind: Kind) -> None:
+    """A copy whose target fails at its k-th write, for every k, is finished by copying again."""
+    source = opened(MemoryBackend())
+    for step in WORKLOADS["batches"]:
+        step(source)
+    expected = source.root()
+    for at in range(1, 100):
+        target = FaultBackend(MemoryBackend(), Fault(kind, at, mode="crash"))
+        try:
+            copy(backend_of(source), target)
+        except Exception:  # noqa: BLE001  whichever it is: the process is dead
+            assert copy(backend_of(source), target.reopen()) == expected
+        else:
+            assert at > 3
+            return
+    raise AssertionError("there was no end to the writes")
+
+
+def test_a_finished_copy_survives_loss_of_power() -> None:
+    """Once `copy` has returned, nothing of the target is unsynced."""
+    source = opened(MemoryBackend())
+    for step in WORKLOADS["batches"]:
+        step(source)
+    target = FaultBackend(MemoryBackend())
+    roots = copy(backend_of(source), target)
+    target.fault = Fault("drop_unsynced", target.counts["write"] + 1)
+    with pytest.raises(EngineError):
+        opened(target).add("one more")
+    assert opened(target.reopen()).root() == roots
+
+
+@pytest.mark.parametrize("mode", ["once", "persistent"])
+def test_a_failed_write_is_in_doubt_and_never_acknowledged(mode: str) -> None:
+    """The error of a failed commit is InDoubtError with what to do, and reading goes on."""
+    backend = FaultBackend(MemoryBackend())
+    engine = opened(backend)
+    engine.add("before", id=id_of(1))
+    backend.fault = Fault("before", backend.counts["write"] + 1, mode=mode)  # type: ignore[arg-type]
+    with pytest.raises(InDoubtError, match="fault") as caught:
+        engine.add("text", id=id_of(2))
+    assert caught.value.hint == "reopen the store and repeat the command"
+    assert engine.get(id_of(1)).content == "before"
+
+
+class Crowded(MemoryBackend):
+    """A memory store that another process creates just after this one looked whether it is there."""
+
+    looked = False
+
+    def get(self, key: bytes) -> bytes | None:
+        """As MemoryBackend; the first look at the log state finds none, and there is one after it."""
+        found = super().get(key)
+        if key == LOG and not self.looked:
+            self.looked = True
+            opened(self).add("by the other process", id=id_of(9))
+        return found
+
+
+def test_two_processes_may_create_a_store_at_once() -> None:
+    """Of two that find no store, one makes it; the other uses that one."""
+    engine = opened(Crowded())
+    assert engine.get(id_of(9)).content == "by the other process"
+
+
+class Overtaken(MemoryBackend):
+    """A memory store where another process adds and reads just before each of this one's guarded writes."""
+
+    others = 3
+    busy = False
+
+    def write(self, batch: Batch, *, guard: Guards = None, durable: bool = True) -> None:
+        """As MemoryBackend, after the other process had its turn."""
+        if guard is not None and self.others and not self.busy and super().get(LOG) is not None:
+            self.busy, self.others = True, self.others - 1
+            other = opened(self)
+            other.add(f"after event {read_log(self).size}", tags=["red"])
+            other.root()
+            self.busy = False
+        super().write(batch, guard=guard, durable=durable)
+
+
+def test_a_process_that_is_overtaken_overwrites_nothing() -> None:
+    """Others write between a decision, or a follower's reading, and its write: nothing is lost."""
+    backend = Overtaken()
+    engine = opened(backend)
+    engine.add("mine")
+    assert read_log(backend).size == 5
+    backend.others = 3
+    engine.root()
+    assert {item.kind for item in list(engine.log())[1:]} == {EventKind.ATOM_ADDED}
+    assert read_log(backend).size > 5
+    assert dict(backend.scan()) == fresh_rows(backend)
+    assert verify(backend).ok
+
+
+class Losing(MemoryBackend):
+    """A memory store that another process always writes to first: its first `times` guarded writes lose."""
+
+    times = 0
+
+    def write(self, batch: Batch, *, guard: Guards = None, durable: bool = True) -> None:
+        """As MemoryBackend, unless it loses."""
+        if guard is not None and self.times:
+            self.times -= 1
+            raise GuardFailed("another process was faster")
+        super().write(batch, guard=guard, durable=durable)
+
+
+def test_a_lost_guard_decides_again() -> None:
+    """A commit that others were faster than is decided again, and is one event."""
+    backend = Losing()
+    engine = opened(backend)
+    backend.times = 3
+    assert len(engine.add("text").events) == 1
+    assert read_log(backend).size == 2
+
+
+def test_deciding_again_sees_the_same_command() -> None:
+    """Tags given as an iterator are there after a commit that had to be decided twice."""
+    backend = Losing()
+    engine = opened(backend)
+    backend.times = 1
+    engine.apply([Add("text", id=id_of(1), tags=iter(["red", "blue"]))])
+    backend.times = 1
+    engine.apply([Tag(id_of(1), tags=iter(["green"]))])
+    assert engine.get(id_of(1)).tags == ("blue", "green", "red")

@@ -1,0 +1,86 @@
+"""A backend that writes down what is asked of it, so that the cost of an operation can be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from backends.base import Backend, Batch, Guards, Row, Snapshot, guards_of
+from engine.ledger.layout import family_of
+
+
+def name_of(key: bytes) -> str:
+    """The family of a key, with the key itself where it is text."""
+    return key.decode() if key.startswith(b"meta/") else family_of(key)
+
+
+def grouped(names: list[str]) -> str:
+    """Names in order, repeats in a row counted."""
+    shown: list[list[object]] = []
+    for name in names:
+        if shown and shown[-1][0] == name:
+            shown[-1][1] = int(str(shown[-1][1])) + 1
+        else:
+            shown.append([name, 1])
+    return ", ".join(str(name) if times == 1 else f"{name} × {times}" for name, times in shown)
+
+
+class Recording(Backend):
+    """`inner`, with a line in `lines` for each operation: its name and the families of its rows."""
+
+    def __init__(self, inner: Backend) -> None:
+        self.inner = inner
+        self.name = inner.name
+        self.capabilities = inner.capabilities
+        self.lines: list[str] = []
+
+    def get(self, key: bytes) -> bytes | None:
+        """As `inner`."""
+        self.lines.append(f"get {name_of(key)}")
+        return self.inner.get(key)
+
+    def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
+        """As `inner`."""
+        self.lines.append(f"scan {name_of(start)}")
+        return self.inner.scan(start, end, reverse=reverse)
+
+    def write(self, batch: Batch, *, guard: Guards = None, durable: bool = True) -> None:
+        """As `inner`."""
+        put = grouped(sorted(name_of(key) for key, value in batch.rows.items() if value is not None))
+        deleted = grouped(sorted(name_of(key) for key, value in batch.rows.items() if value is None))
+        guards = guards_of(guard)
+        guarded = f" guarded by {' and '.join(name_of(one.key) for one in guards)}" if guards else ""
+        synced = " durably" if durable else ""
+        self.lines.append(f"write{synced}{guarded}: {put}" + (f"; delete {deleted}" if deleted else ""))
+        self.inner.write(batch, guard=guard, durable=durable)
+
+    def snapshot(self) -> Snapshot:
+        """As `inner`, recorded too."""
+        self.lines.append("snapshot")
+        return _RecordingSnapshot(self, self.inner.snapshot())
+
+    def purge(self) -> None:
+        """As `inner`."""
+        self.lines.append("purge")
+        self.inner.purge()
+
+    def close(self) -> None:
+        """As `inner`."""
+        self.lines.append("close")
+        self.inner.close()
+
+
+class _RecordingSnapshot(Snapshot):
+    def __init__(self, backend: Recording, inner: Snapshot) -> None:
+        self._backend = backend
+        self._inner = inner
+
+    def get(self, key: bytes) -> bytes | None:
+        self._backend.lines.append(f"  get {name_of(key)}")
+        return self._inner.get(key)
+
+    def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
+        self._backend.lines.append(f"  scan {name_of(start)}")
+        return self._inner.scan(start, end, reverse=reverse)
+
+    def close(self) -> None:
+        self._inner.close()

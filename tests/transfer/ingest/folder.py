@@ -1,0 +1,74 @@
+"""A folder of notes to change and ingest again, and an engine whose time and salts are injected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+
+from backends.memory import MemoryBackend
+from engine import Engine, IngestReport
+from engine.base.model import Atom
+from engine.followers.tags import members
+from engine.ledger.queries import atom_of, record_at
+from proofs.sets import Group
+
+
+def salt(seq: int) -> bytes:
+    """The same 32 bytes for the same seq, in every process."""
+    return sha256(str(seq).encode()).digest()
+
+
+def fixed_clock() -> int:
+    """A time that does not pass."""
+    return 1_700_000_000_000_000
+
+
+class Folder:
+    """Notes on disk and the memory they go into."""
+
+    def __init__(self, path: Path, engine: Engine) -> None:
+        self.path = path
+        self.engine = engine
+
+    def write(self, name: str, text: str) -> None:
+        """Make or replace a file."""
+        file = self.path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+
+    def remove(self, name: str) -> None:
+        """Delete a file."""
+        (self.path / name).unlink()
+
+    def ingest(self, *, prune: bool = False, dry_run: bool = False) -> IngestReport:
+        """Ingest the folder as it is now."""
+        return self.engine.ingest([self.path], prune=prune, dry_run=dry_run)
+
+    def events(self) -> int:
+        """The size of the journal."""
+        return self.engine.root().size
+
+    def atoms(self, name: str) -> list[Atom]:
+        """The live atoms of a file, in its order."""
+        store = self.engine.store
+        with store.view(store.tags) as rows:
+            found = members(rows, (Group.SOURCE, f"{self.path.name}/{name}")) & members(
+                rows, (Group.LIVE, "")
+            )
+            atoms = [atom_of(rows, record_at(rows, ordinal)) for ordinal in found]
+        return sorted(atoms, key=lambda atom: atom.sequence or 0)
+
+    def texts(self, name: str) -> list[str]:
+        """The contents of the live atoms of a file, in its order."""
+        return [atom.content for atom in self.atoms(name)]
+
+
+@contextmanager
+def folder_of(path: Path) -> Iterator[Folder]:
+    """An empty folder `notes` under `path`, and an empty memory."""
+    notes = path / "notes"
+    notes.mkdir()
+    with Engine(MemoryBackend(), clock=fixed_clock, salts=salt) as engine:
+        yield Folder(notes, engine)

@@ -1,0 +1,180 @@
+"""JSON lines to pieces."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.transfer.ingest.documents import Piece, Skipped, Sourced
+from engine.transfer.ingest.jsonl import DEPTH_MAX, parse_jsonl
+
+
+def _parsed(raw: bytes, line_bytes_max: int = 1000) -> list[Sourced | Skipped]:
+    return list(parse_jsonl(io.BytesIO(raw), "s/f.jsonl", line_bytes_max=line_bytes_max))
+
+
+def _one(**fields: object) -> Sourced | Skipped:
+    (item,) = _parsed(json.dumps(fields).encode())
+    return item
+
+
+def _piece(**fields: object) -> Piece:
+    item = _one(text="x", **fields)
+    assert isinstance(item, Sourced), item
+    return item.piece
+
+
+def test_every_key_is_read() -> None:
+    """One line with everything."""
+    item = _one(
+        id="k",
+        text="t",
+        title="T",
+        source="s",
+        session=2,
+        seq=7,
+        timestamp="1970-01-01T01:00+01:00",
+        tags=["a"],
+    )
+    piece = Piece("t", "T", ("a",), 0, (), 0, "k", 7)
+    assert item == Sourced("s#2", 1, piece)
+
+
+def test_only_a_text_is_needed() -> None:
+    """The file is the source of a line that names none; `content` does for `text`; null is absent."""
+    item = _one(content="t", id=None, title=None, unknown={"a": [1]})
+    assert item == Sourced("s/f.jsonl", 1, Piece("t", None, (), 0, (), None, None, None))
+
+
+@pytest.mark.parametrize(
+    ("given_time", "created"),
+    [
+        ("2023-05-08T13:56:00", 1_683_554_160_000_000),
+        ("2023-05-08T15:56:00.000001+02:00", 1_683_554_160_000_001),
+        (1_683_554_160, 1_683_554_160_000_000),
+        (1_683_554_160_123, 1_683_554_160_123_000),
+        (1_683_554_160.5, 1_683_554_160_500_000),
+    ],
+)
+def test_times_are_microseconds_utc(given_time: object, created: int) -> None:
+    """ISO 8601, seconds and milliseconds; without an offset UTC."""
+    assert _piece(timestamp=given_time).created == created
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b'{"text": "a"', "not JSON"),
+        (b'["text"]', "not a JSON object"),
+        (b'{"text": NaN}', "NaN"),
+        (b'{"text": "a", "text": "b"}', "twice"),
+        (b'{"text": "a", "x": {"y": 1, "y": 2}}', "twice"),
+        (b'{"text": "\xff"}', "not UTF-8 at byte 10"),
+        (b'{"text": "\\ud800"}', "surrogate"),
+        (b'{"text": "\\u0000"}', "U+0000"),
+        (b'{"text": "\\uffff"}', "U+FFFF"),
+        (b'{"text": " "}', "blank"),
+        (b'{"text": 1}', "must be a text"),
+        (b'{"title": "a"}', "no text"),
+        (b'{"text": "a", "id": 1}', "`id`"),
+        (b'{"text": "a", "id": ""}', "`id`"),
+        (b'{"text": "a", "seq": true}', "`seq`"),
+        (b'{"text": "a", "seq": -1}', "`seq`"),
+        (b'{"text": "a", "session": 1.5}', "`session`"),
+        (b'{"text": "a", "source": "a\\nb"}', "source"),
+        (b'{"text": "a", "timestamp": "yesterday"}', "`timestamp`"),
+        (b'{"text": "a", "timestamp": 1e999}', "`timestamp`"),
+        (b'{"text": "a", "timestamp": true}', "`timestamp`"),
+        (b'{"text": "a", "tags": {"a": 1}}', "`tags`"),
+        (b'{"text": "a", "tags": [1]}', "tag"),
+        (b'{"text": "a", "seq": 1' + b"0" * 5000 + b"}", "not JSON"),
+        (b'{"text": "a", "x": ' + b"[" * DEPTH_MAX + b"]" * DEPTH_MAX + b"}", "nested"),
+        (b'{"text": "a", "x": ' + b"[" * 100_000, "nested"),
+    ],
+)
+def test_a_bad_line_is_reported_and_the_rest_goes_in(line: bytes, reason: str) -> None:
+    """The report names the line; the lines around it are read."""
+    good = b'{"text": "good"}\n'
+    first, bad, last = _parsed(good + line + b"\n" + good, 200_000)
+    assert isinstance(first, Sourced)
+    assert isinstance(last, Sourced)
+    assert isinstance(bad, Skipped)
+    assert (bad.line, reason in bad.reason) == (2, True), bad
+
+
+def test_lines_end_as_they_may() -> None:
+    """A byte order mark, blank lines, CRLF and a missing last line end are fine; every line counts."""
+    items = _parsed(b'\xef\xbb\xbf{"text":"a"}\r\n\n \n{"text":"b"}')
+    assert [item.line for item in items if isinstance(item, Sourced)] == [1, 4]
+
+
+def test_a_line_of_any_length_is_skipped_in_bounded_memory() -> None:
+    """A line over the limit is never asked for in one piece, and the next one is read."""
+
+    class Endless(io.RawIOBase):
+        left = 100 << 20
+
+        def readable(self) -> bool:
+            return True
+
+        def readinto(self, buffer: Any, /) -> int:
+            if self.left <= 0:
+                return 0
+            size = min(len(buffer), self.left)
+            buffer[:size] = b"x" * size
+            self.left -= size
+            if self.left == 0:
+                buffer[size - 1 : size] = b"\n"
+                tail.append(size)
+            return size
+
+    tail: list[int] = []
+    stream = io.BufferedReader(Endless())
+    items = list(parse_jsonl(stream, "s", line_bytes_max=1 << 20))
+    assert (len(tail), [(type(item), item.line) for item in items]) == (1, [(Skipped, 1)])
+
+
+def test_a_line_of_exactly_the_limit_is_read() -> None:
+    """The limit counts the line end."""
+    line = b'{"text":"a"}\n'
+    assert isinstance(_parsed(line, len(line))[0], Sourced)
+    assert isinstance(_parsed(line, len(line) - 1)[0], Skipped)
+
+
+@given(st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from(["s", "t"]), st.booleans()), max_size=20))
+def test_occurrences_are_counted_for_each_source(lines: list[tuple[str, str, bool]]) -> None:
+    """A line without id has as occurrence the equal ones before it, of the same source and without id."""
+    raw = "\n".join(
+        json.dumps({"text": text, "source": source} | ({"id": "k"} if keyed else {}))
+        for text, source, keyed in lines
+    )
+    found = [item.piece.occurrence for item in _parsed(raw.encode()) if isinstance(item, Sourced)]
+    expected = [0 if line[2] else lines[:number].count(line) for number, line in enumerate(lines)]
+    assert found == expected
+
+
+@given(st.binary(max_size=200))
+def test_it_is_total(raw: bytes) -> None:
+    """Any bytes give pieces and reports, never an exception."""
+    assert all(isinstance(item, (Sourced, Skipped)) for item in _parsed(raw, 50))
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["text", "id", "seq", "timestamp", "tags", "session", "source"]),
+        st.none()
+        | st.booleans()
+        | st.integers()
+        | st.floats(allow_nan=False)
+        | st.text(max_size=9)
+        | st.lists(st.text(max_size=3), max_size=3),
+    )
+)
+def test_any_value_is_read_or_refused(fields: dict[str, object]) -> None:
+    """No type of value under a known key raises."""
+    assert isinstance(_one(**fields), (Sourced, Skipped))

@@ -1,0 +1,170 @@
+"""JSON lines that name an atom again, or a source that is not theirs alone, and files that were emptied."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from engine.engine import Engine
+from engine.transfer.ingest import run
+from engine.transfer.ingest.documents import Found, Skipped
+from engine.transfer.ingest.read import read_file
+from tests.transfer.ingest.folder import Folder, folder_of
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Iterator[Folder]:
+    """An empty folder and an empty memory."""
+    with folder_of(tmp_path) as folder:
+        yield folder
+
+
+def lines(*fields: Mapping[str, object]) -> str:
+    """A JSON-lines file."""
+    return "".join(json.dumps(line) + "\n" for line in fields)
+
+
+def test_a_repeated_id_is_skipped_and_the_first_line_stands(notes: Folder) -> None:
+    """The report names the line and the one before; the rest of the folder goes in."""
+    notes.write("c.jsonl", lines({"id": "X", "text": "one"}, {"id": "X", "text": "two"}, {"text": "three"}))
+    notes.write("d.md", "Text.\n")
+    report = notes.ingest()
+    assert (report.added, notes.texts("c.jsonl")) == (3, ["one", "three"])
+    assert report.skipped == (Skipped("notes/c.jsonl", "the id 'X' was already used at line 1", 2),)
+
+
+@pytest.mark.parametrize("between", [0, 1200])
+@pytest.mark.parametrize("second", [{"text": "two"}, {"text": "one", "tags": ["b"]}])
+def test_a_repeated_id_makes_no_event_the_next_time(
+    notes: Folder, between: int, second: dict[str, object]
+) -> None:
+    """Another text or other tags, in the same batch or in a later one."""
+    others = [{"text": f"line {number}"} for number in range(between)]
+    notes.write("c.jsonl", lines({"id": "X", "text": "one", "tags": ["a"]}, *others, {"id": "X", **second}))
+    notes.ingest()
+    assert not notes.ingest().changed
+
+
+def test_an_id_repeated_in_another_file_is_skipped(notes: Folder) -> None:
+    """Two files may hold one source; each of its ids is read once."""
+    notes.write("c.jsonl", lines({"id": "X", "source": "chat", "text": "one"}))
+    notes.write("d.jsonl", lines({"text": "of d"}, {"id": "X", "source": "chat", "text": "two"}))
+    report = notes.ingest()
+    assert report.skipped == (Skipped("notes/d.jsonl", "the id 'X' was already used in an earlier file", 2),)
+    assert not notes.ingest().changed
+
+
+def test_an_id_of_another_source_is_another_id(notes: Folder) -> None:
+    """Ids are names within a source."""
+    notes.write("c.jsonl", lines(*({"id": "X", "source": name, "text": name} for name in "ab")))
+    assert (notes.ingest().added, notes.ingest().skipped) == (2, ())
+
+
+def test_the_same_text_of_one_source_in_two_files_is_one_atom(notes: Folder) -> None:
+    """Overlapping exports: the place of the first stays, and the second is a warning, not a loss."""
+    notes.write("c.jsonl", lines({"source": "chat", "text": "one"}))
+    notes.write("d.jsonl", lines({"text": "of d"}, {"source": "chat", "text": "one"}))
+    report = notes.ingest()
+    assert (report.added, report.skipped, [item.line for item in report.warnings]) == (2, (), [2])
+    assert not notes.ingest().changed
+
+
+@pytest.mark.parametrize("text", ["Text.", "Other."])
+def test_a_line_cannot_name_the_source_of_another_file(notes: Folder, text: str) -> None:
+    """That file would tombstone it, and the line bring it back, each time."""
+    notes.write("a.md", "Text.\n")
+    notes.write("c.jsonl", lines({"source": "notes/a.md", "text": text}))
+    report = notes.ingest()
+    assert (report.added, [item.line for item in report.skipped]) == (1, [1])
+    assert not notes.ingest().changed
+
+
+def test_prune_spares_what_lines_hold(notes: Folder) -> None:
+    """A source that looks like a missing file is not missing while lines name it."""
+    notes.write("c.jsonl", lines({"source": "notes/talk", "text": "one"}))
+    notes.write("d.md", "Text.\n")
+    notes.ingest()
+    assert not notes.ingest(prune=True).changed
+
+
+@pytest.mark.parametrize("name", ["c.jsonl", "c.md"])
+@pytest.mark.parametrize("prune", [False, True])
+def test_an_emptied_file_ends_its_atoms(notes: Folder, name: str, prune: bool) -> None:
+    """Whatever the format."""
+    notes.write(name, lines({"text": "one"}))
+    notes.write("d.md", "Text.\n")
+    notes.ingest()
+    notes.write(name, "")
+    report = notes.ingest(prune=prune)
+    assert (report.tombstoned, notes.texts(name)) == (1, [])
+    assert not notes.ingest(prune=prune).changed
+
+
+def test_lines_that_now_name_a_source_leave_the_files_own(notes: Folder) -> None:
+    """The file's own source holds nothing any more, though the file is not empty."""
+    notes.write("c.jsonl", lines({"text": "one"}))
+    notes.ingest()
+    notes.write("c.jsonl", lines({"text": "one", "source": "chat"}))
+    report = notes.ingest()
+    assert (report.added, report.tombstoned) == (1, 1)
+
+
+def test_a_file_that_breaks_off_ends_nothing(notes: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What could not be read to its end says nothing about what is missing from it."""
+    notes.write("c.jsonl", lines({"text": "one"}, {"text": "two"}))
+    notes.ingest()
+
+    def broken(file: Found, **options: object) -> Iterator[object]:
+        del options
+        yield next(iter(read_file(file)))
+        yield Skipped(file.source, "cannot be read: input/output error")
+
+    monkeypatch.setattr(run, "read_file", broken)
+    assert not notes.ingest().changed
+
+
+LINE = st.fixed_dictionaries(
+    {"text": st.sampled_from(["one", "two"])},
+    optional={
+        "id": st.sampled_from(["X", "Y"]),
+        "source": st.sampled_from(["chat", "notes/c.jsonl", "notes/e.md"]),
+        "tags": st.sampled_from([["a"], ["b"]]),
+        "seq": st.integers(1, 2),
+    },
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+@given(files=st.lists(st.lists(LINE, max_size=5), min_size=2, max_size=2), prune=st.booleans())
+def test_again_is_no_event_whatever_the_lines(
+    tmp_path_factory: pytest.TempPathFactory, files: list[list[dict[str, object]]], prune: bool
+) -> None:
+    """The law of ingest, and a dry run says the same as the run."""
+    with folder_of(tmp_path_factory.mktemp("law")) as notes:
+        notes.write("e.md", "one [[c]] [[d]]\n")
+        for name, fields in zip("cd", files, strict=True):
+            notes.write(f"{name}.jsonl", lines(*fields))
+        planned = notes.ingest(prune=prune, dry_run=True)
+        assert planned == notes.ingest(prune=prune)
+        assert not notes.ingest(prune=prune).changed
+
+
+def test_a_revision_takes_no_tag_of_a_person_with_it(tmp_path: Path) -> None:
+    """An item that says something new keeps the tag that somebody put on, however often it is read again."""
+    file = tmp_path / "items.jsonl"
+    engine = Engine.open("memory:")
+    for text in ("one", "two", "two", "three", "three"):
+        file.write_text(json.dumps({"id": "1", "text": text, "tags": ["theirs"]}) + "\n")
+        engine.ingest([file])
+        (found,) = engine.find(limit=9)
+        if text == "one":
+            engine.tag(found.id, "Mine")
+        assert [tag for tag in engine.get(found.id).tags if tag != "theirs"] == ["Mine"]
+    file.write_text(json.dumps({"id": "1", "text": "three"}) + "\n")
+    engine.ingest([file])
+    assert engine.get(found.id).tags == ("Mine",), "what the file named and names no more is taken off"

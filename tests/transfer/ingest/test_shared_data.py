@@ -1,0 +1,75 @@
+"""Real files: a garden of notes, conversations, passages."""
+
+from __future__ import annotations
+
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from engine.transfer.ingest.documents import Document, Found, Skipped, Sourced
+from engine.transfer.ingest.read import read_file
+from engine.transfer.ingest.walk import find_files
+from tests.shared import needs
+
+_SAMPLE = 10
+"""Every tenth note is read."""
+
+
+def _found(path: Path) -> list[Found]:
+    return [item for item in find_files([path]) if isinstance(item, Found)]
+
+
+@pytest.fixture(scope="module")
+def garden(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A sample of the garden, unpacked."""
+    folder = tmp_path_factory.mktemp("garden")
+    with tarfile.open(needs("data/garden.tar.gz")) as archive:
+        members = [member for member in archive.getmembers() if member.isfile()]
+        archive.extractall(folder, members=members[::_SAMPLE], filter="data")
+    return folder / "garden"
+
+
+def test_the_garden_goes_in_whole(garden: Path) -> None:
+    """Every note gives its document, twice the same, and no line of a body without frontmatter is lost."""
+    lost = []
+    for found in _found(garden):
+        items = list(read_file(found))
+        assert items == list(read_file(found))
+        text = found.path.read_text()
+        (document,) = [item for item in items if isinstance(item, Document)]
+        joined = "".join("".join(piece.content for piece in document.pieces).split())
+        if not text.startswith("---") and joined != "".join(text.split()):
+            lost.append(found.source)
+    assert lost == []
+
+
+def test_the_garden_has_tags_and_links(garden: Path) -> None:
+    """A garden is full of both."""
+    pieces = [
+        piece
+        for found in _found(garden)
+        for item in read_file(found)
+        if isinstance(item, Document)
+        for piece in item.pieces
+    ]
+    assert sum(len(piece.links) for piece in pieces) > 1000
+    assert sum(len(piece.tags) for piece in pieces) > 50
+
+
+@pytest.mark.parametrize(("folder", "least"), [("locomo-dev", 2760), ("hotpotqa-sample", 994)])
+def test_shared_json_lines_are_read_fully(folder: str, least: int) -> None:
+    """Every line of every corpus goes in, under its own id."""
+    files = [found for found in _found(needs(f"data/{folder}")) if found.path.name == "corpus.jsonl"]
+    items = [item for found in files for item in read_file(found)]
+    pieces = [item.piece for item in items if isinstance(item, Sourced)]
+    assert [item for item in items if isinstance(item, Skipped)] == []
+    assert (len(pieces), all(piece.id for piece in pieces)) == (least, True)
+
+
+def test_a_conversation_is_a_source_for_each_session() -> None:
+    """Sessions are told apart, and every turn keeps its time and place."""
+    path = needs("data/locomo-dev/conv-26/corpus.jsonl")
+    items = [item for found in _found(path) for item in read_file(found) if isinstance(item, Sourced)]
+    assert items[0].source == "conv-26#1"
+    assert (items[0].piece.sequence, items[0].piece.created) == (0, 1_683_554_160_000_000)

@@ -1,0 +1,149 @@
+"""What is not ours stays in a mirror, and nothing that somebody wrote is lost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engine.base.errors import EngineError, RefusedError
+from engine.engine import Engine
+from engine.transfer.mirror import disk
+from tests.support.engines import engine_on
+from tests.transfer.mirror.parsing import listed, tree
+
+
+@pytest.fixture
+def engine() -> Engine:
+    """A memory of two atoms."""
+    found = engine_on()
+    found.add("one", source="s", tags=["t"])
+    found.add("two", source="s")
+    return found
+
+
+def refused(engine: Engine, folder: str | Path, kind: type[EngineError] = RefusedError) -> None:
+    """Assert that nothing can be mirrored there."""
+    with pytest.raises(kind):
+        engine.mirror(folder)
+
+
+def test_links_inside_lead_nowhere(engine: Engine, tmp_path: Path) -> None:
+    """A folder or page that somebody replaced by a link is set aside; where it leads, nothing happens."""
+    outside = tmp_path / "outside"
+    engine.mirror(tmp_path / "m")
+    (tmp_path / "m" / "@inbox").rename(outside)
+    (tmp_path / "m" / "@inbox").symlink_to(outside)
+    before = tree(outside)
+    engine.mirror(tmp_path / "m")
+    assert tree(outside) == before
+    engine.mirror(tmp_path / "fresh")
+    assert set(tree(tmp_path / "fresh")) <= set(tree(tmp_path / "m"))
+    assert not (tmp_path / "m" / "@inbox").is_symlink()
+    page = next((tmp_path / "m").rglob("*.md"))
+    (tmp_path / "canary").write_text("canary")
+    page.unlink()
+    page.symlink_to(tmp_path / "canary")
+    report = engine.mirror(tmp_path / "m")
+    assert (tmp_path / "canary").read_text() == "canary"
+    assert not page.is_symlink()
+    assert [path for path, _ in report.set_aside] == [str(page.relative_to(tmp_path / "m"))]
+
+
+def test_an_edited_page_is_set_aside(engine: Engine, tmp_path: Path) -> None:
+    """What a person wrote is kept beside the page, numbered, and said."""
+    engine.mirror(tmp_path / "m")
+    page = next((tmp_path / "m").rglob("*.md"))
+    for number in (1, 2):
+        page.write_text(f"mine {number}")
+        report = engine.mirror(tmp_path / "m")
+        aside = page.with_name(f"{page.stem}.edited-{number}.md")
+        assert report.set_aside == (
+            (str(page.relative_to(tmp_path / "m")), str(aside.relative_to(tmp_path / "m"))),
+        )
+        assert aside.read_text() == f"mine {number}"
+    engine.mirror(tmp_path / "fresh")
+    assert page.read_bytes() == (tmp_path / "fresh" / page.relative_to(tmp_path / "m")).read_bytes()
+
+
+def test_an_edited_page_of_a_hidden_atom_is_set_aside(engine: Engine, tmp_path: Path) -> None:
+    """Also where the page itself is no more."""
+    gone = engine.add("gone", source="gone").subject
+    engine.mirror(tmp_path / "m")
+    page = next(path for path in (tmp_path / "m").rglob("*.md") if path.name.startswith("gone"))
+    page.write_text("mine")
+    engine.tombstone(gone)
+    engine.mirror(tmp_path / "m")
+    assert not page.exists()
+    assert page.with_name(f"{page.stem}.edited-1.md").read_text() == "mine"
+
+
+def test_foreign_files_stay(engine: Engine, tmp_path: Path) -> None:
+    """Files, folders, empty ones and links of others stay where they are, and are said."""
+    engine.mirror(tmp_path / "m")
+    inside = next((tmp_path / "m").rglob("*.md")).parent
+    (inside / "note.md").write_text("note")
+    (tmp_path / "m" / ".obsidian" / "deep").mkdir(parents=True)
+    (tmp_path / "m" / ".obsidian" / "deep" / "app.json").write_text("{}")
+    (tmp_path / "m" / "empty").mkdir()
+    (tmp_path / "m" / "link").symlink_to("nowhere")
+    engine.add("three", source="s")
+    report = engine.mirror(tmp_path / "m")
+    assert report.foreign == (
+        ".obsidian/",
+        str((inside / "note.md").relative_to(tmp_path / "m")),
+        "empty/",
+        "link",
+    )
+    assert (inside / "note.md").read_text() == "note"
+    assert (tmp_path / "m" / ".obsidian" / "deep" / "app.json").read_text() == "{}"
+    assert (tmp_path / "m" / "empty").is_dir()
+    assert (tmp_path / "m" / "link").is_symlink()
+    assert listed(tmp_path) == ["m"]
+
+
+def test_a_foreign_folder_where_ours_is_to_be_is_joined(engine: Engine, tmp_path: Path) -> None:
+    """A note in a tag's folder stays in it while the tag goes and comes back."""
+    engine.mirror(tmp_path / "m")
+    atom = engine.find(limit=1)[0].id
+    tagged = tmp_path / "m" / "@inbox" / "#t"
+    (tagged / "note").write_text("note")
+    engine.untag(atom, "t")
+    engine.mirror(tmp_path / "m")
+    assert listed(tagged) == ["note"]
+    engine.tag(atom, "t")
+    engine.mirror(tmp_path / "m")
+    assert len(listed(tagged)) == 2
+    assert (tagged / "note").read_text() == "note"
+
+
+def test_a_failure_leaves_the_old_mirror(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A full disk is an error, after which the folder is as before and nothing stands beside it."""
+    engine.mirror(tmp_path / "m")
+    before = tree(tmp_path)
+    engine.add("three", source="s")
+
+    def full(folder: int, name: str, data: bytes) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(disk, "write", full)
+        refused(engine, tmp_path / "m", EngineError)
+    assert (tree(tmp_path), listed(tmp_path)) == (before, ["m"])
+    engine.mirror(tmp_path / "m")
+    assert listed(tmp_path) == ["m"]
+
+
+def test_a_dry_run_writes_nothing(engine: Engine, tmp_path: Path) -> None:
+    """It counts what a run would write and set aside."""
+    report = engine.mirror(tmp_path / "m", dry_run=True)
+    assert (report.changed, report.written, listed(tmp_path)) == (True, 2, [])
+    engine.mirror(tmp_path / "m")
+    page = next((tmp_path / "m").rglob("*.md"))
+    page.write_text("mine")
+    before = tree(tmp_path)
+    report = engine.mirror(tmp_path / "m", dry_run=True)
+    assert (report.written, report.set_aside) == (1, ((str(page.relative_to(tmp_path / "m")), ""),))
+    assert tree(tmp_path) == before

@@ -1,0 +1,81 @@
+"""What the tests of adapters share: files, imports of them, and what is live afterwards."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from hypothesis import strategies as st
+
+from engine.base.model import Atom
+from engine.engine import Engine
+from engine.transfer.adapters.live import live
+from engine.transfer.adapters.run import TakenIn, import_items
+
+
+def written(folder: Path, value: Any, name: str = "file.json") -> Path:
+    """A file: bytes and text as they are, anything else as JSON."""
+    file = folder / name
+    raw = value if isinstance(value, bytes | str) else json.dumps(value)
+    file.write_bytes(raw.encode("utf-8", "surrogatepass") if isinstance(raw, str) else raw)
+    return file
+
+
+def atoms_of(engine: Engine) -> list[Atom]:
+    """All live atoms in the order of their sources and places, but those that stand for other memories."""
+    with live(engine) as found:
+        atoms = [found.atom(record) for record in found.records()]
+    return sorted(atoms, key=lambda atom: (atom.source or "", atom.sequence or 0, atom.created_seq))
+
+
+def told(engine: Engine) -> list[str]:
+    """Their contents."""
+    return [atom.content for atom in atoms_of(engine)]
+
+
+def twice(engine: Engine, form: str, path: Path) -> TakenIn:
+    """Import: a dry run that writes nothing and says what will be, the import, and again without an event."""
+    size = engine.size
+    expected = import_items(engine, form, path, dry_run=True)
+    assert engine.size == size
+    done = import_items(engine, form, path)
+    assert done == expected
+    size = engine.size
+    again = import_items(engine, form, path)
+    assert not again.changed
+    assert engine.size == size
+    assert (again.items, again.left, again.skipped) == (done.items, done.left, done.skipped)
+    return done
+
+
+def reasons(done: TakenIn) -> list[tuple[int | None, str]]:
+    """Number and reason of what did not go in."""
+    return [(item.line, item.reason) for item in done.skipped]
+
+
+TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0\ufffe\uffff\r"), max_size=40)
+"""Texts that can be contents, if they are not blank; marks come in runs that are short enough."""
+
+LINE = st.text(
+    st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Zl", "Zp", "M", "Cn"]), max_size=20
+)
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=6,
+)
+"""Anything that JSON can say."""
+
+
+@st.composite
+def mangled(draw: st.DrawFn, whole: Any) -> Any:
+    """A copy of `whole` in which anything may stand in some places."""
+    if draw(st.integers(0, 6)) == 0:
+        return draw(JSON)
+    if isinstance(whole, dict):
+        return {key: draw(mangled(value)) for key, value in whole.items() if draw(st.integers(0, 9))}
+    if isinstance(whole, list):
+        return [draw(mangled(value)) for value in whole]
+    return whole

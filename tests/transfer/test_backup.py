@@ -1,0 +1,289 @@
+"""Backups, stores made from them, and what happens where something else is in the way."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+
+from engine.base.errors import (
+    ConflictError,
+    CorruptionError,
+    EngineError,
+    InconsistentError,
+    InvalidInputError,
+    NotFoundError,
+    RefusedError,
+    VerificationError,
+)
+from engine.commands import Add
+from engine.engine import Engine
+from engine.transfer.backup import backup, export_to, import_journal, verify_backup
+from engine.trust.notes.trust import read_note
+from tests.support import children, workloads
+from tests.support.engines import after, ticking
+from tests.support.leveldb import needs_leveldb
+
+KINDS = [pytest.param("leveldb", marks=needs_leveldb), "sqlite"]
+
+
+@pytest.fixture
+def engine() -> Engine:
+    """A store with events of all kinds."""
+    return after(workloads.commands(60), 20)
+
+
+def names(folder: Path) -> set[str]:
+    """What stands in a folder, lock files excepted."""
+    return {path.name for path in folder.iterdir() if not path.name.endswith("-lock")}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_store_comes_back_from_its_backup(engine: Engine, tmp_path: Path, kind: str) -> None:
+    """In a place of its own, with the same root, and it is what its journal says."""
+    found = backup(engine.store, tmp_path / "b")
+    assert found == engine.root()
+    url = f"{kind}:{tmp_path / 'new' / 'store'}"
+    restored = import_journal(tmp_path / "b", url)
+    assert (restored.created, restored.events, restored.root) == (True, engine.size, found.root)
+    with Engine.open(url, create=False) as again:
+        assert again.verify(expect=found.root).ok
+        again.add("It goes on.")
+    assert names(tmp_path / "new") == {"store"}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_damaged_backup_leaves_nothing(engine: Engine, tmp_path: Path, kind: str) -> None:
+    """Not even the place of the new store; and a store that is there stays as it was."""
+    backup(engine.store, tmp_path / "b")
+    raw = bytearray((tmp_path / "b").read_bytes())
+    raw[len(raw) // 2] ^= 1
+    (tmp_path / "bad").write_bytes(raw)
+    url = f"{kind}:{tmp_path / 'store'}"
+    with pytest.raises(CorruptionError, match=r"bad line \d+: "):
+        import_journal(tmp_path / "bad", url)
+    with pytest.raises(CorruptionError, match=r"bad line \d+: "):
+        verify_backup(tmp_path / "bad")
+    assert names(tmp_path) == {"b", "bad"}
+    import_journal(tmp_path / "b", url)
+    with pytest.raises(CorruptionError):
+        import_journal(tmp_path / "bad", url)
+    with Engine.open(url) as again:
+        assert again.verify(expect=engine.root().root).ok
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_store_that_is_the_beginning_is_brought_forward(engine: Engine, tmp_path: Path, kind: str) -> None:
+    """The events it lacks are appended, and the roots are equal then."""
+    url = f"{kind}:{tmp_path / 'store'}"
+    backup(engine.store, tmp_path / "b")
+    import_journal(tmp_path / "b", url)
+    engine.add("More.")
+    backup(engine.store, tmp_path / "b")
+    restored = import_journal(tmp_path / "b", url)
+    assert (restored.created, restored.events) == (False, 1)
+    assert import_journal(tmp_path / "b", url).events == 0
+    with Engine.open(url) as again:
+        assert again.verify(expect=engine.root().root).ok
+
+
+def test_any_other_store_is_refused(engine: Engine, tmp_path: Path) -> None:
+    """One with more events, one that went another way, another one, and what is none."""
+    backup(engine.store, tmp_path / "b")
+    url = f"sqlite:{tmp_path / 'store'}"
+    import_journal(tmp_path / "b", url)
+    with Engine.open(url) as longer:
+        longer.add("More.")
+        size = longer.size
+    with pytest.raises(ConflictError, match="longer"):
+        import_journal(tmp_path / "b", url)
+    engine.add("Something else.")
+    engine.add("And more.")
+    backup(engine.store, tmp_path / "b")
+    with pytest.raises(ConflictError):
+        import_journal(tmp_path / "b", url)
+    with Engine.open(url) as longer:
+        assert longer.size == size
+    with Engine.open(f"sqlite:{tmp_path / 'foreign'}") as other:
+        other.add("A.")
+    with pytest.raises(ConflictError, match="another store"):
+        import_journal(tmp_path / "b", f"sqlite:{tmp_path / 'foreign'}")
+    (tmp_path / "text").write_text("no store")
+    with pytest.raises(EngineError):
+        import_journal(tmp_path / "b", f"sqlite:{tmp_path / 'text'}")
+    assert (tmp_path / "text").read_text() == "no store"
+    with pytest.raises(InvalidInputError):
+        import_journal(tmp_path / "b", "memory:")
+
+
+def test_what_was_erased_since_is_not_left_behind(tmp_path: Path) -> None:
+    """A store that may hold it still is not brought forward; a new one never gets it."""
+    engine = after([Add("Secretword.", id=workloads.id_of(0)), Add("b")])
+    old, new = (f"sqlite:{tmp_path / name}" for name in ("old", "new"))
+    backup(engine.store, tmp_path / "b")
+    import_journal(tmp_path / "b", old)
+    engine.erase(workloads.id_of(0), "asked to")
+    root = backup(engine.store, tmp_path / "b").root
+    with pytest.raises(RefusedError, match="erased"):
+        import_journal(tmp_path / "b", old)
+    assert import_journal(tmp_path / "b", new).root == root
+    assert import_journal(tmp_path / "b", new).events == 0
+    with Engine.open(new) as again:
+        assert again.verify(expect=root).ok
+    assert b"Secretword" not in (tmp_path / "new").read_bytes()
+
+
+def test_a_backup_takes_the_place_of_an_earlier_one(engine: Engine, tmp_path: Path) -> None:
+    """Of the same store only: a store that went back or was forked does not overwrite what it lost."""
+    file = tmp_path / "b"
+    backup(engine.store, file)
+    url = f"sqlite:{tmp_path / 'old'}"
+    import_journal(file, url)
+    engine.add("More.")
+    newer = backup(engine.store, file)
+    raw = file.read_bytes()
+    with Engine.open(url) as old:
+        with pytest.raises(InconsistentError, match="rollback"):
+            backup(old.store, file)
+        old.add("Another way.")
+        with pytest.raises(InconsistentError, match="equivocation"):
+            backup(old.store, file)
+    with Engine.open("memory:") as other, pytest.raises(InconsistentError, match="another store"):
+        backup(other.store, file)
+    assert file.read_bytes() == raw
+    assert verify_backup(file, expect=newer.root) == newer
+
+
+def test_nothing_else_is_written_over(engine: Engine, tmp_path: Path) -> None:
+    """No other file, no folder, no link; and an export never takes any file's place."""
+    (tmp_path / "text").write_text("kept")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "text")
+    for name in ("text", "folder", "link"):
+        with pytest.raises(RefusedError):
+            backup(engine.store, tmp_path / name)
+        with pytest.raises(RefusedError):
+            export_to(engine.store, tmp_path / name)
+    assert (tmp_path / "text").read_text() == "kept"
+    backup(engine.store, tmp_path / "b")
+    with pytest.raises(RefusedError, match="there already"):
+        export_to(engine.store, tmp_path / "b")
+    assert names(tmp_path) == {"text", "folder", "link", "b"}
+
+
+def test_a_past_memory_is_backed_up_like_any_other(engine: Engine, tmp_path: Path) -> None:
+    """A backup as of an earlier event is the one that was made then."""
+    then = engine.backup(tmp_path / "then")
+    engine.add("More.")
+    with engine.as_of(then.size - 1) as past:
+        assert past.backup(tmp_path / "past") == then
+    assert (tmp_path / "past").read_bytes() == (tmp_path / "then").read_bytes()
+
+
+def test_only_its_owner_may_read_a_backup(engine: Engine, tmp_path: Path) -> None:
+    """It holds every text, and the key of the ids."""
+    backup(engine.store, tmp_path / "b")
+    assert stat.S_IMODE((tmp_path / "b").stat().st_mode) == 0o600
+
+
+def test_a_backup_is_of_one_head_while_others_write(tmp_path: Path) -> None:
+    """Writers go on; what is written is a whole store all the same."""
+    url = f"sqlite:{tmp_path / 'store'}"
+    with Engine.open(url, clock=ticking()) as engine, Engine.open(url, clock=ticking()) as other:
+        engine.apply([Add(f"text {number}") for number in range(300)])
+        done = threading.Event()
+
+        def write() -> None:
+            number = 0
+            while not done.is_set():
+                other.add(f"other {number}")
+                number += 1
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        try:
+            found = [backup(engine.store, tmp_path / "b") for _ in range(5)]
+        finally:
+            done.set()
+            writer.join()
+        assert verify_backup(tmp_path / "b") == found[-1]
+        assert engine.root(as_of=found[-1].size - 1) == found[-1]
+        assert other.size > found[0].size
+
+
+BACK_UP = """
+import os, signal, sys
+from engine.engine import Engine
+from engine.transfer import journal_export
+from engine.transfer.backup import backup
+writes = 0
+whole = journal_export.event_line
+def line(event):
+    global writes
+    writes += 1
+    if writes == 30:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return whole(event)
+journal_export.event_line = line
+with Engine.open(sys.argv[1]) as engine:
+    backup(engine.store, sys.argv[2])
+"""
+
+
+def test_a_killed_backup_leaves_the_earlier_one(engine: Engine, tmp_path: Path) -> None:
+    """And what it left beside it goes with the next one."""
+    file, url = tmp_path / "b", f"sqlite:{tmp_path / 'store'}"
+    backup(engine.store, file)
+    import_journal(file, url)
+    raw = file.read_bytes()
+    with Engine.open(url) as again:
+        again.add("More.")
+    code, _ = children.run(BACK_UP, url, file)
+    assert code == -signal.SIGKILL
+    assert file.read_bytes() == raw
+    assert any(name.startswith(".b.new-") for name in names(tmp_path))
+    with Engine.open(url) as again:
+        backup(again.store, file)
+    assert not any(name.startswith(".b.new-") for name in names(tmp_path))
+
+
+def test_what_a_backup_must_be(engine: Engine, tmp_path: Path) -> None:
+    """A root that it must have, a checkpoint that it must continue; a file that is not there."""
+    file = tmp_path / "b"
+    note = engine.checkpoint_note()
+    (tmp_path / "n").write_text(note.note)
+    found = backup(engine.store, file)
+    kept = read_note(tmp_path / "n")
+    assert verify_backup(file, expect=found.root.upper(), notes=[kept]) == found
+    with pytest.raises(VerificationError, match="whole, but"):
+        verify_backup(file, expect="0" * 64)
+    with pytest.raises(InvalidInputError):
+        verify_backup(file, expect="abc")
+    shorter = after(workloads.commands(60), 20)
+    backup(shorter.store, tmp_path / "c")
+    with pytest.raises(InconsistentError):
+        verify_backup(tmp_path / "c", notes=[kept])
+    for missing in (tmp_path / "no", tmp_path):
+        with pytest.raises((NotFoundError, InvalidInputError)):
+            verify_backup(missing)
+        with pytest.raises((NotFoundError, InvalidInputError)):
+            import_journal(missing, f"sqlite:{tmp_path / 's'}")
+
+
+def test_nothing_is_left_where_there_is_no_room(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A full disk gives an error of ours, and no file."""
+
+    def full(event: object) -> bytes:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("engine.transfer.journal_export.event_line", full)
+    with pytest.raises(EngineError, match="No space left"):
+        backup(engine.store, tmp_path / "b")
+    assert names(tmp_path) == set()

@@ -1,0 +1,285 @@
+"""Taking in the memory server's file: every form of it, bad lines, a graph that stays the same."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine import Engine
+from engine.base.errors import EngineError, InvalidInputError, NotFoundError
+from engine.knowledge import Entity, Graph, Knowledge, Observed, Relation, importing, shapes
+from engine.transfer.adapters.mcp_memory import import_file, read_file
+from engine.transfer.ingest.documents import Skipped
+from tests.cli.conftest import Cli
+from tests.knowledge.strategies import graphs
+from tests.support.engines import engine_on, refuses
+
+ALICE = {"type": "entity", "name": "Alice", "entityType": "person", "observations": ["likes tea", "is 7"]}
+BOB = {"type": "entity", "name": "Bob", "entityType": "", "observations": []}
+KNOWS = {"type": "relation", "from": "Alice", "to": "Bob", "relationType": "knows"}
+GRAPH = Knowledge(
+    (Entity("Alice", "person", ("likes tea", "is 7")), Entity("Bob")), (Relation("Alice", "knows", "Bob"),)
+)
+
+
+@pytest.fixture
+def engine() -> Engine:
+    """An empty memory."""
+    return engine_on()
+
+
+def text_of(*lines: dict[str, Any]) -> str:
+    """The file as the server writes it: no end to the last line."""
+    return "\n".join(json.dumps(line, ensure_ascii=False) for line in lines)
+
+
+def lines_of(graph: Knowledge) -> list[dict[str, Any]]:
+    """A graph as the lines of a file."""
+    entities = [{"type": "entity"} | fields for fields in shapes.entities(graph.entities)]
+    return entities + [{"type": "relation"} | fields for fields in shapes.relations(graph.relations)]
+
+
+def written(folder: Path, text: str | bytes) -> Path:
+    """A file."""
+    file = folder / "memory.jsonl"
+    file.write_bytes(text.encode() if isinstance(text, str) else text)
+    return file
+
+
+def reasons(skipped: Iterable[Skipped]) -> list[tuple[int | None, str]]:
+    """Line and reason of each."""
+    return [(item.line, item.reason) for item in skipped]
+
+
+A_FILE = text_of(ALICE, BOB, KNOWS)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        A_FILE,
+        A_FILE + "\n",
+        A_FILE.replace("\n", "\r\n"),
+        A_FILE.replace("\n", ""),
+        A_FILE.replace("\n", " \t"),
+        A_FILE.replace("\n", "\n\n  \n"),
+        "\ufeff" + A_FILE,
+        text_of(KNOWS, BOB, ALICE).replace("\n", "\n\n") + "\n",
+        A_FILE.replace('"name"', '"entityName"'),
+        A_FILE.replace('"name"', '"id"'),
+        A_FILE.replace('"from"', '"from_id"').replace('"to"', '"to_id"'),
+        A_FILE.replace('"relationType"', '"relation_type"'),
+        A_FILE.replace('"entityType": "", "observations": []', '"new": {"er": [1]}'),
+    ],
+)
+def test_every_form_of_the_file_is_taken(engine: Engine, tmp_path: Path, text: str) -> None:
+    """Line ends, objects side by side, a byte order mark, other names of keys, other orders."""
+    report = import_file(engine, written(tmp_path, text))
+    assert report.skipped == ()
+    assert (report.entities, report.relations) == (2, 1)
+    assert (report.new_entities, report.new_observations, report.new_relations) == (2, 2, 1)
+    found = Graph(engine).read_graph()
+    assert set(found.entities) == set(GRAPH.entities)
+    assert found.relations == GRAPH.relations
+
+
+def test_again_is_no_event(engine: Engine, tmp_path: Path) -> None:
+    """And a file that grew adds what is new; what is in the memory besides stays."""
+    file = written(tmp_path, A_FILE)
+    import_file(engine, file)
+    size = engine.size
+    assert not import_file(engine, file).changed
+    assert engine.size == size
+    Graph(engine).add_observations([Observed("Bob", ("sleeps",))])
+    more = {**BOB, "entityType": "dog", "observations": ["barks"]}
+    report = import_file(engine, written(tmp_path, text_of(ALICE, more, KNOWS)))
+    assert (report.new_entities, report.new_observations, report.new_relations) == (0, 1, 0)
+    assert Graph(engine).open_nodes(["Bob"]).entities == (Entity("Bob", "", ("sleeps", "barks")),)
+
+
+def test_what_was_deleted_since_comes_back(engine: Engine, tmp_path: Path) -> None:
+    """Whoever imports a file asks for what is in it."""
+    file = written(tmp_path, A_FILE)
+    import_file(engine, file)
+    Graph(engine).delete_entities(["Alice"])
+    report = import_file(engine, file)
+    assert (report.new_entities, report.new_observations, report.new_relations) == (1, 2, 1)
+
+
+def test_bad_lines_are_reported_and_the_rest_goes_in(engine: Engine, tmp_path: Path) -> None:
+    """Each with its number and what is wrong with it, in the order of the file."""
+    bad = [
+        (KNOWS | {"to": "Carol"}, "Entity with name Carol not found"),
+        ({"type": "thing"}, "the type is 'thing', neither entity nor relation"),
+        ({"type": "entity", "observations": []}, "`name` is missing"),
+        (ALICE | {"name": 7}, "`name` must be a text"),
+        (ALICE | {"name": " "}, "an entity's name is blank"),
+        (ALICE | {"name": "New", "observations": "text"}, "`observations` must be a list of texts"),
+        (KNOWS | {"relationType": None}, "`relationType` is missing"),
+        ([ALICE], "not a JSON object"),
+    ]
+    raw = ["{", '{"type":"entity","name":NaN}', "[" * 100_000, text_of(BOB) + "}"]
+    told = [
+        "not JSON: Expecting property name",
+        "not JSON: NaN",
+        "nested too deep",
+        "not JSON: Expecting value",
+    ]
+    lines = [json.dumps(line) for line, _ in bad]
+    report = import_file(engine, written(tmp_path, "\n".join([text_of(ALICE), *lines, *raw, text_of(KNOWS)])))
+    assert reasons(report.skipped[: len(bad)]) == [(at, reason) for at, (_, reason) in enumerate(bad, 2)]
+    for item, line, beginning in zip(report.skipped[len(bad) :], range(10, 14), told, strict=True):
+        assert item.line == line
+        assert item.reason.startswith(beginning)
+    assert Graph(engine).read_graph() == GRAPH
+
+
+def test_an_observation_that_cannot_be_kept_is_reported_alone(engine: Engine, tmp_path: Path) -> None:
+    """Its entity goes in with the others."""
+    line = ALICE | {"observations": ["likes tea", " ", 7, "\0", "is 7"]}
+    report = import_file(engine, written(tmp_path, text_of(line)))
+    assert [(item.line, item.reason.partition(":")[0]) for item in report.skipped] == [
+        (1, "observation 2"),
+        (1, "observation 3"),
+        (1, "observation 4"),
+    ]
+    assert Graph(engine).read_graph().entities == GRAPH.entities[:1]
+
+
+def test_a_line_that_is_too_long_is_reported(tmp_path: Path) -> None:
+    """It is skipped without being held, and those around it are read."""
+    file = written(tmp_path, text_of(BOB, ALICE | {"observations": ["x" * 500]}, KNOWS))
+    found = list(read_file(file, line_bytes_max=200))
+    assert [item.line for item in found] == [1, 2, 3]
+    assert isinstance(found[1], Skipped)
+    assert found[1].reason == "the line is over 200 bytes long"
+
+
+def test_files_that_cannot_be_read_are_refused(engine: Engine, tmp_path: Path) -> None:
+    """Whole, before anything is written: missing ones, folders, other encodings, and where it breaks."""
+    good = A_FILE.encode()
+    assert refuses(engine, NotFoundError, import_file, engine, tmp_path / "no")
+    assert refuses(engine, InvalidInputError, import_file, engine, tmp_path)
+    broken = {
+        A_FILE.encode("utf-16"): "UTF-16",
+        good + b"\n\xff": f"byte {len(good) + 1}",
+        good + b"\n\xc3": f"byte {len(good) + 1}",
+        b"x" * ((1 << 20) - 1) + b"\xc3\xff" + good: f"byte {(1 << 20) - 1}",
+    }
+    for raw, said in broken.items():
+        file = written(tmp_path, raw)
+        assert refuses(engine, InvalidInputError, import_file, engine, file)
+        with pytest.raises(InvalidInputError, match=said):
+            import_file(engine, file)
+    assert refuses(engine, InvalidInputError, import_file, engine, written(tmp_path, good), provenance="x")
+
+
+def test_a_dry_run_counts_and_writes_nothing(engine: Engine, tmp_path: Path) -> None:
+    """What it counts is what is then done, bad lines included."""
+    Graph(engine).create_entities([Entity("Bob")])
+    bad = KNOWS | {"to": "Carol"}
+    file = written(tmp_path, text_of(ALICE, KNOWS, bad, BOB, ALICE, KNOWS) + "\n{")
+    size = engine.size
+    expected = import_file(engine, file, dry_run=True)
+    assert engine.size == size
+    assert (expected.new_entities, expected.new_observations, expected.new_relations) == (1, 2, 1)
+    assert import_file(engine, file) == expected
+
+
+def test_who_wrote_and_what_provenance(engine: Engine, tmp_path: Path) -> None:
+    """The actor is `import`; the provenance is internal unless another is asked for."""
+    import_file(engine, written(tmp_path, text_of(BOB)))
+    import_file(engine, written(tmp_path, text_of(ALICE)), provenance="external")
+    assert {item.actor for item in engine.log(1)} == {"import"}
+    found = {atom.content: atom.provenance for atom in map(engine.get, _atoms(engine))}
+    assert found == {"Bob": "internal", "Alice": "external", "likes tea": "external", "is 7": "external"}
+
+
+def _atoms(engine: Engine) -> list[str]:
+    return [item.subject for item in engine.log() if item.kind.name == "ATOM_ADDED"]
+
+
+@given(graph=graphs(), end=st.sampled_from(["", "\n", "\r\n"]), escaped=st.booleans())
+@settings(max_examples=80)
+def test_a_graph_comes_out_as_it_went_in(graph: Knowledge, end: str, escaped: bool) -> None:
+    """Any graph → file → import → the same graph, everything in its order; the dry run said so."""
+    text = (end or "\n").join(json.dumps(line, ensure_ascii=escaped) for line in lines_of(graph)) + end
+    engine = engine_on()
+    with tempfile.TemporaryDirectory() as folder:
+        file = written(Path(folder), text)
+        expected = import_file(engine, file, dry_run=True)
+        assert import_file(engine, file) == expected
+    assert expected.skipped == ()
+    assert Graph(engine).read_graph() == graph
+
+
+@given(graph=graphs())
+@settings(max_examples=20)
+def test_batches_make_no_difference(graph: Knowledge) -> None:
+    """Small batches and pieces give the same graph."""
+    engine = engine_on()
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(importing, "BATCH_EVENTS", 5)
+        patch.setattr(importing, "PIECE_OBSERVATIONS", 2)
+        import_file(engine, written(Path(folder), text_of(*lines_of(graph))))
+    assert Graph(engine).read_graph() == graph
+
+
+def test_an_entity_with_more_observations_than_a_batch_holds(engine: Engine, tmp_path: Path) -> None:
+    """It goes in in pieces, in its order."""
+    observations = [f"text {number}" for number in range(6_000)]
+    report = import_file(engine, written(tmp_path, text_of(BOB | {"observations": observations})))
+    assert (report.new_entities, report.new_observations) == (1, 6_000)
+    assert list(Graph(engine).read_graph().entities[0].observations) == observations
+
+
+def test_an_import_that_broke_off_is_continued(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is there is whole; running it again brings the rest."""
+    monkeypatch.setattr(importing, "BATCH_EVENTS", 3)
+    real, calls = engine.apply, 0
+
+    def failing(*args: Any, **named: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == 2:
+            raise EngineError("the disk is full")
+        return real(*args, **named)
+
+    monkeypatch.setattr(engine, "apply", failing)
+    file = written(tmp_path, A_FILE)
+    with pytest.raises(EngineError, match="full"):
+        import_file(engine, file)
+    assert Graph(engine).read_graph().entities == GRAPH.entities[:1]
+    import_file(engine, file)
+    assert Graph(engine).read_graph() == GRAPH
+
+
+def test_the_command_reports_and_makes_the_store(cli: Cli, surroundings: Path) -> None:
+    """A dry run makes no store; a bad file neither; bad lines are listed and the exit code is 8."""
+    written(surroundings, A_FILE)
+    assert cli("import", "mcp-memory", "memory.jsonl", "--dry-run", "--json").data["new_entities"] == 2
+    assert cli("import", "mcp-memory", "no.jsonl").code == 3
+    assert cli("import", "chest", "memory.jsonl").code == 2
+    assert not (surroundings / "store").exists()
+    result = cli("import", "mcp-memory", "memory.jsonl")
+    assert result.out.splitlines() == [
+        "entities     2 read, 2 new",
+        "observed     2 observations new",
+        "relations    1 read, 1 new",
+    ]
+    written(surroundings, A_FILE + "\n\x1b{")
+    result = cli("import", "mcp-memory", "memory.jsonl")
+    assert result.code == 8
+    assert "skipped memory.jsonl:4: not JSON" in result.err
+    envelope = cli("import", "mcp-memory", "memory.jsonl", "--json").envelope
+    assert (envelope["status"], envelope["error"]["code"]) == ("error", "partial_import")
+    assert [item["line"] for item in envelope["data"]["skipped"]] == [4]

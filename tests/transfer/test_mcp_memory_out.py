@@ -1,0 +1,61 @@
+"""The knowledge graph goes out as the file of the MCP memory server, and comes in again."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+
+from engine.base.errors import RefusedError
+from engine.engine import Engine
+from engine.knowledge import Entity, Graph, Knowledge, Relation
+from engine.transfer.adapters import export_items
+from engine.transfer.adapters.mcp_memory import import_file
+from tests.knowledge.strategies import graphs
+from tests.support.engines import engine_on
+
+
+def hold(graph: Knowledge) -> Engine:
+    """A memory with a graph."""
+    engine = engine_on()
+    Graph(engine).create_entities(graph.entities)
+    Graph(engine).create_relations(graph.relations)
+    return engine
+
+
+@given(graph=graphs())
+@settings(max_examples=60)
+def test_a_graph_goes_there_and_back(graph: Knowledge) -> None:
+    """The same graph in a new memory, and the same file again."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        export_items(hold(graph), "mcp-memory", place / "a")
+        again = engine_on()
+        assert import_file(again, place / "a").skipped == ()
+        assert Graph(again).read_graph() == graph
+        export_items(again, "mcp-memory", place / "b")
+        assert (place / "a").read_bytes() == (place / "b").read_bytes()
+
+
+def test_the_file_is_what_the_server_writes(tmp_path: Path) -> None:
+    """Keys in its order, entities first, no end to the last line."""
+    graph = Knowledge((Entity("A", "b", ("ü",)), Entity("C")), (Relation("A", "d", "C"),))
+    engine = hold(graph)
+    done = export_items(engine, "mcp-memory", tmp_path / "m")
+    assert (tmp_path / "m").read_text("utf-8") == (
+        '{"type":"entity","name":"A","entityType":"b","observations":["ü"]}\n'
+        '{"type":"entity","name":"C","entityType":"","observations":[]}\n'
+        '{"type":"relation","from":"A","to":"C","relationType":"d"}'
+    )
+    assert (done.items, done.left) == (3, ())
+    with pytest.raises(RefusedError):
+        export_items(engine, "mcp-memory", tmp_path / "m")
+
+
+def test_what_is_no_part_of_the_graph_is_counted(tmp_path: Path) -> None:
+    """A note has no place there."""
+    engine = hold(Knowledge((Entity("A", "b", ("c",)),), (Relation("A", "is", "A"),)))
+    engine.add("A note.")
+    assert export_items(engine, "mcp-memory", tmp_path / "m").left == (("atoms of kind note", 1),)

@@ -1,0 +1,58 @@
+"""The order of the messages of a conversation, and who speaks, whatever a file says of them."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.transfer.adapters.talk import ordered, speaker
+
+NAMES = st.sampled_from("abcdefgh")
+
+
+@given(
+    parents=st.dictionaries(NAMES, st.none() | NAMES | st.just("z")),
+    children=st.dictionaries(NAMES, st.lists(NAMES | st.just("z"), max_size=4)),
+    current=st.none() | NAMES | st.integers(),
+)
+@settings(max_examples=300)
+def test_every_message_comes_exactly_once(
+    parents: dict[str, str | None], children: dict[str, list[str]], current: object
+) -> None:
+    """Whatever the links between them say: circles, strangers, several beginnings."""
+    main, others = ordered(parents, children, current)
+    assert sorted([*main, *others]) == sorted(parents)
+    if isinstance(current, str) and current in parents:
+        assert main[-1] == current
+    for earlier, later in pairwise(main):
+        assert parents[later] == earlier
+
+
+def test_a_branch_of_any_length_is_walked() -> None:
+    """A hundred thousand messages in a row are no matter of recursion."""
+    names = list(map(str, range(100_000)))
+    parents = dict(zip(names, [None, *names], strict=False))
+    children = {name: [following] for name, following in pairwise(names)}
+    assert ordered(parents, children, None) == (names, [])
+
+
+@pytest.mark.parametrize(
+    ("role", "label"),
+    [
+        ("user", "User"),
+        ("human", "User"),
+        ("assistant", "Assistant"),
+        ("tool", "Tool"),
+        (7, "Other"),
+        ("", "Other"),
+        ("a: b", "Other"),
+        ("x" * 99, "Other"),
+        ("\x1b[2J", "Other"),
+    ],
+)
+def test_who_speaks_is_a_label_that_recall_knows(role: object, label: str) -> None:
+    """Whatever the file says."""
+    assert speaker(role) == label

@@ -1,0 +1,45 @@
+"""Keys and notes without chance in them."""
+
+from __future__ import annotations
+
+import hashlib
+
+from engine.trust.notes import ed25519
+from proofs.note import Checkpoint, Note, Signature, cosignature_message, format_note, origin_of
+from proofs.vkey import COSIGNATURE, ED25519, VerifierKey
+
+STORE_ID = bytes(range(16))
+ORIGIN = origin_of(STORE_ID)
+CHECKPOINT = Checkpoint(ORIGIN, 7, hashlib.sha256(b"root").digest())
+
+
+def seed(name: str) -> bytes:
+    """A private key that follows from its name."""
+    return hashlib.sha256(b"seed " + name.encode()).digest()
+
+
+def log_key(name: str = ORIGIN, made_by: str = "log") -> VerifierKey:
+    """A log's key."""
+    return VerifierKey(name, ED25519, ed25519.public_of(seed(made_by)))
+
+
+def witness_key(name: str) -> VerifierKey:
+    """A witness's key."""
+    return VerifierKey(name, COSIGNATURE, ed25519.public_of(seed(name)))
+
+
+def signed(checkpoint: Checkpoint = CHECKPOINT, name: str = ORIGIN, made_by: str = "log") -> Signature:
+    """A log's signature line."""
+    raw = ed25519.sign(seed(made_by), checkpoint.text.encode())
+    return Signature(name, log_key(name, made_by).key_id, raw)
+
+
+def cosigned(name: str, time: int, checkpoint: Checkpoint = CHECKPOINT) -> Signature:
+    """A witness's signature line."""
+    raw = ed25519.sign(seed(name), cosignature_message(checkpoint, time))
+    return Signature(name, witness_key(name).key_id, time.to_bytes(8, "big") + raw)
+
+
+def note_bytes(*signatures: Signature, checkpoint: Checkpoint = CHECKPOINT) -> bytes:
+    """A note as it stands in a file."""
+    return format_note(Note(checkpoint, signatures))

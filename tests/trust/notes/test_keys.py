@@ -1,0 +1,291 @@
+"""Keys lie outside every store, for their owner alone, and never sign two checkpoints that contradict."""
+
+from __future__ import annotations
+
+import fcntl
+import stat
+from pathlib import Path
+
+import pytest
+
+from backends.memory import MemoryBackend
+from engine.base.errors import (
+    ConflictError,
+    EngineError,
+    InconsistentError,
+    InvalidInputError,
+    NotFoundError,
+    RefusedError,
+)
+from engine.engine import Engine
+from engine.trust.notes import ed25519, files
+from engine.trust.notes.history import read_history
+from engine.trust.notes.keys import load_key, new_key
+from engine.trust.notes.signing import signing
+from proofs.note import Checkpoint, Note, format_note, origin_of, parse_note, verify_signatures
+from proofs.vkey import parse_vkey
+from tests.support.engines import copied_rows, engine_on
+from tests.trust.notes.support import signed
+
+
+@pytest.fixture
+def key(tmp_path: Path) -> Path:
+    """A key named as no store."""
+    new_key(tmp_path / "signing.key", "log.example")
+    return tmp_path / "signing.key"
+
+
+def test_a_new_key_is_its_owner_s_alone(tmp_path: Path) -> None:
+    """The file has mode 0600 and Go's form; the vkey lies beside it, and the key loads again."""
+    made = new_key(tmp_path / "k", "log.example")
+    text = (tmp_path / "k").read_text()
+    assert stat.S_IMODE((tmp_path / "k").stat().st_mode) == 0o600
+    assert text.startswith(f"PRIVATE+KEY+log.example+{made.key_id.hex()}+A")
+    assert parse_vkey((tmp_path / "k.vkey").read_text().strip()) == made
+    assert load_key(tmp_path / "k").verifier == made
+    assert "seed" not in repr(load_key(tmp_path / "k"))
+
+
+def test_two_new_keys_differ(tmp_path: Path) -> None:
+    """A key is random."""
+    assert new_key(tmp_path / "a", "x").public != new_key(tmp_path / "b", "x").public
+
+
+def test_go_s_example_key_loads(tmp_path: Path) -> None:
+    """A private key in the documentation of Go's package `note` has the public half given there."""
+    (tmp_path / "k").write_text(
+        "PRIVATE+KEY+PeterNeumann+c74f20a3+AYEKFALVFGyNhPJEMzD1QIDr+Y7hfZx09iUvxdXHKDFz\n"
+    )
+    (tmp_path / "k").chmod(0o600)
+    assert load_key(tmp_path / "k").verifier.vkey == (
+        "PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW"
+    )
+
+
+@pytest.mark.parametrize("there", ["k", "k.vkey"])
+def test_nothing_is_overwritten_by_a_key(tmp_path: Path, there: str) -> None:
+    """Where the key or its vkey would go, nothing may be."""
+    (tmp_path / there).write_text("mine")
+    with pytest.raises(ConflictError):
+        new_key(tmp_path / "k", "log.example")
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [(there, "mine")]
+
+
+@pytest.mark.parametrize(
+    "name", ["", "a b", "a+b", "a\nb", "a\0b", "a\x7fb", "a\u200bb", "\ud800", "a" * 1025]
+)
+def test_a_key_has_a_name_that_fits_a_signature_line(tmp_path: Path, name: str) -> None:
+    """Other names are refused, and no file is made."""
+    with pytest.raises(InvalidInputError):
+        new_key(tmp_path / "k", name)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_key_is_never_in_a_store(tmp_path: Path) -> None:
+    """Inside a LevelDB folder, or under a name of a SQLite store's files, none is made or used."""
+    (tmp_path / "db").mkdir()
+    (tmp_path / "lock").touch()
+    (tmp_path / "db" / "k").write_text("PRIVATE+KEY+x+00000000+AAAA\n")
+    for make in (lambda: new_key(tmp_path / "db" / "new", "x"), lambda: load_key(tmp_path / "db" / "k")):
+        with pytest.raises(RefusedError, match="inside the store"):
+            make()
+    elsewhere = tmp_path.parent / "other"
+    elsewhere.mkdir()
+    for name in ("notes.db", "notes.db-wal", "notes.db/k"):
+        with pytest.raises(RefusedError, match="inside the store"):
+            new_key(elsewhere / name, "x", elsewhere / "notes.db")
+    assert list(elsewhere.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "nonsense",
+        "\xff",
+        "log.example+00000000+AAAA",
+        "PRIVATE+KEY+log.example+00000000+AAAA",
+        "PRIVATE+KEY+PeterNeumann+c74f20a4+AYEKFALVFGyNhPJEMzD1QIDr+Y7hfZx09iUvxdXHKDFz",
+        "PRIVATE+KEY+PeterNeumann+c74f20a3+BoEKFALVFGyNhPJEMzD1QIDr+Y7hfZx09iUvxdXHKDFz",
+        "PeterNeumann+c74f20a3+AYEKFALVFGyNhPJEMzD1QIDr+Y7hfZx09iUvxdXHKDFz",
+        "PRIVATE+KEY+x+" + "A" * 10_000,
+    ],
+)
+def test_what_is_no_key_is_refused_without_quoting_it(tmp_path: Path, text: str) -> None:
+    """A damaged key is an error that shows nothing of what may be secret."""
+    (tmp_path / "k").write_text(text, encoding="latin-1")
+    with pytest.raises(InvalidInputError) as caught:
+        load_key(tmp_path / "k")
+    assert "AYEKF" not in str(caught.value)
+    with pytest.raises(NotFoundError):
+        load_key(tmp_path / "none")
+
+
+def test_a_signed_checkpoint_verifies_and_again_is_the_same(key: Path) -> None:
+    """A store whose head is a checkpoint gives the same signed note each time, and appends nothing."""
+    with engine_on() as engine:
+        engine.add("Text.")
+        first, again = engine.checkpoint_note(key=key), engine.checkpoint_note(key=str(key))
+    assert (first.changed, again.changed, first.note) == (True, False, again.note)
+    note = parse_note(first.note.encode())
+    assert verify_signatures(note, [load_key(key).verifier], ed25519.verify)[0] is not None
+    assert note.checkpoint.origin == origin_of(bytes.fromhex(first.origin.partition("/")[2].replace("-", "")))
+
+
+def test_a_store_that_went_back_is_not_signed_for(key: Path) -> None:
+    """A copy from before the last signed checkpoint is refused before anything is written to it."""
+    with engine_on() as engine:
+        engine.add("Text.")
+        before = copied_rows(engine.store.backend)
+        engine.checkpoint_note(key=key)
+    rows = dict(before.scan())
+    with engine_on(before) as old:
+        with pytest.raises(InconsistentError, match="rollback: have 2, known 3") as caught:
+            old.checkpoint_note(key=key)
+        assert dict(before.scan()) == rows
+    assert caught.value.known.splitlines()[1] == "3"
+
+
+@pytest.mark.parametrize("more", [0, 3])
+def test_a_store_that_forked_is_not_signed_for(key: Path, more: int) -> None:
+    """Another history of the same or of a larger size, of the same store, gets no signature."""
+    with engine_on() as engine:
+        fork = copied_rows(engine.store.backend)
+        engine.add("Here.")
+        engine.checkpoint_note(key=key)
+    with engine_on(fork) as other:
+        other.add("There.")
+        other.checkpoint()
+        for number in range(more):
+            other.add(f"More {number}.")
+        with pytest.raises(InconsistentError, match="fork" if more else "equivocation"):
+            other.checkpoint_note(key=key)
+        assert other.checkpoint_note().note, "unsigned, it can still be printed"
+
+
+def test_a_store_that_went_on_is_signed_for(key: Path) -> None:
+    """Each later checkpoint takes the place of the last one, and several stores may share a key."""
+    with engine_on() as engine, Engine(MemoryBackend()) as other:
+        for number in range(5):
+            engine.add(f"Text {number}.")
+            note = engine.checkpoint_note(key=key)
+            assert other.checkpoint_note(key=key).size == 2
+    kept = [parse_note(path.read_bytes()).checkpoint.size for path in sorted(key.parent.glob("*.last"))]
+    assert sorted(kept) == [2, note.size]
+
+
+def test_what_was_signed_is_kept_before_it_is_given_out(key: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it cannot be kept there is no signature, and the former one still counts."""
+    with engine_on() as engine:
+        engine.checkpoint_note(key=key)
+        (kept,) = key.parent.glob("*.last")
+        before = kept.read_bytes()
+        engine.add("Text.")
+
+        def full(path: Path) -> None:
+            raise OSError(28, "No space left on device", str(path))
+
+        monkeypatch.setattr(files, "fsync_path", full)
+        with pytest.raises(RefusedError, match="No space left"):
+            engine.checkpoint_note(key=key)
+        assert (kept.read_bytes(), sorted(key.parent.glob(".*"))) == (before, [])
+        monkeypatch.undo()
+        assert engine.checkpoint_note(key=key).size == 4
+
+
+@pytest.mark.parametrize("damage", [b"", b"nonsense", None])
+def test_a_key_whose_memory_is_damaged_does_not_sign(key: Path, damage: bytes | None) -> None:
+    """What was signed last must be there as it was written, or nothing more is signed."""
+    with engine_on() as engine:
+        note = parse_note(engine.checkpoint_note(key=key).note.encode())
+        (kept,) = key.parent.glob("*.last")
+        other = Note(note.checkpoint, (signed(note.checkpoint),))
+        kept.write_bytes(format_note(other) if damage is None else damage)
+        with pytest.raises(RefusedError, match="signed last"):
+            engine.checkpoint_note(key=key)
+
+
+def test_what_was_signed_last_is_of_the_store_it_is_named_by(key: Path) -> None:
+    """The files of two stores exchanged are noticed."""
+    with engine_on() as engine, Engine(MemoryBackend()) as other:
+        for one in (engine, other):
+            one.checkpoint_note(key=key)
+        first, second = key.parent.glob("*.last")
+        kept = first.read_bytes()
+        second.replace(first)
+        second.write_bytes(kept)
+        for one in (engine, other):
+            with pytest.raises(RefusedError, match=r"is of memroot\.local/"):
+                one.checkpoint_note(key=key)
+
+
+def test_the_signer_itself_compares(key: Path) -> None:
+    """What is not in the history, or does not continue what was signed last, is not signed, whoever asks."""
+    with engine_on() as engine:
+        fork = copied_rows(engine.store.backend)
+        engine.add("Here.")
+        ours = read_history(engine.store.backend, [1, 2])
+    with engine_on(fork) as other:
+        other.add("There.")
+        theirs = read_history(fork, [1, 2])
+    with signing(key) as signer:
+        with pytest.raises(InconsistentError):
+            signer.sign(theirs.head, ours)
+        signer.sign(ours.head, ours)
+        with pytest.raises(InconsistentError):
+            signer.sign(theirs.head, theirs)
+        with pytest.raises(RefusedError, match="later"):
+            signer.sign(Checkpoint(ours.origin, 1, ours.roots[1]), ours)
+
+
+def test_a_key_of_another_store_does_not_sign(tmp_path: Path) -> None:
+    """A key named as one store's origin signs for that store only."""
+    new_key(tmp_path / "k", origin_of(bytes(16)))
+    with engine_on() as engine, pytest.raises(RefusedError, match="the key is that of"):
+        engine.checkpoint_note(key=tmp_path / "k")
+
+
+def test_a_key_that_is_missing_leaves_the_journal_alone(tmp_path: Path) -> None:
+    """The key is read before anything is journaled."""
+    with engine_on() as engine:
+        with pytest.raises(EngineError):
+            engine.checkpoint_note(key=tmp_path / "none")
+        assert engine.size == 1
+
+
+@pytest.mark.parametrize("key", ["", ".", "a\0b", "/", 7, b"k"])
+def test_what_is_no_path_of_a_key_is_invalid(key: str) -> None:
+    """Such a key is refused as an argument, and nothing is journaled."""
+    with engine_on() as engine:
+        with pytest.raises(InvalidInputError):
+            engine.checkpoint_note(key=key)
+        assert engine.size == 1
+
+
+def test_what_is_no_checkpoint_cannot_be_known() -> None:
+    """Known checkpoints are those that a note was read into."""
+    with engine_on() as engine:
+        for known in (["memroot.local/x\n7\n"], [None], 7):
+            with pytest.raises(InvalidInputError):
+                engine.checkpoint_note(known=known)  # type: ignore[arg-type]
+        assert engine.size == 1
+
+
+def test_a_key_signs_for_one_at_a_time(key: Path) -> None:
+    """While a signer is at work, the key is locked for every other one, by whatever name it is reached."""
+    (key.parent / "link").symlink_to(key)
+    with signing(key.parent / "link"), key.open() as other, pytest.raises(BlockingIOError):
+        fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    with key.open() as other:
+        fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def test_what_was_signed_last_lies_beside_the_key_itself(key: Path, tmp_path: Path) -> None:
+    """A link to a key elsewhere does not make it forget."""
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "link").symlink_to(key)
+    with engine_on() as engine:
+        before = copied_rows(engine.store.backend)
+        engine.checkpoint_note(key=key)
+    with engine_on(before) as old, pytest.raises(InconsistentError, match="rollback"):
+        old.checkpoint_note(key=tmp_path / "elsewhere" / "link")

@@ -1,0 +1,248 @@
+"""Signatures count only if a known key made them, and a wrong one of a known key spoils the note."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.base.errors import InvalidInputError, VerificationError
+from engine.trust.notes import ed25519
+from engine.trust.notes.trust import Judged, Trust, judge, require
+from proofs.errors import ProofError
+from proofs.note import Checkpoint, Note, Signature, cosignature_message, parse_note, verify_signatures
+from proofs.vkey import COSIGNATURE, ED25519, VerifierKey, parse_vkey
+from tests.shared import needs
+from tests.trust.notes.support import (
+    CHECKPOINT,
+    ORIGIN,
+    cosigned,
+    log_key,
+    note_bytes,
+    seed,
+    signed,
+    witness_key,
+)
+
+EXAMPLE = "example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k"
+"""The verifier key of C2SP signed-note."""
+
+TIME = 1_679_315_147
+
+
+def test_the_example_of_the_specification() -> None:
+    """The verifier key that C2SP prints is read, has its key id, and is written the same."""
+    key = parse_vkey(EXAMPLE)
+    assert (key.name, key.type, key.key_id.hex(), key.vkey) == ("example.com/foo", 1, "530d903a", EXAMPLE)
+
+
+@given(st.binary(min_size=32, max_size=32), st.sampled_from([ED25519, COSIGNATURE]))
+def test_a_verifier_key_is_read_as_it_is_written(public: bytes, kind: int) -> None:
+    """Any key under a name comes back from its text."""
+    key = VerifierKey(ORIGIN, kind, public)
+    assert parse_vkey(key.vkey) == key
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "example.com/foo",
+        EXAMPLE.replace("530d903a", "530d903b"),
+        EXAMPLE.replace("530d903a", "530D903A"),
+        EXAMPLE.replace("530d903a", "530d903"),
+        EXAMPLE.replace("example.com/foo", "example.com/bar"),
+        EXAMPLE.replace("example.com/foo", ""),
+        EXAMPLE.replace("example.com/foo", "a b"),
+        EXAMPLE + "\n",
+        EXAMPLE[:-1],
+        EXAMPLE + "=",
+        "example.com/foo+530d903a+Ag==",
+        "PRIVATE+KEY+" + EXAMPLE,
+        VerifierKey("a", 6, bytes(32)).vkey,
+        VerifierKey("a\0b", 1, bytes(32)).vkey,
+        VerifierKey("a\ufeff", 1, bytes(32)).vkey,
+        VerifierKey("a", 1, bytes(31)).vkey,
+        "\ud800+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k",
+        None,
+    ],
+)
+def test_what_is_not_exactly_a_verifier_key_is_refused(text: str) -> None:
+    """Another name, key id, type or spelling is an error of the caller."""
+    with pytest.raises(ProofError) as caught:
+        parse_vkey(text)
+    assert caught.value.reason == "input"
+
+
+def found(*lines: Signature, keys: list[VerifierKey], checkpoint: Checkpoint = CHECKPOINT) -> list[str]:
+    """The names of the keys that made lines, with the time."""
+    note = parse_note(note_bytes(*lines, checkpoint=checkpoint))
+    marks = verify_signatures(note, keys, ed25519.verify)
+    return [f"{one.key.name} {one.time}" if one else "?" for one in marks]
+
+
+def test_a_log_and_its_witnesses_are_recognised() -> None:
+    """A known log's line and a known witness's are right; the witness's says when."""
+    lines = signed(), cosigned("w1", TIME), cosigned("w2", 2**64 - 1)
+    keys = [log_key(), witness_key("w1"), witness_key("w2")]
+    assert found(*lines, keys=keys) == [f"{ORIGIN} None", f"w1 {TIME}", f"w2 {2**64 - 1}"]
+
+
+def test_the_message_of_a_witness() -> None:
+    """A witness signs a line of its format, the time, and the text."""
+    said = f"cosignature/v1\ntime {TIME}\n{CHECKPOINT.text}"
+    assert cosignature_message(CHECKPOINT, TIME) == said.encode()
+
+
+def test_lines_of_unknown_keys_are_kept_and_ignored() -> None:
+    """Other names, other key ids of a known name and other types do not count, and stay in the note."""
+    key = log_key()
+    lines = (
+        signed(name="somebody.else"),
+        Signature(key.name, bytes(4), bytes(64)),
+        Signature("somebody.else", key.key_id, bytes(64)),
+        Signature("post.quantum", b"\x06\x06\x06\x06", bytes(2420)),
+    )
+    assert found(*lines, keys=[key]) == ["?"] * 4
+    assert parse_note(note_bytes(*lines)).signatures == lines
+
+
+BROKEN = {
+    "of another text": signed(CHECKPOINT._replace(size=8)),
+    "by another key": Signature(ORIGIN, log_key().key_id, signed(made_by="other").signature),
+    "a byte short": Signature(ORIGIN, log_key().key_id, signed().signature[:-1]),
+    "a byte long": Signature(ORIGIN, log_key().key_id, signed().signature + b"\0"),
+    "a cosignature in its place": Signature(ORIGIN, log_key().key_id, cosigned("w1", TIME).signature),
+    "a witness of another text": cosigned("w1", TIME, CHECKPOINT._replace(root=bytes(32))),
+    "a witness at another time": Signature(
+        "w1", witness_key("w1").key_id, bytes(8) + cosigned("w1", TIME).signature[8:]
+    ),
+    "a witness that signed as a log does": Signature(
+        "w1", witness_key("w1").key_id, bytes(8) + ed25519.sign(seed("w1"), CHECKPOINT.text.encode())
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+@pytest.mark.parametrize("first", [True, False])
+def test_a_known_key_with_a_wrong_signature_spoils_the_note(name: str, first: bool) -> None:
+    """It is refused, whatever right signatures are in it."""
+    right = signed(name="log.example")
+    lines = (BROKEN[name], right) if first else (right, BROKEN[name])
+    with pytest.raises(ProofError) as caught:
+        found(*lines, keys=[log_key(), log_key("log.example"), witness_key("w1")])
+    assert caught.value.reason == "signature"
+
+
+def test_two_keys_that_look_the_same_are_refused() -> None:
+    """Keys that share name and key id and are different ones cannot be told apart."""
+
+    class Twin(VerifierKey):
+        @property
+        def key_id(self) -> bytes:
+            return log_key().key_id
+
+    with pytest.raises(ProofError, match="input"):
+        found(signed(), keys=[log_key(), Twin(ORIGIN, ED25519, bytes(32))])
+
+
+def judged(*lines: Signature, trust: Trust) -> tuple[Judged, ...]:
+    """What the engine makes of a note."""
+    marks = judge(Note(CHECKPOINT, lines), trust)
+    require(marks, trust)
+    return marks
+
+
+def test_one_of_the_keys_must_have_signed() -> None:
+    """Where keys are given, a note of unknown signatures only is refused; so is an unsigned one."""
+    trust = Trust.of([log_key().vkey, log_key("log.example", "other").vkey], [])
+    assert [one.by for one in judged(signed(), signed(name="x"), trust=trust)] == ["key", "unknown"]
+    for lines in ([], [signed(name="x")], [cosigned("w1", TIME)]):
+        with pytest.raises(VerificationError, match="no known key"):
+            judged(*lines, trust=trust)
+
+
+def test_enough_witnesses_must_have_signed() -> None:
+    """Without a threshold all of them; with one so many; twice the same witness counts once."""
+    vkeys = [witness_key(name).vkey for name in ("w1", "w2", "w3")]
+    two = cosigned("w1", TIME), cosigned("w2", TIME), cosigned("w1", TIME + 1)
+    assert len(judged(*two, trust=Trust.of([], vkeys, 2))) == 3
+    with pytest.raises(VerificationError, match="2 of 3"):
+        judged(*two, trust=Trust.of([], vkeys))
+    with pytest.raises(VerificationError, match="1 of 3"):
+        judged(two[0], two[2], trust=Trust.of([], vkeys, 2))
+
+
+@pytest.mark.parametrize(
+    ("keys", "witnesses", "threshold"),
+    [
+        ([witness_key("w1").vkey], [], None),
+        ([], [log_key().vkey], None),
+        (["nonsense"], [], None),
+        ([], [], 1),
+        ([], [witness_key("w1").vkey], 2),
+        ([], [witness_key("w1").vkey, witness_key("w1").vkey], 2),
+        ([], [witness_key("w1").vkey], 0),
+        ([], [], -1),
+    ],
+)
+def test_trust_that_cannot_be_met_is_refused(keys: list[str], witnesses: list[str], threshold: int) -> None:
+    """A key in the wrong place, no key at all, fewer witnesses than the threshold, and none are errors."""
+    with pytest.raises(InvalidInputError):
+        Trust.of(keys, witnesses, threshold)
+
+
+@pytest.mark.parametrize("text", ["signing.key.vkey", "", "a+b"])
+def test_what_is_no_verifier_key_is_named_as_such(text: str) -> None:
+    """A file's name in its place is answered by how to give what the file holds."""
+    with pytest.raises(InvalidInputError, match="is no verifier key: a verifier key is a name") as caught:
+        Trust.of([text], [])
+    assert "--key $(cat FILE)" in caught.value.hint
+
+
+@pytest.mark.parametrize("before", ["", " ", "\n", "x"])
+@pytest.mark.parametrize("as_witness", [False, True])
+def test_a_private_key_is_never_repeated(before: str, as_witness: bool) -> None:
+    """Given for a verifier key it is refused without a character of it."""
+    text = f"{before}PRIVATE+KEY+log.example+c74f20a3+AYEKFALVFGyNhPJEMzD1QIDr+Y7hfZx09iUvxdXHKDFz"
+    with pytest.raises(InvalidInputError, match=r"^this is a private key$") as caught:
+        Trust.of(*([], [text]) if as_witness else ([text], []))
+    assert caught.value.hint == "give the verifier key (`engine key show FILE`)"
+
+
+@pytest.mark.parametrize(
+    ("public", "signature"), [(b"", bytes(64)), (bytes(31), bytes(64)), (bytes(32), b"")]
+)
+def test_no_bytes_make_the_check_itself_fail(public: bytes, signature: bytes) -> None:
+    """Keys and signatures of wrong widths do not verify, and raise nothing."""
+    assert not ed25519.verify(public, b"text", signature)
+
+
+def test_the_edge_cases_of_ed25519_have_a_known_verdict() -> None:
+    """Of 914 signatures at the edges, those with a residue of low order or an R in another spelling fail.
+
+    The other 208 pass, also with a key of small order or in another spelling: the cofactor is not
+    multiplied in, and R is compared by its bytes.
+    """
+    vectors = json.loads(needs("vectors/ed25519/cctv_ed25519vectors.json").read_text())
+    passed = [
+        ed25519.verify(bytes.fromhex(one["key"]), one["msg"].encode(), bytes.fromhex(one["sig"]))
+        for one in vectors
+    ]
+    expected = [not {"low_order_residue", "non_canonical_R"} & set(one["flags"] or ()) for one in vectors]
+    assert passed == expected
+    assert (len(passed), sum(passed)) == (914, 208)
+
+
+def test_the_vectors_of_wycheproof_pass() -> None:
+    """All 88 valid signatures verify and all 63 invalid ones do not."""
+    groups = json.loads(needs("vectors/ed25519/wycheproof_ed25519_test.json").read_text())["testGroups"]
+    verdicts = [
+        (one["result"], ed25519.verify(*(bytes.fromhex(text) for text in (key, one["msg"], one["sig"]))))
+        for group in groups
+        for key in [group["publicKey"]["pk"]]
+        for one in group["tests"]
+    ]
+    assert sorted(verdicts) == [("invalid", False)] * 63 + [("valid", True)] * 88

@@ -1,0 +1,48 @@
+"""The note that SPEC.md prints is the one its rules give for the example of the appendix."""
+
+from __future__ import annotations
+
+from engine.trust.notes import ed25519
+from proofs.note import (
+    Checkpoint,
+    Note,
+    Signature,
+    cosignature_message,
+    format_note,
+    origin_of,
+    parse_note,
+    verify_signatures,
+)
+from proofs.vkey import COSIGNATURE, ED25519, VerifierKey, parse_vkey
+from tests.spec_page import block, named, table
+
+TIME = 1_600_000_000
+LOG_SEED, WITNESS_SEED = b"\x33" * 32, b"\x44" * 32
+
+
+def test_the_note_of_the_page_is_made_from_the_example() -> None:
+    """Origin, size and root are the example's; signature and cosignature those of the seeds, to the byte."""
+    root = bytes.fromhex(named("example")["root log"])
+    checkpoint = Checkpoint(origin_of(b"\x11" * 16), 6, root)
+    log = VerifierKey(checkpoint.origin, ED25519, ed25519.public_of(LOG_SEED))
+    witness = VerifierKey("witness.example/w", COSIGNATURE, ed25519.public_of(WITNESS_SEED))
+    cosignature = TIME.to_bytes(8, "big") + ed25519.sign(WITNESS_SEED, cosignature_message(checkpoint, TIME))
+    lines = (
+        Signature(log.name, log.key_id, ed25519.sign(LOG_SEED, checkpoint.text.encode())),
+        Signature(witness.name, witness.key_id, cosignature),
+    )
+    assert "\n".join(block("note")) + "\n" == format_note(Note(checkpoint, lines)).decode()
+    assert block("vkeys") == [log.vkey, witness.vkey]
+
+
+def test_the_verifier_keys_of_the_page_verify_its_note() -> None:
+    """Both lines are known keys'; the witness's says its time."""
+    note = parse_note(("\n".join(block("note")) + "\n").encode())
+    found = verify_signatures(note, [parse_vkey(text) for text in block("vkeys")], ed25519.verify)
+    assert [one and one.time for one in found] == [None, TIME]
+    assert all(found)
+
+
+def test_key_types_are_listed() -> None:
+    """The table has the types that are checked, and no other."""
+    assert [int(row[0], 16) for row in table("key types")] == [ED25519, COSIGNATURE]

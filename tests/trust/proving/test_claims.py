@@ -1,0 +1,232 @@
+"""Every claim, against the root and a log head, on every backend: proofs say what the engine does."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator
+from uuid import UUID
+
+import pytest
+
+from backends import open_backend
+from engine.base.errors import NotFoundError
+from engine.base.model import Atom, Edge
+from engine.base.validation import show_id
+from engine.engine import Engine
+from engine.followers.tags import members
+from engine.query.filters import Filters
+from engine.reading import Reading
+from proofs import claims as kinds
+from proofs.basis import LogHead, Root
+from proofs.claims import Claim
+from proofs.events import AtomBody, EdgeBody
+from proofs.leaves import State, Value
+from proofs.sets import Group
+from proofs.verified import (
+    AbsentAtom,
+    AbsentEdge,
+    AllMentioning,
+    AllTagged,
+    LiveAtom,
+    LiveEdge,
+    LoggedEvent,
+    LogPrefix,
+    RecordedRoot,
+    Tagged,
+    TagUnused,
+    TermUnused,
+    TombstonedAtom,
+    TombstonedEdge,
+    Untagged,
+    Verified,
+)
+from proofs.verifier import verify
+from tests.support.engines import backend_of
+from tests.support.leveldb import LEVELDB
+from tests.trust.proving.support import every_claim, filled, log_head
+
+ENGINE = filled()
+CLAIMS = every_claim(ENGINE)
+HEAD = log_head(ENGINE)
+TYPES = {b"\x80\x00": "listens_on", b"\x06": "references", b"\x05": "part_of"}
+BASES: dict[str, LogHead | None] = {"root": None, "log head": HEAD}
+NAMES = [f"{at} {type(claim).__name__}" for at, claim in enumerate(CLAIMS)]
+Says = Callable[[Reading, Verified], bool]
+
+
+@pytest.fixture(params=["memory", LEVELDB, "sqlite"], scope="module")
+def engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """The same store on each backend."""
+    if request.param == "memory":
+        yield ENGINE
+        return
+    folder = tmp_path_factory.mktemp("store")
+    with open_backend(f"{request.param}:{folder / 'store'}") as backend, filled(backend) as engine:
+        yield engine
+
+
+def shows_atom(memory: Reading, shown: Verified) -> bool:
+    """Whether the fact about an atom is what `get` says of it."""
+    assert isinstance(shown, LiveAtom | TombstonedAtom)
+    atom = memory.get(show_id(shown.claim.id))
+    return same_value(atom, shown.value) and (shown.body is None or same_body(atom, shown.body))
+
+
+def same_value(found: Atom | Edge, value: Value) -> bool:
+    """Whether a value is that of an atom or edge."""
+    names = ["state", "created_seq", "last_seq"]
+    names += ["version", "ordinal", "payload_seq"] if isinstance(found, Atom) else []
+    return all(getattr(found, name) == getattr(value, name) for name in names)
+
+
+def same_body(atom: Atom, body: AtomBody) -> bool:
+    """Whether a payload says what the atom does; tags change without a new one."""
+    names = ("content", "title", "kind", "source", "sequence", "trust")
+    return all(getattr(atom, name) == getattr(body, name) for name in names)
+
+
+def shows_edge(memory: Reading, shown: Verified) -> bool:
+    """Whether the fact about an edge is what `get_edge` and `edges` say of it."""
+    assert isinstance(shown, LiveEdge | TombstonedEdge)
+    src, kind, dst = show_id(shown.claim.src), TYPES[shown.claim.code], show_id(shown.claim.dst)
+    edge = memory.get_edge(src, kind, dst)
+    listed = edge in memory.edges(src, types=[kind])
+    assert isinstance(shown.body, EdgeBody)
+    return (
+        same_value(edge, shown.value)
+        and listed is (shown.claim.state is State.LIVE)
+        and (struct.pack(">f", edge.weight), edge.data) == (shown.body.weight, shown.body.data)
+    )
+
+
+def shows_no_atom(memory: Reading, shown: Verified) -> bool:
+    """Whether `get` finds no such atom."""
+    assert isinstance(shown, AbsentAtom)
+    with pytest.raises(NotFoundError):
+        memory.get(show_id(shown.claim.id))
+    return True
+
+
+def shows_no_edge(memory: Reading, shown: Verified) -> bool:
+    """Whether `get_edge` finds no such edge."""
+    assert isinstance(shown, AbsentEdge)
+    with pytest.raises(NotFoundError):
+        memory.get_edge(show_id(shown.claim.src), TYPES[shown.claim.code], show_id(shown.claim.dst))
+    return True
+
+
+def shows_tag(memory: Reading, shown: Verified) -> bool:
+    """Whether the atom's tags say so."""
+    assert isinstance(shown, Tagged | Untagged)
+    tags = {tag.casefold() for tag in memory.get(show_id(shown.claim.id)).tags}
+    return (shown.claim.identity in tags) is isinstance(shown, Tagged)
+
+
+def shows_tagged(memory: Reading, shown: Verified) -> bool:
+    """Whether `find` with the tag gives exactly these atoms, and `tags` counts as many."""
+    assert isinstance(shown, AllTagged | TagUnused)
+    tag = shown.claim.identity
+    found = {one.id for one in memory.find(limit=1000, filters=Filters(tags=(tag,)))}
+    listed = {show_id(atom.id) for atom in shown.atoms} if isinstance(shown, AllTagged) else set()
+    return found == listed and memory.tags().get(tag, 0) == len(listed)
+
+
+def shows_mentioning(memory: Reading, shown: Verified) -> bool:
+    """Whether the index gives exactly these atoms, as often, of those that are live."""
+    assert isinstance(shown, AllMentioning | TermUnused)
+    store = memory.store
+    with store.view(*store.followers) as rows:
+        parts = store.index.view(rows).postings(shown.claim.term)
+        live = set(members(rows, (Group.LIVE, "")))
+    pairs = [
+        (part.start + offset, tf)
+        for part in parts
+        for offset, tf in zip(part.offsets.tolist(), part.tfs.tolist(), strict=True)
+    ]
+    found = [pair for pair in pairs if pair[0] in live]
+    atoms = shown.atoms if isinstance(shown, AllMentioning) else ()
+    return found == [(atom.value.ordinal, atom.tf) for atom in atoms] and all(
+        memory.get(str(UUID(bytes=atom.id))).ordinal == atom.value.ordinal for atom in atoms
+    )
+
+
+def shows_event(memory: Reading, shown: Verified) -> bool:
+    """Whether `log` has the event there, of that kind, time and actor."""
+    assert isinstance(shown, LoggedEvent)
+    (item,) = memory.log(shown.claim.seq, shown.claim.seq + 1)
+    header = shown.header
+    said = (item.seq, item.kind, item.time, item.actor)
+    return said == (header.seq, header.kind, header.time, header.actor)
+
+
+def shows_prefix(memory: Reading, shown: Verified) -> bool:
+    """Whether the store as of then has this overall root, or log root."""
+    assert isinstance(shown, LogPrefix)
+    then = memory.root(as_of=shown.size - 1)
+    return shown.claim.root.hex() == (
+        then.log_root if isinstance(shown.claim, kinds.LogBegins) else then.root
+    ) and (shown.into in {memory.size, memory.size - 1})
+
+
+def shows_recorded(memory: Reading, shown: Verified) -> bool:
+    """Whether the event is a checkpoint of the root that the store had before it."""
+    assert isinstance(shown, RecordedRoot)
+    return memory.root(as_of=shown.header.seq - 1).root == shown.claim.root.hex()
+
+
+SAYS: dict[type[Claim], Says] = {
+    kinds.AtomIs: shows_atom,
+    kinds.NoAtom: shows_no_atom,
+    kinds.EdgeIs: shows_edge,
+    kinds.NoEdge: shows_no_edge,
+    kinds.HasTag: shows_tag,
+    kinds.LacksTag: shows_tag,
+    kinds.AtomsTagged: shows_tagged,
+    kinds.NoneTagged: shows_tagged,
+    kinds.AtomsMentioning: shows_mentioning,
+    kinds.NoneMentioning: shows_mentioning,
+    kinds.EventIs: shows_event,
+    kinds.LogBegins: shows_prefix,
+    kinds.RootRecorded: shows_recorded,
+    kinds.BeginsWithRoot: shows_prefix,
+}
+"""Claim → whether the engine itself says what was shown."""
+
+
+def test_no_claim_is_left_out() -> None:
+    """The claims that these tests make are of every kind there is."""
+    assert {type(claim) for claim in CLAIMS} == set(kinds.ALL.values()) == set(SAYS)
+
+
+@pytest.mark.parametrize("basis", BASES)
+@pytest.mark.parametrize("claim", CLAIMS, ids=NAMES)
+def test_a_proof_shows_what_the_engine_says(engine: Engine, claim: Claim, basis: str) -> None:
+    """It verifies, says what get, edges, find, tags, the index and the log say, and has the same bytes."""
+    head = BASES[basis]
+    proof = engine.prove([claim], checkpoint=head)
+    trusted = head or Root(engine.store.identity.store_id, bytes.fromhex(engine.root().root), engine.size)
+    (shown,) = verify(proof.data, trusted, [claim])
+    assert shown.claim == claim
+    assert proof.shown == (shown,)
+    assert SAYS[type(claim)](engine, shown)
+    assert proof.data == ENGINE.prove([claim], checkpoint=head).data
+
+
+@pytest.mark.parametrize("basis", BASES)
+def test_all_claims_in_one_proof(engine: Engine, basis: str) -> None:
+    """One proof of every claim verifies, in whatever order they are, and is smaller than one of each."""
+    head = BASES[basis]
+    proof = engine.prove(CLAIMS, checkpoint=head)
+    again = engine.prove(CLAIMS[::-1], checkpoint=head)
+    assert proof.data == again.data == ENGINE.prove(CLAIMS, checkpoint=head).data
+    assert [shown.claim for shown in verify(proof.data, head or proof.basis, CLAIMS)] == CLAIMS
+    assert len(proof.data) < sum(len(engine.prove([claim], checkpoint=head).data) for claim in CLAIMS)
+
+
+def test_proving_changes_nothing() -> None:
+    """Once the followers are at the head, a proof reads and never writes."""
+    ENGINE.catch_up()
+    before = dict(backend_of(ENGINE).scan())
+    ENGINE.prove(CLAIMS)
+    ENGINE.prove(CLAIMS, checkpoint=HEAD)
+    assert dict(backend_of(ENGINE).scan()) == before

@@ -1,0 +1,68 @@
+"""Content, tags and claims of whatever text stay data on their way out of a verifier."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from engine.base.errors import InvalidInputError
+from engine.engine import Engine
+from tests.cli.conftest import surroundings
+from tests.shared import needs
+from tests.support.engines import engine_on
+from tests.trust.proving.commands import alone
+
+__all__ = ["surroundings"]
+
+HOSTILE = "\x1b[2J\x1b]0;gone\x07 \x7f \x85 \u202e \u2028 é 😀 </script> %s {0} $(x)"
+
+
+def added(engine: Engine, text: str) -> str | None:
+    """The id of an atom with this content; None where the engine takes no such content."""
+    try:
+        return engine.add(text).subject
+    except InvalidInputError:
+        return None
+
+
+def stays_data(capsys: pytest.CaptureFixture[str], texts: Sequence[str]) -> int:
+    """How many of the texts the engine takes as a content; each comes out escaped, and the same."""
+    engine = engine_on()
+    atoms = {text: atom for text in texts if (atom := added(engine, text))}
+    for text, atom in atoms.items():
+        proof = engine.prove([["atom", atom]])
+        Path("one.proof").write_bytes(proof.data)
+        options = ["--root", proof.basis.root.hex(), "--store", proof.basis.store_id.hex()]
+        code, answer = alone(capsys, "one.proof", *options, "atom", atom)
+        assert (code, answer["shown"][0]["body"]["content"]) == (0, text)
+    return len(atoms)
+
+
+@pytest.mark.usefixtures("surroundings")
+def test_content_stays_data(capsys: pytest.CaptureFixture[str]) -> None:
+    """Escapes of terminals, controls and directions come out of the verifier as escaped ASCII JSON."""
+    assert stays_data(capsys, [HOSTILE]) == 1
+
+
+@pytest.mark.usefixtures("surroundings")
+def test_naughty_content_stays_data(capsys: pytest.CaptureFixture[str]) -> None:
+    """So does each of the naughty strings that may be a content."""
+    assert stays_data(capsys, json.loads(needs("vectors/strings/blns.json").read_text("utf-8"))) > 400
+
+
+@pytest.mark.usefixtures("surroundings")
+def test_hostile_words_come_back_escaped(capsys: pytest.CaptureFixture[str]) -> None:
+    """A claim, root, note or file of hostile text is an error whose message has no control in it."""
+    options = ["--root", "ab" * 32, "--store", "7" * 32]
+    for words in (
+        ["x", "tagged", HOSTILE],
+        ["x", HOSTILE],
+        [HOSTILE, "tagged", "a"],
+        ["x", "event", HOSTILE],
+    ):
+        code, answer = alone(capsys, *words, *options)
+        assert (code, answer["verified"]) == (3 if words[1:] == ["tagged", "a"] else 2, False)
+    assert alone(capsys, "x", "--root", HOSTILE, "--store", HOSTILE, "tagged", "a")[0] == 2
