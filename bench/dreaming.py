@@ -119,7 +119,7 @@ def _texts(engine: Engine) -> list[Atom]:
 def _answers(engine: Engine, questions: Sequence[Question]) -> list[tuple[float, float, float]]:
     """(recall at 10, at 5, share of the texts that a walk reaches) for each question."""
     ask, around, config = asking(engine, RecallConfig()), _Surroundings(engine), RecallConfig()
-    engine.config = config
+    engine.view.config = config
     answers = []
     for question in questions:
         ranking = ask(question.text, HITS)

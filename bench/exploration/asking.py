@@ -104,7 +104,7 @@ def judged(asked: QuestionSet, work: Folder, seed: int, told: Callable[[str], No
                 full.append(path_of(parts, question.relevant, ATOMS))
                 for name, policy in policies().items():
                     begin = time.perf_counter()
-                    found = explore(given.engine, question.text, policy=policy)
+                    found = explore(given.engine.view, question.text, policy=policy)
                     took = time.perf_counter() - begin
                     explored[name].append(_explored(found, names, question.relevant, took))
     return Judged(

@@ -64,7 +64,7 @@ def asking(engine: Engine, config: RecallConfig) -> Ask:
 
     def ask(question: str, limit: int) -> list[str]:
         # One engine for all configurations: another one would not share what it keeps in memory.
-        engine.config = config
+        engine.view.config = config
         try:
             hits = engine.recall(question, limit=limit).hits
         except InvalidInputError:

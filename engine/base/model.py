@@ -6,7 +6,21 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from proofs.events import EventKind
-from proofs.leaves import State
+from proofs.leaves import EdgeType, State
+
+__all__ = [
+    "Atom",
+    "Checkpoint",
+    "Direction",
+    "Edge",
+    "EdgeType",
+    "EventKind",
+    "EventRef",
+    "HistoryItem",
+    "Receipt",
+    "State",
+    "Tombstone",
+]
 
 
 class Direction(StrEnum):
@@ -90,6 +104,11 @@ class Receipt:
     subject: str
     events: tuple[EventRef, ...]
     state: State
+
+    @property
+    def id(self) -> str:
+        """The same as `subject`: of a command on an atom, the atom's id."""
+        return self.subject
 
     @property
     def changed(self) -> bool:

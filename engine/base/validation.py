@@ -11,6 +11,7 @@ import struct
 import unicodedata
 import uuid
 from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import TypeVar
 
@@ -23,6 +24,7 @@ Choice = TypeVar("Choice", bound=StrEnum)
 
 PROVENANCES = ("internal", "external", "quarantine")
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LABEL = re.compile(r"[a-z0-9._-]{1,32}")
 _HEX_ID = re.compile(r"[0-9a-fA-F]{32}")
 _NEVER = re.compile("[\x00\ufffe\uffff]")
@@ -200,6 +202,21 @@ def integer(value: object, what: str, most: int = limits.INTEGER_MAX) -> int:
 def optional_integer(value: object, what: str, most: int = limits.INTEGER_MAX) -> int | None:
     """None, or an `integer`."""
     return None if value is None else integer(value, what, most)
+
+
+def microseconds(value: object, what: str = "time") -> int:
+    """A time as µs since 1970 in UTC: `value` itself if it is a number, else that of a datetime with a zone.
+
+    Raises:
+        InvalidInputError: neither of them, a time without a zone, or one before 1970.
+    """
+    if not isinstance(value, datetime):
+        return integer(value, what)
+    if value.tzinfo is None:
+        raise InvalidInputError(f"{what} {value.isoformat()} has no zone; add one, such as +00:00")
+    if value < _EPOCH:
+        raise InvalidInputError(f"{what} {value.isoformat()} is before 1970")
+    return (value - _EPOCH) // timedelta(microseconds=1)
 
 
 def provenance(value: object) -> str:

@@ -50,12 +50,10 @@ def erase(
     is looked for in the store's files and in every answer, before and after; exit code 4 if it is
     still found. What erasing does not reach is printed. Without a terminal it takes --yes.
     """
-    from engine.erase.run import erasable
-
     session = running(ctx)
     with session.engine() as engine:
         found = engine.resolve(atom)
-        wanted = erasable(engine, found)
+        wanted = engine.erasable(found)
         if dry_run:
             return session.out.answer({**plain(wanted), "dry_run": True}, _planned(wanted))
         if not yes:
@@ -64,7 +62,7 @@ def erase(
         def told(stage: str) -> None:
             session.out.note(f"erasing: {stage}")
 
-        receipt = engine.erase(found, reason, remember=not forget, probe=not no_probe, told=told)
+        receipt = engine.erase(found, reason, remember=not forget, probe=not no_probe, progress=told)
         failure = after_writes(session, engine)
     if receipt.probe is not None and receipt.probe.verdict == "failed":
         failure = Failure(

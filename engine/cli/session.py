@@ -15,7 +15,6 @@ from engine.cli.settings import Named, Setting, find_memory, find_secrets, find_
 if TYPE_CHECKING:
     from backends.base import Backend
     from engine.engine import Engine
-    from engine.reading import Reading
 
 Opened = TypeVar("Opened")
 
@@ -93,7 +92,7 @@ class Session:
             self.out.note(f"secrets {done}: {summary(gate.found)}")
 
     @contextmanager
-    def reading(self, as_of: str | None) -> Iterator[Reading]:
+    def reading(self, as_of: str | None) -> Iterator[Engine]:
         """The store, open, as it is or as it was at the moment that `--as-of` names."""
         from engine.cli.values import moment
 

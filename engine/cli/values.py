@@ -76,7 +76,7 @@ def time_in_microseconds(text: str | None, what: str) -> int | None:
     """As `parse_time`, in µs UTC; None stays None."""
     if text is None:
         return None
-    from engine.store.past import microseconds
+    from engine.base.validation import microseconds
 
     return microseconds(parse_time(text, what))
 

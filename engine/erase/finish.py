@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from backends.base import Batch, Guard
 from engine.base.model import EventRef
 from engine.erase.destroy import Destroy, Destroyed
 from engine.erase.pending import Pending, encode_pending, read_pending
 from engine.ledger.layout import ERASING
+from engine.store.store import Store
 from proofs.leaves import State
 
-if TYPE_CHECKING:
-    from engine.store.store import Store
-
 Stage = Callable[[str], None]
-"""Told what is about to be done, in a word or two."""
+"""Called with the name of each stage as it begins."""
 
 
 def quietly(stage: str) -> None:
-    """Tells nobody."""
+    """Report nothing."""
     del stage
 
 
-def carry_out(store: Store, pending: Pending, told: Stage = quietly) -> tuple[Destroyed, list[EventRef]]:
+def carry_out(store: Store, pending: Pending, progress: Stage = quietly) -> tuple[Destroyed, list[EventRef]]:
     """Erase an atom: commits first, then every row made of it, then every byte in the backend's files.
 
     When this is broken off anywhere, opening the store finishes it.
@@ -39,7 +36,7 @@ def carry_out(store: Store, pending: Pending, told: Stage = quietly) -> tuple[De
     with store.alone():
         state = State.LIVE
         while state is not State.ERASED:
-            told("events")
+            progress("events")
             command = Destroy(pending)
             receipt = store.commit([command], pending.actor)[0]
             state = receipt.state
@@ -48,18 +45,18 @@ def carry_out(store: Store, pending: Pending, told: Stage = quietly) -> tuple[De
             total.size += command.done.size
             total.edges += command.done.edges
             total.contents = total.contents or command.done.contents
-        finish(store, pending, told)
+        finish(store, pending, progress)
     return total, events
 
 
-def finish(store: Store, pending: Pending, told: Stage = quietly) -> None:
+def finish(store: Store, pending: Pending, progress: Stage = quietly) -> None:
     """What is left once the atom is erased in the journal; the caller keeps everybody else from writing."""
     # In memory are still events that were just destroyed, and what was worked out from them.
     store.recent.clear()
-    told("followers")
+    progress("followers")
     store.follow()
     store.index.forget()
-    told("files")
+    progress("files")
     store.backend.purge()
     row = encode_pending(pending)
     if store.backend.get(ERASING) == row:
@@ -74,6 +71,8 @@ def resume(store: Store) -> None:
     Raises:
         BackendBusy: another process keeps the store locked, or a snapshot open.
     """
+    if store.backend.get(ERASING) is None:
+        return
     with store.alone():
         pending = read_pending(store.backend)
         if pending is not None:

@@ -7,13 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from backends.base import Reader
 from engine.base.errors import EngineError
+from engine.base.model import Direction
 from engine.erase.raw import search
-
-if TYPE_CHECKING:
-    from engine.engine import Engine
+from engine.followers.tags import tag_counts
+from engine.ledger.journal import read_entry
+from engine.ledger.queries import get_atom
+from engine.query.context.neighbours import context
+from engine.query.duplicates import duplicates
+from engine.query.explore.explorer import Explorer
+from engine.query.graph.bright import structured_graph
+from engine.query.graph.find import Form, find, get_edges
+from engine.query.recall.recall import recall
+from engine.query.view import View
+from engine.store.past import history, history_item
 
 _ECHOED: Final = frozenset({"query", "terms", "question", "path", "reason"})
 """Fields of answers that repeat what was asked, or what whoever erased said."""
@@ -31,33 +41,42 @@ class Sighting:
     """Names of the ways of asking: get, recall, find, …"""
 
 
-def look(engine: Engine, atom: str, seqs: Sequence[int], pieces: Sequence[str]) -> Sighting:
+def look(asked: View, atom: str, seqs: Sequence[int], pieces: Sequence[str]) -> Sighting:
     """Look for `pieces` of the content of `atom`, whose events are `seqs`, everywhere."""
-    files = engine.store.backend.files()
+    files = asked.store.backend.files()
     found = search(files, [piece.encode() for piece in pieces])
     names = sorted({path.rpartition("/")[2] for path in found})
-    answers = [name for name, ask in _ways(engine, atom, seqs, pieces).items() if _mentions(ask, pieces)]
+    answers = [name for name, ask in _ways(asked, atom, seqs, pieces).items() if _mentions(ask, pieces)]
     return Sighting(tuple(names), tuple(answers))
 
 
 def _ways(
-    engine: Engine, atom: str, seqs: Sequence[int], pieces: Sequence[str]
+    asked: View, atom: str, seqs: Sequence[int], pieces: Sequence[str]
 ) -> Mapping[str, Callable[[], Any]]:
     """Every way of asking that could show the content, by its name."""
     words = " ".join(" ".join(pieces).split()[:QUERY_WORDS])
-    explorer = engine.explorer()
+    explorer = Explorer(asked)
+    index = asked.store.index
+
+    def read(ask: Callable[[Reader], Any]) -> Callable[[], Any]:
+        def asking() -> Any:
+            with asked.searchable() as rows:
+                return ask(rows)
+
+        return asking
+
     return {
-        "get": lambda: engine.get(atom),
-        "find": lambda: engine.find(limit=50, form="full"),
-        "history": lambda: engine.history(atom),
-        "log": lambda: [list(engine.log(seq, seq + 1)) for seq in seqs],
-        "tags": engine.tags,
-        "edges": lambda: engine.edges(atom, direction="both", tombstoned=True),
-        "duplicates": lambda: engine.duplicates(of=atom),
-        "recall": lambda: engine.recall(words, limit=10).hits,
-        "recall within a budget": lambda: engine.recall(words, budget=20_000).hits,
-        "context": lambda: engine.context(words, budget=20_000),
-        "bright": lambda: engine.structured_graph(words),
+        "get": read(lambda rows: get_atom(rows, atom)),
+        "find": read(lambda rows: find(rows, limit=50, form=Form.FULL)),
+        "history": read(lambda rows: history(rows, atom)),
+        "log": read(lambda rows: [history_item(rows, read_entry(rows, seq)) for seq in seqs]),
+        "tags": read(tag_counts),
+        "edges": read(lambda rows: get_edges(rows, atom, direction=Direction.BOTH, tombstoned=True)),
+        "duplicates": read(lambda rows: duplicates(rows, index, of=atom)),
+        "recall": read(lambda rows: recall(rows, asked, words, limit=10).hits),
+        "recall within a budget": read(lambda rows: recall(rows, asked, words, budget=20_000).hits),
+        "context": read(lambda rows: context(rows, asked, words, 20_000)),
+        "bright": read(lambda rows: structured_graph(rows, asked, words, 10)),
         "explore-recall": lambda: explorer.explore_recall(words),
         "explore-peek": lambda: explorer.explore_peek(atom),
         "explore-expand": lambda: explorer.explore_expand(atom),

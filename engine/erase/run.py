@@ -1,14 +1,13 @@
-"""What `Engine.erase` does: the content looked for, destroyed, and looked for again."""
+"""Erasing an atom: its content is looked for, destroyed, and looked for again."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from backends.base import Reader
 from engine.base import limits
-from engine.base.error_translation import translated
 from engine.base.errors import InvalidInputError, NotFoundError
-from engine.base.validation import atom_id, label, line, show_id
+from engine.base.validation import atom_id, line, show_id
 from engine.erase.destroy import destroyable, edges_of
 from engine.erase.finish import Stage, carry_out, quietly
 from engine.erase.pending import Pending, read_pending
@@ -18,13 +17,10 @@ from engine.erase.receipt import Erasable, Erasure, Probe, judged
 from engine.followers.segments import segments_of
 from engine.ledger.layout import payload_key
 from engine.ledger.records import AtomRecord, read_atom, read_counters
-from engine.query.places import PlacesCache
+from engine.query.view import View
+from engine.store.store import Store
 from proofs.events import AtomBody, AtomDetail, Entry
 from proofs.leaves import State
-
-if TYPE_CHECKING:
-    from engine.engine import Engine
-
 
 TELLING_CHARS: Final = 4
 """A word of so many characters with a digit in it may not stand in a reason and in the content."""
@@ -47,73 +43,72 @@ class _Target(NamedTuple):
         return [piece for at, piece in enumerate(self.pieces) if at not in self.elsewhere.pieces]
 
 
-def erasable(engine: Engine, id: str) -> Erasable:  # noqa: A002
+def erasable(store: Store, id: str) -> Erasable:  # noqa: A002
     """What erasing an atom would destroy; nothing where it is erased.
 
     Raises:
         NotFoundError: it was never recorded.
     """
-    with translated(), engine.store.view() as rows:
+    with store.view() as rows:
         return _target(rows, atom_id(id), look_elsewhere=True).erasable
 
 
 def erase(
-    engine: Engine,
+    asked: View,
     id: str,  # noqa: A002
     reason: str,
     *,
+    actor: str,
     remember: bool = True,
     probe: bool = True,
-    actor: str | None = None,
-    told: Stage = quietly,
+    progress: Stage = quietly,
 ) -> Erasure:
-    """Destroy the content of an atom for good (`Engine.erase`).
+    """Destroy the content of an atom for good; its history stays verifiable.
 
     Args:
-        engine: The memory.
+        asked: The memory, and how it is asked for what is left.
         id: The atom.
-        reason: Why; it stays.
+        reason: Why; it stays, so it must not repeat the content.
+        actor: Who does it, for the journal.
         remember: Keep a keyed hash of each content, so that it is refused when it comes again.
         probe: Look for the content before and after, in the files and in every answer.
-        actor: Who does it, for the journal.
-        told: Told what is being done: events, followers, files.
+        progress: Called with the name of each stage as it begins: events, followers, files.
 
     Raises:
         InvalidInputError: the reason breaks a rule, or repeats the content: it would stay.
         NotFoundError: the atom was never recorded.
-        BusyError: somebody keeps a snapshot open, so the files could not be purged; the content is in no
-            answer any more. Erasing again, or opening the store again, finishes it.
+        BackendBusy: a snapshot is open, so the files could not be purged; no answer has the content any
+            more. Erasing again, or opening the store again, finishes it.
     """
     atom, reason = atom_id(id), line(reason, "reason", limits.REASON_BYTES_MAX)
-    by = engine.actor if actor is None else label(actor, "actor")
-    with translated():
-        left = read_pending(engine.store.backend)
-        if left is not None and left.id != atom:
-            carry_out(engine.store, left, told)  # one that failed before it was done
-            left = None
-        with engine.store.view() as rows:
-            target = _target(rows, atom, look_elsewhere=probe)
-        _refuse_telling(reason, target)
-        if target.record.state is State.ERASED and left is None:
-            return Erasure(show_id(atom), reason, (), 0, 0, 0, 0, 0, purged=False, probe=None)
-        seqs = [entry.header.seq for entry in target.entries]
-        before = look(engine, show_id(atom), seqs, target.own) if probe and seqs else None
-        pending = left or Pending(atom, reason, by, int(remember))
-        done, events = carry_out(engine.store, pending, told)
-        engine.places = PlacesCache()
-        after = None if before is None else look(engine, show_id(atom), seqs, target.own)
-        return Erasure(
-            id=show_id(atom),
-            reason=reason,
-            events=tuple(events),
-            payloads=done.payloads,
-            payload_bytes=done.size,
-            edges=done.edges,
-            contents=len(done.contents),
-            segments=target.segments,
-            purged=True,
-            probe=None if before is None or after is None else _probe(engine, target, before, after),
-        )
+    store = asked.store
+    left = read_pending(store.backend)
+    if left is not None and left.id != atom:
+        carry_out(store, left, progress)  # one that failed before it was done
+        left = None
+    with store.view() as rows:
+        target = _target(rows, atom, look_elsewhere=probe)
+    _refuse_telling(reason, target)
+    if target.record.state is State.ERASED and left is None:
+        return Erasure(show_id(atom), reason, (), 0, 0, 0, 0, 0, purged=False, probe=None)
+    seqs = [entry.header.seq for entry in target.entries]
+    before = look(asked, show_id(atom), seqs, target.own) if probe and seqs else None
+    pending = left or Pending(atom, reason, actor, int(remember))
+    done, events = carry_out(store, pending, progress)
+    asked.forget()
+    after = None if before is None else look(asked, show_id(atom), seqs, target.own)
+    return Erasure(
+        id=show_id(atom),
+        reason=reason,
+        events=tuple(events),
+        payloads=done.payloads,
+        payload_bytes=done.size,
+        edges=done.edges,
+        contents=len(done.contents),
+        segments=target.segments,
+        purged=True,
+        probe=None if before is None or after is None else _probe(store, target, before, after),
+    )
 
 
 def _target(rows: Reader, atom: bytes, *, look_elsewhere: bool) -> _Target:
@@ -166,13 +161,13 @@ def _refuse_telling(reason: str, target: _Target) -> None:
         )
 
 
-def _probe(engine: Engine, target: _Target, before: Sighting, after: Sighting) -> Probe:
+def _probe(store: Store, target: _Target, before: Sighting, after: Sighting) -> Probe:
     verdict, reasons = judged(
         before,
         after,
         pieces=len(target.own),
         all_pieces=len(target.pieces),
-        files=bool(engine.store.backend.files()),
+        files=bool(store.backend.files()),
     )
     if target.elsewhere.atoms:
         reasons = (*reasons, "other atoms hold pieces of it, too")

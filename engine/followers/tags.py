@@ -214,3 +214,10 @@ def values(rows: Reader, group: Group, start: str = "", stop: str | None = None)
         if value != before:
             yield value
         before = value
+
+
+def tag_counts(rows: Reader) -> dict[str, int]:
+    """Every tag that a live atom has, in its caseless form, with the number of live atoms that have it."""
+    live = members(rows, LIVE)
+    counts = ((tag, len(live & members(rows, (Group.TAG, tag)))) for tag in values(rows, Group.TAG))
+    return {tag: count for tag, count in counts if count}

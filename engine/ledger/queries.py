@@ -65,6 +65,27 @@ def resolve_id(rows: Reader, given: str) -> bytes:
     return found[0]
 
 
+def get_record(rows: Lookup, atom: bytes) -> AtomRecord:
+    """The record of an atom, in whatever state.
+
+    Raises:
+        NotFoundError: it was never recorded.
+    """
+    record = read_atom(rows, atom)
+    if record is None:
+        raise NotFoundError(f"atom {show_id(atom)} was never recorded")
+    return record
+
+
+def get_atom(rows: Lookup, id: str) -> Atom:  # noqa: A002
+    """An atom, in whatever state.
+
+    Raises:
+        NotFoundError: it was never recorded.
+    """
+    return atom_of(rows, get_record(rows, atom_id(id)))
+
+
 def body_of(rows: Lookup, record: AtomRecord) -> AtomBody:
     """The content of an atom and all that came with it.
 

@@ -8,14 +8,14 @@ from engine.mcp.definition import Fields
 
 if TYPE_CHECKING:
     from engine.base.model import Checkpoint, Receipt
-    from engine.reading import Reading
+    from engine.engine import Engine
 
 SHOWN_CHARS: Final = 200
 LISTED: Final = 20
 """So much is shown of a text, and of a list, that is not what was asked for."""
 
 
-def about(memory: Reading, fields: Fields) -> Fields:
+def about(memory: Engine, fields: Fields) -> Fields:
     """`fields`, and what the answer costs, and of which memory it is true.
 
     Counted as in `engine.query.explore.form.priced`: on all of the JSON, these four too.
@@ -33,7 +33,7 @@ def stated(root: Checkpoint, fields: Fields) -> Fields:
     return fields | {"cost_tokens": cost, "total_tokens": cost} | truth
 
 
-def received(memory: Reading, receipts: list[Receipt], **more: Any) -> Fields:
+def received(memory: Engine, receipts: list[Receipt], **more: Any) -> Fields:
     """What became of commands on one subject."""
     found: Fields = {
         "id": receipts[-1].subject,

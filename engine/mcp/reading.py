@@ -21,7 +21,7 @@ def _atom(engine: Engine, atom: str) -> str:
     from engine.query.explore.explorer import Explorer
     from engine.query.explore.form import Form, as_json
 
-    return as_json(Explorer(engine, form=Form.JSON).explore_expand(atom, budget=BUDGET_MAX))
+    return as_json(Explorer(engine.view, form=Form.JSON).explore_expand(atom, budget=BUDGET_MAX))
 
 
 def _status(engine: Engine, nothing: str) -> str:

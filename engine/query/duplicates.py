@@ -54,7 +54,7 @@ class DuplicateGroup:
 
 
 def duplicates(
-    rows: Reader, index: IndexFollower, *, limit: int, of: str | None = None
+    rows: Reader, index: IndexFollower, *, limit: int = 100, of: str | None = None
 ) -> list[DuplicateGroup]:
     """At most `limit` groups in the order of the ordinals of the atoms to keep.
 

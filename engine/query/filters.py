@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from dataclasses import fields as dataclass_fields
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from backends.base import Reader
 from engine.base import limits
@@ -24,12 +26,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What an atom must be. Empty fields ask for nothing; times are µs UTC, `until` is not included.
+    """What an atom must be. Empty fields ask for nothing.
 
     An atom must have all `tags` and none of `without_tags`, and be in one of the `buckets`, of the
     `sources`, of the `kinds` and of the `provenances`. A source ending in `*` stands for all that
     begin so. Only live atoms are returned. It must also belong to one of the `categories`: by the tag
     of that name or, if no tag of it is a category, by what its text says (`engine.language.categories`).
+    It was created at `since` or later and before `until`: µs UTC, or a datetime with a zone.
     """
 
     tags: tuple[str, ...] = ()
@@ -38,14 +41,46 @@ class Filters:
     sources: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
     provenances: tuple[str, ...] = ()
-    since: int | None = None
-    until: int | None = None
+    since: int | datetime | None = None
+    until: int | datetime | None = None
     categories: tuple[str, ...] = ()
     superseded: bool = False
     """Also what another atom took the place of (`engine.Supersede`), where questions are answered."""
 
 
 NO_FILTERS = Filters()
+
+
+class FilterFields(TypedDict, total=False):
+    """The fields of `Filters` as keyword arguments; where there are several texts, any iterable will do."""
+
+    tags: Iterable[str]
+    without_tags: Iterable[str]
+    buckets: Iterable[str]
+    sources: Iterable[str]
+    kinds: Iterable[str]
+    provenances: Iterable[str]
+    since: int | datetime | None
+    until: int | datetime | None
+    categories: Iterable[str]
+    superseded: bool
+
+
+def narrowed(filters: Filters, fields: FilterFields) -> Filters:
+    """`filters` with some of its fields set anew.
+
+    Raises:
+        InvalidInputError: one of them is no field of `Filters`, or not iterable where it must be.
+    """
+    border.instance(filters, Filters, "filters")
+    known = {field.name for field in dataclass_fields(Filters)}
+    changed: dict[str, Any] = {}
+    for name, value in fields.items():
+        if name not in known:
+            raise InvalidInputError(f"{name} is no argument and no field of Filters")
+        single = name in {"since", "until", "superseded"}
+        changed[name] = value if single else tuple(border.several(value, name))
+    return replace(filters, **changed)
 
 
 def allowed(rows: Reader, filters: Filters) -> BitMap:
@@ -158,10 +193,12 @@ def _beginning(rows: Reader, start: str) -> Iterable[str]:
         yield source
 
 
-def _created_between(rows: Reader, found: BitMap, since: int | None, until: int | None) -> BitMap:
+def _created_between(
+    rows: Reader, found: BitMap, since: int | datetime | None, until: int | datetime | None
+) -> BitMap:
     """Whole days by their sets; of the first and the last day only those that the times let through."""
-    since = border.integer(0 if since is None else since, "since")
-    until = border.integer(limits.INTEGER_MAX if until is None else until, "until")
+    since = border.microseconds(0 if since is None else since, "since")
+    until = border.microseconds(limits.INTEGER_MAX if until is None else until, "until")
     if since >= until:
         raise InvalidInputError("`since` is not before `until`; no atom can be between them")
     first, last = day_of(since), day_of(until)

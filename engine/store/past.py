@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import accumulate
 
 from backends.base import Batch, Reader
-from engine.base.errors import InvalidInputError, NotFoundError
+from engine.base.errors import NotFoundError
 from engine.base.model import HistoryItem
-from engine.base.validation import integer, show_id
+from engine.base.validation import atom_id, integer, microseconds, show_id
 from engine.ledger.erasures import decode_seq
 from engine.ledger.fold import Overlay, fold
 from engine.ledger.journal import read_entry, read_header, read_log
 from engine.ledger.layout import ERASURE, payload_key
+from engine.ledger.queries import get_record
 from engine.ledger.records import AtomRecord, Lookup, read_atom, type_name
 from engine.store.replay import replay, scratch_backend
 from engine.store.store import Store
@@ -24,23 +25,9 @@ from proofs.subjects import ID_BYTES
 AsOf = int | datetime
 """A moment of the journal: a seq, that event included, or a time, all events up to it included."""
 
-_EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 MEMORY_EVENTS_MAX = 20_000
 MEMORY_BYTES_MAX = 16 << 20
 """A replay of the past stays in memory up to so many events and bytes of payloads; else it goes to disk."""
-
-
-def microseconds(time: datetime) -> int:
-    """µs since 1970 in UTC.
-
-    Raises:
-        InvalidInputError: the time has no zone, or is before 1970.
-    """
-    if time.tzinfo is None:
-        raise InvalidInputError(f"time {time.isoformat()} has no zone; add one, such as +00:00")
-    if time < _EPOCH:
-        raise InvalidInputError(f"time {time.isoformat()} is before 1970")
-    return (time - _EPOCH) // timedelta(microseconds=1)
 
 
 def size_at(rows: Lookup, moment: AsOf) -> int:
@@ -52,7 +39,7 @@ def size_at(rows: Lookup, moment: AsOf) -> int:
     """
     size = read_log(rows).size
     if isinstance(moment, datetime):
-        until = microseconds(moment)
+        until = microseconds(moment, "as_of")
         low, high = 0, size
         while low < high:
             middle = (low + high) // 2
@@ -107,6 +94,16 @@ def atom_record_at(rows: Lookup, record: AtomRecord, size: int) -> AtomRecord:
     if past is None:
         raise NotFoundError(f"atom {show_id(record.id)} was not recorded yet at event {size - 1}")
     return past
+
+
+def history(rows: Lookup, id: str) -> list[HistoryItem]:  # noqa: A002
+    """Every event on an atom, the oldest first.
+
+    Raises:
+        NotFoundError: it was never recorded.
+    """
+    last = get_record(rows, atom_id(id)).last_seq
+    return [history_item(rows, entry) for entry in subject_history(rows, last)]
 
 
 @contextmanager

@@ -7,7 +7,7 @@ command ── decide ──▶ events ── append ──▶ journal + records
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -43,7 +43,6 @@ from engine.ledger.journal import (
     read_identity,
     read_log,
 )
-from engine.ledger.layout import ERASING
 from engine.ledger.records import read_counters
 from engine.ledger.roots import Roots
 from engine.store.recent import Recent
@@ -73,7 +72,13 @@ class Store:
     """An open store. Safe to use from several threads."""
 
     def __init__(
-        self, backend: Backend, sources: Sources | None, *, finish: bool = True, check: bool = True
+        self,
+        backend: Backend,
+        sources: Sources | None,
+        *,
+        finish: bool = True,
+        check: bool = True,
+        resume: Callable[[Store], None] | None = None,
     ) -> None:
         """Open a store on a backend.
 
@@ -82,6 +87,7 @@ class Store:
             sources: Time and randomness; None for a store that takes no commands.
             finish: False leaves records that are behind as they are, for now.
             check: False takes a journal that another analyzer was used with.
+            resume: Called once the store is open, to finish what was broken off (`engine.erase.finish`).
         """
         self.backend = backend
         self._sources = sources
@@ -99,10 +105,8 @@ class Store:
             check_analyzer(self.identity, ANALYZER_NAME, fingerprint())
         if finish:
             self._finish_records()
-            if sources is not None and backend.get(ERASING) is not None:
-                from engine.erase.finish import resume  # an erasure that was broken off: hardly ever
-
-                resume(self)
+        if resume is not None:
+            resume(self)
 
     def _finish_records(self) -> None:
         # They are at the head except after a rebuild that did not finish, here or in another process.

@@ -170,7 +170,7 @@ def erase_and_die(url: str, stage: str) -> None:
         if what == stage:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    Engine.open(url, create=False).erase(id_of(1), "asked for", probe=False, told=told)
+    Engine.open(url, create=False).erase(id_of(1), "asked for", probe=False, progress=told)
 
 
 def erase_for(url: str, seconds: float) -> None:

@@ -7,13 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backends.memory import MemoryBackend
-from engine.engine import Engine
 from engine.followers import index
 from engine.followers.base import catch_up, drop
 from engine.ledger.journal import read_entries, read_log
 from engine.ledger.layout import ERASURE, INDEX_HEAD, INDEX_SUMMARIES, PAYLOAD, payload_key
 from engine.store.maintenance import copy
-from engine.store.store import projections
+from engine.store.store import Store, projections
 from engine.trust.audit.verify import verify
 from tests.erase.support import erased, mixed, rows_made, small
 from tests.support.engines import backend_of, copied_rows, engine_on, fresh_rows, put_rows
@@ -185,7 +184,7 @@ def test_the_roots_of_atoms_and_edges_of_before_can_still_be_made() -> None:
             assert tree_roots(past.store) == found
 
 
-def tree_roots(store: Engine | object) -> tuple[bytes, bytes]:
+def tree_roots(store: Store) -> tuple[bytes, bytes]:
     """The roots of `atoms` and `edges`."""
-    with store.view(*store.followers) as rows:  # type: ignore[union-attr]
-        return store.trees.root(rows, "atoms"), store.trees.root(rows, "edges")  # type: ignore[union-attr]
+    with store.view(*store.followers) as rows:
+        return store.trees.root(rows, "atoms"), store.trees.root(rows, "edges")

@@ -14,7 +14,6 @@ from engine.erase import run
 from engine.erase.pieces import PIECE_BYTES, pieces_of
 from engine.erase.probe import Sighting, look
 from engine.erase.receipt import Verdict, judged
-from engine.erase.run import erasable
 from proofs.events import AtomBody, EventKind
 from tests.erase.support import SECRET, small
 from tests.support.engines import engine_on
@@ -55,7 +54,7 @@ def test_it_is_found_before_and_in_no_file_and_no_answer_after(scheme: str, tmp_
 def test_the_counts_are_what_happened() -> None:
     """Payloads, bytes, edges, contents and events, and what a look at it said would be destroyed."""
     engine = small()
-    wanted = erasable(engine, ONE)
+    wanted = engine.erasable(ONE)
     receipt = engine.erase(ONE, "asked for")
     assert (receipt.payloads, receipt.payload_bytes) == (wanted.payloads, wanted.payload_bytes) != (0, 0)
     assert (receipt.edges, receipt.contents) == (wanted.edges, wanted.contents) == (2, 2)
@@ -63,7 +62,7 @@ def test_the_counts_are_what_happened() -> None:
     assert receipt.payloads == 5 + 3
     assert receipt.purged
     assert receipt.out_of_reach
-    assert erasable(engine, ONE).payloads == 0
+    assert engine.erasable(ONE).payloads == 0
 
 
 def test_segments_are_counted() -> None:

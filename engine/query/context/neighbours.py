@@ -12,11 +12,12 @@ from engine.followers.index_view import IndexView
 from engine.followers.tags import LIVE, members
 from engine.ledger.queries import bodies_of, ids_at, records_of
 from engine.ledger.records import AtomRecord
-from engine.query.context.inflate import Context, inflate, radius_of, rarity
+from engine.query.context.inflate import Context, checked_budget, hits_wanted, inflate, radius_of, rarity
 from engine.query.context.windows import Piece, Place
-from engine.query.filters import Filters, answering, in_categories, marked
-from engine.query.recall.answer import Recall
+from engine.query.filters import NO_FILTERS, Filters, answering, in_categories, marked
+from engine.query.recall.recall import recall
 from engine.query.recall.retired import Retired
+from engine.query.view import View
 from proofs.events import AtomBody
 from proofs.sets import Group
 
@@ -25,16 +26,19 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def inflated(rows: Reader, view: IndexView, found: Recall, filters: Filters, budget: int) -> Context:
-    """The hits of an answer with what is near them, as far as `filters` let it through.
+def context(rows: Reader, asked: View, query: str, budget: int, filters: Filters = NO_FILTERS) -> Context:
+    """The hits of a question with the atoms near them, as far as `filters` lets these through.
 
-    `rows` is the snapshot that the answer was read from, with records, tags and index at the head, and
-    `view` its index.
+    `rows` is a snapshot of `asked`, with records, tags and index at the head.
 
     Raises:
-        InvalidInputError: the budget is too small, or a filter is not what it may be.
+        InvalidInputError: the budget is too small, the query has nothing to search for, or a filter is
+            not what its field may hold.
         CorruptionError: a row is missing or malformed, or rows contradict each other.
     """
+    limit = hits_wanted(checked_budget(budget))
+    found = recall(rows, asked, query, limit=limit, filters=filters)
+    view = asked.store.index.view(rows)
     # How many mention a word is counted over all atoms, whatever the filters let through, as in BM25.
     frequencies = [view.df(term) for term in found.terms]
     radius = radius_of(budget, rarity(view.counted, frequencies))

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, TypedDict, TypeVar
+from typing import Final, TypedDict, TypeVar
 
 from engine.base import limits
 from engine.base.errors import InvalidInputError
@@ -22,9 +22,7 @@ from engine.query.explore.nodes import entities_in, resolve_node
 from engine.query.explore.rendering import text_of
 from engine.query.explore.scope import Scope, scope_of
 from engine.query.filters import NO_FILTERS, Filters
-
-if TYPE_CHECKING:
-    from engine.answers import Answers
+from engine.query.view import View
 
 A = TypeVar("A", bound=Answer)
 
@@ -51,8 +49,8 @@ class About(TypedDict):
 class Explorer:
     """A way through a memory: what was asked, and what it has cost so far. For one thread."""
 
-    def __init__(self, memory: Answers, *, form: Form | str = Form.TEXT, spent: int = 0) -> None:
-        """Explore a memory, or the past of one (`Engine.as_of`).
+    def __init__(self, memory: View, *, form: Form | str = Form.TEXT, spent: int = 0) -> None:
+        """Explore a memory, or the past of one.
 
         Args:
             memory: What is explored.

@@ -38,18 +38,9 @@ def hints_of(
     Raises:
         InvalidInputError: the query has nothing to search for, or the limit is out of range.
     """
-    memory = scope.memory
-    answer = recall(
-        scope.rows,
-        memory.store.index,
-        memory.places,
-        query,
-        limit=limit + len(known),
-        filters=filters,
-        config=memory.config,
-    )
+    answer = recall(scope.rows, scope.memory, query, limit=limit + len(known), filters=filters)
     weights = weights_of(scope, answer.terms)
-    ceiling = sum(weights.values()) * (memory.config.bm25.k1 + 1)
+    ceiling = sum(weights.values()) * (scope.memory.config.bm25.k1 + 1)
     starts = tuple(one.replace("-", "") for one in known)
     hits = [hit for hit in answer.hits if not hit.id.replace("-", "").startswith(starts)][:limit]
     atoms = [atom_id(hit.id) for hit in hits]

@@ -6,7 +6,7 @@ question ── recall ──▶ hints ──▶ decide ──▶ peek · expand
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from engine.base import limits
 from engine.base.errors import ConflictError, InvalidInputError, NotFoundError
@@ -14,17 +14,17 @@ from engine.base.validation import instance, integer, show_id, text_bytes
 from engine.query.budget import CUT, tokens_of
 from engine.query.explore.actions import ARGUMENT_BYTES_MAX, Action, Verb
 from engine.query.explore.answers import Answer, Expanded, Hints, Neighbors, Peek
+from engine.query.explore.explorer import Explorer
 from engine.query.explore.gathering import Gathered
 from engine.query.explore.nodes import resolve_node
 from engine.query.explore.policy import Policy, Prompting
 from engine.query.explore.result import Exploration, Stop
 from engine.query.explore.scope import scope_of
 from engine.query.explore.state import Result, State, Step, on_one_line
+from engine.query.explore.walker import Walker
 from engine.query.filters import NO_FILTERS, Filters
-
-if TYPE_CHECKING:
-    from engine.answers import Answers
-    from engine.query.explore.explorer import Explorer
+from engine.query.recall.recall import recall
+from engine.query.view import View
 
 STEPS_MAX: Final = 10
 """Steps of an exploration, its first recall among them (Standard "Memory Exploration": max 10)."""
@@ -60,7 +60,7 @@ BARREN_MAX: Final = 2
 
 
 def explore(
-    memory: Answers,
+    memory: View,
     query: str,
     *,
     policy: Policy | None = None,
@@ -86,9 +86,6 @@ def explore(
         InvalidInputError: an argument is out of range, the query has nothing to search for, or the policy
             is none or decides on what is no action.
     """
-    from engine.query.explore.explorer import Explorer
-    from engine.query.explore.walker import Walker
-
     chosen = Walker() if policy is None else policy
     if isinstance(chosen, type):
         raise InvalidInputError(f"policy must be a Policy, not the class {chosen.__name__}: call it")
@@ -114,7 +111,7 @@ class _Run:
 
     def __init__(
         self,
-        memory: Answers,
+        memory: View,
         explorer: Explorer,
         query: str,
         budget: int,
@@ -251,9 +248,15 @@ class _Run:
         """What all this came to."""
         text = "".join(map(str, self._found.context))
         last = next(step.answer for step in reversed(self._trace) if step.answer is not None)
-        full = self._memory.recall(
-            self._query, limit=FULL_ATOMS, budget=limits.INTEGER_MAX, filters=self._filters
-        )
+        with self._memory.searchable() as rows:
+            full = recall(
+                rows,
+                self._memory,
+                self._query,
+                limit=FULL_ATOMS,
+                budget=limits.INTEGER_MAX,
+                filters=self._filters,
+            )
         return Exploration(
             query=self._query,
             steps=tuple(self._trace),

@@ -19,6 +19,7 @@ from engine.ledger.queries import body_of, resolve_id
 from engine.ledger.records import AtomRecord, read_atom
 from engine.query.budget import ID_DIGITS
 from engine.query.snippets import beginning
+from engine.query.view import View
 from proofs.leaves import State
 from proofs.sets import Group
 
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pyroaring import BitMap
 
-    from engine.answers import Answers
     from engine.followers.index_view import IndexView
     from engine.query.places import Places
 
@@ -41,7 +41,7 @@ NAME_CHARS = 32
 class Scope:
     """A snapshot in which records and all followers are at the head, and what is read of it once."""
 
-    def __init__(self, memory: Answers, rows: Reader, log: LogState) -> None:
+    def __init__(self, memory: View, rows: Reader, log: LogState) -> None:
         self.memory = memory
         self.rows = rows
         self.log = log
@@ -119,7 +119,7 @@ def _alike(one: str, other: str) -> int:
 
 
 @contextmanager
-def scope_of(memory: Answers) -> Iterator[Scope]:
+def scope_of(memory: View) -> Iterator[Scope]:
     """The memory at its head, everything brought up to it.
 
     Raises:

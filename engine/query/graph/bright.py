@@ -21,9 +21,11 @@ from engine.ledger.layout import EDGE_FROM, edge_from_key
 from engine.ledger.queries import records_of
 from engine.ledger.records import AtomRecord, decode_edge, type_name
 from engine.query.context.neighbours import Sources
-from engine.query.filters import NO_FILTERS
+from engine.query.filters import NO_FILTERS, Filters
 from engine.query.recall.answer import Recall
+from engine.query.recall.recall import recall
 from engine.query.recall.signals.walk import rarity, telling
+from engine.query.view import View
 from proofs.sets import Group, tag_identity
 
 if TYPE_CHECKING:
@@ -105,29 +107,23 @@ class BrightGraph:
     """How many weaker relations were left out."""
 
 
-def checked_limit(limit: int) -> int:
-    """A number of nodes: 1 to 50.
+def structured_graph(
+    rows: Reader, asked: View, query: str, limit: int, filters: Filters = NO_FILTERS
+) -> BrightGraph:
+    """The hits of a question, at most `limit` (1 to 50), and their relations.
+
+    `rows` is a snapshot of `asked`, with records, tags and index at the head. The cost depends on the
+    hits and their tags and sources, and not on how many edges they have.
 
     Raises:
-        InvalidInputError: it is none.
+        InvalidInputError: the limit is out of range, or the query has nothing to search for.
+        CorruptionError: a row is malformed or missing, or rows contradict each other.
     """
     if not integer(limit, "limit", NODES_MAX):
         raise InvalidInputError(f"limit must be 1 to {NODES_MAX}")
-    return limit
-
-
-def graph_of(rows: Reader, view: IndexView, answer: Recall) -> BrightGraph:
-    """The hits of an answer and their relations.
-
-    `rows` is the snapshot that the answer was read from, with records, tags and index at the head, and
-    `view` its index. The cost depends on the hits and their tags and sources, and not on how many
-    edges they have.
-
-    Raises:
-        CorruptionError: a row is malformed or missing, or rows contradict each other.
-    """
+    answer = recall(rows, asked, query, limit=limit, filters=filters)
     records = records_of(rows, [atom_id(hit.id) for hit in answer.hits])
-    found = relations_of(rows, view, records)
+    found = relations_of(rows, asked.store.index.view(rows), records)
     return BrightGraph(
         query=answer.query,
         nodes=nodes_of(answer, records),

@@ -6,23 +6,27 @@ same store gives the same answer on every machine.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import islice
 
 from backends.base import Reader
 from engine.base import limits
 from engine.base.errors import InvalidInputError, NotFoundError
-from engine.base.model import Atom, Direction
-from engine.base.validation import atom_id, choice, integer, several, show_id
+from engine.base.model import Atom, Direction, Edge
+from engine.base.validation import atom_id, choice, instance, integer, several, show_id
 from engine.commands.edges import TypeName, known_type
-from engine.ledger.queries import atom_of, body_of, edges_at, far_end, record_at
-from engine.ledger.records import AtomRecord, read_atom
-from engine.query.filters import Filters, allowed, in_categories
+from engine.ledger.queries import atom_of, body_of, edge_of, edges_at, far_end, record_at
+from engine.ledger.records import AtomRecord, read_atom, read_edge
+from engine.query.filters import NO_FILTERS, Filters, allowed, in_categories
 from engine.query.snippets import beginning
 from proofs.leaves import State
 
 MEDIUM_CHARS = 200
+
+FIND_LIMIT = 100
+"""Results where no limit is given."""
 
 
 class Form(StrEnum):
@@ -65,11 +69,11 @@ class Found:
 def find(
     rows: Reader,
     *,
-    from_: str | None,
-    follow: Follow | None,
-    filters: Filters,
-    limit: int,
-    form: Form,
+    from_: str | None = None,
+    follow: Follow | None = None,
+    filters: Filters = NO_FILTERS,
+    limit: int = FIND_LIMIT,
+    form: Form | str = Form.MEDIUM,
 ) -> list[Found]:
     """At most `limit` live atoms that pass `filters`: those reached from `from_`, else all by ordinal.
 
@@ -77,6 +81,10 @@ def find(
         InvalidInputError: a bound is out of range, or `follow` comes without `from_`.
         NotFoundError: the start or an edge type was never recorded.
     """
+    instance(filters, Filters, "filters")
+    if follow is not None:
+        instance(follow, Follow, "follow")
+    shown = choice(Form, form, "form")
     if not integer(limit, "limit", limits.RESULTS_MAX):
         raise InvalidInputError(f"limit must be 1 to {limits.RESULTS_MAX}")
     if from_ is None and follow is not None:
@@ -90,10 +98,45 @@ def find(
     found: list[Found] = []
     for record, hops in reached:
         if record.ordinal in through and _categorized(rows, record, filters):
-            found.append(_shown(rows, record, hops, form))
+            found.append(_shown(rows, record, hops, shown))
             if len(found) == limit:
                 break
     return found
+
+
+def get_edge(rows: Reader, src: str, type: TypeName, dst: str) -> Edge:  # noqa: A002
+    """An edge, tombstoned or not.
+
+    Raises:
+        NotFoundError: it was never recorded.
+    """
+    record = read_edge(rows, atom_id(src), known_type(rows, type), atom_id(dst))
+    if record is None:
+        raise NotFoundError(f"there was never an edge {src} {type} {dst}")
+    return edge_of(rows, record)
+
+
+def get_edges(
+    rows: Reader,
+    id: str,  # noqa: A002
+    *,
+    direction: Direction | str = Direction.OUT,
+    types: Sequence[TypeName] = (),
+    tombstoned: bool = False,
+    limit: int = limits.RESULTS_MAX,
+) -> list[Edge]:
+    """The edges at an atom in the order of (type, other end), at most `limit`.
+
+    Raises:
+        NotFoundError: the atom or a type was never recorded.
+    """
+    codes = [known_type(rows, kind) for kind in several(types, "types")]
+    atom = atom_id(id)
+    if read_atom(rows, atom) is None:
+        raise NotFoundError(f"atom {show_id(atom)} was never recorded")
+    found = edges_at(rows, atom, choice(Direction, direction, "direction"), codes, tombstoned=tombstoned)
+    most = integer(limit, "limit", limits.RESULTS_MAX)
+    return [edge_of(rows, record) for record in islice(found, most)]
 
 
 def _categorized(rows: Reader, record: AtomRecord, filters: Filters) -> bool:

@@ -10,9 +10,8 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from engine.base.error_translation import translated
 from engine.base.errors import NotFoundError
 from engine.base.model import Receipt
 from engine.base.validation import integer, label, optional_integer, show_id
@@ -33,12 +32,10 @@ from engine.query.history.timelines import (
     timelines_of,
     without,
 )
-from engine.store.past import subject_history
+from engine.store.past import subject_history, subject_name
+from engine.store.store import Store
 from proofs.events import AtomDetail, Detail, EdgeDetail, EventKind
 from proofs.leaves import State
-
-if TYPE_CHECKING:
-    from engine.engine import Engine
 
 SUBJECTS_AT_ONCE: Final = 200
 """So many subjects are taken back in one batch, all or none."""
@@ -168,33 +165,36 @@ class _Chosen(NamedTuple):
     """Why nothing undoes them, if nothing does."""
 
 
-def revert(engine: Engine, start: int, stop: int | None, *, actor: str | None, dry_run: bool) -> list[Undone]:
+def revert(
+    store: Store, start: int, stop: int | None, *, by: str, actor: str | None = None, dry_run: bool = False
+) -> list[Undone]:
     """Take back events, subject by subject, the one that was touched last first.
 
     Args:
-        engine: The memory; the events that undo are its actor's.
+        store: The memory.
         start: The first event.
         stop: The one after the last; None for the head.
+        by: The actor of the events that undo.
         actor: Only the events of this actor.
         dry_run: Say what would become of each, and write nothing; the seqs are those that would come next.
 
     Raises:
         NotFoundError: the journal does not reach so far.
     """
-    size, end = engine.size, optional_integer(stop, "stop")
+    size, end = read_log(store.backend).size, optional_integer(stop, "stop")
     if integer(start, "start") > size or (end is not None and end > size):
         raise NotFoundError(f"the journal has the events 0 to {size - 1}")
     whose = None if actor is None else label(actor, "actor")
-    with translated(), engine.store.view() as rows:
+    with store.view() as rows:
         chosen = _chosen(rows, start, size if end is None else end, whose)
     done: list[Undone] = []
     for first in range(0, len(chosen), SUBJECTS_AT_ONCE):
         part = chosen[first : first + SUBJECTS_AT_ONCE]
         undos = [_undo(one) for one in part]
         wanted = [undo for undo in undos if undo is not None]
-        receipts = iter(_rehearsed(engine, wanted) if dry_run else engine.apply(wanted))
+        receipts = iter(_rehearsed(store, wanted, by) if dry_run else store.commit(wanted, by))
         for one, undo in zip(part, undos, strict=True):
-            done.append(_done(engine, one, undo, None if undo is None else next(receipts)))
+            done.append(_done(store, one, undo, None if undo is None else next(receipts)))
     return done
 
 
@@ -218,15 +218,15 @@ def _undo(one: _Chosen) -> Undo | None:
     return Undo(one.detail, frozenset(one.seqs)) if isinstance(one.detail, AtomDetail | EdgeDetail) else None
 
 
-def _rehearsed(engine: Engine, undos: Sequence[Undo]) -> list[Receipt]:
-    store = engine.store
-    with translated(), store.view() as rows:
-        tx = Transaction(rows, read_log(rows), store.identity.id_key, REHEARSED, engine.actor)
+def _rehearsed(store: Store, undos: Sequence[Undo], by: str) -> list[Receipt]:
+    with store.view() as rows:
+        tx = Transaction(rows, read_log(rows), store.identity.id_key, REHEARSED, by)
         return [undo.decide(tx) for undo in undos]
 
 
-def _done(engine: Engine, one: _Chosen, undo: Undo | None, done: Receipt | None) -> Undone:
-    subject = next(iter(engine.log(one.seqs[-1], one.seqs[-1] + 1))).subject
+def _done(store: Store, one: _Chosen, undo: Undo | None, done: Receipt | None) -> Undone:
+    with store.view() as rows:
+        subject = subject_name(rows, read_header(rows, one.seqs[-1])[0])
     if undo is None or done is None:
         return Undone(subject, one.seqs, Outcome.LEFT, (one.why,), ())
     outcome = Outcome.UNDONE if done.events else Outcome.LEFT if undo.left else Outcome.SAME

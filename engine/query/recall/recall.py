@@ -8,18 +8,17 @@ from __future__ import annotations
 from backends.base import Reader
 from engine.base import limits
 from engine.base.errors import InvalidInputError
-from engine.base.validation import integer, optional_integer, text_bytes
-from engine.followers.index import IndexFollower
+from engine.base.validation import instance, integer, optional_integer, text_bytes
 from engine.language.question import analyze_question
 from engine.ledger.journal import read_log
 from engine.query.budget import BUDGET_MIN
 from engine.query.filters import NO_FILTERS, Filters, answering, marked
-from engine.query.places import PlacesCache
 from engine.query.recall import protocol
 from engine.query.recall.answer import Recall
 from engine.query.recall.choose import CATEGORY_CANDIDATES, SPARE, choose
 from engine.query.recall.config import RecallConfig
 from engine.query.recall.scene import Scene
+from engine.query.view import View
 
 DEFAULT_LIMIT = 10
 """Hits where neither a limit nor a budget is given."""
@@ -27,28 +26,27 @@ DEFAULT_LIMIT = 10
 
 def recall(
     rows: Reader,
-    index: IndexFollower,
-    places: PlacesCache,
+    asked: View,
     query: str,
     *,
-    limit: int | None,
+    limit: int | None = None,
     budget: int | None = None,
     filters: Filters = NO_FILTERS,
-    config: RecallConfig,
     explain: bool = False,
 ) -> Recall:
     """The live atoms that answer a question best, ties by id as far as some hundred atoms tie.
 
     Entities are left out unless `filters` asks for kinds.
 
-    `rows` is a snapshot in which records, tags and index are at the head. At most `limit` hits come
+    `rows` is a snapshot of `asked`, with records, tags and index at the head. At most `limit` hits come
     back, and with a budget at most as many as it has room for at 200 tokens each, but for 5
     (Standard 065); their texts, as they go into a prompt, cost no more tokens than the budget.
 
     Raises:
         InvalidInputError: the query is blank or has nothing to search for; a bound is out of range.
     """
-    target = target_of(limit, budget, config)
+    instance(filters, Filters, "filters")
+    target = target_of(limit, budget, asked.config)
     if not text_bytes(query, "query", limits.QUERY_BYTES_MAX).strip():
         raise InvalidInputError("the question is blank; ask with some words")
     log = read_log(rows)
@@ -57,8 +55,9 @@ def recall(
     if not question.terms:
         raise InvalidInputError("the question has no word, number or sign that text is searched by")
     through = answering(rows, filters)
-    view = index.view(rows)
-    scene = Scene(rows, view, places.places(view), question, through, config, marked(rows, filters))
+    view = asked.store.index.view(rows)
+    places = asked.places.places(view)
+    scene = Scene(rows, view, places, question, through, asked.config, marked(rows, filters))
     most = 3 * target + SPARE + (CATEGORY_CANDIDATES if filters.categories else 0)
     ranking = protocol.run(scene, target, most)
     chosen = choose(scene, ranking, target, budget=budget, categories=filters.categories, explain=explain)

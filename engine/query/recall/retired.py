@@ -17,9 +17,11 @@ from backends.base import Reader
 from engine.base.model import Direction
 from engine.base.validation import PROVENANCES, show_id
 from engine.commands.merge import SUPERSEDES
-from engine.ledger.queries import edges_at, record_at
+from engine.followers.index import IndexFollower
+from engine.ledger.queries import edges_at, get_record, record_at
 from engine.ledger.records import AtomRecord, read_atom
 from engine.query.duplicates import are_near
+from engine.query.filters import NO_FILTERS, marked
 from proofs.leaves import State
 
 if TYPE_CHECKING:
@@ -96,3 +98,14 @@ class Retired:
 def _rank(record: AtomRecord) -> int:
     """0 for what is our own, 2 for what is in quarantine."""
     return PROVENANCES.index(record.provenance) if record.provenance in PROVENANCES else len(PROVENANCES)
+
+
+def held_back(rows: Reader, index: IndexFollower, atom: bytes) -> str | None:
+    """Why a live atom answers no question: it was superseded, or repeats what was; None if it may.
+
+    Raises:
+        NotFoundError: it was never recorded.
+    """
+    record = get_record(rows, atom)
+    found = marked(rows, NO_FILTERS)
+    return Retired(rows, index.view(rows), found).why(record.ordinal) if found else None

@@ -1,16 +1,14 @@
-"""What `Reading.prove` does: claims understood, the moment chosen, the proof made."""
+"""From claims, as objects or in words, to a proof: of now, of a moment, or against a checkpoint."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from engine.base.error_translation import translated
 from engine.base.errors import InvalidInputError
 from engine.base.validation import instance, several
 from engine.ledger.journal import read_log
-from engine.store.past import AsOf, size_at
+from engine.store.past import AsOf, past_store, size_at
 from engine.store.store import Store
 from engine.trust.proving import prover
 from engine.trust.proving.prover import Proof
@@ -19,33 +17,34 @@ from proofs.basis import LogHead
 from proofs.claims import ALL, BeginsWithRoot, Claim
 from proofs.errors import ProofError
 
-if TYPE_CHECKING:
-    from engine.reading import Reading
-
 
 def prove(
-    memory: Reading,
+    store: Store,
     claims: Iterable[Claim | Sequence[str]],
-    as_of: AsOf | None,
-    checkpoint: str | LogHead | None,
+    as_of: AsOf | None = None,
+    checkpoint: str | LogHead | None = None,
 ) -> Proof:
-    """See `Reading.prove`."""
+    """A proof of all of `claims`, objects or words, at the head, at a moment, or against a checkpoint.
+
+    Raises:
+        RefusedError: a claim does not hold, or the checkpoint is not of this store's log.
+        NotFoundError: a claim is about what was never recorded.
+    """
     head = None if checkpoint is None else _head(checkpoint)
     if head is not None and as_of is not None:
         raise InvalidInputError("a checkpoint says of when it is: give that or as_of")
-    if as_of is not None and not _is_head(memory.store, as_of):
-        with memory.as_of(as_of) as past:
-            return replace(prove(past, claims, None, None), replayed=past.size)
-    with translated():
-        understood, sizes = _understood(memory.store, several(claims, "claims"))
-        if head is None:
-            return prover.prove(memory.store, understood, sizes=sizes)
-        return prover.prove_to(memory.store, understood, head, sizes=sizes)
+    if as_of is not None and not _is_head(store, as_of):
+        with store.backend.snapshot() as rows, past_store(rows, size_at(rows, as_of)) as past:
+            return replace(prove(past, claims), replayed=read_log(past.backend).size)
+    understood, sizes = _understood(store, several(claims, "claims"))
+    if head is None:
+        return prover.prove(store, understood, sizes=sizes)
+    return prover.prove_to(store, understood, head, sizes=sizes)
 
 
 def _is_head(store: Store, moment: AsOf) -> bool:
     """Whether nothing has happened since, so that nothing need be replayed."""
-    with translated(), store.view() as rows:
+    with store.view() as rows:
         return size_at(rows, moment) == read_log(rows).size
 
 

@@ -29,7 +29,7 @@ budgets = st.one_of(st.integers(BUDGET_MIN, 600), st.just(2000))
 def found_in(commands: list[Command], query: str, policy: Drawn | None, budget: int = 2000) -> Exploration:
     """What comes of exploring a new memory in which all this was done."""
     with memory(commands) as engine:
-        return explore(engine, query, policy=policy, budget=budget)
+        return explore(engine.view, query, policy=policy, budget=budget)
 
 
 @laws
@@ -57,7 +57,7 @@ def test_there_are_never_more_steps_than_asked_for(
     """The first recall is one of them, refused and failed ones count, and they are numbered from 1."""
     with memory(commands) as engine:
         told: list[Step] = []
-        found = explore(engine, query, policy=policy, steps=steps, on_step=told.append)
+        found = explore(engine.view, query, policy=policy, steps=steps, on_step=told.append)
     assert 1 <= len(found.steps) <= steps
     assert [step.number for step in found.steps] == list(range(1, len(found.steps) + 1))
     assert tuple(told) == found.steps
@@ -134,7 +134,7 @@ def test_naughty_strings_stay_where_they_are() -> None:
         ]
         try:
             with memory(commands) as engine:
-                found = explore(engine, "kettle")
+                found = explore(engine.view, "kettle")
         except EngineError:
             continue  # a string that no atom may hold
         kept += 1

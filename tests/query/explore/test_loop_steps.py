@@ -49,7 +49,7 @@ def test_connections_are_findings_and_lead_to_hints() -> None:
     """Triples stand in the context, and what they lead to among the hints, with no score of its own."""
     policy = Scripted('NEIGHBORS("daemon")')
     with memory(DAEMON) as engine:
-        found = explore(engine, QUERY, policy=policy)
+        found = explore(engine.view, QUERY, policy=policy)
     assert "daemon → uses → json_rpc" in found.text
     assert "daemon → listens_on → unix socket" in found.text
     first, last = policy.states
@@ -77,7 +77,7 @@ def test_a_second_recall_pays_for_new_hints_only() -> None:
     commands = [Add(f"kettle number {at} of many", id=id_of(at)) for at in range(1, 9)]
     with memory(commands) as engine:
         policy = Scripted('RECALL("the many kettles")')
-        found = explore(engine, "kettle", policy=policy)
+        found = explore(engine.view, "kettle", policy=policy)
     assert found.trace()[1] == '2. recall("the many kettles") → 3 hints'
     assert len(policy.states[-1].hints) == 8
 
@@ -133,7 +133,7 @@ def test_steps_run_out() -> None:
     """With no step left nobody is asked for a decision."""
     policy = Scripted(f"PEEK({id_of(2)})", f"PEEK({id_of(3)})")
     with memory(DAEMON) as engine:
-        found = explore(engine, QUERY, policy=policy, steps=2)
+        found = explore(engine.view, QUERY, policy=policy, steps=2)
     assert (found.stopped, len(policy.states), policy.states[0].steps_left) == (Stop.STEPS, 1, 1)
 
 
@@ -175,18 +175,18 @@ def test_it_ends_where_nothing_new_comes() -> None:
 def test_full_tokens_are_those_of_ten_whole_atoms() -> None:
     """The comparison is with a plain recall of ten atoms with their texts; dearer is a negative saving."""
     with memory([Add(f"kettle {at} " + "boils " * 30, id=id_of(at)) for at in range(1, 20)]) as engine:
-        found = explore(engine, "kettle", policy=Scripted())
+        found = explore(engine.view, "kettle", policy=Scripted())
         hits = engine.recall("kettle", limit=10, budget=1_000_000).hits
     assert found.full_tokens == sum(hit.tokens for hit in hits) > 0
     assert found.saving == round(100 * (1 - found.tokens / found.full_tokens)) > 50
     with memory([Add("kettle")]) as engine:
-        assert explore(engine, "kettle", policy=Scripted("NEIGHBORS(nothing)")).saving < 0
+        assert explore(engine.view, "kettle", policy=Scripted("NEIGHBORS(nothing)")).saving < 0
 
 
 def test_it_says_of_which_memory_it_is_true() -> None:
     """Sequence and root are those of the memory that was read."""
     with memory(DAEMON) as engine:
-        found = explore(engine, QUERY)
+        found = explore(engine.view, QUERY)
         assert (found.seq, found.root) == (engine.size - 1, engine.root().root)
 
 
@@ -194,7 +194,7 @@ def test_filters_hold_for_every_recall() -> None:
     """No recall hints at what the filters leave out."""
     policy = Scripted('RECALL("daemon socket")')
     with memory(DAEMON) as engine:
-        explore(engine, QUERY, policy=policy, filters=Filters(sources=("talk/*",)))
+        explore(engine.view, QUERY, policy=policy, filters=Filters(sources=("talk/*",)))
     assert {hint.id for hint in policy.states[-1].hints} <= {
         id_of(2).replace("-", ""),
         id_of(3).replace("-", ""),
@@ -205,10 +205,10 @@ def test_the_past_can_be_explored() -> None:
     """A memory as it was is explored as it was."""
     with memory(DAEMON[:2]) as engine:
         last = engine.size - 1
-        before = explore(engine, QUERY)
+        before = explore(engine.view, QUERY)
         engine.apply(DAEMON[2:])
         with engine.as_of(last) as past:
-            assert explore(past, QUERY) == before
+            assert explore(past.view, QUERY) == before
 
 
 # What is no exploration
@@ -239,13 +239,13 @@ def test_arguments_out_of_range_are_refused(options: dict[str, object], message:
 def test_questions_that_cannot_be_asked_are_refused(query: str) -> None:
     """A blank question, one without a word, one too long: an error before anything is spent."""
     with memory(DAEMON) as engine, pytest.raises(InvalidInputError):
-        explore(engine, query)
+        explore(engine.view, query)
 
 
 def test_long_questions_over_many_lines_are_explored() -> None:
     """A question is asked as it is, and shown on one line and not at any length."""
     with memory(DAEMON) as engine:
-        found = explore(engine, "How does\nthe daemon\x1b[2J handle authentication? " + "please " * 2000)
+        found = explore(engine.view, "How does\nthe daemon\x1b[2J handle authentication? " + "please " * 2000)
     assert len(found.trace()[0]) < 1200
     assert "\x1b" not in found.trace()[0]
     assert found.context
@@ -259,4 +259,4 @@ def test_errors_of_a_policy_are_its_own() -> None:
             raise ZeroDivisionError(len(state.hints))
 
     with memory(DAEMON) as engine, pytest.raises(ZeroDivisionError):
-        explore(engine, QUERY, policy=Broken())
+        explore(engine.view, QUERY, policy=Broken())

@@ -33,7 +33,7 @@ def test_the_actions_of_a_model_are_carried_out() -> None:
     """Its replies are read as actions, and what they bring is in its next prompt."""
     model = Model(f"PEEK({id_of(2)})\n", "ANSWER")
     with memory(DAEMON) as engine:
-        found = explore(engine, QUERY, policy=LanguagePolicy(model))
+        found = explore(engine.view, QUERY, policy=LanguagePolicy(model))
     assert [step.action for step in found.steps[1:]] == [Action(Verb.PEEK, id_of(2))]
     assert found.stopped is Stop.ANSWERED
     assert "  The daemon speaks JSON-RPC." not in model.prompts[0]
@@ -44,7 +44,7 @@ def test_a_reply_that_cannot_be_read_is_refused_and_said_so() -> None:
     """It is a step, the next prompt says what was wrong with it, and the model may do better."""
     model = Model("I would like to PEEK(1f0c2a3b).", f"EXPAND({id_of(2)})", None, "again nonsense")
     with memory(DAEMON) as engine:
-        found = explore(engine, QUERY, policy=LanguagePolicy(model))
+        found = explore(engine.view, QUERY, policy=LanguagePolicy(model))
     assert [step.result for step in found.steps[1:]] == [
         Result.REFUSED,
         Result.DONE,
@@ -60,8 +60,8 @@ def test_what_prompts_cost_is_counted_apart() -> None:
     """The tokens of all prompts, and none of them among those of the answers; other policies have none."""
     model = Model(f"PEEK({id_of(2)})", "nonsense")
     with memory(DAEMON) as engine:
-        found = explore(engine, QUERY, policy=LanguagePolicy(model))
-        assert explore(engine, QUERY).prompt_tokens == 0
+        found = explore(engine.view, QUERY, policy=LanguagePolicy(model))
+        assert explore(engine.view, QUERY).prompt_tokens == 0
     assert len(model.prompts) == 3
     assert found.prompt_tokens == sum(map(tokens_of, model.prompts))
     assert found.tokens == sum(step.cost for step in found.steps)
@@ -74,7 +74,7 @@ def test_errors_of_a_model_go_through() -> None:
         raise TimeoutError(len(prompt))
 
     with memory(DAEMON) as engine, pytest.raises(TimeoutError):
-        explore(engine, QUERY, policy=LanguagePolicy(silent))
+        explore(engine.view, QUERY, policy=LanguagePolicy(silent))
 
 
 def test_what_cannot_be_asked_is_no_model() -> None:
@@ -96,7 +96,7 @@ def test_a_model_gets_no_further_than_the_verbs() -> None:
     with memory(DAEMON) as engine:
         before = engine.root()
         try:
-            explore(engine, QUERY, policy=LanguagePolicy(model))
+            explore(engine.view, QUERY, policy=LanguagePolicy(model))
         except EngineError:
             pytest.fail("a refused decision is a step, not an error")
         assert engine.root() == before

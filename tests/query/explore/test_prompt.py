@@ -117,7 +117,7 @@ def test_no_content_begins_a_line_of_a_prompt(commands: list[Command], query: st
     """Whatever is in the memory: every line of every prompt begins as one of ours does."""
     recording = Recording(policy)
     with memory(commands) as engine:
-        explore(engine, query, policy=recording)
+        explore(engine.view, query, policy=recording)
     for prompt in recording.prompts:
         assert is_ours(prompt), prompt
 

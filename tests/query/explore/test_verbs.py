@@ -87,7 +87,7 @@ def test_the_past_is_explored_as_it_was(commands: list[Command], data: st.DataOb
         head = then.root()
         with engine.as_of(head.size - 1) as past:
             for verb in verbs(then):
-                answer = verb(Explorer(past))
+                answer = verb(Explorer(past.view))
                 assert answer == verb(then.explorer())
                 assert answer.root == head.root
 

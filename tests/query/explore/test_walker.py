@@ -174,7 +174,7 @@ def test_odds_are_in_proportion_to_what_recall_gave() -> None:
 def test_a_memory_is_explored_without_a_model() -> None:
     """The best text, connections, the other texts that are worth it; and then it has enough."""
     with memory(DAEMON) as engine:
-        found = explore(engine, QUERY)
+        found = explore(engine.view, QUERY)
     assert [step.action.verb for step in found.steps if step.action] == [
         Verb.RECALL,
         Verb.PEEK,
@@ -200,7 +200,7 @@ def test_strange_titles_and_questions_are_no_trouble() -> None:
             "kettle " + "word" * 300,
             "KETTLE 日本語",
         ):
-            found = explore(engine, query)
+            found = explore(engine.view, query)
             assert found.context
             assert {step.result for step in found.steps} == {Result.DONE}
 

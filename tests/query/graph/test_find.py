@@ -13,7 +13,7 @@ from engine.base.validation import show_id
 from engine.commands import Add, Link, RegisterType, Tombstone, Unlink
 from engine.engine import Engine
 from engine.query.filters import Filters
-from engine.query.graph.find import Follow, Form
+from engine.query.graph.find import FIND_LIMIT, Follow, Form
 from proofs.leaves import EdgeType
 from tests.support.engines import engine_on
 
@@ -164,10 +164,12 @@ def test_a_bad_limit_is_refused(limit: Any) -> None:
         chain().find(limit=limit)
 
 
-def test_a_limit_is_required() -> None:
-    """There is no default limit."""
-    with pytest.raises(TypeError):
-        chain().find()  # type: ignore[call-arg]
+def test_without_a_limit_a_hundred_are_found() -> None:
+    """`find()` without arguments gives the first 100 atoms."""
+    with engine_on() as engine:
+        list(engine.apply_many(Add(f"text {number}") for number in range(FIND_LIMIT + 1)))
+
+        assert [found.text for found in engine.find()] == [f"text {number}" for number in range(FIND_LIMIT)]
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,6 @@ from engine.base.validation import show_id
 from engine.engine import Engine
 from engine.followers.tags import members
 from engine.query.filters import Filters
-from engine.reading import Reading
 from proofs import claims as kinds
 from proofs.basis import LogHead, Root
 from proofs.claims import Claim
@@ -51,7 +50,7 @@ HEAD = log_head(ENGINE)
 TYPES = {b"\x80\x00": "listens_on", b"\x06": "references", b"\x05": "part_of"}
 BASES: dict[str, LogHead | None] = {"root": None, "log head": HEAD}
 NAMES = [f"{at} {type(claim).__name__}" for at, claim in enumerate(CLAIMS)]
-Says = Callable[[Reading, Verified], bool]
+Says = Callable[[Engine, Verified], bool]
 
 
 @pytest.fixture(params=["memory", LEVELDB, "sqlite"], scope="module")
@@ -65,7 +64,7 @@ def engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         yield engine
 
 
-def shows_atom(memory: Reading, shown: Verified) -> bool:
+def shows_atom(memory: Engine, shown: Verified) -> bool:
     """Whether the fact about an atom is what `get` says of it."""
     assert isinstance(shown, LiveAtom | TombstonedAtom)
     atom = memory.get(show_id(shown.claim.id))
@@ -85,7 +84,7 @@ def same_body(atom: Atom, body: AtomBody) -> bool:
     return all(getattr(atom, name) == getattr(body, name) for name in names)
 
 
-def shows_edge(memory: Reading, shown: Verified) -> bool:
+def shows_edge(memory: Engine, shown: Verified) -> bool:
     """Whether the fact about an edge is what `get_edge` and `edges` say of it."""
     assert isinstance(shown, LiveEdge | TombstonedEdge)
     src, kind, dst = show_id(shown.claim.src), TYPES[shown.claim.code], show_id(shown.claim.dst)
@@ -99,7 +98,7 @@ def shows_edge(memory: Reading, shown: Verified) -> bool:
     )
 
 
-def shows_no_atom(memory: Reading, shown: Verified) -> bool:
+def shows_no_atom(memory: Engine, shown: Verified) -> bool:
     """Whether `get` finds no such atom."""
     assert isinstance(shown, AbsentAtom)
     with pytest.raises(NotFoundError):
@@ -107,7 +106,7 @@ def shows_no_atom(memory: Reading, shown: Verified) -> bool:
     return True
 
 
-def shows_no_edge(memory: Reading, shown: Verified) -> bool:
+def shows_no_edge(memory: Engine, shown: Verified) -> bool:
     """Whether `get_edge` finds no such edge."""
     assert isinstance(shown, AbsentEdge)
     with pytest.raises(NotFoundError):
@@ -115,14 +114,14 @@ def shows_no_edge(memory: Reading, shown: Verified) -> bool:
     return True
 
 
-def shows_tag(memory: Reading, shown: Verified) -> bool:
+def shows_tag(memory: Engine, shown: Verified) -> bool:
     """Whether the atom's tags say so."""
     assert isinstance(shown, Tagged | Untagged)
     tags = {tag.casefold() for tag in memory.get(show_id(shown.claim.id)).tags}
     return (shown.claim.identity in tags) is isinstance(shown, Tagged)
 
 
-def shows_tagged(memory: Reading, shown: Verified) -> bool:
+def shows_tagged(memory: Engine, shown: Verified) -> bool:
     """Whether `find` with the tag gives exactly these atoms, and `tags` counts as many."""
     assert isinstance(shown, AllTagged | TagUnused)
     tag = shown.claim.identity
@@ -131,7 +130,7 @@ def shows_tagged(memory: Reading, shown: Verified) -> bool:
     return found == listed and memory.tags().get(tag, 0) == len(listed)
 
 
-def shows_mentioning(memory: Reading, shown: Verified) -> bool:
+def shows_mentioning(memory: Engine, shown: Verified) -> bool:
     """Whether the index gives exactly these atoms, as often, of those that are live."""
     assert isinstance(shown, AllMentioning | TermUnused)
     store = memory.store
@@ -150,7 +149,7 @@ def shows_mentioning(memory: Reading, shown: Verified) -> bool:
     )
 
 
-def shows_event(memory: Reading, shown: Verified) -> bool:
+def shows_event(memory: Engine, shown: Verified) -> bool:
     """Whether `log` has the event there, of that kind, time and actor."""
     assert isinstance(shown, LoggedEvent)
     (item,) = memory.log(shown.claim.seq, shown.claim.seq + 1)
@@ -159,7 +158,7 @@ def shows_event(memory: Reading, shown: Verified) -> bool:
     return said == (header.seq, header.kind, header.time, header.actor)
 
 
-def shows_prefix(memory: Reading, shown: Verified) -> bool:
+def shows_prefix(memory: Engine, shown: Verified) -> bool:
     """Whether the store as of then has this overall root, or log root."""
     assert isinstance(shown, LogPrefix)
     then = memory.root(as_of=shown.size - 1)
@@ -168,7 +167,7 @@ def shows_prefix(memory: Reading, shown: Verified) -> bool:
     ) and (shown.into in {memory.size, memory.size - 1})
 
 
-def shows_recorded(memory: Reading, shown: Verified) -> bool:
+def shows_recorded(memory: Engine, shown: Verified) -> bool:
     """Whether the event is a checkpoint of the root that the store had before it."""
     assert isinstance(shown, RecordedRoot)
     return memory.root(as_of=shown.header.seq - 1).root == shown.claim.root.hex()

@@ -1,0 +1,173 @@
+# The public names, one line a module. `engine/__init__.py` reads this file, and so do type checkers.
+from .base.errors import (
+    BatchLimitError as BatchLimitError,
+)
+from .base.errors import (
+    BusyError as BusyError,
+)
+from .base.errors import (
+    ClosedError as ClosedError,
+)
+from .base.errors import (
+    ConflictError as ConflictError,
+)
+from .base.errors import (
+    CorruptionError as CorruptionError,
+)
+from .base.errors import (
+    EngineError as EngineError,
+)
+from .base.errors import (
+    InconsistentError as InconsistentError,
+)
+from .base.errors import (
+    InDoubtError as InDoubtError,
+)
+from .base.errors import (
+    InvalidInputError as InvalidInputError,
+)
+from .base.errors import (
+    LimitError as LimitError,
+)
+from .base.errors import (
+    NotFoundError as NotFoundError,
+)
+from .base.errors import (
+    RefusedError as RefusedError,
+)
+from .base.errors import (
+    VerificationError as VerificationError,
+)
+from .base.model import (
+    Atom as Atom,
+)
+from .base.model import (
+    Checkpoint as Checkpoint,
+)
+from .base.model import (
+    Direction as Direction,
+)
+from .base.model import (
+    Edge as Edge,
+)
+from .base.model import (
+    EdgeType as EdgeType,
+)
+from .base.model import (
+    EventKind as EventKind,
+)
+from .base.model import (
+    EventRef as EventRef,
+)
+from .base.model import (
+    HistoryItem as HistoryItem,
+)
+from .base.model import (
+    Receipt as Receipt,
+)
+from .base.model import (
+    State as State,
+)
+from .base.version import __version__ as __version__
+from .commands import (
+    Add as Add,
+)
+from .commands import (
+    Command as Command,
+)
+from .commands import (
+    Link as Link,
+)
+from .commands import (
+    Merge as Merge,
+)
+from .commands import (
+    RegisterType as RegisterType,
+)
+from .commands import (
+    Relate as Relate,
+)
+from .commands import (
+    Revise as Revise,
+)
+from .commands import (
+    Revive as Revive,
+)
+from .commands import (
+    Supersede as Supersede,
+)
+from .commands import (
+    Tag as Tag,
+)
+from .commands import (
+    Tombstone as Tombstone,
+)
+from .commands import (
+    Unlink as Unlink,
+)
+from .commands import (
+    Unmerge as Unmerge,
+)
+from .commands import (
+    Unrelate as Unrelate,
+)
+from .commands import (
+    Untag as Untag,
+)
+from .engine import Engine as Engine
+from .erase.receipt import Erasable as Erasable
+from .erase.receipt import Erasure as Erasure
+from .knowledge.dreaming.config import DreamConfig as DreamConfig
+from .knowledge.dreaming.report import DreamReport as DreamReport
+from .language.categories import Category as Category
+from .named.listing import memories as memories
+from .query.context.inflate import Context as Context
+from .query.context.windows import Window as Window
+from .query.duplicates import Duplicate as Duplicate
+from .query.duplicates import DuplicateGroup as DuplicateGroup
+from .query.explore.actions import Action as Action
+from .query.explore.actions import Verb as Verb
+from .query.explore.explorer import Explorer as Explorer
+from .query.explore.policy import LanguagePolicy as LanguagePolicy
+from .query.explore.policy import Policy as Policy
+from .query.explore.result import Exploration as Exploration
+from .query.filters import Filters as Filters
+from .query.graph.bright import BrightGraph as BrightGraph
+from .query.graph.bright import BrightNode as BrightNode
+from .query.graph.bright import Relation as Relation
+from .query.graph.find import Follow as Follow
+from .query.graph.find import Form as Form
+from .query.graph.find import Found as Found
+from .query.history.diff import Diff as Diff
+from .query.history.revert import Undone as Undone
+from .query.history.why import Origin as Origin
+from .query.recall.answer import (
+    Bridge as Bridge,
+)
+from .query.recall.answer import (
+    Hit as Hit,
+)
+from .query.recall.answer import (
+    Level as Level,
+)
+from .query.recall.answer import (
+    Recall as Recall,
+)
+from .query.recall.answer import (
+    Role as Role,
+)
+from .query.recall.config import Protocol as Protocol
+from .query.recall.config import RecallConfig as RecallConfig
+from .query.recall.config import Signals as Signals
+from .query.recall.signals.bm25 import Bm25Config as Bm25Config
+from .secrets.policy import SecretsPolicy as SecretsPolicy
+from .store.maintenance import copy as copy
+from .store.past import AsOf as AsOf
+from .store.status import Status as Status
+from .transfer.ingest.run import IngestReport as IngestReport
+from .transfer.mirror.report import MirrorCheck as MirrorCheck
+from .transfer.mirror.report import MirrorReport as MirrorReport
+from .trust.audit.verify import Report as Report
+from .trust.audit.verify import verify as verify
+from .trust.notes.issue import CheckpointNote as CheckpointNote
+from .trust.proving.prover import Proof as Proof
