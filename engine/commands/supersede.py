@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from engine.base import limits
 from engine.base import validation as border
@@ -12,9 +13,11 @@ from engine.base.validation import show_id
 from engine.commands.atoms import Tag, live
 from engine.commands.base import Transaction, receipt
 from engine.commands.edges import Link
-from engine.ledger.supersession import SUPERSEDED
 from proofs.codec import pack
 from proofs.leaves import EdgeType, State
+
+SUPERSEDED: Final = "superseded"
+"""The tag of an atom that another one took the place of: no answer to a question unless asked for."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,11 +22,11 @@ from engine.base.errors import CorruptionError
 from engine.followers import columns, postings
 from engine.followers.base import Follower
 from engine.followers.documents import NO_DOCUMENT, Document, atom_body, document_of
-from engine.followers.erased import erased_ordinals
 from engine.followers.index_cache import PostingsCache
 from engine.followers.index_view import IndexView
 from engine.followers.segments import SegmentName, decode_summary, describe, parse_summary_key, segments_of
 from engine.followers.tail import Tail
+from engine.ledger.journal import erased_ordinals
 from engine.ledger.layout import INDEX, INDEX_HEAD, INDEX_SUMMARIES, document_key, tree_prefix
 from engine.ledger.pages import PagedTree
 from proofs.events import AtomBody, AtomDetail, Entry, EventKind

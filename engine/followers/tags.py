@@ -22,7 +22,7 @@ from backends.base import Batch, Reader
 from engine.base.errors import CorruptionError
 from engine.followers import chunks
 from engine.followers.base import Follower
-from engine.followers.erased import erased_ordinals
+from engine.ledger.journal import erased_ordinals
 from engine.ledger.layout import TAGS, tree_prefix
 from engine.ledger.pages import PagedTree
 from proofs.events import AtomBody, AtomDetail, Entry, EventKind, TagsBody

@@ -21,6 +21,7 @@ from engine.ledger.records import Lookup
 from proofs.codec import encode_body, encode_header
 from proofs.events import (
     ERASING_KINDS,
+    AtomDetail,
     Body,
     Detail,
     Entry,
@@ -140,6 +141,33 @@ def read_header(rows: Lookup, seq: int) -> tuple[Header, bytes]:
     if raw is None:
         raise _missing_header(seq)
     return decode_header(raw, seq), leaf_hash(raw)
+
+
+def earlier_headers(rows: Lookup, header: Header) -> Iterator[Header]:
+    """The earlier headers on the subject of one, the newest first, back to the event that erased it last.
+
+    That event is not among them. Headers are enough: nothing of what was destroyed is needed.
+
+    Raises:
+        CorruptionError: the journal lacks one of them.
+    """
+    subject = subject_key(header.detail)
+    # A journal made by hand may name anything as the event before.
+    while header.prev is not None and header.prev < header.seq:
+        header, _ = read_header(rows, header.prev)
+        if header.kind in ERASING_KINDS or subject_key(header.detail) != subject:
+            return
+        yield header
+
+
+def erased_ordinals(rows: Lookup, erased: Header) -> set[int]:
+    """All ordinals that the subject of an event `erased` had since it was erased before that.
+
+    Raises:
+        CorruptionError: the journal lacks a header.
+    """
+    details = (header.detail for header in (erased, *earlier_headers(rows, erased)))
+    return {detail.ordinal for detail in details if isinstance(detail, AtomDetail)}
 
 
 def read_entry(rows: Lookup, seq: int) -> Entry:

@@ -12,11 +12,11 @@ from backends.base import Reader
 from engine.base import limits
 from engine.base import validation as border
 from engine.base.errors import InvalidInputError
+from engine.commands.supersede import SUPERSEDED
 from engine.followers.tags import LIVE, day_of, members, union, values
 from engine.language.categories import Category, categories_of
 from engine.ledger.entities import ENTITY
 from engine.ledger.queries import record_at
-from engine.ledger.supersession import SUPERSEDED
 from proofs.events import AtomBody
 from proofs.sets import Group, tag_identity
 

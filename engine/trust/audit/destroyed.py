@@ -10,7 +10,7 @@ from backends.base import Reader, Row
 from engine.base.errors import CorruptionError
 from engine.ledger.codec import decode_header
 from engine.ledger.erasures import encode_seq, subject_key
-from engine.ledger.journal import RawEntry, read_header
+from engine.ledger.journal import RawEntry, earlier_headers
 from engine.ledger.layout import ERASURE, erasure_key, payload_key
 from engine.trust.audit.compare import Difference
 from proofs.codec import kind_of
@@ -73,13 +73,8 @@ class Destroyed:
             yield from self._left(header)
 
     def _left(self, erased: Header) -> Iterator[Difference]:
-        header = erased
-        # A journal made by hand may name anything as the event before.
-        while header.prev is not None and header.prev < header.seq:
-            seq = header.prev
-            header, _ = read_header(self._rows, seq)
-            if header.kind in ERASING_KINDS or subject_key(header.detail) != subject_key(erased.detail):
-                return
-            if self._rows.get(payload_key(seq)) is not None:
+        for header in earlier_headers(self._rows, erased):
+            key = payload_key(header.seq)
+            if self._rows.get(key) is not None:
                 problem = f"payload is still there, and event {erased.seq} destroyed it"
-                yield Difference("payload", payload_key(seq).hex(), seq, problem)
+                yield Difference("payload", key.hex(), header.seq, problem)
