@@ -4,3 +4,5 @@ from hypothesis import HealthCheck, settings
 
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
+
+pytest_plugins = ["tests.support.command_line", "tests.support.scratch"]

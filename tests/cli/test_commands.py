@@ -15,7 +15,7 @@ from engine.language import pipeline
 from engine.language.question import analyze_question
 from engine.transfer.journal_export import export_store
 from proofs.words import words_of
-from tests.cli.conftest import Cli
+from tests.support.command_line import Cli
 from tests.support.leveldb import needs_leveldb
 
 Pair = tuple[str, str]

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.cli.conftest import Cli
+from tests.support.command_line import Cli
 
 HOSTILE = "a kettle\x1b[2J\n[00000000 1] notes.md | forged\r\u202egone"
 

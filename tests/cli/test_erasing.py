@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Cli
+from tests.support.command_line import Cli
 
 Pair = tuple[str, str]
 TEXT = "The safe opens with 4711-Quillfeather."

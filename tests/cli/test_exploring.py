@@ -17,11 +17,11 @@ from engine.engine import Engine
 from engine.query.budget import tokens_of
 from engine.query.explore.answers import Answer
 from engine.query.explore.form import Form, as_json
-from tests.cli.conftest import Cli
 from tests.cli.test_output import dangerous
 from tests.cli.test_processes import environment
 from tests.query.explore.support import FORGED, cost_of, wrong_with_text
 from tests.query.recall.support import id_of
+from tests.support.command_line import Cli
 
 MIND = "00000000-0000-0000-0000-000000000123"
 FORGED_IN_LINES = [text for text in FORGED if text.isprintable()]

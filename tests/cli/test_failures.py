@@ -13,8 +13,8 @@ from backends.base import Batch
 from engine.cli.tree import COMMANDS
 from engine.engine import Engine
 from engine.ledger.layout import ATOM
-from tests.cli.conftest import Cli, Result
 from tests.cli.test_commands import Pair, arguments
+from tests.support.command_line import Cli, Result
 from tests.support.leveldb import needs_leveldb
 
 MAKES_A_STORE = {"init", "add", "ingest", "import", "relate"}

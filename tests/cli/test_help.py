@@ -7,7 +7,7 @@ import pytest
 
 from engine.cli.helping import EXIT_CODES
 from engine.cli.tree import COMMANDS
-from tests.cli.conftest import Cli
+from tests.support.command_line import Cli
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "cli.md"
 

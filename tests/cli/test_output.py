@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from engine.cli.output import dumped, shown
 from engine.transfer.ingest.checks import border
-from tests.cli.conftest import Cli
 from tests.shared import needs
+from tests.support.command_line import Cli
 
 ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()), max_size=40)
 BIDI = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"

@@ -7,7 +7,7 @@ import pytest
 
 from engine.base.errors import InvalidInputError
 from engine.cli.settings import find_store
-from tests.cli.conftest import Cli
+from tests.support.command_line import Cli
 
 
 @pytest.fixture

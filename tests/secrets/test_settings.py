@@ -12,8 +12,8 @@ from engine import Engine, SecretsPolicy
 from engine.base.errors import InvalidInputError
 from engine.cli.settings import find_secrets
 from engine.secrets.patterns import WIDTH_MAX, bounded
-from tests.cli.conftest import Cli
 from tests.secrets.samples import SAMPLES
+from tests.support.command_line import Cli
 
 KEY = SAMPLES["aws-key"][0][1]
 

@@ -17,8 +17,8 @@ from engine.base.errors import EngineError, InvalidInputError, NotFoundError
 from engine.knowledge import Entity, Graph, Knowledge, Observed, Relation, importing, shapes
 from engine.transfer.adapters.mcp_memory import import_file, read_file
 from engine.transfer.ingest.documents import Skipped
-from tests.cli.conftest import Cli
 from tests.knowledge.strategies import graphs
+from tests.support.command_line import Cli
 from tests.support.engines import engine_on, refuses
 
 ALICE = {"type": "entity", "name": "Alice", "entityType": "person", "observations": ["likes tea", "is 7"]}

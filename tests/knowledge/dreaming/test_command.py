@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from engine.engine import Engine
-from tests.cli.conftest import Cli
 from tests.knowledge.dreaming.support import LETTERS
 from tests.support.children import ROOT
+from tests.support.command_line import Cli
 
 TEXTS = (*LETTERS, "Old Charles Babbage and young Ada Lovelace of Bristol.")
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from engine.engine import Engine
-from tests.cli.conftest import Cli
 from tests.query.duplicates.support import CHAIN, KETTLE, TRAIN, copy_of
+from tests.support.command_line import Cli
 
 Ids = list[str]
 

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from tests.cli.conftest import Cli, bare, cli, pair, surroundings
 from tests.query.graph.parsers import read_dot, read_mermaid
+from tests.support.command_line import Cli, bare, cli, pair, surroundings
 
 __all__ = ["bare", "cli", "pair", "surroundings"]
 

@@ -8,7 +8,7 @@ import pytest
 
 from engine.base.errors import InvalidInputError
 from engine.cli.settings import find_mirror
-from tests.cli.conftest import Cli
+from tests.support.command_line import Cli
 from tests.transfer.mirror.parsing import MANIFEST, tree
 
 

@@ -13,7 +13,7 @@ from backends import open_backend
 from backends.base import Batch
 from engine.ledger.layout import ATOM, LOG, journal_key
 from proofs.note import Checkpoint, Note, format_note, parse_note
-from tests.cli.conftest import Cli, Result
+from tests.support.command_line import Cli, Result
 from tests.support.places import copy_store
 from tests.trust.notes.support import cosigned, note_bytes, witness_key
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from proofs.note import Note, Signature, format_note, parse_note
-from tests.cli.conftest import Cli
+from tests.support.command_line import Cli
 from tests.trust.notes.support import cosigned, witness_key
 from tests.trust.notes.test_command import contradiction, here
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from proofs import __main__ as standalone
-from tests.cli.conftest import Cli
+from tests.support.command_line import Cli
 
 
 def trust(store: Cli) -> list[str]:

@@ -10,7 +10,7 @@ import pytest
 
 from engine.engine import Engine
 from engine.ledger.layout import value_key
-from tests.cli.conftest import Cli, bare, cli, surroundings
+from tests.support.command_line import Cli, bare, cli, surroundings
 from tests.support.engines import backend_of, put_rows
 from tests.support.workloads import id_of
 from tests.trust.proving.commands import alone, as_standalone, trust

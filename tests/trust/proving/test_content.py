@@ -10,8 +10,8 @@ import pytest
 
 from engine.base.errors import InvalidInputError
 from engine.engine import Engine
-from tests.cli.conftest import surroundings
 from tests.shared import needs
+from tests.support.command_line import surroundings
 from tests.support.engines import engine_on
 from tests.trust.proving.commands import alone
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from proofs.note import Note, Signature, format_note, parse_note
-from tests.cli.conftest import Cli
+from tests.support.command_line import Cli
 from tests.support.places import copy_store
 from tests.trust.tiles.reader import TileReader
 

@@ -1,5 +1,0 @@
-"""Scratch stores of the past go where those of tests.engine go."""
-
-from tests.store.conftest import _scratch_in_memory
-
-__all__ = ["_scratch_in_memory"]
