@@ -22,6 +22,7 @@ lint: $(VENV)/.installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 soak: $(VENV)/.installed
 	$(BIN)/python -m pytest -n 2 -m soak
