@@ -120,4 +120,4 @@ class Scripted:
 def explored(*said: str, commands: Sequence[Command] = DAEMON, **options: object) -> Exploration:
     """What comes of doing this in a small memory."""
     with memory(commands) as engine:
-        return explore(engine, QUERY, policy=Scripted(*said), **options)  # type: ignore[arg-type]
+        return explore(engine.view, QUERY, policy=Scripted(*said), **options)  # type: ignore[arg-type]

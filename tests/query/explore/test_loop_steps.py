@@ -232,7 +232,7 @@ def test_the_past_can_be_explored() -> None:
 def test_arguments_out_of_range_are_refused(options: dict[str, object], message: str) -> None:
     """Bounds and types are checked, and so is what a policy decides."""
     with memory(DAEMON) as engine, pytest.raises(InvalidInputError, match=message):
-        explore(engine, QUERY, **options)  # type: ignore[arg-type]
+        explore(engine.view, QUERY, **options)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("query", ["", "  \n", "...", 7, "x" * (65 << 10)])
