@@ -1,7 +1,7 @@
 """The one object that a program holds: every public method of an open memory, each handed on to its feature.
 
-Features are imported when they are first used. `import engine.engine` with all of them at the top takes
-three times as long (measured: numpy, the parsers of Markdown, the analysis of questions), and a program
+Features are imported when they are first used: with all of them at the top, importing this module takes
+0.35 s instead of 0.11 s (measured; numpy and the parsers of Markdown are the most of it), and a program
 that adds an atom or prints a root needs none of them.
 """
 
