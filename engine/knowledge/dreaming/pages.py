@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from engine.knowledge.dreaming.config import DreamConfig
 from engine.language.categories.people import named_in
 from engine.language.categories.reading import Reading
-from engine.language.categories.table import Mark, marks, tokens_of
+from engine.language.categories.table import MARKS, Mark, tokens_of
 from engine.language.lexicon import ADVERBS, function_words, is_verb
 from engine.text.words import STOP_WORDS
 
@@ -157,7 +157,7 @@ def is_possible(tokens: Tokens, config: DreamConfig) -> bool:
         return False
     if len(words) > 1:
         return max(map(len, words)) > 1
-    word, known, shouted = words[0], marks().get(words[0], 0), tokens.surfaces[0].isupper()
+    word, known, shouted = words[0], MARKS.get(words[0], 0), tokens.surfaces[0].isupper()
     if known & (Mark.TEMPORAL | Mark.MONTH_SHORT) or (known & _NO_NAME and not known & Mark.NAME):
         return False
     if word in function_words() or len(word) < config.name_chars_min - shouted:
@@ -173,7 +173,7 @@ def _tells(surface: str, word: str, config: DreamConfig) -> bool:
 
 def is_given_name(tokens: Tokens) -> bool:
     """Whether the first word is one that people are called, and nothing else."""
-    known = marks().get(tokens.words[0], 0)
+    known = MARKS.get(tokens.words[0], 0)
     return bool(known & Mark.NAME) and not known & Mark.NAME_HINT
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from engine.language.categories.table import HINTS, STRONG, Mark, marks, phrases, tokens_of
+from engine.language.categories.table import HINTS, MARKS, PHRASES, STRONG, Mark, tokens_of
 
 _ADDRESS: Final = re.compile(r"(?:https?://|www\.)\S++")
 _CAMEL: Final = re.compile("[a-z]{2,}+[A-Z][a-z]{2}")
@@ -35,8 +35,7 @@ class Reading:
         self.camels = False
         """Whether a word has a capital letter inside, and is no name: `camelCase`."""
         self._find_capitals()
-        known = marks().get
-        self.marks = [known(word, 0) for word in words]
+        self.marks = [MARKS.get(word, 0) for word in words]
         """What each word can be."""
         self.seen = 0
         """The marks of all words that are what they are wherever they stand, and of all phrases."""
@@ -60,7 +59,6 @@ class Reading:
 
     def _look(self) -> None:
         words, found = self.words, self.marks
-        known = phrases().get
         for at, mark in enumerate(found):
             if not mark:
                 continue
@@ -70,7 +68,7 @@ class Reading:
             if mark & HINTS:
                 self.hints.add(words[at])
             if mark & Mark.PHRASE:
-                for rest, meant in known((words[at], words[at + 1]), ()):
+                for rest, meant in PHRASES.get((words[at], words[at + 1]), ()):
                     if words[at + 2 : at + 2 + len(rest)] == rest:
                         self._phrase(at, meant)
             if mark & _LOOKED_AT:

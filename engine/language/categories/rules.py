@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from engine.language.categories import words
 from engine.language.categories.people import NOUN_ENDINGS, Named, Run, named_in
 from engine.language.categories.reading import Reading
-from engine.language.categories.table import STRONG, Mark, marks
+from engine.language.categories.table import LISTS, MARKS, STRONG, Mark
 
 RELATIONSHIP: Final = 1 << 6
 NARRATIVE: Final = 1 << 7
@@ -48,21 +47,21 @@ _TIME: Final = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 _EARLY_YEAR: Final = re.compile("1[0-4][0-9]{2}")
-_YEAR_BEFORE: Final = frozenset(words.YEAR_BEFORE.split())
+_YEAR_BEFORE: Final = frozenset(LISTS["year_before"])
 
-_IN: Final = frozenset(words.IN.split())
-_AT: Final = frozenset(words.AT.split())
-_DETERMINERS: Final = frozenset(words.DETERMINERS.split())
-_CLAUSE_ENDS: Final = frozenset([*words.CLAUSE_ENDS.split(), *",.)!?;\n"])
+_IN: Final = frozenset(LISTS["in"])
+_AT: Final = frozenset(LISTS["at"])
+_DETERMINERS: Final = frozenset(LISTS["determiners"])
+_CLAUSE_ENDS: Final = frozenset([*LISTS["clause_ends"], *",.)!?;\n"])
 _NO_PLACE_ENDINGS: Final = (*NOUN_ENDINGS, "ian", "ish", "ese")
 _PLACE_WORDS_MAX: Final = 2
 _KNOWN_PLACE: Final = 1 << 62
 _COUNTRIES: Final = frozenset({"US", "USA", "UK", "EU", "UAE"})
 
-_SO: Final = frozenset(words.SO.split())
-_NOW: Final = frozenset(words.NOW.split())
-_CAN: Final = frozenset(words.CAN.split())
-_ADVERBS: Final = frozenset(words.ADVERBS.split())
+_SO: Final = frozenset(LISTS["after_so"])
+_NOW: Final = frozenset(LISTS["after_since"])
+_CAN: Final = frozenset(LISTS["can"])
+_ADVERBS: Final = frozenset(LISTS["adverbs"])
 
 _HINTS: Final = (
     (Mark.TECHNICAL_HINT, Mark.TECHNICAL),
@@ -97,8 +96,8 @@ def _hinted(read: Reading) -> int:
     """The categories that enough words hint at."""
     if len(read.hints) < HINTS_NEEDED:
         return 0
-    known, needed = marks(), HINTS_NEEDED + len(read.tokens) // TOKENS_PER_HINT
-    return sum(mark for hint, mark in _HINTS if sum(1 for word in read.hints if known[word] & hint) >= needed)
+    needed = HINTS_NEEDED + len(read.tokens) // TOKENS_PER_HINT
+    return sum(mark for hint, mark in _HINTS if sum(1 for word in read.hints if MARKS[word] & hint) >= needed)
 
 
 def _has_code(read: Reading) -> bool:

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 from typing import Final
 
-from engine.language.categories import names, words
+from engine.language.wordlists import read_lists
+
+LISTS: Final = {
+    name: listed
+    for file in ("words.txt", "people.txt", "places.txt")
+    for name, listed in read_lists("engine.language.categories", file).items()
+}
+"""The word lists in `data/`. One with the name of a mark says which words and phrases have that mark."""
 
 
 class Mark:
@@ -49,38 +55,6 @@ class Mark:
 STRONG: Final = (1 << 6) - 1
 HINTS: Final = Mark.EMOTIONAL_HINT | Mark.INDUSTRY_HINT | Mark.TECHNICAL_HINT
 
-_TABLES: Final = (
-    (Mark.CAUSAL, words.CAUSES),
-    (Mark.EMOTIONAL, words.FEELINGS),
-    (Mark.INDUSTRY, words.TRADE),
-    (Mark.LOCATION, words.WHERE),
-    (Mark.TECHNICAL, words.TECHNICAL),
-    (Mark.TEMPORAL, f"{words.TIMES} {words.WEEKDAYS} {words.MONTHS}"),
-    (Mark.EMOTIONAL_HINT, words.FEELINGS_HINT),
-    (Mark.INDUSTRY_HINT, words.TRADE_HINT),
-    (Mark.TECHNICAL_HINT, words.TECHNICAL_HINT),
-    (Mark.NAME, names.NAMES),
-    (Mark.NAME_HINT, names.NAMES_HINT),
-    (Mark.HONORIFIC, names.HONORIFICS),
-    (Mark.ROLE, names.ROLES),
-    (Mark.ORGANIZATION, names.ORGANIZATIONS),
-    (Mark.PLACE, words.PLACES),
-    (Mark.PLACE_TITLE, words.PLACE_TITLES),
-    (Mark.PLACE_NOUN, words.PLACE_NOUNS),
-    (Mark.POINTING, words.POINTING),
-    (Mark.SPAN, f"{words.SPANS} {words.SEASONS}"),
-    (Mark.SEASON, words.SEASONS),
-    (Mark.MONTH_SHORT, words.MONTHS_SHORT),
-    (Mark.SUBJECT, "i he she we they"),
-    (Mark.PAST, words.PAST),
-    (Mark.ELIDED, words.ELIDED),
-    (Mark.SEQUEL, words.SEQUELS),
-    (Mark.SPEAKING, names.SPEAKING),
-    (Mark.SO, "so since"),
-    (Mark.NO_SPEAKER, names.NO_SPEAKERS),
-    (Mark.GREETING, names.GREETINGS),
-)
-
 # Latin letters up to U+024F, spelled out: the tables hold no others, and what Python takes for a letter
 # changes by version.
 LETTER: Final = "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f"
@@ -95,22 +69,18 @@ tokens_of: Final = _TOKENS.findall
 """The words, numbers and line ends of a text, and every other sign that is no space, in order."""
 
 
-@cache
-def marks() -> dict[str, int]:
-    """Word in small letters → what it can be; made on first use, in some 2 ms."""
-    found: dict[str, int] = {}
-    for mark, table in _TABLES:
-        for entry in table.split():
-            first, _, rest = entry.partition("_")
-            found[first] = found.get(first, 0) | (Mark.PHRASE if rest else mark)
-    return found
+def _looked_up() -> tuple[dict[str, int], dict[tuple[str, str], list[tuple[list[str], int]]]]:
+    words: dict[str, int] = {}
+    phrases: dict[tuple[str, str], list[tuple[list[str], int]]] = {}
+    for name, listed in LISTS.items():
+        mark: int = getattr(Mark, name.upper(), 0)
+        for entry in listed if mark else ():
+            first, *rest = entry.split(" ")
+            words[first] = words.get(first, 0) | (Mark.PHRASE if rest else mark)
+            if rest:
+                phrases.setdefault((first, rest[0]), []).append((rest[1:], mark))
+    return words, phrases
 
 
-@cache
-def phrases() -> dict[tuple[str, str], tuple[tuple[list[str], int], ...]]:
-    """The first two words → what follows them in each phrase, and what the phrase is."""
-    found: dict[tuple[str, str], tuple[tuple[list[str], int], ...]] = {}
-    for mark, table in _TABLES:
-        for first, second, *rest in (entry.split("_") for entry in table.split() if "_" in entry):
-            found[first, second] = (*found.get((first, second), ()), (rest, mark))
-    return found
+MARKS, PHRASES = _looked_up()
+"""What each word in small letters can be; what follows two words in the phrases that begin with them."""
