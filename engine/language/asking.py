@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from engine.language.model import Ask
-from engine.language.pieces import Piece, plain
+from engine.language.pieces import Piece
 
 _PIECES_MAX: Final = 400
 """A question is read this far: who writes more tells a story first."""
@@ -92,4 +92,4 @@ def _asking(core: str) -> str:
 
 
 def _joined(pieces: Sequence[Piece]) -> str:
-    return " ".join(plain(piece.text) for piece in pieces)
+    return " ".join(piece.low for piece in pieces)

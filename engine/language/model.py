@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
+
+RULES: Final = "memroot rules 2"
+"""What analyses questions; answers name it. The number counts up when some question is analysed otherwise."""
 
 
 class Ask(StrEnum):
@@ -92,4 +96,4 @@ class Question:
     """In the order of the text."""
     ask: Ask
     pipeline: str
-    """What analysed it, with its version."""
+    """What analysed it: `RULES`."""

@@ -14,8 +14,10 @@ from typing import Final
 from engine.language.lexicon import (
     ADJECTIVES,
     ADVERBS,
+    BARE_VERBS,
     BE,
     BEFORE_BARE,
+    FUNCTION_WORDS,
     LIGHT_GERUNDS,
     NOT_ADJECTIVES,
     NOT_ADVERBS,
@@ -23,12 +25,12 @@ from engine.language.lexicon import (
     NUMBERS,
     PERFECT,
     UNCHANGING,
-    is_bare_verb,
     is_gerund,
     is_past,
     is_third,
 )
-from engine.language.names import abbreviates
+from engine.language.names import abbreviates, find_names
+from engine.language.pieces import Piece
 
 _NUMBER: Final = re.compile("[0-9][0-9.,:/-]*(?:[a-z]{1,3})?|[0-9]+-[a-z-]+")
 _OTHER_SCRIPT: Final = re.compile("[\u0370-\U0010ffff]")
@@ -62,15 +64,23 @@ class _Place:
     """A form of have has come: a participle is due."""
 
 
-def tag_open(words: Sequence[str], parts: list[str]) -> None:
-    """Fill in the empty `parts`, universal parts of speech, of `words`, which are in small letters."""
+def parts_of(text: str, pieces: Sequence[Piece]) -> list[str]:
+    """The universal part of speech of each piece of `text`; PUNCT for marks."""
+    parts = [FUNCTION_WORDS.get(piece.low, "") if piece.word else "PUNCT" for piece in pieces]
+    for i in find_names(pieces):
+        parts[i] = "PROPN"
     place = _Place()
-    for i, word in enumerate(words):
+    for i, piece in enumerate(pieces):
         if not parts[i]:
-            last = i + 1 == len(words)
-            place.after, place.after_word = ("END", "") if last else (parts[i + 1], words[i + 1])
-            parts[i] = _part(word, place)
-        _pass(place, word, parts[i])
+            place.after, place.after_word = "END", ""
+            if i + 1 < len(pieces):
+                following = pieces[i + 1]
+                # What is neither a piece nor white space, as a zero-width space is, parts words like a mark.
+                parted = text[piece.end : following.start].strip() != ""
+                place.after, place.after_word = ("PUNCT", "") if parted else (parts[i + 1], following.low)
+            parts[i] = _part(piece.low, place)
+        _pass(place, piece.low, parts[i])
+    return parts
 
 
 def _pass(place: _Place, word: str, part: str) -> None:
@@ -110,13 +120,13 @@ def _part(word: str, place: _Place) -> str:
 
 def _is_adverb(word: str) -> bool:
     shaped = word.endswith("ly") and len(word) > 4 and word not in NOT_ADVERBS
-    return word in ADVERBS or (shaped and not is_bare_verb(word))
+    return word in ADVERBS or (shaped and word not in BARE_VERBS)
 
 
 def _is_verb(word: str, place: _Place) -> bool:
     if word.endswith("ing") and len(word) > 5:
         return _is_gerund_here(word, place)
-    if is_bare_verb(word):
+    if word in BARE_VERBS:
         return _is_bare_here(word, place)
     if is_past(word):
         return not _is_participle_here(place)
@@ -145,7 +155,7 @@ def _is_bare_here(word: str, place: _Place) -> bool:
         return True
     if place.bare and place.before in _SUBJECTS:
         # In "the charity race raise money" it is the last one.
-        return place.before != "NOUN" or place.after != "" or not is_bare_verb(place.after_word)
+        return place.before != "NOUN" or place.after != "" or place.after_word not in BARE_VERBS
     if place.before == "PRON":
         return place.before_word in _PLURAL
     return place.before in {"CCONJ", "SCONJ"} and place.after in _BEFORE_OBJECT

@@ -14,105 +14,103 @@ from engine.language.lexicon import (
     ACRONYMS,
     ADJECTIVES,
     ADVERBS,
+    FUNCTION_WORDS,
     GIVEN_NAMES,
     NUMBERS,
     OPENERS,
-    function_words,
+    TITLES,
     is_verb,
-    words,
 )
-from engine.language.pieces import bare, is_word, plain
+from engine.language.pieces import Piece, bare
 
-_TITLES: Final = words("capt col dr fr gen gov hon jr lt mr mrs ms mt prof rev sgt sr st")
 _ENDS: Final = frozenset(".?!:;\u3002\uff1f\uff01\u2026")
 _LAST_LATIN: Final = "\u024f"
 _WORDS_OF_CAPITALS: Final = 4
 """So many words in capitals are a way of writing; fewer may be acronyms."""
 
 
-def find_names(texts: Sequence[str]) -> list[int]:
-    """The indices of the tokens that are names; `texts` are words, marks and white space in order."""
-    words = [i for i, text in enumerate(texts) if is_word(text)]
-    if not any(_capitalised(texts[i]) for i in words):
+def find_names(pieces: Sequence[Piece]) -> list[int]:
+    """The indices of the pieces that are names."""
+    indices = [i for i, piece in enumerate(pieces) if piece.word]
+    words = [pieces[i] for i in indices]
+    if not any(map(_is_capitalised, words)) or _is_shouted(words):
         return []
-    plains = {i: plain(texts[i]) for i in words}
-    if _shouted([texts[i] for i in words], list(plains.values())):
-        return []
-    title_case = _title_case([texts[i] for i in words], list(plains.values()))
-    starts = _starts(texts, words)
+    title_case, starts = _is_title_case(words), _starts(pieces, indices)
     found = []
-    for place, i in enumerate(words):
-        if not _capitalised(texts[i]):
+    for i, word, following in zip(indices, words, [*words[1:], None], strict=True):
+        if not _is_capitalised(word):
             continue
-        following = words[place + 1] if place + 1 < len(words) else None
-        if plains[i] in function_words():
-            name = texts[i].isupper() and len(texts[i]) > 1
-        elif texts[i] in ACRONYMS:
+        if word.low in FUNCTION_WORDS:
+            name = _is_in_capitals(word)
+        elif word.text in ACRONYMS:
             name = False
         elif title_case:
-            name = not _known(bare(plains[i]))
+            name = not _is_known(bare(word.low))
         else:
-            name = i not in starts or _begins_name(texts, i, following)
+            name = i not in starts or _begins_name(words, word, following)
         if name:
             found.append(i)
     return found
 
 
-def _capitalised(word: str) -> bool:
-    first = word[1:2] if word[0] in "@#" else word[0]
+def _is_capitalised(word: Piece) -> bool:
+    first = word.text[1:2] if word.text[0] in "@#" else word.text[0]
     return first.isupper()
 
 
-def _shouted(words: list[str], plains: list[str]) -> bool:
+def _is_in_capitals(word: Piece) -> bool:
+    return word.text.isupper() and len(word.text) > 1
+
+
+def _is_shouted(words: Sequence[Piece]) -> bool:
     """Whether all is in capitals."""
-    if any(word != word.upper() for word in words):
+    if any(word.text != word.text.upper() for word in words):
         return False
-    return len(words) >= _WORDS_OF_CAPITALS or any(word in function_words() for word in plains)
+    return len(words) >= _WORDS_OF_CAPITALS or any(word.low in FUNCTION_WORDS for word in words)
 
 
-def _title_case(words: list[str], plains: list[str]) -> bool:
+def _is_title_case(words: Sequence[Piece]) -> bool:
     """Whether Every Word Has a Capital, function words among them, so that capitals tell no name."""
-    functions = [word for word, low in zip(words[1:], plains[1:], strict=True) if low in function_words()]
-    raised = [word for word in functions if _capitalised(word) and word.lower() not in {"i", "i'm", "i've"}]
-    others = [word for word, low in zip(words, plains, strict=True) if low not in function_words()]
-    return bool(raised) and len(words) > 2 and all(_capitalised(word) for word in others)
+    raised = any(
+        word.low in FUNCTION_WORDS and _is_capitalised(word) and word.text.lower() not in {"i", "i'm", "i've"}
+        for word in words[1:]
+    )
+    others = (word for word in words if word.low not in FUNCTION_WORDS)
+    return raised and len(words) > 2 and all(map(_is_capitalised, others))
 
 
-def _starts(texts: Sequence[str], words: list[int]) -> set[int]:
+def _starts(pieces: Sequence[Piece], words: Sequence[int]) -> set[int]:
     """The words that begin a sentence: the first, and those after a mark that ends one."""
     found = set(words[:1])
     for before, i in pairwise(words):
-        ends = _ENDS.intersection(texts[before + 1 : i])
-        if ends and not (ends == {"."} and abbreviates(texts[before])):
+        ends = _ENDS.intersection(piece.text for piece in pieces[before + 1 : i])
+        if ends and not (ends == {"."} and abbreviates(pieces[before].text)):
             found.add(i)
     return found
 
 
 def abbreviates(word: str) -> bool:
     """Whether a full stop after `word` ends no sentence: `Dr`, `J`, `J.K`."""
-    return plain(word) in _TITLES or all(len(part) == 1 for part in word.split("."))
+    return word.lower() in TITLES or all(len(part) == 1 for part in word.split("."))
 
 
-def _known(word: str) -> bool:
+def _is_known(word: str) -> bool:
     """Whether a word in small letters is in a list, so that its capital is only that of a start."""
-    lists = (NUMBERS, ADJECTIVES, ADVERBS, OPENERS)
-    return word in function_words() or any(word in words for words in lists) or is_verb(word)
+    lists = (FUNCTION_WORDS, NUMBERS, ADJECTIVES, ADVERBS, OPENERS)
+    return any(word in listed for listed in lists) or is_verb(word)
 
 
-def _begins_name(texts: Sequence[str], i: int, following: int | None) -> bool:
+def _begins_name(words: Sequence[Piece], word: Piece, following: Piece | None) -> bool:
     """Whether the capitalised word that begins a sentence is a name all the same."""
-    word = plain(bare(texts[i]))
-    if not word[0] <= _LAST_LATIN:
-        return texts.count(texts[i]) > 1  # it may be a question word of another language
-    after = texts[following] if following is not None else ""
-    named_after = after != "" and _capitalised(after) and plain(after) not in function_words()
-    if _known(word):
-        return named_after and (word in ADJECTIVES or word in GIVEN_NAMES)  # Big Hero, Mark King
-    if named_after or word != plain(texts[i]) or (texts[i].isupper() and len(texts[i]) > 1):
+    low = bare(word.low)
+    repeated = sum(other.text == word.text for other in words) > 1
+    if not low[0] <= _LAST_LATIN:
+        return repeated  # it may be a question word of another language
+    named_after = following is not None and _is_capitalised(following) and following.low not in FUNCTION_WORDS
+    if _is_known(low):
+        return named_after and (low in ADJECTIVES or low in GIVEN_NAMES)  # Big Hero, Mark King
+    if named_after or low != word.low or _is_in_capitals(word) or repeated or following is None:
         return True
-    if texts.count(texts[i]) > 1 or not after:
-        return True
-    low = plain(after)
-    if low not in function_words() and not is_verb(low):
+    if following.low not in FUNCTION_WORDS and not is_verb(following.low):
         return False  # "Boiler pressure"
-    return not (word.endswith("s") and low in {"are", "were", "have", "do"})
+    return not (low.endswith("s") and following.low in {"are", "were", "have", "do"})

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Final
 
-from engine.language.pieces import Piece, plain
+from engine.language.pieces import Piece
 
 _FIRST_PIECES: Final = 48
 _LAST_PIECES: Final = 12
@@ -111,9 +111,9 @@ def core_of(pieces: Sequence[Piece]) -> tuple[int, int]:
     first, last = 0, len(pieces)
     prefixes, suffix = _patterns()
     for _ in range(_ROUNDS_MAX):
-        ahead = "".join(f"{plain(piece.text)} " for piece in pieces[first : min(last, first + _FIRST_PIECES)])
+        ahead = "".join(f"{piece.low} " for piece in pieces[first : min(last, first + _FIRST_PIECES)])
         found = prefixes.match(ahead)
-        behind = "".join(f" {plain(piece.text)}" for piece in pieces[max(first, last - _LAST_PIECES) : last])
+        behind = "".join(f" {piece.low}" for piece in pieces[max(first, last - _LAST_PIECES) : last])
         closing = suffix.search(behind)
         if found is None and closing is None:
             break

@@ -9,7 +9,7 @@ from engine.knowledge.dreaming.config import DreamConfig
 from engine.language.categories.people import named_in
 from engine.language.categories.reading import Reading
 from engine.language.categories.table import MARKS, Mark, tokens_of
-from engine.language.lexicon import ADVERBS, function_words, is_verb
+from engine.language.lexicon import ADVERBS, FUNCTION_WORDS, is_verb
 from engine.text.words import STOP_WORDS
 
 _NO_BEGINNING: Final = (
@@ -160,7 +160,7 @@ def is_possible(tokens: Tokens, config: DreamConfig) -> bool:
     word, known, shouted = words[0], MARKS.get(words[0], 0), tokens.surfaces[0].isupper()
     if known & (Mark.TEMPORAL | Mark.MONTH_SHORT) or (known & _NO_NAME and not known & Mark.NAME):
         return False
-    if word in function_words() or len(word) < config.name_chars_min - shouted:
+    if word in FUNCTION_WORDS or len(word) < config.name_chars_min - shouted:
         return False
     return shouted or bool(known & Mark.NAME) or not is_verb(word)
 
@@ -182,7 +182,7 @@ def _is_content(word: str) -> bool:
         len(word) >= _WORD_CHARS_MIN
         and word[0].isalpha()
         and word not in STOP_WORDS
-        and word not in function_words()
+        and word not in FUNCTION_WORDS
         and word not in ADVERBS
         and not word.endswith(_PHRASE_ENDINGS)
         and not is_verb(word)
