@@ -31,7 +31,7 @@ from engine.trust.audit.verify import Report, verify
 if TYPE_CHECKING:
     from engine.arguments import EraseOptions, IngestOptions
     from engine.erase.receipt import Erasure
-    from engine.knowledge.dreaming.arguments import DreamOptions
+    from engine.knowledge.dreaming.config import DreamConfig
     from engine.knowledge.dreaming.report import DreamReport
     from engine.query.history.revert import Undone
     from engine.secrets.policy import SecretsPolicy
@@ -187,17 +187,44 @@ class Engine(Shorthands):
         with translated():
             return ingest(self, paths, **options)
 
-    def dream(self, **options: Unpack[DreamOptions]) -> DreamReport:
-        """Have untagged atoms tagged, names learned and spread, entities related, by the actor `dreamer`.
+    def dream(
+        self,
+        *,
+        budget: int | None = None,
+        seconds: float | None = None,
+        dry_run: bool = False,
+        config: DreamConfig | None = None,
+        stop: Callable[[], bool] = lambda: False,
+        progress: Progress = no_progress,
+    ) -> DreamReport:
+        """Tag untagged atoms, learn and spread names, relate entities, by the actor `dreamer`.
 
-        Adds only, and nothing that somebody took away; a second run over the same memory adds nothing.
+        Adds only, and nothing that somebody took away; a second run over the same memory adds nothing. The
+        bounds say where a cycle ends, never what it decides.
 
         Args:
-            options: `DreamOptions`; without any, all there is to do is done.
+            budget: So many atoms are read or looked at, at most; None for all there is to do.
+            seconds: No step is begun after so many.
+            dry_run: Report what would be done, and write nothing.
+            config: Other limits than the measured ones.
+            stop: Asked between steps of 64 atoms whether to end here.
+            progress: Told how many of all atoms are done.
+
+        Raises:
+            InvalidInputError: a bound is no number above 0.
+            BusyError: other processes moved the head every time.
         """
         from engine.knowledge.dreaming.cycle import dream
 
-        return dream(self, **options)
+        return dream(
+            self.store,
+            budget=budget,
+            seconds=seconds,
+            dry_run=dry_run,
+            config=config,
+            stop=stop,
+            progress=progress,
+        )
 
     def checkpoint(self) -> Receipt:
         """Have the roots of everything so far in the journal; no event where they are the last one.
