@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from engine.language.lexicon import (
@@ -33,8 +32,8 @@ from engine.language.names import abbreviates, find_names
 from engine.language.pieces import Piece
 
 _NUMBER: Final = re.compile("[0-9][0-9.,:/-]*(?:[a-z]{1,3})?|[0-9]+-[a-z-]+")
-_OTHER_SCRIPT: Final = re.compile("[\u0370-\U0010ffff]")
-"""Letters beyond Latin, and emoji: nothing is known of their endings."""
+_LAST_KNOWN: Final = "\u036f"
+"""Letters beyond Latin, and emoji, come after it: nothing is known of their endings."""
 _ADJECTIVE_ENDINGS: Final = ("ous", "ful", "less", "able", "ible", "ive", "istic", "ical")
 _BEFORE_NOUN: Final = frozenset({"DET", "ADP", "ADJ", "NUM"})
 _BEFORE_OBJECT: Final = frozenset({"DET", "PRON", "PROPN"})
@@ -46,7 +45,6 @@ _PARTICLES: Final = frozenset({"up", "out", "off", "away", "back", "down"})
 _ENDS: Final = frozenset(".?!;:")
 
 
-@dataclass(slots=True)
 class _Place:
     """What is known of the sentence up to a word."""
 
@@ -104,7 +102,7 @@ def _pass(place: _Place, word: str, part: str) -> None:
 def _part(word: str, place: _Place) -> str:
     if _NUMBER.fullmatch(word) or word in NUMBERS:
         return "NUM"
-    if _OTHER_SCRIPT.search(word):
+    if max(word) > _LAST_KNOWN:
         return "X"
     if word in NOUN_FIRST and place.after_word == "of":
         return "DET"

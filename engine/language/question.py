@@ -13,7 +13,6 @@ neither words nor entities.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -65,7 +64,7 @@ def analyze_question(text: str, *, now: int | None = None) -> Question:
     found = _cached(text) if len(text) <= _CACHED_CHARS_MAX else _analyzed(text)
     if now is None or not found.marks:
         return found.question
-    return replace(found.question, times=_times(text, found.marks, now))
+    return found.question._replace(times=_times(text, found.marks, now))
 
 
 def _analyzed(text: str) -> _Analysed:

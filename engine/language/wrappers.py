@@ -55,50 +55,57 @@ _STATE: Final = (
 _NOW: Final = r"(?:latest|current|present|newest|most recent|up-to-date)"
 _WHAT_IS: Final = r"(?:what is|what's|whats|what are|what was|what were)"
 
-_PREFIXES: Final = (
-    r"(?:hi|hello|hey) (?:[^ ,]{1,32} ){1,2}?, ",
-    (
-        rf"(?:hi|hello|hey|greetings|good (?:morning|afternoon|evening|day))"
-        rf"(?: (?:there|all|again|everyone|team))? {_MARK}"
+_PREFIXES: Final = {
+    r"(?:hi|hello|hey) (?:[^ ,]{1,32} ){1,2}?, ": "hi |he",
+    r"(?:hi|hello|hey|greetings|good (?:morning|afternoon|evening|day))"
+    rf"(?: (?:there|all|again|everyone|team))? {_MARK}": "hi |he|g",
+    rf"(?:please|pls|kindly) {_MARK}": "pl|kindly",
+    r"(?:so|ok|okay|well|now|right|also|and|but|um+|uh+|hmm+|oh|anyway|btw|sorry|thanks|thank you|"
+    r"excuse me|by the way|quick question|one (?:more |quick )?(?:thing|question)|just curious|"
+    r"out of curiosity|i hope (?:you're|you are|this finds you|all is) (?:doing )?well) "
+    rf"{_COMMA}": "so|o|we|now|right|a|b|u|hmm|thank|excuse|quick|just|i hope",
+    r"i(?:'m| am|'ve been| have been| was)?(?: just)? (?:wondering|wonder|curious|trying to remember|"
+    rf"trying to recall|looking for|searching for|interested in) (?:if |whether |{_TOPIC}|about )?": "i |i'",
+    r"i (?:forgot|forget|can't remember|cannot remember|can't recall|don't remember|don't recall) "
+    rf"(?:{_TOPIC})?": "i ",
+    rf"(?:{_COULD} ){{1,4}}{_ASK} (?:{_TOPIC}|{_ABOUT} |if |whether )?": (
+        "can |could |would |will |you |we |i |i'|let|please |kindly |just |quickly |maybe |perhaps |possibly "
     ),
-    rf"(?:please|pls|kindly) {_MARK}",
-    (
-        r"(?:so|ok|okay|well|now|right|also|and|but|um+|uh+|hmm+|oh|anyway|btw|sorry|thanks|thank you|"
-        r"excuse me|by the way|quick question|one (?:more |quick )?(?:thing|question)|just curious|"
-        rf"out of curiosity|i hope (?:you're|you are|this finds you|all is) (?:doing )?well) {_COMMA}"
+    rf"(?:tell me|remind me|show me|let me know|give me) (?:{_TOPIC}|if |whether )?": (
+        "tell|remind|show|let|give"
     ),
-    (
-        r"i(?:'m| am|'ve been| have been| was)?(?: just)? (?:wondering|wonder|curious|trying to remember|"
-        rf"trying to recall|looking for|searching for|interested in) (?:if |whether |{_TOPIC}|about )?"
+    rf"(?:summari[sz]e|describe|recall|look up|search for|search|find|explain) {_TOPIC}": (
+        "summari|describe|recall|look|search|find|explain"
     ),
-    (
-        r"i (?:forgot|forget|can't remember|cannot remember|can't recall|don't remember|don't recall) "
-        rf"(?:{_TOPIC})?"
+    r"(?:describe|summari[sz]e|look up|search for) ": "describe|summari|look|search",
+    rf"(?:do|did|can|could) {_WE} (?:still |happen to |perhaps |ever )?(?:remember|recall) (?:{_TOPIC})?": (
+        "do |did |can |could "
     ),
-    rf"(?:{_COULD} ){{1,4}}{_ASK} (?:{_TOPIC}|{_ABOUT} |if |whether )?",
-    rf"(?:tell me|remind me|show me|let me know|give me) (?:{_TOPIC}|if |whether )?",
-    rf"(?:summari[sz]e|describe|recall|look up|search for|search|find|explain) {_TOPIC}",
-    r"(?:describe|summari[sz]e|look up|search for) ",
-    rf"(?:do|did|can|could) {_WE} (?:still |happen to |perhaps |ever )?(?:remember|recall) (?:{_TOPIC})?",
-    rf"(?:do|did|have|had) {_WE} (?:still |happen to |ever |already )?{_SAY} {_SOMETHING}{_ABOUT} ",
-    r"(?:do|would) you (?:happen to )?know (?:if |whether |about |anything about )?",
-    (
-        rf"what (?:else )?(?:do|did|have|had|can|could) {_WE} (?:just |ever |already |all |last |still )?"
-        rf"(?:{_SAY}|find) (?:me |down )?{_ABOUT} "
+    rf"(?:do|did|have|had) {_WE} (?:still |happen to |ever |already )?{_SAY} {_SOMETHING}{_ABOUT} ": (
+        "do |did |ha"
     ),
-    rf"(?:is|are|was|were) there {_SOMETHING}(?:known |said |noted |recorded |written |to know )?{_ABOUT} ",
-    rf"{_WE} {_SAY} {_SOMETHING}{_ABOUT} ",
-    rf"(?:any|some) {_NOTES} (?:{_ABOUT}|of|from) ",
-    rf"any (?:ideas?|clue|thoughts) (?:(?:{_ABOUT}|of|as to) )?",
-    r"(?:give me |show me |i need |get me )?(?:a|the) (?:short |brief )?(?:summary|overview|recap) of ",
-    (
-        rf"(?:(?:{_WHAT_IS}|give me|i need) )?(?:the |our |my )?{_NOW} {_STATE} "
-        r"(?:of|on|about|for|with|regarding|in) "
+    r"(?:do|would) you (?:happen to )?know (?:if |whether |about |anything about )?": "do |would ",
+    rf"what (?:else )?(?:do|did|have|had|can|could) {_WE} (?:just |ever |already |all |last |still )?"
+    rf"(?:{_SAY}|find) (?:me |down )?{_ABOUT} ": "what ",
+    rf"(?:is|are|was|were) there {_SOMETHING}(?:known |said |noted |recorded |written |to know )?"
+    rf"{_ABOUT} ": "is there|are there|was there|were there",
+    rf"{_WE} {_SAY} {_SOMETHING}{_ABOUT} ": "i |we |you |u |they ",
+    rf"(?:any|some) {_NOTES} (?:{_ABOUT}|of|from) ": "any |some ",
+    rf"any (?:ideas?|clue|thoughts) (?:(?:{_ABOUT}|of|as to) )?": "any ",
+    r"(?:give me |show me |i need |get me )?(?:a|the) (?:short |brief )?(?:summary|overview|recap) of ": (
+        "give|show|i need|get|a |the "
     ),
-    rf"(?:{_WHAT_IS}|give me|i need) (?:the |our |my )?(?:{_NOW}|{_STATE}) (?:of|on|about|with|regarding) ",
-    r"(?:what is|what's|whats) (?:new|up|happening|going on) (?:with|in|about) ",
-    r"where (?:do (?:we|things)|are we) (?:stand )?(?:with|on) ",
-)
+    rf"(?:(?:{_WHAT_IS}|give me|i need) )?(?:the |our |my )?{_NOW} {_STATE} "
+    r"(?:of|on|about|for|with|regarding|in) ": (
+        "what|give|i need|the |our |my |latest|current|present|newest|most|up-to-date"
+    ),
+    rf"(?:{_WHAT_IS}|give me|i need) (?:the |our |my )?(?:{_NOW}|{_STATE}) "
+    r"(?:of|on|about|with|regarding) ": "what|give|i need",
+    r"(?:what is|what's|whats) (?:new|up|happening|going on) (?:with|in|about) ": "what",
+    r"where (?:do (?:we|things)|are we) (?:stand )?(?:with|on) ": "where ",
+}
+"""What a text may begin with → the beginnings of that: to compile all patterns takes 12 ms, so only those are
+compiled that one of their beginnings calls for."""
 _SUFFIX: Final = (
     r" (?:please|pls|thanks|thanks a lot|thank you|thank you (?:so|very) much|thx|cheers|btw|by the way|"
     r"if (?:you|u) (?:can|could|know|remember|don't mind)|if possible|do you (?:know|remember|recall)|"
@@ -109,12 +116,11 @@ _SUFFIX: Final = (
 def core_of(pieces: Sequence[Piece]) -> tuple[int, int]:
     """The range of `pieces` that is left without what is said around it; all of them if nothing would be."""
     first, last = 0, len(pieces)
-    prefixes, suffix = _patterns()
     for _ in range(_ROUNDS_MAX):
         ahead = "".join(f"{piece.low} " for piece in pieces[first : min(last, first + _FIRST_PIECES)])
-        found = prefixes.match(ahead)
+        found = _prefix(ahead)
         behind = "".join(f" {piece.low}" for piece in pieces[max(first, last - _LAST_PIECES) : last])
-        closing = suffix.search(behind)
+        closing = _compiled(_SUFFIX).search(behind)
         if found is None and closing is None:
             break
         first += found.group().count(" ") if found else 0
@@ -128,7 +134,14 @@ def core_of(pieces: Sequence[Piece]) -> tuple[int, int]:
     return (first, last) if any(piece.word for piece in pieces[first:last]) else (0, len(pieces))
 
 
+def _prefix(text: str) -> re.Match[str] | None:
+    """The first of the prefixes that `text` begins with."""
+    for pattern, beginnings in _PREFIXES.items():
+        if text.startswith(tuple(beginnings.split("|"))) and (found := _compiled(pattern).match(text)):
+            return found
+    return None
+
+
 @cache
-def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Compiled on first use."""
-    return re.compile("|".join(_PREFIXES)), re.compile(_SUFFIX)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
