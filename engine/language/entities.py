@@ -7,7 +7,7 @@ from typing import Final
 
 from engine.language.lexicon import GENERIC, NAME_PARTICLES
 from engine.language.model import Entity, Part
-from engine.language.names import abbreviates
+from engine.language.parts import abbreviates
 from engine.language.pieces import Piece, bare
 from engine.text.analyzer import analyze_query
 

@@ -2,7 +2,7 @@
 
     text ── pieces ──▶ words and marks ──▶ parts of speech, names, times
               │                                     │
-              └── wrappers ──▶ core ──▶ terms ──▶ those of nouns ──▶ those of names
+              └── phrasing ──▶ core ──▶ terms ──▶ those of nouns ──▶ those of names
 
 Terms are the analyzer's, so that whatever is asked for is what the index holds; the rest only chooses
 among them. A pure function of the text and of `now`, by rules and word lists alone. Every text has an
@@ -16,14 +16,13 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from engine.language.asking import kind_of
 from engine.language.calendar import day_of, resolve
 from engine.language.entities import find_entities
 from engine.language.model import RULES, Ask, Part, Question, TimeSpan, Word
-from engine.language.morphology import parts_of
+from engine.language.parts import parts_of
+from engine.language.phrasing import core_of, kind_of
 from engine.language.pieces import Piece, clean, is_identifier, quotations, split
 from engine.language.times import Mark, find_times
-from engine.language.wrappers import core_of
 from engine.text.analyzer import analyze_query
 from engine.text.words import STOP_WORDS
 

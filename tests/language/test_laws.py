@@ -1,13 +1,13 @@
 """What holds of the analysis of every text."""
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from engine.language.entities import ENTITIES_MAX
+from engine.language.phrasing import _PREFIXES
 from engine.language.pieces import clean, split
 from engine.language.question import _analyzed, analyze_question
-from engine.language.wrappers import _PREFIXES
 from engine.text.analyzer import analyze_query
 
 SAMPLES = (
@@ -97,6 +97,7 @@ def test_pieces_are_cut_from_the_text_in_order(text: str) -> None:
 
 
 @pytest.mark.parametrize("pattern", _PREFIXES)
+@settings(max_examples=40)
 @given(st.data())
 def test_a_prefix_has_one_of_its_beginnings(pattern: str, data: st.DataObject) -> None:
     """What a pattern matches at the start of a text is not passed over because of how it begins."""

@@ -7,8 +7,7 @@ from typing import Final, NamedTuple
 
 from engine.knowledge.dreaming.config import DreamConfig
 from engine.language.categories.people import named_in
-from engine.language.categories.reading import Reading
-from engine.language.categories.table import MARKS, Mark, tokens_of
+from engine.language.categories.reading import MARKS, Mark, Reading, tokens_of
 from engine.language.lexicon import ADVERBS, FUNCTION_WORDS, is_verb
 from engine.text.words import STOP_WORDS
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from engine.language.categories.reading import Reading
-from engine.language.categories.table import LISTS, Mark
+from engine.language.categories.reading import LISTS, Mark, Reading
 from engine.text.words import STOP_WORDS
 
 _PARTICLES: Final = frozenset(LISTS["particles"])

@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Final
 
+from engine.language.categories import Category
 from engine.language.categories.people import NOUN_ENDINGS, Named, Run, named_in
-from engine.language.categories.reading import Reading
-from engine.language.categories.table import LISTS, MARKS, STRONG, Mark
+from engine.language.categories.reading import LISTS, MARKS, STRONG, Mark, Reading
 
-RELATIONSHIP: Final = 1 << 6
-NARRATIVE: Final = 1 << 7
+_RELATIONSHIP: Final = 1 << 6
+_NARRATIVE: Final = 1 << 7
 """Beside the marks of the other six categories, which are the lowest bits."""
-
-BITS: Final = {
-    "relationship": RELATIONSHIP,
-    "narrative": NARRATIVE,
-    "technical": Mark.TECHNICAL,
-    "industry": Mark.INDUSTRY,
-    "location": Mark.LOCATION,
-    "emotional": Mark.EMOTIONAL,
-    "temporal": Mark.TEMPORAL,
-    "causal": Mark.CAUSAL,
-}
 
 HINTS_NEEDED: Final = 2
 TOKENS_PER_HINT: Final = 100
@@ -70,13 +60,23 @@ _HINTS: Final = (
 )
 
 
-def emerging(text: str) -> int:
-    """The categories of a text, as the marks of those that have one, and RELATIONSHIP and NARRATIVE."""
+def emerging(text: str) -> tuple[Category, ...]:
+    """The categories of a text, in the order of `Category`."""
+    return _listed(_found(text))
+
+
+@cache
+def _listed(found: int) -> tuple[Category, ...]:
+    marks = {Category.RELATIONSHIP: _RELATIONSHIP, Category.NARRATIVE: _NARRATIVE}
+    return tuple(one for one in Category if found & marks.get(one, getattr(Mark, one.name, 0)))
+
+
+def _found(text: str) -> int:
     read = Reading(text)
     named = named_in(read)
     found = read.seen & STRONG | _hinted(read)
     if named.several:
-        found |= RELATIONSHIP
+        found |= _RELATIONSHIP
     if not found & Mark.LOCATION and _tells_place(read, named):
         found |= Mark.LOCATION
     if not found & Mark.TEMPORAL and _tells_time(read):
@@ -88,7 +88,7 @@ def emerging(text: str) -> int:
     if not found & Mark.TECHNICAL and _has_code(read):
         found |= Mark.TECHNICAL
     if (found & Mark.TEMPORAL or read.seen & Mark.SEQUEL) and _tells_event(read, named):
-        found |= NARRATIVE
+        found |= _NARRATIVE
     return found
 
 
