@@ -40,7 +40,6 @@ from engine.store.status import Status, status
 from engine.store.store import Store
 
 if TYPE_CHECKING:
-    from engine.base.errors import EngineError  # noqa: F401  named in docstrings
     from engine.erase.receipt import Erasable, Erasure
     from engine.knowledge.dreaming.config import DreamConfig
     from engine.knowledge.dreaming.report import DreamReport
@@ -548,9 +547,16 @@ class Engine:
         """
         from engine.knowledge.dreaming.cycle import dream
 
-        return dream(
-            self, budget=budget, seconds=seconds, dry_run=dry_run, config=config, stop=stop, progress=progress
-        )
+        with translated():
+            return dream(
+                self.store,
+                budget=budget,
+                seconds=seconds,
+                dry_run=dry_run,
+                config=config,
+                stop=stop,
+                progress=progress,
+            )
 
     # Queries: single things
 

@@ -22,6 +22,7 @@ from engine.cli.session import Session
 from engine.cli.settings import find_mirror, find_secrets
 from engine.cli.stores import line
 from engine.cli.values import plain
+from engine.language.model import RULES
 
 app = new_app()
 
@@ -40,10 +41,7 @@ LIBRARIES = (
     "typer",
     "plyvel",
     "plyvel-ci",
-    "spacy",
 )
-PIPELINES = "spacy_models"
-"""The entry points by which spaCy's trained pipelines make themselves known."""
 
 
 @command(app, "engine doctor", "engine doctor --json")
@@ -63,10 +61,7 @@ def doctor(ctx: typer.Context) -> int:
         "leveldb": find_spec("plyvel") is not None,
         "sqlite": _sqlite(),
         "analyzer": _analyzer(),
-        "questions": _questions(),
-        "spacy_pipelines": [
-            f"{one.name} {one.dist.version if one.dist else ''}".strip() for one in _pipelines()
-        ],
+        "questions": {"pipeline": RULES},
         "store": _store(session),
         "mirror": _mirror(session),
         "secrets": _secrets(),
@@ -95,20 +90,6 @@ def _analyzer() -> dict[str, str]:
     except ImportError as error:  # its stemmer is missing: just what a bug report should say
         return {"problem": str(error)}
     return {"name": ANALYZER_NAME, "fingerprint": fingerprint().hex()}
-
-
-def _questions() -> dict[str, str]:
-    """What analyses questions; whether a trained pipeline works shows only when it is loaded."""
-    try:
-        from engine.language.pipeline import pipeline_name
-
-        return {"pipeline": pipeline_name()}
-    except ImportError as error:  # as above, or spaCy does not work in this Python
-        return {"problem": str(error)}
-
-
-def _pipelines() -> list[metadata.EntryPoint]:
-    return sorted(metadata.entry_points(group=PIPELINES), key=lambda one: one.name)
 
 
 def _store(session: Session) -> dict[str, Any]:
@@ -179,6 +160,5 @@ def _lines(data: dict[str, Any]) -> Iterator[Line]:
     yield line("sqlite", data["sqlite"] or "not in this Python")
     yield line("analyzer", " ".join(data["analyzer"].values()))
     yield line("questions", " ".join(data["questions"].values()))
-    yield line("spacy", ", ".join(data["spacy_pipelines"]) or "no trained pipeline")
     for name, version in data["libraries"].items():
         yield line(name, version or "not installed")

@@ -17,10 +17,9 @@ from engine.cli.values import counted, plain
 
 if TYPE_CHECKING:
     from engine.cli.session import Session
-    from engine.engine import Engine
-    from engine.knowledge.dreaming.arguments import DreamOptions
     from engine.knowledge.dreaming.report import DreamReport
     from engine.query.duplicates import DuplicateGroup
+    from engine.store.store import Store
 
 app = new_app()
 
@@ -64,17 +63,15 @@ def dream(
         raise InvalidInputError("--quiet-for is about idle time", hint="add --watch")
     if watching and dry_run:
         raise InvalidInputError("--watch goes on from what was done; a dry run does nothing")
-    options: DreamOptions = {"budget": budget, "seconds": seconds, "dry_run": dry_run}
     if watching:
-        return _watch(session, options, quiet_for)
+        return _watch(session, budget, seconds, quiet_for)
     with session.engine() as engine, session.meter("dreamt", "steps") as move:
-        options["progress"] = move
-        report = engine.dream(**options)
+        report = engine.dream(budget=budget, seconds=seconds, dry_run=dry_run, progress=move)
         failure = None if dry_run else after_writes(session, engine)
     return session.out.answer(_data(report), _shown(report), failure=failure)
 
 
-def _watch(session: Session, options: DreamOptions, quiet_for: float | None) -> int:
+def _watch(session: Session, budget: int | None, seconds: float | None, quiet_for: float | None) -> int:
     from engine.knowledge.dreaming.watch import CYCLE_ATOMS, QUIET_SECONDS, until_signalled, watch
 
     quiet = QUIET_SECONDS if quiet_for is None else quiet_for
@@ -83,10 +80,10 @@ def _watch(session: Session, options: DreamOptions, quiet_for: float | None) -> 
     dreamt = False
 
     @contextmanager
-    def opened() -> Iterator[Engine]:
+    def opened() -> Iterator[Store]:
         nonlocal dreamt
         with session.engine() as engine:
-            yield engine
+            yield engine.store
             if dreamt and (failure := after_writes(session, engine)) is not None:
                 session.out.note(f"{failure.message}; {failure.hint}")
             dreamt = False
@@ -104,9 +101,8 @@ def _watch(session: Session, options: DreamOptions, quiet_for: float | None) -> 
         )
 
     session.out.note(f"watching; a cycle after {quiet:g} s without events, end with Ctrl-C")
-    options = {**options, "budget": options["budget"] or CYCLE_ATOMS}
     with until_signalled() as ended:
-        watch(opened, told, quiet=quiet, ended=ended, **options)
+        watch(opened, told, ended=ended, quiet=quiet, budget=budget or CYCLE_ATOMS, seconds=seconds)
     return session.out.answer(totals, [line(name, f"{number:,}") for name, number in totals.items()])
 
 

@@ -8,10 +8,9 @@ begun. Where there is no answer (no `today`, 30 February, a year out of range) t
 from __future__ import annotations
 
 import calendar
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from enum import Enum
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 Interval = tuple[int, int]
 """[start, end) in µs UTC since 1970."""
@@ -45,14 +44,14 @@ class Side(Enum):
 class When(Protocol):
     """The meaning of a mention."""
 
-    def interval(self, today: date | None) -> Interval | None:
-        """What it means, said on the day `today`; None if that cannot be told."""
+    def __call__(self, today: date | None, /) -> Interval:
+        """The interval, said on the day `today`; ValueError or OverflowError where it cannot be told."""
 
 
 def day_of(now: int) -> date | None:
     """The UTC day of a moment in µs since 1970; None out of a calendar's range."""
     try:
-        return date.fromordinal(_EPOCH + now // _DAY_US)
+        return _day(now)
     except (ValueError, OverflowError):
         return None
 
@@ -60,19 +59,23 @@ def day_of(now: int) -> date | None:
 def resolve(when: When, today: date | None) -> Interval | None:
     """What `when` means on the day `today`; None if that cannot be told."""
     try:
-        return when.interval(today)
+        return when(today)
     except (ValueError, OverflowError):  # no such day, or beyond the years 1 to 9999
         return None
 
 
-def moment(instant: datetime) -> int:
-    """µs UTC of a time; UTC where it names no zone."""
-    aware = instant if instant.tzinfo else instant.replace(tzinfo=UTC)
-    return (aware - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
+def _day(moment: int) -> date:
+    return date.fromordinal(_EPOCH + moment // _DAY_US)
 
 
 def _us(day: date) -> int:
     return (day.toordinal() - _EPOCH) * _DAY_US
+
+
+def _known(today: date | None) -> date:
+    if today is None:
+        raise ValueError
+    return today
 
 
 def _add(day: date, count: int, unit: Unit) -> date:
@@ -103,44 +106,33 @@ def _from(first: date, count: int, unit: Unit) -> Interval:
     return _us(first), _us(_add(first, count, unit))
 
 
-@dataclass(frozen=True, slots=True)
-class Unknown:
+def unknown(today: date | None) -> Interval:
     """A time, but none that an interval could be given for."""
-
-    def interval(self, today: date | None) -> Interval | None:
-        """None, always."""
-        return None
+    raise ValueError
 
 
-@dataclass(frozen=True, slots=True)
-class Exactly:
-    """From a moment on for a length, both in µs."""
-
-    start: int
-    length: int
-
-    def interval(self, today: date | None) -> Interval | None:
-        """As it stands."""
-        return self.start, self.start + self.length
+def exactly(instant: datetime, length: int) -> When:
+    """So many µs from a moment, which is UTC where it names no zone."""
+    aware = instant if instant.tzinfo else instant.replace(tzinfo=UTC)
+    start = (aware - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
+    return lambda today: (start, start + length)
 
 
-@dataclass(frozen=True, slots=True)
-class Dated:
+class Dated(NamedTuple):
     """So many units from a day on: a day, a month, a year, a decade."""
 
     year: int
     month: int = 1
     day: int = 1
     unit: Unit = Unit.YEAR
-    count: int = 1
+    length: int = 1
 
-    def interval(self, today: date | None) -> Interval | None:
+    def __call__(self, today: date | None, /) -> Interval:
         """The same on every day."""
-        return _from(date(self.year, self.month, self.day), self.count, self.unit)
+        return _from(date(self.year, self.month, self.day), self.length, self.unit)
 
 
-@dataclass(frozen=True, slots=True)
-class Yearless:
+class Yearless(NamedTuple):
     """A month, or a day of it: the latest that has begun; `turn` −1 is one before this month, +1 after."""
 
     month: int
@@ -153,65 +145,29 @@ class Yearless:
             return Dated(year, self.month, unit=Unit.MONTH)
         return Dated(year, self.month, self.day, Unit.DAY)
 
-    def interval(self, today: date | None) -> Interval | None:
+    def __call__(self, today: date | None, /) -> Interval:
         """The nearest one on its side of `today`; 29 February may be years away."""
-        if today is None:
-            return None
+        today = _known(today)
         if self.turn > 0:
-            return self.in_year(today.year + (self.month <= today.month)).interval(today)
+            return self.in_year(today.year + (self.month <= today.month))(today)
         bound = today.replace(day=1) - timedelta(days=1) if self.turn else today
         for year in range(bound.year, max(0, bound.year - 9), -1):
             last_day = calendar.monthrange(year, self.month)[1]
             if (self.day or 1) <= last_day and date(year, self.month, self.day or 1) <= bound:
-                return self.in_year(year).interval(today)
-        return None
+                return self.in_year(year)(today)
+        raise ValueError
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """The calendar unit of `today`, or the one so many turns before (−) or after it."""
-
-    unit: Unit
-    turn: int = 0
-
-    def interval(self, today: date | None) -> Interval | None:
-        """Yesterday, this week, two months ago."""
-        if today is None:
-            return None
-        return _from(_add(_beginning(today, self.unit), self.turn, self.unit), 1, self.unit)
-
-
-@dataclass(frozen=True, slots=True)
-class Rolling:
-    """The last so many units, `today` included; with `ahead`, the next ones."""
-
-    count: int
-    unit: Unit
-    ahead: bool = False
-
-    def interval(self, today: date | None) -> Interval | None:
-        """From the day so many units before up to the end of `today`, or the mirror of it."""
-        if today is None:
-            return None
-        other = _add(today, self.count if self.ahead else -self.count, self.unit)
-        return _us(min(today, other)), _us(max(today, other)) + _DAY_US
-
-
-@dataclass(frozen=True, slots=True)
-class Weekday:
-    """A day of the week, 0 for Monday: the latest up to `today`.
-
-    `turn` −1 is the latest that is over, +1 the next, None the one of this week.
-    """
+class Weekday(NamedTuple):
+    """A day of the week, 0 for Monday, or `length` days from it: a weekend is two from a Saturday."""
 
     weekday: int
     turn: int | None = 0
     length: int = 1
 
-    def interval(self, today: date | None) -> Interval | None:
-        """The day, or `length` days from it: a weekend is two from a Saturday."""
-        if today is None:
-            return None
+    def __call__(self, today: date | None, /) -> Interval:
+        """The latest up to `today`; `turn` −1: the latest that is over, +1: the next, None: of this week."""
+        today = _known(today)
         if self.turn is None:
             return _from(_beginning(today, Unit.WEEK) + timedelta(days=self.weekday), self.length, Unit.DAY)
         back = (today.weekday() - self.weekday) % 7
@@ -220,81 +176,71 @@ class Weekday:
         return _from(today + timedelta(days=7 - back if self.turn > 0 else -back), self.length, Unit.DAY)
 
 
-@dataclass(frozen=True, slots=True)
-class Offset:
+def turned(unit: Unit, turn: int) -> When:
+    """The calendar unit of `today`, or the one so many turns before (−) or after it: two months ago."""
+    return lambda today: _from(_add(_beginning(_known(today), unit), turn, unit), 1, unit)
+
+
+def rolling(count: int, unit: Unit, *, ahead: bool = False) -> When:
+    """The last so many units up to the end of `today`; with `ahead`, the next ones."""
+
+    def interval(today: date | None) -> Interval:
+        day = _known(today)
+        other = _add(day, count if ahead else -count, unit)
+        return _us(min(day, other)), _us(max(day, other)) + _DAY_US
+
+    return interval
+
+
+def offset(base: When, count: int, unit: Unit, side: Side) -> When:
     """The unit that is so many before or after another time: two weeks before 11 August."""
 
-    base: When
-    count: int
-    unit: Unit
-    side: Side
+    def interval(today: date | None) -> Interval:
+        first, last = map(_day, base(today))
+        if side is Side.BEFORE:
+            return _us(_add(first, -count, unit)), _us(_add(first, 1 - count, unit))
+        return _us(_add(last, count - 1, unit)), _us(_add(last, count, unit))
 
-    def interval(self, today: date | None) -> Interval | None:
-        """One unit long, and `count` − 1 units away from the other time."""
-        found = self.base.interval(today)
-        first, last = map(day_of, found) if found else (None, None)
-        if first is None or last is None:
-            return None
-        if self.side is Side.BEFORE:
-            return _us(_add(first, -self.count, self.unit)), _us(_add(first, 1 - self.count, self.unit))
-        return _us(_add(last, self.count - 1, self.unit)), _us(_add(last, self.count, self.unit))
+    return interval
 
 
-@dataclass(frozen=True, slots=True)
-class Neighbour:
-    """The day of the week, or weekend, that comes last before or first after another time."""
+def neighbour(base: When, weekday: Weekday, side: Side) -> When:
+    """The weekday, or weekend, that is over last before another time or begins first after it."""
 
-    base: When
-    weekday: Weekday
-    side: Side
+    def interval(today: date | None) -> Interval:
+        start, end = base(today)
+        if side is Side.BEFORE:
+            return weekday._replace(turn=-1)(_day(start))
+        return weekday._replace(turn=1)(_day(end - 1))
 
-    def interval(self, today: date | None) -> Interval | None:
-        """Over before the other begins, or begun after it ended."""
-        found = self.base.interval(today)
-        edge = day_of(found[0] if self.side is Side.BEFORE else found[1] - 1) if found else None
-        turn = -1 if self.side is Side.BEFORE else 1
-        return Weekday(self.weekday.weekday, turn, self.weekday.length).interval(edge)
+    return interval
 
 
-@dataclass(frozen=True, slots=True)
-class Bounded:
-    """All the time before, until, since or after another; from 1970 at the earliest."""
+def bounded(base: When, side: Side) -> When:
+    """All the time before, until, since or after another; from 1970, or from that time if it is earlier."""
 
-    base: When
-    side: Side
-
-    def interval(self, today: date | None) -> Interval | None:
-        """Empty where the other time is before 1970 and this is before it."""
-        found = self.base.interval(today)
-        if found is None:
-            return None
-        if self.side in {Side.BEFORE, Side.UNTIL}:
-            edge = found[self.side is Side.UNTIL]
+    def interval(today: date | None) -> Interval:
+        start, end = base(today)
+        if side in {Side.BEFORE, Side.UNTIL}:
+            edge = end if side is Side.UNTIL else start
             return min(0, edge), edge
-        return found[self.side is Side.AFTER], _DISTANT
+        return end if side is Side.AFTER else start, _DISTANT
+
+    return interval
 
 
-@dataclass(frozen=True, slots=True)
-class Through:
-    """From the start of one time to the end of another."""
+def through(first: When, last: When) -> When:
+    """From the start of one time to the end of another; never backwards."""
 
-    first: When
-    last: When
+    def interval(today: date | None) -> Interval:
+        start, end = first(today)[0], last(today)[1]
+        if start >= end:
+            raise ValueError
+        return start, end
 
-    def interval(self, today: date | None) -> Interval | None:
-        """None if it would run backwards."""
-        first, last = self.first.interval(today), self.last.interval(today)
-        return (first[0], last[1]) if first and last and first[0] < last[1] else None
+    return interval
 
 
-@dataclass(frozen=True, slots=True)
-class SaidOn:
+def said_on(base: When, day: When) -> When:
     """A relative time as it was said on another day: "last week, as mentioned on 6 November 2023"."""
-
-    base: When
-    day: When
-
-    def interval(self, today: date | None) -> Interval | None:
-        """Resolved against that day."""
-        said = self.day.interval(today)
-        return self.base.interval(day_of(said[0])) if said else None
+    return lambda today: base(_day(day(today)[0]))

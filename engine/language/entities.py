@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
-from engine.language.lexicon import GENERIC, words
+from engine.language.lexicon import GENERIC, NAME_PARTICLES
 from engine.language.model import Entity, Part
-from engine.language.names import abbreviates
-from engine.language.pieces import Piece, bare, plain
+from engine.language.parts import abbreviates
+from engine.language.pieces import Piece, bare
 from engine.text.analyzer import analyze_query
 
 ENTITIES_MAX: Final = 8
-_PARTICLES: Final = words("al bin da de del della der di du el la le of the van von y &")
-"""Small words inside names: Lord of the Rings, Vincent van Gogh, Simon & Simon."""
 _PARTICLES_MAX: Final = 3
 
 Range = tuple[int, int]
@@ -84,7 +82,7 @@ def _continues(pieces: Sequence[Piece], parts: Sequence[Part | None], names: Seq
         while (
             following < min(len(pieces) - 1, at + _PARTICLES_MAX)
             and not names[following]
-            and plain(pieces[following].text) in _PARTICLES
+            and pieces[following].low in NAME_PARTICLES
         ):
             following += 1
     more = following < len(pieces) and names[following] and not _stands_alone(pieces[following].text)
@@ -117,5 +115,5 @@ def _overlaps(run: Range, others: Sequence[Range]) -> bool:
 
 def _is_generic(pieces: Sequence[Piece], run: Range) -> bool:
     """Whether a noun stands alone and tells little."""
-    word = plain(pieces[run[0]].text)
+    word = pieces[run[0]].low
     return run[1] - run[0] == 1 and (word in GENERIC or word.removesuffix("s") in GENERIC)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final, NamedTuple
+
+RULES: Final = "memroot rules 2"
+"""What analyses questions; answers name it. The number counts up when some question is analysed otherwise."""
 
 
 class Ask(StrEnum):
@@ -37,8 +40,7 @@ class Part(StrEnum):
     """Unknown: a word of a script that the rules do not know, an emoji."""
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(NamedTuple):
     """A word as it was written. `terms` is what it is searched by: `analyze_query(text)`."""
 
     text: str
@@ -46,8 +48,7 @@ class Word:
     terms: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Entity:
+class Entity(NamedTuple):
     """Something a question is about. Its terms, at least one, are among the question's."""
 
     text: str
@@ -56,8 +57,7 @@ class Entity:
     """Whether it is a name, an identifier or a quoted phrase; else a noun with the nouns beside it."""
 
 
-@dataclass(frozen=True, slots=True)
-class TimeSpan:
+class TimeSpan(NamedTuple):
     """A mention of a time, and the half-open interval [start, end) that it means.
 
     In µs UTC since 1970, negative before it. Both are None, or neither: they are where the mention is no
@@ -69,8 +69,7 @@ class TimeSpan:
     end: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(NamedTuple):
     """A question, analysed. Every name's term is among `nouns`, and every noun's among `terms`."""
 
     text: str
@@ -92,4 +91,4 @@ class Question:
     """In the order of the text."""
     ask: Ask
     pipeline: str
-    """What analysed it, with its version."""
+    """What analysed it: `RULES`."""

@@ -66,10 +66,12 @@ class Piece(NamedTuple):
     start: int
     end: int
     word: bool
+    low: str
+    """In small letters, its apostrophes as a keyboard writes them: how the word lists are read."""
 
 
 def clean(text: str) -> str:
-    """`text` with a space for each control character and for each lone surrogate, which spaCy refuses."""
+    """`text` with a space for each control character and for each lone surrogate."""
     return _UNREADABLE.sub(" ", text)
 
 
@@ -82,19 +84,12 @@ def split(text: str) -> list[Piece]:
         word = found["word"] is not None
         if word and text[at - 1] in _TRAILING:
             at = start + max(1, len(found.group().rstrip(_TRAILING)))
-        pieces.append(Piece(text[start:at], start, at, word))
+            # What is left of a path of dots alone is none: the `./../` of `./../.`.
+            shorter = _PIECES.match(text, start, at)
+            word = shorter is not None and shorter["word"] is not None
+        written = text[start:at]
+        pieces.append(Piece(written, start, at, word, written.lower().replace("\u2019", "'")))
     return pieces
-
-
-def is_word(text: str) -> bool:
-    """Whether a piece is a word and not a mark or white space."""
-    found = _PIECES.match(text)
-    return found is not None and found["word"] is not None
-
-
-def plain(word: str) -> str:
-    """`word` in small letters, its apostrophes as a keyboard writes them: how the tables are read."""
-    return word.lower().replace("\u2019", "'")
 
 
 def bare(word: str) -> str:

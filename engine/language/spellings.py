@@ -7,18 +7,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Final
 
-from engine.language.calendar import (
-    Dated,
-    Exactly,
-    Rolling,
-    Turn,
-    Unit,
-    Unknown,
-    Weekday,
-    When,
-    Yearless,
-    moment,
-)
+from engine.language.calendar import Dated, Unit, Weekday, When, Yearless, exactly, rolling, turned, unknown
 
 _MONTH_NAMES: Final = "january february march april may june july august september october november december"
 _MONTHS: Final = _MONTH_NAMES.split()
@@ -105,18 +94,19 @@ def _day_or_moment(match: re.Match[str]) -> When | None:
         return Dated(year, month, day, Unit.DAY)
     try:
         written = f"{year}-{month:02}-{day:02}T{match['clock']}{(match['zone'] or '').upper()}"
-        start = moment(datetime.fromisoformat(written))
+        return exactly(
+            datetime.fromisoformat(written), 1_000_000 if match["clock"].count(":") == 2 else 60_000_000
+        )
     except (ValueError, OverflowError):
-        return Unknown()
-    return Exactly(start, 1_000_000 if match["clock"].count(":") == 2 else 60_000_000)
+        return unknown
 
 
 def _numeric(match: re.Match[str]) -> When:
     """Day and month where only one order is possible; with dots the day is first."""
     first, second, year = int(match["first"]), int(match["second"]), int(match["year"])
     if first > 12 or first == second or match["sep"] == ".":
-        return Dated(year, second, first, Unit.DAY) if second <= 12 else Unknown()
-    return Dated(year, first, second, Unit.DAY) if second > 12 else Unknown()
+        return Dated(year, second, first, Unit.DAY) if second <= 12 else unknown
+    return Dated(year, first, second, Unit.DAY) if second > 12 else unknown
 
 
 def _day_of_month(match: re.Match[str]) -> When | None:
@@ -125,10 +115,10 @@ def _day_of_month(match: re.Match[str]) -> When | None:
         return None  # "option 2 may fail"
     last = int(match["to"]) if match["to"] else day
     if not 1 <= day <= last <= 31:
-        return Unknown()
+        return unknown
     if year:
         return Dated(int(year), month, day, Unit.DAY, last - day + 1)
-    return Yearless(month, day) if last == day else Unknown()
+    return Yearless(month, day) if last == day else unknown
 
 
 def _month_of_year(match: re.Match[str]) -> When:
@@ -158,29 +148,31 @@ def _decade(match: re.Match[str]) -> When:
 
 
 def _century(match: re.Match[str]) -> When:
-    return Dated(int(match["nth"]) * 100 - 99, unit=Unit.DECADE, count=10)
+    return Dated(int(match["nth"]) * 100 - 99, unit=Unit.DECADE, length=10)
 
 
 def _ago(match: re.Match[str]) -> When:
     count = count_of(match["count"])
-    return Unknown() if count is None else Turn(unit_of(match["unit"]), -count)
+    return unknown if count is None else turned(unit_of(match["unit"]), -count)
 
 
 def _rolling(match: re.Match[str]) -> When:
     count = count_of(match["count"])
-    return Unknown() if count is None else Rolling(count, unit_of(match["unit"]), match["ahead"] is not None)
+    return (
+        unknown if count is None else rolling(count, unit_of(match["unit"]), ahead=match["ahead"] is not None)
+    )
 
 
 def _turned(match: re.Match[str]) -> When:
     turn = _TURNS[match["turn"].lower()]
     if match["unit"]:
-        return Turn(unit_of(match["unit"]), turn)
+        return turned(unit_of(match["unit"]), turn)
     if match["month"]:
         return Yearless(_month_of(match), turn=turn)
     if match["named"]:
         day = weekday_of(match["named"])
         return Weekday(day.weekday, turn or None, day.length)
-    return Unknown()  # a season
+    return unknown  # a season
 
 
 def _month(match: re.Match[str]) -> When | None:
@@ -193,7 +185,7 @@ def _month(match: re.Match[str]) -> When | None:
 
 
 def _season(match: re.Match[str]) -> When | None:
-    return None if match.string.startswith(" of", match.end()) else Unknown()
+    return None if match.string.startswith(" of", match.end()) else unknown
 
 
 _SAME_DAY: Final = "|".join(sorted(_DAYS, key=len, reverse=True))
@@ -236,19 +228,19 @@ READERS: Final[tuple[tuple[str, Callable[[re.Match[str]], When | None]], ...]] =
     (rf"{_YEAR}{_GAP}Q(?P<nth>[1-4])", _quarter),
     (rf"(?P<nth>{'|'.join(_ORDINALS)}) quarter (?:of |in )?{_YEAR}", _quarter),
     (rf"{_SEASON}{_GAP}(?:of )?{_YEAR}", _whole_year),
-    (rf"(?P<named>{_SAME_DAY}){_PART}", lambda match: Turn(Unit.DAY, _DAYS[match["named"].lower()])),
+    (rf"(?P<named>{_SAME_DAY}){_PART}", lambda match: turned(Unit.DAY, _DAYS[match["named"].lower()])),
     (rf"{COUNT} {unit_pattern('unit')}(?: and a half)? ago", _ago),
     (rf"(?:the )?(?:last|past|previous|(?P<ahead>next|coming)) {COUNT} {unit_pattern('unit')}", _rolling),
-    (rf"the past {unit_pattern('unit')}", lambda match: Rolling(1, unit_of(match["unit"]))),
+    (rf"the past {unit_pattern('unit')}", lambda match: rolling(1, unit_of(match["unit"]))),
     (_TURNED, _turned),
     (rf"(?:the )?{_PARTLY}(?P<decade>(?:1[0-9]|20)[0-9]0)['\u2019]?s", _decade),
     (rf"the {_PARTLY}['\u2019]?(?P<decade>[3-9]0)['\u2019]?s", _decade),
     (r"(?P<nth>[1-9]|1[0-9]|2[01])(?:st|nd|rd|th)[\s-]century", _century),
     (rf"(?P<month>{'|'.join(_MONTHS)})", _month),
-    (rf"(?:{'|'.join(_WEEKDAYS)})s", lambda match: Unknown()),
+    (rf"(?:{'|'.join(_WEEKDAYS)})s", lambda match: unknown),
     (rf"{WEEKDAY}{_PART}", lambda match: weekday_of(match["weekday"])),
     (rf"(?:in|during|since|every|the|that|this) (?:the )?{_SEASON}", _season),
     (_YEAR_ALONE, _year),
-    (_OF_THE_DAY, lambda match: Unknown()),
+    (_OF_THE_DAY, lambda match: unknown),
 )
 """A pattern, matched at the start of a word and in any case of letters, and its reader; None is no time."""

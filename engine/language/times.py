@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from functools import cache
-from typing import Final
+from typing import Final, NamedTuple
 
-from engine.language.calendar import Bounded, Dated, Neighbour, Offset, SaidOn, Side, Through, When, Yearless
+from engine.language.calendar import Dated, Side, When, Yearless, bounded, neighbour, offset, said_on, through
 from engine.language.spellings import COUNT, READERS, WEEKDAY, count_of, unit_of, unit_pattern, weekday_of
 
 _HINT: Final = re.compile(
@@ -48,8 +47,7 @@ _SIDES: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(NamedTuple):
     """A mention of a time at `text[start:end]`, and what it means."""
 
     start: int
@@ -111,10 +109,10 @@ def _joined(text: str, first: Mark, last: Mark) -> list[Mark]:
     if between is None:
         return [first, last]
     lead = _FROM.search(text, max(0, first.start - _LEAD_CHARS), first.start)
-    first = replace(first, when=_dated_like(first.when, last.when))
+    first = first._replace(when=_dated_like(first.when, last.when))
     if (between["word"] or "to").lower() == "and" and not (lead and lead["word"].lower() == "between"):
         return [first, last]
-    return [Mark(lead.start() if lead else first.start, last.end, Through(first.when, last.when))]
+    return [Mark(lead.start() if lead else first.start, last.end, through(first.when, last.when))]
 
 
 def _dated_like(first: When, last: When) -> When:
@@ -134,7 +132,7 @@ def _said(text: str, marks: list[Mark]) -> list[Mark]:
     if len(days) != 1:
         return marks
     return [
-        mark if mark is days[0] else replace(mark, when=SaidOn(mark.when, days[0].when)) for mark in marks
+        mark if mark is days[0] else mark._replace(when=said_on(mark.when, days[0].when)) for mark in marks
     ]
 
 
@@ -147,10 +145,10 @@ def _led(text: str, mark: Mark) -> Mark:
     length = lead["unit"] or lead["one"]
     named = lead["weekday"] or lead["weekend"]
     if side not in {Side.BEFORE, Side.AFTER} or not (length or named):
-        return Mark(lead.start("side"), mark.end, Bounded(mark.when, side))
+        return Mark(lead.start("side"), mark.end, bounded(mark.when, side))
     if named:
-        return Mark(lead.start(), mark.end, Neighbour(mark.when, weekday_of(named), side))
+        return Mark(lead.start(), mark.end, neighbour(mark.when, weekday_of(named), side))
     count = count_of(lead["count"]) if lead["count"] else 1
     if count is None:  # "some days before": near it, and nobody knows how near
         return mark
-    return Mark(lead.start(), mark.end, Offset(mark.when, count, unit_of(length), side))
+    return Mark(lead.start(), mark.end, offset(mark.when, count, unit_of(length), side))

@@ -49,7 +49,9 @@ def explored(verb: Callable[[Explorer, Arguments], Answer]) -> Callable[[Engine,
         from engine.query.explore.form import Form, plain
 
         def ask(memory: Any) -> Fields:
-            return plain(verb(Explorer(memory.view, form=Form.JSON, spent=arguments.get("spent", 0)), arguments))
+            return plain(
+                verb(Explorer(memory.view, form=Form.JSON, spent=arguments.get("spent", 0)), arguments)
+            )
 
         if arguments.get("as_of") is None:
             return ask(engine)

@@ -11,7 +11,6 @@ import pytest
 
 from engine.cli.tree import COMMANDS
 from engine.engine import Engine
-from engine.language import pipeline
 from engine.language.question import analyze_question
 from engine.transfer.journal_export import export_store
 from proofs.words import words_of
@@ -322,18 +321,12 @@ def test_doctor_needs_no_store(cli: Cli) -> None:
 
 
 def test_doctor_names_what_analyses_questions(cli: Cli) -> None:
-    """Doctor says by which pipeline questions are analysed, as every recall does."""
+    """Doctor says what analyses questions, as every recall does."""
     data = cli("doctor", "--json").data
     assert data["questions"] == {"pipeline": analyze_question("boiler").pipeline}
     assert re.search(
         f"^questions +{re.escape(data['questions']['pipeline'])}$", cli("doctor").out, re.MULTILINE
     )
-
-
-def test_doctor_without_spacy(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A library that is missing is part of doctor's answer, not its failure."""
-    monkeypatch.setattr(pipeline, "find_spec", lambda name: None)
-    assert "not installed" in cli("doctor", "--json").data["questions"]["problem"]
 
 
 @needs_leveldb

@@ -273,9 +273,11 @@ SLOW = (
 
 
 @needs_leveldb
-@pytest.mark.parametrize("command", [["root"], ["status"], ["add", "x"], ["log"], ["checkpoint"]])
+@pytest.mark.parametrize(
+    "command", [["root"], ["status"], ["add", "x"], ["log"], ["checkpoint"], ["recall", "x"]]
+)
 def test_start_up_loads_only_what_is_needed(surroundings: Path, command: list[str]) -> None:
-    """Commands that need no language processing import none of the slow libraries."""
+    """Commands that need none of the slow libraries import none of them."""
     run("--store", "new", "init")
     code = (
         "import sys; from engine.cli.main import main; code = main(sys.argv[1:]);"

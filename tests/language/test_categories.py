@@ -14,9 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from engine.language.categories import TEXT_CHARS_MAX, Category, categories_of
-from engine.language.categories import names as name_tables
-from engine.language.categories import words as word_tables
-from engine.language.categories.table import tokens_of
+from engine.language.categories.reading import LISTS, Mark, tokens_of
 from tests.language.category_labels import LETTERS, SAMPLE
 from tests.shared import needs
 
@@ -28,13 +26,6 @@ the beach U.S. May 5 1999 12:30 $ 7 `x` a_b() v1.2.3 --all file.py happy love 's
 ]] https://x.y É é ’ Ω 語"""
 PIECES = st.lists(st.sampled_from([*_PIECES.split(), "\n", "\ud800"]), max_size=30).map(" ".join)
 """Dense in what the rules are about."""
-
-TABLES = {
-    f"{module.__name__.rpartition('.')[2]}.{name}": table
-    for module in (word_tables, name_tables)
-    for name, table in vars(module).items()
-    if name.isupper() and isinstance(table, str) and name != "NOUN_ENDINGS"
-}
 
 
 def emerges(category: Category, text: str, title: str | None = None) -> bool:
@@ -95,25 +86,35 @@ def test_the_same_on_every_hash_seed() -> None:
     assert all(category.value in answers.copy().pop() for category in Category)
 
 
-def test_neither_spacy_nor_a_table_is_loaded_before_it_is_needed() -> None:
-    """Importing the enum loads no table, and analysing loads no spaCy."""
+def test_nothing_is_loaded_before_it_is_needed() -> None:
+    """Importing the enum loads no word list, and telling categories no numpy."""
     code = (
         "import sys, json, engine.text.categories as c; "
-        "before = 'engine.language.categories.words' in sys.modules; c.categories_of('Anna'); "
-        "print(json.dumps([before, 'spacy' in sys.modules, 'numpy' in sys.modules]))"
+        "before = 'engine.language.categories.reading' in sys.modules; c.categories_of('Anna'); "
+        "print(json.dumps([before, 'numpy' in sys.modules]))"
     )
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert json.loads(printed) == [False, False, False]
+    assert json.loads(printed) == [False, False]
 
 
-@pytest.mark.parametrize("table", TABLES)
-def test_every_entry_of_a_table_can_be_found(table: str) -> None:
-    """Entries are in small letters, in order, once, and each is what the text is cut into."""
-    entries = TABLES[table].split()
-    assert entries == sorted(set(entries))
+@pytest.mark.parametrize("name", LISTS)
+def test_word_lists_are_sorted(name: str) -> None:
+    """Entries are in small letters, in order, each once."""
+    entries = LISTS[name]
+    assert entries == sorted(set(entries)) != []
     assert [entry for entry in entries if entry != entry.lower()] == []
-    unreachable = [entry for entry in entries if tokens_of(entry.replace("_", " ")) != entry.split("_")]
-    assert unreachable == []
+
+
+@pytest.mark.parametrize("name", sorted(LISTS.keys() - {"noun_endings"}))
+def test_every_entry_of_a_word_list_can_be_found(name: str) -> None:
+    """Each is what the text is cut into, with one space between its tokens."""
+    assert [entry for entry in LISTS[name] if tokens_of(entry) != entry.split(" ")] == []
+
+
+def test_every_mark_has_a_word_list() -> None:
+    """But for the one that says that a phrase begins with a word."""
+    marks = {name.lower() for name in vars(Mark) if name.isupper()}
+    assert marks - LISTS.keys() == {"phrase"}
 
 
 IS = [

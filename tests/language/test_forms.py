@@ -4,12 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.language.forms import _NOUN_GROUPS, _OTHER_GROUPS, VERB_GROUPS
-from engine.language.question import forms_of
+from engine.language.lexicon import FORMS, forms_of
 from engine.text.analyzer import analyze_query
 from engine.text.words import STOP_WORDS
 
-GROUPS = (*VERB_GROUPS, *_NOUN_GROUPS, *_OTHER_GROUPS)
+GROUPS = [group for groups in FORMS.values() for group in groups]
 TERMS = sorted({term for group in GROUPS for term in analyze_query(group)})
 
 

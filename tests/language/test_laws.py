@@ -1,9 +1,11 @@
 """What holds of the analysis of every text."""
 
-from hypothesis import example, given
+import pytest
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from engine.language.entities import ENTITIES_MAX
+from engine.language.phrasing import _PREFIXES
 from engine.language.pieces import clean, split
 from engine.language.question import _analyzed, analyze_question
 from engine.text.analyzer import analyze_query
@@ -92,3 +94,12 @@ def test_pieces_are_cut_from_the_text_in_order(text: str) -> None:
     assert all(safe[piece.start : piece.end] == piece.text for piece in pieces)
     assert all(end <= start for end, start in zip(ends, starts, strict=True))
     assert all(analyze_query(safe[end:start]) == [] for end, start in zip(ends, starts, strict=True))
+
+
+@pytest.mark.parametrize("pattern", _PREFIXES)
+@settings(max_examples=40)
+@given(st.data())
+def test_a_prefix_has_one_of_its_beginnings(pattern: str, data: st.DataObject) -> None:
+    """What a pattern matches at the start of a text is not passed over because of how it begins."""
+    text = data.draw(st.from_regex(rf"\A(?:{pattern})"))
+    assert text.startswith(tuple(_PREFIXES[pattern].split("|")))

@@ -2,7 +2,8 @@
 
 import pytest
 
-from engine.language.question import WORDS_MAX, Part, analyze_question
+from engine.language.model import Part
+from engine.language.question import WORDS_MAX, analyze_question
 from engine.text.analyzer import analyze_query
 
 

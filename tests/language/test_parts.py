@@ -2,7 +2,8 @@
 
 import pytest
 
-from engine.language.question import Part, analyze_question
+from engine.language.model import Part
+from engine.language.question import analyze_question
 
 LETTERS = {
     "P": Part.PROPER,

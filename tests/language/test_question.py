@@ -2,7 +2,8 @@
 
 import pytest
 
-from engine.language.question import Ask, Part, analyze_question
+from engine.language.model import Ask, Part
+from engine.language.question import analyze_question
 from engine.text.analyzer import analyze_query
 
 

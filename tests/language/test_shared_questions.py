@@ -1,11 +1,13 @@
 """What the questions of the shared data are taken apart into."""
 
 import json
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
-from engine.language.question import Part, analyze_question
+from engine.language.model import Part
+from engine.language.question import analyze_question
 from engine.text.words import STOP_WORDS
 from tests.shared import needs
 
@@ -16,6 +18,20 @@ SPEAKERS = {
     "conv-42": {"joanna", "nate"},
     "conv-43": {"john", "tim"},
 }
+
+NOW = 1_700_000_000_000_000
+"""14 November 2023, in µs UTC."""
+ANALYSES = {
+    "cacm": "37beda32aa012474fa6178a0da8ec148cd445a8d04d42664251dfed45343a2c8",
+    "hotpotqa-sample": "9ce3c2fa4f39587d71764637626d2ba7feb7baa09275cf433899cb6c320177b0",
+    "locomo-dev/conv-26": "b76141888e732a20b8d616b8602858b27234d99693a4e101505466555ad03de5",
+    "locomo-dev/conv-30": "fe5f51a644b0419cba54094148a60ded188ec9cec22f017e6034156a75ef6d2c",
+    "locomo-dev/conv-41": "6f4a73077539ebd956b30032235d1539bd57152e63f117f37348bd336ab784fb",
+    "locomo-dev/conv-42": "6f7599c70e354f852e47b1fde2ca0f89882a92cefe4682fcd32b8c362e985343",
+    "locomo-dev/conv-43": "3afc97f137355adc61441b84399828458f28082d814fcee698ad2f42830858a1",
+    "npl": "b73d40e561bccb28ed1f4f871d84fa33b033e260a4bd3b0c6e7cbee08d9596f9",
+}
+"""Data set → SHA-256 over the analyses of its questions, as `memroot rules 2` makes them."""
 
 
 def questions(folder: Path) -> list[str]:
@@ -54,3 +70,12 @@ def test_a_plain_question_is_all_core(data: str) -> None:
     """Nothing is taken off a question that has nothing around it."""
     texts = questions(needs(f"data/{data}"))
     assert [text for text in texts if analyze_question(text).core != text] == []
+
+
+@pytest.mark.parametrize("data", ANALYSES)
+def test_the_analyses_are_those_of_these_rules(data: str) -> None:
+    """Whoever changes the analysis of a question counts `model.RULES` up, and says so here."""
+    digest = sha256()
+    for text in questions(needs(f"data/{data}")):
+        digest.update(ascii(analyze_question(text, now=NOW)).encode())
+    assert digest.hexdigest() == ANALYSES[data]

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engine.language.question import TimeSpan, analyze_question
+from engine.language.model import TimeSpan
+from engine.language.question import analyze_question
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 DAY = 86_400_000_000

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import Final
+
+from pyroaring import BitMap
 
 from engine.base.error_translation import translated
 from engine.base.model import Receipt
@@ -14,20 +17,16 @@ from engine.knowledge.dreaming.atoms import wanted
 from engine.knowledge.dreaming.commands import Connect, Enrich, Learn
 from engine.knowledge.dreaming.config import DreamConfig
 from engine.knowledge.dreaming.cursor import Phase, cursor_batch, read_cursor
-from engine.knowledge.dreaming.desk import Desk, Journalling, Rehearsing
+from engine.knowledge.dreaming.history import DREAMER
+from engine.knowledge.dreaming.rehearsal import Rehearsal
 from engine.knowledge.dreaming.report import DreamReport
 from engine.knowledge.dreaming.round import Round, begun, checked, round_of
 from engine.knowledge.dreaming.survey import Survey
 from engine.ledger.journal import read_log
-from engine.query.duplicates import duplicates
+from engine.query.duplicates import DuplicateGroup, duplicates
 from engine.store.replay import Progress, no_progress
+from engine.store.store import Store
 from proofs.leaves import State
-
-if TYPE_CHECKING:
-    from pyroaring import BitMap
-
-    from backends.base import Reader
-    from engine.engine import Engine
 
 STEP: Final = 64
 """So many atoms are read and committed at a time; between two steps a cycle may end."""
@@ -35,8 +34,12 @@ DUPLICATES_MAX: Final = 20
 """So many groups of near-duplicates are listed."""
 
 
+Commit = Callable[[Sequence[Command]], list[Receipt]]
+"""Decides commands, all or none, and says what became of each."""
+
+
 def dream(
-    engine: Engine,
+    store: Store,
     *,
     budget: int | None = None,
     seconds: float | None = None,
@@ -45,22 +48,39 @@ def dream(
     stop: Callable[[], bool] = lambda: False,
     progress: Progress = no_progress,
 ) -> DreamReport:
-    """One cycle over the store, from where the last one ended; see `Engine.dream`."""
+    """Run one cycle over the store, from where the last one ended, as the actor `dreamer`.
+
+    The bounds say where a cycle ends, never what it decides.
+
+    Args:
+        store: Where atoms are read, and tags, entities and edges added.
+        budget: So many atoms are read or looked at, at most; None for all there is to do.
+        seconds: No step is begun after so many.
+        dry_run: Report what would be done, and write nothing.
+        config: Other limits than the measured ones.
+        stop: Asked between steps of 64 atoms whether to end here.
+        progress: Told how many of all atoms are done.
+
+    Raises:
+        InvalidInputError: a bound is no number above 0.
+        BusyError: other processes moved the head every time.
+    """
     config = DreamConfig() if config is None else config
     checked(config, budget, seconds)
-    store = engine.store
     with translated(), store.view(store.tags, store.index) as rows:
         digest, size = config.digest(), read_log(rows).size
         survey = Survey(rows, store.index.view(rows), config)
         before = read_cursor(rows, digest, size)
         due = round_of(rows, begun(before, size, survey), size, survey)
-        desk: Desk = Rehearsing(rows, store.identity.id_key) if dry_run else Journalling(engine)
-        cycle = _Cycle(survey, due, desk, _Allowance(budget, seconds, stop), progress)
+        commit: Commit = (
+            Rehearsal(rows, store.identity.id_key).commit if dry_run else partial(store.commit, actor=DREAMER)
+        )
+        cycle = _Cycle(survey, due, commit, _Allowance(budget, seconds, stop), progress)
         cycle.run()
         if not dry_run and cycle.cursor != before:
             # A crash before this only costs the time of looking at the same atoms again.
             store.backend.write(cursor_batch(rows, cycle.cursor, digest), durable=False)
-        return cycle.report(rows, engine, dry_run=dry_run)
+        return cycle.report(duplicates(rows, store.index, limit=DUPLICATES_MAX), dry_run=dry_run)
 
 
 class _Allowance:
@@ -89,9 +109,9 @@ class _Allowance:
 
 class _Cycle:
     def __init__(
-        self, survey: Survey, due: Round, desk: Desk, allowance: _Allowance, progress: Progress
+        self, survey: Survey, due: Round, commit: Commit, allowance: _Allowance, progress: Progress
     ) -> None:
-        self._survey, self._round, self._desk = survey, due, desk
+        self._survey, self._round, self._commit = survey, due, commit
         self._allowance, self._progress = allowance, progress
         self.cursor = due.cursor
         self._rejected: set[tuple[str, ...]] = set()
@@ -110,7 +130,7 @@ class _Cycle:
         ordinals = self._to_read()
         for part in self._allowance.steps(ordinals):
             commands = list(self._names_in(part))
-            for command, receipt in zip(commands, self._desk.carry_out(commands), strict=True):
+            for command, receipt in zip(commands, self._commit(commands), strict=True):
                 self._keep(command, receipt)
             self._read += len(part)
             self.cursor = self.cursor._replace(at=part[-1] + 1)
@@ -154,7 +174,7 @@ class _Cycle:
             commands: list[Command] = []
             for text in self._survey.read(part):
                 commands += wanted(self._survey, self._round.names, text)
-            self._count(commands, self._desk.carry_out(commands))
+            self._count(commands, self._commit(commands))
             self._looked_at += len(part)
             self.cursor = self.cursor._replace(at=part[-1] + 1)
             self._progress(self._read + self._looked_at, self._read + len(ordinals))
@@ -178,7 +198,7 @@ class _Cycle:
             elif isinstance(command, Connect):
                 self._relations += receipt.changed
 
-    def report(self, rows: Reader, engine: Engine, *, dry_run: bool) -> DreamReport:
+    def report(self, duplicates: Iterable[DuplicateGroup], *, dry_run: bool) -> DreamReport:
         """What was done."""
         return DreamReport(
             read=self._read,
@@ -189,7 +209,7 @@ class _Cycle:
             known=len(self._round.names),
             mentions=self._mentions,
             relations=self._relations,
-            duplicates=tuple(duplicates(rows, engine.store.index, limit=DUPLICATES_MAX)),
+            duplicates=tuple(duplicates),
             left=self._left,
             dry_run=dry_run,
         )

@@ -7,9 +7,8 @@ from typing import Final, NamedTuple
 
 from engine.knowledge.dreaming.config import DreamConfig
 from engine.language.categories.people import named_in
-from engine.language.categories.reading import Reading
-from engine.language.categories.table import Mark, marks, tokens_of
-from engine.language.lexicon import ADVERBS, function_words, is_verb
+from engine.language.categories.reading import MARKS, Mark, Reading, tokens_of
+from engine.language.lexicon import ADVERBS, FUNCTION_WORDS, is_verb
 from engine.text.words import STOP_WORDS
 
 _NO_BEGINNING: Final = (
@@ -157,10 +156,10 @@ def is_possible(tokens: Tokens, config: DreamConfig) -> bool:
         return False
     if len(words) > 1:
         return max(map(len, words)) > 1
-    word, known, shouted = words[0], marks().get(words[0], 0), tokens.surfaces[0].isupper()
+    word, known, shouted = words[0], MARKS.get(words[0], 0), tokens.surfaces[0].isupper()
     if known & (Mark.TEMPORAL | Mark.MONTH_SHORT) or (known & _NO_NAME and not known & Mark.NAME):
         return False
-    if word in function_words() or len(word) < config.name_chars_min - shouted:
+    if word in FUNCTION_WORDS or len(word) < config.name_chars_min - shouted:
         return False
     return shouted or bool(known & Mark.NAME) or not is_verb(word)
 
@@ -173,7 +172,7 @@ def _tells(surface: str, word: str, config: DreamConfig) -> bool:
 
 def is_given_name(tokens: Tokens) -> bool:
     """Whether the first word is one that people are called, and nothing else."""
-    known = marks().get(tokens.words[0], 0)
+    known = MARKS.get(tokens.words[0], 0)
     return bool(known & Mark.NAME) and not known & Mark.NAME_HINT
 
 
@@ -182,7 +181,7 @@ def _is_content(word: str) -> bool:
         len(word) >= _WORD_CHARS_MIN
         and word[0].isalpha()
         and word not in STOP_WORDS
-        and word not in function_words()
+        and word not in FUNCTION_WORDS
         and word not in ADVERBS
         and not word.endswith(_PHRASE_ENDINGS)
         and not is_verb(word)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+from pyroaring import BitMap
 
 from backends.base import Reader
 from engine.base.errors import InvalidInputError
-from engine.base.validation import PROVENANCES
+from engine.base.validation import PROVENANCES, instance, integer
 from engine.knowledge.dreaming.config import DreamConfig
 from engine.knowledge.dreaming.cursor import Cursor, Phase
 from engine.knowledge.dreaming.history import DREAMER
@@ -16,9 +18,6 @@ from engine.ledger.codec import decode_header
 from engine.ledger.layout import journal_key
 from engine.ledger.queries import bodies_of, ids_at, records_of
 from proofs.events import AtomDetail, EventKind
-
-if TYPE_CHECKING:
-    from pyroaring import BitMap
 
 _SAYING = frozenset({EventKind.ATOM_ADDED, EventKind.ATOM_REVISED, EventKind.ATOM_REVIVED})
 
@@ -48,8 +47,6 @@ def begun(cursor: Cursor, size: int, survey: Survey) -> Cursor:
 
 def round_of(rows: Reader, cursor: Cursor, size: int, survey: Survey) -> Round:
     """What the round of this cursor has to look at, in a journal of `size` events."""
-    from pyroaring import BitMap
-
     if cursor.since:
         said, dreamt = _told_of(rows, cursor, size)
         texts, new = survey.texts & said, survey.entities & (said | dreamt)
@@ -64,8 +61,6 @@ def round_of(rows: Reader, cursor: Cursor, size: int, survey: Survey) -> Round:
 
 def _told_of(rows: Reader, cursor: Cursor, size: int) -> tuple[BitMap, BitMap]:
     """The ordinals that others spoke of in the round's events, and those of the dreamer since its head."""
-    from pyroaring import BitMap
-
     said, dreamt = BitMap(), BitMap()
     scanned = rows.scan(journal_key(cursor.since), journal_key(size))
     for seq, (_, raw) in enumerate(scanned, cursor.since):
@@ -100,8 +95,6 @@ def checked(config: object, budget: object, seconds: object) -> None:
     Raises:
         InvalidInputError: the budget is below 1, or the seconds are no number above 0.
     """
-    from engine.base.validation import instance, integer
-
     instance(config, DreamConfig, "config")
     if budget is not None and integer(budget, "budget") < 1:
         raise InvalidInputError("budget must be 1 atom or more")

@@ -8,8 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
+import numpy as np
+from pyroaring import BitMap
+
+from backends.base import Reader
+from engine.followers.index_view import IndexView
 from engine.followers.tags import LIVE, members
 from engine.knowledge.dreaming.config import DreamConfig
 from engine.knowledge.dreaming.pages import Page, Tokens, is_given_name
@@ -21,12 +26,6 @@ from engine.text.analyzer import index_terms
 from engine.text.words import STOP_WORDS
 from proofs.events import AtomBody
 from proofs.sets import Group
-
-if TYPE_CHECKING:
-    from pyroaring import BitMap
-
-    from backends.base import Reader
-    from engine.followers.index_view import IndexView
 
 KEPT_MAX: Final = 8192
 """So many sets, and so many pages, are kept in memory; then they are read anew."""
@@ -77,8 +76,6 @@ class Survey:
         """The texts that have all of some words, wherever in them."""
 
         def made() -> BitMap:
-            from pyroaring import BitMap
-
             terms = [term for word in words for term in index_terms(word)]
             telling = [term for term in terms if term not in STOP_WORDS] or terms
             sets = [self._postings(term) for term in dict.fromkeys(telling)]
@@ -88,9 +85,6 @@ class Survey:
 
     def _postings(self, term: str) -> BitMap:
         def made() -> BitMap:
-            import numpy as np
-            from pyroaring import BitMap
-
             found = BitMap()
             for part in self.view.postings(term):
                 found |= BitMap(part.offsets.astype(np.uint32) + np.uint32(part.start))

@@ -10,15 +10,16 @@ import select
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING, Final, Unpack
+from typing import Final
 
+from engine.base.error_translation import translated
 from engine.base.errors import BusyError, InvalidInputError
 from engine.base.interrupts import at_end
-from engine.knowledge.dreaming.arguments import DreamOptions
-
-if TYPE_CHECKING:
-    from engine.engine import Engine
-    from engine.knowledge.dreaming.report import DreamReport
+from engine.knowledge.dreaming.config import DreamConfig
+from engine.knowledge.dreaming.cycle import dream
+from engine.knowledge.dreaming.report import DreamReport
+from engine.ledger.journal import read_log
+from engine.store.store import Store
 
 QUIET_SECONDS: Final = 30.0
 """So long nothing must have been written."""
@@ -58,37 +59,40 @@ class End:
 
 
 def watch(
-    opened: Callable[[], AbstractContextManager[Engine]],
+    opened: Callable[[], AbstractContextManager[Store]],
     told: Callable[[DreamReport], None],
     *,
-    quiet: float = QUIET_SECONDS,
     ended: End,
-    **options: Unpack[DreamOptions],
+    quiet: float = QUIET_SECONDS,
+    budget: int | None = CYCLE_ATOMS,
+    seconds: float | None = None,
+    config: DreamConfig | None = None,
 ) -> None:
     """Dream cycles until `ended` is set.
 
     Args:
         opened: Opens the store; what it yields is closed before the next wait.
         told: Told of each cycle that looked at something.
-        quiet: Seconds in which no event may have been added; a store that is in use is not quiet.
         ended: Set by whoever wants an end; a cycle ends at its next step.
-        options: Those of `Engine.dream`; the budget is CYCLE_ATOMS unless said otherwise.
+        quiet: Seconds in which no event may have been added; a store that is in use is not quiet.
+        budget: As for `dream`, of each cycle.
+        seconds: As for `dream`, of each cycle.
+        config: As for `dream`.
 
     Raises:
-        InvalidInputError: `quiet` is no number above 0.
+        InvalidInputError: `quiet` or a bound is no number above 0.
     """
     if isinstance(quiet, bool) or not isinstance(quiet, int | float) or not quiet > 0:
         raise InvalidInputError(f"quiet must be a number of seconds above 0, not {quiet!r}")
-    options = {"budget": CYCLE_ATOMS, **options, "stop": ended.is_set}
     seen = -1
     while not ended.is_set():
         try:
-            with opened() as engine:
-                if engine.size == seen:
-                    report = engine.dream(**options)
+            with opened() as store, translated():
+                if read_log(store.backend).size == seen:
+                    report = dream(store, budget=budget, seconds=seconds, config=config, stop=ended.is_set)
                     if report.read or report.looked_at:
                         told(report)
-                seen = engine.size
+                seen = read_log(store.backend).size
         except BusyError:
             seen = -1
         ended.wait(quiet)

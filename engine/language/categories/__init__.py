@@ -10,7 +10,6 @@ what a character is, so the same text has the same categories on every machine.
 from __future__ import annotations
 
 from enum import StrEnum
-from functools import lru_cache
 from typing import Final
 
 TEXT_CHARS_MAX: Final = 8192
@@ -44,14 +43,7 @@ def categories_of(text: str, title: str | None = None) -> tuple[Category, ...]:
     Pure, and linear in the text, of which no more than 8,192 characters are read. Every `str` has an
     answer; nothing is raised.
     """
-    from engine.language.categories.rules import emerging
+    from engine.language.categories.rules import emerging  # word lists: 5 ms that few processes need
 
     read = text[:TEXT_CHARS_MAX]
-    return _listed(emerging(read if title is None else f"{title}\n{read}"))
-
-
-@lru_cache(maxsize=256)
-def _listed(found: int) -> tuple[Category, ...]:
-    from engine.language.categories.rules import BITS
-
-    return tuple(category for category in Category if found & BITS[category])
+    return emerging(read if title is None else f"{title}\n{read}")

@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from engine.language.categories import names
-from engine.language.categories.reading import Reading
-from engine.language.categories.table import Mark
+from engine.language.categories.reading import LISTS, Mark, Reading
 from engine.text.words import STOP_WORDS
 
-_PARTICLES: Final = frozenset(names.PARTICLES.split())
-_SHORT_FORMS: Final = frozenset(names.SHORT_FORMS.split())
+_PARTICLES: Final = frozenset(LISTS["particles"])
+_SHORT_FORMS: Final = frozenset(LISTS["short_forms"])
 _BEFORE_NAMES: Final = Mark.HONORIFIC | Mark.ROLE | Mark.GREETING
 _NO_PERSON: Final = Mark.ORGANIZATION | Mark.PLACE_TITLE
 _PREFIX_MIN: Final = 3
 _LABEL_WORDS_MAX: Final = 3
 _NAME_WORDS_MAX: Final = 4
-NOUN_ENDINGS: Final = tuple(names.NOUN_ENDINGS.split())
+NOUN_ENDINGS: Final = tuple(LISTS["noun_endings"])
 
 
 class Run(NamedTuple):

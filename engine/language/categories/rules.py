@@ -3,27 +3,16 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Final
 
-from engine.language.categories import words
+from engine.language.categories import Category
 from engine.language.categories.people import NOUN_ENDINGS, Named, Run, named_in
-from engine.language.categories.reading import Reading
-from engine.language.categories.table import STRONG, Mark, marks
+from engine.language.categories.reading import LISTS, MARKS, STRONG, Mark, Reading
 
-RELATIONSHIP: Final = 1 << 6
-NARRATIVE: Final = 1 << 7
+_RELATIONSHIP: Final = 1 << 6
+_NARRATIVE: Final = 1 << 7
 """Beside the marks of the other six categories, which are the lowest bits."""
-
-BITS: Final = {
-    "relationship": RELATIONSHIP,
-    "narrative": NARRATIVE,
-    "technical": Mark.TECHNICAL,
-    "industry": Mark.INDUSTRY,
-    "location": Mark.LOCATION,
-    "emotional": Mark.EMOTIONAL,
-    "temporal": Mark.TEMPORAL,
-    "causal": Mark.CAUSAL,
-}
 
 HINTS_NEEDED: Final = 2
 TOKENS_PER_HINT: Final = 100
@@ -48,21 +37,21 @@ _TIME: Final = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 _EARLY_YEAR: Final = re.compile("1[0-4][0-9]{2}")
-_YEAR_BEFORE: Final = frozenset(words.YEAR_BEFORE.split())
+_YEAR_BEFORE: Final = frozenset(LISTS["year_before"])
 
-_IN: Final = frozenset(words.IN.split())
-_AT: Final = frozenset(words.AT.split())
-_DETERMINERS: Final = frozenset(words.DETERMINERS.split())
-_CLAUSE_ENDS: Final = frozenset([*words.CLAUSE_ENDS.split(), *",.)!?;\n"])
+_IN: Final = frozenset(LISTS["in"])
+_AT: Final = frozenset(LISTS["at"])
+_DETERMINERS: Final = frozenset(LISTS["determiners"])
+_CLAUSE_ENDS: Final = frozenset([*LISTS["clause_ends"], *",.)!?;\n"])
 _NO_PLACE_ENDINGS: Final = (*NOUN_ENDINGS, "ian", "ish", "ese")
 _PLACE_WORDS_MAX: Final = 2
 _KNOWN_PLACE: Final = 1 << 62
 _COUNTRIES: Final = frozenset({"US", "USA", "UK", "EU", "UAE"})
 
-_SO: Final = frozenset(words.SO.split())
-_NOW: Final = frozenset(words.NOW.split())
-_CAN: Final = frozenset(words.CAN.split())
-_ADVERBS: Final = frozenset(words.ADVERBS.split())
+_SO: Final = frozenset(LISTS["after_so"])
+_NOW: Final = frozenset(LISTS["after_since"])
+_CAN: Final = frozenset(LISTS["can"])
+_ADVERBS: Final = frozenset(LISTS["adverbs"])
 
 _HINTS: Final = (
     (Mark.TECHNICAL_HINT, Mark.TECHNICAL),
@@ -71,13 +60,23 @@ _HINTS: Final = (
 )
 
 
-def emerging(text: str) -> int:
-    """The categories of a text, as the marks of those that have one, and RELATIONSHIP and NARRATIVE."""
+def emerging(text: str) -> tuple[Category, ...]:
+    """The categories of a text, in the order of `Category`."""
+    return _listed(_found(text))
+
+
+@cache
+def _listed(found: int) -> tuple[Category, ...]:
+    marks = {Category.RELATIONSHIP: _RELATIONSHIP, Category.NARRATIVE: _NARRATIVE}
+    return tuple(one for one in Category if found & marks.get(one, getattr(Mark, one.name, 0)))
+
+
+def _found(text: str) -> int:
     read = Reading(text)
     named = named_in(read)
     found = read.seen & STRONG | _hinted(read)
     if named.several:
-        found |= RELATIONSHIP
+        found |= _RELATIONSHIP
     if not found & Mark.LOCATION and _tells_place(read, named):
         found |= Mark.LOCATION
     if not found & Mark.TEMPORAL and _tells_time(read):
@@ -89,7 +88,7 @@ def emerging(text: str) -> int:
     if not found & Mark.TECHNICAL and _has_code(read):
         found |= Mark.TECHNICAL
     if (found & Mark.TEMPORAL or read.seen & Mark.SEQUEL) and _tells_event(read, named):
-        found |= NARRATIVE
+        found |= _NARRATIVE
     return found
 
 
@@ -97,8 +96,8 @@ def _hinted(read: Reading) -> int:
     """The categories that enough words hint at."""
     if len(read.hints) < HINTS_NEEDED:
         return 0
-    known, needed = marks(), HINTS_NEEDED + len(read.tokens) // TOKENS_PER_HINT
-    return sum(mark for hint, mark in _HINTS if sum(1 for word in read.hints if known[word] & hint) >= needed)
+    needed = HINTS_NEEDED + len(read.tokens) // TOKENS_PER_HINT
+    return sum(mark for hint, mark in _HINTS if sum(1 for word in read.hints if MARKS[word] & hint) >= needed)
 
 
 def _has_code(read: Reading) -> bool:

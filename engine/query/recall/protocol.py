@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from engine.language.question import forms_of
+from engine.language.lexicon import forms_of
 from engine.query.recall.answer import Bridge, Level
 from engine.query.recall.levels import level_of
 from engine.query.recall.pool import Pool

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from backends.base import Reader
     from engine.followers.index_view import IndexView
-    from engine.language.question import Question
+    from engine.language.model import Question
     from engine.query.places import Places
     from engine.query.recall.config import RecallConfig
 

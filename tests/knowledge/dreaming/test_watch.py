@@ -12,9 +12,9 @@ import pytest
 
 from backends.memory import MemoryBackend
 from engine.base.errors import BusyError, InvalidInputError
-from engine.engine import Engine
 from engine.knowledge.dreaming.report import DreamReport
 from engine.knowledge.dreaming.watch import End, until_signalled, watch
+from engine.store.store import Store
 from tests.knowledge.dreaming.support import EAGER, LETTERS, added, dreamt
 from tests.support.engines import engine_on
 
@@ -48,13 +48,13 @@ class Opened:
         self.busy = False
 
     @contextmanager
-    def __call__(self) -> Iterator[Engine]:
+    def __call__(self) -> Iterator[Store]:
         """Open it."""
         if self.busy:
             raise BusyError("held elsewhere")
         self.open += 1
         try:
-            yield self.engine
+            yield self.engine.store
         finally:
             self.open -= 1
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engine.followers.tags import values
-from engine.language.question import forms_of
+from engine.language.lexicon import forms_of
 from engine.query.recall.pool import MICRO, Pool
 from engine.query.recall.signals.bm25 import Weighed, add_up, best, idf, weigh
 from engine.text.analyzer import analyze_query

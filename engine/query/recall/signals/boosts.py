@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from engine.followers.tags import day_of, union, values
-from engine.language.question import Ask
+from engine.language.model import Ask
 from proofs.sets import Group
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from engine.base.limits import TRUST_MAX
-from engine.language.question import Ask
+from engine.language.model import Ask
 from engine.text.analyzer import analyze_query
 
 if TYPE_CHECKING:

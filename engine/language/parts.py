@@ -1,38 +1,46 @@
-"""Parts of speech by rule: lists of words, endings, and what stands beside a word.
+"""Parts of speech by rule: lists of words, endings, capitals, and what stands beside a word.
 
 Written for questions in English. A doubtful word is a noun, because the second level of a search keeps
-nouns: a verb too many costs little there, a noun lost costs the answer.
+nouns: a verb too many costs little there, a noun lost costs the answer. A capital says nothing at the start
+of a sentence, and nothing at all in a text of capitals only; in a Title Like This it says little, and only
+words that are in no list count as names.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from engine.language.lexicon import (
+    ACRONYMS,
     ADJECTIVES,
     ADVERBS,
+    BARE_VERBS,
     BE,
     BEFORE_BARE,
+    FUNCTION_WORDS,
+    GIVEN_NAMES,
     LIGHT_GERUNDS,
     NOT_ADJECTIVES,
     NOT_ADVERBS,
     NOUN_FIRST,
     NUMBERS,
+    OPENERS,
     PERFECT,
+    TITLES,
     UNCHANGING,
-    is_bare_verb,
     is_gerund,
     is_past,
     is_third,
+    is_verb,
 )
-from engine.language.names import abbreviates
+from engine.language.pieces import Piece, bare
 
 _NUMBER: Final = re.compile("[0-9][0-9.,:/-]*(?:[a-z]{1,3})?|[0-9]+-[a-z-]+")
-_OTHER_SCRIPT: Final = re.compile("[\u0370-\U0010ffff]")
-"""Letters beyond Latin, and emoji: nothing is known of their endings."""
+_LAST_KNOWN: Final = "\u036f"
+"""Letters beyond Latin, and emoji, come after it: nothing is known of their endings."""
 _ADJECTIVE_ENDINGS: Final = ("ous", "ful", "less", "able", "ible", "ive", "istic", "ical")
 _BEFORE_NOUN: Final = frozenset({"DET", "ADP", "ADJ", "NUM"})
 _BEFORE_OBJECT: Final = frozenset({"DET", "PRON", "PROPN"})
@@ -42,9 +50,12 @@ _RELATIVE: Final = frozenset({"who", "that", "which"})
 _PLURAL: Final = frozenset({"i", "you", "we", "they", "who"})
 _PARTICLES: Final = frozenset({"up", "out", "off", "away", "back", "down"})
 _ENDS: Final = frozenset(".?!;:")
+_SENTENCE_ENDS: Final = frozenset(".?!:;\u3002\uff1f\uff01\u2026")
+_LAST_LATIN: Final = "\u024f"
+_WORDS_OF_CAPITALS: Final = 4
+"""So many words in capitals are a way of writing; fewer may be acronyms."""
 
 
-@dataclass(slots=True)
 class _Place:
     """What is known of the sentence up to a word."""
 
@@ -62,15 +73,23 @@ class _Place:
     """A form of have has come: a participle is due."""
 
 
-def tag_open(words: Sequence[str], parts: list[str]) -> None:
-    """Fill in the empty `parts`, universal parts of speech, of `words`, which are in small letters."""
+def parts_of(text: str, pieces: Sequence[Piece]) -> list[str]:
+    """The universal part of speech of each piece of `text`; PUNCT for marks."""
+    parts = [FUNCTION_WORDS.get(piece.low, "") if piece.word else "PUNCT" for piece in pieces]
+    for i in _names(pieces):
+        parts[i] = "PROPN"
     place = _Place()
-    for i, word in enumerate(words):
+    for i, piece in enumerate(pieces):
         if not parts[i]:
-            last = i + 1 == len(words)
-            place.after, place.after_word = ("END", "") if last else (parts[i + 1], words[i + 1])
-            parts[i] = _part(word, place)
-        _pass(place, word, parts[i])
+            place.after, place.after_word = "END", ""
+            if i + 1 < len(pieces):
+                following = pieces[i + 1]
+                # What is neither a piece nor white space, as a zero-width space is, parts words like a mark.
+                parted = text[piece.end : following.start].strip() != ""
+                place.after, place.after_word = ("PUNCT", "") if parted else (parts[i + 1], following.low)
+            parts[i] = _part(piece.low, place)
+        _pass(place, piece.low, parts[i])
+    return parts
 
 
 def _pass(place: _Place, word: str, part: str) -> None:
@@ -94,7 +113,7 @@ def _pass(place: _Place, word: str, part: str) -> None:
 def _part(word: str, place: _Place) -> str:
     if _NUMBER.fullmatch(word) or word in NUMBERS:
         return "NUM"
-    if _OTHER_SCRIPT.search(word):
+    if max(word) > _LAST_KNOWN:
         return "X"
     if word in NOUN_FIRST and place.after_word == "of":
         return "DET"
@@ -110,13 +129,13 @@ def _part(word: str, place: _Place) -> str:
 
 def _is_adverb(word: str) -> bool:
     shaped = word.endswith("ly") and len(word) > 4 and word not in NOT_ADVERBS
-    return word in ADVERBS or (shaped and not is_bare_verb(word))
+    return word in ADVERBS or (shaped and word not in BARE_VERBS)
 
 
 def _is_verb(word: str, place: _Place) -> bool:
     if word.endswith("ing") and len(word) > 5:
         return _is_gerund_here(word, place)
-    if is_bare_verb(word):
+    if word in BARE_VERBS:
         return _is_bare_here(word, place)
     if is_past(word):
         return not _is_participle_here(place)
@@ -145,7 +164,7 @@ def _is_bare_here(word: str, place: _Place) -> bool:
         return True
     if place.bare and place.before in _SUBJECTS:
         # In "the charity race raise money" it is the last one.
-        return place.before != "NOUN" or place.after != "" or not is_bare_verb(place.after_word)
+        return place.before != "NOUN" or place.after != "" or place.after_word not in BARE_VERBS
     if place.before == "PRON":
         return place.before_word in _PLURAL
     return place.before in {"CCONJ", "SCONJ"} and place.after in _BEFORE_OBJECT
@@ -175,3 +194,90 @@ def _is_adjective(word: str, last: str, place: _Place) -> bool:
         return False
     # "The musical", "the single that": the ending of an adjective, and the place of a noun.
     return place.before != "DET" or place.after in {"", "ADJ", "NOUN", "PROPN", "NUM", "CCONJ"}
+
+
+def _names(pieces: Sequence[Piece]) -> list[int]:
+    """The indices of the pieces that are names."""
+    indices = [i for i, piece in enumerate(pieces) if piece.word]
+    words = [pieces[i] for i in indices]
+    if not any(map(_is_capitalised, words)) or _is_shouted(words):
+        return []
+    title_case, starts = _is_title_case(words), _starts(pieces, indices)
+    found = []
+    for i, word, following in zip(indices, words, [*words[1:], None], strict=True):
+        if not _is_capitalised(word):
+            continue
+        if word.low in FUNCTION_WORDS:
+            name = _is_in_capitals(word)
+        elif word.text in ACRONYMS:
+            name = False
+        elif title_case:
+            name = not _is_known(bare(word.low))
+        else:
+            name = i not in starts or _begins_name(words, word, following)
+        if name:
+            found.append(i)
+    return found
+
+
+def _is_capitalised(word: Piece) -> bool:
+    first = word.text[1:2] if word.text[0] in "@#" else word.text[0]
+    return first.isupper()
+
+
+def _is_in_capitals(word: Piece) -> bool:
+    return word.text.isupper() and len(word.text) > 1
+
+
+def _is_shouted(words: Sequence[Piece]) -> bool:
+    """Whether all is in capitals."""
+    if any(word.text != word.text.upper() for word in words):
+        return False
+    return len(words) >= _WORDS_OF_CAPITALS or any(word.low in FUNCTION_WORDS for word in words)
+
+
+def _is_title_case(words: Sequence[Piece]) -> bool:
+    """Whether Every Word Has a Capital, function words among them, so that capitals tell no name."""
+    raised = any(
+        word.low in FUNCTION_WORDS and _is_capitalised(word) and word.text.lower() not in {"i", "i'm", "i've"}
+        for word in words[1:]
+    )
+    others = (word for word in words if word.low not in FUNCTION_WORDS)
+    return raised and len(words) > 2 and all(map(_is_capitalised, others))
+
+
+def _starts(pieces: Sequence[Piece], words: Sequence[int]) -> set[int]:
+    """The words that begin a sentence: the first, and those after a mark that ends one."""
+    found = set(words[:1])
+    for before, i in pairwise(words):
+        ends = _SENTENCE_ENDS.intersection(piece.text for piece in pieces[before + 1 : i])
+        if ends and not (ends == {"."} and abbreviates(pieces[before].text)):
+            found.add(i)
+    return found
+
+
+def abbreviates(word: str) -> bool:
+    """Whether a full stop after `word` ends no sentence: `Dr`, `J`, `J.K`."""
+    return word.lower() in TITLES or all(len(part) == 1 for part in word.split("."))
+
+
+def _is_known(word: str) -> bool:
+    """Whether a word in small letters is in a list, so that its capital is only that of a start."""
+    lists = (FUNCTION_WORDS, NUMBERS, ADJECTIVES, ADVERBS, OPENERS)
+    return any(word in listed for listed in lists) or is_verb(word)
+
+
+def _begins_name(words: Sequence[Piece], word: Piece, following: Piece | None) -> bool:
+    """Whether the capitalised word that begins a sentence is a name all the same."""
+    low = bare(word.low)
+    repeated = sum(other.text == word.text for other in words) > 1
+    if not low[0] <= _LAST_LATIN:
+        return repeated  # it may be a question word of another language
+    named_after = following is not None and _is_capitalised(following) and following.low not in FUNCTION_WORDS
+    if _is_known(low):
+        return named_after and (low in ADJECTIVES or low in GIVEN_NAMES)  # Big Hero, Mark King
+    if named_after or low != word.low or _is_in_capitals(word) or repeated or following is None:
+        return True
+    if following.low not in FUNCTION_WORDS and not is_verb(following.low):
+        return False  # "Boiler pressure"
+    return not (low.endswith("s") and following.low in {"are", "were", "have", "do"})

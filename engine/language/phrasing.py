@@ -1,0 +1,236 @@
+"""How questions are phrased in English: what is said around them, and what kind of thing they ask for.
+
+Greetings, "can you remind me what we said about" and thanks are read from the first and the last words only,
+again and again until nothing more comes off. The kind is told by the interrogative and the words beside it.
+The patterns are matched on words in small letters with one space between them; a repetition is bounded
+everywhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import Final
+
+from engine.language.model import Ask
+from engine.language.pieces import Piece
+
+_FIRST_PIECES: Final = 48
+_LAST_PIECES: Final = 12
+_ROUNDS_MAX: Final = 8
+_CLOSING_MARKS: Final = frozenset(".?!,;:\u2026\u3002\uff1f\uff01")
+
+_MARK: Final = r"(?:[,.!?:;\u2026\u2012-\u2015-] ){0,3}"
+_COMMA: Final = r"(?:[,.!:;\u2026\u2012-\u2015-] ){1,3}"
+_WE: Final = r"(?:i|we|you|u|they)"
+_ABOUT: Final = r"(?:about|on|regarding|concerning|with regards? to|with respect to|related to)"
+_SAY: Final = (
+    r"(?:said|say|told (?:you|me)|tell (?:you|me)|talked|talk|spoke|speak|discussed|discuss|wrote|write|"
+    r"written|noted|note|saved|save|stored|store|recorded|record|decided|decide|know|knew|have|had|got|"
+    r"remember|remembered|mentioned|mention|learned|learn)"
+)
+_NOTES: Final = (
+    r"(?:notes?|memory|memories|entries|messages?|records?|information|info|details?|facts?|news|"
+    r"updates?|stuff|things?)"
+)
+_SOMETHING: Final = (
+    r"(?:(?:what|everything|anything|something|whatever|all|more|(?:a )?(?:bit|little)(?: more)?|some|any|"
+    rf"the) )?(?:(?:(?:of )?(?:my|our|your|the) )?{_NOTES} )?(?:that )?"
+)
+_SAID: Final = rf"(?:{_WE} (?:have |had |ever |already |last )?{_SAY} (?:down )?)?"
+_TOPIC: Final = rf"{_SOMETHING}{_SAID}(?:{_ABOUT}|of) "
+_ASK: Final = (
+    r"(?:tell me|tell us|remind me|show me|give me|let me know|find out|find me|find|look up|look for|"
+    r"search for|search(?: through)?|recall|remember|explain(?: to me)?|"
+    r"help me (?:find|remember|recall|understand)|bring up|pull up|fetch|get me|check|summari[sz]e|"
+    r"describe|know|learn|hear|see)"
+)
+_MODAL: Final = r"(?:can|could|would|will)"
+_COULD: Final = (
+    rf"(?:{_MODAL} (?:you|we|i)|(?:you|we|i) {_MODAL}|would you mind|"
+    r"i(?: would|'d| want| need|'m trying| am trying)(?: like)?(?: you)? to|i want|i need|let's|let us|"
+    r"let me|please|kindly|just|quickly|maybe|perhaps|possibly)"
+)
+_STATE: Final = (
+    r"(?:state|status|situation|news|updates?|info|information|progress|word|standing|developments?|details)"
+)
+_NOW: Final = r"(?:latest|current|present|newest|most recent|up-to-date)"
+_WHAT_IS: Final = r"(?:what is|what's|whats|what are|what was|what were)"
+
+_PREFIXES: Final = {
+    r"(?:hi|hello|hey) (?:[^ ,]{1,32} ){1,2}?, ": "hi |he",
+    r"(?:hi|hello|hey|greetings|good (?:morning|afternoon|evening|day))"
+    rf"(?: (?:there|all|again|everyone|team))? {_MARK}": "hi |he|g",
+    rf"(?:please|pls|kindly) {_MARK}": "pl|kindly",
+    r"(?:so|ok|okay|well|now|right|also|and|but|um+|uh+|hmm+|oh|anyway|btw|sorry|thanks|thank you|"
+    r"excuse me|by the way|quick question|one (?:more |quick )?(?:thing|question)|just curious|"
+    r"out of curiosity|i hope (?:you're|you are|this finds you|all is) (?:doing )?well) "
+    rf"{_COMMA}": "so|o|we|now|right|a|b|u|hmm|thank|excuse|quick|just|i hope",
+    r"i(?:'m| am|'ve been| have been| was)?(?: just)? (?:wondering|wonder|curious|trying to remember|"
+    rf"trying to recall|looking for|searching for|interested in) (?:if |whether |{_TOPIC}|about )?": "i |i'",
+    r"i (?:forgot|forget|can't remember|cannot remember|can't recall|don't remember|don't recall) "
+    rf"(?:{_TOPIC})?": "i ",
+    rf"(?:{_COULD} ){{1,4}}{_ASK} (?:{_TOPIC}|{_ABOUT} |if |whether )?": (
+        "can |could |would |will |you |we |i |i'|let|please |kindly |just |quickly |maybe |perhaps |possibly "
+    ),
+    rf"(?:tell me|remind me|show me|let me know|give me) (?:{_TOPIC}|if |whether )?": (
+        "tell|remind|show|let|give"
+    ),
+    rf"(?:summari[sz]e|describe|recall|look up|search for|search|find|explain) {_TOPIC}": (
+        "summari|describe|recall|look|search|find|explain"
+    ),
+    r"(?:describe|summari[sz]e|look up|search for) ": "describe|summari|look|search",
+    rf"(?:do|did|can|could) {_WE} (?:still |happen to |perhaps |ever )?(?:remember|recall) (?:{_TOPIC})?": (
+        "do |did |can |could "
+    ),
+    rf"(?:do|did|have|had) {_WE} (?:still |happen to |ever |already )?{_SAY} {_SOMETHING}{_ABOUT} ": (
+        "do |did |ha"
+    ),
+    r"(?:do|would) you (?:happen to )?know (?:if |whether |about |anything about )?": "do |would ",
+    rf"what (?:else )?(?:do|did|have|had|can|could) {_WE} (?:just |ever |already |all |last |still )?"
+    rf"(?:{_SAY}|find) (?:me |down )?{_ABOUT} ": "what ",
+    rf"(?:is|are|was|were) there {_SOMETHING}(?:known |said |noted |recorded |written |to know )?"
+    rf"{_ABOUT} ": "is there|are there|was there|were there",
+    rf"{_WE} {_SAY} {_SOMETHING}{_ABOUT} ": "i |we |you |u |they ",
+    rf"(?:any|some) {_NOTES} (?:{_ABOUT}|of|from) ": "any |some ",
+    rf"any (?:ideas?|clue|thoughts) (?:(?:{_ABOUT}|of|as to) )?": "any ",
+    r"(?:give me |show me |i need |get me )?(?:a|the) (?:short |brief )?(?:summary|overview|recap) of ": (
+        "give|show|i need|get|a |the "
+    ),
+    rf"(?:(?:{_WHAT_IS}|give me|i need) )?(?:the |our |my )?{_NOW} {_STATE} "
+    r"(?:of|on|about|for|with|regarding|in) ": (
+        "what|give|i need|the |our |my |latest|current|present|newest|most|up-to-date"
+    ),
+    rf"(?:{_WHAT_IS}|give me|i need) (?:the |our |my )?(?:{_NOW}|{_STATE}) "
+    r"(?:of|on|about|with|regarding) ": "what|give|i need",
+    r"(?:what is|what's|whats) (?:new|up|happening|going on) (?:with|in|about) ": "what",
+    r"where (?:do (?:we|things)|are we) (?:stand )?(?:with|on) ": "where ",
+}
+"""What a text may begin with → the beginnings of that: to compile all patterns takes 12 ms, so only those are
+compiled that one of their beginnings calls for."""
+_SUFFIX: Final = (
+    r" (?:please|pls|thanks|thanks a lot|thank you|thank you (?:so|very) much|thx|cheers|btw|by the way|"
+    r"if (?:you|u) (?:can|could|know|remember|don't mind)|if possible|do you (?:know|remember|recall)|"
+    r"can you (?:remember|recall)|or not)(?: [,.!?:;\u2026])*$"
+)
+
+
+def core_of(pieces: Sequence[Piece]) -> tuple[int, int]:
+    """The range of `pieces` that is left without what is said around it; all of them if nothing would be."""
+    first, last = 0, len(pieces)
+    for _ in range(_ROUNDS_MAX):
+        ahead = "".join(f"{piece.low} " for piece in pieces[first : min(last, first + _FIRST_PIECES)])
+        found = _prefix(ahead)
+        behind = "".join(f" {piece.low}" for piece in pieces[max(first, last - _LAST_PIECES) : last])
+        closing = _compiled(_SUFFIX).search(behind)
+        if found is None and closing is None:
+            break
+        first += found.group().count(" ") if found else 0
+        last -= closing.group().count(" ") if closing else 0
+    if (first, last) == (0, len(pieces)):
+        return first, last
+    while last > first and pieces[last - 1].text in _CLOSING_MARKS:
+        last -= 1
+    while first < last and pieces[first].text in _CLOSING_MARKS:
+        first += 1
+    return (first, last) if any(piece.word for piece in pieces[first:last]) else (0, len(pieces))
+
+
+def _prefix(text: str) -> re.Match[str] | None:
+    """The first of the prefixes that `text` begins with."""
+    for pattern, beginnings in _PREFIXES.items():
+        if text.startswith(tuple(beginnings.split("|"))) and (found := _compiled(pattern).match(text)):
+            return found
+    return None
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+_PIECES_MAX: Final = 400
+"""A question is read this far: who writes more tells a story first."""
+
+_AUX: Final = (
+    r"(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|should|may|might|must|shall|"
+    r"isn't|aren't|wasn't|weren't|don't|doesn't|didn't|hasn't|haven't|hadn't|won't|wouldn't|can't|couldn't)"
+)
+_BEFORE: Final = (
+    r"(?:(?:in|on|at|by|from|to|for|since|until|with|after|before|during|around|under|and|but|of|about) )?"
+)
+_OPENING: Final = re.compile(rf"{_BEFORE}(?P<word>when|where)(?:'s|s)?\b(?!.*, (?:what|which|who|how|why)\b)")
+_FIRST: Final = re.compile(rf"{_BEFORE}(?P<word>what|which|who|whom|whose|how|why)(?:'s|s)?\b")
+_YES_OR_NO: Final = re.compile(rf"{_AUX} ")
+_ASKING: Final = re.compile(
+    # Inside a sentence "when" and "where" are conjunctions unless an auxiliary follows, or nothing.
+    r"\b(?P<word>what|which|who|whom|whose|how|why"
+    rf"|(?:when|where)(?=(?:'s)? {_AUX}\b| ?[?.,]| ?$))(?:'s|s)?\b"
+)
+
+_IS_THE: Final = r"(?: (?:is|are|was|were|the|exact|specific|approximate|total|average|highest|lowest)){0,3}"
+_WORDS: Final = r"(?: [a-z'-]{1,20}){0,2}?"
+_TIMES: Final = re.compile(
+    rf"how (?:long ago|recently|soon)\b|(?:what|which){_IS_THE} "
+    r"(?:time|date|day|weekday|month|year|week|weekend|season|decade|century|era|hour)\b"
+)
+_QUANTITIES: Final = re.compile(
+    r"how (?:many|much|often|old|long|far|tall|big|large|frequently|high|deep|heavy)\b"
+    rf"|(?:what|which){_IS_THE} (?:number|amount|quantity|count|percentage|price|cost|age|population)\b"
+)
+_PLACES: Final = re.compile(
+    rf"(?:what|which){_WORDS} (?:place|places|city|cities|town|country|countries|state|states|location|"
+    r"locations|province|region|continent|village|county|island|address|street|venue|district|neighbou?rhood|spot)\b"
+)
+_PERSONS: Final = re.compile(
+    rf"(?:what|which)(?: of the)?{_WORDS} (?:person|people|man|woman|boy|girl|actor|actors|actress|actresses|"
+    r"director|author|writer|singer|musician|player|politician|friend|colleague|neighbou?r|artist|composer|"
+    r"president|king|queen|senator|rapper|poet|scientist|founder|founders|teacher|doctor)\b"
+)
+_RELATED: Final = r"(?:related|connected|linked|associated|tied|alike|similar|different)"
+_RELATIONS: Final = re.compile(
+    rf"\bhow (?:is|are|was|were) (?:[^ ]{{1,40}} ){{1,16}}{_RELATED}\b"
+    r"|\bhow (?:do|does|did) (?:[^ ]{1,40} ){1,16}(?:relate|connect|differ|compare|know)\b"
+    r"|\b(?:relations?|relationships?|connections?|links?|differences?|similarity|similarities|overlap) "
+    r"(?:is |was |are |were |do |does |exists? )?(?:there )?between\b"
+    rf"|\b(?:have (?:[a-z]{{1,12}} )?in common|{_RELATED} to each other|know each other)\b"
+    r"|\bwhat is (?:[^ ]{1,40} ){1,3}(?:relation|relationship|connection) (?:to|with)\b"
+)
+_LATEST: Final = re.compile(
+    r"\b(?:latest|newest|most recent|most recently|current|currently|at the moment|at present|right now|"
+    r"these days|nowadays|as of now|up to date|up-to-date|what's new|what is new|"
+    r"where (?:do (?:we|things) stand|are we))\b"
+)
+
+
+def kind_of(pieces: Sequence[Piece], first: int, *, dated: bool) -> Ask:
+    """What is asked for in `pieces`, whose core begins at index `first`; `dated` if it names a date."""
+    core = _joined(pieces[first : first + _PIECES_MAX])
+    asking = _asking(core)
+    if asking.startswith("when") or _TIMES.match(asking):
+        return Ask.WHEN
+    if _QUANTITIES.match(asking):
+        return Ask.HOW_MANY
+    if _RELATIONS.search(core):
+        return Ask.RELATION
+    told = asking != "" and not core.startswith(asking)  # "X, the current head of Y, was born where?"
+    if not (dated or told) and _LATEST.search(_joined(pieces[:_PIECES_MAX])):
+        return Ask.LATEST
+    if asking.startswith("where") or _PLACES.match(asking):
+        return Ask.WHERE
+    if asking.startswith("who") or _PERSONS.match(asking):
+        return Ask.WHO
+    return Ask.OTHER
+
+
+def _asking(core: str) -> str:
+    """`core` from its interrogative on; empty if it has none. After a statement the last one counts."""
+    found = _OPENING.match(core) or _FIRST.match(core)
+    if found is None and _YES_OR_NO.match(core) is None:
+        found = max(_ASKING.finditer(core), key=re.Match.start, default=None)
+    return core[found.start("word") :] if found else ""
+
+
+def _joined(pieces: Sequence[Piece]) -> str:
+    return " ".join(piece.low for piece in pieces)

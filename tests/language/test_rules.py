@@ -1,0 +1,70 @@
+"""What analyses questions, and what it brings along."""
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from engine.language import question
+from engine.language.model import RULES
+from engine.language.question import analyze_question
+from engine.language.wordlists import read_lists
+from engine.text.words import STOP_WORDS
+
+LISTS = [
+    (file, name)
+    for file in ("words.txt", "function_words.txt", "forms.txt")
+    for name in read_lists("engine.language", file)
+]
+
+
+def test_every_analysis_names_the_rules() -> None:
+    """An answer says what analysed its question."""
+    assert analyze_question("What did Caroline research?").pipeline == RULES
+
+
+def test_an_analysis_loads_nothing_slow() -> None:
+    """A question is analysed without a language library, and without numpy."""
+    program = (
+        "import sys; from engine.language.question import analyze_question as a; a('When did Anna leave?');"
+        "print(sorted({'spacy', 'numpy', 'tempfile', 'importlib.resources'} & set(sys.modules)))"
+    )
+    printed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert printed.stdout == "[]\n"
+
+
+def test_threads_get_the_answers_they_get_alone() -> None:
+    """Questions of many threads at once are analysed as if each were the only one."""
+    texts = [f"What did Caroline{i} paint in May 20{i:02} at {'x' * i}?" for i in range(40)]
+    with ThreadPoolExecutor(8) as threads:
+        together = list(threads.map(analyze_question, texts))
+    question._cached.cache_clear()
+    assert together == [analyze_question(text) for text in texts]
+
+
+@pytest.mark.parametrize(("file", "name"), LISTS)
+def test_word_lists_are_sorted(file: str, name: str) -> None:
+    """Each entry stands once, in the order of code points, without spaces around it."""
+    entries = read_lists("engine.language", file)[name]
+    assert entries == sorted(set(entries)) != []
+    assert all(entry == " ".join(entry.split()) for entry in entries)
+
+
+def test_no_function_word_has_two_parts() -> None:
+    """The file of function words gives each one part of speech."""
+    listed = [
+        word for words in read_lists("engine.language", "function_words.txt").values() for word in words
+    ]
+    assert len(listed) == len(set(listed)) > len(STOP_WORDS)
+
+
+def test_a_missing_word_list_is_an_error() -> None:
+    """A file that is not there is not taken for an empty one."""
+    with pytest.raises(FileNotFoundError):
+        read_lists("engine.language", "nothing.txt")
+
+
+def test_words_apart_by_a_zero_width_space_are_apart() -> None:
+    """A space that is not seen parts words as a mark does."""
+    assert analyze_question("painting\u200bthe wall").terms == ("paint", "wall")
