@@ -260,10 +260,10 @@ def test_the_shell_completes_commands_and_options(surroundings: Path) -> None:
     """A shell that asks gets the commands and options that begin with what was typed."""
 
     def completed(words: str, word: int) -> list[bytes]:
-        return run(_ENGINE_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD=str(word))[1].split()
+        return run(_ENGINE_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD=str(word))[1].split()
 
-    assert completed("engine reb", 1) == [b"rebuild"]
-    assert completed("engine recall --wi", 2) == [b"--without-tag"]
+    assert completed("engine reb", 1) == [b"plain,rebuild"]
+    assert completed("engine recall --wi", 2) == [b"plain,--without-tag"]
 
 
 SLOW = (
