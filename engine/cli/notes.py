@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -40,7 +41,7 @@ def checkpoint(session: Session, key: str | None, out: str | None) -> int:
     what it was then: origin, size and root. Exit code 9: the store does not continue the checkpoint
     that is in FILE, or that the key signed last.
     """
-    if key is not None and _is_vkey(key) and not Path(key).exists():
+    if key is not None and _is_vkey(key) and not os.path.exists(key):  # noqa: PTH110  as below
         raise InvalidInputError(
             "--key takes the file of the signing key, and this is a verifier key",
             hint="as in --key notes.key; `engine key new` makes one",
@@ -271,7 +272,8 @@ def _refuse_files(option_name: str, keys: tuple[str, ...]) -> None:
         InvalidInputError: one is no verifier key, and a file of that name is there.
     """
     for one in keys:
-        if not _is_vkey(one) and Path(one).is_file():
+        # Not Path.is_file: it raises where a text is too long for the name of a file.
+        if not _is_vkey(one) and os.path.isfile(one):  # noqa: PTH113
             raise InvalidInputError(
                 f"{option_name} takes a verifier key, and {one} is a file",
                 hint=f"give what is in the file, as in {option_name} $(cat {one.removesuffix('.vkey')}.vkey)",
