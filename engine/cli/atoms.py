@@ -22,11 +22,11 @@ TAGS = argument("tags", "TAG", "Tags, with or without #.", many=True)
     "engine add 'The kettle is descaled on Mondays.' --tag kitchen",
     "pbpaste | engine add - --source clipboard",
 )
-@argument("text", "TEXT", "What it says; - reads stdin.")
+@argument("text", "TEXT", "The text; - reads stdin.")
 @ATOM_FIELDS
-@option("--key", metavar="NAME", help="Your own name for it within its source.")
-@option("--id", metavar="UUID", help="An id of your own.")
-@option("--occurrence", metavar="N", type=int, help="How many equal texts come earlier in its source.")
+@option("--key", metavar="NAME", help="Your own key for it within its source.")
+@option("--id", metavar="UUID", help="An id of your choice.")
+@option("--occurrence", metavar="N", type=int, help="How many identical texts come before it in its source.")
 @FORCE
 def add(session: Session, text: str, force: bool, **fields: Any) -> int:
     """Add one atom.

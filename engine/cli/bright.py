@@ -32,7 +32,7 @@ class Format(StrEnum):
     "engine bright kettle --format dot | dot -Tsvg",
 )
 @QUESTION
-@limit(10, "At most so many atoms; 50 or fewer.")
+@limit(10, "At most N atoms, 50 or fewer.")
 @option("form", "--format", metavar="FORM", default="text", help="text, json, mermaid or dot (Graphviz).")
 @filter_options("superseded")
 @AS_OF
@@ -44,7 +44,7 @@ def bright(
     filters: Filters,
     as_of: Moment | None,
 ) -> int:
-    """Ask a question; see the atoms it lights up and how they hang together.
+    """Ask a question; see the matching atoms and how they are connected.
 
     Edges between them, tags and buckets they share, and who stands next to whom in a source, each with a
     strength from 0 to 1.

@@ -24,7 +24,7 @@ from proofs.note import NOTE_BYTES_MAX
 @command("engine diff 41", "engine diff 2026-11-01 2026-11-20 --markdown", "engine diff kept.checkpoint")
 @argument("before", "A", "SEQ, TIME, or the file of a checkpoint.")
 @argument("after", "B", "The same, later. [default: the head]", required=False)
-@option("--markdown", help="As Markdown.")
+@option("--markdown", help="Print Markdown.")
 def diff(session: Session, before: str, after: str | None, markdown: bool) -> int:
     """Show what changed between two moments.
 
@@ -45,7 +45,7 @@ def _moment(given: str) -> Moment | str:
     try:
         return parse_moment(given, "the moment")
     except InvalidInputError as error:
-        raise InvalidInputError(f"{error}, and no file of a checkpoint either", hint=error.hint) from None
+        raise InvalidInputError(f"{error}, nor the file of a checkpoint", hint=error.hint) from None
 
 
 _MARKS = {"added": "+", "revived": "+", "tombstoned": "-", "erased": "-", "changed": "~"}
@@ -136,12 +136,12 @@ def _data(found: Diff) -> dict[str, Any]:
 
 
 @command("engine revert 41..45", "engine revert --actor dreamer --since 120 --dry-run")
-@argument("events", "SEQ..SEQ", "The first and last event, or one.", required=False)
-@option("--by", metavar="NAME", help="Who takes back, for the journal. [default: user]")
-@option("--since", metavar="SEQ", type=at_least(0), help="From this event to the head.")
-@dry_run("Say what would become of each.")
+@argument("events", "SEQ..SEQ", "The first and the last event, or a single one.", required=False)
+@option("--by", metavar="NAME", help="The actor who undoes them, for the journal. [default: user]")
+@option("--since", metavar="SEQ", type=at_least(0), help="Undo all events from this one to the head.")
+@dry_run("Only report what would happen to each.")
 def revert(session: Session, events: str | None, by: str | None, since: int | None, dry_run: bool) -> int:
-    """Take events back, by events that do the contrary.
+    """Undo events by appending events that do the opposite.
 
     Afterwards all is as if they had not happened, but for what was changed again since: that is left, and
     named. Nothing is lost; a revert can be reverted. What is erased stays erased. Here --actor says whose
@@ -153,7 +153,7 @@ def revert(session: Session, events: str | None, by: str | None, since: int | No
     with session.engine() as engine:
         done = engine.revert(first, last, actor=whose, dry_run=dry_run)
     if whose is not None and not done:
-        session.out.note(f"none of these events is by {whose}")
+        session.out.note(f"none of these events was written by {whose}")
     undone = sum(one.outcome == "undone" for one in done)
     left = sum(bool(one.left) for one in done)
     verb = "would be taken back" if dry_run else "taken back"
@@ -169,7 +169,7 @@ def _range(events: str | None, since: int | None) -> tuple[int, int | None]:
         return since, None
     start, dots, end = str(events).partition("..")
     if not start.isdigit() or (dots and not end.isdigit()) or len(start) > 18 or len(end) > 18:
-        raise InvalidInputError(f"{str(events)[:40]!r} is no SEQ..SEQ", hint="as in 41..45")
+        raise InvalidInputError(f"{str(events)[:40]!r} is not a range of events", hint="as in 41..45")
     first, last = int(start), int(end if dots else start)
     if first > last:
         raise InvalidInputError(f"event {first} is after event {last}; give the earlier one first")

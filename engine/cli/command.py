@@ -76,9 +76,9 @@ GLOBAL_OPTIONS: list[click.Parameter] = [
         "the store.",
     ),
     _global("--json", help="Print one JSON object."),
-    _global("--quiet", "-q", help="Say nothing but data and errors."),
+    _global("--quiet", "-q", help="Print only data and errors."),
     _global("--plain", help="No colours, tables or progress bars."),
-    _global("--actor", metavar="NAME", help="Who is writing, for the journal. [default: user]"),
+    _global("--actor", metavar="NAME", help="The actor recorded in the journal. [default: user]"),
     _global(
         "--wait",
         metavar="SECONDS",

@@ -32,7 +32,7 @@ def _shell() -> str:
     if name not in _FILES:
         known = ", ".join(_FILES)
         raise InvalidInputError(
-            f"SHELL names no shell that can be completed in: {name!a}", hint=f"one of: {known}"
+            f"there is no completion for the shell {name!a}, which SHELL names", hint=f"one of: {known}"
         )
     return name
 

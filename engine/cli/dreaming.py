@@ -27,15 +27,15 @@ NAMES_SHOWN = 20
     "engine dream --budget 5000 --seconds 30",
     "engine dream --watch --quiet-for 60",
 )
-@option("--budget", metavar="N", type=at_least(1), help="Look at so many atoms at most.")
-@option("--seconds", metavar="S", type=float, help="Begin nothing more after so long.")
-@dry_run("Only say what would be done.")
-@option("watching", "--watch", help="Go on in idle time, a cycle at a time, until stopped.")
+@option("--budget", metavar="N", type=at_least(1), help="Look at N atoms at most.")
+@option("--seconds", metavar="S", type=float, help="Start nothing more after S seconds.")
+@dry_run("Only report what would be done.")
+@option("watching", "--watch", help="Keep running: one cycle whenever the store is idle, until stopped.")
 @option(
     "--quiet-for",
     metavar="S",
     type=float,
-    help="With --watch: idle is so long without events. [default: 30]",
+    help="With --watch: the store is idle after S seconds without events. [default: 30]",
 )
 def dream(
     session: Session,
@@ -45,16 +45,16 @@ def dream(
     watching: bool,
     quiet_for: float | None,
 ) -> int:
-    """Tag what nobody tagged, learn names, relate what belongs together.
+    """Tag untagged atoms, learn names, relate what belongs together.
 
     Adds tags, entities and edges, all by the actor dreamer, and takes nothing away; what somebody
     took off stays off. Goes on where the last cycle ended, and a second run adds nothing. Lists
     near-duplicates, and merges none.
     """
     if quiet_for is not None and not watching:
-        raise InvalidInputError("--quiet-for is about idle time", hint="add --watch")
+        raise InvalidInputError("--quiet-for has no effect without --watch", hint="add --watch")
     if watching and dry_run:
-        raise InvalidInputError("--watch goes on from what was done; a dry run does nothing")
+        raise InvalidInputError("--watch cannot be combined with --dry-run")
     options: DreamOptions = {"budget": budget, "seconds": seconds, "dry_run": dry_run}
     if watching:
         return _watch(session, options, quiet_for)

@@ -23,7 +23,7 @@ from engine.text.simhash import NEAR_BITS
 @argument("new", "NEW", "The atom that is right.")
 @REASON
 def supersede(session: Session, old: str, new: str, reason: str) -> int:
-    """Let one atom take the place of another, which is kept.
+    """Replace one atom by another; the old one is kept.
 
     It is no longer recalled, nor is what says almost the same as OLD. `--superseded` asks for both; the tag
     `superseded` says which it is. `engine revert` takes it back.
@@ -41,10 +41,10 @@ def supersede(session: Session, old: str, new: str, reason: str) -> int:
 
 @command("engine merge 1f0c 9a2e", "engine merge 1f0c 9a2e --force")
 @argument("keep", "KEEP", "The atom that stays.")
-@argument("other", "OTHER", "The atom that goes into it.")
-@option("--force", help="Also if they are not near-duplicates.")
+@argument("other", "OTHER", "The atom that is merged into it.")
+@option("--force", help="Merge them even if they are not near-duplicates.")
 def merge(session: Session, keep: str, other: str, force: bool) -> int:
-    """Let one atom stand for another that says the same.
+    """Merge an atom into another that says the same.
 
     It gets the tags and buckets of the other one, which is hidden and kept, and an edge supersedes
     to it. `engine unmerge` takes all of that back. Prints the id of the atom that stays.
@@ -58,7 +58,7 @@ def merge(session: Session, keep: str, other: str, force: bool) -> int:
 @ID
 @FORCE
 def unmerge(session: Session, atom: str, force: bool) -> int:
-    """Take a merge back.
+    """Undo a merge.
 
     The atom that was merged is there again, and the one that was kept loses what it gained by that,
     but for what was put on it by hand since.
@@ -77,8 +77,8 @@ def unmerge(session: Session, atom: str, force: bool) -> int:
 @option("--of", metavar="ID", help="Only the group of this atom.")
 @limit(100)
 @option("merging", "--merge", help="Merge each group into the atom to keep.")
-@dry_run("Only count what would be merged.")
-@option("--yes", help="Merge; without it that is refused.")
+@dry_run("Only report what would be merged.")
+@option("--yes", help="Confirm --merge, which is refused without it.")
 @AS_OF
 def duplicates(
     session: Session,
@@ -89,15 +89,18 @@ def duplicates(
     yes: bool,
     as_of: Moment | None,
 ) -> int:
-    """List groups of atoms that say almost the same.
+    """List groups of atoms that say almost the same thing.
 
     The atom to keep comes first; then the others, and in how many bits their fingerprints differ
     from its. With --merge, those that differ in fewer than 3 go into it, each group by itself.
     """
     if (yes or dry_run) and not merging:
-        raise InvalidInputError("--yes and --dry-run are about merging", hint="add --merge")
+        raise InvalidInputError("--yes and --dry-run have no effect without --merge", hint="add --merge")
     if merging and as_of is not None:
-        raise InvalidInputError("the past cannot be merged", hint="leave --as-of out, or --merge")
+        raise InvalidInputError(
+            "--merge cannot be combined with --as-of: the past cannot be changed",
+            hint="leave out one of them",
+        )
     failure, merged = None, dict[str, list[str]]()
     with (
         session.engine() as engine,

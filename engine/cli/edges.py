@@ -31,8 +31,8 @@ RELATION = together(
 @command("engine link 1f0c references 9a2e", "engine link 1f0c listens_on 9a2e --register --weight 0.5")
 @EDGE
 @WEIGHT
-@option("--data", metavar="JSON", help="Anything to keep with it.")
-@option("--register", help="Make TYPE a type if it is none yet.")
+@option("--data", metavar="JSON", help="Data to keep with it.")
+@option("--register", help="Register TYPE if it is not a type yet.")
 def link(
     session: Session, src: str, kind: str, dst: str, weight: float, data: str | None, register: bool
 ) -> int:
@@ -63,8 +63,8 @@ def unlink(session: Session, src: str, kind: str, dst: str, reason: str) -> int:
 @command("engine edges 1f0c", "engine edges 1f0c --direction both --type references")
 @ID
 @direction("out")
-@option("types", "--type", metavar="TYPE", multiple=True, help="Only this type. Repeatable.")
-@option("--tombstoned", help="Also hidden edges.")
+@option("types", "--type", metavar="TYPE", multiple=True, help="Only edges of this type. Repeatable.")
+@option("--tombstoned", help="Include hidden edges.")
 @limit(100)
 @AS_OF
 def edges(session: Session, atom: str, as_of: Moment | None, **wanted: Any) -> int:
@@ -110,7 +110,7 @@ def relate(
 @RELATION
 @REASON
 def unrelate(session: Session, subject: str, predicate: str, target: str, reason: str) -> int:
-    """Hide such a relation; it is kept.
+    """Hide a relation between two named things; it is kept.
 
     The named things stay. `engine relate` brings it back.
     """

@@ -23,15 +23,20 @@ from engine.erase.run import erasable
     "engine erase 1f0c --reason GDPR --yes",
 )
 @ID
-@option("--reason", metavar="TEXT", required=True, help="Why, not what: this stays.")
-@option("--forget", help="Keep no hash of it: nobody is told when it comes again.")
-@option("--no-probe", help="Do not look for it before and after.")
-@dry_run("Only say what would be destroyed.")
+@option(
+    "--reason",
+    metavar="TEXT",
+    required=True,
+    help="Why it is erased. The reason is kept: do not quote the content.",
+)
+@option("--forget", help="Keep no hash of it, so that it may be added again unnoticed.")
+@option("--no-probe", help="Do not search for it before and after.")
+@dry_run("Only report what would be destroyed.")
 @option("--yes", help="Do not ask.")
 def erase(
     session: Session, atom: str, reason: str, forget: bool, no_probe: bool, dry_run: bool, yes: bool
 ) -> int:
-    """Destroy an atom's content for good, with its edges.
+    """Destroy an atom's content and its edges permanently.
 
     Its history stays verifiable: what happened when, and by whom, but not what it said. The content
     is looked for in the store's files and in every answer, before and after; exit code 4 if it is

@@ -28,10 +28,10 @@ VALUE = argument("given", "VALUE", "The same without its option.", required=Fals
 QUERY = option("--query", metavar="TEXT", help="What you want to know.")
 ASKED_ID = option("atom", "--id", metavar="ID", help="An atom's id, or its first digits: 4 or more.")
 OFFSET = option(
-    "--offset", metavar="N", type=at_least(0), default=0, help="Begin there: `next` of an answer."
+    "--offset", metavar="N", type=at_least(0), default=0, help="Start there: the `next` of an earlier answer."
 )
 COST = together(
-    option("--budget", metavar="N", type=at_least(1), help="Tokens that the answer may cost at most."),
+    option("--budget", metavar="N", type=at_least(1), help="At most N tokens for the answer."),
     option(
         "--spent",
         metavar="N",
@@ -53,13 +53,13 @@ COST = together(
     metavar="N",
     type=at_least(200),
     default=2000,
-    help="Tokens that all steps may cost at most.",
+    help="At most N tokens for all steps together.",
 )
-@option("--steps", metavar="N", type=at_least(1), default=10, help="At most so many: 1 to 10.")
+@option("--steps", metavar="N", type=at_least(1), default=10, help="At most N steps, 1 to 10.")
 @option(
     "--decide",
     metavar="COMMAND",
-    help="A program that decides, in 120 s each: a prompt on stdin, an action on stdout.",
+    help="A program that decides each step within 120 s: prompt on stdin, action on stdout.",
 )
 @filter_options("provenances", "categories")
 @AS_OF
@@ -72,7 +72,7 @@ def explore(
     filters: Filters,
     as_of: Moment | None,
 ) -> int:
-    """Ask a question; have it looked into step by step, under a budget.
+    """Ask a question; explore it step by step, within a token budget.
 
     Shows the steps as they happen, what was gathered, and what it cost beside ten whole atoms. Without
     --decide no language model is needed, and the same store gives the same steps.
@@ -103,7 +103,7 @@ def explore(
 @VALUE
 @QUERY
 @limit(5, "At most 50.")
-@option("--known", metavar="ID", multiple=True, help="Needs no hint. Repeatable.")
+@option("--known", metavar="ID", multiple=True, help="An atom that needs no hint. Repeatable.")
 @COST
 @filter_options("provenances", "categories")
 @AS_OF
@@ -141,7 +141,7 @@ def explore_peek(
     spent: int,
     as_of: Moment | None,
 ) -> int:
-    """See 200 characters of an atom, where it matters.
+    """Show the 200 characters of an atom that matter most.
 
     With --query, where its words are; without, the beginning.
     """
@@ -166,7 +166,7 @@ def explore_expand(
     spent: int,
     as_of: Moment | None,
 ) -> int:
-    """See a whole atom.
+    """Show a whole atom.
 
     Its text, and its source, tags, versions and how many edges it has.
     """
@@ -196,7 +196,7 @@ def explore_neighbors(
     as_of: Moment | None,
     **wanted: Any,
 ) -> int:
-    """See what an atom, an entity or a tag is connected to.
+    """Show what an atom, an entity or a tag is connected to.
 
     As triples: subject → predicate → object. Beside edges these are tags and the next atoms of a source.
     """

@@ -42,14 +42,15 @@ FORMATS = ("basic-memory", "chatgpt", "claude", JOURNAL, MCP_MEMORY, "mem0")
 @option(
     "--provenance",
     metavar="NAME",
-    help="For new atoms: internal, external or quarantine. [default: external; mcp-memory: internal]",
+    help="The provenance of new atoms: internal, external or quarantine. "
+    "[default: external; mcp-memory: internal]",
 )
 @BUCKETS
 @dry_run()
 def import_(
     session: Session, form: str, file: str, provenance: str | None, buckets: tuple[str, ...], dry_run: bool
 ) -> int:
-    """Take in what another memory exported.
+    """Import what another memory system exported.
 
     Again: only what is new or changed is written. What cannot go in is listed, and the exit code is 8.
     Makes the store if there is none. docs/moving.md says what becomes of what.

@@ -22,19 +22,23 @@ from engine.transfer.ingest.walk import find_files
     "engine ingest talk.jsonl --tag talk",
 )
 @argument("paths", "PATH", "Files and folders.", many=True)
-@option("--name", metavar="NAME", help="What sources begin with. [default: the folder's name]")
-@option("--root", metavar="DIR", help="A folder that holds all: sources are paths in it, after its name.")
-@option("tags", "--tag", "-t", metavar="TAG", multiple=True, help="For every atom. Repeatable.")
+@option("--name", metavar="NAME", help="The first part of every source. [default: the folder's name]")
+@option(
+    "--root",
+    metavar="DIR",
+    help="A folder that holds every PATH; sources are relative to it, after its name.",
+)
+@option("tags", "--tag", "-t", metavar="TAG", multiple=True, help="A tag for every atom. Repeatable.")
 @BUCKETS
 @option(
     "--provenance",
     metavar="NAME",
     default="internal",
-    help="For new atoms: internal, external or quarantine.",
+    help="The provenance of new atoms: internal, external or quarantine.",
 )
 @option("--prune", help="Also tombstone atoms of files that are gone.")
-@option("sure", "--yes", help="Prune also where none of the files there now is known.")
-@option("--force", help="Take in also what was erased.")
+@option("sure", "--yes", help="Prune even if none of the files there now was ingested before.")
+@option("--force", help="Also ingest content that was erased.")
 @dry_run()
 def ingest(
     session: Session,

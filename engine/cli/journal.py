@@ -40,11 +40,11 @@ def history(session: Session, atom: str, as_of: Moment | None) -> int:
     "engine log export public",
 )
 @argument("action", "export", "Write the log as static files.", required=False)
-@argument("folder", "DIR", "Where to: empty, new, or exported to before.", required=False)
-@option("start", "--from", metavar="SEQ", type=at_least(0), help="Begin at this event.")
-@limit(None, f"At most so many events. [default: {LAST}]")
-@option("--jsonl", help="Print an event on each line as JSON as it is read, without limit.")
-@option("note", "--checkpoint", metavar="FILE", help="Export up to this checkpoint, and with it.")
+@argument("folder", "DIR", "The folder to write to: empty, new, or exported to before.", required=False)
+@option("start", "--from", metavar="SEQ", type=at_least(0), help="Start at this event.")
+@limit(None, f"At most N events. [default: {LAST}]")
+@option("--jsonl", help="Print each event as a line of JSON as it is read, without limit.")
+@option("note", "--checkpoint", metavar="FILE", help="Export up to this checkpoint, and include it.")
 @AS_OF
 def log(
     session: Session,
@@ -82,7 +82,9 @@ def _check_export(action: str, *, listing: bool) -> None:
     if action != "export":
         raise InvalidInputError(f"`engine log` lists events or exports, it does not {action!r}")
     if listing:
-        raise InvalidInputError("--from, --limit, --as-of and --jsonl list events; an export has all of them")
+        raise InvalidInputError(
+            "--from, --limit, --as-of and --jsonl are for listing; an export has all events"
+        )
 
 
 def _export(session: Session, folder: str | None, note: str | None) -> int:

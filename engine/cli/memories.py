@@ -28,8 +28,8 @@ ACTIONS = {"list": 0, "create": 1, "rename": 2, "delete": 1}
 )
 @argument("action", "ACTION", "list, create, rename or delete.")
 @argument("names", "NAME", "The memory; for rename the new name, too.", many=True, required=False)
-@option("--yes", help="Delete it, not only show what would go.")
-@dry_run("Only say what deleting or renaming would do.")
+@option("--yes", help="Delete it; without this, only show what would be deleted.")
+@dry_run("Only report what would be done.")
 def memory(session: Session, action: str, names: tuple[str, ...], yes: bool, dry_run: bool) -> int:
     """List, make, rename or delete the named memories of a root.
 

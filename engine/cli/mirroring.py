@@ -26,7 +26,7 @@ FOUND_SHOWN = 20
     "engine mirror vault/memory --style obsidian",
     "engine mirror check ~/memory",
 )
-@argument("action", "check", "Only say how the folder stands.", required=False)
+@argument("action", "check", "Only check the folder.", required=False)
 @argument(
     "folder",
     "DIR",
@@ -36,7 +36,7 @@ FOUND_SHOWN = 20
 @option("--style", metavar="NAME", help="plain or obsidian. [default: as it is, else plain]")
 @dry_run()
 def mirror(session: Session, action: str | None, folder: str | None, style: str | None, dry_run: bool) -> int:
-    """Show the memory as a folder of Markdown, or check one.
+    """Write the memory to a folder of Markdown files, or check one.
 
     Every live atom stands in DIR/@bucket/#tag/, by source. Only a mirror of this store is ever
     replaced; what else is in it stays, and pages that somebody edited are set aside. `check` exits

@@ -24,10 +24,10 @@ FORMATS = ("basic-memory", JOURNAL, "mcp-memory", "mem0")
     "engine export - | engine import journal - --store sqlite:copy.db",
     "engine export notes/ --format basic-memory",
 )
-@argument("file", "FILE", "Where to: a new file; - is stdout; for basic-memory a folder.")
+@argument("file", "FILE", "The file to create; - is stdout; for basic-memory a folder.")
 @option("form", "--format", metavar="FORMAT", default=JOURNAL, help=f"One of: {', '.join(FORMATS)}.")
 def export(session: Session, file: str, form: str) -> int:
-    """Write the memory for another place or another program.
+    """Export the memory for another store or another program.
 
     journal: all of it, as JSON Lines, from which `engine import journal` makes the store again, with the
     same root. The others: what is live, as far as the other memory has a place for it; the rest is counted.
@@ -64,7 +64,7 @@ def _items(session: Session, file: str, form: str) -> int:
 @command("engine backup notes.backup")
 @argument("file", "FILE", "A new file, or an earlier backup of this store.")
 def backup(session: Session, file: str) -> int:
-    """Write the journal to a file, in the place of an earlier backup.
+    """Write the journal to a file, replacing an earlier backup.
 
     Prints the root. Others may go on writing. Exit code 9: the backup there is not of this store, or has
     events that this store has lost; it stays. `engine import journal FILE` makes the store again.

@@ -116,7 +116,7 @@ def _written(path: Path, note: Note) -> str:
     "--key",
     metavar="VKEY",
     multiple=True,
-    help="A key, one of which must have signed. Repeatable.",
+    help="A verifier key; one of them must have signed. Repeatable.",
 )
 @option(
     "witnesses",
@@ -125,10 +125,10 @@ def _written(path: Path, note: Note) -> str:
     multiple=True,
     help="A witness that must have cosigned. Repeatable.",
 )
-@option("--threshold", metavar="N", type=at_least(1), help="So many witnesses are enough. [default: all]")
+@option("--threshold", metavar="N", type=at_least(1), help="N witnesses are enough. [default: all]")
 @option("--since", metavar="OLD", help="An older checkpoint, which this one must continue.")
-@option("--against-store", help="The store must have it; so with --store.")
-@option("--add", metavar="OTHER", help="Add signatures of OTHER that the given keys made.")
+@option("--against-store", help="The store must have it; implied by --store.")
+@option("--add", metavar="OTHER", help="Add those signatures in OTHER that the given keys made.")
 @EVIDENCE
 def verify_checkpoint(
     session: Session,
@@ -141,13 +141,13 @@ def verify_checkpoint(
     add: str | None,
     evidence: str | None,
 ) -> int:
-    """Check a checkpoint that was kept, and who signed it.
+    """Check a saved checkpoint, and who signed it.
 
     Without keys only its form is checked, and with --against-store that the store's log had that root
     at that size. Exit code 4: a signature is wrong or missing. 9: the store or OLD contradicts it.
     """
     if add is not None and file == STDIN:
-        raise InvalidInputError("--add writes to FILE, which must be a file")
+        raise InvalidInputError("--add writes to FILE, which cannot be stdin")
     for option_name, given in (("--key", keys), ("--witness", witnesses)):
         _refuse_files(option_name, given)
     trust = Trust.of(keys, witnesses, threshold)

@@ -45,10 +45,12 @@ AS_OF = option(
     callback=_moment,
     help="As it was after event SEQ, or at TIME (ISO 8601; UTC if no zone).",
 )
-REASON = option("--reason", metavar="TEXT", default="", show_default=False, help="Why, for the history.")
-FORCE = option("--force", help="Also where its content was erased.")
+REASON = option(
+    "--reason", metavar="TEXT", default="", show_default=False, help="The reason, for the history."
+)
+FORCE = option("--force", help="Proceed even if its content was erased.")
 EVIDENCE = option(
-    "--evidence", metavar="DIR", help="Where both sides go on exit code 9. [default: beside FILE]"
+    "--evidence", metavar="DIR", help="Where both checkpoints are kept on exit code 9. [default: beside FILE]"
 )
 CHECKPOINTS = option(
     "checkpoints",
@@ -57,11 +59,11 @@ CHECKPOINTS = option(
     multiple=True,
     help="A checkpoint it must continue. Repeatable.",
 )
-EXPECT = option("--expect", metavar="HEX", help="The root it must have, 64 hex digits.")
-WEIGHT = option("--weight", metavar="X", type=float, default=1.0, help="How strong it is.")
+EXPECT = option("--expect", metavar="HEX", help="The expected root, 64 hex digits.")
+WEIGHT = option("--weight", metavar="X", type=float, default=1.0, help="Its strength.")
 
 
-def limit(default: int | None, help: str = "At most so many results.") -> Callable[[Function], Function]:  # noqa: A002
+def limit(default: int | None, help: str = "At most N results.") -> Callable[[Function], Function]:  # noqa: A002
     """How many results there may be at most."""
     return option("--limit", "-n", metavar="N", type=at_least(1), default=default, help=help)
 
@@ -71,7 +73,7 @@ def direction(default: str) -> Callable[[Function], Function]:
     return option("--direction", metavar="WAY", default=default, help="out, in or both.")
 
 
-def dry_run(help: str = "Only count what would be done.") -> Callable[[Function], Function]:  # noqa: A002
+def dry_run(help: str = "Only report what would be done.") -> Callable[[Function], Function]:  # noqa: A002
     """Whether nothing is written."""
     return option("--dry-run", help=help)
 
@@ -91,11 +93,11 @@ def together(*options: Callable[[Function], Function]) -> Callable[[Function], F
 
 ATOM_FIELDS = together(
     option("--title", metavar="TEXT", help="A heading, on one line."),
-    option("--kind", metavar="NAME", help="What sort of atom."),
+    option("--kind", metavar="NAME", help="The kind of atom."),
     option("tags", "--tag", "-t", metavar="TAG", multiple=True, help="A tag. Repeatable."),
     option("buckets", "--bucket", metavar="NAME", multiple=True, help="A bucket. Repeatable."),
     option("--source", metavar="NAME", help="Where the text came from."),
-    option("--sequence", metavar="N", type=int, help="Its place within its source."),
+    option("--sequence", metavar="N", type=int, help="Its position within its source."),
     option("--provenance", metavar="NAME", help="internal, external or quarantine."),
     option("--trust", metavar="N", type=int, help="From 0 to 100."),
     option("--created", metavar="TIME", callback=_microseconds, help="When the text was written."),
@@ -107,53 +109,72 @@ BUCKETS = option(
     "--bucket",
     metavar="NAME",
     multiple=True,
-    help="For new atoms. Repeatable. [default: inbox]",
+    help="A bucket for new atoms. Repeatable. [default: inbox]",
 )
 
 # Filters
 
 _FILTERS = {
     "tags": option(
-        "tags", "--tag", "-t", metavar="TAG", multiple=True, help="Has this tag; again: and this one."
+        "tags",
+        "--tag",
+        "-t",
+        metavar="TAG",
+        multiple=True,
+        help="Only atoms with this tag; repeat to require several.",
     ),
     "without_tags": option(
-        "without_tags", "--without-tag", metavar="TAG", multiple=True, help="Lacks this tag. Repeatable."
+        "without_tags",
+        "--without-tag",
+        metavar="TAG",
+        multiple=True,
+        help="Only atoms without this tag. Repeatable.",
     ),
     "buckets": option(
-        "buckets", "--bucket", metavar="NAME", multiple=True, help="Is in this bucket; again: or in this one."
+        "buckets",
+        "--bucket",
+        metavar="NAME",
+        multiple=True,
+        help="Only atoms in this bucket; repeat to allow several.",
     ),
     "sources": option(
         "sources",
         "--source",
         metavar="NAME",
         multiple=True,
-        help="Is from this source; NAME* for all that begin so. Repeatable.",
+        help="Only atoms from this source; NAME* matches all that begin so. Repeatable.",
     ),
     "kinds": option(
-        "kinds", "--kind", metavar="NAME", multiple=True, help="Is of this kind; again: or of this one."
+        "kinds",
+        "--kind",
+        metavar="NAME",
+        multiple=True,
+        help="Only atoms of this kind; repeat to allow several.",
     ),
     "provenances": option(
         "provenances",
         "--provenance",
         metavar="NAME",
         multiple=True,
-        help="internal, external or quarantine. Repeatable.",
+        help="Only atoms of this provenance: internal, external or quarantine. Repeatable.",
     ),
     "since": option(
         "--since",
         metavar="TIME",
         callback=_microseconds,
-        help="Created at TIME or later (ISO 8601; UTC if no zone).",
+        help="Only atoms created at TIME or later (ISO 8601; UTC if no zone).",
     ),
-    "until": option("--until", metavar="TIME", callback=_microseconds, help="Created before TIME."),
+    "until": option(
+        "--until", metavar="TIME", callback=_microseconds, help="Only atoms created before TIME."
+    ),
     "categories": option(
         "categories",
         "--category",
         metavar="NAME",
         multiple=True,
-        help="Is in this category, such as causal; again: or in this one.",
+        help="Only atoms of this category, such as causal; repeat to allow several.",
     ),
-    "superseded": option("--superseded", help="Also atoms that others took the place of."),
+    "superseded": option("--superseded", help="Include atoms that others superseded."),
 }
 """Field of `Filters` → the option that sets it."""
 

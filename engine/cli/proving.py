@@ -53,7 +53,7 @@ def prove(
     as_of: Moment | None,
     checkpoint: str | None,
 ) -> int:
-    """Make a proof that somebody without the store can check.
+    """Make a proof that anyone can check without the store.
 
     Claims: atom ID [STATE] [sealed], no-atom ID, edge SOURCE TYPE TARGET [STATE] [sealed], no-edge SOURCE
     TYPE TARGET, tag ID TAG, no-tag ID TAG, tagged TAG, none-tagged TAG, term WORD, no-term WORD, term =TERM,
@@ -64,7 +64,7 @@ def prove(
         raise InvalidInputError("give one claim in words, or --claims with a file of them")
     to_stdout = out in {None, STDIN}
     if to_stdout and sys.stdout.isatty() and not session.out.json:
-        raise InvalidInputError("a proof is not for a terminal: name a file with --out")
+        raise InvalidInputError("a proof is not text: name a file with --out, or send it to a pipe")
     target = None if to_stdout else Path(out or "")
     if target is not None:
         _check_target(target, session)
@@ -97,7 +97,7 @@ def prove(
 @argument("file", "FILE", "The proof.")
 @CLAIMS
 @option("--root", metavar="HEX", help="The overall root that you trust.")
-@option("--store-id", metavar="ID", help="The id of the store that it is of.")
+@option("--store-id", metavar="ID", help="The id of the store it was made from.")
 @option("--size", metavar="N", type=at_least(0), help="How many events it covers, if you know.")
 @option("--checkpoint", metavar="NOTE", help="The checkpoint you trust, instead of a root.")
 def verify_proof(
@@ -139,7 +139,7 @@ _OTHERWISE = "it was made for another claim, another root or checkpoint, or it w
 @command("engine terms 'The kettles were descaled.'", "engine terms ADR-016 --json")
 @argument("text", "TEXT", "Words, or a sentence.", many=True)
 def terms(session: Session, text: tuple[str, ...]) -> int:
-    """Show by which terms a text is found, for claims about terms.
+    """Show the terms by which a text is found, for claims about terms.
 
     A word is found by its terms: claims name one of them. No store is needed.
     """
@@ -203,7 +203,7 @@ def _check_target(path: Path, session: Session) -> None:
     if path.is_file():
         with path.open("rb") as file:
             if file.read(len(BEGINNING)) != BEGINNING:
-                raise RefusedError(f"{path} is there and is no proof", hint="name another file")
+                raise RefusedError(f"{path} exists and is not a proof", hint="name another file")
 
 
 def _written(proof: Proof) -> str:

@@ -26,8 +26,10 @@ from engine.query.graph.find import Follow, Form, Found
 @option("start", "--from", metavar="ID", help="Walk edges from this atom.")
 @option("--follow", metavar="TYPE", multiple=True, help="Only edges of this type. Repeatable.")
 @direction("out")
-@option("--min-hops", metavar="N", type=at_least(0), default=1, help="Not nearer than this.")
-@option("--max-hops", metavar="N", type=at_least(0), default=1, help="Not farther; at most 6.")
+@option("--min-hops", metavar="N", type=at_least(0), default=1, help="The least number of hops.")
+@option(
+    "--max-hops", metavar="N", type=at_least(0), default=1, help="The greatest number of hops, 6 or fewer."
+)
 @option(
     "--form",
     metavar="FORM",

@@ -24,12 +24,12 @@ DEFAULT_BUDGET = 2000
     "engine recall 'what do we know about the kettle?' --budget 1000 --inflate",
 )
 @QUESTION
-@limit(None, "At most so many; 10 without --budget.")
-@option("--budget", metavar="N", type=at_least(16), help="Whole texts, of at most so many tokens.")
-@option("--inflate", help="With what stands around them: as `engine context`.")
+@limit(None, "At most N hits; 10 without --budget.")
+@option("--budget", metavar="N", type=at_least(16), help="Return whole texts, of at most N tokens together.")
+@option("--inflate", help="Include the text around the hits, as `engine context` does.")
 @filter_options()
 @AS_OF
-@option("--explain", help="What each signal added, and what was nearly a hit.")
+@option("--explain", help="Show what each signal added, and what was nearly a hit.")
 def recall(
     session: Session,
     query: tuple[str, ...],
@@ -47,7 +47,7 @@ def recall(
     if inflate:
         if limit is not None or explain:
             raise InvalidInputError(
-                "--inflate goes by tokens: --limit and --explain say nothing about it",
+                "--inflate cannot be combined with --limit or --explain",
                 hint="give --budget N, or leave --inflate out",
             )
         return _context(session, query, DEFAULT_BUDGET if budget is None else budget, filters, as_of)
@@ -69,7 +69,7 @@ def recall(
     metavar="N",
     type=at_least(16),
     default=DEFAULT_BUDGET,
-    help="At most so many tokens, all counted.",
+    help="At most N tokens in all.",
 )
 @filter_options()
 @AS_OF

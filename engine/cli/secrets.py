@@ -19,7 +19,7 @@ FOUND = 1
 @argument("action", "ACTION", "scan.")
 @option("kinds", "--kind", metavar="KIND", multiple=True, help="Only secrets of this kind. Repeatable.")
 def secrets(session: Session, action: str, kinds: tuple[str, ...]) -> int:
-    """Look for passwords, keys and the like in what is written already.
+    """Search the store for passwords, keys and other secrets.
 
     Reads every payload there is, also of tombstoned atoms and of earlier versions. What is found is
     listed with its first characters only. Exit code 1: something was found. What is to become of

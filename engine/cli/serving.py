@@ -25,8 +25,8 @@ LOOPBACK = "127.0.0.1"
     "engine mcp --read-only --store notes",
     "ENGINE_MCP_TOKEN=… engine mcp --http 8765",
 )
-@option("--read-only", help="Offer only what changes nothing; never make a store.")
-@option("--profile", metavar="NAME", default="memory", help="Which tools: memory, or reference.")
+@option("--read-only", help="Offer only tools that change nothing; never create a store.")
+@option("--profile", metavar="NAME", default="memory", help="Which set of tools: memory or reference.")
 @option(
     "port",
     "--http",

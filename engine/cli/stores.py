@@ -16,7 +16,7 @@ from engine.front.times import shown_time
 
 @command("engine init", "engine --store sqlite:shared.db init")
 def init(session: Session) -> int:
-    """Make an empty store, unless one is there.
+    """Create an empty store, unless there is one already.
 
     Not needed before `add` and `ingest`, which make the store themselves.
     """

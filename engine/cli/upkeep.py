@@ -29,7 +29,9 @@ from engine.trust.notes.trust import read_note
 )
 @EXPECT
 @CHECKPOINTS
-@option("--since", metavar="OLD NEW", nargs=2, help="NEW must continue OLD, and the store both.")
+@option(
+    "--since", metavar="OLD NEW", nargs=2, help="NEW must continue OLD, and the store must continue both."
+)
 @EVIDENCE
 def verify_root(
     session: Session,
@@ -72,7 +74,7 @@ def verify_root(
 
 @command("engine rebuild")
 def rebuild(session: Session) -> int:
-    """Make everything but the journal anew from it.
+    """Rebuild everything but the journal from the journal.
 
     Prints the root, which is the same as before. The journal is not touched.
     """
@@ -83,9 +85,9 @@ def rebuild(session: Session) -> int:
 
 @command("engine copy notes sqlite:notes.db")
 @argument("source", "SRC", "The store to copy.")
-@argument("target", "DST", "Where to: a new place.")
+@argument("target", "DST", "The new place.")
 def copy(session: Session, source: str, target: str) -> int:
-    """Copy a store to another place or kind; the root stays.
+    """Copy a store to another place or backend, with the same root.
 
     Prints the root after proving that both have it. A copy that was broken off is continued.
     """

@@ -22,7 +22,7 @@ def patiently(open_it: Callable[[], Opened], seconds: float) -> Opened:
         InvalidInputError: `seconds` is negative or not a number.
     """
     if not seconds >= 0:
-        raise InvalidInputError(f"--wait {seconds} is no number of seconds")
+        raise InvalidInputError(f"--wait takes 0 seconds or more, not {seconds}")
     deadline = time.monotonic() + seconds
     while True:
         try:
