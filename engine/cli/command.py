@@ -11,7 +11,6 @@ import click
 from engine.cli.session import Session
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-Decorator = Callable[[Function], Function]
 
 
 class Argument(click.Argument):
