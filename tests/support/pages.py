@@ -237,6 +237,7 @@ def parse(arguments: list[str]) -> None:
         with group.make_context("engine", list(arguments), obj=Session()) as ctx:
             words: list[Any] = [*ctx._protected_args, *ctx.args]
             name, command, rest = group.resolve_command(ctx, words)
+            assert command is not None  # an unknown name is a usage error
             command.make_context(name, rest, parent=ctx)
     except click.exceptions.Exit:
         return  # --version and --help end the parsing
