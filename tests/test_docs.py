@@ -11,8 +11,8 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
+import click
 import pytest
-import typer
 
 from engine.base import limits
 from engine.base.version import __version__
@@ -81,7 +81,7 @@ def test_every_engine_command_that_is_shown_exists(block: Block) -> None:
 @pytest.mark.parametrize("arguments", [["recal", "x"], ["recall", "x", "--fuzzy"], ["get"], ["link", "1f0c"]])
 def test_a_wrong_command_in_a_page_would_be_found(arguments: list[str]) -> None:
     """Unknown commands and options, and missing arguments, do not parse."""
-    with pytest.raises(typer.TyperException):
+    with pytest.raises(click.UsageError):
         parse(arguments)
 
 

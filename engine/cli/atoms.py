@@ -1,171 +1,140 @@
-"""Commands on one atom's content: add, get, revise."""
+"""Commands on atoms: add, get, revise, tag, untag, tombstone, revive."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from engine.base.errors import InvalidInputError
-from engine.cli.options import (
-    AsOf,
-    AtomTags,
-    Buckets,
-    Created,
-    Id,
-    Insist,
-    Kind,
-    Provenance,
-    Sequence,
-    Source,
-    Text,
-    Title,
-    Trust,
-)
-from engine.cli.output import Shown
-from engine.cli.pages import command, new_app, running
-from engine.cli.stores import line
-from engine.cli.values import given_text, moment, plain, shown_time, time_in_microseconds
+from engine.base.model import Atom
+from engine.cli.command import argument, command, option
+from engine.cli.options import AS_OF, ATOM_FIELDS, FORCE, ID, IDS, REASON
+from engine.cli.output import Shown, line
+from engine.cli.session import Session
+from engine.cli.values import given_text, plain, receipt_data
+from engine.commands import Add, Command, Revive, Tag, Tombstone, Untag
+from engine.front.times import Moment, shown_time
 
-if TYPE_CHECKING:
-    from engine.base.model import Atom
-
-app = new_app()
+TAGS = argument("tags", "TAG", "Tags, with or without #.", many=True)
 
 
 @command(
-    app,
     "engine add 'The kettle is descaled on Mondays.' --tag kitchen",
     "pbpaste | engine add - --source clipboard",
 )
-def add(
-    ctx: typer.Context,
-    text: Text,
-    title: Title = None,
-    kind: Kind = None,
-    tag: AtomTags = None,
-    bucket: Buckets = None,
-    source: Source = None,
-    sequence: Sequence = None,
-    provenance: Provenance = None,
-    trust: Trust = None,
-    created: Created = None,
-    key: Annotated[
-        str | None, typer.Option("--key", metavar="NAME", help="Your own name for it within its source.")
-    ] = None,
-    atom_id: Annotated[str | None, typer.Option("--id", metavar="UUID", help="An id of your own.")] = None,
-    occurrence: Annotated[
-        int | None,
-        typer.Option("--occurrence", metavar="N", help="How many equal texts come earlier in its source."),
-    ] = None,
-    force: Insist = False,
-) -> int:
+@argument("text", "TEXT", "The text; - reads stdin.")
+@ATOM_FIELDS
+@option("--key", metavar="NAME", help="Your own key for it within its source.")
+@option("--id", metavar="UUID", help="An id of your choice.")
+@option("--occurrence", metavar="N", type=int, help="How many identical texts come before it in its source.")
+@FORCE
+def add(session: Session, text: str, force: bool, **fields: Any) -> int:
     """Add one atom.
 
     Prints its id. Adding the same text from the same source again changes nothing. Unless said
     otherwise: kind note, bucket inbox, provenance internal, created now. Makes the store if there
     is none.
     """
-    from engine.commands import Add
-
-    session = running(ctx)
-    fields = _given(
-        title=title,
-        kind=kind,
-        tags=tag,
-        buckets=bucket,
-        source=source,
-        sequence=sequence,
-        provenance=provenance,
-        trust=trust,
-        created=time_in_microseconds(created, "--created"),
-        key=key,
-        id=atom_id,
-        occurrence=occurrence,
-        force=force or None,
-    )
-    wanted = Add(given_text(text), **fields)
+    wanted = Add(given_text(text), **_given(fields), force=force)
     wanted.body()  # what breaks a rule must not leave an empty store behind
     with session.engine(create=True) as engine:
         receipt = engine.apply([wanted])[0]
-    session.out.note(
-        "added" if receipt.changed else f"nothing to do: it is there, {receipt.state.name.lower()}"
-    )
-    return session.out.answer(_receipt(receipt), [((receipt.subject, ""),)])
+    return session.done(receipt, "added", f"nothing to do: it is there, {receipt.state.name.lower()}")
 
 
-@command(app, "engine revise 1f0c 'The kettle is descaled on Fridays.'", "engine revise 1f0c --title Kettle")
-def revise(
-    ctx: typer.Context,
-    atom: Id,
-    text: Annotated[str | None, typer.Argument(metavar="TEXT", help="The new text; - reads stdin.")] = None,
-    title: Title = None,
-    kind: Kind = None,
-    tag: AtomTags = None,
-    bucket: Buckets = None,
-    source: Source = None,
-    sequence: Sequence = None,
-    provenance: Provenance = None,
-    trust: Trust = None,
-    created: Created = None,
-    force: Insist = False,
-) -> int:
+@command("engine revise 1f0c 'The kettle is descaled on Fridays.'", "engine revise 1f0c --title Kettle")
+@ID
+@argument("text", "TEXT", "The new text; - reads stdin.", required=False)
+@ATOM_FIELDS
+@FORCE
+def revise(session: Session, atom: str, text: str | None, force: bool, **options: Any) -> int:
     """Change what an atom says; its history is kept.
 
     What is not given stays as it is. Tags and buckets that are given replace all it has; an empty
     --title or --source removes it.
     """
-    session = running(ctx)
-    fields = _given(
-        content=None if text is None else given_text(text),
-        title=title,
-        kind=kind,
-        tags=tag,
-        buckets=bucket,
-        source=source,
-        sequence=sequence,
-        provenance=provenance,
-        trust=trust,
-        created=time_in_microseconds(created, "--created"),
-    )
+    fields = _given(options)
+    if text is not None:
+        fields["content"] = given_text(text)
     if not fields:
         raise InvalidInputError(
             "nothing to change was given", hint="give a new TEXT, or an option such as --title"
         )
-    fields["force"] = force
     for name in ("title", "source"):
         if fields.get(name) == "":
             fields[name] = None
     with session.engine() as engine:
-        receipt = engine.revise(engine.resolve(atom), **fields)
-    session.out.note("revised" if receipt.changed else "nothing to do: it says so already")
-    return session.out.answer(_receipt(receipt), [((receipt.subject, ""),)])
+        receipt = engine.revise(engine.resolve(atom), **fields, force=force)
+    return session.done(receipt, "revised", "nothing to do: it says so already")
 
 
-@command(app, "engine get 1f0c", "engine get 1f0c --as-of 2026-11-01", "engine get 1f0c --content")
-def get(
-    ctx: typer.Context,
-    atom: Id,
-    as_of: AsOf = None,
-    content: Annotated[bool, typer.Option("--content", help="Print the text alone, byte for byte.")] = False,
-) -> int:
+@command("engine get 1f0c", "engine get 1f0c --as-of 2026-11-01", "engine get 1f0c --content")
+@ID
+@AS_OF
+@option("--content", help="Print the text alone, byte for byte.")
+def get(session: Session, atom: str, as_of: Moment | None, content: bool) -> int:
     """Show one atom, in whatever state it is."""
-    session = running(ctx)
     with session.engine() as engine:
-        found = engine.get(engine.resolve(atom), as_of=moment(as_of))
+        found = engine.get(engine.resolve(atom), as_of=as_of)
     if content and not session.out.json:
         session.out.exact(found.content)
         return 0
     return session.out.answer(plain(found), _atom(found))
 
 
-def _given(**options: Any) -> dict[str, Any]:
-    return {name: value for name, value in options.items() if value is not None}
+@command("engine tag 1f0c kitchen chores")
+@ID
+@TAGS
+def tag(session: Session, atom: str, tags: tuple[str, ...]) -> int:
+    """Put tags on an atom."""
+    return _apply(session, [atom], lambda found: Tag(found, tags), "tagged")
 
 
-def _receipt(receipt: Any) -> Any:
-    return {**plain(receipt), "changed": receipt.changed}
+@command("engine untag 1f0c chores")
+@ID
+@TAGS
+def untag(session: Session, atom: str, tags: tuple[str, ...]) -> int:
+    """Take tags off an atom."""
+    return _apply(session, [atom], lambda found: Untag(found, tags), "untagged")
+
+
+@command("engine tombstone 1f0c --reason 'no longer true'")
+@IDS
+@REASON
+def tombstone(session: Session, atoms: tuple[str, ...], reason: str) -> int:
+    """Hide atoms everywhere; they are kept.
+
+    All of them or none. `engine revive` brings them back.
+    """
+    return _apply(session, atoms, lambda found: Tombstone(found, reason), "tombstoned")
+
+
+@command("engine revive 1f0c")
+@IDS
+@REASON
+@FORCE
+def revive(session: Session, atoms: tuple[str, ...], reason: str, force: bool) -> int:
+    """Bring tombstoned atoms back.
+
+    All of them or none.
+    """
+    return _apply(session, atoms, lambda found: Revive(found, reason, force), "revived")
+
+
+def _given(options: dict[str, Any]) -> dict[str, Any]:
+    """The options that were given."""
+    return {name: value for name, value in options.items() if value not in (None, ())}
+
+
+def _apply(session: Session, atoms: Sequence[str], wanted: Callable[[str], Command], done: str) -> int:
+    with session.engine() as engine:
+        receipts = engine.apply([wanted(engine.resolve(atom)) for atom in atoms])
+    changed = sum(receipt.changed for receipt in receipts)
+    same = len(receipts) - changed
+    session.out.note(f"{done}: {changed}" + (f"; already so: {same}" if same else ""))
+    return session.out.answer(
+        [receipt_data(receipt) for receipt in receipts], [receipt.subject for receipt in receipts]
+    )
 
 
 def _atom(atom: Atom) -> Iterator[Shown]:
@@ -182,10 +151,8 @@ def _atom(atom: Atom) -> Iterator[Shown]:
     yield line("version", f"{atom.version}, event {atom.payload_seq}")
     if atom.tombstone is not None:
         hidden = atom.tombstone
-        yield line(
-            atom.state.name.lower(),
-            f"{shown_time(hidden.at)} by {hidden.by}: {hidden.reason or 'no reason given'}",
-        )
+        reason = hidden.reason or "no reason given"
+        yield line(atom.state.name.lower(), f"{shown_time(hidden.at)} by {hidden.by}: {reason}")
     if not erased:
         yield ""
         yield atom.content

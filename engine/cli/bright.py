@@ -4,32 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from engine.cli.options import (
-    AsOf,
-    FromSources,
-    InBuckets,
-    InCategories,
-    OfKinds,
-    OfProvenances,
-    Question,
-    Since,
-    Until,
-    WithoutTags,
-    WithTags,
-    filters_of,
-)
+from engine.base.validation import choice
+from engine.cli.command import command, option
+from engine.cli.options import AS_OF, QUESTION, filter_options, limit
 from engine.cli.output import Line
-from engine.cli.pages import command, new_app, running
-from engine.cli.values import counted, moment, plain
-
-if TYPE_CHECKING:
-    from engine.query.graph.bright import BrightGraph
-
-app = new_app()
+from engine.cli.session import Session
+from engine.cli.values import counted, plain
+from engine.front.times import Moment
+from engine.query.filters import Filters
+from engine.query.graph.bright import BrightGraph
+from engine.query.graph.drawing import dot, mermaid
 
 
 class Format(StrEnum):
@@ -42,52 +27,36 @@ class Format(StrEnum):
 
 
 @command(
-    app,
     "engine bright 'who looks after the boiler?'",
     "engine bright kettle --limit 5 --format mermaid",
     "engine bright kettle --format dot | dot -Tsvg",
 )
+@QUESTION
+@limit(10, "At most N atoms, 50 or fewer.")
+@option("form", "--format", metavar="FORM", default="text", help="text, json, mermaid or dot (Graphviz).")
+@filter_options("superseded")
+@AS_OF
 def bright(
-    ctx: typer.Context,
-    query: Question,
-    limit: Annotated[
-        int, typer.Option("--limit", "-n", min=1, metavar="N", help="At most so many atoms; 50 or fewer.")
-    ] = 10,
-    form: Annotated[
-        str, typer.Option("--format", metavar="FORM", help="text, json, mermaid or dot (Graphviz).")
-    ] = "text",
-    tag: WithTags = None,
-    without_tag: WithoutTags = None,
-    bucket: InBuckets = None,
-    source: FromSources = None,
-    kind: OfKinds = None,
-    provenance: OfProvenances = None,
-    since: Since = None,
-    until: Until = None,
-    category: InCategories = None,
-    as_of: AsOf = None,
+    session: Session,
+    query: tuple[str, ...],
+    limit: int,
+    form: str,
+    filters: Filters,
+    as_of: Moment | None,
 ) -> int:
-    """Ask a question; see the atoms it lights up and how they hang together.
+    """Ask a question; see the matching atoms and how they are connected.
 
     Edges between them, tags and buckets they share, and who stands next to whom in a source, each with a
     strength from 0 to 1.
     """
-    session = running(ctx)
-    filters = filters_of(tag, without_tag, bucket, source, kind, provenance, since, until, category)
-    wanted = _format_of(form)
+    wanted = choice(Format, form, "--format")
     with session.engine() as engine:
-        graph = engine.structured_graph(" ".join(query), limit=limit, filters=filters, as_of=moment(as_of))
+        graph = engine.structured_graph(" ".join(query), limit=limit, filters=filters, as_of=as_of)
     session.out.note(_about(graph))
     if wanted is Format.JSON and not session.out.json:
         session.out.json_line(plain(graph))
         return 0
     return session.out.answer(plain(graph), _printed(graph, wanted), count=len(graph.nodes))
-
-
-def _format_of(text: str) -> Format:
-    from engine.base.validation import choice
-
-    return choice(Format, text, "--format")
 
 
 def _about(graph: BrightGraph) -> str:
@@ -96,8 +65,6 @@ def _about(graph: BrightGraph) -> str:
 
 
 def _printed(graph: BrightGraph, wanted: Format) -> Iterator[str | Line]:
-    from engine.query.graph.drawing import dot, mermaid
-
     if wanted is Format.TEXT:
         yield from _lines(graph)
     else:

@@ -1,47 +1,36 @@
-"""Commands on what changed: diff, revert, why, supersede."""
+"""Commands on what changed: diff, revert, why."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from pathlib import Path
+from typing import Any
 
 from engine.base.errors import InvalidInputError
-from engine.cli.options import AsOf, Id, Reason
+from engine.cli.command import argument, command, option
+from engine.cli.options import AS_OF, ID, at_least, dry_run
 from engine.cli.output import Line, Shown
-from engine.cli.pages import command, new_app, running, was_given
-from engine.cli.values import counted, parse_time, plain, shown_time
-
-if TYPE_CHECKING:
-    from engine.query.history.diff import AtomChange, Diff
-    from engine.query.history.revert import Undone
-    from engine.query.history.why import Origin
-    from engine.store.past import AsOf as Then
-
-app = new_app()
-
-Moment = Annotated[
-    str, typer.Argument(metavar="A", help="SEQ, TIME, or the file of a checkpoint.", show_default=False)
-]
-Later = Annotated[
-    str | None, typer.Argument(metavar="B", help="The same, later. [default: the head]", show_default=False)
-]
+from engine.cli.session import DEFAULT_ACTOR, Session
+from engine.cli.values import counted, plain
+from engine.front.times import Moment, parse_moment, shown_time
+from engine.query.history.diff import AtomChange, Diff
+from engine.query.history.revert import Undone
+from engine.query.history.why import Origin
+from engine.trust.notes.files import read_file
+from proofs.note import NOTE_BYTES_MAX
 
 
-@command(app, "engine diff 41", "engine diff 2026-11-01 2026-11-20 --markdown", "engine diff kept.checkpoint")
-def diff(
-    ctx: typer.Context,
-    before: Moment,
-    after: Later = None,
-    markdown: Annotated[bool, typer.Option("--markdown", help="As Markdown.")] = False,
-) -> int:
+@command("engine diff 41", "engine diff 2026-11-01 2026-11-20 --markdown", "engine diff kept.checkpoint")
+@argument("before", "A", "SEQ, TIME, or the file of a checkpoint.")
+@argument("after", "B", "The same, later. [default: the head]", required=False)
+@option("--markdown", help="Print Markdown.")
+def diff(session: Session, before: str, after: str | None, markdown: bool) -> int:
     """Show what changed between two moments.
 
     Net, atom by atom and edge by edge: what was changed back is left out. What the memory said as of A, event
     A included, beside what it says as of B.
     """
-    session = running(ctx)
     first, last = _moment(before), None if after is None else _moment(after)
     with session.engine() as engine:
         found = engine.diff(first, last)
@@ -49,21 +38,14 @@ def diff(
     return session.out.answer(_data(found), lines, count=len(found.atoms) + len(found.edges))
 
 
-def _moment(given: str) -> Then | str:
+def _moment(given: str) -> Moment | str:
     """A seq, a time, or the text of a checkpoint note."""
-    from pathlib import Path
-
-    from engine.trust.notes.files import read_file
-    from proofs.note import NOTE_BYTES_MAX
-
     if not given.isdigit() and Path(given).is_file():
         return read_file(given, NOTE_BYTES_MAX).decode(errors="replace")
-    if given.isascii() and given.isdigit():
-        return int(given[:20])
     try:
-        return parse_time(given, "the moment")
+        return parse_moment(given, "the moment")
     except InvalidInputError as error:
-        raise InvalidInputError(f"{error}, and no file of a checkpoint either", hint=error.hint) from None
+        raise InvalidInputError(f"{error}, nor the file of a checkpoint", hint=error.hint) from None
 
 
 _MARKS = {"added": "+", "revived": "+", "tombstoned": "-", "erased": "-", "changed": "~"}
@@ -106,15 +88,11 @@ def _in_markdown(found: Diff) -> Iterator[str]:
 
 
 def _ticks(line: str) -> list[str]:
-    import re
-
     return re.findall("`+", line)
 
 
 def _plain(text: str) -> str:
     """Text on one line that Markdown takes for nothing else."""
-    import re
-
     return re.sub(r"([\\`*_{}\[\]<>#|!])", r"\\\1", " ".join(text.split()))
 
 
@@ -157,42 +135,25 @@ def _data(found: Diff) -> dict[str, Any]:
     return data
 
 
-@command(
-    app,
-    "engine revert 41..45",
-    "engine revert --actor dreamer --since 120 --dry-run",
-)
-def revert(
-    ctx: typer.Context,
-    events: Annotated[
-        str | None,
-        typer.Argument(metavar="SEQ..SEQ", help="The first and last event, or one.", show_default=False),
-    ] = None,
-    by: Annotated[
-        str | None,
-        typer.Option("--by", metavar="NAME", help="Who takes back, for the journal. [default: user]"),
-    ] = None,
-    since: Annotated[
-        int | None, typer.Option("--since", min=0, metavar="SEQ", help="From this event to the head.")
-    ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would become of each.")] = False,
-) -> int:
-    """Take events back, by events that do the contrary.
+@command("engine revert 41..45", "engine revert --actor dreamer --since 120 --dry-run")
+@argument("events", "SEQ..SEQ", "The first and the last event, or a single one.", required=False)
+@option("--by", metavar="NAME", help="The actor who undoes them, for the journal. [default: user]")
+@option("--since", metavar="SEQ", type=at_least(0), help="Undo all events from this one to the head.")
+@dry_run("Only report what would happen to each.")
+def revert(session: Session, events: str | None, by: str | None, since: int | None, dry_run: bool) -> int:
+    """Undo events by appending events that do the opposite.
 
     Afterwards all is as if they had not happened, but for what was changed again since: that is left, and
     named. Nothing is lost; a revert can be reverted. What is erased stays erased. Here --actor says whose
     events are meant, and --by who takes them back.
     """
-    from engine.cli.session import DEFAULT_ACTOR
-
-    session = running(ctx)
     first, last = _range(events, since)
-    whose = session.actor if was_given(ctx, "actor") else None
+    whose = session.actor if "actor" in session.given else None
     session.actor = by or DEFAULT_ACTOR
     with session.engine() as engine:
         done = engine.revert(first, last, actor=whose, dry_run=dry_run)
     if whose is not None and not done:
-        session.out.note(f"none of these events is by {whose}")
+        session.out.note(f"none of these events was written by {whose}")
     undone = sum(one.outcome == "undone" for one in done)
     left = sum(bool(one.left) for one in done)
     verb = "would be taken back" if dry_run else "taken back"
@@ -208,7 +169,7 @@ def _range(events: str | None, since: int | None) -> tuple[int, int | None]:
         return since, None
     start, dots, end = str(events).partition("..")
     if not start.isdigit() or (dots and not end.isdigit()) or len(start) > 18 or len(end) > 18:
-        raise InvalidInputError(f"{str(events)[:40]!r} is no SEQ..SEQ", hint="as in 41..45")
+        raise InvalidInputError(f"{str(events)[:40]!r} is not a range of events", hint="as in 41..45")
     first, last = int(start), int(end if dots else start)
     if first > last:
         raise InvalidInputError(f"event {first} is after event {last}; give the earlier one first")
@@ -225,13 +186,14 @@ def _undone(one: Undone) -> Shown:
     return ((f"{seqs} ", "cyan"), (f"{one.subject}  ", ""), (said, "dim"))
 
 
-@command(app, "engine why 1f0c")
-def why(ctx: typer.Context, atom: Id, as_of: AsOf = None) -> int:
+@command("engine why 1f0c")
+@ID
+@AS_OF
+def why(session: Session, atom: str, as_of: Moment | None) -> int:
     """Show where an atom comes from, and who changed it.
 
     Follows `derived_from` and `supersedes`, and the atoms that relations name as their source.
     """
-    session = running(ctx)
     with session.reading(as_of) as memory:
         found = memory.why(memory.resolve(atom))
     return session.out.answer(plain(found), [line for one in found for line in _origin(one)])
@@ -253,29 +215,3 @@ def _origin(one: Origin) -> Iterator[Line]:
         yield ((f"{indent}  {by}", "yellow"),)
     for cause in one.causes:
         yield ((f"{indent}  {cause.seq} {shown_time(cause.time)} {cause.what} by {cause.actor}", "dim"),)
-
-
-@command(app, "engine supersede 1f0c 9a2e --reason 'descaled on Fridays since June'")
-def supersede(
-    ctx: typer.Context,
-    old: Annotated[str, typer.Argument(metavar="OLD", help="The atom that is wrong.", show_default=False)],
-    new: Annotated[str, typer.Argument(metavar="NEW", help="The atom that is right.", show_default=False)],
-    reason: Reason = "",
-) -> int:
-    """Let one atom take the place of another, which is kept.
-
-    It is no longer recalled, nor is what says almost the same as OLD. `--superseded` asks for both; the tag
-    `superseded` says which it is. `engine revert` takes it back.
-    """
-    from engine.commands import Supersede
-
-    session = running(ctx)
-    with session.engine() as engine:
-        given = engine.resolve(old), engine.resolve(new)
-        receipt = engine.apply([Supersede(*given, reason)])[0]
-        alike = [one.id for group in engine.duplicates(of=given[0]) for one in (group.keep, *group.others)]
-    session.out.note("superseded" if receipt.changed else "nothing to do: it is superseded by that one")
-    for one in alike:
-        if one not in given:
-            session.out.note(f"{one} says almost the same as the old one, and is not recalled either")
-    return session.out.answer({**plain(receipt), "changed": receipt.changed}, [((receipt.subject, ""),)])

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from engine.base.errors import EngineError, InconsistentError, InvalidInputError
-from engine.cli.output import Failure
-from engine.cli.stores import line
-
-if TYPE_CHECKING:
-    from engine.cli.session import Session
-    from engine.trust.notes.history import History
-    from proofs.note import Note
+from engine.cli.output import Failure, line
+from engine.cli.session import Session
+from engine.trust.notes.evidence import keep_evidence
+from engine.trust.notes.history import History, check_pair, read_history
+from proofs.note import Note, format_note
 
 UNNAMED = "checkpoint"
 """What evidence is named by where the checkpoint came from no file."""
@@ -34,8 +32,6 @@ def compared(
         InconsistentError: the store contradicts one of them, or the two contradict each other.
         InvalidInputError: the store has both, and the first is the newer one.
     """
-    from engine.trust.notes.history import check_pair
-
     # In the wrong order they look like a rollback; a store that has both knows better.
     turned = asked and since is not None and swapped(*since)
     told = since is None or turned or check_pair(since[0].checkpoint, since[1].checkpoint)
@@ -60,8 +56,6 @@ def in_store(session: Session, notes: Sequence[Note]) -> History:
     Raises:
         InconsistentError: it contradicts one of them.
     """
-    from engine.trust.notes.history import read_history
-
     with session.backend(session.setting.url) as backend, backend.snapshot() as rows:
         history = read_history(rows, [note.checkpoint.size for note in notes])
         for note in notes:
@@ -86,9 +80,6 @@ def contradicted(
         folder: Where the evidence is to go; None: beside the file.
         advice: What to look at before anything else.
     """
-    from engine.trust.notes.evidence import keep_evidence
-    from proofs.note import format_note
-
     named = {note.checkpoint.text: (name, format_note(note).decode()) for name, note in known.items() if note}
     name, text = named.get(error.known, (next(iter(known), ""), error.known))
     beside = Path(UNNAMED if name in {"", "-"} else name)
@@ -104,7 +95,7 @@ def contradicted(
     return session.out.answer(
         {**data, "evidence": None if kept is None else str(kept)},
         lines,
-        failure=Failure(error.exit_code, error.code, str(error), hint),
+        failure=replace(Failure.of(error), hint=hint),
     )
 
 

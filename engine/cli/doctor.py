@@ -12,19 +12,15 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import typer
-
+from backends import locate
 from engine.base.errors import EngineError
 from engine.base.version import __version__
-from engine.cli.output import Line
-from engine.cli.pages import command, new_app, running
+from engine.cli.command import command
+from engine.cli.output import Line, line
 from engine.cli.session import Session
-from engine.cli.settings import find_mirror, find_secrets
-from engine.cli.stores import line
 from engine.cli.values import plain
+from engine.front.settings import find_mirror, find_secrets
 from engine.language.model import RULES
-
-app = new_app()
 
 LIBRARIES = (
     "blake3",
@@ -38,20 +34,19 @@ LIBRARIES = (
     "PyYAML",
     "platformdirs",
     "rich",
-    "typer",
+    "click",
     "plyvel",
     "plyvel-ci",
 )
 
 
-@command(app, "engine doctor", "engine doctor --json")
-def doctor(ctx: typer.Context) -> int:
+@command("engine doctor", "engine doctor --json")
+def doctor(session: Session) -> int:
     """Show versions and settings, for a bug report.
 
     Never fails because of the store: that it is missing, busy or damaged is part of the answer. No
     content of it is shown.
     """
-    session = running(ctx)
     data = {
         "version": __version__,
         "python": f"{platform.python_implementation()} {platform.python_version()}",
@@ -94,8 +89,6 @@ def _analyzer() -> dict[str, str]:
 
 def _store(session: Session) -> dict[str, Any]:
     """Where the store is, who said so, and how it is."""
-    from backends import locate
-
     found: dict[str, Any] = {"url": session.store, "origin": None, "state": "usable"}
     session.wait = 0.0  # that it is in use is an answer here
     try:

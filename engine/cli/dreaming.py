@@ -4,65 +4,56 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated
-
-import typer
 
 from engine.base.errors import InvalidInputError
+from engine.cli.command import command, option
 from engine.cli.mirroring import after_writes
-from engine.cli.output import Shown
-from engine.cli.pages import command, new_app, running
-from engine.cli.stores import line
+from engine.cli.options import at_least, dry_run
+from engine.cli.output import Line, line
+from engine.cli.session import Session
 from engine.cli.values import counted, plain
-
-if TYPE_CHECKING:
-    from engine.cli.session import Session
-    from engine.knowledge.dreaming.report import DreamReport
-    from engine.query.duplicates import DuplicateGroup
-    from engine.store.store import Store
-
-app = new_app()
+from engine.knowledge.dreaming.report import DreamReport
+from engine.knowledge.dreaming.watch import CYCLE_ATOMS, QUIET_SECONDS, until_signalled, watch
+from engine.query.duplicates import DuplicateGroup
+from engine.store.store import Store
 
 NAMES_SHOWN = 20
 
 
 @command(
-    app,
     "engine dream",
     "engine dream --dry-run",
     "engine dream --budget 5000 --seconds 30",
     "engine dream --watch --quiet-for 60",
 )
+@option("--budget", metavar="N", type=at_least(1), help="Look at N atoms at most.")
+@option("--seconds", metavar="S", type=float, help="Start nothing more after S seconds.")
+@dry_run("Only report what would be done.")
+@option("watching", "--watch", help="Keep running: one cycle whenever the store is idle, until stopped.")
+@option(
+    "--quiet-for",
+    metavar="S",
+    type=float,
+    help="With --watch: the store is idle after S seconds without events. [default: 30]",
+)
 def dream(
-    ctx: typer.Context,
-    budget: Annotated[
-        int | None, typer.Option("--budget", min=1, metavar="N", help="Look at so many atoms at most.")
-    ] = None,
-    seconds: Annotated[
-        float | None, typer.Option("--seconds", metavar="S", help="Begin nothing more after so long.")
-    ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")] = False,
-    watching: Annotated[
-        bool, typer.Option("--watch", help="Go on in idle time, a cycle at a time, until stopped.")
-    ] = False,
-    quiet_for: Annotated[
-        float | None,
-        typer.Option(
-            "--quiet-for", metavar="S", help="With --watch: idle is so long without events. [default: 30]"
-        ),
-    ] = None,
+    session: Session,
+    budget: int | None,
+    seconds: float | None,
+    dry_run: bool,
+    watching: bool,
+    quiet_for: float | None,
 ) -> int:
-    """Tag what nobody tagged, learn names, relate what belongs together.
+    """Tag untagged atoms, learn names, relate what belongs together.
 
     Adds tags, entities and edges, all by the actor dreamer, and takes nothing away; what somebody
     took off stays off. Goes on where the last cycle ended, and a second run adds nothing. Lists
     near-duplicates, and merges none.
     """
-    session = running(ctx)
     if quiet_for is not None and not watching:
-        raise InvalidInputError("--quiet-for is about idle time", hint="add --watch")
+        raise InvalidInputError("--quiet-for has no effect without --watch", hint="add --watch")
     if watching and dry_run:
-        raise InvalidInputError("--watch goes on from what was done; a dry run does nothing")
+        raise InvalidInputError("--watch cannot be combined with --dry-run")
     if watching:
         return _watch(session, budget, seconds, quiet_for)
     with session.engine() as engine, session.meter("dreamt", "steps") as move:
@@ -72,11 +63,8 @@ def dream(
 
 
 def _watch(session: Session, budget: int | None, seconds: float | None, quiet_for: float | None) -> int:
-    from engine.knowledge.dreaming.watch import CYCLE_ATOMS, QUIET_SECONDS, until_signalled, watch
-
     quiet = QUIET_SECONDS if quiet_for is None else quiet_for
     totals = dict.fromkeys(("cycles", *_COUNTS), 0)
-
     dreamt = False
 
     @contextmanager
@@ -119,7 +107,7 @@ def _data(report: DreamReport) -> dict[str, object]:
     return {**plain(report), "duplicates": groups, "done": report.done}
 
 
-def _shown(report: DreamReport) -> Iterator[Shown]:
+def _shown(report: DreamReport) -> Iterator[Line]:
     would = " (would be)" if report.dry_run else ""
     yield line("looked at", counted(report.looked_at, "atom"))
     yield line("tagged", f"{counted(report.tagged, 'atom')}, {counted(report.tags, 'tag')} added{would}")

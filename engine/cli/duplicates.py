@@ -1,96 +1,112 @@
-"""Commands on near-duplicates: duplicates, merge, unmerge."""
+"""Commands on atoms that say the same, or say it better: duplicates, merge, unmerge, supersede."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Annotated
-
-import typer
 
 from engine.base.errors import ConflictError, InvalidInputError, LimitError, NotFoundError, RefusedError
-from engine.cli.options import AsOf, Id, Insist, Limit
+from engine.cli.command import argument, command, option
+from engine.cli.options import AS_OF, FORCE, ID, REASON, dry_run, limit
 from engine.cli.output import Failure, Line, Shown
-from engine.cli.pages import command, new_app, running
-from engine.cli.values import counted, moment, plain
-
-if TYPE_CHECKING:
-    from engine.cli.session import Session
-    from engine.engine import Engine
-    from engine.query.duplicates import Duplicate, DuplicateGroup
-
-app = new_app()
-
-Keep = Annotated[str, typer.Argument(metavar="KEEP", help="The atom that stays.", show_default=False)]
-Other = Annotated[
-    str, typer.Argument(metavar="OTHER", help="The atom that goes into it.", show_default=False)
-]
+from engine.cli.session import Session
+from engine.cli.values import counted, plain
+from engine.commands import Merge, Supersede
+from engine.engine import Engine
+from engine.front.times import Moment
+from engine.query.duplicates import Duplicate, DuplicateGroup
+from engine.text.simhash import NEAR_BITS
 
 
-@command(app, "engine merge 1f0c 9a2e", "engine merge 1f0c 9a2e --force")
-def merge(
-    ctx: typer.Context,
-    keep: Keep,
-    other: Other,
-    force: Annotated[bool, typer.Option("--force", help="Also if they are not near-duplicates.")] = False,
-) -> int:
-    """Let one atom stand for another that says the same.
+@command("engine supersede 1f0c 9a2e --reason 'descaled on Fridays since June'")
+@argument("old", "OLD", "The atom that is wrong.")
+@argument("new", "NEW", "The atom that is right.")
+@REASON
+def supersede(session: Session, old: str, new: str, reason: str) -> int:
+    """Replace one atom by another; the old one is kept.
+
+    It is no longer recalled, nor is what says almost the same as OLD. `--superseded` asks for both; the tag
+    `superseded` says which it is. `engine revert` takes it back.
+    """
+    with session.engine() as engine:
+        given = engine.resolve(old), engine.resolve(new)
+        receipt = engine.apply([Supersede(*given, reason)])[0]
+        alike = [one.id for group in engine.duplicates(of=given[0]) for one in (group.keep, *group.others)]
+    code = session.done(receipt, "superseded", "nothing to do: it is superseded by that one")
+    for one in alike:
+        if one not in given:
+            session.out.note(f"{one} says almost the same as the old one, and is not recalled either")
+    return code
+
+
+@command("engine merge 1f0c 9a2e", "engine merge 1f0c 9a2e --force")
+@argument("keep", "KEEP", "The atom that stays.")
+@argument("other", "OTHER", "The atom that is merged into it.")
+@option("--force", help="Merge them even if they are not near-duplicates.")
+def merge(session: Session, keep: str, other: str, force: bool) -> int:
+    """Merge an atom into another that says the same.
 
     It gets the tags and buckets of the other one, which is hidden and kept, and an edge supersedes
     to it. `engine unmerge` takes all of that back. Prints the id of the atom that stays.
     """
-    session = running(ctx)
     with session.engine() as engine:
         receipt = engine.merge(engine.resolve(keep), engine.resolve(other), force=force)
-    session.out.note("merged" if receipt.changed else "nothing to do: they are merged already")
-    return session.out.answer({**plain(receipt), "changed": receipt.changed}, [((receipt.subject, ""),)])
+    return session.done(receipt, "merged", "nothing to do: they are merged already")
 
 
-@command(app, "engine unmerge 9a2e")
-def unmerge(ctx: typer.Context, other: Id, force: Insist = False) -> int:
-    """Take a merge back.
+@command("engine unmerge 9a2e")
+@ID
+@FORCE
+def unmerge(session: Session, atom: str, force: bool) -> int:
+    """Undo a merge.
 
     The atom that was merged is there again, and the one that was kept loses what it gained by that,
     but for what was put on it by hand since.
     """
-    session = running(ctx)
     with session.engine() as engine:
-        receipt = engine.unmerge(engine.resolve(other), force=force)
-    session.out.note("unmerged" if receipt.changed else "nothing to do: it is live")
-    return session.out.answer({**plain(receipt), "changed": receipt.changed}, [((receipt.subject, ""),)])
+        receipt = engine.unmerge(engine.resolve(atom), force=force)
+    return session.done(receipt, "unmerged", "nothing to do: it is live")
 
 
 @command(
-    app,
     "engine duplicates",
     "engine duplicates --of 1f0c",
     "engine duplicates --merge --dry-run",
     "engine duplicates --merge --yes",
 )
+@option("--of", metavar="ID", help="Only the group of this atom.")
+@limit(100)
+@option("merging", "--merge", help="Merge each group into the atom to keep.")
+@dry_run("Only report what would be merged.")
+@option("--yes", help="Confirm --merge, which is refused without it.")
+@AS_OF
 def duplicates(
-    ctx: typer.Context,
-    of: Annotated[str | None, typer.Option("--of", metavar="ID", help="Only the group of this atom.")] = None,
-    limit: Limit = 100,
-    merging: Annotated[bool, typer.Option("--merge", help="Merge each group into the atom to keep.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count what would be merged.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Merge; without it that is refused.")] = False,
-    as_of: AsOf = None,
+    session: Session,
+    of: str | None,
+    limit: int,
+    merging: bool,
+    dry_run: bool,
+    yes: bool,
+    as_of: Moment | None,
 ) -> int:
-    """List groups of atoms that say almost the same.
+    """List groups of atoms that say almost the same thing.
 
     The atom to keep comes first; then the others, and in how many bits their fingerprints differ
     from its. With --merge, those that differ in fewer than 3 go into it, each group by itself.
     """
     if (yes or dry_run) and not merging:
-        raise InvalidInputError("--yes and --dry-run are about merging", hint="add --merge")
+        raise InvalidInputError("--yes and --dry-run have no effect without --merge", hint="add --merge")
     if merging and as_of is not None:
-        raise InvalidInputError("the past cannot be merged", hint="leave --as-of out, or --merge")
-    session = running(ctx)
+        raise InvalidInputError(
+            "--merge cannot be combined with --as-of: the past cannot be changed",
+            hint="leave out one of them",
+        )
     failure, merged = None, dict[str, list[str]]()
-    then = moment(as_of)
-    with session.engine() as engine:
-        with nullcontext(engine) if then is None else engine.as_of(then) as memory:
-            groups = memory.duplicates(limit=limit, of=None if of is None else memory.resolve(of))
+    with (
+        session.engine() as engine,
+        nullcontext(engine) if as_of is None else engine.as_of(as_of) as memory,
+    ):
+        groups = memory.duplicates(limit=limit, of=None if of is None else memory.resolve(of))
         wanted = {group.keep.id: near for group in groups if (near := _near(group))}
         atoms = sum(1 + len(group.others) for group in groups)
         session.out.note(f"{counted(len(groups), 'group')}, {counted(atoms, 'atom')}")
@@ -98,12 +114,7 @@ def duplicates(
         if merging and dry_run:
             session.out.note(would)
         elif merging and not yes and wanted:
-            failure = Failure(
-                RefusedError.exit_code,
-                RefusedError.code,
-                f"nothing was merged: {would}",
-                "add --yes to do it",
-            )
+            failure = Failure.of(RefusedError(f"nothing was merged: {would}", hint="add --yes to do it"))
         elif merging:
             merged, failure = _merge(session, engine, wanted)
     data = [plain(group) | ({"merged": merged.get(group.keep.id, [])} if merging else {}) for group in groups]
@@ -112,8 +123,6 @@ def duplicates(
 
 def _near(group: DuplicateGroup) -> list[str]:
     """Who of a group may be merged into the atom to keep."""
-    from engine.text.simhash import NEAR_BITS
-
     return [other.id for other in group.others if other.distance < NEAR_BITS]
 
 
@@ -121,8 +130,6 @@ def _merge(
     session: Session, engine: Engine, wanted: dict[str, list[str]]
 ) -> tuple[dict[str, list[str]], Failure | None]:
     """Merge one group after the other; what cannot be merged is said, and the others still are."""
-    from engine.commands import Merge
-
     merged: dict[str, list[str]] = {keep: [] for keep in wanted}
     with session.meter("merged", "groups") as move:
         for done, (keep, others) in enumerate(wanted.items(), 1):
@@ -136,12 +143,11 @@ def _merge(
     left = sum(len(merged[keep]) < len(others) for keep, others in wanted.items())
     if not left:
         return merged, None
-    return merged, Failure(
-        ConflictError.exit_code,
-        ConflictError.code,
+    problem = ConflictError(
         f"not merged: {left:,} of {counted(len(wanted), 'group')}",
-        "why is said above, without --quiet; `engine merge` merges two atoms by themselves",
+        hint="why is said above, without --quiet; `engine merge` merges two atoms by themselves",
     )
+    return merged, Failure.of(problem)
 
 
 def _shown(group: DuplicateGroup) -> Iterator[Shown]:

@@ -1,89 +1,133 @@
-"""Commands on edges: link, unlink, edges."""
+"""Commands on edges, and on relations between named things: link, unlink, edges, relate, unrelate."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+import json
+from typing import Any
 
-import typer
-
-from engine.cli.options import AsOf, Id, Limit, Reason
+from engine.base.errors import InvalidInputError
+from engine.cli.command import argument, command, option
+from engine.cli.options import AS_OF, FORCE, ID, REASON, WEIGHT, direction, limit, together
 from engine.cli.output import Table
-from engine.cli.pages import command, new_app, running
-from engine.cli.values import canonical_data, plain, shown_data
+from engine.cli.session import Session
+from engine.cli.values import plain
+from engine.commands import Link, RegisterType
+from engine.front.times import Moment
+from engine.ledger.codec import unpack
+from proofs.codec import pack
 
-app = new_app()
+EDGE = together(
+    argument("src", "SRC", "The atom it starts at."),
+    argument("kind", "TYPE", "Such as references or part_of, or one of yours."),
+    argument("dst", "DST", "The atom it leads to."),
+)
+RELATION = together(
+    argument("subject", "SUBJECT", "A name: who or what."),
+    argument("predicate", "PREDICATE", "Such as uses, or 'listens on'."),
+    argument("target", "OBJECT", "A name: whom or what."),
+)
 
-Source = Annotated[str, typer.Argument(metavar="SRC", help="The atom it starts at.", show_default=False)]
-Type = Annotated[
-    str,
-    typer.Argument(
-        metavar="TYPE", help="Such as references or part_of, or one of yours.", show_default=False
-    ),
-]
-Target = Annotated[str, typer.Argument(metavar="DST", help="The atom it leads to.", show_default=False)]
 
-
-@command(app, "engine link 1f0c references 9a2e", "engine link 1f0c listens_on 9a2e --register --weight 0.5")
+@command("engine link 1f0c references 9a2e", "engine link 1f0c listens_on 9a2e --register --weight 0.5")
+@EDGE
+@WEIGHT
+@option("--data", metavar="JSON", help="Data to keep with it.")
+@option("--register", help="Register TYPE if it is not a type yet.")
 def link(
-    ctx: typer.Context,
-    src: Source,
-    kind: Type,
-    dst: Target,
-    weight: Annotated[float, typer.Option("--weight", metavar="X", help="How strong it is.")] = 1.0,
-    data: Annotated[
-        str | None, typer.Option("--data", metavar="JSON", help="Anything to keep with it.")
-    ] = None,
-    register: Annotated[bool, typer.Option("--register", help="Make TYPE a type if it is none yet.")] = False,
+    session: Session, src: str, kind: str, dst: str, weight: float, data: str | None, register: bool
 ) -> int:
     """Join two atoms by an edge.
 
     Types that are built in: related_to derived_from contradicts supersedes part_of references.
     """
-    from engine.commands import Link, RegisterType
-
-    session = running(ctx)
-    raw = canonical_data(data)
+    raw = b"" if data is None else _packed(data)
     with session.engine() as engine:
-        link_command = Link(engine.resolve(src), kind, engine.resolve(dst), weight, raw)
-        receipt = engine.apply([RegisterType(kind), link_command] if register else [link_command])[-1]
-    session.out.note("linked" if receipt.changed else "nothing to do: it is there, as it was first recorded")
-    return session.out.answer({**plain(receipt), "changed": receipt.changed}, [((receipt.subject, ""),)])
+        wanted = Link(engine.resolve(src), kind, engine.resolve(dst), weight, raw)
+        receipt = engine.apply([RegisterType(kind), wanted] if register else [wanted])[-1]
+    return session.done(receipt, "linked", "nothing to do: it is there, as it was first recorded")
 
 
-@command(app, "engine unlink 1f0c references 9a2e")
-def unlink(ctx: typer.Context, src: Source, kind: Type, dst: Target, reason: Reason = "") -> int:
+@command("engine unlink 1f0c references 9a2e")
+@EDGE
+@REASON
+def unlink(session: Session, src: str, kind: str, dst: str, reason: str) -> int:
     """Hide an edge; it is kept.
 
     `engine link` brings it back.
     """
-    session = running(ctx)
     with session.engine() as engine:
         receipt = engine.unlink(engine.resolve(src), kind, engine.resolve(dst), reason)
-    session.out.note("unlinked" if receipt.changed else "nothing to do: there is no such live edge")
-    return session.out.answer({**plain(receipt), "changed": receipt.changed}, [((receipt.subject, ""),)])
+    return session.done(receipt, "unlinked", "nothing to do: there is no such live edge")
 
 
-@command(app, "engine edges 1f0c", "engine edges 1f0c --direction both --type references")
-def edges(
-    ctx: typer.Context,
-    atom: Id,
-    direction: Annotated[str, typer.Option("--direction", metavar="WAY", help="out, in or both.")] = "out",
-    kind: Annotated[
-        list[str] | None, typer.Option("--type", metavar="TYPE", help="Only this type. Repeatable.")
-    ] = None,
-    tombstoned: Annotated[bool, typer.Option("--tombstoned", help="Also hidden edges.")] = False,
-    limit: Limit = 100,
-    as_of: AsOf = None,
-) -> int:
+@command("engine edges 1f0c", "engine edges 1f0c --direction both --type references")
+@ID
+@direction("out")
+@option("types", "--type", metavar="TYPE", multiple=True, help="Only edges of this type. Repeatable.")
+@option("--tombstoned", help="Include hidden edges.")
+@limit(100)
+@AS_OF
+def edges(session: Session, atom: str, as_of: Moment | None, **wanted: Any) -> int:
     """List the edges at an atom."""
-    from engine.cli.choices import direction_of
-
-    session = running(ctx)
-    way = direction_of(direction)
     with session.reading(as_of) as memory:
-        found = memory.edges(
-            memory.resolve(atom), direction=way, types=kind or (), tombstoned=tombstoned, limit=limit
-        )
-    data: list[Any] = [{**plain(edge), "data": shown_data(edge.data)} for edge in found]
+        found = memory.edges(memory.resolve(atom), **wanted)
+    data = [
+        {**plain(edge), "data": plain(unpack(edge.data, "edge data")) if edge.data else None}
+        for edge in found
+    ]
     rows = ((edge.src, edge.type, edge.dst, f"{edge.weight:g}", edge.state.name.lower()) for edge in found)
     return session.out.answer(data, [Table(("from", "type", "to", "weight", "state"), rows)])
+
+
+@command(
+    "engine relate daemon uses json_rpc --source 1f0c", "engine relate daemon 'listens on' 'unix socket'"
+)
+@RELATION
+@option("--source", metavar="ID", help="The atom that says so.")
+@WEIGHT
+@FORCE
+def relate(
+    session: Session,
+    subject: str,
+    predicate: str,
+    target: str,
+    source: str | None,
+    weight: float,
+    force: bool,
+) -> int:
+    """Join two named things by a predicate.
+
+    Each thing is an entity: an atom that is made when its name is first used. Spellings that differ in
+    case, spaces, _ or - are one name. `engine explore_neighbors NAME` shows what it is connected to.
+    """
+    with session.engine(create=True) as engine:
+        said = None if source is None else engine.resolve(source)
+        receipt = engine.relate(subject, predicate, target, source=said, weight=weight, force=force)
+    return session.done(receipt, "related", "nothing to do: it is there")
+
+
+@command("engine unrelate daemon uses json_rpc --reason 'gone with version 2'")
+@RELATION
+@REASON
+def unrelate(session: Session, subject: str, predicate: str, target: str, reason: str) -> int:
+    """Hide a relation between two named things; it is kept.
+
+    The named things stay. `engine relate` brings it back.
+    """
+    with session.engine() as engine:
+        receipt = engine.unrelate(subject, predicate, target, reason)
+    return session.done(receipt, "unrelated", "nothing to do: there is no such live relation")
+
+
+def _packed(text: str) -> bytes:
+    """The value of `--data`, JSON, as the canonical CBOR that an edge holds.
+
+    Raises:
+        InvalidInputError: not JSON.
+    """
+    try:
+        return pack(json.loads(text))
+    except (ValueError, RecursionError) as error:
+        raise InvalidInputError(
+            f"--data is not JSON: {error}", hint="""as in --data '{"page": 3}'"""
+        ) from None

@@ -4,53 +4,43 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+import click
 
 from engine.base.errors import RefusedError, VerificationError
+from engine.cli.command import command, option
 from engine.cli.mirroring import after_writes
-from engine.cli.options import Id
-from engine.cli.output import Failure, Line
-from engine.cli.pages import command, new_app, running
-from engine.cli.stores import line
+from engine.cli.options import ID, dry_run
+from engine.cli.output import Failure, Line, line
+from engine.cli.session import Session
 from engine.cli.values import plain
-
-if TYPE_CHECKING:
-    from engine.cli.session import Session
-    from engine.erase.receipt import Erasable, Erasure
-
-app = new_app()
+from engine.erase.receipt import Erasable, Erasure
 
 
 @command(
-    app,
     "engine erase 1f0c --reason 'asked for by its owner' --dry-run",
     "engine erase 1f0c --reason GDPR --yes",
 )
+@ID
+@option(
+    "--reason",
+    metavar="TEXT",
+    required=True,
+    help="Why it is erased. The reason is kept: do not quote the content.",
+)
+@option("--forget", help="Keep no hash of it, so that it may be added again unnoticed.")
+@option("--no-probe", help="Do not search for it before and after.")
+@dry_run("Only report what would be destroyed.")
+@option("--yes", help="Do not ask.")
 def erase(
-    ctx: typer.Context,
-    atom: Id,
-    reason: Annotated[
-        str,
-        typer.Option("--reason", metavar="TEXT", help="Why, not what: this stays.", show_default=False),
-    ],
-    forget: Annotated[
-        bool, typer.Option("--forget", help="Keep no hash of it: nobody is told when it comes again.")
-    ] = False,
-    no_probe: Annotated[
-        bool, typer.Option("--no-probe", help="Do not look for it before and after.")
-    ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be destroyed.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    session: Session, atom: str, reason: str, forget: bool, no_probe: bool, dry_run: bool, yes: bool
 ) -> int:
-    """Destroy an atom's content for good, with its edges.
+    """Destroy an atom's content and its edges permanently.
 
     Its history stays verifiable: what happened when, and by whom, but not what it said. The content
     is looked for in the store's files and in every answer, before and after; exit code 4 if it is
     still found. What erasing does not reach is printed. Without a terminal it takes --yes.
     """
-    session = running(ctx)
     with session.engine() as engine:
         found = engine.resolve(atom)
         wanted = engine.erasable(found)
@@ -65,13 +55,14 @@ def erase(
         receipt = engine.erase(found, reason, remember=not forget, probe=not no_probe, progress=told)
         failure = after_writes(session, engine)
     if receipt.probe is not None and receipt.probe.verdict == "failed":
-        failure = Failure(
-            VerificationError.exit_code,
-            VerificationError.code,
+        error = VerificationError(
             "it was erased, and is still found: " + "; ".join(receipt.probe.reasons),
-            "run `engine verify-root`, and say where it was found in a bug report",
+            hint="run `engine verify-root`, and say where it was found in a bug report",
         )
-    return session.out.answer(_data(receipt), _done(receipt), failure=failure)
+        failure = Failure.of(error)
+    return session.out.answer(
+        {**plain(receipt), "changed": bool(receipt.events)}, _done(receipt), failure=failure
+    )
 
 
 def _ask(session: Session, wanted: Erasable) -> None:
@@ -85,12 +76,8 @@ def _ask(session: Session, wanted: Erasable) -> None:
     session.out.note(
         f"{wanted.payloads} payloads and {wanted.edges} edges of atom {wanted.id} will be gone for good"
     )
-    if not typer.confirm("Erase it?", err=True):
+    if not click.confirm("Erase it?", err=True):
         raise RefusedError("nothing was erased")
-
-
-def _data(receipt: Erasure) -> Any:
-    return {**plain(receipt), "changed": bool(receipt.events)}
 
 
 def _planned(wanted: Erasable) -> Iterator[Line]:

@@ -1,130 +1,175 @@
-"""The four verbs of exploration: explore_recall, explore_peek, explore_expand, explore_neighbors."""
+"""Commands that explore: the loop explore, and its four verbs, each of which says what it costs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from dataclasses import asdict
+from typing import Any
 
 from engine.base.errors import InvalidInputError
-from engine.cli.options import (
-    AsOf,
-    FromSources,
-    InBuckets,
-    OfKinds,
-    Since,
-    Superseded,
-    Until,
-    WithoutTags,
-    WithTags,
-    filters_of,
+from engine.cli.command import argument, command, option
+from engine.cli.options import AS_OF, QUESTION, at_least, direction, filter_options, limit, together
+from engine.cli.output import Output, Shown
+from engine.cli.session import Session
+from engine.cli.values import counted
+from engine.front.times import Moment
+from engine.query.explore.answers import Answer, Hints, Neighbors
+from engine.query.explore.explorer import Explorer
+from engine.query.explore.form import plain
+from engine.query.explore.policy import LanguagePolicy
+from engine.query.explore.program import Program
+from engine.query.explore.rendering import text_of
+from engine.query.explore.result import Exploration
+from engine.query.explore.state import Step
+from engine.query.filters import Filters
+
+VALUE = argument("given", "VALUE", "The same without its option.", required=False)
+QUERY = option("--query", metavar="TEXT", help="What you want to know.")
+ASKED_ID = option("atom", "--id", metavar="ID", help="An atom's id, or its first digits: 4 or more.")
+OFFSET = option(
+    "--offset", metavar="N", type=at_least(0), default=0, help="Start there: the `next` of an earlier answer."
 )
-from engine.cli.pages import command, new_app, running
-
-if TYPE_CHECKING:
-    from engine.cli.session import Session
-    from engine.query.explore.answers import Answer
-    from engine.query.explore.explorer import Explorer
-
-app = new_app()
-
-Query = Annotated[str | None, typer.Option("--query", metavar="TEXT", help="What you want to know.")]
-AskedId = Annotated[
-    str | None, typer.Option("--id", metavar="ID", help="An atom's id, or its first digits: 4 or more.")
-]
-Given = Annotated[
-    str | None, typer.Argument(metavar="VALUE", help="The same without its option.", show_default=False)
-]
-Budget = Annotated[
-    int | None,
-    typer.Option("--budget", min=1, metavar="N", help="Tokens that the answer may cost at most."),
-]
-Spent = Annotated[
-    int, typer.Option("--spent", min=0, metavar="N", help="Tokens spent before, for the running total.")
-]
-Offset = Annotated[
-    int, typer.Option("--offset", min=0, metavar="N", help="Begin there: `next` of an answer.")
-]
+COST = together(
+    option("--budget", metavar="N", type=at_least(1), help="At most N tokens for the answer."),
+    option(
+        "--spent",
+        metavar="N",
+        type=at_least(0),
+        default=0,
+        help="Tokens spent before, for the running total.",
+    ),
+)
 
 
 @command(
-    app,
+    "engine explore 'How does the daemon handle authentication?'",
+    "engine explore 'who descales the kettle?' --budget 500 --steps 5",
+    "engine explore 'who descales the kettle?' --decide ./decide.sh",
+)
+@QUESTION
+@option(
+    "--budget",
+    metavar="N",
+    type=at_least(200),
+    default=2000,
+    help="At most N tokens for all steps together.",
+)
+@option("--steps", metavar="N", type=at_least(1), default=10, help="At most N steps, 1 to 10.")
+@option(
+    "--decide",
+    metavar="COMMAND",
+    help="A program that decides each step within 120 s: prompt on stdin, action on stdout.",
+)
+@filter_options("provenances", "categories")
+@AS_OF
+def explore(
+    session: Session,
+    query: tuple[str, ...],
+    budget: int,
+    steps: int,
+    decide: str | None,
+    filters: Filters,
+    as_of: Moment | None,
+) -> int:
+    """Ask a question; explore it step by step, within a token budget.
+
+    Shows the steps as they happen, what was gathered, and what it cost beside ten whole atoms. Without
+    --decide no language model is needed, and the same store gives the same steps.
+    """
+
+    def happened(step: Step) -> None:
+        for item in _step(step):
+            session.out.show(item)
+
+    policy = None if decide is None else LanguagePolicy(Program(decide))
+    with session.engine() as engine:
+        found = engine.explore(
+            " ".join(query),
+            policy=policy,
+            budget=budget,
+            steps=steps,
+            filters=filters,
+            on_step=happened,
+            as_of=as_of,
+        )
+    return _show_exploration(session.out, found)
+
+
+@command(
     "engine explore_recall --query 'when is the kettle descaled?' --limit 5",
     "engine explore_recall kettle --tag kitchen --budget 100",
-    name="explore_recall",
 )
+@VALUE
+@QUERY
+@limit(5, "At most 50.")
+@option("--known", metavar="ID", multiple=True, help="An atom that needs no hint. Repeatable.")
+@COST
+@filter_options("provenances", "categories")
+@AS_OF
 def explore_recall(
-    ctx: typer.Context,
-    given: Given = None,
-    query: Query = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, metavar="N", help="At most 50.")] = 5,
-    known: Annotated[
-        list[str] | None, typer.Option("--known", metavar="ID", help="Needs no hint. Repeatable.")
-    ] = None,
-    budget: Budget = None,
-    spent: Spent = 0,
-    tag: WithTags = None,
-    without_tag: WithoutTags = None,
-    bucket: InBuckets = None,
-    source: FromSources = None,
-    kind: OfKinds = None,
-    since: Since = None,
-    until: Until = None,
-    superseded: Superseded = False,
-    as_of: AsOf = None,
+    session: Session,
+    given: str | None,
+    query: str | None,
+    limit: int,
+    spent: int,
+    as_of: Moment | None,
+    **wanted: Any,
 ) -> int:
     """Ask a question; get hints, about 100 tokens for five.
 
     A hint says how well an atom answers, in per cent, what its whole text costs, its id and its title.
     """
-    session = running(ctx)
     asked = _one(given, query, "--query", "a question")
-    filters = filters_of(tag, without_tag, bucket, source, kind, None, since, until, superseded=superseded)
     with _explorer(session, spent, as_of) as explorer:
-        answer = explorer.explore_recall(asked, limit, filters=filters, known=known or (), budget=budget)
+        answer = explorer.explore_recall(asked, limit, **wanted)
     return _show(session, answer, len(answer.hints))
 
 
-@command(app, "engine explore_peek --id 1f0c --query 'when is the kettle descaled?'", name="explore_peek")
+@command("engine explore_peek --id 1f0c --query 'when is the kettle descaled?'")
+@VALUE
+@ASKED_ID
+@QUERY
+@COST
+@AS_OF
 def explore_peek(
-    ctx: typer.Context,
-    given: Given = None,
-    atom: AskedId = None,
-    query: Query = None,
-    budget: Budget = None,
-    spent: Spent = 0,
-    as_of: AsOf = None,
+    session: Session,
+    given: str | None,
+    atom: str | None,
+    query: str | None,
+    budget: int | None,
+    spent: int,
+    as_of: Moment | None,
 ) -> int:
-    """See 200 characters of an atom, where it matters.
+    """Show the 200 characters of an atom that matter most.
 
     With --query, where its words are; without, the beginning.
     """
-    session = running(ctx)
     named = _one(given, atom, "--id", "an atom's id")
     with _explorer(session, spent, as_of) as explorer:
         answer = explorer.explore_peek(named, query, budget=budget)
     return _show(session, answer)
 
 
-@command(
-    app, "engine explore_expand --id 1f0c", "engine explore_expand 1f0c --budget 500", name="explore_expand"
-)
+@command("engine explore_expand --id 1f0c", "engine explore_expand 1f0c --budget 500")
+@VALUE
+@ASKED_ID
+@OFFSET
+@COST
+@AS_OF
 def explore_expand(
-    ctx: typer.Context,
-    given: Given = None,
-    atom: AskedId = None,
-    offset: Offset = 0,
-    budget: Budget = None,
-    spent: Spent = 0,
-    as_of: AsOf = None,
+    session: Session,
+    given: str | None,
+    atom: str | None,
+    offset: int,
+    budget: int | None,
+    spent: int,
+    as_of: Moment | None,
 ) -> int:
-    """See a whole atom.
+    """Show a whole atom.
 
     Its text, and its source, tags, versions and how many edges it has.
     """
-    session = running(ctx)
     named = _one(given, atom, "--id", "an atom's id")
     with _explorer(session, spent, as_of) as explorer:
         answer = explorer.explore_expand(named, budget=budget, offset=offset)
@@ -132,33 +177,32 @@ def explore_expand(
 
 
 @command(
-    app,
     "engine explore_neighbors --node daemon --direction both",
     "engine explore_neighbors '#kitchen' --limit 10",
-    name="explore_neighbors",
 )
+@VALUE
+@option("--node", metavar="NODE", help="An id, the name of an entity, a #tag, or a word.")
+@direction("both")
+@limit(20, "At most 100.")
+@OFFSET
+@COST
+@AS_OF
 def explore_neighbors(
-    ctx: typer.Context,
-    given: Given = None,
-    node: Annotated[
-        str | None,
-        typer.Option("--node", metavar="NODE", help="An id, the name of an entity, a #tag, or a word."),
-    ] = None,
-    direction: Annotated[str, typer.Option("--direction", metavar="WAY", help="out, in or both.")] = "both",
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, metavar="N", help="At most 100.")] = 20,
-    offset: Offset = 0,
-    budget: Budget = None,
-    spent: Spent = 0,
-    as_of: AsOf = None,
+    session: Session,
+    given: str | None,
+    node: str | None,
+    direction: str,
+    spent: int,
+    as_of: Moment | None,
+    **wanted: Any,
 ) -> int:
-    """See what an atom, an entity or a tag is connected to.
+    """Show what an atom, an entity or a tag is connected to.
 
     As triples: subject → predicate → object. Beside edges these are tags and the next atoms of a source.
     """
-    session = running(ctx)
     named = _one(given, node, "--node", "a node")
     with _explorer(session, spent, as_of) as explorer:
-        answer = explorer.explore_neighbors(named, direction, limit=limit, offset=offset, budget=budget)
+        answer = explorer.explore_neighbors(named, direction, **wanted)
     return _show(session, answer, len(answer.triples))
 
 
@@ -174,19 +218,65 @@ def _one(given: str | None, option: str | None, name: str, what: str) -> str:
 
 
 @contextmanager
-def _explorer(session: Session, spent: int, as_of: str | None) -> Iterator[Explorer]:
+def _explorer(session: Session, spent: int, as_of: Moment | None) -> Iterator[Explorer]:
     form = "json" if session.out.json else "text"
     with session.reading(as_of) as memory:
         yield memory.explorer(form=form, spent=spent)
 
 
 def _show(session: Session, answer: Answer, count: int = 1) -> int:
-    from engine.query.explore.form import plain
-    from engine.query.explore.rendering import text_of
-
     session.out.note(
         f"{answer.cost_tokens:,} tokens, {answer.total_tokens:,} in all; "
         f"at event {answer.seq}, root {answer.root}"
     )
     text = text_of(answer).removesuffix("\n")
     return session.out.answer(plain(answer), [text] if text else [], count=count)
+
+
+def _step(step: Step) -> Iterator[Shown]:
+    number, _, rest = str(step).partition(". ")
+    yield ((f"[Step {number}] ", "bold"), (rest, ""), (f"  {step.cost} tokens", "dim"))
+    if isinstance(step.answer, (Hints, Neighbors)):
+        yield from (((f"  {line}", ""),) for line in text_of(step.answer).splitlines())
+
+
+def _show_exploration(out: Output, found: Exploration) -> int:
+    full = counted(found.full_atoms, "full atom")
+    tokens = f"Tokens: {found.tokens:,} exploration vs {found.full_tokens:,} for {full}"
+    lines: list[Shown] = [
+        (("=== Context ===", "bold"),),
+        *(((line, ""),) for line in found.text.splitlines()),
+        (("=== Exploration Trace ===", "bold"),),
+        *(((line, ""),) for line in found.trace()),
+        f"{tokens} ({found.saving}% savings); stopped: {found.stopped}",
+    ]
+    out.note(f"{found.answer_tokens:,} tokens of context; at event {found.seq}, root {found.root}")
+    return out.answer(_data(found), lines)
+
+
+def _data(found: Exploration) -> dict[str, Any]:
+    """An exploration in the types of JSON."""
+    steps = [
+        {
+            "step": step.number,
+            "action": None if step.action is None else str(step.action),
+            "result": step.result,
+            "outcome": step.outcome,
+            "answer": None if step.answer is None else plain(step.answer),
+            "cost_tokens": step.cost,
+            "total_tokens": step.total,
+        }
+        for step in found.steps
+    ]
+    names = ("stopped", "answer_tokens", "prompt_tokens", "tokens", "full_tokens", "full_atoms")
+    return {
+        "query": found.query,
+        "context": [asdict(finding) for finding in found.context],
+        "text": found.text,
+        "steps": steps,
+        "trace": list(found.trace()),
+        **{name: getattr(found, name) for name in names},
+        "saving_percent": found.saving,
+        "seq": found.seq,
+        "root": found.root,
+    }

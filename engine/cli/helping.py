@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
-import typer
+import click
 
 from engine.base.errors import NotFoundError
 from engine.base.version import __version__
-from engine.cli.pages import GLOBAL_OPTIONS, command, new_app, running
-from engine.cli.tree import COMMANDS, GROUPS, LazyGroup
-
-app = new_app()
+from engine.cli.command import argument, command
+from engine.cli.session import Session
+from engine.cli.tree import COMMANDS, GROUPS, Tree, build, loaded, spelled
 
 EXIT_CODES = {
     0: "ok",
@@ -28,66 +27,62 @@ EXIT_CODES = {
 }
 
 
-@command(app, "engine help", "engine help recall", "engine help --json", name="help")
-def help_(
-    ctx: typer.Context,
-    name: Annotated[str | None, typer.Argument(metavar="COMMAND", help="The command to explain.")] = None,
-) -> int:
+@command("engine help", "engine help recall", "engine help --json", name="help")
+@argument("given", "COMMAND", "The command to explain.", required=False)
+def help_(session: Session, given: str | None) -> int:
     """Show help; with --json, the whole command tree."""
-    session = running(ctx)
-    top: Any = ctx.find_root()
-    group = top.command
-    if name is not None and name not in COMMANDS:
-        raise NotFoundError(f"there is no command {name!r}", hint="`engine help` lists them all")
+    name = None if given is None else spelled(given)
+    if given is not None and name is None:
+        raise NotFoundError(f"there is no command {given!r}", hint="`engine help` lists them all")
+    tree = build()
     wanted = list(COMMANDS) if name is None else [name]
     data = {
         "version": __version__,
-        "global_options": [_option(param) for param in group.params if param.opts],
+        "global_options": [_option(param) for param in tree.params if isinstance(param, click.Option)],
         "exit_codes": {str(code): meaning for code, meaning in EXIT_CODES.items()},
-        "commands": [_described(group, top, one) for one in wanted] if session.out.json else [],
+        "commands": [_described(one) for one in wanted] if session.out.json else [],
     }
-    text = group.get_help(top) if name is None else _page(group, top, name)
-    return session.out.answer(data, [text], count=len(wanted))
+    return session.out.answer(data, [_text(tree, name)], count=len(wanted))
 
 
-def _page(group: LazyGroup, top: Any, name: str) -> str:
-    found = group.get_command(top, name)
-    with found.make_context(name, [], parent=top, resilient_parsing=True) as ctx:
-        return str(found.get_help(ctx))
+def _text(tree: Tree, name: str | None) -> str:
+    with tree.make_context("engine", [], resilient_parsing=True) as top:
+        if name is None:
+            return tree.get_help(top)
+        page = loaded(name)
+        with page.make_context(name, [], parent=top, resilient_parsing=True) as ctx:
+            return page.get_help(ctx)
 
 
-def _described(group: LazyGroup, top: Any, name: str) -> dict[str, Any]:
+def _described(name: str) -> dict[str, Any]:
     """One command as data."""
-    found = group.get_command(top, name)
-    own = [param for param in found.params if param.name not in GLOBAL_OPTIONS]
-    heading = next(heading for heading, commands in GROUPS.items() if name in commands)
-    lines = (found.epilog or "").splitlines()
+    page = loaded(name)
     return {
         "name": name,
-        "group": heading,
+        "group": next(heading for heading, commands in GROUPS.items() if name in commands),
         "summary": COMMANDS[name][1],
-        "help": found.help,
-        "arguments": [_argument(param) for param in own if param.param_type_name == "argument"],
-        "options": [_option(param) for param in own if param.param_type_name == "option"],
-        "examples": [line.strip() for line in lines if line.startswith("  ")],
+        "help": page.help,
+        "arguments": [
+            {
+                "name": one.metavar,
+                "required": one.required,
+                "repeatable": one.nargs == -1,
+                "help": one.help,
+            }
+            for one in page.arguments
+        ],
+        "options": [_option(one) for one in page.options],
+        "examples": [line.strip() for line in (page.epilog or "").splitlines() if line.startswith("  ")],
     }
 
 
-def _argument(param: Any) -> dict[str, Any]:
-    return {
-        "name": param.metavar,
-        "required": param.required,
-        "repeatable": param.nargs == -1,
-        "help": param.help,
-    }
-
-
-def _option(param: Any) -> dict[str, Any]:
-    default = param.default if isinstance(param.default, (str, int, float, bool)) else None
+def _option(param: click.Option) -> dict[str, Any]:
+    # `isinstance`: what stands for "none" differs from one version of click to the next.
+    default = param.default if isinstance(param.default, (str, int, float)) else None
     return {
         "names": list(param.opts),
         "value": None if param.is_flag else param.metavar,
         "repeatable": param.multiple,
-        "default": default,
+        "default": bool(default) if param.is_flag else default,
         "help": param.help,
     }

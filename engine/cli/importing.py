@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from engine.cli.ingesting import PARTIAL_IMPORT, SKIPPED_SHOWN, _store
+from engine.base import validation as border
+from engine.base.errors import InvalidInputError
+from engine.cli.command import argument, command, option
+from engine.cli.filling import counts, filled, left_out, numbers_left_out
 from engine.cli.mirroring import after_writes
-from engine.cli.output import Failure, Line
-from engine.cli.pages import command, new_app, running
-from engine.cli.settings import find_secrets
-from engine.cli.stores import line
+from engine.cli.options import BUCKETS, dry_run
+from engine.cli.output import Line, line
+from engine.cli.session import Session
 from engine.cli.values import counted, plain
-
-if TYPE_CHECKING:
-    from engine.cli.session import Session
-    from engine.knowledge.importing import ImportReport
-    from engine.transfer.adapters.run import TakenIn
-    from engine.transfer.ingest.documents import Skipped
-
-app = new_app()
+from engine.front.settings import find_secrets
+from engine.knowledge.importing import ImportReport
+from engine.secrets.filter import summary
+from engine.transfer import adapters
+from engine.transfer.adapters import mcp_memory
+from engine.transfer.adapters.run import TakenIn, import_items
+from engine.transfer.backup import import_journal, verify_backup
+from engine.transfer.journal_import import pass_all
+from engine.trust.secrets_scan import journal_check
 
 JOURNAL = "journal"
 MCP_MEMORY = "mcp-memory"
@@ -31,39 +31,26 @@ FORMATS = ("basic-memory", "chatgpt", "claude", JOURNAL, MCP_MEMORY, "mem0")
 
 
 @command(
-    app,
     "engine import mcp-memory ~/memory.jsonl --dry-run",
     "engine import mcp-memory memory.json",
     "engine import chatgpt export/conversations.json",
     "engine import journal notes.jsonl --store sqlite:new.db",
     name="import",
 )
+@argument("form", "FORMAT", f"One of: {', '.join(FORMATS)}.")
+@argument("file", "FILE", "What was exported; for basic-memory a folder.")
+@option(
+    "--provenance",
+    metavar="NAME",
+    help="The provenance of new atoms: internal, external or quarantine. "
+    "[default: external; mcp-memory: internal]",
+)
+@BUCKETS
+@dry_run()
 def import_(
-    ctx: typer.Context,
-    form: Annotated[
-        str, typer.Argument(metavar="FORMAT", help=f"One of: {', '.join(FORMATS)}.", show_default=False)
-    ],
-    file: Annotated[
-        str,
-        typer.Argument(
-            metavar="FILE", help="What was exported; for basic-memory a folder.", show_default=False
-        ),
-    ],
-    provenance: Annotated[
-        str | None,
-        typer.Option(
-            "--provenance",
-            metavar="NAME",
-            help="For new atoms: internal, external or quarantine. [default: external; mcp-memory: internal]",
-        ),
-    ] = None,
-    bucket: Annotated[
-        list[str] | None,
-        typer.Option("--bucket", metavar="NAME", help="For new atoms. Repeatable. [default: inbox]"),
-    ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count what would be done.")] = False,
+    session: Session, form: str, file: str, provenance: str | None, buckets: tuple[str, ...], dry_run: bool
 ) -> int:
-    """Take in what another memory exported.
+    """Import what another memory system exported.
 
     Again: only what is new or changed is written. What cannot go in is listed, and the exit code is 8.
     Makes the store if there is none. docs/moving.md says what becomes of what.
@@ -72,12 +59,9 @@ def import_(
     comes back. journal: what `engine export` or `engine backup` wrote (- reads stdin): the same store
     again, proved by its root, in a new place or where the beginning of it is.
     """
-    from engine.base.errors import InvalidInputError
-
-    session = running(ctx)
     if form not in FORMATS:
         raise InvalidInputError(f"there is no format {form!r}", hint=f"choose among: {', '.join(FORMATS)}")
-    if bucket and form in {JOURNAL, MCP_MEMORY}:
+    if buckets and form in {JOURNAL, MCP_MEMORY}:
         raise InvalidInputError(f"--bucket is not for {form}")
     if form == JOURNAL:
         if provenance is not None:
@@ -85,15 +69,10 @@ def import_(
         return _journal(session, file, dry_run=dry_run)
     if form == MCP_MEMORY:
         return _graph(session, file, provenance or "internal", dry_run=dry_run)
-    return _items(session, form, file, provenance or "external", tuple(bucket or ("inbox",)), dry_run=dry_run)
+    return _items(session, form, file, provenance or "external", buckets or ("inbox",), dry_run=dry_run)
 
 
 def _journal(session: Session, file: str, *, dry_run: bool) -> int:
-    from engine.secrets.filter import summary
-    from engine.transfer.backup import import_journal, verify_backup
-    from engine.transfer.journal_import import pass_all
-    from engine.trust.secrets_scan import journal_check
-
     with session.meter("replayed", "events") as move:
         if dry_run:
             found = verify_backup(file, progress=move)
@@ -106,73 +85,46 @@ def _journal(session: Session, file: str, *, dry_run: bool) -> int:
     if found_secrets:
         session.out.note(f"secrets written all the same: {summary(found_secrets)}")
     session.out.note("made a store" if done.created else f"{counted(done.events, 'event')} new")
-    return session.out.answer(plain(done), [((done.root, ""),)])
+    return session.out.answer(plain(done), [done.root])
 
 
 def _graph(session: Session, file: str, provenance: str, *, dry_run: bool) -> int:
-    from engine.transfer.adapters.mcp_memory import check_file, import_file
-
-    check_file(Path(file))  # a bad file must not leave an empty store behind
-    with _store(session, dry_run=dry_run) as engine, session.meter("read", "things") as move:
-        report = import_file(engine, file, provenance=provenance, dry_run=dry_run, progress=move)
+    mcp_memory.check_file(Path(file))  # a bad file must not leave an empty store behind
+    with filled(session, dry_run=dry_run) as engine, session.meter("read", "things") as move:
+        report = mcp_memory.import_file(engine, file, provenance=provenance, dry_run=dry_run, progress=move)
         mirror = None if dry_run else after_writes(session, engine)
-    failure = _skipped(session, "skipped", report.skipped, dry_run=dry_run) or mirror
-    return session.out.answer(plain(report), _report(report), failure=failure)
+    failure = left_out(session, report.skipped, dry_run=dry_run, mirror=mirror)
+    return session.out.answer(plain(report), _graph_report(report), failure=failure)
 
 
 def _items(
     session: Session, form: str, file: str, provenance: str, buckets: tuple[str, ...], *, dry_run: bool
 ) -> int:
-    from engine.base import validation as border
-    from engine.transfer.adapters import check_file
-    from engine.transfer.adapters.run import import_items
-
     border.provenance(provenance)
-    check_file(form, Path(file))  # a bad file must not leave an empty store behind
-    with _store(session, dry_run=dry_run) as engine, session.meter("read", "items") as move:
+    adapters.check_file(form, Path(file))  # a bad file must not leave an empty store behind
+    with filled(session, dry_run=dry_run) as engine, session.meter("read", "items") as move:
         report = import_items(
             engine, form, file, provenance=provenance, buckets=buckets, dry_run=dry_run, progress=move
         )
         mirror = None if dry_run else after_writes(session, engine)
-    _skipped(session, "warning", report.warnings, dry_run=dry_run)
-    failure = _skipped(session, "skipped", report.skipped, dry_run=dry_run) or mirror
-    return session.out.answer(plain(report), _taken(report), failure=failure)
+    failure = left_out(session, report.skipped, report.warnings, dry_run=dry_run, mirror=mirror)
+    return session.out.answer(plain(report), _items_report(report), failure=failure)
 
 
-def _skipped(session: Session, word: str, items: tuple[Skipped, ...], *, dry_run: bool) -> Failure | None:
-    """List the first of what did not go in, or not whole; the failure that it is."""
-    for item in items[:SKIPPED_SHOWN]:
-        at = "" if item.line is None else f":{item.line}"
-        session.out.note(f"{word} {item.source}{at}: {item.reason}")
-    if not items:
-        return None
-    return Failure(
-        PARTIAL_IMPORT,
-        "partial_import",
-        f"{len(items)} skipped; the rest {'would go' if dry_run else 'went'} in",
-        "--json lists them all",
-    )
-
-
-def _taken(report: TakenIn) -> Iterator[Line]:
+def _items_report(report: TakenIn) -> Iterator[Line]:
     yield line("items", f"{report.items:,} read")
-    names = ("added", "revised", "revived", "tombstoned")
-    counts = [f"{getattr(report, name):,} {name}" for name in names if getattr(report, name)]
-    yield line("atoms", ", ".join(counts) or "nothing to do")
+    yield line("atoms", counts(report, ("added", "revised", "revived", "tombstoned")))
     if report.linked or report.unlinked or report.unresolved:
         yield line(
             "edges", f"{report.linked:,} new, {report.unlinked:,} gone, {report.unresolved:,} lead nowhere"
         )
     for name, count in report.left:
         yield line("not kept", f"{count:,} {name}")
-    for word, items in (("warnings", report.warnings), ("skipped", report.skipped)):
-        if items:
-            yield line(word, f"{len(items):,}")
+    yield from numbers_left_out(report)
 
 
-def _report(report: ImportReport) -> Iterator[Line]:
+def _graph_report(report: ImportReport) -> Iterator[Line]:
     yield line("entities", f"{report.entities:,} read, {report.new_entities:,} new")
     yield line("observed", f"{counted(report.new_observations, 'observation')} new")
     yield line("relations", f"{report.relations:,} read, {report.new_relations:,} new")
-    if report.skipped:
-        yield line("skipped", f"{len(report.skipped):,}")
+    yield from numbers_left_out(report)

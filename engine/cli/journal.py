@@ -4,77 +4,63 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
 
-import typer
-
+from engine.base.error_translation import translated
 from engine.base.errors import InconsistentError, InvalidInputError
-from engine.cli.options import AsOf, Id
+from engine.base.model import HistoryItem
+from engine.cli.command import argument, command, option
+from engine.cli.contradiction import contradicted
+from engine.cli.options import AS_OF, ID, at_least, limit
 from engine.cli.output import Table, dumped
-from engine.cli.pages import command, new_app, running
-from engine.cli.values import counted, moment, plain, shown_time
-
-if TYPE_CHECKING:
-    from engine.base.model import HistoryItem
-    from engine.cli.session import Session
-
-app = new_app()
+from engine.cli.session import Session
+from engine.cli.values import counted, plain
+from engine.front.times import Moment, shown_time
+from engine.trust.notes.files import read_file
+from engine.trust.tiles.export import export, published_notes
+from proofs.note import NOTE_BYTES_MAX
 
 LAST = 20
 """Events that `log` lists when nothing else is asked for."""
 
 
-@command(app, "engine history 1f0c")
-def history(ctx: typer.Context, atom: Id, as_of: AsOf = None) -> int:
+@command("engine history 1f0c")
+@ID
+@AS_OF
+def history(session: Session, atom: str, as_of: Moment | None) -> int:
     """List every event on an atom, the oldest first."""
-    session = running(ctx)
     with session.reading(as_of) as memory:
         found = memory.history(memory.resolve(atom))
     return session.out.answer(plain(found), [_table(found)])
 
 
 @command(
-    app,
     "engine log",
     "engine log --from 0 --limit 100",
     "engine log --from 0 --jsonl",
     "engine log export public",
 )
+@argument("action", "export", "Write the log as static files.", required=False)
+@argument("folder", "DIR", "The folder to write to: empty, new, or exported to before.", required=False)
+@option("start", "--from", metavar="SEQ", type=at_least(0), help="Start at this event.")
+@limit(None, f"At most N events. [default: {LAST}]")
+@option("--jsonl", help="Print each event as a line of JSON as it is read, without limit.")
+@option("note", "--checkpoint", metavar="FILE", help="Export up to this checkpoint, and include it.")
+@AS_OF
 def log(
-    ctx: typer.Context,
-    action: Annotated[
-        str | None,
-        typer.Argument(metavar="export", help="Write the log as static files.", show_default=False),
-    ] = None,
-    folder: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="DIR", help="Where to: empty, new, or exported to before.", show_default=False
-        ),
-    ] = None,
-    start: Annotated[
-        int | None, typer.Option("--from", min=0, metavar="SEQ", help="Begin at this event.")
-    ] = None,
-    limit: Annotated[
-        int | None,
-        typer.Option("--limit", "-n", min=1, metavar="N", help="At most so many events. [default: 20]"),
-    ] = None,
-    jsonl: Annotated[
-        bool,
-        typer.Option("--jsonl", help="Print an event on each line as JSON as it is read, without limit."),
-    ] = False,
-    note: Annotated[
-        str | None,
-        typer.Option("--checkpoint", metavar="FILE", help="Export up to this checkpoint, and with it."),
-    ] = None,
-    as_of: AsOf = None,
+    session: Session,
+    action: str | None,
+    folder: str | None,
+    start: int | None,
+    limit: int | None,
+    jsonl: bool,
+    note: str | None,
+    as_of: Moment | None,
 ) -> int:
     """List the events of the journal, the oldest first.
 
     Without --from, the last ones. `export DIR` writes the log's hashes and headers for any web
     server (c2sp.org/tlog-tiles); again, it adds what is new. No content is in them.
     """
-    session = running(ctx)
     if action is not None:
         _check_export(action, listing=(start, limit, as_of, jsonl or None) != (None,) * 4)
         return _export(session, folder, note)
@@ -96,15 +82,12 @@ def _check_export(action: str, *, listing: bool) -> None:
     if action != "export":
         raise InvalidInputError(f"`engine log` lists events or exports, it does not {action!r}")
     if listing:
-        raise InvalidInputError("--from, --limit, --as-of and --jsonl list events; an export has all of them")
+        raise InvalidInputError(
+            "--from, --limit, --as-of and --jsonl are for listing; an export has all events"
+        )
 
 
 def _export(session: Session, folder: str | None, note: str | None) -> int:
-    from engine.base.error_translation import translated
-    from engine.trust.notes.files import read_file
-    from engine.trust.tiles.export import export
-    from proofs.note import NOTE_BYTES_MAX
-
     if not folder:
         raise InvalidInputError("say where to: `engine log export DIR`")
     given = None if note is None else read_file(note, NOTE_BYTES_MAX)
@@ -116,29 +99,26 @@ def _export(session: Session, folder: str | None, note: str | None) -> int:
     except InconsistentError as error:
         return _contradicted(session, error, Path(folder))
     session.out.note(f"{counted(done.new, 'new event')}, {counted(done.files, 'file')} written")
-    return session.out.answer(plain(done), [((f"{done.size} {done.log_root}", ""),)])
+    return session.out.answer(plain(done), [f"{done.size} {done.log_root}"])
 
 
 def _contradicted(session: Session, error: InconsistentError, folder: Path) -> int:
     """Keep both sides beside the folder: what is in it may be on the web."""
-    from engine.cli.contradiction import contradicted
-    from engine.trust.tiles.export import published_notes
-
     notes = [note for note in published_notes(folder) if note.checkpoint.text == error.known]
     named = folder.resolve() if folder.name in {"", ".."} else folder
     return contradicted(session, error, {str(named): notes[0] if notes else None})
 
 
-@command(app, "engine root", "engine root --as-of 2026-11-01", "engine root --json")
-def root(ctx: typer.Context, as_of: AsOf = None) -> int:
+@command("engine root", "engine root --as-of 2026-11-01", "engine root --json")
+@AS_OF
+def root(session: Session, as_of: Moment | None) -> int:
     """Print the overall root: 64 hex digits.
 
     It commits to everything in the store. `engine verify-root --expect HEX` checks it.
     """
-    session = running(ctx)
     with session.engine() as engine:
-        found = engine.root(as_of=moment(as_of))
-    return session.out.answer(plain(found), [((found.root, ""),)])
+        found = engine.root(as_of=as_of)
+    return session.out.answer(plain(found), [found.root])
 
 
 def _table(items: Iterable[HistoryItem]) -> Table:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any
+
+import click
 
 from engine.base.errors import EngineError
+from engine.cli.completion import VARIABLE as COMPLETION
 from engine.cli.output import Failure
 from engine.cli.session import Session
+from engine.cli.tree import build
 
 INTERRUPTED = 130
-COMPLETION = "_ENGINE_COMPLETE"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -65,47 +67,34 @@ def _run(args: list[str], session: Session) -> int:
 
 
 def _invoke(args: list[str], session: Session) -> int:
-    import typer
-
-    from engine.cli.tree import build
-
     group = build()
     if COMPLETION in os.environ:
         group.main(args, prog_name="engine", obj=session)  # ends the process
     try:
         with group.make_context("engine", args, obj=session) as ctx:
             return int(group.invoke(ctx) or 0)
-    except typer.Exit as end:
+    except click.exceptions.Exit as end:
         return end.exit_code
-    except typer.Abort:
+    except click.Abort:
         raise KeyboardInterrupt from None
 
 
 def _failure(error: Exception) -> Failure:
     """What to say about an exception that ended a command."""
     if isinstance(error, EngineError):
-        return Failure(error.exit_code, error.code, str(error), error.hint)
+        return Failure.of(error)
     if isinstance(error, OSError):
         return Failure(1, "os_error", str(error))
-    usage = _usage(error)
-    if usage is not None:
-        return usage
+    if isinstance(error, click.ClickException):
+        ctx = getattr(error, "ctx", None)
+        name = f"engine {ctx.info_name}" if ctx is not None and ctx.parent else "engine"
+        return Failure(error.exit_code, "usage", error.format_message(), f"see `{name} --help`")
     return Failure(
         1,
         "unexpected",
         f"unexpected {type(error).__name__}: {error}",
         "this is a bug of ours: ENGINE_DEBUG=1 shows where; please report it with `engine doctor --json`",
     )
-
-
-def _usage(error: Exception) -> Failure | None:
-    # By what it can do: the class is click's, or a copy of click inside Typer, by Typer's version.
-    message: Any = getattr(error, "format_message", None)
-    if message is None:
-        return None
-    ctx: Any = getattr(error, "ctx", None)
-    name = " ".join(["engine", ctx.info_name] if ctx and ctx.parent else ["engine"])
-    return Failure(getattr(error, "exit_code", 2), "usage", message(), f"see `{name} --help`")
 
 
 def _hung_up() -> int:

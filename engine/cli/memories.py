@@ -3,73 +3,59 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated
 
-import typer
-
-from engine.base.errors import InvalidInputError
-from engine.cli.output import Failure, Table
-from engine.cli.pages import command, new_app, running
-from engine.cli.session import Session, patiently
-from engine.cli.settings import find_root
-from engine.cli.stores import line
+from engine.base.errors import InvalidInputError, RefusedError
+from engine.cli.command import argument, command, option
+from engine.cli.options import dry_run
+from engine.cli.output import Failure, Line, Table, line
+from engine.cli.session import Session
 from engine.cli.values import counted, plain
-from engine.named.listing import Memory
-
-app = new_app()
+from engine.front.patience import patiently
+from engine.front.settings import find_root
+from engine.named.changing import create, delete, rename
+from engine.named.listing import Memory, described, memories, names_in
+from engine.store.named_places import memory_url, root_of
 
 ACTIONS = {"list": 0, "create": 1, "rename": 2, "delete": 1}
 """What can be done, and with how many names."""
 
-REFUSED = 7
-
 
 @command(
-    app,
     "engine memory create work --store memories",
     "engine memory list --store memories",
     "engine memory rename work office --store memories",
     "engine memory delete office --yes --store memories",
 )
-def memory(
-    ctx: typer.Context,
-    action: Annotated[
-        str,
-        typer.Argument(metavar="ACTION", help="list, create, rename or delete.", show_default=False),
-    ],
-    names: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="NAME", help="The memory; for rename the new name, too.", show_default=False),
-    ] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Delete it, not only show what would go.")] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say what deleting or renaming would do.")
-    ] = False,
-) -> int:
+@argument("action", "ACTION", "list, create, rename or delete.")
+@argument("names", "NAME", "The memory; for rename the new name, too.", many=True, required=False)
+@option("--yes", help="Delete it; without this, only show what would be deleted.")
+@dry_run("Only report what would be done.")
+def memory(session: Session, action: str, names: tuple[str, ...], yes: bool, dry_run: bool) -> int:
     """List, make, rename or delete the named memories of a root.
 
     The root is what --store names: a folder, or sqlite:PATH, one file. Every other command works on one
     of its memories with --memory NAME. Exit code 5: the memory is in use. 7: delete without --yes.
     """
-    session = running(ctx)
-    given = names or []
     if action not in ACTIONS:
         raise InvalidInputError(
             f"there is no action {ascii(action)[:80]}", hint=f"one of: {', '.join(ACTIONS)}"
         )
-    if len(given) != ACTIONS[action]:
-        raise InvalidInputError(f"{action} takes {counted(ACTIONS[action], 'name')}, not {len(given)}")
-    return {"list": _list, "create": _create, "rename": _rename, "delete": _delete}[action](
-        session, given, yes, dry_run
-    )
+    if len(names) != ACTIONS[action]:
+        raise InvalidInputError(f"{action} takes {counted(ACTIONS[action], 'name')}, not {len(names)}")
+    url = find_root(session.store).url
+    match action:
+        case "create":
+            return _create(session, url, *names, dry_run=dry_run)
+        case "rename":
+            return _rename(session, url, *names, dry_run=dry_run)
+        case "delete":
+            return _delete(session, url, *names, sure=yes and not dry_run, asked=dry_run)
+        case _:
+            return _list(session, url)
 
 
-def _list(session: Session, names: list[str], yes: bool, dry_run: bool) -> int:
-    from engine.named.listing import described, names_in
-    from engine.store.named_places import root_of
-
-    del names, yes, dry_run
-    root = root_of(find_root(session.store).url)
+def _list(session: Session, url: str) -> int:
+    root = root_of(url)
     found = [described(root, name) for name in names_in(root)]
     rows = [_row(one) for one in found]
     if not found:
@@ -83,56 +69,38 @@ def _row(one: Memory) -> tuple[str, ...]:
     return (one.name, one.state, *numbers, one.root or "-")
 
 
-def _create(session: Session, names: list[str], yes: bool, dry_run: bool) -> int:
-    from engine.named.changing import create
-    from engine.named.listing import memories
-    from engine.store.named_places import memory_url
-
-    del yes
-    url, (name,) = find_root(session.store).url, names
+def _create(session: Session, url: str, name: str, *, dry_run: bool) -> int:
     place = memory_url(url, name)
     if dry_run:
         made = name not in memories(url)
     else:
         made = patiently(lambda: create(url, name, actor=session.actor), session.wait)
-    session.out.note(
-        _said("made", "would make", dry_run, name) if made else f"memory {name} is there already"
-    )
-    return session.out.answer({"memory": name, "store": place, "created": made}, [((place, ""),)])
+    said = f"{'would make' if dry_run else 'made'} memory {name}"
+    session.out.note(said if made else f"memory {name} is there already")
+    return session.out.answer({"memory": name, "store": place, "created": made}, [place])
 
 
-def _rename(session: Session, names: list[str], yes: bool, dry_run: bool) -> int:
-    from engine.named.changing import rename
-    from engine.store.named_places import memory_url
-
-    del yes
-    url, (old, new) = find_root(session.store).url, names
+def _rename(session: Session, url: str, old: str, new: str, *, dry_run: bool) -> int:
     patiently(lambda: rename(url, old, new, dry_run=dry_run), session.wait)
-    session.out.note(_said("renamed", "would rename", dry_run, old))
+    session.out.note(f"{'would rename' if dry_run else 'renamed'} memory {old}")
     place = memory_url(url, new)
-    return session.out.answer({"memory": new, "was": old, "store": place}, [((place, ""),)])
+    return session.out.answer({"memory": new, "was": old, "store": place}, [place])
 
 
-def _delete(session: Session, names: list[str], yes: bool, dry_run: bool) -> int:
-    from engine.named.changing import delete
-
-    url, (name,) = find_root(session.store).url, names
-    done = yes and not dry_run
-    found = patiently(lambda: delete(url, name, dry_run=not done), session.wait)
+def _delete(session: Session, url: str, name: str, *, sure: bool, asked: bool) -> int:
+    found = patiently(lambda: delete(url, name, dry_run=not sure), session.wait)
     session.out.note("backups, copies and mirrors of it are elsewhere, and are not reached")
     failure = None
-    if done and not found.cleared:
+    if sure and not found.cleared:
         session.out.note(
             "others have the file open: its write-ahead log holds some of it until they are done"
         )
-    elif not (done or dry_run):
-        failure = Failure(
-            REFUSED, "refused", f"memory {name} was not deleted", "look at what would go, then add --yes"
-        )
-    data = {**plain(found), "deleted": done}
+    elif not (sure or asked):
+        hint = "look at what would go, then add --yes"
+        failure = Failure.of(RefusedError(f"memory {name} was not deleted", hint=hint))
 
-    def lines() -> Iterator[tuple[tuple[str, str], ...]]:
-        yield line("deleted" if done else "would go", name)
+    def lines() -> Iterator[Line]:
+        yield line("deleted" if sure else "would go", name)
         if found.memory.live_atoms is not None and found.memory.events is not None:
             yield line("live atoms", f"{found.memory.live_atoms:,}")
             yield line("events", f"{found.memory.events:,}")
@@ -140,8 +108,4 @@ def _delete(session: Session, names: list[str], yes: bool, dry_run: bool) -> int
         for path in found.kept:
             yield line("kept", f"{path}: not a file of this memory")
 
-    return session.out.answer(data, lines(), failure=failure)
-
-
-def _said(done: str, would: str, dry_run: bool, name: str) -> str:
-    return f"{would if dry_run else done} memory {name}"
+    return session.out.answer({**plain(found), "deleted": sure}, lines(), failure=failure)

@@ -2,62 +2,46 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import replace
+from pathlib import Path
 
-import typer
-
-from engine.base.errors import EngineError, InvalidInputError, VerificationError
-from engine.cli.output import Failure, Line
-from engine.cli.pages import command, new_app, running
+from engine.base.errors import EngineError, InvalidInputError, RefusedError, VerificationError
+from engine.cli.command import argument, command, option
+from engine.cli.options import dry_run
+from engine.cli.output import Failure, Line, line
 from engine.cli.session import Session
-from engine.cli.settings import find_mirror
-from engine.cli.stores import line
 from engine.cli.values import counted, plain
-
-if TYPE_CHECKING:
-    from engine.engine import Engine
-    from engine.transfer.mirror.report import MirrorCheck, MirrorReport
-
-app = new_app()
+from engine.engine import Engine
+from engine.front.settings import find_mirror
+from engine.transfer.mirror.report import MirrorCheck, MirrorReport, Verdict
 
 CHECK = "check"
 FOUND_SHOWN = 20
 
 
 @command(
-    app,
     "engine mirror ~/memory",
     "engine mirror vault/memory --style obsidian",
     "engine mirror check ~/memory",
 )
-def mirror(
-    ctx: typer.Context,
-    action: Annotated[
-        str | None,
-        typer.Argument(metavar="check", help="Only say how the folder stands.", show_default=False),
-    ] = None,
-    folder: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="DIR",
-            help="A new or empty folder, or this store's mirror. [default: as in the settings]",
-            show_default=False,
-        ),
-    ] = None,
-    style: Annotated[
-        str | None,
-        typer.Option("--style", metavar="NAME", help="plain or obsidian. [default: as it is, else plain]"),
-    ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count what would be done.")] = False,
-) -> int:
-    """Show the memory as a folder of Markdown, or check one.
+@argument("action", "check", "Only check the folder.", required=False)
+@argument(
+    "folder",
+    "DIR",
+    "A new or empty folder, or this store's mirror. [default: as in the settings]",
+    required=False,
+)
+@option("--style", metavar="NAME", help="plain or obsidian. [default: as it is, else plain]")
+@dry_run()
+def mirror(session: Session, action: str | None, folder: str | None, style: str | None, dry_run: bool) -> int:
+    """Write the memory to a folder of Markdown files, or check one.
 
     Every live atom stands in DIR/@bucket/#tag/, by source. Only a mirror of this store is ever
     replaced; what else is in it stays, and pages that somebody edited are set aside. `check` exits
     with 4 if a page is edited or missing, or the mirror stale or forged.
     """
-    session = running(ctx)
     checks = action == CHECK
     if not checks and folder is not None:
         raise InvalidInputError(f"`engine mirror` makes or checks a mirror, it does not {action!r}")
@@ -85,9 +69,7 @@ def after_writes(session: Session, engine: Engine) -> Failure | None:
         _keep_apart(session, str(folder))
         _made(session, engine, str(folder), None, dry_run=False)
     except EngineError as error:
-        return Failure(
-            error.exit_code, error.code, f"all is in the store, but not in its mirror: {error}", error.hint
-        )
+        return replace(Failure.of(error), message=f"all is in the store, but not in its mirror: {error}")
     return None
 
 
@@ -105,13 +87,7 @@ def _folder(session: Session, given: str | None) -> str:
 
 def _keep_apart(session: Session, folder: str) -> None:
     """Refuse a folder that the store at hand is in."""
-    import os
-    from pathlib import Path
-
-    from engine.base.errors import RefusedError
-    from engine.cli.notes import place_of
-
-    store = place_of(session)
+    store = session.place()
     if store is not None:
         place = Path(os.path.abspath(folder))  # noqa: PTH100  as the mirror itself reads it
         if place == store or place in store.parents:
@@ -140,20 +116,17 @@ def _report(report: MirrorReport, where: str) -> Iterator[Line]:
 
 
 def _check(session: Session, folder: str) -> int:
-    from engine.transfer.mirror.report import Verdict
-
     with session.engine() as engine, session.meter("compared", "atoms") as move:
         found = engine.check_mirror(folder, progress=move)
     failure = None
     if not found.ok:
         verdicts = [finding.verdict for finding in found.findings if finding.verdict != Verdict.FOREIGN]
         counts = ", ".join(f"{verdicts.count(one):,} {one}" for one in dict.fromkeys(verdicts))
-        failure = Failure(
-            VerificationError.exit_code,
-            VerificationError.code,
+        error = VerificationError(
             f"the mirror is not what the store says: {counts}",
-            "`engine mirror` brings it up to date; what somebody edited is kept",
+            hint="`engine mirror` brings it up to date; what somebody edited is kept",
         )
+        failure = Failure.of(error)
     data = {**plain(found), "ok": found.ok}
     return session.out.answer(data, _found(found, folder), failure=failure)
 

@@ -3,51 +3,35 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated
-
-import typer
 
 from engine.base.errors import InconsistentError, InvalidInputError
-from engine.cli.options import Evidence
-from engine.cli.pages import command, new_app, running
-from engine.cli.stores import line
+from engine.cli.command import argument, command, option
+from engine.cli.contradiction import contradicted
+from engine.cli.options import CHECKPOINTS, EVIDENCE, EXPECT
+from engine.cli.output import line
+from engine.cli.session import Session
 from engine.cli.values import STDIN, plain
-
-if TYPE_CHECKING:
-    from engine.cli.session import Session
-
-app = new_app()
+from engine.transfer import backup as backups
+from engine.transfer.adapters import export_items
+from engine.trust.notes.trust import read_note
 
 JOURNAL = "journal"
 FORMATS = ("basic-memory", JOURNAL, "mcp-memory", "mem0")
 
 
 @command(
-    app,
     "engine export notes.jsonl",
     "engine export - | engine import journal - --store sqlite:copy.db",
     "engine export notes/ --format basic-memory",
 )
-def export(
-    ctx: typer.Context,
-    file: Annotated[
-        str,
-        typer.Argument(
-            metavar="FILE",
-            help="Where to: a new file; - is stdout; for basic-memory a folder.",
-            show_default=False,
-        ),
-    ],
-    form: Annotated[
-        str, typer.Option("--format", metavar="FORMAT", help=f"One of: {', '.join(FORMATS)}.")
-    ] = JOURNAL,
-) -> int:
-    """Write the memory for another place or another program.
+@argument("file", "FILE", "The file to create; - is stdout; for basic-memory a folder.")
+@option("form", "--format", metavar="FORMAT", default=JOURNAL, help=f"One of: {', '.join(FORMATS)}.")
+def export(session: Session, file: str, form: str) -> int:
+    """Export the memory for another store or another program.
 
     journal: all of it, as JSON Lines, from which `engine import journal` makes the store again, with the
     same root. The others: what is live, as far as the other memory has a place for it; the rest is counted.
     """
-    session = running(ctx)
     if form not in FORMATS:
         raise InvalidInputError(f"there is no format {form!r}", hint=f"choose among: {', '.join(FORMATS)}")
     if file == STDIN and session.out.json:
@@ -57,19 +41,15 @@ def export(
 
 
 def _journal(session: Session, file: str) -> int:
-    from engine.transfer.backup import export_to
-
     with session.engine() as engine, session.meter("exported", "events") as move:
         if file == STDIN:
             engine.export(sys.stdout.buffer.write, progress=move)
             return 0
-        found = export_to(engine.store, file, move)
-    return session.out.answer({"file": file, "format": JOURNAL, **plain(found)}, [((found.root, ""),)])
+        found = backups.export_to(engine.store, file, move)
+    return session.out.answer({"file": file, "format": JOURNAL, **plain(found)}, [found.root])
 
 
 def _items(session: Session, file: str, form: str) -> int:
-    from engine.transfer.adapters import export_items
-
     with session.engine() as engine:
         done = export_items(engine, form, file)
     for name, count in done.left:
@@ -81,17 +61,10 @@ def _items(session: Session, file: str, form: str) -> int:
     )
 
 
-@command(app, "engine backup notes.backup")
-def backup(
-    ctx: typer.Context,
-    file: Annotated[
-        str,
-        typer.Argument(
-            metavar="FILE", help="A new file, or an earlier backup of this store.", show_default=False
-        ),
-    ],
-) -> int:
-    """Write the journal to a file, in the place of an earlier backup.
+@command("engine backup notes.backup")
+@argument("file", "FILE", "A new file, or an earlier backup of this store.")
+def backup(session: Session, file: str) -> int:
+    """Write the journal to a file, replacing an earlier backup.
 
     Prints the root. Others may go on writing. Exit code 9: the backup there is not of this store, or has
     events that this store has lost; it stays. `engine import journal FILE` makes the store again.
@@ -100,46 +73,32 @@ def backup(
         raise InvalidInputError(
             "a backup is a file, for the next one to compare with", hint="`engine export -`"
         )
-    session = running(ctx)
     with session.engine() as engine, session.meter("written", "events") as move:
         found = engine.backup(file, progress=move)
-    return session.out.answer({"file": file, **plain(found)}, [((found.root, ""),)])
+    return session.out.answer({"file": file, **plain(found)}, [found.root])
 
 
 @command(
-    app,
     "engine verify-backup notes.backup",
     "engine verify-backup notes.backup --expect $(cat root.txt)",
     name="verify-backup",
 )
+@argument("file", "FILE", "The backup; - reads stdin.")
+@EXPECT
+@CHECKPOINTS
+@EVIDENCE
 def verify_backup(
-    ctx: typer.Context,
-    file: Annotated[
-        str, typer.Argument(metavar="FILE", help="The backup; - reads stdin.", show_default=False)
-    ],
-    expect: Annotated[
-        str | None, typer.Option("--expect", metavar="HEX", help="The root it must have, 64 hex digits.")
-    ] = None,
-    checkpoints: Annotated[
-        list[str] | None,
-        typer.Option("--checkpoint", metavar="FILE", help="A checkpoint it must continue. Repeatable."),
-    ] = None,
-    evidence: Evidence = None,
+    session: Session, file: str, expect: str | None, checkpoints: tuple[str, ...], evidence: str | None
 ) -> int:
     """Check a backup without any store.
 
     Works out every commitment, checkpoint and root again. Exit code 4: a line is damaged; it is named.
     9: it does not continue a checkpoint.
     """
-    from engine.cli.contradiction import contradicted
-    from engine.transfer.backup import verify_backup as verify
-    from engine.trust.notes.trust import read_note
-
-    session = running(ctx)
-    notes = {name: read_note(name) for name in checkpoints or ()}
+    notes = {name: read_note(name) for name in checkpoints}
     try:
         with session.meter("replayed", "events") as move:
-            found = verify(file, expect=expect, notes=list(notes.values()), progress=move)
+            found = backups.verify_backup(file, expect=expect, notes=list(notes.values()), progress=move)
     except InconsistentError as error:
         return contradicted(session, error, notes, evidence)
     lines = [line("verified", "yes"), line("events", f"{found.size:,}"), line("root", found.root)]

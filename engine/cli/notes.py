@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Any
 from uuid import UUID
-
-import typer
 
 from engine.base.errors import (
     EngineError,
@@ -16,40 +15,39 @@ from engine.base.errors import (
     RefusedError,
     VerificationError,
 )
+from engine.cli.command import argument, command, option
 from engine.cli.contradiction import compared, contradicted, swapped
-from engine.cli.options import Evidence
-from engine.cli.output import Line
-from engine.cli.pages import command, new_app, running
-from engine.cli.stores import line
-from engine.cli.values import counted, plain, shown_time
+from engine.cli.options import EVIDENCE, at_least
+from engine.cli.output import Line, line
+from engine.cli.session import Session
+from engine.cli.values import STDIN, counted, plain
+from engine.front.times import shown_time
+from engine.ledger.journal import read_identity
+from engine.trust.notes.files import PUBLIC, check_writable, replace_file
+from engine.trust.notes.keys import load_key, new_key
+from engine.trust.notes.trust import Judged, Trust, added, judge, merged, read_note, require
+from proofs.errors import ProofError
+from proofs.note import Note, format_note, origin_of, parse_note, store_id_of
+from proofs.vkey import parse_vkey
 
-if TYPE_CHECKING:
-    from engine.cli.session import Session
-    from engine.trust.notes.trust import Judged, Trust
-    from proofs.note import Note
 
-app = new_app()
-
-
-@command(app, "engine checkpoint", "engine checkpoint --key ~/keys/notes -o notes.checkpoint")
-def checkpoint(
-    ctx: typer.Context,
-    key: Annotated[str | None, typer.Option("--key", metavar="FILE", help="Sign it with this key.")] = None,
-    out: Annotated[
-        str | None, typer.Option("--out", "-o", metavar="FILE", help="Write it to this file, not to stdout.")
-    ] = None,
-) -> int:
+@command("engine checkpoint", "engine checkpoint --key ~/keys/notes -o notes.checkpoint")
+@option("--key", metavar="FILE", help="Sign it with this key.")
+@option("--out", "-o", metavar="FILE", help="Write it to this file, not to stdout.")
+def checkpoint(session: Session, key: str | None, out: str | None) -> int:
     """Print a checkpoint to keep outside the store.
 
     Records the overall root in the journal, unless the last event did, reads the log back, and prints
     what it was then: origin, size and root. Exit code 9: the store does not continue the checkpoint
     that is in FILE, or that the key signed last.
     """
-    from engine.trust.notes.files import STDIN
-
-    session = running(ctx)
+    if key is not None and _is_vkey(key) and not os.path.exists(key):  # noqa: PTH110  as below
+        raise InvalidInputError(
+            "--key takes the file of the signing key, and this is a verifier key",
+            hint="as in --key notes.key; `engine key new` makes one",
+        )
     out = None if out == STDIN else out
-    earlier = None if out is None else _earlier(Path(out), place_of(session), signed=key is not None)
+    earlier = None if out is None else _earlier(Path(out), session.place(), signed=key is not None)
     known = () if earlier is None else (earlier.checkpoint,)
     try:
         with session.engine() as engine:
@@ -66,16 +64,13 @@ def checkpoint(
     text = found.note if out is None else _kept(Path(out), found.note, earlier)
     if session.out.json or out is not None:
         data = {**plain(found), "note": text, "out": out}
-        return session.out.answer(data, [((out or "", ""),)])
+        return session.out.answer(data, [out or ""])
     session.out.exact(text)
     return 0
 
 
 def _earlier(path: Path, store: Path | None, *, signed: bool) -> Note | None:
     """The note that a new one would take the place of, once that may be written there."""
-    from engine.trust.notes.files import check_writable
-    from engine.trust.notes.trust import read_note
-
     check_writable(path, store)
     if not path.exists():
         return None
@@ -93,9 +88,6 @@ def _earlier(path: Path, store: Path | None, *, signed: bool) -> Note | None:
 
 def _kept(path: Path, text: str, earlier: Note | None) -> str:
     """Write the text of a note to `path`, with the signatures that others added to the same text there."""
-    from engine.trust.notes.trust import merged
-    from proofs.note import parse_note
-
     note = parse_note(text.encode())
     if earlier is not None and earlier.checkpoint == note.checkpoint:
         note = merged(note, path)
@@ -103,9 +95,6 @@ def _kept(path: Path, text: str, earlier: Note | None) -> str:
 
 
 def _written(path: Path, note: Note) -> str:
-    from engine.trust.notes.files import PUBLIC, replace_file
-    from proofs.note import format_note
-
     data = format_note(note)
     try:
         replace_file(path, data, PUBLIC)
@@ -115,55 +104,53 @@ def _written(path: Path, note: Note) -> str:
 
 
 @command(
-    app,
     "engine verify-checkpoint notes.checkpoint --against-store",
     "engine verify-checkpoint notes.checkpoint --key $(cat notes.key.vkey)",
     "engine verify-checkpoint new.checkpoint --since old.checkpoint",
     "engine verify-checkpoint my.note --witness $(cat w.vkey) --add lines.txt",
     name="verify-checkpoint",
 )
+@argument("file", "FILE", "The checkpoint; - reads stdin.")
+@option(
+    "keys",
+    "--key",
+    metavar="VKEY",
+    multiple=True,
+    help="A verifier key; one of them must have signed. Repeatable.",
+)
+@option(
+    "witnesses",
+    "--witness",
+    metavar="VKEY",
+    multiple=True,
+    help="A witness that must have cosigned. Repeatable.",
+)
+@option("--threshold", metavar="N", type=at_least(1), help="N witnesses are enough. [default: all]")
+@option("--since", metavar="OLD", help="An older checkpoint, which this one must continue.")
+@option("--against-store", help="The store must have it; implied by --store.")
+@option("--add", metavar="OTHER", help="Add those signatures in OTHER that the given keys made.")
+@EVIDENCE
 def verify_checkpoint(
-    ctx: typer.Context,
-    file: Annotated[
-        str, typer.Argument(metavar="FILE", help="The checkpoint; - reads stdin.", show_default=False)
-    ],
-    keys: Annotated[
-        list[str] | None,
-        typer.Option("--key", metavar="VKEY", help="A key, one of which must have signed. Repeatable."),
-    ] = None,
-    witnesses: Annotated[
-        list[str] | None,
-        typer.Option("--witness", metavar="VKEY", help="A witness that must have cosigned. Repeatable."),
-    ] = None,
-    threshold: Annotated[
-        int | None,
-        typer.Option("--threshold", min=1, metavar="N", help="So many witnesses are enough. [default: all]"),
-    ] = None,
-    since: Annotated[
-        str | None,
-        typer.Option("--since", metavar="OLD", help="An older checkpoint, which this one must continue."),
-    ] = None,
-    against_store: Annotated[
-        bool, typer.Option("--against-store", help="The store must have it; so with --store.")
-    ] = False,
-    add: Annotated[
-        str | None,
-        typer.Option("--add", metavar="OTHER", help="Add signatures of OTHER that the given keys made."),
-    ] = None,
-    evidence: Evidence = None,
+    session: Session,
+    file: str,
+    keys: tuple[str, ...],
+    witnesses: tuple[str, ...],
+    threshold: int | None,
+    since: str | None,
+    against_store: bool,
+    add: str | None,
+    evidence: str | None,
 ) -> int:
-    """Check a checkpoint that was kept, and who signed it.
+    """Check a saved checkpoint, and who signed it.
 
     Without keys only its form is checked, and with --against-store that the store's log had that root
     at that size. Exit code 4: a signature is wrong or missing. 9: the store or OLD contradicts it.
     """
-    from engine.trust.notes.files import STDIN
-    from engine.trust.notes.trust import Trust, added, judge, read_note, require
-
-    session = running(ctx)
     if add is not None and file == STDIN:
-        raise InvalidInputError("--add writes to FILE, which must be a file")
-    trust = Trust.of(keys or (), witnesses or (), threshold)
+        raise InvalidInputError("--add writes to FILE, which cannot be stdin")
+    for option_name, given in (("--key", keys), ("--witness", witnesses)):
+        _refuse_files(option_name, given)
+    trust = Trust.of(keys, witnesses, threshold)
     note = read_note(file)
     old = None if since is None else read_note(since)
     whole, left_out = (note, ()) if add is None else added(note, add, trust)
@@ -193,8 +180,6 @@ def verify_checkpoint(
 
 
 def _said(note: Note, judged: tuple[Judged, ...], trust: Trust) -> dict[str, Any]:
-    from proofs.note import format_note
-
     return {
         "origin": note.checkpoint.origin,
         "store_id": _store_id(note),
@@ -208,9 +193,6 @@ def _said(note: Note, judged: tuple[Judged, ...], trust: Trust) -> dict[str, Any
 
 def _store_id(note: Note) -> str | None:
     """The id of the store that the note is of; None: its origin is no store's of ours."""
-    from proofs.errors import ProofError
-    from proofs.note import store_id_of
-
     try:
         return str(UUID(bytes=store_id_of(note.checkpoint.origin)))
     except ProofError:
@@ -243,32 +225,21 @@ def _judgement(
 
 
 @command(
-    app,
     "engine key new ~/keys/notes",
     "engine key new log.key --name example.com/log",
     "engine key show log.key",
 )
-def key(
-    ctx: typer.Context,
-    action: Annotated[str, typer.Argument(metavar="ACTION", help="new or show.", show_default=False)],
-    file: Annotated[
-        str,
-        typer.Argument(metavar="FILE", help="The file of the key, outside every store.", show_default=False),
-    ],
-    name: Annotated[
-        str | None, typer.Option("--name", metavar="NAME", help="Its name. [default: the store's origin]")
-    ] = None,
-) -> int:
+@argument("action", "ACTION", "new or show.")
+@argument("file", "FILE", "The file of the key, outside every store.")
+@option("--name", metavar="NAME", help="Its name. [default: the store's origin]")
+def key(session: Session, action: str, file: str, name: str | None) -> int:
     """Make a key that signs checkpoints, or show one.
 
     Prints the verifier key, to hand to those who are to check signatures; it is in FILE.vkey, too.
     FILE itself is secret. It is never overwritten.
     """
-    from engine.trust.notes.keys import load_key, new_key
-
-    session = running(ctx)
     if action == "new":
-        found = new_key(Path(file), _origin(session) if name is None else name, place_of(session))
+        found = new_key(Path(file), _origin(session) if name is None else name, session.place())
         session.out.note(f"made a key: keep {file} secret, and hand out what {file}.vkey holds")
     elif action == "show":
         if name is not None:
@@ -277,24 +248,33 @@ def key(
     else:
         raise InvalidInputError(f"there is no action {action!r}", hint="new or show")
     data = {"file": file, "name": found.name, "key_id": found.key_id.hex(), "vkey": found.vkey}
-    return session.out.answer(data, [((found.vkey, ""),)])
+    return session.out.answer(data, [found.vkey])
 
 
 def _origin(session: Session) -> str:
     """The origin of the store at hand."""
-    from engine.ledger.journal import read_identity
-    from proofs.note import origin_of
-
     with session.backend(session.setting.url) as backend:
         return origin_of(read_identity(backend).store_id)
 
 
-def place_of(session: Session) -> Path | None:
-    """Where the store at hand is or would be, links followed; None: in memory."""
-    from backends import locate
-    from backends.files import real
-    from engine.base.error_translation import translated
+def _is_vkey(text: str) -> bool:
+    try:
+        parse_vkey(text)
+    except ProofError:
+        return False
+    return True
 
-    with translated():
-        _, path = locate(session.setting.url)
-        return real(path) if path else None
+
+def _refuse_files(option_name: str, keys: tuple[str, ...]) -> None:
+    """Refuse the name of a file where a verifier key is wanted.
+
+    Raises:
+        InvalidInputError: one is no verifier key, and a file of that name is there.
+    """
+    for one in keys:
+        # Not Path.is_file: it raises where a text is too long for the name of a file.
+        if not _is_vkey(one) and os.path.isfile(one):  # noqa: PTH113
+            raise InvalidInputError(
+                f"{option_name} takes a verifier key, and {one} is a file",
+                hint=f"give what is in the file, as in {option_name} $(cat {one.removesuffix('.vkey')}.vkey)",
+            )

@@ -1,127 +1,200 @@
-"""Arguments and options that several commands share, and the filters they add up to."""
+"""The arguments and options that several commands share, each declared once, and the filters."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
 
-import typer
+import click
 
-if TYPE_CHECKING:
-    from engine.query.filters import Filters
+from engine.cli.command import Function, argument, option
+from engine.front.times import Moment, parse_moment, parse_time
 
-Id = Annotated[
-    str,
-    typer.Argument(metavar="ID", help="An atom's id, or its first digits: 4 or more.", show_default=False),
-]
-Ids = Annotated[
-    list[str],
-    typer.Argument(metavar="ID", help="Atom ids, or their first digits: 4 or more.", show_default=False),
-]
-Tags = Annotated[
-    list[str], typer.Argument(metavar="TAG", help="Tags, with or without #.", show_default=False)
-]
-Question = Annotated[
-    list[str], typer.Argument(metavar="QUESTION", help="What you want to know.", show_default=False)
-]
-Reason = Annotated[
-    str, typer.Option("--reason", metavar="TEXT", help="Why, for the history.", show_default=False)
-]
-Insist = Annotated[bool, typer.Option("--force", help="Also where its content was erased.")]
-AsOf = Annotated[
-    str | None,
-    typer.Option(
-        "--as-of",
-        metavar="SEQ|TIME",
-        help="As it was after event SEQ, or at TIME (ISO 8601; UTC if no zone).",
+
+def at_least(number: int) -> click.IntRange:
+    """Whole numbers from `number` on."""
+    return click.IntRange(min=number)
+
+
+def _moment(ctx: click.Context, param: click.Parameter, text: str | None) -> Moment | None:
+    del ctx
+    return None if text is None else parse_moment(text, param.opts[0])
+
+
+def _microseconds(ctx: click.Context, param: click.Parameter, text: str | None) -> int | None:
+    del ctx
+    if text is None:
+        return None
+    from engine.base.validation import microseconds
+
+    return microseconds(parse_time(text, param.opts[0]))
+
+
+# Arguments
+
+ID = argument("atom", "ID", "An atom's id, or its first digits: 4 or more.")
+IDS = argument("atoms", "ID", "Atom ids, or their first digits: 4 or more.", many=True)
+QUESTION = argument("query", "QUESTION", "What you want to know.", many=True)
+
+# What several commands let one choose
+
+AS_OF = option(
+    "--as-of",
+    metavar="SEQ|TIME",
+    callback=_moment,
+    help="As it was after event SEQ, or at TIME (ISO 8601; UTC if no zone).",
+)
+REASON = option(
+    "--reason", metavar="TEXT", default="", show_default=False, help="The reason, for the history."
+)
+FORCE = option("--force", help="Proceed even if its content was erased.")
+EVIDENCE = option(
+    "--evidence", metavar="DIR", help="Where both checkpoints are kept on exit code 9. [default: beside FILE]"
+)
+CHECKPOINTS = option(
+    "checkpoints",
+    "--checkpoint",
+    metavar="FILE",
+    multiple=True,
+    help="A checkpoint it must continue. Repeatable.",
+)
+EXPECT = option("--expect", metavar="HEX", help="The expected root, 64 hex digits.")
+WEIGHT = option("--weight", metavar="X", type=float, default=1.0, help="Its strength.")
+
+
+def limit(default: int | None, help: str = "At most N results.") -> Callable[[Function], Function]:  # noqa: A002
+    """How many results there may be at most."""
+    return option("--limit", "-n", metavar="N", type=at_least(1), default=default, help=help)
+
+
+def direction(default: str) -> Callable[[Function], Function]:
+    """Which edges of an atom are meant."""
+    return option("--direction", metavar="WAY", default=default, help="out, in or both.")
+
+
+def dry_run(help: str = "Only report what would be done.") -> Callable[[Function], Function]:  # noqa: A002
+    """Whether nothing is written."""
+    return option("--dry-run", help=help)
+
+
+def together(*options: Callable[[Function], Function]) -> Callable[[Function], Function]:
+    """Several options, in the order of the help."""
+
+    def given(function: Function) -> Function:
+        for one in reversed(options):
+            function = one(function)
+        return function
+
+    return given
+
+
+# The fields of an atom
+
+ATOM_FIELDS = together(
+    option("--title", metavar="TEXT", help="A heading, on one line."),
+    option("--kind", metavar="NAME", help="The kind of atom."),
+    option("tags", "--tag", "-t", metavar="TAG", multiple=True, help="A tag. Repeatable."),
+    option("buckets", "--bucket", metavar="NAME", multiple=True, help="A bucket. Repeatable."),
+    option("--source", metavar="NAME", help="Where the text came from."),
+    option("--sequence", metavar="N", type=int, help="Its position within its source."),
+    option("--provenance", metavar="NAME", help="internal, external or quarantine."),
+    option("--trust", metavar="N", type=int, help="From 0 to 100."),
+    option("--created", metavar="TIME", callback=_microseconds, help="When the text was written."),
+)
+"""The fields of an atom that `add` and `revise` set."""
+
+BUCKETS = option(
+    "buckets",
+    "--bucket",
+    metavar="NAME",
+    multiple=True,
+    help="A bucket for new atoms. Repeatable. [default: inbox]",
+)
+
+# Filters
+
+_FILTERS = {
+    "tags": option(
+        "tags",
+        "--tag",
+        "-t",
+        metavar="TAG",
+        multiple=True,
+        help="Only atoms with this tag; repeat to require several.",
     ),
-]
-Evidence = Annotated[
-    str | None,
-    typer.Option(
-        "--evidence", metavar="DIR", help="Where both sides go on exit code 9. [default: beside FILE]"
+    "without_tags": option(
+        "without_tags",
+        "--without-tag",
+        metavar="TAG",
+        multiple=True,
+        help="Only atoms without this tag. Repeatable.",
     ),
-]
-Limit = Annotated[int, typer.Option("--limit", "-n", min=1, metavar="N", help="At most so many results.")]
-
-Text = Annotated[str, typer.Argument(metavar="TEXT", help="What it says; - reads stdin.", show_default=False)]
-Title = Annotated[str | None, typer.Option("--title", metavar="TEXT", help="A heading, on one line.")]
-Kind = Annotated[str | None, typer.Option("--kind", metavar="NAME", help="What sort of atom.")]
-AtomTags = Annotated[list[str] | None, typer.Option("--tag", "-t", metavar="TAG", help="A tag. Repeatable.")]
-Buckets = Annotated[list[str] | None, typer.Option("--bucket", metavar="NAME", help="A bucket. Repeatable.")]
-Source = Annotated[str | None, typer.Option("--source", metavar="NAME", help="Where the text came from.")]
-Sequence = Annotated[int | None, typer.Option("--sequence", metavar="N", help="Its place within its source.")]
-Provenance = Annotated[
-    str | None,
-    typer.Option("--provenance", metavar="NAME", help="internal, external or quarantine."),
-]
-Trust = Annotated[int | None, typer.Option("--trust", metavar="N", help="From 0 to 100.")]
-Created = Annotated[str | None, typer.Option("--created", metavar="TIME", help="When the text was written.")]
-
-WithTags = Annotated[
-    list[str] | None, typer.Option("--tag", "-t", metavar="TAG", help="Has this tag; again: and this one.")
-]
-WithoutTags = Annotated[
-    list[str] | None, typer.Option("--without-tag", metavar="TAG", help="Lacks this tag. Repeatable.")
-]
-InBuckets = Annotated[
-    list[str] | None,
-    typer.Option("--bucket", metavar="NAME", help="Is in this bucket; again: or in this one."),
-]
-FromSources = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--source", metavar="NAME", help="Is from this source; NAME* for all that begin so. Repeatable."
+    "buckets": option(
+        "buckets",
+        "--bucket",
+        metavar="NAME",
+        multiple=True,
+        help="Only atoms in this bucket; repeat to allow several.",
     ),
-]
-OfKinds = Annotated[
-    list[str] | None, typer.Option("--kind", metavar="NAME", help="Is of this kind; again: or of this one.")
-]
-OfProvenances = Annotated[
-    list[str] | None,
-    typer.Option("--provenance", metavar="NAME", help="internal, external or quarantine. Repeatable."),
-]
-Since = Annotated[
-    str | None,
-    typer.Option("--since", metavar="TIME", help="Created at TIME or later (ISO 8601; UTC if no zone)."),
-]
-InCategories = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--category", metavar="NAME", help="Is in this category, such as causal; again: or in this one."
+    "sources": option(
+        "sources",
+        "--source",
+        metavar="NAME",
+        multiple=True,
+        help="Only atoms from this source; NAME* matches all that begin so. Repeatable.",
     ),
-]
-Until = Annotated[str | None, typer.Option("--until", metavar="TIME", help="Created before TIME.")]
+    "kinds": option(
+        "kinds",
+        "--kind",
+        metavar="NAME",
+        multiple=True,
+        help="Only atoms of this kind; repeat to allow several.",
+    ),
+    "provenances": option(
+        "provenances",
+        "--provenance",
+        metavar="NAME",
+        multiple=True,
+        help="Only atoms of this provenance: internal, external or quarantine. Repeatable.",
+    ),
+    "since": option(
+        "--since",
+        metavar="TIME",
+        callback=_microseconds,
+        help="Only atoms created at TIME or later (ISO 8601; UTC if no zone).",
+    ),
+    "until": option(
+        "--until", metavar="TIME", callback=_microseconds, help="Only atoms created before TIME."
+    ),
+    "categories": option(
+        "categories",
+        "--category",
+        metavar="NAME",
+        multiple=True,
+        help="Only atoms of this category, such as causal; repeat to allow several.",
+    ),
+    "superseded": option("--superseded", help="Include atoms that others superseded."),
+}
+"""Field of `Filters` → the option that sets it."""
 
 
-Superseded = Annotated[bool, typer.Option("--superseded", help="Also atoms that others took the place of.")]
+def filter_options(*left_out: str) -> Callable[[Function], Function]:
+    """The options that say what an atom must be; the command is given them as one value, `filters`.
 
+    Args:
+        left_out: Fields of `Filters` for which the command has no option.
+    """
+    fields = [field for field in _FILTERS if field not in left_out]
 
-def filters_of(
-    tags: list[str] | None,
-    without_tags: list[str] | None,
-    buckets: list[str] | None,
-    sources: list[str] | None,
-    kinds: list[str] | None,
-    provenances: list[str] | None,
-    since: str | None,
-    until: str | None,
-    categories: list[str] | None = None,
-    *,
-    superseded: bool = False,
-) -> Filters:
-    """The filters that these options ask for."""
-    from engine.cli.values import time_in_microseconds
-    from engine.query.filters import Filters
+    def given(function: Function) -> Any:
+        @wraps(function)
+        def filtered(*args: Any, **values: Any) -> Any:
+            from engine.query.filters import Filters
 
-    return Filters(
-        tags=tuple(tags or ()),
-        without_tags=tuple(without_tags or ()),
-        buckets=tuple(buckets or ()),
-        sources=tuple(sources or ()),
-        kinds=tuple(kinds or ()),
-        provenances=tuple(provenances or ()),
-        since=time_in_microseconds(since, "--since"),
-        until=time_in_microseconds(until, "--until"),
-        categories=tuple(categories or ()),
-        superseded=superseded,
-    )
+            filters = Filters(**{field: values.pop(field) for field in fields})
+            return function(*args, filters=filters, **values)
+
+        return together(*(_FILTERS[field] for field in fields))(filtered)
+
+    return given

@@ -14,6 +14,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, TextIO
 
+from engine.base.errors import EngineError
+
 Span = tuple[str, str]
 """A text and its Rich style; the style counts on a terminal only."""
 
@@ -34,8 +36,20 @@ class Table:
     rows: Iterable[tuple[str, ...]]
 
 
-Shown = str | Line | Table
-"""A block of text that keeps its line breaks, a line, or a table."""
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """One line of fields: separated by tabs; on a terminal by two spaces, without the empty ones."""
+
+    spans: Line
+
+
+Shown = str | Line | Table | Fields
+"""A block of text that keeps its line breaks, a line, a table, or the fields of a line."""
+
+
+def line(name: str, value: str) -> Line:
+    """A named value, for lists of them."""
+    return ((f"{name:<12} ", "bold"), (value, ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +60,11 @@ class Failure:
     code: str
     message: str
     hint: str = ""
+
+    @classmethod
+    def of(cls, error: EngineError) -> Failure:
+        """What an error says."""
+        return cls(error.exit_code, error.code, str(error), error.hint)
 
 
 def shown(text: str, *, line: bool = False) -> str:
@@ -177,7 +196,9 @@ class Output:
             _write(sys.stdout, shown(item) + "\n")
         elif isinstance(item, Table):
             for row in item.rows:
-                _write(sys.stdout, "\t".join(shown(cell, line=True) for cell in row) + "\n")
+                _write_fields(row)
+        elif isinstance(item, Fields):
+            _write_fields(text for text, _ in item.spans)
         else:
             _write(sys.stdout, "".join(shown(text, line=True) for text, _ in item) + "\n")
 
@@ -188,6 +209,10 @@ def _for_eyes(stream: TextIO) -> bool:
 
 def _is_utf8(stream: TextIO) -> bool:
     return (stream.encoding or "utf-8").lower().replace("-", "") == "utf8"
+
+
+def _write_fields(fields: Iterable[str]) -> None:
+    _write(sys.stdout, "\t".join(shown(field, line=True) for field in fields) + "\n")
 
 
 def _write(stream: TextIO, text: str) -> None:

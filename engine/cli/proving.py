@@ -6,76 +6,72 @@ import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from uuid import UUID
 
-import typer
+from engine.base.errors import InvalidInputError, RefusedError, VerificationError
+from engine.cli.command import argument, command, option
+from engine.cli.options import AS_OF, at_least, together
+from engine.cli.output import Line, Shown, Table, line
+from engine.cli.session import Session
+from engine.cli.values import STDIN, counted
+from engine.front.times import Moment, shown_time
+from engine.text.analyzer import index_terms
+from engine.trust.notes.files import PUBLIC, check_writable, read_file, replace_file
+from engine.trust.notes.trust import read_note
+from engine.trust.proving.prover import Proof
+from proofs import verified
+from proofs.asked import CLAIMS_BYTES_MAX, basis_of, claim_lines, claims_of, described
+from proofs.errors import ProofError
+from proofs.events import AtomBody, Header
+from proofs.file import BEGINNING
+from proofs.limits import BUNDLE_BYTES_MAX
+from proofs.note import format_note
+from proofs.shown import plain
+from proofs.verifier import examine
+from proofs.words import parse_claim, words_of
 
-from engine.base.errors import InvalidInputError, VerificationError
-from engine.cli.answering import answer_of
-from engine.cli.options import AsOf
-from engine.cli.output import Line, Shown, Table
-from engine.cli.pages import command, new_app, running
-from engine.cli.stores import line
-from engine.cli.values import STDIN, counted, moment
-
-if TYPE_CHECKING:
-    from engine.cli.session import Session
-    from engine.trust.proving.prover import Proof
-    from proofs.verified import Verified
-
-app = new_app()
-
-ClaimWords = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="CLAIM", help="What is claimed, in words: see above.", show_default=False),
-]
-ClaimsFile = Annotated[
-    str | None, typer.Option("--claims", metavar="LIST", help="A file with one claim on each line.")
-]
+CLAIMS = together(
+    argument("claim", "CLAIM", "What is claimed, in words: see above.", many=True, required=False),
+    option("--claims", metavar="LIST", help="A file with one claim on each line."),
+)
 
 
 @command(
-    app,
     "engine prove atom 1f0c -o kettle.proof",
     "engine prove no-term unicorn -o absent.proof",
     "engine prove --claims claims.txt --checkpoint at.note -o bundle.proof",
 )
+@CLAIMS
+@option("--out", "-o", metavar="FILE", help="Write the proof to this file.")
+@AS_OF
+@option("--checkpoint", metavar="NOTE", help="Prove against this checkpoint, not the root.")
 def prove(
-    ctx: typer.Context,
-    claim: ClaimWords = None,
-    claims: ClaimsFile = None,
-    out: Annotated[
-        str | None, typer.Option("--out", "-o", metavar="FILE", help="Write the proof to this file.")
-    ] = None,
-    as_of: AsOf = None,
-    checkpoint: Annotated[
-        str | None,
-        typer.Option("--checkpoint", metavar="NOTE", help="Prove against this checkpoint, not the root."),
-    ] = None,
+    session: Session,
+    claim: tuple[str, ...],
+    claims: str | None,
+    out: str | None,
+    as_of: Moment | None,
+    checkpoint: str | None,
 ) -> int:
-    """Make a proof that somebody without the store can check.
+    """Make a proof that anyone can check without the store.
 
     Claims: atom ID [STATE] [sealed], no-atom ID, edge SOURCE TYPE TARGET [STATE] [sealed], no-edge SOURCE
     TYPE TARGET, tag ID TAG, no-tag ID TAG, tagged TAG, none-tagged TAG, term WORD, no-term WORD, term =TERM,
     event SEQ [sealed], prefix SIZE ROOT, root ROOT, prefix-root ROOT [SIZE]. A STATE is live, tombstoned or
     erased. `sealed` leaves the content out. What is not so is refused. Prints how to verify the proof.
     """
-    from engine.trust.notes.files import PUBLIC, replace_file
-    from engine.trust.notes.trust import read_note
-
-    session = running(ctx)
     if bool(claim) == (claims is not None):
         raise InvalidInputError("give one claim in words, or --claims with a file of them")
     to_stdout = out in {None, STDIN}
     if to_stdout and sys.stdout.isatty() and not session.out.json:
-        raise InvalidInputError("a proof is not for a terminal: name a file with --out")
+        raise InvalidInputError("a proof is not text: name a file with --out, or send it to a pipe")
     target = None if to_stdout else Path(out or "")
     if target is not None:
         _check_target(target, session)
-    lines = [claim] if claim else _lines(claims or "")
+    lines = [list(claim)] if claim else _lines(claims or "")
     note = None if checkpoint is None else read_note(checkpoint).checkpoint.text
     with session.engine() as engine:
-        found = engine.prove(lines, as_of=moment(as_of), checkpoint=note)
+        found = engine.prove(lines, as_of=as_of, checkpoint=note)
     if found.replayed:
         session.out.note(f"{counted(found.replayed, 'event')} replayed")
     listed = claims
@@ -94,29 +90,25 @@ def prove(
 
 
 @command(
-    app,
     "engine verify-proof absent.proof --root HEX --store-id ID no-term unicorn",
     "engine verify-proof bundle.proof --checkpoint at.note --claims claims.txt",
     name="verify-proof",
 )
+@argument("file", "FILE", "The proof.")
+@CLAIMS
+@option("--root", metavar="HEX", help="The overall root that you trust.")
+@option("--store-id", metavar="ID", help="The id of the store it was made from.")
+@option("--size", metavar="N", type=at_least(0), help="How many events it covers, if you know.")
+@option("--checkpoint", metavar="NOTE", help="The checkpoint you trust, instead of a root.")
 def verify_proof(
-    ctx: typer.Context,
-    file: Annotated[str, typer.Argument(metavar="FILE", help="The proof.", show_default=False)],
-    claim: ClaimWords = None,
-    claims: ClaimsFile = None,
-    root: Annotated[
-        str | None, typer.Option("--root", metavar="HEX", help="The overall root that you trust.")
-    ] = None,
-    store_id: Annotated[
-        str | None, typer.Option("--store-id", metavar="ID", help="The id of the store that it is of.")
-    ] = None,
-    size: Annotated[
-        int | None, typer.Option("--size", min=0, metavar="N", help="How many events it covers, if you know.")
-    ] = None,
-    checkpoint: Annotated[
-        str | None,
-        typer.Option("--checkpoint", metavar="NOTE", help="The checkpoint you trust, instead of a root."),
-    ] = None,
+    session: Session,
+    file: str,
+    claim: tuple[str, ...],
+    claims: str | None,
+    root: str | None,
+    store_id: str | None,
+    size: int | None,
+    checkpoint: str | None,
 ) -> int:
     """Check a proof against a root or checkpoint that you trust.
 
@@ -124,20 +116,10 @@ def verify_proof(
     not show what you claim. `python -m proofs verify` does the same where only the package proofs, blake3
     and cbor2 are there.
     """
-    from engine.trust.notes.files import read_file
-    from engine.trust.notes.trust import read_note
-    from proofs.asked import CLAIMS_BYTES_MAX, basis_of, claims_of, described
-    from proofs.errors import ProofError
-    from proofs.limits import BUNDLE_BYTES_MAX
-    from proofs.note import format_note
-    from proofs.shown import plain
-    from proofs.verifier import examine
-
-    session = running(ctx)
     note = None if checkpoint is None else format_note(read_note(checkpoint))
     listed = None if claims is None else read_file(claims, CLAIMS_BYTES_MAX)
     try:
-        basis, wanted = basis_of(root, size, store_id, note), claims_of(claim or [], listed)
+        basis, wanted = basis_of(root, size, store_id, note), claims_of(list(claim), listed)
         facts, events = examine(read_file(file, BUNDLE_BYTES_MAX), basis, wanted)
     except ProofError as error:
         if error.reason == "input":
@@ -146,7 +128,7 @@ def verify_proof(
     for fact in facts:
         _note_words(session, fact)
     shown = [plain(one) for one in facts]
-    text: list[Shown] = [part for fact in facts for part in answer_of(fact)]
+    text: list[Shown] = [part for fact in facts for part in _answer(fact)]
     text.append(line("as of", counted(events, "event")))
     return session.out.answer({"basis": described(basis, events), "shown": shown}, text, count=len(shown))
 
@@ -154,29 +136,57 @@ def verify_proof(
 _OTHERWISE = "it was made for another claim, another root or checkpoint, or it was changed"
 
 
-@command(app, "engine terms 'The kettles were descaled.'", "engine terms ADR-016 --json")
-def terms(
-    ctx: typer.Context,
-    text: Annotated[
-        list[str], typer.Argument(metavar="TEXT", help="Words, or a sentence.", show_default=False)
-    ],
-) -> int:
-    """Show by which terms a text is found, for claims about terms.
+@command("engine terms 'The kettles were descaled.'", "engine terms ADR-016 --json")
+@argument("text", "TEXT", "Words, or a sentence.", many=True)
+def terms(session: Session, text: tuple[str, ...]) -> int:
+    """Show the terms by which a text is found, for claims about terms.
 
     A word is found by its terms: claims name one of them. No store is needed.
     """
-    from engine.text.analyzer import index_terms
-
     found = {word: index_terms(word) for word in " ".join(text).split()}
     rows = ((word, " ".join(found[word])) for word in found)
     data = [{"word": word, "terms": listed} for word, listed in found.items()]
-    return running(ctx).out.answer(data, [Table(("word", "terms"), rows)])
+    return session.out.answer(data, [Table(("word", "terms"), rows)])
 
 
-def _note_words(session: Session, fact: Verified) -> None:
+def _answer(fact: verified.Verified) -> Iterator[Shown]:
+    """The claim, and below it what the proof says beyond it."""
+    yield line("holds", " ".join(words_of(fact.claim)))
+    match fact:
+        case verified.LiveAtom() | verified.TombstonedAtom():
+            if fact.body is not None:
+                yield from _body(fact.body)
+        case verified.AllTagged() | verified.AllMentioning():
+            yield from _listed(fact.atoms)
+        case verified.LoggedEvent() | verified.RecordedRoot():
+            yield from _event(fact.header)
+        case verified.LogPrefix():
+            yield line("", f"{counted(fact.size, 'event')}, of {fact.into:,} now")
+        case _:
+            return
+
+
+def _body(body: AtomBody) -> Iterator[Shown]:
+    if body.title is not None:
+        yield line("title", body.title)
+    if body.source is not None:
+        yield line("source", body.source)
+    yield body.content
+
+
+def _listed(atoms: tuple[verified.ListedAtom, ...]) -> Iterator[Shown]:
+    for atom in atoms:
+        times = "" if atom.tf is None else f"  {atom.tf}×"
+        yield line("", f"{UUID(bytes=atom.id)}{times}")
+    yield line("", f"{counted(len(atoms), 'atom')}, and no others")
+
+
+def _event(header: Header) -> Iterator[Shown]:
+    yield line("", f"{header.kind.name.lower()} by {header.actor} at {shown_time(header.time)}")
+
+
+def _note_words(session: Session, fact: verified.Verified) -> None:
     """Say so where the term of a claim is not what the word would be found by."""
-    from engine.text.analyzer import index_terms
-
     term = getattr(fact.claim, "term", None)
     if term is not None and (other := index_terms(term)) != [term]:
         named = " ".join(other) or "none"
@@ -189,30 +199,19 @@ def _check_target(path: Path, session: Session) -> None:
     Raises:
         RefusedError: something else than a proof is there, or it is inside the store.
     """
-    from engine.base.errors import RefusedError
-    from engine.cli.notes import place_of
-    from engine.trust.notes.files import check_writable
-    from proofs.file import BEGINNING
-
-    check_writable(path, place_of(session))
+    check_writable(path, session.place())
     if path.is_file():
         with path.open("rb") as file:
             if file.read(len(BEGINNING)) != BEGINNING:
-                raise RefusedError(f"{path} is there and is no proof", hint="name another file")
+                raise RefusedError(f"{path} exists and is not a proof", hint="name another file")
 
 
 def _written(proof: Proof) -> str:
     """The claims, whole, one on each line."""
-    from proofs.words import words_of
-
     return "".join(" ".join(words_of(claim)) + "\n" for claim in proof.claims)
 
 
 def _lines(path: str) -> list[list[str]]:
-    from engine.trust.notes.files import read_file
-    from proofs.asked import CLAIMS_BYTES_MAX, claim_lines
-    from proofs.errors import ProofError
-
     try:
         return claim_lines(read_file(path, CLAIMS_BYTES_MAX))
     except ProofError as error:
@@ -220,9 +219,6 @@ def _lines(path: str) -> list[list[str]]:
 
 
 def _data(proof: Proof, out: str | None) -> dict[str, object]:
-    from proofs.asked import described
-    from proofs.shown import plain
-
     return {
         "file": out,
         "bytes": len(proof.data),
@@ -235,8 +231,6 @@ def _data(proof: Proof, out: str | None) -> dict[str, object]:
 
 
 def _report(proof: Proof, file: str, claims: str | None, checkpoint: str | None) -> Iterator[Line]:
-    from proofs.words import words_of
-
     for shown in proof.shown:
         yield line("holds", " ".join(words_of(shown.claim)))
     yield line("root" if checkpoint is None else "log root", proof.basis.root.hex())
@@ -246,9 +240,6 @@ def _report(proof: Proof, file: str, claims: str | None, checkpoint: str | None)
 
 def _is_whole(lines: list[list[str]], proof: Proof) -> bool:
     """Whether a verifier who reads these lines asks for what was proved."""
-    from proofs.errors import ProofError
-    from proofs.words import parse_claim
-
     try:
         return [parse_claim(line) for line in lines] == list(proof.claims)
     except ProofError:
@@ -257,10 +248,6 @@ def _is_whole(lines: list[list[str]], proof: Proof) -> bool:
 
 def _how_to_verify(proof: Proof, file: str, claims: str | None, checkpoint: str | None) -> str:
     """The command for the other side."""
-    from uuid import UUID
-
-    from proofs.words import words_of
-
     basis = proof.basis
     given = ["--checkpoint", checkpoint] if checkpoint else ["--root", basis.root.hex(), "--store-id"]
     if not checkpoint:

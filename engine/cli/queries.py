@@ -3,85 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
-
-import typer
 
 from engine.base.errors import InvalidInputError
-from engine.cli.options import (
-    AsOf,
-    FromSources,
-    InBuckets,
-    InCategories,
-    Limit,
-    OfKinds,
-    OfProvenances,
-    Since,
-    Until,
-    WithoutTags,
-    WithTags,
-    filters_of,
-)
-from engine.cli.output import Shown, Table
-from engine.cli.pages import command, new_app, running
-from engine.cli.values import moment, plain
-
-if TYPE_CHECKING:
-    from engine.query.graph.find import Found
-
-app = new_app()
+from engine.base.model import Direction
+from engine.base.validation import choice
+from engine.cli.command import command, option
+from engine.cli.options import AS_OF, at_least, direction, filter_options, limit
+from engine.cli.output import Fields, Shown, Table
+from engine.cli.session import Session
+from engine.cli.values import plain
+from engine.front.times import Moment
+from engine.query.filters import Filters
+from engine.query.graph.find import Follow, Form, Found
 
 
 @command(
-    app,
     "engine find --tag kitchen --limit 20",
     "engine find --from 1f0c --follow references --max-hops 2",
     "engine find --source 'notes/*' --form short",
 )
+@limit(20)
+@option("start", "--from", metavar="ID", help="Walk edges from this atom.")
+@option("--follow", metavar="TYPE", multiple=True, help="Only edges of this type. Repeatable.")
+@direction("out")
+@option("--min-hops", metavar="N", type=at_least(0), default=1, help="The least number of hops.")
+@option(
+    "--max-hops", metavar="N", type=at_least(0), default=1, help="The greatest number of hops, 6 or fewer."
+)
+@option(
+    "--form",
+    metavar="FORM",
+    default="medium",
+    help="short (title), medium (and 200 characters) or full.",
+)
+@filter_options("superseded")
+@AS_OF
 def find(
-    ctx: typer.Context,
-    limit: Limit = 20,
-    start: Annotated[
-        str | None, typer.Option("--from", metavar="ID", help="Walk edges from this atom.")
-    ] = None,
-    follow: Annotated[
-        list[str] | None,
-        typer.Option("--follow", metavar="TYPE", help="Only edges of this type. Repeatable."),
-    ] = None,
-    direction: Annotated[str, typer.Option("--direction", metavar="WAY", help="out, in or both.")] = "out",
-    min_hops: Annotated[
-        int, typer.Option("--min-hops", min=0, metavar="N", help="Not nearer than this.")
-    ] = 1,
-    max_hops: Annotated[
-        int, typer.Option("--max-hops", min=0, metavar="N", help="Not farther; at most 6.")
-    ] = 1,
-    form: Annotated[
-        str,
-        typer.Option("--form", metavar="FORM", help="short (title), medium (and 200 characters) or full."),
-    ] = "medium",
-    tag: WithTags = None,
-    without_tag: WithoutTags = None,
-    bucket: InBuckets = None,
-    source: FromSources = None,
-    kind: OfKinds = None,
-    provenance: OfProvenances = None,
-    since: Since = None,
-    until: Until = None,
-    category: InCategories = None,
-    as_of: AsOf = None,
+    session: Session,
+    limit: int,
+    start: str | None,
+    follow: tuple[str, ...],
+    direction: str,
+    min_hops: int,
+    max_hops: int,
+    form: str,
+    filters: Filters,
+    as_of: Moment | None,
 ) -> int:
     """List atoms by what they are, or by walking edges."""
-    from engine.cli.choices import direction_of, form_of
-    from engine.query.graph.find import Follow
-
-    session = running(ctx)
-    filters = filters_of(tag, without_tag, bucket, source, kind, provenance, since, until, category)
-    walk = Follow(tuple(follow or ()), direction_of(direction), min_hops, max_hops)
+    walk = Follow(follow, choice(Direction, direction, "--direction"), min_hops, max_hops)
     if start is None and walk != Follow():
         raise InvalidInputError(
             "--follow, --direction and --…-hops need an atom to start at", hint="add --from ID"
         )
-    wanted = form_of(form)
+    wanted = choice(Form, form, "--form")
     with session.engine() as engine:
         found = engine.find(
             limit=limit,
@@ -89,18 +64,20 @@ def find(
             follow=None if start is None else walk,
             filters=filters,
             form=wanted,
-            as_of=moment(as_of),
+            as_of=as_of,
         )
-    return session.out.answer(plain(found), (item for one in found for item in _found(one)))
+    walked = start is not None
+    return session.out.answer(plain(found), (item for one in found for item in _found(one, wanted, walked)))
 
 
-@command(app, "engine tags", "engine tags --limit 10")
-def tags(ctx: typer.Context, limit: Limit = 100, as_of: AsOf = None) -> int:
+@command("engine tags", "engine tags --limit 10")
+@limit(100)
+@AS_OF
+def tags(session: Session, limit: int, as_of: Moment | None) -> int:
     """List the tags and how many atoms have each.
 
     The most used first; live atoms only.
     """
-    session = running(ctx)
     with session.reading(as_of) as memory:
         counts = memory.tags()
     ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:limit]
@@ -108,15 +85,14 @@ def tags(ctx: typer.Context, limit: Limit = 100, as_of: AsOf = None) -> int:
     return session.out.answer(data, [Table(("tag", "atoms"), ((name, str(atoms)) for name, atoms in ranked))])
 
 
-def _found(found: Found) -> Iterator[Shown]:
+def _found(found: Found, form: Form, walked: bool) -> Iterator[Shown]:
     text = " ".join((found.text or "").split())
-    title = found.title if found.title or text else "untitled"
-    hops = f"  {found.hops} hop{'s' * (found.hops > 1)}" if found.hops else ""
-    yield (
-        (found.id, "cyan"),
-        (hops, "green"),
-        (f"  {title}" if title else "", "bold"),
-        (f"  {text}" if text else "", ""),
-    )
+    fields = [(found.id, "cyan")]
+    if walked:
+        fields.append((f"{found.hops} hop{'s' * (found.hops > 1)}", "green"))
+    fields.append((found.title or ("" if text else "untitled"), "bold"))
+    if form is Form.MEDIUM:
+        fields.append((text, ""))
+    yield Fields(tuple(fields))
     if found.atom is not None:
         yield found.atom.content + "\n"

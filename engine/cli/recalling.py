@@ -1,98 +1,101 @@
-"""The command recall."""
+"""Commands that answer a question: recall, context."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
-
-import typer
 
 from engine.base.errors import InvalidInputError
-from engine.cli.options import (
-    AsOf,
-    FromSources,
-    InBuckets,
-    InCategories,
-    OfKinds,
-    OfProvenances,
-    Question,
-    Since,
-    Superseded,
-    Until,
-    WithoutTags,
-    WithTags,
-    filters_of,
-)
+from engine.cli.command import command, option
+from engine.cli.options import AS_OF, QUESTION, at_least, filter_options, limit
 from engine.cli.output import Line
-from engine.cli.pages import command, new_app, running
-from engine.cli.values import moment, plain
+from engine.cli.session import Session
+from engine.cli.values import counted, plain
+from engine.front.times import Moment
+from engine.query.context.inflate import Context
+from engine.query.filters import Filters
+from engine.query.recall.answer import Hit, Recall
 
-if TYPE_CHECKING:
-    from engine.query.recall.answer import Hit, Recall
-
-app = new_app()
+DEFAULT_BUDGET = 2000
 
 
 @command(
-    app,
     "engine recall 'when is the kettle descaled?'",
     "engine recall kettle --tag kitchen --since 2026-01-01 --limit 3 --explain",
     "engine recall 'what do we know about the kettle?' --budget 1000 --inflate",
 )
+@QUESTION
+@limit(None, "At most N hits; 10 without --budget.")
+@option("--budget", metavar="N", type=at_least(16), help="Return whole texts, of at most N tokens together.")
+@option("--inflate", help="Include the text around the hits, as `engine context` does.")
+@filter_options()
+@AS_OF
+@option("--explain", help="Show what each signal added, and what was nearly a hit.")
 def recall(
-    ctx: typer.Context,
-    query: Question,
-    limit: Annotated[
-        int | None,
-        typer.Option("--limit", "-n", min=1, metavar="N", help="At most so many; 10 without --budget."),
-    ] = None,
-    budget: Annotated[
-        int | None,
-        typer.Option("--budget", min=16, metavar="N", help="Whole texts, of at most so many tokens."),
-    ] = None,
-    inflate: Annotated[
-        bool, typer.Option("--inflate", help="With what stands around them: as `engine context`.")
-    ] = False,
-    tag: WithTags = None,
-    without_tag: WithoutTags = None,
-    bucket: InBuckets = None,
-    source: FromSources = None,
-    kind: OfKinds = None,
-    provenance: OfProvenances = None,
-    since: Since = None,
-    until: Until = None,
-    category: InCategories = None,
-    superseded: Superseded = False,
-    as_of: AsOf = None,
-    explain: Annotated[
-        bool, typer.Option("--explain", help="What each signal added, and what was nearly a hit.")
-    ] = False,
+    session: Session,
+    query: tuple[str, ...],
+    limit: int | None,
+    budget: int | None,
+    inflate: bool,
+    filters: Filters,
+    as_of: Moment | None,
+    explain: bool,
 ) -> int:
     """Ask a question; get the atoms that answer it best.
 
     Found by their words and by what they are connected to, the best first. Nothing found is no error.
     """
-    session = running(ctx)
-    filters = filters_of(
-        tag, without_tag, bucket, source, kind, provenance, since, until, category, superseded=superseded
-    )
-    asked, then = " ".join(query), moment(as_of)
+    if inflate:
+        if limit is not None or explain:
+            raise InvalidInputError(
+                "--inflate cannot be combined with --limit or --explain",
+                hint="give --budget N, or leave --inflate out",
+            )
+        return _context(session, query, DEFAULT_BUDGET if budget is None else budget, filters, as_of)
     with session.engine() as engine:
-        if inflate:
-            from engine.cli.context import DEFAULT_BUDGET, show_context
-
-            if limit is not None or explain:
-                raise InvalidInputError(
-                    "--inflate goes by tokens: --limit and --explain say nothing about it",
-                    hint="give --budget N, or leave --inflate out",
-                )
-            tokens = DEFAULT_BUDGET if budget is None else budget
-            return show_context(session, engine.context(asked, budget=tokens, filters=filters, as_of=then))
         answer = engine.recall(
-            asked, limit=limit, budget=budget, filters=filters, explain=explain, as_of=then
+            " ".join(query), limit=limit, budget=budget, filters=filters, explain=explain, as_of=as_of
         )
     session.out.note(_about(answer))
     return session.out.answer(plain(answer), _lines(answer), count=len(answer.hits))
+
+
+@command(
+    "engine context 'when is the kettle descaled?'",
+    "engine context kettle --budget 500 --tag kitchen --without-tag private",
+)
+@QUESTION
+@option(
+    "--budget",
+    metavar="N",
+    type=at_least(16),
+    default=DEFAULT_BUDGET,
+    help="At most N tokens in all.",
+)
+@filter_options()
+@AS_OF
+def context(
+    session: Session, query: tuple[str, ...], budget: int, filters: Filters, as_of: Moment | None
+) -> int:
+    """Ask a question; get what answers it as a text for a prompt.
+
+    Atoms that stand side by side in their source come as one window, with some of what is around them. The
+    options that say what an atom must be hold for those, too. Nothing found is no error.
+    """
+    return _context(session, query, budget, filters, as_of)
+
+
+def _context(
+    session: Session, query: tuple[str, ...], budget: int, filters: Filters, as_of: Moment | None
+) -> int:
+    with session.engine() as engine:
+        answer: Context = engine.context(" ".join(query), budget=budget, filters=filters, as_of=as_of)
+    windows = len(answer.windows)
+    atoms = counted(sum(len(window.ids) for window in answer.windows), "atom")
+    tokens = f"{answer.tokens:,} of {answer.budget:,} tokens"
+    session.out.note(f"{tokens}: {atoms} in {counted(windows, 'window')}")
+    # Every line of the text has its line end; the last one is printed with the text.
+    text = [answer.text.removesuffix("\n")] if answer.text else []
+    return session.out.answer(plain(answer), text, count=windows)
 
 
 def _about(answer: Recall) -> str:

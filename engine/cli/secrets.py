@@ -2,51 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
 from engine.base.errors import InvalidInputError
+from engine.cli.command import argument, command, option
 from engine.cli.output import Failure, Table
-from engine.cli.pages import command, new_app, running
-from engine.cli.settings import find_secrets
+from engine.cli.session import Session
 from engine.cli.values import counted, plain
-
-app = new_app()
+from engine.front.settings import find_secrets
+from engine.secrets.kinds import DETECTORS
+from engine.secrets.policy import SecretsPolicy
+from engine.trust.secrets_scan import scan
 
 FOUND = 1
 
 
-@command(app, "engine secrets scan", "engine secrets scan --json --kind aws-key")
-def secrets(
-    ctx: typer.Context,
-    action: Annotated[str, typer.Argument(metavar="ACTION", help="scan.", show_default=False)],
-    kind: Annotated[
-        list[str] | None,
-        typer.Option("--kind", metavar="KIND", help="Only secrets of this kind. Repeatable."),
-    ] = None,
-) -> int:
-    """Look for passwords, keys and the like in what is written already.
+@command("engine secrets scan", "engine secrets scan --json --kind aws-key")
+@argument("action", "ACTION", "scan.")
+@option("kinds", "--kind", metavar="KIND", multiple=True, help="Only secrets of this kind. Repeatable.")
+def secrets(session: Session, action: str, kinds: tuple[str, ...]) -> int:
+    """Search the store for passwords, keys and other secrets.
 
     Reads every payload there is, also of tombstoned atoms and of earlier versions. What is found is
     listed with its first characters only. Exit code 1: something was found. What is to become of
     secrets in what is still to be written is said in the settings: `secrets = "redact"`.
     """
-    from engine.secrets.kinds import DETECTORS
-    from engine.secrets.policy import SecretsPolicy
-    from engine.trust.secrets_scan import scan
-
-    session = running(ctx)
     if action != "scan":
         raise InvalidInputError(f"there is no action {ascii(action)[:80]}", hint="scan")
     policy = find_secrets()[0] or SecretsPolicy()
     known = {detector.kind for detector in (*DETECTORS, *policy.detectors)}
-    for one in kind or ():
+    for one in kinds:
         if one not in known:
             raise InvalidInputError(
                 f"there is no kind {ascii(one)[:80]}", hint=f"known: {', '.join(sorted(known))}"
             )
-    policy = policy.with_kinds(kind or ())
+    policy = policy.with_kinds(kinds)
     with (
         session.backend(session.setting.url) as backend,
         backend.snapshot() as rows,

@@ -6,22 +6,28 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from backends import locate
+from backends.base import Backend
+from backends.files import real
+from engine.base.error_translation import translated
 from engine.base.errors import EngineError
 from engine.cli.output import Failure, Output
-from engine.cli.settings import Named, Setting, find_memory, find_secrets, find_store
+from engine.cli.values import receipt_data
+from engine.front.opening import backend_opener, engine_opener
+from engine.front.patience import patiently
+from engine.front.settings import Named, Setting, find_memory, find_secrets, find_store
+from engine.front.times import Moment
 
 if TYPE_CHECKING:
-    from backends.base import Backend
+    from engine.base.model import Receipt
     from engine.engine import Engine
-
-Opened = TypeVar("Opened")
 
 DEFAULT_ACTOR = "user"
 DEFAULT_WAIT = 2.0
 """Seconds that a command waits for a store that another process holds: several short ones may overlap."""
-POLL_SECONDS = 0.02
 
 
 class Session:
@@ -33,9 +39,12 @@ class Session:
         self.memory: str | None = None
         self.actor = DEFAULT_ACTOR
         self.wait = DEFAULT_WAIT
+        self.given: set[str] = set()
+        """The global options that stand on the command line."""
 
     def option(self, name: str, value: Any) -> None:
         """Take over a global option; the last one given counts."""
+        self.given.add(name)
         if name in {"json", "quiet", "plain"}:
             setattr(self.out, name, value)
         else:
@@ -54,18 +63,17 @@ class Session:
     @contextmanager
     def engine(self, *, create: bool = False) -> Iterator[Engine]:
         """The store, open; it is made only if `create`."""
-        from engine.engine import Engine
-
-        url, policy = self.setting.url, find_secrets()[0]
-
-        def opened() -> Engine:
-            return Engine.open(url, create=create, actor=self.actor, secrets=policy)
-
-        with patiently(opened, self.wait) as engine:
+        with patiently(engine_opener(self.setting.url, self.actor, create=create), self.wait) as engine:
             try:
                 yield engine
             finally:
                 self._tell_secrets(engine)
+
+    def place(self) -> Path | None:
+        """Where the store is or would be, links followed; None: in memory."""
+        with translated():
+            _, path = locate(self.setting.url)
+            return real(path) if path else None
 
     def masked(self, failure: Failure) -> Failure:
         """A failure that tells no secret, whatever it quotes, where the settings keep secrets out."""
@@ -92,30 +100,25 @@ class Session:
             self.out.note(f"secrets {done}: {summary(gate.found)}")
 
     @contextmanager
-    def reading(self, as_of: str | None) -> Iterator[Engine]:
+    def reading(self, as_of: Moment | None) -> Iterator[Engine]:
         """The store, open, as it is or as it was at the moment that `--as-of` names."""
-        from engine.cli.values import moment
-
-        then = moment(as_of)
         with self.engine() as engine:
-            if then is None:
+            if as_of is None:
                 yield engine
                 return
-            with engine.as_of(then) as past:
+            with engine.as_of(as_of) as past:
                 yield past
 
     @contextmanager
     def backend(self, url: str, *, create: bool = False) -> Iterator[Backend]:
         """A backend by itself, for what must not go through an engine that might heal what it finds."""
-        from backends import open_backend
-        from engine.base.error_translation import translated
-
-        def opened() -> Backend:
-            with translated():
-                return open_backend(url, create=create)
-
-        with patiently(opened, self.wait) as backend, translated():
+        with patiently(backend_opener(url, create=create), self.wait) as backend, translated():
             yield backend
+
+    def done(self, receipt: Receipt, changed: str, same: str) -> int:
+        """Answer with the receipt of one command, and note what came of it; returns the exit code."""
+        self.out.note(changed if receipt.changed else same)
+        return self.out.answer(receipt_data(receipt), [receipt.subject])
 
     @contextmanager
     def meter(self, what: str, unit: str) -> Iterator[Callable[[int, int], None]]:
@@ -143,23 +146,3 @@ class Session:
         rate = f", {last / seconds:,.0f}/s" if seconds else ""
         units = unit.removesuffix("s") if last == 1 else unit
         self.out.note(f"{what}: {last:,} {units} in {seconds:.1f} s{rate}")
-
-
-def patiently(open_it: Callable[[], Opened], seconds: float) -> Opened:
-    """What `open_it` opens, trying for `seconds` while another process holds it.
-
-    Raises:
-        BusyError: it is still held.
-    """
-    from engine.base.errors import BusyError, InvalidInputError
-
-    if not seconds >= 0:
-        raise InvalidInputError(f"--wait {seconds} is no number of seconds")
-    deadline = time.monotonic() + seconds
-    while True:
-        try:
-            return open_it()
-        except BusyError:
-            if time.monotonic() >= deadline:
-                raise
-            time.sleep(POLL_SECONDS)

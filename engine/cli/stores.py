@@ -4,51 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import typer
-
-from engine.cli.output import Line
-from engine.cli.pages import command, new_app, running
+from backends import store_exists
+from engine.base.error_translation import translated
+from engine.cli.command import command
+from engine.cli.output import Line, line
 from engine.cli.session import Session
-from engine.cli.settings import find_secrets
-from engine.cli.values import plain, shown_time
+from engine.cli.values import plain
+from engine.front.settings import find_secrets
+from engine.front.times import shown_time
 
-app = new_app()
 
-
-@command(app, "engine init", "engine --store sqlite:shared.db init")
-def init(ctx: typer.Context) -> int:
-    """Make an empty store, unless one is there.
+@command("engine init", "engine --store sqlite:shared.db init")
+def init(session: Session) -> int:
+    """Create an empty store, unless there is one already.
 
     Not needed before `add` and `ingest`, which make the store themselves.
     """
-    from backends import store_exists
-    from engine.base.error_translation import translated
-
-    session = running(ctx)
     url, origin = session.setting
     with translated():
         there = store_exists(url)
     with session.engine(create=True) as engine:
         status = engine.status()
     session.out.note("a store is there already" if there else "made an empty store")
-    data = {
-        "store": url,
-        "origin": origin,
-        "memory": _name(session),
-        "store_id": status.store_id,
-        "created": not there,
-    }
-    return session.out.answer(data, [((url, ""),)])
+    data = {"store": url, "origin": origin, "memory": _name(session), "store_id": status.store_id}
+    return session.out.answer({**data, "created": not there}, [url])
 
 
-@command(app, "engine status", "engine status --json")
-def status(ctx: typer.Context) -> int:
+@command("engine status", "engine status --json")
+def status(session: Session) -> int:
     """Show what is in the store.
 
     Reads only: followers that are behind are shown as they are, and the live atoms as of the
     follower `tags`.
     """
-    session = running(ctx)
     url, origin = session.setting
     with session.engine() as engine:
         found = engine.status()
@@ -82,8 +70,3 @@ def status(ctx: typer.Context) -> int:
 def _name(session: Session) -> str | None:
     named = session.named
     return None if named is None else named.name
-
-
-def line(name: str, value: str) -> Line:
-    """A named value, for lists of them."""
-    return ((f"{name:<12} ", "bold"), (value, ""))

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn
 from rich.text import Text
 
-from engine.cli.output import Shown, Table, shown
+from engine.cli.output import Fields, Shown, Table, shown
 
 SECONDS_BETWEEN_UPDATES = 0.05
 
@@ -33,9 +33,10 @@ def show(item: Shown) -> None:
             cells = [cell + " " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True)]
             screen.print(Text("  ".join(cells).rstrip(), style="" if number else "bold"), soft_wrap=True)
     else:
-        screen.print(
-            Text.assemble(*((shown(text, line=True), style) for text, style in item)), soft_wrap=True
-        )
+        spans = item.spans if isinstance(item, Fields) else item
+        parts = [(shown(text, line=True), style) for text, style in spans if text]
+        between = Text("  " if isinstance(item, Fields) else "")
+        screen.print(between.join(Text(*part) for part in parts), soft_wrap=True)
 
 
 class _Rate(ProgressColumn):

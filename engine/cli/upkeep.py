@@ -4,47 +4,41 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
 
-import typer
-
+from backends import locate
+from engine.base.error_translation import translated
 from engine.base.errors import CorruptionError, InconsistentError, InvalidInputError, VerificationError
+from engine.cli.command import argument, command, option
 from engine.cli.contradiction import compared, contradicted
-from engine.cli.options import Evidence
-from engine.cli.output import Failure, Line
-from engine.cli.pages import command, new_app, running
-from engine.cli.stores import line
+from engine.cli.options import CHECKPOINTS, EVIDENCE, EXPECT
+from engine.cli.output import Failure, Line, line
+from engine.cli.session import Session
 from engine.cli.values import plain
-
-if TYPE_CHECKING:
-    from engine.trust.audit.compare import Difference
-    from engine.trust.audit.verify import Report
-
-app = new_app()
+from engine.store import maintenance
+from engine.trust.audit.compare import NO_CURSOR, Difference
+from engine.trust.audit.verify import Report, verify
+from engine.trust.notes.trust import read_note
 
 
 @command(
-    app,
     "engine verify-root",
     "engine verify-root --expect $(cat root.txt)",
     "engine verify-root --checkpoint notes.checkpoint",
     "engine verify-root --since old.checkpoint new.checkpoint",
     name="verify-root",
 )
+@EXPECT
+@CHECKPOINTS
+@option(
+    "--since", metavar="OLD NEW", nargs=2, help="NEW must continue OLD, and the store must continue both."
+)
+@EVIDENCE
 def verify_root(
-    ctx: typer.Context,
-    expect: Annotated[
-        str | None, typer.Option("--expect", metavar="HEX", help="The root it must have, 64 hex digits.")
-    ] = None,
-    checkpoints: Annotated[
-        list[str] | None,
-        typer.Option("--checkpoint", metavar="FILE", help="A checkpoint it must continue. Repeatable."),
-    ] = None,
-    since: Annotated[
-        tuple[str, str] | None,
-        typer.Option("--since", metavar="OLD NEW", help="NEW must continue OLD, and the store both."),
-    ] = None,
-    evidence: Evidence = None,
+    session: Session,
+    expect: str | None,
+    checkpoints: tuple[str, ...],
+    since: tuple[str, str] | None,
+    evidence: str | None,
 ) -> int:
     """Check that the store is exactly what its journal says.
 
@@ -52,14 +46,10 @@ def verify_root(
     nothing. Exit code 4: it is not; the first difference is named. 9: it does not continue a
     checkpoint, which is looked at first.
     """
-    from engine.trust.audit.verify import verify
-    from engine.trust.notes.trust import read_note
-
-    session = running(ctx)
     if expect is not None and (len(expect) != 64 or set(expect.lower()) - set("0123456789abcdef")):
         raise InvalidInputError(f"--expect {expect!r} is not 64 hex digits")
     damage = None
-    kept = [*(since or ()), *(checkpoints or ())]
+    kept = [*(since or ()), *checkpoints]
     if kept:
         notes = {file: read_note(file) for file in kept}
         try:
@@ -73,8 +63,8 @@ def verify_root(
         report = verify(backend, expect=expect, progress=move)
     failure = None
     if not report.ok:
-        verdict = _verdict(report.differences[0])
-        failure = Failure(VerificationError.exit_code, VerificationError.code, *verdict)
+        message, hint = _verdict(report.differences[0])
+        failure = Failure.of(VerificationError(message, hint=hint))
     elif damage is not None:
         raise damage
     data = {**plain(report), "continues": [] if damage else kept}
@@ -82,35 +72,25 @@ def verify_root(
     return session.out.answer(data, [*_report(report), *lines], failure=failure)
 
 
-@command(app, "engine rebuild")
-def rebuild(ctx: typer.Context) -> int:
-    """Make everything but the journal anew from it.
+@command("engine rebuild")
+def rebuild(session: Session) -> int:
+    """Rebuild everything but the journal from the journal.
 
     Prints the root, which is the same as before. The journal is not touched.
     """
-    from engine.store import maintenance
-
-    session = running(ctx)
     with session.backend(session.setting.url) as backend, session.meter("rebuilt", "events") as move:
         found = maintenance.rebuild(backend, move)
-    return session.out.answer(plain(found), [((found.root, ""),)])
+    return session.out.answer(plain(found), [found.root])
 
 
-@command(app, "engine copy notes sqlite:notes.db")
-def copy(
-    ctx: typer.Context,
-    source: Annotated[str, typer.Argument(metavar="SRC", help="The store to copy.", show_default=False)],
-    target: Annotated[str, typer.Argument(metavar="DST", help="Where to: a new place.", show_default=False)],
-) -> int:
-    """Copy a store to another place or kind; the root stays.
+@command("engine copy notes sqlite:notes.db")
+@argument("source", "SRC", "The store to copy.")
+@argument("target", "DST", "The new place.")
+def copy(session: Session, source: str, target: str) -> int:
+    """Copy a store to another place or backend, with the same root.
 
     Prints the root after proving that both have it. A copy that was broken off is continued.
     """
-    from backends import locate
-    from engine.base.error_translation import translated
-    from engine.store import maintenance
-
-    session = running(ctx)
     with translated():
         places = [(os.path.realpath(found.path), found.memory) for found in map(locate, (source, target))]
     if places[0] == places[1]:
@@ -121,13 +101,11 @@ def copy(
         session.meter("copied", "events") as move,
     ):
         found = maintenance.copy(original, new, move)
-    return session.out.answer({"source": source, "target": target, **plain(found)}, [((found.root, ""),)])
+    return session.out.answer({"source": source, "target": target, **plain(found)}, [found.root])
 
 
 def _verdict(first: Difference) -> tuple[str, str]:
     """What is wrong, and what to do about it."""
-    from engine.trust.audit.compare import NO_CURSOR
-
     if first.family == "root":
         return (
             f"the store is what its journal says, but {first.problem}",

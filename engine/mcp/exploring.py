@@ -171,7 +171,7 @@ def _history(engine: Engine, arguments: Arguments) -> Fields:
 
 
 def _event(item: HistoryItem) -> Fields:
-    from engine.cli.values import shown_time
+    from engine.front.times import shown_time
 
     left_out = {"ordinal", "replaced", "commitment", "occurrence"}
     return {
@@ -246,7 +246,7 @@ PROVE = Tool(
 
 
 def _status(engine: Engine, arguments: Arguments) -> Fields:
-    from engine.cli.values import shown_time
+    from engine.front.times import shown_time
 
     root, found = engine.root(), engine.status()
     return stated(

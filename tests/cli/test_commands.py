@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ import pytest
 from engine.cli.tree import COMMANDS
 from engine.engine import Engine
 from engine.language.question import analyze_question
+from engine.query.filters import Filters
 from engine.transfer.journal_export import export_store
 from proofs.words import words_of
 from tests.support.command_line import Cli
@@ -354,3 +357,62 @@ def test_version(bare: Cli) -> None:
     """--version prints name and version."""
     result = bare("--version")
     assert re.fullmatch(r"engine \d+\.\d+\.\d+\n", result.out)
+
+
+def test_version_as_json(bare: Cli) -> None:
+    """With --json the version comes in an envelope like every answer, whichever option stands first."""
+    version = bare("--version").out.split()[1]
+    assert bare("--version", "--json").data == {"version": version}
+    assert bare("--json", "--version").data == {"version": version}
+
+
+@pytest.mark.parametrize(
+    ("options", "fields"),
+    [
+        (["--form", "short"], lambda pair: [[pair[0], "Kettle"], [pair[1], "untitled"]]),
+        (
+            [],
+            lambda pair: [
+                [pair[0], "Kettle", "The kettle is descaled on Mondays."],
+                [pair[1], "", "Tea needs a clean kettle."],
+            ],
+        ),
+    ],
+    ids=["short", "medium"],
+)
+def test_find_separates_fields_by_tabs(
+    cli: Cli, pair: Pair, options: list[str], fields: Callable[[Pair], list[list[str]]]
+) -> None:
+    """In a pipe each atom that `find` lists has the same fields in the same places, tabs between them."""
+    lines = cli("find", *options).out.splitlines()
+    assert [line.split("\t") for line in lines] == fields(pair)
+
+
+def test_find_says_how_far_it_walked_in_a_field(cli: Cli, pair: Pair) -> None:
+    """With --from the hops are the second field."""
+    cli("link", pair[0], "references", pair[1])
+    out = cli("find", "--from", pair[0], "--form", "short").out
+    assert out == f"{pair[1]}\t1 hop\tuntitled\n"
+
+
+@pytest.mark.parametrize("name", ["explore-peek", "explore_peek", "verify_root", "verify-root"])
+def test_a_hyphen_and_an_underscore_are_one(cli: Cli, pair: Pair, name: str) -> None:
+    """A command's name may be written with either; the envelope has the one name that it has."""
+    arguments = [pair[0]] if "peek" in name else []
+    assert cli(name, *arguments, "--json").envelope["command"] in {"explore_peek", "verify-root"}
+    assert cli("help", name).code == 0
+
+
+def test_every_filter_has_an_option(bare: Cli) -> None:
+    """What `Filters` can ask for, `recall` has an option for."""
+    command = bare("help", "recall", "--json").data["commands"][0]
+    names = {name for option in command["options"] for name in option["names"]}
+    several = {
+        "categories": "--category",
+        "superseded": "--superseded",
+        "since": "--since",
+        "until": "--until",
+    }
+    for field in dataclasses.fields(Filters):
+        one = several.get(field.name, f"--{field.name.removesuffix('s').replace('_', '-')}")
+        assert one in names

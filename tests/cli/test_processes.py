@@ -260,10 +260,10 @@ def test_the_shell_completes_commands_and_options(surroundings: Path) -> None:
     """A shell that asks gets the commands and options that begin with what was typed."""
 
     def completed(words: str, word: int) -> list[bytes]:
-        return run(_ENGINE_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD=str(word))[1].split()
+        return run(_ENGINE_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD=str(word))[1].split()
 
-    assert completed("engine reb", 1) == [b"rebuild"]
-    assert completed("engine recall --wi", 2) == [b"--without-tag"]
+    assert completed("engine reb", 1) == [b"plain,rebuild"]
+    assert completed("engine recall --wi", 2) == [b"plain,--without-tag"]
 
 
 SLOW = (
@@ -292,3 +292,48 @@ def test_start_up_loads_only_what_is_needed(surroundings: Path, command: list[st
         timeout=TIMEOUT,
     )
     assert child.stdout.decode().splitlines()[-1] == ""
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["recal"]], ids=" ".join)
+def test_help_loads_no_part_of_the_engine(surroundings: Path, arguments: list[str]) -> None:
+    """What is answered from the tree of commands imports neither the engine nor a file of commands."""
+    code = (
+        "import sys; from engine.cli.main import main; main(sys.argv[1:]);"
+        "print(*sorted({'engine.engine', 'engine.store.store', 'engine.cli.journal'} & set(sys.modules)))"
+    )
+    child = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        env=environment(),
+        capture_output=True,
+        check=True,
+        timeout=TIMEOUT,
+    )
+    assert child.stdout.decode().splitlines()[-1] == ""
+
+
+@pytest.mark.parametrize(
+    ("shell", "script", "start"),
+    [
+        ("bash", ".bash_completions/engine.sh", ".bashrc"),
+        ("zsh", ".zfunc/_engine", ".zshrc"),
+        ("fish", ".config/fish/completions/engine.fish", None),
+    ],
+)
+def test_completion_is_installed_once(surroundings: Path, shell: str, script: str, start: str | None) -> None:
+    """The shell's script is written and loaded at its start; installed again, nothing is added."""
+    home = surroundings.parent / "home"
+    home.mkdir()
+    for _ in range(2):
+        code, out, _ = run("--install-completion", "--json", SHELL=f"/bin/{shell}")
+        assert (code, json.loads(out)["data"]) == (0, {"shell": shell, "file": str(home / script)})
+    assert "_ENGINE_COMPLETE" in (home / script).read_text()
+    assert run("--show-completion", SHELL=f"/bin/{shell}")[1] == (home / script).read_bytes()
+    if start is not None:
+        assert len((home / start).read_text().split("\n")) == 3
+
+
+def test_completion_in_an_unknown_shell_is_an_error(surroundings: Path) -> None:
+    """A shell that cannot be completed in is named, and nothing is written."""
+    code, out, err = run("--install-completion", SHELL="/bin/tcsh")
+    assert (code, out) == (2, b"")
+    assert b"tcsh" in err

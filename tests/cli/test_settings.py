@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from engine.base.errors import InvalidInputError
-from engine.cli.settings import find_store
+from engine.front.settings import find_store
 from tests.support.command_line import Cli
 
 

@@ -126,7 +126,7 @@ def test_a_profile_is_loaded_without_anything_slow() -> None:
         "pyroaring",
         "jsonschema",
         "asyncio",
-        "typer",
+        "click",
     ]
     code = (
         "import sys; from engine.mcp import stdio; from engine.mcp.profiles import profile_of;"

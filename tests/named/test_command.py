@@ -8,7 +8,7 @@ import pytest
 
 from engine import Engine
 from engine.base.errors import InvalidInputError
-from engine.cli.settings import find_memory, find_mirror, find_store
+from engine.front.settings import find_memory, find_mirror, find_store
 from tests.support.command_line import Cli
 from tests.support.leveldb import needs_leveldb
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from engine import Engine, SecretsPolicy
 from engine.base.errors import InvalidInputError
-from engine.cli.settings import find_secrets
+from engine.front.settings import find_secrets
 from engine.secrets.patterns import WIDTH_MAX, bounded
 from tests.secrets.samples import SAMPLES
 from tests.support.command_line import Cli

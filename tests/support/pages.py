@@ -13,6 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import click
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
@@ -229,15 +230,14 @@ def parse(arguments: list[str]) -> None:
     """Parse the arguments of `engine` as it does itself, and run nothing.
 
     Raises:
-        typer.TyperException: it would be a usage error.
+        click.UsageError: it would be a usage error.
     """
-    import typer
-
     group = build()
     try:
         with group.make_context("engine", list(arguments), obj=Session()) as ctx:
             words: list[Any] = [*ctx._protected_args, *ctx.args]
             name, command, rest = group.resolve_command(ctx, words)
+            assert command is not None  # an unknown name is a usage error
             command.make_context(name, rest, parent=ctx)
-    except typer.Exit:
+    except click.exceptions.Exit:
         return  # --version and --help end the parsing

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine.base.errors import InvalidInputError
-from engine.cli.settings import find_mirror
+from engine.front.settings import find_mirror
 from tests.support.command_line import Cli
 from tests.transfer.mirror.parsing import MANIFEST, tree
 

@@ -22,7 +22,7 @@ from tests.trust.proving.support import every_claim, filled, log_head
 
 ROOT = Path(__file__).resolve().parents[3]
 NEEDED = ("blake3", "cbor2", "proofs")
-MISSING = ("engine", "backends", "tests", "numpy", "cryptography", "plyvel", "pyroaring", "typer", "rich")
+MISSING = ("engine", "backends", "tests", "numpy", "cryptography", "plyvel", "pyroaring", "click", "rich")
 ENGINE = filled()
 CLAIMS = every_claim(ENGINE)
 

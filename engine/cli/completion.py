@@ -1,0 +1,93 @@
+"""The options that make a shell complete commands and options: --install-completion, --show-completion."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from engine.base.errors import InvalidInputError
+from engine.cli.session import Session
+
+VARIABLE = "_ENGINE_COMPLETE"
+"""Set by the shell's script when it asks for completions."""
+
+_FILES = {
+    "bash": ".bash_completions/engine.sh",
+    "zsh": ".zfunc/_engine",
+    "fish": ".config/fish/completions/engine.fish",
+}
+"""Shell → where its script goes, below the user's home folder."""
+
+_STARTED_BY = {
+    "bash": (".bashrc", "source '{script}'"),
+    "zsh": (".zshrc", "fpath+=~/.zfunc; autoload -Uz compinit; compinit"),
+}
+"""Shell → the file that it reads when it starts, and the line there that loads the script."""
+
+
+def _shell() -> str:
+    name = Path(os.environ.get("SHELL", "")).name
+    if name not in _FILES:
+        known = ", ".join(_FILES)
+        raise InvalidInputError(
+            f"there is no completion for the shell {name!a}, which SHELL names", hint=f"one of: {known}"
+        )
+    return name
+
+
+def _script(ctx: click.Context, shell: str) -> str:
+    from click.shell_completion import get_completion_class
+
+    found = get_completion_class(shell)
+    if found is None:  # unreachable: click has all of `_FILES`
+        raise InvalidInputError(f"nothing is known about completion in {shell}")
+    return found(ctx.command, {}, "engine", VARIABLE).source()
+
+
+def _show(ctx: click.Context, param: click.Parameter, asked: bool) -> None:
+    del param
+    if asked and not ctx.resilient_parsing:
+        ctx.ensure_object(Session).out.exact(_script(ctx, _shell()))
+        ctx.exit()
+
+
+def _install(ctx: click.Context, param: click.Parameter, asked: bool) -> None:
+    del param
+    if not asked or ctx.resilient_parsing:
+        return
+    shell = _shell()
+    script = Path.home() / _FILES[shell]
+    script.parent.mkdir(parents=True, exist_ok=True)
+    script.write_text(_script(ctx, shell), encoding="utf-8")
+    if shell in _STARTED_BY:
+        name, line = _STARTED_BY[shell]
+        start, line = Path.home() / name, line.format(script=script)
+        if not start.exists() or line not in start.read_text(encoding="utf-8"):
+            with start.open("a", encoding="utf-8") as file:
+                file.write(f"\n{line}\n")
+    data = {"shell": shell, "file": str(script)}
+    text = f"{shell} completion installed in {script}; it works once the shell is started again"
+    ctx.ensure_object(Session).out.answer(data, [text])
+    ctx.exit()
+
+
+COMPLETION_OPTIONS: list[click.Parameter] = [
+    click.Option(
+        ["--install-completion"],
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=_install,
+        help="Install completion for the current shell.",
+    ),
+    click.Option(
+        ["--show-completion"],
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=_show,
+        help="Show completion for the current shell, to copy it or customize the installation.",
+    ),
+]

@@ -1,0 +1,1 @@
+"""What the command line and the servers share: the settings, opening a store, times as text."""

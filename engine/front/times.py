@@ -1,0 +1,47 @@
+"""Times as text: ISO 8601 in, ISO 8601 in UTC out."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from engine.base.errors import InvalidInputError
+
+Moment = int | datetime
+"""What `--as-of` names: the seq of an event, or a time with a zone."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def shown_time(microseconds: int) -> str:
+    """A time in ISO 8601, UTC, with all its microseconds; beyond the year 9999 the number itself."""
+    try:
+        time = _EPOCH + timedelta(microseconds=microseconds)
+    except OverflowError:
+        return f"{microseconds} µs"
+    return time.isoformat(timespec="microseconds").removesuffix("+00:00") + "Z"
+
+
+def parse_time(text: str, what: str) -> datetime:
+    """A date or time in ISO 8601; without a zone it is UTC, a date alone is its first moment.
+
+    Raises:
+        InvalidInputError: it is none.
+    """
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        raise InvalidInputError(
+            f"{what} {text!r} is not a date or time", hint="write 2026-11-20 or 2026-11-20T09:30:00+01:00"
+        ) from None
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+def parse_moment(text: str, what: str) -> Moment:
+    """The seq of an event, or a date or time as in `parse_time`.
+
+    Raises:
+        InvalidInputError: it is neither.
+    """
+    if text.isascii() and text.isdigit():
+        return int(text[:20])
+    return parse_time(text, what)

@@ -1,0 +1,26 @@
+"""What the command line and the servers share stands beside both."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from tests.test_imports import imports
+
+ENGINE = Path(__file__).resolve().parents[2] / "engine"
+
+
+@pytest.mark.parametrize(("package", "barred"), [("mcp", "cli"), ("front", "cli"), ("front", "mcp")])
+def test_nothing_imports_the_command_line(package: str, barred: str) -> None:
+    """The servers do not import the command line, and what both share imports neither."""
+    modules = sorted((ENGINE / package).rglob("*.py"))
+    assert modules
+    found = [
+        f"{module.name}: {name}"
+        for module in modules
+        for name in imports(ast.parse(module.read_text(encoding="utf-8")))
+        if name.startswith(f"engine.{barred}")
+    ]
+    assert found == []
