@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
@@ -11,6 +10,7 @@ from enum import Enum, IntEnum
 from typing import TYPE_CHECKING, Any
 
 from engine.base.errors import InvalidInputError, LimitError
+from engine.base.json_text import JsonError, parse
 from engine.base.limits import CONTENT_BYTES_MAX
 
 if TYPE_CHECKING:
@@ -122,8 +122,8 @@ def canonical_data(text: str | None) -> bytes:
     from proofs.codec import pack
 
     try:
-        return pack(json.loads(text))
-    except (ValueError, RecursionError) as error:
+        return pack(parse(text))
+    except JsonError as error:
         raise InvalidInputError(
             f"--data is not JSON: {error}", hint="""as in --data '{"page": 3}'"""
         ) from None

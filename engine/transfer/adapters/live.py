@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from backends.base import Reader
 from engine.base.errors import CorruptionError
+from engine.base.json_text import JsonError, parse
 from engine.base.model import Atom, Direction, Edge
 from engine.base.validation import show_id
 from engine.followers.tags import LIVE, members
@@ -54,8 +54,8 @@ class Live:
         if edge is None or edge.tombstoned_at is not None or not edge.data:
             return None
         try:
-            value = json.loads(unpack(edge.data, "edge data")[FIELDS])
-        except (KeyError, TypeError, ValueError, RecursionError, CorruptionError):
+            value = parse(unpack(edge.data, "edge data")[FIELDS])
+        except (KeyError, TypeError, AttributeError, JsonError, CorruptionError):
             return None  # somebody else's edge
         return value if isinstance(value, dict) else None
 

@@ -9,13 +9,12 @@ several objects on one line, which the server is known to leave behind after two
 from __future__ import annotations
 
 import codecs
-import json
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final
 
 from engine.base.errors import InvalidInputError, NotFoundError
+from engine.base.json_text import JsonError, parse_several
 from engine.base.validation import content as checked_content
 from engine.base.validation import provenance as checked_provenance
 from engine.base.validation import quoted
@@ -32,7 +31,6 @@ LINE_BYTES_MAX: Final = 16 << 20
 _READ_BYTES: Final = 1 << 20
 _UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _NAMES: Final = ("name", "entityName", "id")
-_WHITE: Final = re.compile(r"[ \t\r\n]*")
 
 
 class _BadLineError(Exception):
@@ -144,31 +142,13 @@ def _lines(path: Path, line_bytes_max: int) -> Iterator[tuple[int, bytes | None]
 
 def _objects(raw: bytes) -> Iterator[Mapping[str, Any]]:
     """The objects on a line, which may stand side by side; raises `_BadLineError` at the first bad one."""
-    at = 0
     try:
-        text = raw.decode().strip(" \t\r\n")
-        while at < len(text):
-            value, at = _DECODER.raw_decode(text, at)
-            if (white := _WHITE.match(text, at)) is not None:
-                at = white.end()
+        for value in parse_several(raw):
             if not isinstance(value, dict):
                 raise _BadLineError("not a JSON object")
             yield value
-    except UnicodeDecodeError as error:
-        raise _BadLineError(f"not UTF-8 at byte {error.start} of the line") from None
-    except json.JSONDecodeError as error:
-        raise _BadLineError(f"not JSON: {error.msg} at character {error.pos}") from None
-    except RecursionError:
-        raise _BadLineError("nested too deep") from None
-    except ValueError as error:  # a number of thousands of digits
-        raise _BadLineError(f"not JSON: {error}") from None
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise _BadLineError(f"not JSON: {name}")
-
-
-_DECODER: Final = json.JSONDecoder(parse_constant=_no_constant)
+    except JsonError as error:
+        raise _BadLineError(str(error)) from None
 
 
 def _read(fields: Mapping[str, Any], name: str, line: int) -> Iterator[Read | Skipped]:
