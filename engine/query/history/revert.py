@@ -7,7 +7,6 @@ that is left as it is and reported, thing by thing (`engine.query.history.timeli
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -19,7 +18,7 @@ from engine.base.validation import integer, label, optional_integer, show_id
 from engine.commands.atoms import Revise, Revive, Tag, Tombstone, Untag
 from engine.commands.base import Transaction, receipt
 from engine.commands.edges import Link, Unlink
-from engine.ledger.journal import REHEARSED, read_header, read_log
+from engine.ledger.journal import read_header
 from engine.ledger.records import Lookup, type_name
 from engine.query.history.timelines import (
     HERE,
@@ -33,6 +32,7 @@ from engine.query.history.timelines import (
     timelines_of,
     without,
 )
+from engine.rehearsal import rehearsal
 from engine.store.past import subject_history
 from proofs.events import AtomDetail, Detail, EdgeDetail, EventKind
 from proofs.leaves import State
@@ -188,13 +188,13 @@ def revert(engine: Engine, start: int, stop: int | None, *, actor: str | None, d
     with translated(), engine.store.view() as rows:
         chosen = _chosen(rows, start, size if end is None else end, whose)
     done: list[Undone] = []
-    for first in range(0, len(chosen), SUBJECTS_AT_ONCE):
-        part = chosen[first : first + SUBJECTS_AT_ONCE]
-        undos = [_undo(one) for one in part]
-        wanted = [undo for undo in undos if undo is not None]
-        receipts = iter(_rehearsed(engine, wanted) if dry_run else engine.apply(wanted))
-        for one, undo in zip(part, undos, strict=True):
-            done.append(_done(engine, one, undo, None if undo is None else next(receipts)))
+    with translated(), rehearsal(engine.store, when=dry_run) as store:
+        for first in range(0, len(chosen), SUBJECTS_AT_ONCE):
+            part = chosen[first : first + SUBJECTS_AT_ONCE]
+            undos = [_undo(one) for one in part]
+            receipts = iter(store.commit([undo for undo in undos if undo is not None], engine.actor))
+            for one, undo in zip(part, undos, strict=True):
+                done.append(_done(engine, one, undo, None if undo is None else next(receipts)))
     return done
 
 
@@ -216,13 +216,6 @@ def _chosen(rows: Lookup, start: int, stop: int, actor: str | None) -> list[_Cho
 
 def _undo(one: _Chosen) -> Undo | None:
     return Undo(one.detail, frozenset(one.seqs)) if isinstance(one.detail, AtomDetail | EdgeDetail) else None
-
-
-def _rehearsed(engine: Engine, undos: Sequence[Undo]) -> list[Receipt]:
-    store = engine.store
-    with translated(), store.view() as rows:
-        tx = Transaction(rows, read_log(rows), store.identity.id_key, REHEARSED, engine.actor)
-        return [undo.decide(tx) for undo in undos]
 
 
 def _done(engine: Engine, one: _Chosen, undo: Undo | None, done: Receipt | None) -> Undone:
