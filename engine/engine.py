@@ -185,7 +185,7 @@ class Engine(Shorthands):
         from engine.transfer.ingest.run import ingest  # parsers of Markdown and YAML: not for every program
 
         with translated():
-            return ingest(self, paths, **options)
+            return ingest(self.store, paths, **options)
 
     def dream(self, **options: Unpack[DreamOptions]) -> DreamReport:
         """Have untagged atoms tagged, names learned and spread, entities related, by the actor `dreamer`.

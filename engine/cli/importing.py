@@ -114,7 +114,7 @@ def _graph(session: Session, file: str, provenance: str, *, dry_run: bool) -> in
 
     check_file(Path(file))  # a bad file must not leave an empty store behind
     with _store(session, dry_run=dry_run) as engine, session.meter("read", "things") as move:
-        report = import_file(engine, file, provenance=provenance, dry_run=dry_run, progress=move)
+        report = import_file(engine.store, file, provenance=provenance, dry_run=dry_run, progress=move)
         mirror = None if dry_run else after_writes(session, engine)
     failure = _skipped(session, "skipped", report.skipped, dry_run=dry_run) or mirror
     return session.out.answer(plain(report), _report(report), failure=failure)
@@ -131,7 +131,7 @@ def _items(
     check_file(form, Path(file))  # a bad file must not leave an empty store behind
     with _store(session, dry_run=dry_run) as engine, session.meter("read", "items") as move:
         report = import_items(
-            engine, form, file, provenance=provenance, buckets=buckets, dry_run=dry_run, progress=move
+            engine.store, form, file, provenance=provenance, buckets=buckets, dry_run=dry_run, progress=move
         )
         mirror = None if dry_run else after_writes(session, engine)
     _skipped(session, "warning", report.warnings, dry_run=dry_run)

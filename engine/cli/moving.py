@@ -71,7 +71,7 @@ def _items(session: Session, file: str, form: str) -> int:
     from engine.transfer.adapters import export_items
 
     with session.engine() as engine:
-        done = export_items(engine, form, file)
+        done = export_items(engine.store, form, file)
     for name, count in done.left:
         session.out.note(f"not in it: {count:,} {name}")
     if file == STDIN:

@@ -11,20 +11,21 @@ from __future__ import annotations
 import codecs
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from engine.base.error_translation import translated
 from engine.base.errors import InvalidInputError, NotFoundError
 from engine.base.json_text import JsonError, parse_several
 from engine.base.validation import content as checked_content
 from engine.base.validation import provenance as checked_provenance
 from engine.base.validation import quoted
 from engine.knowledge.forms import checked_entity, checked_relation
-from engine.knowledge.importing import ImportReport, Progress, Read, count, hold, no_progress
+from engine.knowledge.importing import ImportReport, Read, hold
 from engine.knowledge.model import Entity, Relation
+from engine.rehearsal import rehearsal
+from engine.store.replay import Progress, no_progress
+from engine.store.store import Store
 from engine.transfer.ingest.documents import Skipped
-
-if TYPE_CHECKING:
-    from engine.engine import Engine
 
 LINE_BYTES_MAX: Final = 16 << 20
 
@@ -38,20 +39,20 @@ class _BadLineError(Exception):
 
 
 def import_file(
-    engine: Engine,
+    store: Store,
     path: str | Path,
     *,
     provenance: str = "internal",
     dry_run: bool = False,
     progress: Progress = no_progress,
 ) -> ImportReport:
-    """Have the memory hold the graph in a file of the MCP memory server, besides what it holds.
+    """Have the store hold the graph in a file of the MCP memory server, besides what it holds.
 
     What is there already stays as it is; what was deleted before comes back. Killed anywhere, it is
     continued by running it again.
 
     Args:
-        engine: The memory.
+        store: Where to.
         path: The file.
         provenance: Of new atoms: `internal` by default, because a memory that moves stays one's own.
         dry_run: Only count what would be done.
@@ -64,9 +65,8 @@ def import_file(
     file = Path(path)
     checked_provenance(provenance)
     check_file(file)
-    if dry_run:
-        return count(engine, lambda: read_file(file), progress)
-    return hold(engine, lambda: read_file(file), provenance, progress)
+    with translated(), rehearsal(store, when=dry_run) as target:
+        return hold(target, lambda: read_file(file), provenance, progress)
 
 
 def check_file(path: Path) -> None:
