@@ -519,7 +519,7 @@ class Engine:
 
         with translated():
             return ingest(
-                self, paths, name=name, root=root, tags=tags, buckets=buckets, provenance=provenance,
+                self.store, paths, name=name, root=root, tags=tags, buckets=buckets, provenance=provenance,
                 prune=prune, sure=sure, force=force, dry_run=dry_run, progress=progress,
             )  # fmt: skip
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from engine.base.errors import InvalidInputError
+from engine.base.json_text import JsonError, parse
 from engine.cli.command import argument, command, option
 from engine.cli.options import AS_OF, FORCE, ID, REASON, WEIGHT, direction, limit, together
 from engine.cli.output import Table
@@ -126,8 +126,8 @@ def _packed(text: str) -> bytes:
         InvalidInputError: not JSON.
     """
     try:
-        return pack(json.loads(text))
-    except (ValueError, RecursionError) as error:
+        return pack(parse(text))
+    except JsonError as error:
         raise InvalidInputError(
             f"--data is not JSON: {error}", hint="""as in --data '{"page": 3}'"""
         ) from None

@@ -91,7 +91,9 @@ def _journal(session: Session, file: str, *, dry_run: bool) -> int:
 def _graph(session: Session, file: str, provenance: str, *, dry_run: bool) -> int:
     mcp_memory.check_file(Path(file))  # a bad file must not leave an empty store behind
     with filled(session, dry_run=dry_run) as engine, session.meter("read", "things") as move:
-        report = mcp_memory.import_file(engine, file, provenance=provenance, dry_run=dry_run, progress=move)
+        report = mcp_memory.import_file(
+            engine.store, file, provenance=provenance, dry_run=dry_run, progress=move
+        )
         mirror = None if dry_run else after_writes(session, engine)
     failure = left_out(session, report.skipped, dry_run=dry_run, mirror=mirror)
     return session.out.answer(plain(report), _graph_report(report), failure=failure)
@@ -104,7 +106,7 @@ def _items(
     adapters.check_file(form, Path(file))  # a bad file must not leave an empty store behind
     with filled(session, dry_run=dry_run) as engine, session.meter("read", "items") as move:
         report = import_items(
-            engine, form, file, provenance=provenance, buckets=buckets, dry_run=dry_run, progress=move
+            engine.store, form, file, provenance=provenance, buckets=buckets, dry_run=dry_run, progress=move
         )
         mirror = None if dry_run else after_writes(session, engine)
     failure = left_out(session, report.skipped, report.warnings, dry_run=dry_run, mirror=mirror)

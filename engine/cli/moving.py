@@ -51,7 +51,7 @@ def _journal(session: Session, file: str) -> int:
 
 def _items(session: Session, file: str, form: str) -> int:
     with session.engine() as engine:
-        done = export_items(engine, form, file)
+        done = export_items(engine.store, form, file)
     for name, count in done.left:
         session.out.note(f"not in it: {count:,} {name}")
     if file == STDIN:

@@ -13,9 +13,11 @@ from typing import Final
 from backends.base import Reader
 from engine.base.errors import ConflictError, NotFoundError
 from engine.base.validation import quoted, show_id
-from engine.commands.atoms import Add, Revise, Revive, Tombstone
+from engine.commands.atoms import Add, Tombstone
 from engine.commands.base import Transaction
-from engine.commands.edges import Link, RegisterType, Unlink
+from engine.commands.edges import Unlink
+from engine.commands.reconcile import HoldAtom, HoldEdge
+from engine.commands.sequence import STEP
 from engine.knowledge.forms import (
     PART_OF,
     PARTS,
@@ -31,12 +33,10 @@ from engine.knowledge.forms import (
 )
 from engine.knowledge.model import Relation
 from engine.ledger.entities import ENTITY
-from engine.ledger.fold import Overlay
 from engine.ledger.journal import read_log
 from engine.ledger.layout import EDGE_FROM, EDGE_TO
 from engine.ledger.queries import far_end
 from engine.ledger.records import AtomRecord, EdgeRecord, Lookup, decode_edge, type_code, type_name
-from engine.ledger.sequence import STEP
 from proofs.leaves import EdgeType, State
 
 DELETED: Final = "deleted from the knowledge graph"
@@ -97,21 +97,25 @@ class Desk:
             self._parts[atom] = _Parts()
         else:
             atom = record.id
-            Revive(show_id(atom), CREATED).decide(self._tx)
-            Revise(show_id(atom), title=kind or None, sequence=self._next()).decide(self._tx)
+            key = next(key for key, place in places(self._tx.id_key, name) if place == atom)
+            wanted = self._entity(name, kind, key, self._next())
+            HoldAtom(wanted, insist=True, reason=CREATED).decide(self._tx)
         self._entities[name] = atom
         return atom
 
     def _add_entity(self, name: str, kind: str) -> bytes:
         for key, atom in places(self._tx.id_key, name):
             if self._tx.atom(atom) is None:
-                Add(name, title=kind or None, kind=ENTITY, key=key, provenance=self._provenance).decide(
-                    self._tx
-                )
+                self._entity(name, kind, key).decide(self._tx)
                 return atom
         raise ConflictError(
             f"other atoms have the keys of the entity {quoted(name)}",
             hint="give the entity another name",
+        )
+
+    def _entity(self, name: str, kind: str, key: str, sequence: int | None = None) -> Add:
+        return Add(
+            name, title=kind or None, kind=ENTITY, key=key, sequence=sequence, provenance=self._provenance
         )
 
     def _recorded(self, name: str) -> AtomRecord | None:
@@ -148,7 +152,7 @@ class Desk:
         if self._found(parts, name, kind, content):
             return False
         atom = self._add_part(name, kind, content)
-        Link(show_id(atom), EdgeType.PART_OF, show_id(entity)).decide(self._tx)
+        HoldEdge(atom, EdgeType.PART_OF, entity, insist=True).decide(self._tx)
         record = self._tx.atom(atom)
         if record is not None and record.version == 1:
             parts.unchanged.add(atom)
@@ -160,8 +164,8 @@ class Desk:
         tx = self._tx
         for occurrence, atom in enumerate(ids_of(tx.id_key, kind, name, content)):
             record = tx.atom(atom)
-            if record is None:
-                Add(
+            if record is None or (record.state is not State.ERASED and tx.body(record).content == content):
+                wanted = Add(
                     content,
                     title=name,
                     kind=kind,
@@ -169,11 +173,8 @@ class Desk:
                     sequence=self._next(),
                     provenance=self._provenance,
                     occurrence=occurrence,
-                ).decide(tx)
-                return atom
-            if record.state is not State.ERASED and tx.body(record).content == content:
-                Revive(show_id(atom), CREATED).decide(tx)
-                Revise(show_id(atom), title=name, kind=kind, sequence=self._next()).decide(tx)
+                )
+                HoldAtom(wanted, insist=True, reason=CREATED).decide(tx)
                 return atom
         raise AssertionError("unreachable: ids_of ends with an error")
 
@@ -236,8 +237,7 @@ class Desk:
                 "between the same entities",
                 hint="spell it differently",
             )
-        RegisterType(predicate).decide(self._tx)
-        Link(show_id(src), predicate, show_id(dst), data=data).decide(self._tx)
+        HoldEdge(src, predicate, dst, data, insist=True).decide(self._tx)
         return True
 
     def delete_relation(self, relation: Relation) -> bool:
@@ -286,9 +286,6 @@ class Desk:
 
 
 def _keys_under(rows: Lookup, prefix: bytes) -> set[bytes]:
-    if isinstance(rows, Overlay):
-        own = {key for key in rows.batch.rows if key.startswith(prefix)}
-        return own | _keys_under(rows.base, prefix)
     if not isinstance(rows, Reader):
         raise TypeError(f"a {type(rows).__name__} cannot be scanned")
     return {key for key, _ in rows.scan_prefix(prefix)}

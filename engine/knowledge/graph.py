@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
 from engine.base.error_translation import translated
 from engine.base.errors import BatchLimitError, InvalidInputError
@@ -14,9 +14,7 @@ from engine.knowledge import commands
 from engine.knowledge.forms import checked_entity, checked_observations, checked_relation
 from engine.knowledge.model import Deleted, Entity, Knowledge, Observed, Relation
 from engine.knowledge.reading import GraphReader
-
-if TYPE_CHECKING:
-    from engine.engine import Engine
+from engine.store.store import Store
 
 _IN_PARTS: Final = "do it in several calls; of an entity with thousands of observations, delete those first"
 
@@ -43,15 +41,15 @@ class Graph:
     Unlike in the memory server, equal observations of an entity are always one.
     """
 
-    def __init__(self, memory: Engine, *, actor: str | None = None, provenance: str = "internal") -> None:
+    def __init__(self, store: Store, *, actor: str = "user", provenance: str = "internal") -> None:
         """Nothing is read yet.
 
         Args:
-            memory: The open memory; the graph does not close it.
-            actor: Who is writing, for the journal; by default the memory's.
+            store: The open store; the graph does not close it.
+            actor: Who is writing, for the journal.
             provenance: Of new atoms.
         """
-        self._memory = memory
+        self._store = store
         self._actor = actor
         self._provenance = provenance
 
@@ -130,16 +128,16 @@ class Graph:
 
     def _applied(self, command: commands.GraphCommand[commands.Given, commands.Outcome]) -> commands.Outcome:
         try:
-            self._memory.apply([command], actor=self._actor)
+            with translated():
+                self._store.commit([command], self._actor)
         except BatchLimitError as error:
             raise BatchLimitError(str(error), hint=_IN_PARTS) from error
         return command.outcome
 
     @contextmanager
     def _reader(self, tokens_max: int | None) -> Iterator[GraphReader]:
-        store = self._memory.store
-        with translated(), store.view(store.tags) as rows:
-            yield GraphReader(rows, store.identity.id_key, tokens_max)
+        with translated(), self._store.view(self._store.tags) as rows:
+            yield GraphReader(rows, self._store.identity.id_key, tokens_max)
 
 
 def _all(values: object, kind: type[Model], what: str) -> tuple[Model, ...]:

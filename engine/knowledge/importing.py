@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from engine.base.error_translation import translated
 from engine.base.limits import FOLLOW_EVENTS_MAX
 from engine.commands.destroyed import ERASED, is_destroyed
 from engine.knowledge.commands import GraphCommand, HoldEntities, HoldRelations
-from engine.knowledge.graph import Graph
 from engine.knowledge.model import Entity, Relation
+from engine.store.replay import Progress, no_progress
+from engine.store.store import Store
 from engine.transfer.ingest.documents import Skipped
-
-if TYPE_CHECKING:
-    from engine.engine import Engine
 
 ACTOR: Final = "import"
 """Who all events of an import are by."""
@@ -26,9 +23,6 @@ BATCH_BYTES: Final = 4 << 20
 
 PIECE_OBSERVATIONS: Final = 1000
 """An entity with more goes in in pieces."""
-
-Progress = Callable[[int, int], None]
-"""Told (entities and relations done, 0: how many there are is not known)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,69 +60,26 @@ class ImportReport:
         return bool(self.new_entities or self.new_observations or self.new_relations)
 
 
-def no_progress(done: int, total: int) -> None:
-    """Shows nothing."""
+def hold(store: Store, lines: Lines, provenance: str, progress: Progress = no_progress) -> ImportReport:
+    """Have the store hold what the lines say, in their order. Reads them twice.
 
-
-def hold(engine: Engine, lines: Lines, provenance: str, progress: Progress = no_progress) -> ImportReport:
-    """Have the memory hold what the lines say, in their order. Reads them twice."""
-    run = _Run(engine, provenance, progress)
+    `progress` is told (entities and relations done, 0: how many there are is not known).
+    """
+    run = _Run(store, provenance, progress)
     run.entities(lines())
     run.relations(lines())
-    engine.catch_up()
+    store.follow()
     return run.report()
 
 
-def count(engine: Engine, lines: Lines, progress: Progress = no_progress) -> ImportReport:
-    """What `hold` would do to the memory as it is now. Holds all of both graphs in memory."""
-    known = Graph(engine).read_graph()
-    observations = {entity.name: set(entity.observations) for entity in known.entities}
-    relations = set(known.relations)
-    counts = _Counts()
-    for item in lines():
-        if isinstance(item, Skipped):
-            counts.skipped.append(item)
-        elif isinstance(item.found, Entity):
-            counts.entities += 1
-            counts.created += item.found.name not in observations
-            held = observations.setdefault(item.found.name, set())
-            before = len(held)
-            held.update(item.found.observations)
-            counts.observed += len(held) - before
-            progress(counts.done, 0)
-    for item in _of(lines(), Relation):
-        counts.relations += 1
-        relation = item.found
-        if isinstance(relation, Relation) and {relation.src, relation.dst} <= observations.keys():
-            counts.related += relation not in relations
-            relations.add(relation)
-        else:
-            counts.skipped.append(_unrelated(item, observations.__contains__))
-        progress(counts.done, 0)
-    return counts.report()
-
-
-class _Counts:
-    def __init__(self) -> None:
-        self.entities = self.relations = 0
-        self.created = self.observed = self.related = 0
-        self.skipped: list[Skipped] = []
-
-    @property
-    def done(self) -> int:
-        return self.entities + self.relations
-
-    def report(self) -> ImportReport:
-        skipped = tuple(sorted(self.skipped, key=lambda item: item.line or 0))
-        return ImportReport(self.entities, self.relations, self.created, self.observed, self.related, skipped)
-
-
 class _Run:
-    def __init__(self, engine: Engine, provenance: str, progress: Progress) -> None:
-        self._engine = engine
+    def __init__(self, store: Store, provenance: str, progress: Progress) -> None:
+        self._store = store
         self._provenance = provenance
         self._progress = progress
-        self._counts = _Counts()
+        self._entities = self._relations = 0
+        self._created = self._observed = self._related = 0
+        self._skipped: list[Skipped] = []
         self._behind = 0
 
     def entities(self, lines: Iterable[Read | Skipped]) -> None:
@@ -136,11 +87,11 @@ class _Run:
         events = size = 0
         for item in lines:
             if isinstance(item, Skipped):
-                self._counts.skipped.append(item)
+                self._skipped.append(item)
                 continue
             if not isinstance(item.found, Entity):
                 continue
-            self._counts.entities += 1
+            self._entities += 1
             entity = self._without_erased(item, item.found)
             for piece, cost in () if entity is None else _pieces(entity):
                 pieces.append(piece)
@@ -152,30 +103,27 @@ class _Run:
 
     def _without_erased(self, item: Read, entity: Entity) -> Entity | None:
         """The entity without observations that were erased, which are reported; None if it was itself."""
-        store = self._engine.store
-
-        def erased(content: str) -> bool:
-            return is_destroyed(store.backend, store.identity.id_key, content)
-
-        if erased(entity.name):
-            self._counts.skipped.append(Skipped(item.source, ERASED, item.line))
+        rows, id_key = self._store.backend, self._store.identity.id_key
+        if is_destroyed(rows, id_key, entity.name):
+            self._skipped.append(Skipped(item.source, ERASED, item.line))
             return None
-        kept = tuple(one for one in entity.observations if not erased(one))
-        for _ in range(len(entity.observations) - len(kept)):
-            self._counts.skipped.append(Skipped(item.source, f"an observation: {ERASED}", item.line))
+        kept = tuple(one for one in entity.observations if not is_destroyed(rows, id_key, one))
+        erased = Skipped(item.source, f"an observation: {ERASED}", item.line)
+        self._skipped += [erased] * (len(entity.observations) - len(kept))
         return Entity(entity.name, entity.type, kept)
 
     def _hold_entities(self, pieces: list[Entity]) -> None:
         command = HoldEntities(tuple(pieces), self._provenance)
-        self._apply(command)
-        self._counts.created += sum(held.created for held in command.outcome)
-        self._counts.observed += sum(held.added for held in command.outcome)
-        self._progress(self._counts.done, 0)
+        self._commit(command)
+        self._created += sum(held.created for held in command.outcome)
+        self._observed += sum(held.added for held in command.outcome)
 
     def relations(self, lines: Iterable[Read | Skipped]) -> None:
         part: list[Read] = []
-        for item in _of(lines, Relation):
-            self._counts.relations += 1
+        for item in lines:
+            if isinstance(item, Skipped) or not isinstance(item.found, Relation):
+                continue
+            self._relations += 1
             part.append(item)
             if len(part) * 4 >= BATCH_EVENTS:
                 self._hold_relations(part)
@@ -185,28 +133,30 @@ class _Run:
     def _hold_relations(self, part: list[Read]) -> None:
         given = tuple(item.found for item in part if isinstance(item.found, Relation))
         command = HoldRelations(given, self._provenance)
-        self._apply(command)
+        self._commit(command)
         for item, outcome in zip(part, command.outcome, strict=True):
             if isinstance(outcome, bool):
-                self._counts.related += outcome
+                self._related += outcome
             else:
-                self._counts.skipped.append(Skipped(item.source, outcome, item.line))
-        self._progress(self._counts.done, 0)
+                self._skipped.append(Skipped(item.source, outcome, item.line))
 
-    def _apply(self, command: GraphCommand[Any, Any]) -> None:
-        receipts = self._engine.apply([command], actor=ACTOR)
-        self._behind += len(receipts[0].events)
+    def _commit(self, command: GraphCommand[Any, Any]) -> None:
+        (receipt,) = self._store.commit([command], ACTOR)
+        self._behind += len(receipt.events)
         if self._behind >= FOLLOW_EVENTS_MAX // 2:
-            with translated():
-                self._engine.store.follow(more=True)
+            self._store.follow(more=True)
             self._behind = 0
+        self._progress(self._entities + self._relations, 0)
 
     def report(self) -> ImportReport:
-        return self._counts.report()
-
-
-def _of(lines: Iterable[Read | Skipped], kind: type) -> Iterator[Read]:
-    return (item for item in lines if isinstance(item, Read) and isinstance(item.found, kind))
+        return ImportReport(
+            self._entities,
+            self._relations,
+            self._created,
+            self._observed,
+            self._related,
+            tuple(sorted(self._skipped, key=lambda item: item.line or 0)),
+        )
 
 
 def _pieces(entity: Entity) -> Iterator[tuple[Entity, int]]:
@@ -221,10 +171,3 @@ def _pieces(entity: Entity) -> Iterator[tuple[Entity, int]]:
             part, size = [], 0
     if part or not entity.observations:
         yield Entity(entity.name, entity.type, tuple(part)), size
-
-
-def _unrelated(item: Read, known: Callable[[str], bool]) -> Skipped:
-    relation = item.found
-    ends = (relation.src, relation.dst) if isinstance(relation, Relation) else ()
-    missing = next((end for end in ends if not known(end)), "")
-    return Skipped(item.source, f"Entity with name {missing} not found", item.line)

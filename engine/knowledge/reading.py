@@ -8,6 +8,7 @@ from typing import NamedTuple
 from backends.base import Reader
 from engine.base.errors import LimitError
 from engine.base.model import Direction
+from engine.commands.sequence import STEP
 from engine.followers.tags import LIVE, members
 from engine.knowledge.forms import (
     OBSERVATION,
@@ -24,7 +25,6 @@ from engine.ledger.entities import ENTITY
 from engine.ledger.layout import atom_key
 from engine.ledger.queries import bodies_of, edges_at, ids_at, records_of
 from engine.ledger.records import AtomRecord, EdgeRecord, decode_atom, type_name
-from engine.ledger.sequence import STEP
 from engine.text.tokens import estimate_tokens
 from proofs.leaves import State
 from proofs.sets import Group

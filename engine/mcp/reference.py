@@ -85,14 +85,18 @@ def _text(value: object) -> str:
 def _create_entities(engine: Engine, arguments: Arguments) -> Fields:
     from engine.knowledge import Graph, shapes
 
-    created = Graph(engine).create_entities(map(shapes.entity_in, arguments["entities"]))
+    created = Graph(engine.store, actor=engine.actor).create_entities(
+        map(shapes.entity_in, arguments["entities"])
+    )
     return {"entities": shapes.entities(created)}
 
 
 def _create_relations(engine: Engine, arguments: Arguments) -> Fields:
     from engine.knowledge import Graph, shapes
 
-    created = Graph(engine).create_relations(map(shapes.relation_in, arguments["relations"]))
+    created = Graph(engine.store, actor=engine.actor).create_relations(
+        map(shapes.relation_in, arguments["relations"])
+    )
     return {"relations": shapes.relations(created)}
 
 
@@ -100,7 +104,7 @@ def _add_observations(engine: Engine, arguments: Arguments) -> Fields:
     from engine.knowledge import Graph, Observed
 
     given = [Observed(one["entityName"], tuple(one["contents"])) for one in arguments["observations"]]
-    added = Graph(engine).add_observations(given)
+    added = Graph(engine.store, actor=engine.actor).add_observations(given)
     return {"results": [{"entityName": one.entity, "addedObservations": list(one.contents)} for one in added]}
 
 
@@ -108,7 +112,7 @@ def _delete_entities(engine: Engine, arguments: Arguments) -> Fields:
     from engine.knowledge import Graph
 
     names = arguments["entityNames"]
-    deleted = Graph(engine).delete_entities(names)
+    deleted = Graph(engine.store, actor=engine.actor).delete_entities(names)
     if not deleted.missing:
         return _done("Entities deleted successfully")
     missing = ", ".join(deleted.missing)
@@ -119,7 +123,7 @@ def _delete_observations(engine: Engine, arguments: Arguments) -> Fields:
     from engine.knowledge import Graph, Observed
 
     given = [Observed(one["entityName"], tuple(one["observations"])) for one in arguments["deletions"]]
-    deleted = Graph(engine).delete_observations(given)
+    deleted = Graph(engine.store, actor=engine.actor).delete_observations(given)
     asked = sum(len(one.contents) for one in given)
     if deleted.count == asked:
         return _done("Observations deleted successfully")
@@ -131,7 +135,7 @@ def _delete_relations(engine: Engine, arguments: Arguments) -> Fields:
     from engine.knowledge import Graph, shapes
 
     given = list(map(shapes.relation_in, arguments["relations"]))
-    count = Graph(engine).delete_relations(given).count
+    count = Graph(engine.store, actor=engine.actor).delete_relations(given).count
     if count == len(given):
         return _done("Relations deleted successfully")
     return _done(f"Deleted {count} of {len(given)} relations. The rest matched nothing.")
@@ -165,7 +169,7 @@ def _bounded(tool: str, read: Callable[[Graph], Knowledge], engine: Engine) -> F
 
     fields = None
     with suppress(AnswerLimitError):
-        fields = shapes.knowledge(read(Graph(engine)))
+        fields = shapes.knowledge(read(Graph(engine.store)))
     if fields is None or estimate_tokens(_text(fields)) > READ_TOKENS_MAX:
         raise LimitError(f"the answer would cost over {READ_TOKENS_MAX:,} tokens", hint=_INSTEAD[tool])
     return fields

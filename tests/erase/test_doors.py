@@ -29,7 +29,7 @@ def test_an_imported_item_that_was_erased_is_reported_and_the_rest_goes_in(tmp_p
     items = [{"id": "1", "memory": GONE}, {"id": "2", "memory": "Tea is green."}]
     file.write_text(json.dumps({"results": items}))
     engine = erased()
-    report = import_items(engine, "mem0", file)
+    report = import_items(engine.store, "mem0", file)
     assert (report.added, len(report.skipped)) == (1, 1)
     assert "erased" in report.skipped[0].reason
     assert engine.recall("clinic code").hits == ()
@@ -43,7 +43,7 @@ def test_an_imported_observation_that_was_erased_is_reported(tmp_path: Path) -> 
         {"type": "entity", "name": GONE, "entityType": "", "observations": []},
     ]
     file.write_text("\n".join(map(json.dumps, lines)))
-    report = import_file(erased(), file)
+    report = import_file(erased().store, file)
     assert (report.new_entities, report.new_observations, len(report.skipped)) == (1, 1, 2)
 
 

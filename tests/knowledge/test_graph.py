@@ -43,7 +43,7 @@ def engine() -> Engine:
 @pytest.fixture
 def graph(engine: Engine) -> Graph:
     """Alice and Bob, who know each other."""
-    made = Graph(engine)
+    made = Graph(engine.store)
     made.create_entities([ALICE, BOB])
     made.create_relations([Relation("Alice", "knows", "Bob"), Relation("Bob", "works with", "Alice")])
     return made
@@ -248,7 +248,7 @@ def test_two_types_with_one_predicate_are_a_conflict(engine: Engine, graph: Grap
 
 def test_a_key_that_another_atom_has(engine: Engine) -> None:
     """The second key is used; where both are taken, nothing is written."""
-    graph = Graph(engine)
+    graph = Graph(engine.store)
     engine.add("not an entity", key="entity:alice")
     assert graph.create_entities([ALICE]) == (ALICE,)
     assert graph.read_graph().entities == (ALICE,)
@@ -291,7 +291,7 @@ def test_what_cannot_be_is_refused(
 
 def test_what_is_too_much_for_one_batch_is_done_in_several(engine: Engine) -> None:
     """The error says so; an entity with very many observations goes in parts."""
-    graph = Graph(engine)
+    graph = Graph(engine.store)
     texts = [f"text {number}" for number in range(5_100)]
     graph.create_entities([Entity("hub", "", tuple(texts[:3_000]))])
     graph.add_observations([Observed("hub", tuple(texts[3_000:]))])
@@ -324,7 +324,7 @@ def test_a_graph_over_its_budget_is_refused(graph: Graph) -> None:
 def test_the_actor_and_provenance_of_what_is_written() -> None:
     """They are those that were asked for."""
     engine = engine_on()
-    Graph(engine, actor="robot", provenance="external").create_entities([ALICE])
+    Graph(engine.store, actor="robot", provenance="external").create_entities([ALICE])
     assert {item.actor for item in engine.log(1)} == {"robot"}
     assert {item.provenance for item in map(engine.get, _ids(engine))} == {"external"}
 
@@ -337,10 +337,10 @@ def test_several_owners_of_one_backend_write_at_once() -> None:
     """What one decided is decided anew where another was faster: nothing is there twice."""
     one = engine_on()
     other = engine_on(backend_of(one))
-    Graph(one).create_entities([ALICE])
-    assert Graph(other).create_entities([ALICE, BOB]) == (BOB,)
-    assert Graph(one).add_observations([Observed("Bob", ("x",))])[0].contents == ("x",)
-    assert Graph(other).add_observations([Observed("Bob", ("x",))])[0].contents == ()
+    Graph(one.store).create_entities([ALICE])
+    assert Graph(other.store).create_entities([ALICE, BOB]) == (BOB,)
+    assert Graph(one.store).add_observations([Observed("Bob", ("x",))])[0].contents == ("x",)
+    assert Graph(other.store).add_observations([Observed("Bob", ("x",))])[0].contents == ()
 
 
 def test_writers_at_once(tmp_path: Path) -> None:
@@ -352,7 +352,7 @@ def test_writers_at_once(tmp_path: Path) -> None:
 
     def write() -> None:
         with Engine.open(url) as mine:
-            graph = Graph(mine)
+            graph = Graph(mine.store)
             for name in names:
                 created.extend(graph.create_entities([Entity(name)]))
                 added.extend(graph.add_observations([Observed(name, ("one", "two"))])[0].contents)
@@ -364,7 +364,7 @@ def test_writers_at_once(tmp_path: Path) -> None:
     assert sorted(entity.name for entity in created) == names
     assert sorted(added) == ["one"] * 8 + ["two"] * 8
     with Engine.open(url) as engine:
-        found = Graph(engine).read_graph()
+        found = Graph(engine.store).read_graph()
         assert engine.verify().ok
     assert [entity.observations for entity in found.entities] == [("one", "two")] * 8
     assert len(found.relations) == 8
@@ -373,7 +373,7 @@ def test_writers_at_once(tmp_path: Path) -> None:
 def test_strings_that_are_known_to_break_things() -> None:
     """Each is kept exactly as a name, a type and an observation, or refused with nothing written."""
     engine = engine_on()
-    graph = Graph(engine)
+    graph = Graph(engine.store)
     kept: dict[str, Entity] = {}
     for text in json.loads(needs("vectors/strings/blns.json").read_text("utf-8")):
         entity = Entity(text, text, (text,))

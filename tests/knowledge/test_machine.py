@@ -40,7 +40,7 @@ class GraphMachine(RuleBasedStateMachine):
     @property
     def graph(self) -> Graph:
         """The graph under test."""
-        return Graph(self.engine)
+        return Graph(self.engine.store)
 
     def both(self, ours: Callable[[], object], theirs: Callable[[], object]) -> None:
         """Both give the same, or both find an entity missing and change nothing."""

@@ -60,7 +60,7 @@ def graph(engine: Engine, folder: Path) -> None:
     ]
     file = folder / "memory.jsonl"
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    import_file(engine, str(file))
+    import_file(engine.store, str(file))
 
 
 def items(engine: Engine, folder: Path) -> None:
@@ -69,7 +69,7 @@ def items(engine: Engine, folder: Path) -> None:
     file.write_text(
         json.dumps({"results": [{"id": "1", "memory": f"the key is {KEY}", "metadata": {"k": KEY}}]})
     )
-    import_items(engine, "mem0", file)
+    import_items(engine.store, "mem0", file)
 
 
 def edges(engine: Engine, folder: Path) -> None:
@@ -91,7 +91,9 @@ WAYS: dict[str, Way] = {
     "supersede": lambda engine, _: engine.supersede(*two_atoms(engine), reason=KEY),
     "edges": edges,
     "ingest": ingest_files,
-    "knowledge graph": lambda engine, _: Graph(engine).create_entities([Entity(KEY, "t", (f"is {KEY}",))]),
+    "knowledge graph": lambda engine, _: Graph(engine.store).create_entities(
+        [Entity(KEY, "t", (f"is {KEY}",))]
+    ),
     "import a graph": graph,
     "import items": items,
 }

@@ -24,7 +24,7 @@ def written(folder: Path, value: Any, name: str = "file.json") -> Path:
 
 def atoms_of(engine: Engine) -> list[Atom]:
     """All live atoms in the order of their sources and places, but those that stand for other memories."""
-    with live(engine) as found:
+    with live(engine.store) as found:
         atoms = [found.atom(record) for record in found.records()]
     return sorted(atoms, key=lambda atom: (atom.source or "", atom.sequence or 0, atom.created_seq))
 
@@ -37,12 +37,12 @@ def told(engine: Engine) -> list[str]:
 def twice(engine: Engine, form: str, path: Path) -> TakenIn:
     """Import: a dry run that writes nothing and says what will be, the import, and again without an event."""
     size = engine.size
-    expected = import_items(engine, form, path, dry_run=True)
+    expected = import_items(engine.store, form, path, dry_run=True)
     assert engine.size == size
-    done = import_items(engine, form, path)
+    done = import_items(engine.store, form, path)
     assert done == expected
     size = engine.size
-    again = import_items(engine, form, path)
+    again = import_items(engine.store, form, path)
     assert not again.changed
     assert engine.size == size
     assert (again.items, again.left, again.skipped) == (done.items, done.left, done.skipped)

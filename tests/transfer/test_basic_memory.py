@@ -103,7 +103,7 @@ def test_a_note_comes_out_as_it_went_in(engine: Engine, tmp_path: Path) -> None:
     """Frontmatter to the byte, every line in its place; only blank lines may differ."""
     notes = {"things/kettle": KETTLE, "Stove": "# Stove\n\nHot.\n"}
     twice(engine, "basic-memory", folder_of(tmp_path / "in", notes))
-    export_items(engine, "basic-memory", tmp_path / "out")
+    export_items(engine.store, "basic-memory", tmp_path / "out")
     out = texts(tmp_path / "out")
     assert out.keys() == notes.keys()
     assert out["Stove"] == notes["Stove"]
@@ -125,7 +125,7 @@ def test_what_a_note_says_no_more_is_hidden(engine: Engine, tmp_path: Path) -> N
     done = twice(engine, "basic-memory", place)
     assert (done.revived, done.tombstoned) == (1, 2)
     (place / "b.md").unlink()
-    assert not import_items(engine, "basic-memory", place).changed
+    assert not import_items(engine.store, "basic-memory", place).changed
 
 
 LINES = st.one_of(
@@ -151,16 +151,16 @@ def test_out_and_in_again_is_the_same(notes: dict[str, str]) -> None:
         place = Path(name)
         engine, other = engine_on(), engine_on()
         twice(engine, "basic-memory", folder_of(place / "in", notes))
-        export_items(engine, "basic-memory", place / "out")
+        export_items(engine.store, "basic-memory", place / "out")
         out = texts(place / "out")
         for note, text in notes.items():
             if text.strip():
                 assert [line for line in out[note].split("\n") if line.strip()] == [
                     line for line in text.split("\n") if line.strip()
                 ]
-        assert not import_items(engine, "basic-memory", place / "out").changed
-        import_items(other, "basic-memory", place / "out")
-        export_items(other, "basic-memory", place / "again")
+        assert not import_items(engine.store, "basic-memory", place / "out").changed
+        import_items(other.store, "basic-memory", place / "out")
+        export_items(other.store, "basic-memory", place / "again")
         assert texts(place / "again") == out
 
 
@@ -193,7 +193,7 @@ def test_no_source_leads_out_of_the_folder(tmp_path: Path) -> None:
     """Whatever a source says, its note is a plain file below the folder, and no two share one."""
     engine = after([Add(f"text {at}", source=source) for at, source in enumerate(HOSTILE)])
     (tmp_path / "deep" / "er").mkdir(parents=True)
-    done = export_items(engine, "basic-memory", tmp_path / "deep" / "er" / "out")
+    done = export_items(engine.store, "basic-memory", tmp_path / "deep" / "er" / "out")
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert len(files) == done.items == len(HOSTILE)
     assert all(path.is_relative_to(tmp_path / "deep" / "er" / "out") for path in files)
@@ -228,26 +228,26 @@ def test_files_that_cannot_be_read_are_reported(engine: Engine, tmp_path: Path) 
 def test_what_is_no_folder_is_refused(engine: Engine, tmp_path: Path) -> None:
     """Before anything is written; and an export writes into nothing that is there."""
     (tmp_path / "file").write_text("x")
-    assert refuses(engine, NotFoundError, import_items, engine, "basic-memory", tmp_path / "no")
-    assert refuses(engine, InvalidInputError, import_items, engine, "basic-memory", tmp_path / "file")
+    assert refuses(engine, NotFoundError, import_items, engine.store, "basic-memory", tmp_path / "no")
+    assert refuses(engine, InvalidInputError, import_items, engine.store, "basic-memory", tmp_path / "file")
     for name in ("file", "."):
         with pytest.raises(RefusedError):
-            export_items(engine, "basic-memory", tmp_path / name)
+            export_items(engine.store, "basic-memory", tmp_path / name)
     with pytest.raises(InvalidInputError):
-        export_items(engine, "basic-memory", "-")
+        export_items(engine.store, "basic-memory", "-")
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
 def test_any_memory_can_be_read_as_notes(tmp_path: Path) -> None:
     """A note for every source; edges that people made are relations, and the notes they lead to exist."""
     engine = after(workloads.commands(60))
-    done = export_items(engine, "basic-memory", tmp_path / "out")
+    done = export_items(engine.store, "basic-memory", tmp_path / "out")
     out = texts(tmp_path / "out")
     assert len(out) == done.items
     contents = "\n".join(out.values())
     assert all(atom.content in contents for atom in atoms_of(engine))
     with Engine.open("memory:") as again:
-        taken = import_items(again, "basic-memory", tmp_path / "out")
+        taken = import_items(again.store, "basic-memory", tmp_path / "out")
         assert (taken.skipped, taken.unresolved) == ((), 0)
 
 

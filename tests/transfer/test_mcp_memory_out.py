@@ -20,8 +20,8 @@ from tests.support.engines import engine_on
 def hold(graph: Knowledge) -> Engine:
     """A memory with a graph."""
     engine = engine_on()
-    Graph(engine).create_entities(graph.entities)
-    Graph(engine).create_relations(graph.relations)
+    Graph(engine.store).create_entities(graph.entities)
+    Graph(engine.store).create_relations(graph.relations)
     return engine
 
 
@@ -31,11 +31,11 @@ def test_a_graph_goes_there_and_back(graph: Knowledge) -> None:
     """The same graph in a new memory, and the same file again."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
-        export_items(hold(graph), "mcp-memory", place / "a")
+        export_items(hold(graph).store, "mcp-memory", place / "a")
         again = engine_on()
-        assert import_file(again, place / "a").skipped == ()
-        assert Graph(again).read_graph() == graph
-        export_items(again, "mcp-memory", place / "b")
+        assert import_file(again.store, place / "a").skipped == ()
+        assert Graph(again.store).read_graph() == graph
+        export_items(again.store, "mcp-memory", place / "b")
         assert (place / "a").read_bytes() == (place / "b").read_bytes()
 
 
@@ -43,7 +43,7 @@ def test_the_file_is_what_the_server_writes(tmp_path: Path) -> None:
     """Keys in its order, entities first, no end to the last line."""
     graph = Knowledge((Entity("A", "b", ("ü",)), Entity("C")), (Relation("A", "d", "C"),))
     engine = hold(graph)
-    done = export_items(engine, "mcp-memory", tmp_path / "m")
+    done = export_items(engine.store, "mcp-memory", tmp_path / "m")
     assert (tmp_path / "m").read_text("utf-8") == (
         '{"type":"entity","name":"A","entityType":"b","observations":["ü"]}\n'
         '{"type":"entity","name":"C","entityType":"","observations":[]}\n'
@@ -51,11 +51,11 @@ def test_the_file_is_what_the_server_writes(tmp_path: Path) -> None:
     )
     assert (done.items, done.left) == (3, ())
     with pytest.raises(RefusedError):
-        export_items(engine, "mcp-memory", tmp_path / "m")
+        export_items(engine.store, "mcp-memory", tmp_path / "m")
 
 
 def test_what_is_no_part_of_the_graph_is_counted(tmp_path: Path) -> None:
     """A note has no place there."""
     engine = hold(Knowledge((Entity("A", "b", ("c",)),), (Relation("A", "is", "A"),)))
     engine.add("A note.")
-    assert export_items(engine, "mcp-memory", tmp_path / "m").left == (("atoms of kind note", 1),)
+    assert export_items(engine.store, "mcp-memory", tmp_path / "m").left == (("atoms of kind note", 1),)

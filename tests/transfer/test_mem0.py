@@ -39,7 +39,7 @@ def exported(engine: Engine) -> list[dict[str, Any]]:
     """What an export to mem0 holds."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "out.json"
-        done = export_items(engine, "mem0", file)
+        done = export_items(engine.store, "mem0", file)
         found: list[dict[str, Any]] = json.loads(file.read_bytes())
         assert done.items == len(found)
         return found
@@ -49,7 +49,7 @@ def taken_in(value: Any) -> Engine:
     """A new memory with what a file says."""
     engine = engine_on()
     with tempfile.TemporaryDirectory() as folder:
-        assert import_items(engine, "mem0", written(Path(folder), value)).skipped == ()
+        assert import_items(engine.store, "mem0", written(Path(folder), value)).skipped == ()
     return engine
 
 
@@ -169,7 +169,7 @@ def test_any_memory_goes_there_and_back(seed: int, count: int) -> None:
     again = taken_in(once)
     assert exported(again) == once
     with tempfile.TemporaryDirectory() as folder:
-        assert not import_items(again, "mem0", written(Path(folder), once)).changed
+        assert not import_items(again.store, "mem0", written(Path(folder), once)).changed
 
 
 @given(value=mangled([A_MEMORY, {"text": "x", "metadata": {"memroot": {"kind": "note", "tags": ["a"]}}}]))
@@ -188,5 +188,5 @@ def test_wrong_types_anywhere_are_no_matter(value: Any) -> None:
 def test_what_has_no_place_there_is_counted(tmp_path: Path) -> None:
     """Edges are not in it, and that is said."""
     engine = after(workloads.commands(60))
-    done = export_items(engine, "mem0", tmp_path / "out.json")
+    done = export_items(engine.store, "mem0", tmp_path / "out.json")
     assert dict(done.left)["edges"] > 0

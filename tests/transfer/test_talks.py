@@ -104,7 +104,7 @@ def test_the_current_branch_comes_first_and_the_others_are_marked(engine: Engine
 
 def test_a_conversation_that_went_on_adds_its_new_messages(engine: Engine, tmp_path: Path) -> None:
     """The others stay; a message that was changed is revised."""
-    import_items(engine, "chatgpt", written(tmp_path, [BRANCHED]))
+    import_items(engine.store, "chatgpt", written(tmp_path, [BRANCHED]))
     longer = json.loads(json.dumps(BRANCHED))
     longer["mapping"]["d"]["children"] = ["e"]
     longer["mapping"]["e"] = node("e", "d", [], "And tea?")
@@ -119,11 +119,11 @@ def test_a_conversation_that_went_on_adds_its_new_messages(engine: Engine, tmp_p
 def test_what_a_person_changed_or_hid_stays(engine: Engine, tmp_path: Path) -> None:
     """An import does not take back what somebody said since."""
     file = written(tmp_path, [BRANCHED])
-    import_items(engine, "chatgpt", file)
+    import_items(engine.store, "chatgpt", file)
     first, second = atoms_of(engine)[:2]
     engine.revise(first.id, content="Mine.")
     engine.tombstone(second.id)
-    assert not import_items(engine, "chatgpt", file).changed
+    assert not import_items(engine.store, "chatgpt", file).changed
 
 
 def test_a_long_message_is_cut_and_each_piece_says_who_speaks(engine: Engine, tmp_path: Path) -> None:
@@ -175,9 +175,9 @@ def test_bad_items_are_reported_and_the_rest_goes_in(engine: Engine, tmp_path: P
     done = twice(engine, "chatgpt", written(tmp_path, raw))
     assert [line for line, _ in reasons(done)] == [1, 2, 3, 4, 5, 7, 8]
     said = dict(reasons(done))
-    assert said[3] == "the key 'a' is there twice"
-    assert said[4] == "not JSON: NaN"
-    assert said[5] == "nested deeper than 64"
+    assert said[3] == "the key 'a' is there twice (column 8)"
+    assert said[4] == "not JSON: NaN (column 12)"
+    assert said[5] == "nested deeper than 64 (column 69)"
     assert said[8] == "the file ends inside this item"
     assert done.added == 4
 
@@ -210,11 +210,11 @@ def test_what_is_no_json_is_refused_whole(engine: Engine, tmp_path: Path, raw: b
     """Before anything is written."""
     file = written(tmp_path, raw)
     for form in ("chatgpt", "claude", "mem0"):
-        assert refuses(engine, InvalidInputError, import_items, engine, form, file)
-        assert refuses(engine, NotFoundError, import_items, engine, form, tmp_path / "no")
-        assert refuses(engine, InvalidInputError, import_items, engine, form, tmp_path)
-        assert refuses(engine, InvalidInputError, import_items, engine, form, file, provenance="x")
-    assert refuses(engine, InvalidInputError, import_items, engine, "nothing", file)
+        assert refuses(engine, InvalidInputError, import_items, engine.store, form, file)
+        assert refuses(engine, NotFoundError, import_items, engine.store, form, tmp_path / "no")
+        assert refuses(engine, InvalidInputError, import_items, engine.store, form, tmp_path)
+        assert refuses(engine, InvalidInputError, import_items, engine.store, form, file, provenance="x")
+    assert refuses(engine, InvalidInputError, import_items, engine.store, "nothing", file)
 
 
 @given(value=mangled([BRANCHED]))
@@ -238,7 +238,7 @@ def _import_any(form: str, value: Any) -> None:
         file = written(Path(folder), value)
         engine = engine_on()
         if not isinstance(value, list | dict):
-            assert refuses(engine, InvalidInputError, import_items, engine, form, file)
+            assert refuses(engine, InvalidInputError, import_items, engine.store, form, file)
             return
         twice(engine, form, file)
         assert engine.verify().ok

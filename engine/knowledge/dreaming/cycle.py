@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
 from typing import Final
 
 from pyroaring import BitMap
@@ -18,12 +17,12 @@ from engine.knowledge.dreaming.commands import Connect, Enrich, Learn
 from engine.knowledge.dreaming.config import DreamConfig
 from engine.knowledge.dreaming.cursor import Phase, cursor_batch, read_cursor
 from engine.knowledge.dreaming.history import DREAMER
-from engine.knowledge.dreaming.rehearsal import Rehearsal
 from engine.knowledge.dreaming.report import DreamReport
 from engine.knowledge.dreaming.round import Round, begun, checked, round_of
 from engine.knowledge.dreaming.survey import Survey
 from engine.ledger.journal import read_log
 from engine.query.duplicates import DuplicateGroup, duplicates
+from engine.store.rehearsal import rehearsal
 from engine.store.replay import Progress, no_progress
 from engine.store.store import Store
 from proofs.leaves import State
@@ -32,10 +31,6 @@ STEP: Final = 64
 """So many atoms are read and committed at a time; between two steps a cycle may end."""
 DUPLICATES_MAX: Final = 20
 """So many groups of near-duplicates are listed."""
-
-
-Commit = Callable[[Sequence[Command]], list[Receipt]]
-"""Decides commands, all or none, and says what became of each."""
 
 
 def dream(
@@ -72,11 +67,9 @@ def dream(
         survey = Survey(rows, store.index.view(rows), config)
         before = read_cursor(rows, digest, size)
         due = round_of(rows, begun(before, size, survey), size, survey)
-        commit: Commit = (
-            Rehearsal(rows, store.identity.id_key).commit if dry_run else partial(store.commit, actor=DREAMER)
-        )
-        cycle = _Cycle(survey, due, commit, _Allowance(budget, seconds, stop), progress)
-        cycle.run()
+        with rehearsal(store, when=dry_run) as target:
+            cycle = _Cycle(survey, due, target, _Allowance(budget, seconds, stop), progress)
+            cycle.run()
         if not dry_run and cycle.cursor != before:
             # A crash before this only costs the time of looking at the same atoms again.
             store.backend.write(cursor_batch(rows, cycle.cursor, digest), durable=False)
@@ -109,9 +102,9 @@ class _Allowance:
 
 class _Cycle:
     def __init__(
-        self, survey: Survey, due: Round, commit: Commit, allowance: _Allowance, progress: Progress
+        self, survey: Survey, due: Round, store: Store, allowance: _Allowance, progress: Progress
     ) -> None:
-        self._survey, self._round, self._commit = survey, due, commit
+        self._survey, self._round, self._store = survey, due, store
         self._allowance, self._progress = allowance, progress
         self.cursor = due.cursor
         self._rejected: set[tuple[str, ...]] = set()
@@ -130,7 +123,7 @@ class _Cycle:
         ordinals = self._to_read()
         for part in self._allowance.steps(ordinals):
             commands = list(self._names_in(part))
-            for command, receipt in zip(commands, self._commit(commands), strict=True):
+            for command, receipt in zip(commands, self._store.commit(commands, DREAMER), strict=True):
                 self._keep(command, receipt)
             self._read += len(part)
             self.cursor = self.cursor._replace(at=part[-1] + 1)
@@ -174,7 +167,7 @@ class _Cycle:
             commands: list[Command] = []
             for text in self._survey.read(part):
                 commands += wanted(self._survey, self._round.names, text)
-            self._count(commands, self._commit(commands))
+            self._count(commands, self._store.commit(commands, DREAMER))
             self._looked_at += len(part)
             self.cursor = self.cursor._replace(at=part[-1] + 1)
             self._progress(self._read + self._looked_at, self._read + len(ordinals))

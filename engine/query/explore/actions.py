@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Final
 
 from engine.base.errors import InvalidInputError
+from engine.base.json_text import JsonError, parse
 from engine.base.validation import instance, line, quoted
 
 ARGUMENT_BYTES_MAX: Final = 1024
@@ -105,7 +106,7 @@ def _argument(verb: Verb, written: str) -> str:
             raise InvalidInputError(f"{verb} takes a text in double quotes, not {quoted(written)}")
         return written
     try:
-        read = json.loads(written)
-    except ValueError:
+        read = parse(written)
+    except JsonError:
         raise InvalidInputError(f"{quoted(written)} is not one text in double quotes") from None
     return str(read)

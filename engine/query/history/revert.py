@@ -7,7 +7,6 @@ that is left as it is and reported, thing by thing (`engine.query.history.timeli
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
@@ -18,7 +17,7 @@ from engine.base.validation import integer, label, optional_integer, show_id
 from engine.commands.atoms import Revise, Revive, Tag, Tombstone, Untag
 from engine.commands.base import Transaction, receipt
 from engine.commands.edges import Link, Unlink
-from engine.ledger.journal import REHEARSED, read_header, read_log
+from engine.ledger.journal import read_header, read_log
 from engine.ledger.records import Lookup, type_name
 from engine.query.history.timelines import (
     HERE,
@@ -32,7 +31,8 @@ from engine.query.history.timelines import (
     timelines_of,
     without,
 )
-from engine.store.past import subject_history, subject_name
+from engine.store.past import subject_history
+from engine.store.rehearsal import rehearsal
 from engine.store.store import Store
 from proofs.events import AtomDetail, Detail, EdgeDetail, EventKind
 from proofs.leaves import State
@@ -188,13 +188,13 @@ def revert(
     with store.view() as rows:
         chosen = _chosen(rows, start, size if end is None else end, whose)
     done: list[Undone] = []
-    for first in range(0, len(chosen), SUBJECTS_AT_ONCE):
-        part = chosen[first : first + SUBJECTS_AT_ONCE]
-        undos = [_undo(one) for one in part]
-        wanted = [undo for undo in undos if undo is not None]
-        receipts = iter(_rehearsed(store, wanted, by) if dry_run else store.commit(wanted, by))
-        for one, undo in zip(part, undos, strict=True):
-            done.append(_done(store, one, undo, None if undo is None else next(receipts)))
+    with rehearsal(store, when=dry_run) as target:
+        for first in range(0, len(chosen), SUBJECTS_AT_ONCE):
+            part = chosen[first : first + SUBJECTS_AT_ONCE]
+            undos = [_undo(one) for one in part]
+            receipts = iter(target.commit([undo for undo in undos if undo is not None], by))
+            for one, undo in zip(part, undos, strict=True):
+                done.append(_done(store, one, undo, None if undo is None else next(receipts)))
     return done
 
 
@@ -216,12 +216,6 @@ def _chosen(rows: Lookup, start: int, stop: int, actor: str | None) -> list[_Cho
 
 def _undo(one: _Chosen) -> Undo | None:
     return Undo(one.detail, frozenset(one.seqs)) if isinstance(one.detail, AtomDetail | EdgeDetail) else None
-
-
-def _rehearsed(store: Store, undos: Sequence[Undo], by: str) -> list[Receipt]:
-    with store.view() as rows:
-        tx = Transaction(rows, read_log(rows), store.identity.id_key, REHEARSED, by)
-        return [undo.decide(tx) for undo in undos]
 
 
 def _done(store: Store, one: _Chosen, undo: Undo | None, done: Receipt | None) -> Undone:

@@ -5,15 +5,13 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from engine.base.error_translation import translated
 from engine.base.errors import InvalidInputError
+from engine.store.store import Store
 from engine.transfer.adapters.base import Exported, Reads, Writes, WritesFolder
 from engine.transfer.placing import new_folder, written
-
-if TYPE_CHECKING:
-    from engine.engine import Engine
 
 STDOUT: Final = "-"
 
@@ -52,11 +50,11 @@ def check_file(form: str, path: Path) -> None:
     next(iter(reader(form)(path)), None)
 
 
-def export_items(engine: Engine, form: str, path: str | Path) -> Exported:
+def export_items(store: Store, form: str, path: str | Path) -> Exported:
     """Write what is live to a new file, or a new folder, in the format of another memory.
 
     Args:
-        engine: The memory.
+        store: The memory.
         form: A key of `WRITERS` or `FOLDER_WRITERS`.
         path: Where to; `-` is stdout, for a format that is one file.
 
@@ -70,12 +68,12 @@ def export_items(engine: Engine, form: str, path: str | Path) -> Exported:
                 raise InvalidInputError(f"{form} is a folder, which cannot be written to stdout")
             to_folder: WritesFolder = _module(FOLDER_WRITERS, form).write
             with new_folder(Path(path)) as folder:
-                return to_folder(engine, folder)
+                return to_folder(store, folder)
         to_file: Writes = _module(WRITERS, form).write
         if str(path) == STDOUT:
-            return to_file(engine, sys.stdout.buffer.write)
+            return to_file(store, sys.stdout.buffer.write)
         with written(Path(path)) as file:
-            return to_file(engine, file.write)
+            return to_file(store, file.write)
 
 
 def _module(formats: dict[str, str], form: str) -> Any:

@@ -6,17 +6,15 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from engine.base.errors import InvalidInputError
+from engine.base.errors import InvalidInputError, NotFoundError
 from engine.base.limits import CONTENT_BYTES_MAX, KEY_BYTES_MAX, TAGS_PER_ATOM_MAX
+from engine.store.store import Store
 from engine.transfer.ingest.checks import border, is_line, source_fault, tag_of
 from engine.transfer.ingest.documents import Skipped
 from engine.transfer.ingest.pieces import distinct
 from engine.transfer.ingest.plain import parse_plain
-
-if TYPE_CHECKING:
-    from engine.engine import Engine
 
 TEXT_CHARS_MAX: Final = CONTENT_BYTES_MAX
 """A longer text is reported instead of cut into thousands of atoms: nobody wrote it."""
@@ -103,10 +101,10 @@ Raises NotFoundError or InvalidInputError at the first step where it cannot be a
 Put = Callable[[bytes], object]
 """Takes the next bytes of a file."""
 
-Writes = Callable[["Engine", Put], Exported]
+Writes = Callable[[Store, Put], Exported]
 """Writes what is live as the bytes of one file."""
 
-WritesFolder = Callable[["Engine", Path], Exported]
+WritesFolder = Callable[[Store, Path], Exported]
 """Writes what is live as files in an empty folder."""
 
 
@@ -178,8 +176,6 @@ def check_readable(path: Path, *, folder: bool = False) -> None:
         NotFoundError: there is none.
         InvalidInputError: it is the other one.
     """
-    from engine.base.errors import NotFoundError
-
     try:
         if not path.exists():
             raise NotFoundError(f"there is no {'folder' if folder else 'file'} {path}")

@@ -19,9 +19,9 @@ from typing import Final
 
 from engine.base.errors import InvalidInputError
 from engine.base.limits import CONTENT_BYTES_MAX, EDGE_DATA_BYTES_MAX, TAGS_PER_ATOM_MAX
+from engine.commands.sequence import STEP
 from engine.knowledge.forms import predicate_of
 from engine.ledger.entities import predicate
-from engine.ledger.sequence import STEP
 from engine.text.tokens import estimate_tokens
 from engine.transfer.adapters.base import BadItemError, Item, Left, Relation, check_readable, checked_content
 from engine.transfer.ingest.checks import tag_of

@@ -8,33 +8,31 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from blake3 import blake3
 
 from engine.followers.tags import day_of
 from engine.ledger.records import AtomRecord
+from engine.store.store import Store
 from engine.transfer.adapters.base import Exported
 from engine.transfer.adapters.basic_memory import FORM, FRONTMATTER, is_item
 from engine.transfer.adapters.holding import ACTOR
 from engine.transfer.adapters.live import Live, live
-
-if TYPE_CHECKING:
-    from engine.engine import Engine
 
 _UNSAFE: Final = re.compile(r'[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069#^\[\]|:\\*"<>?%]')
 _DEVICE: Final = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)
 _NAME_BYTES: Final = 100
 
 
-def write(memory: Engine, folder: Path) -> Exported:
+def write(store: Store, folder: Path) -> Exported:
     """A note for every source; atoms without one are in a note for each day.
 
     A note that came from basic-memory says what its file said, but for blank lines. Edges that no import
     made are relations below the text.
     """
     left: Counter[str] = Counter()
-    with live(memory) as atoms:
+    with live(store) as atoms:
         notes: dict[str, list[AtomRecord]] = defaultdict(list)
         for record in atoms.records():
             notes[_note_of(record)].append(record)

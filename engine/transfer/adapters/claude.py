@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from engine.ledger.sequence import STEP
+from engine.commands.sequence import STEP
 from engine.transfer.adapters.base import BadItemError, Item, Left, checked_key, cut
 from engine.transfer.adapters.strict_json import items_of
 from engine.transfer.adapters.talk import Conversation, Message, items, text_of

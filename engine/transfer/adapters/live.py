@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from backends.base import Reader
 from engine.base.errors import CorruptionError
+from engine.base.json_text import JsonError, parse
 from engine.base.model import Atom, Direction, Edge
 from engine.base.validation import show_id
 from engine.followers.tags import LIVE, members
-from engine.ledger.atom_ids import default_id
 from engine.ledger.codec import unpack
 from engine.ledger.queries import atom_of, edge_of, edges_at, record_at
 from engine.ledger.records import AtomRecord, read_edge, type_code
-from engine.transfer.adapters.holding import FIELDS, IMPORTED_FROM, ORIGIN, origin_key
-
-if TYPE_CHECKING:
-    from engine.engine import Engine
+from engine.store.store import Store
+from engine.transfer.adapters.holding import FIELDS, IMPORTED_FROM, ORIGIN, origin_id
 
 
 class Live:
@@ -49,13 +46,13 @@ class Live:
 
     def fields(self, record: AtomRecord, form: str) -> dict[str, Any] | None:
         """What an import in the format `form` could not keep in the atom itself; None: it came otherwise."""
-        origin = default_id(self._id_key, None, "", 0, origin_key(form))
+        origin = origin_id(self._id_key, form)
         edge = None if self._code is None else read_edge(self._rows, record.id, self._code, origin)
         if edge is None or edge.tombstoned_at is not None or not edge.data:
             return None
         try:
-            value = json.loads(unpack(edge.data, "edge data")[FIELDS])
-        except (KeyError, TypeError, ValueError, RecursionError, CorruptionError):
+            value = parse(unpack(edge.data, "edge data")[FIELDS])
+        except (KeyError, TypeError, AttributeError, JsonError, CorruptionError):
             return None  # somebody else's edge
         return value if isinstance(value, dict) else None
 
@@ -67,9 +64,8 @@ class Live:
 
 
 @contextmanager
-def live(memory: Engine) -> Iterator[Live]:
-    """The live atoms of a memory, as of one head."""
-    store = memory.store
+def live(store: Store) -> Iterator[Live]:
+    """The live atoms of a store, as of one head."""
     with store.view(store.tags) as rows:
         yield Live(rows, store.identity.id_key)
 

@@ -9,30 +9,29 @@ several objects on one line, which the server is known to leave behind after two
 from __future__ import annotations
 
 import codecs
-import json
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import Any, Final
 
+from engine.base.error_translation import translated
 from engine.base.errors import InvalidInputError, NotFoundError
+from engine.base.json_text import JsonError, parse_several
 from engine.base.validation import content as checked_content
 from engine.base.validation import provenance as checked_provenance
 from engine.base.validation import quoted
 from engine.knowledge.forms import checked_entity, checked_relation
-from engine.knowledge.importing import ImportReport, Progress, Read, count, hold, no_progress
+from engine.knowledge.importing import ImportReport, Read, hold
 from engine.knowledge.model import Entity, Relation
+from engine.store.rehearsal import rehearsal
+from engine.store.replay import Progress, no_progress
+from engine.store.store import Store
 from engine.transfer.ingest.documents import Skipped
-
-if TYPE_CHECKING:
-    from engine.engine import Engine
 
 LINE_BYTES_MAX: Final = 16 << 20
 
 _READ_BYTES: Final = 1 << 20
 _UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _NAMES: Final = ("name", "entityName", "id")
-_WHITE: Final = re.compile(r"[ \t\r\n]*")
 
 
 class _BadLineError(Exception):
@@ -40,20 +39,20 @@ class _BadLineError(Exception):
 
 
 def import_file(
-    engine: Engine,
+    store: Store,
     path: str | Path,
     *,
     provenance: str = "internal",
     dry_run: bool = False,
     progress: Progress = no_progress,
 ) -> ImportReport:
-    """Have the memory hold the graph in a file of the MCP memory server, besides what it holds.
+    """Have the store hold the graph in a file of the MCP memory server, besides what it holds.
 
     What is there already stays as it is; what was deleted before comes back. Killed anywhere, it is
     continued by running it again.
 
     Args:
-        engine: The memory.
+        store: Where to.
         path: The file.
         provenance: Of new atoms: `internal` by default, because a memory that moves stays one's own.
         dry_run: Only count what would be done.
@@ -66,9 +65,8 @@ def import_file(
     file = Path(path)
     checked_provenance(provenance)
     check_file(file)
-    if dry_run:
-        return count(engine, lambda: read_file(file), progress)
-    return hold(engine, lambda: read_file(file), provenance, progress)
+    with translated(), rehearsal(store, when=dry_run) as target:
+        return hold(target, lambda: read_file(file), provenance, progress)
 
 
 def check_file(path: Path) -> None:
@@ -144,31 +142,13 @@ def _lines(path: Path, line_bytes_max: int) -> Iterator[tuple[int, bytes | None]
 
 def _objects(raw: bytes) -> Iterator[Mapping[str, Any]]:
     """The objects on a line, which may stand side by side; raises `_BadLineError` at the first bad one."""
-    at = 0
     try:
-        text = raw.decode().strip(" \t\r\n")
-        while at < len(text):
-            value, at = _DECODER.raw_decode(text, at)
-            if (white := _WHITE.match(text, at)) is not None:
-                at = white.end()
+        for value in parse_several(raw):
             if not isinstance(value, dict):
                 raise _BadLineError("not a JSON object")
             yield value
-    except UnicodeDecodeError as error:
-        raise _BadLineError(f"not UTF-8 at byte {error.start} of the line") from None
-    except json.JSONDecodeError as error:
-        raise _BadLineError(f"not JSON: {error.msg} at character {error.pos}") from None
-    except RecursionError:
-        raise _BadLineError("nested too deep") from None
-    except ValueError as error:  # a number of thousands of digits
-        raise _BadLineError(f"not JSON: {error}") from None
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise _BadLineError(f"not JSON: {name}")
-
-
-_DECODER: Final = json.JSONDecoder(parse_constant=_no_constant)
+    except JsonError as error:
+        raise _BadLineError(str(error)) from None
 
 
 def _read(fields: Mapping[str, Any], name: str, line: int) -> Iterator[Read | Skipped]:

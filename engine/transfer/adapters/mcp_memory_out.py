@@ -4,30 +4,28 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from engine.knowledge import Graph, shapes
 from engine.ledger.entities import ENTITY
 from engine.ledger.records import AtomRecord
+from engine.store.store import Store
 from engine.transfer.adapters.base import Exported, Put
 from engine.transfer.adapters.live import live
-
-if TYPE_CHECKING:
-    from engine.engine import Engine
 
 _IN_THE_GRAPH: Final = ("entity/", "entity-self/")
 """What the sources of an entity's observations, and of its relations to itself, begin with."""
 
 
-def write(memory: Engine, put: Put) -> Exported:
+def write(store: Store, put: Put) -> Exported:
     """Entities, observations and relations, as the server itself writes them: no end to the last line.
 
     Atoms that are neither are not in it, and are counted.
     """
-    graph = Graph(memory).read_graph()
+    graph = Graph(store).read_graph()
     lines: list[dict[str, Any]] = [{"type": "entity"} | one for one in shapes.entities(graph.entities)]
     lines += [{"type": "relation"} | one for one in shapes.relations(graph.relations)]
-    with live(memory) as atoms:
+    with live(store) as atoms:
         kinds = Counter(record.kind for record in atoms.records() if not _is_in_the_graph(record))
     for at, line in enumerate(lines):
         text = json.dumps(line, ensure_ascii=False, separators=(",", ":"))

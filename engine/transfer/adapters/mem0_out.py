@@ -5,20 +5,18 @@ from __future__ import annotations
 import json
 from collections import Counter
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from engine.ledger.records import AtomRecord
+from engine.store.store import Store
 from engine.transfer.adapters.base import Exported, Put
 from engine.transfer.adapters.live import Live, live, name_of
 from engine.transfer.adapters.mem0 import FORM, KIND, OURS, created_of, source_of
 
-if TYPE_CHECKING:
-    from engine.engine import Engine
-
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def write(memory: Engine, put: Put) -> Exported:
+def write(store: Store, put: Put) -> Exported:
     """Each live atom as one memory, its key or id as the memory's.
 
     What mem0 has no place for is in `metadata`; what came from mem0 gets its own fields back. Edges,
@@ -26,7 +24,7 @@ def write(memory: Engine, put: Put) -> Exported:
     """
     left: Counter[str] = Counter()
     count = 0
-    with live(memory) as atoms:
+    with live(store) as atoms:
         put(b"[")
         for record in atoms.records():
             left["edges"] += sum(1 for _ in atoms.edges(record))

@@ -6,35 +6,30 @@ Killed anywhere, it is continued by running it again.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from engine.base import limits
 from engine.base import validation as border
 from engine.base.error_translation import translated
 from engine.base.errors import RefusedError
 from engine.commands import Command
-from engine.commands.destroyed import ERASED, is_destroyed
-from engine.followers.tags import members
-from engine.ledger.queries import record_at
+from engine.commands.destroyed import ERASED
+from engine.commands.reconcile import HoldEdge, end_others, is_refused
+from engine.ledger.records import read_atom
+from engine.secrets.filter import Screen
+from engine.store.rehearsal import rehearsal
+from engine.store.replay import Progress, no_progress
+from engine.store.store import Store
 from engine.transfer.adapters import reader
 from engine.transfer.adapters.base import Item, Left, cut
-from engine.transfer.adapters.holding import ACTOR, EndAtom, HoldRelation, Settings, commands_of, id_of
+from engine.transfer.adapters.holding import ACTOR, Wanted
 from engine.transfer.ingest.documents import Skipped
 from engine.transfer.ingest.links import caseless
-from engine.transfer.ingest.rehearse import Rehearsal
+from engine.transfer.ingest.work import Work
 from proofs.events import EventKind
-from proofs.sets import Group
-
-if TYPE_CHECKING:
-    from engine.base.model import Receipt
-    from engine.engine import Engine
-
-Progress = Callable[[int, int], None]
-"""Told (items done, 0: how many there are is not known)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,130 +60,115 @@ class TakenIn:
         return any((self.added, self.revised, self.revived, self.tombstoned, self.linked, self.unlinked))
 
 
-def _no_progress(done: int, total: int) -> None:
-    """Shows nothing."""
-
-
 def import_items(
-    engine: Engine,
+    store: Store,
     form: str,
     path: str | Path,
     *,
     provenance: str = "external",
     buckets: tuple[str, ...] = ("inbox",),
     dry_run: bool = False,
-    progress: Progress = _no_progress,
+    progress: Progress = no_progress,
 ) -> TakenIn:
-    """Have the memory hold what a file, or a folder, of another memory says.
+    """Have the store hold what a file, or a folder, of another memory says.
+
+    All events are by the actor `import`, by which a later run knows what is its own to change.
 
     Args:
-        engine: The memory.
+        store: Where to.
         form: The format: a key of `engine.transfer.adapters.READERS`.
         path: The file, or for `basic-memory` the folder.
         provenance: Of new atoms.
         buckets: Of new atoms.
         dry_run: Only count what would be done.
-        progress: Told after each item.
+        progress: Told (items done, 0: how many there are is not known) after each item.
 
     Raises:
         NotFoundError: it is not there.
         InvalidInputError: it cannot be of this format, or an argument breaks a rule; nothing was written.
     """
-    settings = Settings(
+    wanted = Wanted(
+        store.identity.id_key,
         form,
         border.provenance(provenance),
         border.labels(buckets, "buckets", limits.BUCKETS_PER_ATOM_MAX),
     )
     items = reader(form)(Path(path))
     first = list(islice(items, 1))  # what cannot be read at all is found out before anything is touched
+    screen = None if store.gate is None else store.gate.reading()
     with translated():
-        engine.store.follow(engine.store.tags)
-        run = _Run(engine, settings, dry_run=dry_run)
-        run.carry_out(run.hold(chain(first, items), progress))
-        if run.whole:
+        store.follow(store.tags)
+        with rehearsal(store, when=dry_run) as target:
+            run = _Run(target, wanted, screen)
+            run.carry_out(run.hold(chain(first, items), progress))
             run.carry_out(run.gone())
-        run.carry_out(run.relate())
-        engine.store.follow()
-    if engine.store.gate is not None and not dry_run:
-        engine.store.gate.passed(run.screen)
+            run.carry_out(run.relate())
+            if target.gate is not None:
+                target.gate.passed(screen)
     return run.report()
 
 
-class _Run:
-    def __init__(self, engine: Engine, settings: Settings, *, dry_run: bool) -> None:
-        self._engine = engine
-        self._settings = settings
-        self._id_key = engine.store.identity.id_key
-        self._rehearsal = Rehearsal(engine.store) if dry_run else None
-        gate = engine.store.gate
-        self.screen = None if gate is None else gate.reading()
-        self._counts: Counter[EventKind] = Counter()
+class _Run(Work):
+    def __init__(self, store: Store, wanted: Wanted, screen: Screen | None) -> None:
+        super().__init__(store, ACTOR)
+        self._wanted = wanted
+        self._screen = screen
         self._left: Counter[str] = Counter()
-        self._skipped: list[Skipped] = []
         self._seen: set[bytes] = set()
         self._heads: dict[str, bytes] = {}
         """The first atom of each name that a relation may mean."""
         self._relating: list[tuple[bytes, Item]] = []
         self._items = self._unresolved = 0
-        self.whole: set[str] = set()
+        self._whole: set[str] = set()
         """Sources all of which was read: what of them was not yielded is gone."""
-
-    def carry_out(self, commands: Iterable[Command]) -> None:
-        """Apply, or only decide; count the events."""
-        for done in self._applied(commands):
-            self._counts.update(event.kind for event in done.events)
-
-    def _applied(self, commands: Iterable[Command]) -> Iterator[Receipt]:
-        if self._rehearsal is not None:
-            return self._rehearsal.apply_many(commands, actor=ACTOR)
-        return self._engine.apply_many(commands, actor=ACTOR)
 
     def hold(self, items: Iterable[Item | Left | Skipped], progress: Progress) -> Iterator[Command]:
         """The commands for all items; reports on the way."""
         for item in items:
             if isinstance(item, Skipped):
-                self._skipped.append(item)
+                self.reports.append(item)
             elif isinstance(item, Left):
                 self._left.update(item.names)
             elif (kept := self._screened(item)) is not None and self._may_be(kept) and self._is_new(kept):
                 self._items += 1
                 self._left.update(kept.left)
-                yield from commands_of(kept, self._settings)
+                yield from self._wanted.commands(self.store.backend, kept)
                 progress(self._items, 0)
 
     def _screened(self, item: Item) -> Item | None:
         """The item as it may be written; None, and a report, where it is refused for a secret in it."""
-        if self.screen is None:
+        if self._screen is None:
             return item
         try:
-            kept = self.screen.value(item, "the")
+            kept = self._screen.value(item, "the")
             # A secret may have been cut in two with its text.
             joined, whole = "\n".join(kept.pieces), "\n".join(item.pieces)
-            if len(item.pieces) > 1 and (found := self.screen.text(whole, "the pieces")) != joined:
+            if len(item.pieces) > 1 and (found := self._screen.text(whole, "the pieces")) != joined:
                 kept = replace(kept, pieces=cut(found))
             return kept
         except RefusedError as error:
-            self._skipped.append(Skipped(item.where, str(error), item.at))
+            self.reports.append(Skipped(item.where, str(error), item.at))
             return None
 
     def _may_be(self, item: Item) -> bool:
         """Whether nothing of it was erased; else it is reported, and the rest goes in."""
-        rows = self._engine.store.backend
-        if not any(is_destroyed(rows, self._id_key, piece) for piece in item.pieces):
-            return True
-        self._skipped.append(Skipped(item.where, ERASED, item.at))
-        return False
+        rows = self.store.backend
+        for atom in self._wanted.atoms(item):
+            if is_refused(rows, self.id_key, atom, read_atom(rows, self._wanted.id(atom))):
+                self.reports.append(Skipped(item.where, ERASED, item.at))
+                return False
+        return True
 
     def _is_new(self, item: Item) -> bool:
         """Whether nothing before it had its id; notes where the item is to be found by relations."""
-        atom = id_of(self._id_key, item, 0)
+        atom = self._wanted.id(self._wanted.atoms(item)[0])
         if atom in self._seen:
             reason = f"the id {item.key!a:.80} of {item.source!a:.80} was there before"
-            self._skipped.append(Skipped(item.where, reason, item.at))
+            self.reports.append(Skipped(item.where, reason, item.at))
             return False
         self._seen.add(atom)
         if item.whole:
-            self.whole.add(item.source)
+            self._whole.add(item.source)
         for name in item.names:
             self._heads.setdefault(caseless(name), atom)
         if item.relations:
@@ -197,12 +177,10 @@ class _Run:
 
     def gone(self) -> Iterator[Command]:
         """Tombstones for what sources that were read whole yield no more."""
-        with self._engine.store.backend.snapshot() as rows:
-            for source in sorted(self.whole):
-                for ordinal in members(rows, (Group.SOURCE, source)):
-                    record = record_at(rows, ordinal)
-                    if record.ordinal == ordinal and record.id not in self._seen:
-                        yield EndAtom(record.id)
+        for source in sorted(self._whole):
+            with self.store.backend.snapshot() as rows:
+                commands = list(end_others(rows, ACTOR, source, self._seen))
+            yield from commands
 
     def relate(self) -> Iterator[Command]:
         """The commands for the relations, now that all their ends are known."""
@@ -212,11 +190,13 @@ class _Run:
                 if target is None:
                     self._unresolved += 1
                 elif target != atom:
-                    yield HoldRelation(atom, relation.predicate, target, relation.data)
+                    yield HoldEdge(atom, relation.predicate, target, relation.data)
 
     def report(self) -> TakenIn:
         """The counts so far."""
-        count = self._counts
+        count = self.counts
+        for source, number in self.erased.items():  # erased by somebody else meanwhile
+            self.reports += [Skipped(source, ERASED)] * number
         return TakenIn(
             items=self._items,
             added=count[EventKind.ATOM_ADDED],
@@ -227,6 +207,6 @@ class _Run:
             unlinked=count[EventKind.EDGE_REMOVED],
             unresolved=self._unresolved,
             left=tuple(sorted(self._left.items())),
-            skipped=tuple(item for item in self._skipped if not item.kept),
-            warnings=tuple(item for item in self._skipped if item.kept),
+            skipped=self.skipped,
+            warnings=self.warnings,
         )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from engine.ledger.sequence import STEP
+from engine.commands.sequence import STEP
 from engine.text.labels import label_of
 from engine.transfer.adapters.base import BadItemError, Item, Left, checked_key, checked_source, cut
 from engine.transfer.ingest.checks import title_of

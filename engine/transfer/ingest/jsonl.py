@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from collections import Counter
 from collections.abc import Iterator
 from hashlib import blake2b
-from typing import Any, BinaryIO, Final, NoReturn
+from typing import Any, BinaryIO, Final
 
 from engine.base.errors import InvalidInputError
+from engine.base.json_text import JsonError, parse
 from engine.base.limits import INTEGER_MAX, KEY_BYTES_MAX, TAGS_PER_ATOM_MAX
 from engine.base.validation import tag as kept_tag
 from engine.transfer.ingest.checks import border, source_fault, title_of
@@ -17,7 +16,6 @@ from engine.transfer.ingest.documents import Piece, Skipped, Sourced
 from engine.transfer.ingest.pieces import distinct
 
 LINE_BYTES_MAX = 4 << 20
-DEPTH_MAX = 16
 _READ_BYTES: Final = 64 << 10
 _BOM: Final = b"\xef\xbb\xbf"
 
@@ -31,8 +29,8 @@ def parse_jsonl(
 ) -> Iterator[Sourced | Skipped]:
     """One `Sourced` or `Skipped` for every line of `stream` that is not blank, in order.
 
-    A line is one JSON object (RFC 8259, no NaN or infinity, no repeated keys, at most `DEPTH_MAX`
-    levels) in UTF-8. Keys, null counting as absent and all others being ignored:
+    A line is one JSON object in UTF-8, read strictly (`engine.base.json_text`). Keys, null counting
+    as absent and all others being ignored:
 
     - `text` or `content`: the content, needed; `text` wins.
     - `id`: the caller's own key, a text.
@@ -80,44 +78,12 @@ def _lines(stream: BinaryIO, line_bytes_max: int) -> Iterator[tuple[int, bytes |
 def _object(raw: bytes) -> dict[str, Any]:
     """The object that a line is; raises `_BadLineError`."""
     try:
-        value = json.loads(raw.decode(), object_pairs_hook=_unique, parse_constant=_no_constant)
-    except UnicodeDecodeError as error:
-        raise _BadLineError(f"not UTF-8 at byte {error.start} of the line") from None
-    except json.JSONDecodeError as error:
-        raise _BadLineError(f"not JSON: {error.msg} at character {error.pos}") from None
-    except RecursionError:
-        raise _BadLineError(f"nested deeper than {DEPTH_MAX}") from None
-    except ValueError as error:  # a number of thousands of digits
-        raise _BadLineError(f"not JSON: {error}") from None
+        value = parse(raw)
+    except JsonError as error:
+        raise _BadLineError(str(error)) from None
     if not isinstance(value, dict):
         raise _BadLineError("not a JSON object")
-    _check_depth(value)
     return value
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The object of `pairs`; raises `_BadLineError` for a repeated key."""
-    made = dict(pairs)
-    if len(made) != len(pairs):
-        ((twice, _),) = Counter(key for key, _ in pairs).most_common(1)
-        raise _BadLineError(f"the key {twice[:80]!r} is there twice")
-    return made
-
-
-def _no_constant(name: str) -> NoReturn:
-    """Refuses `NaN`, `Infinity` and `-Infinity`, which are not JSON."""
-    raise _BadLineError(f"not JSON: {name}")
-
-
-def _check_depth(value: dict[str, Any]) -> None:
-    """Raises `_BadLineError` for a value deeper than `DEPTH_MAX`, level by level."""
-    level: list[Any] = [value]
-    for _ in range(DEPTH_MAX):
-        parts = (part.values() if isinstance(part, dict) else part for part in level)
-        level = [item for part in parts for item in part if isinstance(item, (dict, list))]
-        if not level:
-            return
-    raise _BadLineError(f"nested deeper than {DEPTH_MAX}")
 
 
 def _sourced(fields: dict[str, Any], file_source: str, number: int, seen: dict[bytes, int]) -> Sourced:

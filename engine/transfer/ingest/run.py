@@ -8,40 +8,44 @@ Killed anywhere, it is continued by running it again.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from backends.base import Reader
 from engine.base import limits
 from engine.base import validation as border
 from engine.base.errors import InvalidInputError, RefusedError
-from engine.commands import Command
-from engine.followers.tags import values
-from engine.ledger.records import Lookup, read_atom
-from engine.ledger.sequence import STEP
-from engine.transfer.ingest.documents import Document, Found, Link, Skipped, Sourced
-from engine.transfer.ingest.hold import ACTOR, HoldPiece, Settings
-from engine.transfer.ingest.links import Atoms, Targets
-from engine.transfer.ingest.plan import (
+from engine.base.model import Direction
+from engine.commands import Add, Command
+from engine.commands.reconcile import (
+    HoldAtom,
     atoms_of,
-    has_references,
-    piece_id,
-    plan_document,
-    plan_gone,
-    plan_references,
+    end_others,
+    hold_edges,
+    hold_source,
+    wanted_id,
 )
+from engine.commands.sequence import STEP
+from engine.followers.tags import values
+from engine.ledger.queries import edges_at
+from engine.store.rehearsal import rehearsal
+from engine.store.store import Store
+from engine.transfer.ingest.documents import Document, Found, Link, Piece, Skipped, Sourced
+from engine.transfer.ingest.links import Atoms, Targets
 from engine.transfer.ingest.read import read_file, screened_files
-from engine.transfer.ingest.rehearse import Rehearsal
 from engine.transfer.ingest.walk import find_files, source_of
+from engine.transfer.ingest.work import Work
 from proofs.events import EventKind
-from proofs.leaves import State
+from proofs.leaves import EdgeType, State
 from proofs.sets import Group
 
 if TYPE_CHECKING:
-    from engine.engine import Engine
+    from engine.secrets.filter import Screen
+
+ACTOR: Final = "ingest"
+"""Who all events of an ingest are by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +95,7 @@ class IngestReport:
 
 
 def ingest(
-    engine: Engine,
+    store: Store,
     paths: Sequence[str | Path],
     *,
     name: str | None = None,
@@ -107,8 +111,10 @@ def ingest(
 ) -> IngestReport:
     """Have the store hold what the files under `paths` say now.
 
+    All events are by the actor `ingest`, by which a later run knows what is its own to change.
+
     Args:
-        engine: The memory.
+        store: Where to.
         paths: Folders and files (`engine.transfer.ingest.walk`).
         name: The first part of every source instead of the folder's name.
         root: A folder that holds all `paths`: sources are the paths from it.
@@ -127,12 +133,10 @@ def ingest(
         RefusedError: with `prune` and not `sure`, none of a folder's files is known, and all that are
             known under its name would go: another folder of that name, perhaps; nothing was written.
     """
-    gate = engine.store.gate
-    screen, kept = None if gate is None else gate.reading(), border.tags(tags)
-    settings = Settings(
-        id_key=engine.store.identity.id_key,
+    screen, kept = None if store.gate is None else store.gate.reading(), border.tags(tags)
+    model = Add(
+        "",
         tags=kept if screen is None else border.tags(screen.value(kept, "tags")),
-        screen=screen,
         buckets=border.labels(buckets, "buckets", limits.BUCKETS_PER_ATOM_MAX),
         provenance=border.provenance(provenance),
         force=force,
@@ -141,48 +145,36 @@ def ingest(
         if not isinstance(path, (str, Path)):
             raise InvalidInputError(f"a path must be text or a Path, not {type(path).__name__}")
     found = list(screened_files(screen, find_files(paths, name=name, root=root)))
-    engine.store.follow(engine.store.tags)
-    run = _Run(engine, settings, found, dry_run=dry_run)
+    store.follow(store.tags)
     folders = [path for path in map(Path, paths) if path.is_dir()] if prune else []
-    gone = run.gone([source_of(folder, name=name, root=root) for folder in folders], sure=sure)
-    run.carry_out(run.contents(progress))
-    run.carry_out(run.prune(gone))
-    engine.store.follow(engine.store.tags)
-    run.carry_out(run.links())
-    if gate is not None and not dry_run:
-        gate.passed(screen)
+    with rehearsal(store, when=dry_run) as target:
+        run = _Run(target, model, screen, found)
+        gone = run.gone([source_of(folder, name=name, root=root) for folder in folders], sure=sure)
+        run.carry_out(run.contents(progress))
+        run.carry_out(run.prune(gone))
+        target.follow(target.tags)
+        run.carry_out(run.links())
+        if target.gate is not None:
+            target.gate.passed(screen)
     return run.report()
 
 
-class _Run:
+class _Run(Work):
     def __init__(
-        self,
-        engine: Engine,
-        settings: Settings,
-        found: Sequence[Found | Skipped],
-        *,
-        dry_run: bool,
+        self, store: Store, model: Add, screen: Screen | None, found: Sequence[Found | Skipped]
     ) -> None:
-        self._engine = engine
-        self._screen = settings.screen
-        self._backend = engine.store.backend
-        self._settings = settings
-        self._rehearsal = Rehearsal(engine.store) if dry_run else None
+        super().__init__(store, ACTOR)
+        self._model = model
+        self._screen = screen
         self._files = [item for item in found if isinstance(item, Found)]
-        self._skipped = [item for item in found if isinstance(item, Skipped)]
+        self.reports = [item for item in found if isinstance(item, Skipped)]
         self._own_sources = {file.source for file in self._files}
         self._pieces = 0
-        self._counts: Counter[EventKind] = Counter()
         self._read: dict[str, Atoms] = {}
         # The JSON lines of this run: the atom of each, and its number among them all (some 150 bytes a line).
         self._lines: dict[bytes, int] = {}
         self._linking: list[tuple[str, bytes, tuple[Link, ...]]] = []
         self._unresolved = 0
-
-    def carry_out(self, commands: Iterator[Command]) -> None:
-        """Apply the commands, or with `dry_run` only decide them, and count the events."""
-        for receipt in (self._rehearsal or self._engine).apply_many(commands, actor=ACTOR):
-            self._counts.update(event.kind for event in receipt.events)
 
     def contents(self, progress: Callable[[IngestProgress], None]) -> Iterator[Command]:
         """The commands for what is in the files, file by file."""
@@ -192,7 +184,7 @@ class _Run:
             for item in read_file(file, screen=self._screen):
                 if isinstance(item, Skipped):
                     whole = whole and item.line is not None
-                    self._skipped.append(item)
+                    self.reports.append(item)
                 elif isinstance(item, Document):
                     yield from self._document(item)
                 else:
@@ -200,18 +192,33 @@ class _Run:
                     yield from self._line(item, file, lines)
             lines += line
             if whole and file.format == "jsonl":
-                yield from self._gone(file.source, "no longer in its file")
+                yield from self.prune([file.source], "no longer in its file")
             progress(IngestProgress(done, len(self._files), self._pieces))
+
+    def _wanted(self, source: str, piece: Piece, sequence: int | None = None) -> Add:
+        """The atom that a piece is to be."""
+        return replace(
+            self._model,
+            content=piece.content,
+            title=piece.title,
+            tags=(*piece.tags, *self._model.tags),
+            source=source,
+            sequence=sequence,
+            created=piece.created,
+            occurrence=piece.occurrence,
+            key=piece.id,
+        )
 
     def _document(self, document: Document) -> Iterator[Command]:
         source, pieces = document.source, document.pieces
         self._pieces += len(pieces)
-        atoms = [piece_id(self._settings, source, piece) for piece in pieces]
+        wanted = [self._wanted(source, piece) for piece in pieces]
+        atoms = [wanted_id(self.id_key, one) for one in wanted]
         self._read[source] = [(atom, piece.title) for atom, piece in zip(atoms, pieces, strict=True)]
-        with self._backend.snapshot() as rows:
-            commands = list(plan_document(rows, source, pieces, atoms, self._settings))
+        with self.store.backend.snapshot() as rows:
+            commands = list(hold_source(rows, ACTOR, source, atoms, wanted))
             for atom, piece in zip(atoms, pieces, strict=True):
-                if piece.links or has_references(rows, atom):
+                if piece.links or _has_references(rows, atom):
                     self._linking.append((source, atom, piece.links))
         yield from commands
 
@@ -220,25 +227,18 @@ class _Run:
         source, piece = line.source, line.piece
         if source != file.source and source in self._own_sources:
             reason = f"{source!r} is the source of another file: its atoms are what that file says"
-            self._skipped.append(Skipped(file.source, reason, line.line))
+            self.reports.append(Skipped(file.source, reason, line.line))
             return
-        atom = piece_id(self._settings, source, piece)
-        first = self._lines.setdefault(atom, before + line.line) - before
+        wanted = self._wanted(source, piece, line.line * STEP if piece.sequence is None else piece.sequence)
+        first = self._lines.setdefault(wanted_id(self.id_key, wanted), before + line.line) - before
         if first != line.line:
             where = f"at line {first}" if first > 0 else "in an earlier file"
             what = "the same text of this source" if piece.id is None else f"the id {piece.id!r}"
             reason = f"{what} was already used {where}"
-            self._skipped.append(Skipped(file.source, reason, line.line, kept=piece.id is None))
+            self.reports.append(Skipped(file.source, reason, line.line, kept=piece.id is None))
             return
         self._pieces += 1
-        sequence = line.line * STEP if piece.sequence is None else piece.sequence
-        yield HoldPiece(source, piece, atom, sequence, self._settings)
-
-    def _gone(self, source: str, reason: str) -> Iterator[Command]:
-        """Tombstones for the atoms of `source` that no line of this run yields."""
-        with self._backend.snapshot() as rows:
-            commands = list(plan_gone(rows, atoms_of(rows, source), self._lines.keys(), reason))
-        yield from commands
+        yield HoldAtom(wanted)
 
     def gone(self, folders: Sequence[str], *, sure: bool) -> list[str]:
         """The sources that begin as these folders' do and whose files are no longer there.
@@ -246,10 +246,10 @@ class _Run:
         Raises:
             RefusedError: none of a folder's files is known, but others under its name are.
         """
-        kept = self._own_sources | {item.source for item in self._skipped}
+        kept = self._own_sources | {item.source for item in self.reports}
         missing: list[str] = []
         for folder in folders:
-            with self._backend.snapshot() as rows:
+            with self.store.backend.snapshot() as rows:
                 known = [source for source in _sources_under(rows, f"{folder}/") if _has_ours(rows, source)]
             if known and kept.isdisjoint(known) and not sure:
                 raise RefusedError(
@@ -261,16 +261,17 @@ class _Run:
             missing += [source for source in known if source not in kept]
         return missing
 
-    def prune(self, sources: Iterable[str]) -> Iterator[Command]:
+    def prune(self, sources: Iterable[str], reason: str = "its file is gone") -> Iterator[Command]:
         """Tombstones for the atoms of `sources`, but for those that lines of this run yield."""
         for source in sources:
-            yield from self._gone(source, "its file is gone")
+            with self.store.backend.snapshot() as rows:
+                commands = list(end_others(rows, ACTOR, source, self._lines.keys(), reason))
+            yield from commands
 
     def links(self) -> Iterator[Command]:
         """The commands for the links between all that was read and all that is in the store."""
-        rehearsed = self._rehearsal.sources if self._rehearsal else {}
         targets = Targets(
-            [*values(self._backend, Group.SOURCE), *self._read, *rehearsed],
+            [*values(self.store.backend, Group.SOURCE), *self._read],
             lambda source: self._read.get(source) or self._live_atoms(source),
         )
         for source, atom, links in self._linking:
@@ -279,32 +280,23 @@ class _Run:
             others = dict.fromkeys(found for found in meant if found is not None and found != atom)
             # A snapshot each: through one that was older than the new edges, LevelDB took 2.5 ms to step
             # over them all, for every atom.
-            with self._backend.snapshot() as rows:
-                commands = list(plan_references(rows, atom, others))
+            with self.store.backend.snapshot() as rows:
+                commands = list(hold_edges(rows, ACTOR, atom, EdgeType.REFERENCES, others))
             yield from commands
 
     def _live_atoms(self, source: str) -> Atoms:
         """The live atoms of a source that was not read as a document, as they are after this run."""
-        found = set(atoms_of(self._backend, source))
-        rows: Lookup = self._backend
-        if self._rehearsal:
-            found |= self._rehearsal.sources.get(source, set())
-            rows = self._rehearsal.rows
-        records = [record for atom in found if (record := read_atom(rows, atom)) is not None]
+        with self.store.backend.snapshot() as rows:
+            records = [record for record in atoms_of(rows, source).values() if record.state is State.LIVE]
         records.sort(key=lambda record: (record.sequence or 0, record.id))
-        return [
-            (record.id, record.title)
-            for record in records
-            if record.state is State.LIVE and record.source == source
-        ]
+        return [(record.id, record.title) for record in records]
 
     def report(self) -> IngestReport:
         """The counts so far."""
-        count = self._counts
-        erased = Counter(source for source, _ in self._settings.refused)
-        for source, number in sorted(erased.items()):
+        count = self.counts
+        for source, number in sorted(self.erased.items()):
             what = "a piece was" if number == 1 else f"{number} pieces were"
-            self._skipped.append(Skipped(source, f"{what} erased from the memory: --force takes it in"))
+            self.reports.append(Skipped(source, f"{what} erased from the memory: --force takes it in"))
         return IngestReport(
             files=len(self._files),
             pieces=self._pieces,
@@ -316,14 +308,20 @@ class _Run:
             linked=count[EventKind.EDGE_ADDED],
             unlinked=count[EventKind.EDGE_REMOVED],
             unresolved_links=self._unresolved,
-            skipped=tuple(item for item in self._skipped if not item.kept),
-            warnings=tuple(item for item in self._skipped if item.kept),
+            skipped=self.skipped,
+            warnings=self.warnings,
         )
 
 
+def _has_references(rows: Reader, atom: bytes) -> bool:
+    """Whether a live edge `references` that ingest made leads out of `atom`."""
+    edges = edges_at(rows, atom, Direction.OUT, (bytes([EdgeType.REFERENCES]),))
+    return any(edge.created_by == ACTOR for edge in edges)
+
+
 def _has_ours(rows: Reader, source: str) -> bool:
-    """Whether a source has a live atom that ingest added."""
-    return next(plan_gone(rows, atoms_of(rows, source), frozenset(), ""), None) is not None
+    """Whether a source has a live atom that ingest said last."""
+    return next(end_others(rows, ACTOR, source, frozenset()), None) is not None
 
 
 def _sources_under(rows: Reader, prefix: str) -> Iterator[str]:

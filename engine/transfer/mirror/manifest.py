@@ -8,12 +8,14 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from engine.base.errors import InvalidInputError
+from engine.base.json_text import JsonError, parse
 from engine.transfer.mirror.names import PATH
 from engine.transfer.mirror.style import StyleName
 
 MANIFEST: Final = ".engine-mirror.json"
 FORMAT: Final = 1
 
+_BYTES_MAX: Final = 1 << 30
 _UUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _HASH: Final = re.compile(r"[0-9a-f]{64}")
 _FIELDS: Final = ["format", "store_id", "size", "root", "style", "tags", "files"]
@@ -66,9 +68,9 @@ def decode(raw: bytes) -> Manifest:
         InvalidInputError: the file is none of this format, or names what could not be a page.
     """
     try:
-        value = json.loads(raw)
-    except (ValueError, RecursionError) as error:
-        raise InvalidInputError(f"it is not JSON: {error}") from None
+        value = parse(raw, bytes_max=_BYTES_MAX)
+    except JsonError as error:
+        raise InvalidInputError(f"it is {error}") from None
     if not isinstance(value, dict):
         raise InvalidInputError("it is no object")
     if value.get("format") != FORMAT:

@@ -11,7 +11,7 @@ from backends.memory import MemoryBackend
 from engine import EdgeType, Engine, State
 from engine.base.validation import atom_id
 from engine.commands import Command
-from engine.transfer.ingest.hold import EndReference, HoldReference
+from engine.commands.reconcile import EndEdge, HoldEdge
 from engine.transfer.ingest.run import IngestProgress
 from tests.transfer.ingest.folder import Folder, fixed_clock, folder_of, salt
 
@@ -89,7 +89,8 @@ def test_an_edge_that_a_person_took_over_is_left_to_them(notes: Folder) -> None:
     a, b, c = (notes.atoms(name)[0].id for name in ("a.md", "b.md", "c.md"))
     notes.engine.unlink(a, EdgeType.REFERENCES, b)
     notes.engine.link(a, EdgeType.REFERENCES, c)
-    ends: list[Command] = [HoldReference(atom_id(a), atom_id(b)), EndReference(atom_id(a), atom_id(c))]
+    kind = EdgeType.REFERENCES
+    ends: list[Command] = [HoldEdge(atom_id(a), kind, atom_id(b)), EndEdge(atom_id(a), kind, atom_id(c))]
     assert not any(receipt.changed for receipt in notes.engine.apply(ends, actor="ingest"))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engine.ledger.sequence import STEP, place
+from engine.commands.sequence import STEP, place
 
 KNOWN = st.lists(st.none() | st.integers(0, 40) | st.integers(0, 1 << 40), max_size=12)
 

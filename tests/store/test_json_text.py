@@ -1,0 +1,102 @@
+"""The one strict reader of JSON: whatever is valid is what `json.loads` gives, all else is refused."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.base.errors import InvalidInputError
+from engine.base.json_text import DEPTH_MAX, JsonError, parse, parse_several
+
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(exclude_categories=["Cs"])),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(st.characters(exclude_categories=["Cs"])), inner),
+    max_leaves=30,
+)
+
+
+@given(VALUES, st.booleans(), st.sampled_from([None, 0, 1, "\t"]))
+def test_valid_documents_are_what_the_standard_library_reads(value: Any, escaped: bool, indent: Any) -> None:
+    """Whatever its value, escapes and white space, as bytes and as text."""
+    text = json.dumps(value, ensure_ascii=escaped, indent=indent)
+    assert parse(text) == parse(text.encode()) == json.loads(text) == value
+
+
+@given(
+    st.lists(VALUES.filter(lambda value: isinstance(value, (dict, list, str)))),
+    st.sampled_from(["", "\n", " \t"]),
+)
+def test_values_side_by_side_are_read_one_by_one(values: list[Any], between: str) -> None:
+    """With white space between them or without."""
+    assert list(parse_several(between.join(map(json.dumps, values)) + between)) == values
+
+
+@given(st.text(st.sampled_from('{}[]",:\\u0dD8e-19NaInfity \n')))
+def test_whatever_is_taken_json_takes_too(text: str) -> None:
+    """No text is an error of another family, and none is read otherwise than by the standard library."""
+    try:
+        value = parse(text)
+    except JsonError:
+        return
+    assert value == json.loads(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason", "line", "column"),
+    [
+        ('{"a":\n tru}', "not JSON: Expecting value", 2, 2),
+        ("", "not JSON: Expecting value", 1, 1),
+        ("[1]\n[2]", "not JSON: something after the value", 2, 1),
+        ('{"a": 1,\n "b": {"c": 1, "\\u0063": 2}}', "the key 'c' is there twice", 2, 16),
+        ("[1, 1e999]", "the number 1e999 is too large", 1, 5),
+        ("[-1E400]", "the number -1E400 is too large", 1, 2),
+        ("[1,\n NaN]", "not JSON: NaN", 2, 2),
+        ("-Infinity", "not JSON: -Infinity", 1, 1),
+        ("[" + "9" * 5000 + "]", "not JSON: a number has thousands of digits", 1, 1),
+        ('["a", "\\ud83d"]', "a text has a lone surrogate", 1, 8),
+        ('{"\\udc00\\ud83d": 1}', "a text has a lone surrogate", 1, 3),
+        ('"\ud800"', "a text has a lone surrogate", 1, 2),
+        ("[" * (DEPTH_MAX + 1) + "]" * (DEPTH_MAX + 1), "nested deeper than 64", 1, 65),
+        ("\n" + '{"a":' * 100_000, "nested deeper than 64", 2, 321),
+        (b'["a",\n "\xff"]', "not UTF-8 at byte 8", None, None),
+    ],
+)
+def test_what_is_refused_is_named_with_its_place(
+    text: str | bytes, reason: str, line: int | None, column: int | None
+) -> None:
+    """An error of the engine's family says what is wrong, and on which line and column it stands."""
+    with pytest.raises(InvalidInputError) as caught:
+        parse(text)
+    assert isinstance(caught.value, JsonError)
+    assert str(caught.value).startswith(reason)
+    assert (caught.value.line, caught.value.column) == (line, column)
+
+
+def test_a_text_over_the_bound_is_refused() -> None:
+    """Whatever it holds; one that is as large as that is read."""
+    assert parse("[1]", bytes_max=3) == [1]
+    with pytest.raises(JsonError, match="over 2 bytes"):
+        parse("[1]", bytes_max=2)
+
+
+@given(st.integers(0, 30), st.integers(0, 30))
+def test_the_depth_is_that_of_the_deepest_part(wide: int, deep: int) -> None:
+    """Parts side by side do not count for each other."""
+    text = "[" + '{"a": []},' * wide + "[" * deep + "0" + "]" * deep + "]"
+    depth = 1 + max(2 if wide else 0, deep)
+    assert parse(text, depth_max=depth) == json.loads(text)
+    with pytest.raises(JsonError, match="nested deeper"):
+        parse(text, depth_max=depth - 1)
+
+
+def test_pairs_of_surrogates_that_are_escaped_are_one_character() -> None:
+    """As `json.dumps` writes what is beyond the basic plane; an escaped backslash before `u` is none."""
+    assert parse('"\\ud83d\\ude00 \\\\ud83d"') == "😀 \\ud83d"

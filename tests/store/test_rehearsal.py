@@ -1,0 +1,68 @@
+"""Rehearsals: what a store would do, said by a store that forgets it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from backends.base import Backend, Batch, Capabilities, Row
+from backends.memory import MemoryBackend
+from engine.store.rehearsal import Layers, rehearsal
+from tests.backends.suite import ROWS, BackendSuite, batch_of
+from tests.backends.suite_guards import GuardSuite
+from tests.support.engines import engine_on, rows_of
+from tests.support.workloads import commands
+
+
+class TestLayers(BackendSuite, GuardSuite):
+    """Rows kept apart from those below are read as if they were one store."""
+
+    capabilities = Capabilities(durable=False, multi_process=False, persistent=False)
+
+    def open(self, folder: Path, *, create: bool = True) -> Backend:
+        """Nothing above nothing."""
+        return Layers(MemoryBackend(), MemoryBackend())
+
+
+SOME = st.sets(st.sampled_from(ROWS)).map(sorted)
+
+
+@given(SOME, SOME, SOME)
+def test_what_is_written_covers_what_is_below(below: list[Row], put: list[Row], gone: list[Row]) -> None:
+    """Rows that were put or deleted are so in every way of reading, and those below stay as they are."""
+    lower = MemoryBackend()
+    lower.write(batch_of(below))
+    layers, batch = Layers(lower, MemoryBackend()), Batch()
+    for key, value in put:
+        batch.put(key, b"new " + value)
+    for key, _ in gone:
+        batch.delete(key)
+    layers.write(batch)
+    expected = dict(lower.scan()) | batch.rows
+    rows = sorted((key, value) for key, value in expected.items() if value is not None)
+    with layers.snapshot() as snapshot:
+        for reader in (layers, snapshot):
+            assert list(reader.scan()) == rows
+            assert list(reader.scan(reverse=True)) == rows[::-1]
+            assert {key: reader.get(key) for key, _ in ROWS} == {key: dict(rows).get(key) for key, _ in ROWS}
+    assert list(lower.scan()) == below
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 10_000), st.integers(2, 20))
+def test_a_rehearsal_says_what_a_run_does(seed: int, count: int) -> None:
+    """The receipts name the same subjects, kinds of events and states, and the store stays as it was."""
+    engine = engine_on()
+    made = list(commands(count, seed))
+    for command in made[: count // 2]:
+        engine.apply([command])
+    before = rows_of(engine.store.backend)
+    with rehearsal(engine.store) as store:
+        said = [store.commit([command], "user")[0] for command in made[count // 2 :]]
+    assert rows_of(engine.store.backend) == before
+    done = [engine.apply([command])[0] for command in made[count // 2 :]]
+    assert [(one.subject, one.state, [event.kind for event in one.events]) for one in said] == [
+        (one.subject, one.state, [event.kind for event in one.events]) for one in done
+    ]
