@@ -16,10 +16,10 @@ from engine.cli.output import Line, line
 from engine.cli.session import Session
 from engine.cli.values import counted, plain
 from engine.front.settings import find_secrets
-from engine.knowledge.importing import ImportReport
 from engine.secrets.filter import summary
 from engine.transfer import adapters
 from engine.transfer.adapters import mcp_memory
+from engine.transfer.adapters.graph_import import ImportReport
 from engine.transfer.adapters.run import TakenIn, import_items
 from engine.transfer.backup import import_journal, verify_backup
 from engine.transfer.journal_import import pass_all

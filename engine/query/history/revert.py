@@ -31,7 +31,7 @@ from engine.query.history.timelines import (
     timelines_of,
     without,
 )
-from engine.store.past import subject_history
+from engine.store.past import subject_history, subject_name
 from engine.store.rehearsal import rehearsal
 from engine.store.store import Store
 from proofs.events import AtomDetail, Detail, EdgeDetail, EventKind

@@ -20,11 +20,11 @@ from engine.base.validation import content as checked_content
 from engine.base.validation import provenance as checked_provenance
 from engine.base.validation import quoted
 from engine.knowledge.forms import checked_entity, checked_relation
-from engine.knowledge.importing import ImportReport, Read, hold
 from engine.knowledge.model import Entity, Relation
 from engine.store.rehearsal import rehearsal
 from engine.store.replay import Progress, no_progress
 from engine.store.store import Store
+from engine.transfer.adapters.graph_import import ImportReport, Read, hold
 from engine.transfer.ingest.documents import Skipped
 
 LINE_BYTES_MAX: Final = 16 << 20
