@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from engine.language import question
-from engine.language.model import RULES
+from engine.language.model import RULES, Part
 from engine.language.question import analyze_question
 from engine.language.wordlists import read_lists
 from engine.text.words import STOP_WORDS
@@ -29,6 +29,16 @@ def test_an_analysis_loads_nothing_slow() -> None:
     program = (
         "import sys; from engine.language.question import analyze_question as a; a('When did Anna leave?');"
         "print(sorted({'spacy', 'numpy', 'tempfile', 'importlib.resources'} & set(sys.modules)))"
+    )
+    printed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert printed.stdout == "[]\n"
+
+
+def test_what_is_hashed_knows_no_language() -> None:
+    """The analyzer and its neighbours load nothing of what may change freely."""
+    program = (
+        "import sys; from engine.text import analyzer, labels, simhash, tokens; analyzer.fingerprint();"
+        "print([one for one in sys.modules if one.startswith(('engine.language', 'engine.language.categories'))])"
     )
     printed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert printed.stdout == "[]\n"
@@ -65,6 +75,11 @@ def test_a_missing_word_list_is_an_error() -> None:
         read_lists("engine.language", "nothing.txt")
 
 
-def test_words_apart_by_a_zero_width_space_are_apart() -> None:
-    """A space that is not seen parts words as a mark does."""
-    assert analyze_question("painting\u200bthe wall").terms == ("paint", "wall")
+def test_a_zero_width_space_parts_words_as_a_mark_does() -> None:
+    """A verb has no object beyond either."""
+
+    def first(text: str) -> Part:
+        return analyze_question(text).words[0].part
+
+    assert first("paint\u200bthe wall") is first("paint, the wall") is Part.NOUN
+    assert first("paint the wall") is Part.VERB
