@@ -10,13 +10,19 @@ from engine.base.errors import EngineError, RefusedError
 from engine.mcp.definition import Arguments, Fields, Profile, Prompt, Resource, Tool
 from engine.mcp.lease import Lease
 from engine.mcp.protocol import (
+    ENVELOPE_VERSIONS,
+    HANDSHAKE_VERSIONS,
     INTERNAL_ERROR,
     INVALID_PARAMS,
+    METHOD_NOT_FOUND,
     RESOURCE_NOT_FOUND,
+    SERVER,
     Params,
     ProtocolError,
+    check_envelope,
     check_params,
-    not_found,
+    enveloped,
+    has_envelope,
 )
 from engine.query.explore.form import dumped
 
@@ -49,6 +55,9 @@ class Dispatcher:
         self._refused = {tool.name for tool in refused}
         self._checkers: dict[str, Checker] = {}
         self._answers: dict[str, Callable[[Params], Fields]] = {
+            "initialize": self._initialize,
+            "ping": lambda params: {},
+            "server/discover": self._discover,
             "tools/list": self._list_tools,
             "tools/call": self._call_tool,
         }
@@ -63,7 +72,7 @@ class Dispatcher:
 
     @property
     def methods(self) -> frozenset[str]:
-        """The methods that are answered."""
+        """The methods that are answered, in one era of the protocol or both."""
         return frozenset(self._answers)
 
     def answer(self, method: str, params: Params) -> Fields:
@@ -72,10 +81,34 @@ class Dispatcher:
         Raises:
             ProtocolError: there is none, and the client is told why.
         """
-        if method not in self._answers:
-            raise not_found(method)
+        # A client that shakes hands may say in an envelope what it would rather speak.
+        modern = has_envelope(params) and method != "initialize"
+        if modern:
+            check_envelope(params)
+        if method not in self._answers or method == ("ping" if modern else "server/discover"):
+            raise ProtocolError(METHOD_NOT_FOUND, "Method not found", method)
         check_params(method, params)
-        return self._answers[method](params)
+        result = self._answers[method](params)
+        return enveloped(method, result) if modern else result
+
+    # Connections
+
+    def _initialize(self, params: Params) -> Fields:
+        asked = params["protocolVersion"]
+        version = asked if asked in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1]
+        return {"protocolVersion": version, "serverInfo": SERVER, **self._offered()}
+
+    def _discover(self, params: Params) -> Fields:
+        del params
+        return {"supportedVersions": list(ENVELOPE_VERSIONS), **self._offered()}
+
+    def _offered(self) -> Fields:
+        capabilities: Fields = {"tools": {"listChanged": False}}
+        if self.profile.resources:
+            capabilities["resources"] = {"listChanged": False, "subscribe": False}
+        if self.profile.prompts:
+            capabilities["prompts"] = {"listChanged": False}
+        return {"capabilities": capabilities, "instructions": self.profile.instructions}
 
     # Tools
 

@@ -1,7 +1,9 @@
 """The Model Context Protocol as far as a server over a pipe speaks it: versions, errors, shapes of params.
 
-Two eras. Up to 2025-11-25 a client shakes hands (`initialize`) and its connection has a version from then
-on. Since 2026-07-28 there is no handshake: each request names version and capabilities in its `_meta`.
+There are two eras. Up to 2025-11-25 a client begins with a handshake (`initialize`), whose version makes no
+difference to anything that is answered here. Since 2026-07-28 there is none: each request has an envelope
+in its `_meta` that names its version. So a server needs to remember nothing of a connection: what a request
+says of itself decides how it is answered.
 """
 
 from __future__ import annotations
@@ -87,13 +89,8 @@ def check_message(message: object) -> None:
         raise ProtocolError(INVALID_REQUEST, "this is no message of JSON-RPC 2.0 in valid Unicode")
 
 
-def not_found(method: str) -> ProtocolError:
-    """The error for a method that there is not."""
-    return ProtocolError(METHOD_NOT_FOUND, "Method not found", method)
-
-
 def invalid_params() -> ProtocolError:
-    """The error for params of the wrong shape, and for a request that comes too early."""
+    """The error for params of the wrong shape."""
     return ProtocolError(INVALID_PARAMS, "Invalid request parameters", "")
 
 
@@ -109,24 +106,48 @@ def check_params(method: str, params: Params) -> None:
     for name, kind in _OPTIONAL.items():
         if not isinstance(params.get(name), kind | None):
             raise invalid_params()
+    if method == "initialize":
+        _check_client(params["clientInfo"])
     if method == "prompts/get" and not all(map(_is_text, (params.get("arguments") or {}).values())):
         raise invalid_params()
 
 
-def check_client(given: object) -> None:
-    """Refuse what does not describe a client.
+def has_envelope(params: Params) -> bool:
+    """Whether a request says that it is of the era without handshakes."""
+    meta = params.get("_meta")
+    return isinstance(meta, dict) and VERSION_KEY in meta
+
+
+def check_envelope(params: Params) -> None:
+    """Refuse an envelope of a version that is not served, or of the wrong shape.
 
     Raises:
-        ProtocolError: it is no object with a name and a version.
+        ProtocolError: it is one.
     """
-    if not isinstance(given, dict) or not (_is_text(given.get("name")) and _is_text(given.get("version"))):
+    meta = params["_meta"]
+    version = meta[VERSION_KEY]
+    if CAPABILITIES_KEY not in meta:
+        raise ProtocolError(INVALID_PARAMS, f"params._meta needs {CAPABILITIES_KEY}, too")
+    if not isinstance(version, str):
+        raise ProtocolError(INVALID_PARAMS, f"{VERSION_KEY} in params._meta is no string")
+    if version not in ENVELOPE_VERSIONS:
+        data = {"supported": list(ENVELOPE_VERSIONS), "requested": version}
+        raise ProtocolError(UNSUPPORTED_VERSION, "Unsupported protocol version", data)
+    if not isinstance(meta[CAPABILITIES_KEY], dict):
         raise invalid_params()
+    if meta.get(CLIENT_KEY) is not None:
+        _check_client(meta[CLIENT_KEY])
 
 
 def enveloped(method: str, result: Fields) -> Fields:
     """A result as the protocol without handshakes has it; nobody may keep it for others, or for later."""
     cached = {"ttlMs": 0, "cacheScope": "private"} if method in _CACHEABLE else {}
     return {**result, **cached, "resultType": "complete", "_meta": {SERVER_KEY: SERVER}}
+
+
+def _check_client(given: object) -> None:
+    if not isinstance(given, dict) or not (_is_text(given.get("name")) and _is_text(given.get("version"))):
+        raise invalid_params()
 
 
 def _is_unicode(value: object) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import anyio
@@ -13,32 +14,31 @@ from mcp.shared.exceptions import MCPError
 
 from engine.mcp.definition import Fields
 from engine.mcp.dispatch import THREADS, WAITING, Dispatcher
-from engine.mcp.protocol import ENVELOPE_VERSIONS, SERVER, ProtocolError, enveloped
+from engine.mcp.protocol import SERVER, ProtocolError
 
 Context = ServerRequestContext[Any, Any]
 
 
 def server_of(dispatcher: Dispatcher) -> Server[Any]:
-    """A server that hands every request of the profile to `dispatcher`, and sends what that answers."""
+    """A server that hands requests to `dispatcher`, and sends what that answers."""
     limiter: list[anyio.CapacityLimiter] = []
 
     async def answer(context: Context, params: types.RequestParams) -> Fields:
         del params  # the dispatcher takes them as they came
-        method, given = context.method, context.params or {}
+        call = partial(dispatcher.answer, context.method, context.params or {})
         try:
-            if method in WAITING:
-                if not limiter:  # it belongs to an event loop, and there is none before the first request
-                    limiter.append(anyio.CapacityLimiter(THREADS))
-                result = await anyio.to_thread.run_sync(dispatcher.answer, method, given, limiter=limiter[0])
-            else:
-                result = dispatcher.answer(method, given)
+            if context.method not in WAITING:
+                return call()
+            if not limiter:  # it belongs to an event loop, and there is none before the first request
+                limiter.append(anyio.CapacityLimiter(THREADS))
+            return await anyio.to_thread.run_sync(call, limiter=limiter[0])
         except ProtocolError as error:
             raise MCPError(error.code, error.message, error.data) from error
-        return enveloped(method, result) if context.protocol_version in ENVELOPE_VERSIONS else result
 
     server: Server[Any] = Server(
         SERVER["name"], version=SERVER["version"], instructions=dispatcher.profile.instructions
     )
-    for method in dispatcher.methods:
+    # The handshake stays with the SDK, which keeps its own record of connections.
+    for method in dispatcher.methods - {"initialize", "ping", "server/discover"}:
         server.add_request_handler(method, types.RequestParams, answer)
     return server

@@ -16,7 +16,6 @@ from engine.mcp.definition import Fields, Profile, Tool
 from engine.mcp.dispatch import THREADS, WAITING, Dispatcher
 from engine.mcp.lease import Lease
 from engine.mcp.protocol import INTERNAL_ERROR, Params, ProtocolError, request_id
-from engine.mcp.session import Session
 from engine.mcp.wire import Wire
 
 END_SECONDS: Final = 0.9
@@ -30,38 +29,25 @@ log = logging.getLogger(__name__)
 
 def serve(profile: Profile, lease: Lease, refused: tuple[Tool, ...] = ()) -> None:
     """Serve until the input ends, the client goes, or SIGTERM or SIGINT comes; then release the store."""
-    wire, limit = Wire(), _Limit()
+    wire = Wire()
 
     def end() -> None:
-        """End the input, and soon after the process, whatever a call is doing."""
-        limit.set()
+        _end_soon()
         wire.end()
 
     try:
         with at_end(end):
-            Server(Dispatcher(profile, lease, refused), wire).run(limit.set)
+            Server(Dispatcher(profile, lease, refused), wire).run(_end_soon)
     finally:
         lease.close()
-        limit.lift()
         wire.close()
 
 
-class _Limit:
-    """An end that nothing can put off: what was acknowledged is on the disk, whatever else was begun."""
-
-    def __init__(self) -> None:
-        self._timer: threading.Timer | None = None
-
-    def set(self) -> None:
-        """End the process in `END_SECONDS`, unless that is lifted."""
-        self.lift()
-        self._timer = threading.Timer(END_SECONDS, os._exit, [0])
-        self._timer.daemon = True
-        self._timer.start()
-
-    def lift(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
+def _end_soon() -> None:
+    """End the process shortly, whatever a call is doing: what was acknowledged is on the disk."""
+    timer = threading.Timer(END_SECONDS, os._exit, [0])
+    timer.daemon = True
+    timer.start()
 
 
 @dataclass(eq=False, slots=True)
@@ -81,7 +67,6 @@ class Server:
         """Answer on `wire` as `dispatcher` says."""
         self._dispatcher = dispatcher
         self._wire = wire
-        self._session = Session(dispatcher.profile, dispatcher.methods)
         self._threads = ThreadPoolExecutor(THREADS, "call")
         self._running: set[_Request] = set()
         self._lock = threading.Lock()
@@ -97,30 +82,20 @@ class Server:
             at_end()
 
     def _take(self, message: Fields) -> None:
-        given, params = request_id(message), message.get("params") or {}
-        if "method" not in message:
+        given, method, params = request_id(message), message.get("method"), message.get("params") or {}
+        if method is None:
             return  # an answer, to nothing that was asked
-        if given is not None:
-            self._ask(_Request(given, message["method"], params))
-        elif message["method"] == "notifications/cancelled":
-            self._cancel(params.get("requestId"))
-        else:
-            self._session.notified(message["method"])
-
-    def _ask(self, request: _Request) -> None:
-        try:
-            result = self._session.begin(request.method, request.params)
-        except ProtocolError as error:
-            self._wire.send_error(request.id, error)
+        if given is None:
+            if method == "notifications/cancelled":
+                self._cancel(params.get("requestId"))
             return
-        if result is not None:
-            self._wire.send({"id": request.id, "result": self._session.finish(request.method, result)})
-        elif request.method in WAITING:
-            with self._lock:
-                self._running.add(request)
-            self._threads.submit(self._answer, request)
-        else:
+        request = _Request(given, method, params)
+        if method not in WAITING:
             self._answer(request)
+            return
+        with self._lock:
+            self._running.add(request)
+        self._threads.submit(self._answer, request)
 
     def _cancel(self, given: object) -> None:
         """Leave a request unanswered; if it has not been begun, it never is."""
@@ -129,17 +104,18 @@ class Server:
                 request.cancelled |= type(given) is type(request.id) and given == request.id
 
     def _answer(self, request: _Request) -> None:
-        if request.cancelled or self._wire.ended:
-            return
-        try:
-            result = self._dispatcher.answer(request.method, request.params)
-            message = {"result": self._session.finish(request.method, result)}
-        except ProtocolError as error:
-            message = {"error": error.fields}
-        except Exception:
-            log.exception("the request %s failed unexpectedly", request.method)
-            message = {"error": ProtocolError(INTERNAL_ERROR, "Internal server error").fields}
+        if not request.cancelled and not self._wire.ended:
+            message = self._answered(request)
+            if not request.cancelled:
+                self._wire.send({"id": request.id, **message})
         with self._lock:
             self._running.discard(request)
-        if not request.cancelled:
-            self._wire.send({"id": request.id, **message})
+
+    def _answered(self, request: _Request) -> Fields:
+        try:
+            return {"result": self._dispatcher.answer(request.method, request.params)}
+        except ProtocolError as error:
+            return {"error": error.fields}
+        except Exception:
+            log.exception("the request %s failed unexpectedly", ascii(request.method)[:80])
+            return {"error": ProtocolError(INTERNAL_ERROR, "Internal server error").fields}

@@ -94,6 +94,15 @@ def both(dispatcher: Dispatcher, messages: list[Message]) -> Iterator[tuple[Mess
     return zip(asked, theirs, ours, strict=True)
 
 
+def firsts(dispatcher: Dispatcher, messages: list[Message]) -> Iterator[tuple[Message, Message, Message]]:
+    """As `both`, where each is the first message of a client of the SDK's server."""
+
+    async def each() -> list[Message]:
+        return [answer for message in messages for answer in await by_sdk(dispatcher, [message])]
+
+    return zip(messages, anyio.run(each), anyio.run(by_pipe, dispatcher, messages), strict=True)
+
+
 def unused(profile: Profile) -> Dispatcher:
     """A profile on a store that must not be opened."""
 
@@ -178,51 +187,37 @@ def test_methods_of_what_is_not_offered_are_not_found(profile: Profile, era: str
         assert ours == theirs
 
 
-@pytest.mark.parametrize(
-    "messages",
-    [
-        [{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}],
-        [
-            {"jsonrpc": "2.0", "id": 1, "method": "ping"},
-            {"jsonrpc": "2.0", "id": 2, "method": "prompts/list"},
-        ],
-        [INITIALIZED, {"jsonrpc": "2.0", "id": 1, "method": "prompts/list"}],
-        [{"jsonrpc": "2.0", "id": 1, "method": "nothing"}, INITIALIZE],
-        [INITIALIZE, INITIALIZE, {"jsonrpc": "2.0", "id": 2, "method": "prompts/list"}],
-    ],
-)
-def test_nothing_is_served_before_the_handshake(messages: list[Message]) -> None:
-    """But a ping; `initialize` opens the connection, and so does a client that says it is initialized."""
-    for request, theirs, ours in both(unused(PROFILE), messages):
-        assert ours == theirs, request
+def test_a_pipe_serves_whoever_asks_properly() -> None:
+    """Without a handshake, or in both eras: it remembers nothing that a request could contradict.
+
+    Here it does as the SDK's server does over HTTP; over a pipe that one refuses both.
+    """
+    asked: tuple[str, Any] = ("prompts/list", {})
+    first, _, of_one_era = requests(ERAS[0], asked)
+    [of_another] = requests(ERAS[1], asked)
+    [plain] = anyio.run(by_pipe, unused(PROFILE), [of_one_era])
+    shaken, enveloped = anyio.run(by_pipe, unused(PROFILE), [first, of_another])
+    assert "result" in shaken
+    assert enveloped["result"].items() >= plain["result"].items()
+    assert enveloped["result"]["resultType"] == "complete"
 
 
-@pytest.mark.parametrize(
-    "messages",
-    [
-        [INITIALIZE, discover()],
-        [discover(), INITIALIZE],
-        [discover(), {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}],
-        [discover(), {"jsonrpc": "2.0", "id": 2, "method": "tools/list", "params": {"_meta": {}}}],
-        [discover(), discover(5)],
-        [discover(), discover("2025-11-25")],
-    ],
-)
-def test_the_first_request_decides_the_era(messages: list[Message]) -> None:
-    """A request of the other one is refused with the SDK's code; the words are ours."""
-    for _, theirs, ours in both(unused(PROFILE), messages):
-        if "error" in theirs:
-            theirs["error"].pop("message")
-            ours["error"].pop("message")
-        assert ours == theirs
+@pytest.mark.parametrize("version", [5, None, "2025-11-25", "2031-01-01"])
+def test_an_envelope_that_is_wrong_is_refused(version: Any) -> None:
+    """With the code that the SDK has for it; the words are ours."""
+    broken = requests(ERAS[1], ("tools/list", {}))[0]
+    broken["params"] = {"_meta": {protocol.VERSION_KEY: version}}
+    for _, theirs, ours in firsts(unused(PROFILE), [broken, discover(version)]):
+        assert ours["error"]["code"] == theirs["error"]["code"]
+        assert ours["error"].get("data") == theirs["error"].get("data")
 
 
 @pytest.mark.parametrize("profile", [PROFILE, BARE], ids=lambda profile: profile.name)
 def test_versions_are_negotiated_as_by_the_sdk(profile: Profile) -> None:
     """Handshakes and discovery, of versions that are known and that are not."""
     versions = [*KNOWN_PROTOCOL_VERSIONS, *UNKNOWN]
-    for message in [make(version) for make in (initialize, discover) for version in versions]:
-        [(_, theirs, ours)] = both(unused(profile), [message])
+    messages = [make(version) for make in (initialize, discover) for version in versions]
+    for message, theirs, ours in firsts(unused(profile), messages):
         assert ours == theirs, message
 
 
@@ -271,12 +266,12 @@ def first_messages(draw: st.DrawFn) -> Message:
     return discover(draw(VERSION), **more)
 
 
-@settings(max_examples=100)
-@given(first_messages())
-def test_what_the_sdk_takes_is_taken_and_answered_alike(message: Message) -> None:
+@settings(max_examples=40)
+@given(st.lists(first_messages(), min_size=8, max_size=8))
+def test_what_the_sdk_takes_is_taken_and_answered_alike(messages: list[Message]) -> None:
     """What it refuses may be taken, where what it dislikes is nothing that is ever read."""
-    [(_, theirs, ours)] = both(unused(PROFILE), [message])
-    if "result" in theirs or "error" in ours:
-        for answer in (theirs, ours):
-            answer.get("error", {}).pop("message", None)
-        assert ours == theirs
+    for message, theirs, ours in firsts(unused(PROFILE), messages):
+        if "result" in theirs or "error" in ours:
+            for answer in (theirs, ours):
+                answer.get("error", {}).pop("message", None)
+            assert ours == theirs, message
