@@ -5,17 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from engine.mcp.definition import Fields
+from engine.query.budget import tokens_of
+from engine.query.explore.form import UNPRICED, dumped
 
 if TYPE_CHECKING:
     from engine.base.model import Checkpoint, Receipt
-    from engine.reading import Reading
+    from engine.engine import Engine
 
 SHOWN_CHARS: Final = 200
 LISTED: Final = 20
 """So much is shown of a text, and of a list, that is not what was asked for."""
 
 
-def about(memory: Reading, fields: Fields) -> Fields:
+def about(memory: Engine, fields: Fields) -> Fields:
     """`fields`, and what the answer costs, and of which memory it is true.
 
     Counted as in `engine.query.explore.form.priced`: on all of the JSON, these four too.
@@ -25,15 +27,12 @@ def about(memory: Reading, fields: Fields) -> Fields:
 
 def stated(root: Checkpoint, fields: Fields) -> Fields:
     """As `about`, of a root that is known."""
-    from engine.query.budget import tokens_of
-    from engine.query.explore.form import UNPRICED, dumped
-
     truth = {"seq": root.size - 1, "root": root.root}
     cost = tokens_of(dumped(fields | {"cost_tokens": UNPRICED, "total_tokens": UNPRICED} | truth))
     return fields | {"cost_tokens": cost, "total_tokens": cost} | truth
 
 
-def received(memory: Reading, receipts: list[Receipt], **more: Any) -> Fields:
+def received(memory: Engine, receipts: list[Receipt], **more: Any) -> Fields:
     """What became of commands on one subject."""
     found: Fields = {
         "id": receipts[-1].subject,
