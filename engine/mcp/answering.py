@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from engine.mcp.definition import Fields
+from engine.query.budget import tokens_of
+from engine.query.explore.form import UNPRICED, dumped
 
 if TYPE_CHECKING:
     from engine.base.model import Checkpoint, Receipt
@@ -25,9 +27,6 @@ def about(memory: Engine, fields: Fields) -> Fields:
 
 def stated(root: Checkpoint, fields: Fields) -> Fields:
     """As `about`, of a root that is known."""
-    from engine.query.budget import tokens_of
-    from engine.query.explore.form import UNPRICED, dumped
-
     truth = {"seq": root.size - 1, "root": root.root}
     cost = tokens_of(dumped(fields | {"cost_tokens": UNPRICED, "total_tokens": UNPRICED} | truth))
     return fields | {"cost_tokens": cost, "total_tokens": cost} | truth

@@ -1,8 +1,8 @@
 """What a profile of the server is made of: tools, resources and prompts, as plain data.
 
 Nothing here, and nothing at the top of a module that defines a profile, imports more than the standard
-library and light modules of ours: the front answers a client before anything slow is imported. Functions
-import what they need when they run. `engine.mcp.profiles` lists the profiles by name.
+library and light modules of ours: a client waits for the first answer of a process. Functions import what
+they need when they run. `engine.mcp.profiles` lists the profiles by name.
 """
 
 from __future__ import annotations

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Final
 
 from engine.base.errors import RefusedError
 from engine.mcp.answering import shortened, stated
 from engine.mcp.definition import Arguments, Fields, Tool
 from engine.mcp.schemas import members, number, text, texts
+from engine.query.explore.form import Form, plain
 
 if TYPE_CHECKING:
     from engine.base.model import HistoryItem
@@ -41,110 +43,80 @@ ANSWER: Final = {"type": "object"}
 """The schema of all answers: what is in them is said by themselves, and costs nothing in advance."""
 
 
-def explored(verb: Callable[[Explorer, Arguments], Answer]) -> Callable[[Engine, Arguments], Fields]:
-    """A verb as a tool: of the present or of a past, after what was spent before."""
+def verb(
+    name: str,
+    description: str,
+    properties: dict[str, Any],
+    ask: Callable[[Explorer, Arguments], Answer],
+    *,
+    tokens: int,
+) -> Tool:
+    """A verb of exploration as a tool: of the present or of a past, after what was spent before.
+
+    Args:
+        name: What the tool is called.
+        description: What a language model is told of it.
+        properties: The arguments that are its own; the first is required.
+        ask: Asks an explorer.
+        tokens: What an answer may cost unless the caller says otherwise.
+    """
 
     def run(engine: Engine, arguments: Arguments) -> Fields:
         from engine.query.explore.explorer import Explorer
-        from engine.query.explore.form import Form, plain
 
-        def ask(memory: Any) -> Fields:
+        past = nullcontext(engine) if arguments.get("as_of") is None else engine.as_of(arguments["as_of"])
+        with past as memory:
             return plain(
-                verb(Explorer(memory.view, form=Form.JSON, spent=arguments.get("spent", 0)), arguments)
+                ask(Explorer(memory.view, form=Form.JSON, spent=arguments.get("spent", 0)), arguments)
             )
 
-        if arguments.get("as_of") is None:
-            return ask(engine)
-        with engine.as_of(arguments["as_of"]) as past:
-            return ask(past)
-
-    return run
+    common = {"budget_tokens": budget(tokens), "spent": SPENT, "as_of": AS_OF}
+    return Tool(name, description, members(properties | common, next(iter(properties))), ANSWER, run)
 
 
-RECALL = Tool(
+RECALL = verb(
     "explore_recall",
     "Begin here: short hints (id, title, score in %) at what answers a question best.",
-    members(
-        {
-            "query": text(most=QUERY_CHARS_MAX),
-            "limit": number(least=1, most=50, default=5),
-            "budget_tokens": budget(600),
-            "spent": SPENT,
-            "as_of": AS_OF,
-        },
-        "query",
-    ),
-    ANSWER,
-    explored(
-        lambda at, given: at.explore_recall(given["query"], given["limit"], budget=given["budget_tokens"])
-    ),
+    {"query": text(most=QUERY_CHARS_MAX), "limit": number(least=1, most=50, default=5)},
+    lambda at, given: at.explore_recall(given["query"], given["limit"], budget=given["budget_tokens"]),
+    tokens=600,
 )
 
-PEEK = Tool(
+PEEK = verb(
     "explore_peek",
     "Some 200 characters of an atom, around the words of the query.",
-    members(
-        {
-            "id": ID,
-            "query": text(most=QUERY_CHARS_MAX),
-            "budget_tokens": budget(200),
-            "spent": SPENT,
-            "as_of": AS_OF,
-        },
-        "id",
-    ),
-    ANSWER,
-    explored(
-        lambda at, given: at.explore_peek(given["id"], given.get("query"), budget=given["budget_tokens"])
-    ),
+    {"id": ID, "query": text(most=QUERY_CHARS_MAX)},
+    lambda at, given: at.explore_peek(given["id"], given.get("query"), budget=given["budget_tokens"]),
+    tokens=200,
 )
 
-EXPAND = Tool(
+EXPAND = verb(
     "explore_expand",
     "An atom's text and what is recorded of it; `next` is the offset of the rest.",
-    members(
-        {
-            "id": ID,
-            "offset": OFFSET,
-            "budget_tokens": budget(2000),
-            "spent": SPENT,
-            "as_of": AS_OF,
-        },
-        "id",
+    {"id": ID, "offset": OFFSET},
+    lambda at, given: at.explore_expand(
+        given["id"], budget=given["budget_tokens"], offset=given.get("offset", 0)
     ),
-    ANSWER,
-    explored(
-        lambda at, given: at.explore_expand(
-            given["id"], budget=given["budget_tokens"], offset=given.get("offset", 0)
-        )
-    ),
+    tokens=2000,
 )
 
-NEIGHBORS = Tool(
+NEIGHBORS = verb(
     "explore_neighbors",
     "Triples at an atom (id), entity (name) or #tag.",
-    members(
-        {
-            "node": text(most=256),
-            "direction": {"enum": ["out", "in", "both"], "default": "both"},
-            "limit": number(least=1, most=100, default=20),
-            "offset": OFFSET,
-            "budget_tokens": budget(600),
-            "spent": SPENT,
-            "as_of": AS_OF,
-        },
-        "node",
+    {
+        "node": text(most=256),
+        "direction": {"enum": ["out", "in", "both"], "default": "both"},
+        "limit": number(least=1, most=100, default=20),
+        "offset": OFFSET,
+    },
+    lambda at, given: at.explore_neighbors(
+        given["node"],
+        given["direction"],
+        limit=given["limit"],
+        offset=given.get("offset", 0),
+        budget=given["budget_tokens"],
     ),
-    ANSWER,
-    explored(
-        lambda at, given: at.explore_neighbors(
-            given["node"],
-            given["direction"],
-            limit=given["limit"],
-            offset=given.get("offset", 0),
-            budget=given["budget_tokens"],
-        )
-    ),
+    tokens=600,
 )
 
 
@@ -188,14 +160,7 @@ def _event(item: HistoryItem) -> Fields:
 HISTORY = Tool(
     "history",
     "Every event on an atom, the oldest first, long texts shortened.",
-    members(
-        {
-            "id": ID,
-            "limit": number(least=1, most=100, default=20),
-            "offset": OFFSET,
-        },
-        "id",
-    ),
+    members({"id": ID, "limit": number(least=1, most=100, default=20), "offset": OFFSET}, "id"),
     ANSWER,
     _history,
 )
@@ -233,13 +198,7 @@ PROVE = Tool(
     "Prove claims to somebody without this memory: `atom ID`, `no-term WORD`, `term WORD`, `tag ID TAG`, "
     "`none-tagged TAG`, `edge ID TYPE ID`; `sealed` behind an atom or edge leaves its content out. "
     "`proof` is base64, null where it is over the budget or 16 KiB.",
-    members(
-        {
-            "claims": texts(each=1000, most=16),
-            "budget_tokens": budget(6000),
-        },
-        "claims",
-    ),
+    members({"claims": texts(each=1000, most=16), "budget_tokens": budget(6000)}, "claims"),
     ANSWER,
     _prove,
 )
@@ -263,10 +222,4 @@ def _status(engine: Engine, arguments: Arguments) -> Fields:
     )
 
 
-STATUS = Tool(
-    "status",
-    "What is in the memory, in numbers, and its root.",
-    members({}),
-    ANSWER,
-    _status,
-)
+STATUS = Tool("status", "What is in the memory, in numbers, and its root.", members({}), ANSWER, _status)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from engine.base.errors import EngineError, RefusedError
 from engine.base.interrupts import at_end
 from engine.mcp.definition import Profile, Tool
+from engine.mcp.dispatch import Dispatcher
 from engine.mcp.lease import Lease
 from engine.mcp.tokens import token_from
 
@@ -99,7 +100,7 @@ def _app(profile: Profile, lease: Lease, refused: tuple[Tool, ...], port: int, t
     settings = TransportSecuritySettings(
         allowed_hosts=hosts, allowed_origins=[f"http://{host}" for host in hosts]
     )
-    app = server_of(profile, lease, refused=refused).streamable_http_app(
+    app = server_of(Dispatcher(profile, lease, refused)).streamable_http_app(
         json_response=True, stateless_http=True, transport_security=settings
     )
     return Guard(app, settings, token)

@@ -52,7 +52,6 @@ class Lease:
         self._spoilt = False
         self._moving = False
         self._closed = False
-        self._closer: threading.Thread | None = None
 
     @contextmanager
     def memory(self) -> Iterator[Engine]:
@@ -155,17 +154,14 @@ class Lease:
         self._changed.notify_all()
 
     def _close_later(self) -> None:
-        self._idle_since = time.monotonic()
-        if self._closer is None:
-            self._closer = threading.Thread(target=self._close_idle, name="lease", daemon=True)
-            self._closer.start()
+        """Close the store after a while, unless it is used by then, or was used since."""
+        self._idle_since = since = time.monotonic()
 
-    def _close_idle(self) -> None:
-        with self._changed:
-            while not self._closed and self._engine is not None:
-                left = self._idle_since + LINGER_SECONDS - time.monotonic()
-                if self._users or left > 0:
-                    self._changed.wait(LINGER_SECONDS if self._users else left)
-                    continue
-                self._release()
-            self._closer = None
+        def close() -> None:
+            with self._changed:
+                if not self._users and self._idle_since == since:
+                    self._release()
+
+        timer = threading.Timer(LINGER_SECONDS, close)
+        timer.daemon = True
+        timer.start()

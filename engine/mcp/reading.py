@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from engine.mcp.definition import Prompt, Resource
+from engine.mcp.exploring import BUDGET_MAX, STATUS
+from engine.query.explore.form import Form, as_json, dumped
 
 if TYPE_CHECKING:
     from backends.base import Reader
@@ -17,18 +19,13 @@ LOOKED_BACK: Final = 20_000
 
 
 def _atom(engine: Engine, atom: str) -> str:
-    from engine.mcp.exploring import BUDGET_MAX
     from engine.query.explore.explorer import Explorer
-    from engine.query.explore.form import Form, as_json
 
     return as_json(Explorer(engine.view, form=Form.JSON).explore_expand(atom, budget=BUDGET_MAX))
 
 
 def _status(engine: Engine, nothing: str) -> str:
     del nothing
-    from engine.mcp.exploring import STATUS
-    from engine.query.explore.form import dumped
-
     return dumped(STATUS.run(engine, {"spent": 0}))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from engine.mcp.answering import beginning, received
 from engine.mcp.definition import Arguments, Fields, Tool
@@ -26,23 +26,10 @@ TAGS: Final = texts(each=NAME_CHARS_MAX, most=64)
 KIND: Final = text(most=32)
 
 
-def _given(arguments: Arguments, **names: str) -> dict[str, Any]:
-    """Those arguments that were given, under the names that the engine has for them."""
-    return {ours: arguments[theirs] for ours, theirs in names.items() if theirs in arguments}
-
-
 def _remember(engine: Engine, arguments: Arguments) -> Fields:
     from engine.commands import Add
 
-    fields = _given(
-        arguments,
-        title="title",
-        tags="tags",
-        source="source",
-        kind="kind",
-        key="key",
-        provenance="provenance",
-    )
+    fields = {name: value for name, value in arguments.items() if name != "text"}
     receipt = engine.apply([Add(arguments["text"], **fields)])[0]
     held_back = engine.held_back(receipt.subject)
     # Else a model would keep again and again what no question will be answered with.
@@ -85,17 +72,15 @@ REMEMBER = Tool(
 def _revise(engine: Engine, arguments: Arguments) -> Fields:
     from engine.commands import Revise
 
-    fields = _given(arguments, content="text", title="title", tags="tags")
-    return received(engine, engine.apply([Revise(engine.resolve(arguments["id"]), **fields)]))
+    fields = {"content" if name == "text" else name: value for name, value in arguments.items()}
+    atom = engine.resolve(fields.pop("id"))
+    return received(engine, engine.apply([Revise(atom, **fields)]))
 
 
 REVISE = Tool(
     "revise",
     "Have an atom say something else; its history is kept. What is left out stays; `tags` replaces all.",
-    {
-        **members({"id": ID, "text": TEXT, "title": LINE, "tags": TAGS}, "id"),
-        "minProperties": 2,
-    },
+    {**members({"id": ID, "text": TEXT, "title": LINE, "tags": TAGS}, "id"), "minProperties": 2},
     ANSWER,
     _revise,
     writes=True,

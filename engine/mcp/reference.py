@@ -141,38 +141,32 @@ def _delete_relations(engine: Engine, arguments: Arguments) -> Fields:
     return _done(f"Deleted {count} of {len(given)} relations. The rest matched nothing.")
 
 
-def _read_graph(engine: Engine, arguments: Arguments) -> Fields:
-    del arguments
-    return _bounded("read_graph", lambda graph: graph.read_graph(tokens_max=READ_TOKENS_MAX), engine)
+def _reading(
+    tool: str, read: Callable[[Graph, Arguments], Knowledge]
+) -> Callable[[Engine, Arguments], Fields]:
+    """What a part of the graph says, as a tool, if that costs at most `READ_TOKENS_MAX` tokens."""
+
+    def run(engine: Engine, arguments: Arguments) -> Fields:
+        from engine.knowledge import AnswerLimitError, Graph, shapes
+        from engine.text.tokens import estimate_tokens
+
+        fields = None
+        with suppress(AnswerLimitError):
+            fields = shapes.knowledge(read(Graph(engine.store), arguments))
+        if fields is None or estimate_tokens(_text(fields)) > READ_TOKENS_MAX:
+            raise LimitError(f"the answer would cost over {READ_TOKENS_MAX:,} tokens", hint=_INSTEAD[tool])
+        return fields
+
+    return run
 
 
-def _search_nodes(engine: Engine, arguments: Arguments) -> Fields:
-    query = arguments["query"]
-    return _bounded(
-        "search_nodes", lambda graph: graph.search_nodes(query, tokens_max=READ_TOKENS_MAX), engine
-    )
-
-
-def _open_nodes(engine: Engine, arguments: Arguments) -> Fields:
-    names = arguments["names"]
-    return _bounded("open_nodes", lambda graph: graph.open_nodes(names, tokens_max=READ_TOKENS_MAX), engine)
-
-
-def _bounded(tool: str, read: Callable[[Graph], Knowledge], engine: Engine) -> Fields:
-    """What a part of the graph says, if that costs at most `READ_TOKENS_MAX` tokens.
-
-    Raises:
-        LimitError: it costs more.
-    """
-    from engine.knowledge import AnswerLimitError, Graph, shapes
-    from engine.text.tokens import estimate_tokens
-
-    fields = None
-    with suppress(AnswerLimitError):
-        fields = shapes.knowledge(read(Graph(engine.store)))
-    if fields is None or estimate_tokens(_text(fields)) > READ_TOKENS_MAX:
-        raise LimitError(f"the answer would cost over {READ_TOKENS_MAX:,} tokens", hint=_INSTEAD[tool])
-    return fields
+_read_graph = _reading("read_graph", lambda graph, given: graph.read_graph(tokens_max=READ_TOKENS_MAX))
+_search_nodes = _reading(
+    "search_nodes", lambda graph, given: graph.search_nodes(given["query"], tokens_max=READ_TOKENS_MAX)
+)
+_open_nodes = _reading(
+    "open_nodes", lambda graph, given: graph.open_nodes(given["names"], tokens_max=READ_TOKENS_MAX)
+)
 
 
 def _done(message: str) -> Fields:

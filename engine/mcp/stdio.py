@@ -1,112 +1,121 @@
-"""Serving one client over stdin and stdout: the front at once, the SDK as soon as it is there."""
+"""Serving one client over stdin and stdout."""
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from importlib import import_module
-from typing import IO, TYPE_CHECKING, Final, cast
+from typing import Final
 
 from engine.base.interrupts import at_end
-from engine.mcp.definition import Profile, Tool
-from engine.mcp.front import first_answer
+from engine.mcp.definition import Fields, Profile, Tool
+from engine.mcp.dispatch import THREADS, WAITING, Dispatcher
 from engine.mcp.lease import Lease
+from engine.mcp.protocol import INTERNAL_ERROR, Params, ProtocolError, request_id
 from engine.mcp.wire import Wire
 
-if TYPE_CHECKING:
-    from mcp.server.lowlevel import Server
+END_SECONDS: Final = 0.9
+"""After the end of the input, or a signal, the process waits no longer than this for anything."""
 
-END_SECONDS: Final = 0.2
-"""After the end of the input, the process waits no longer than this for a call that is still running."""
-
-SIGNAL_SECONDS: Final = 0.9
-"""After a signal, no longer than this for anything."""
+_LOADED_EARLY: Final = ("engine.engine", "engine.mcp.arguments")
+"""What the first call of a tool needs: imported once the first message has been answered."""
 
 log = logging.getLogger(__name__)
 
 
 def serve(profile: Profile, lease: Lease, refused: tuple[Tool, ...] = ()) -> None:
     """Serve until the input ends, the client goes, or SIGTERM or SIGINT comes; then release the store."""
-    wire, limit = Wire(), _Limit()
-    wire.at_end = lambda: limit.set(END_SECONDS)
+    wire = Wire()
 
     def end() -> None:
-        """End the input, and soon after the process, whatever a call is doing."""
+        _end_soon()
         wire.end()
-        limit.set(SIGNAL_SECONDS)
 
     try:
         with at_end(end):
-            loading = _Loading()
-            line = wire.readline()
-            if not line:
-                return
-            answer = first_answer(profile, json.loads(line))
-            if answer is not None:
-                wire.send(answer)
-            wire.replay(line, answer)
-            loading.wait()
-            _serve_by_sdk(profile, lease, refused, wire)
+            Server(Dispatcher(profile, lease, refused), wire).run(_end_soon)
     finally:
         lease.close()
-        limit.lift()
         wire.close()
 
 
-class _Limit:
-    """An end that nothing can put off: what was acknowledged is on the disk, whatever else was begun."""
-
-    def __init__(self) -> None:
-        self._timer: threading.Timer | None = None
-
-    def set(self, seconds: float) -> None:
-        self.lift()
-        self._timer = threading.Timer(seconds, os._exit, [0])
-        self._timer.daemon = True
-        self._timer.start()
-
-    def lift(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
+def _end_soon() -> None:
+    """End the process shortly, whatever a call is doing: what was acknowledged is on the disk."""
+    timer = threading.Timer(END_SECONDS, os._exit, [0])
+    timer.daemon = True
+    timer.start()
 
 
-class _Loading:
-    """The SDK, being imported beside the front."""
+@dataclass(eq=False, slots=True)
+class _Request:
+    """A request that may still be taken back."""
 
-    def __init__(self) -> None:
-        self._problem: BaseException | None = None
-        self._thread = threading.Thread(target=self._load, name="sdk", daemon=True)
-        self._thread.start()
+    id: int | str
+    method: str
+    params: Params
+    cancelled: bool = False
 
-    def _load(self) -> None:
+
+class Server:
+    """One connection. Requests that use the store run in threads; all others are answered in turn."""
+
+    def __init__(self, dispatcher: Dispatcher, wire: Wire) -> None:
+        """Answer on `wire` as `dispatcher` says."""
+        self._dispatcher = dispatcher
+        self._wire = wire
+        self._threads = ThreadPoolExecutor(THREADS, "call")
+        self._running: set[_Request] = set()
+        self._lock = threading.Lock()
+
+    def run(self, at_end: Callable[[], object]) -> None:
+        """Serve until the input ends, call `at_end`, and wait until all that was asked is answered."""
+        early = list(_LOADED_EARLY)
+        with self._threads:
+            for message in self._wire.messages():
+                self._take(message)
+                while early:
+                    self._threads.submit(import_module, early.pop(0))
+            at_end()
+
+    def _take(self, message: Fields) -> None:
+        given, method, params = request_id(message), message.get("method"), message.get("params") or {}
+        if method is None:
+            return  # an answer, to nothing that was asked
+        if given is None:
+            if method == "notifications/cancelled":
+                self._cancel(params.get("requestId"))
+            return
+        request = _Request(given, method, params)
+        if method not in WAITING:
+            self._answer(request)
+            return
+        with self._lock:
+            self._running.add(request)
+        self._threads.submit(self._answer, request)
+
+    def _cancel(self, given: object) -> None:
+        """Leave a request unanswered; if it has not been begun, it never is."""
+        with self._lock:
+            for request in self._running:
+                request.cancelled |= type(given) is type(request.id) and given == request.id
+
+    def _answer(self, request: _Request) -> None:
+        if not request.cancelled and not self._wire.ended:
+            message = self._answered(request)
+            if not request.cancelled:
+                self._wire.send({"id": request.id, **message})
+        with self._lock:
+            self._running.discard(request)
+
+    def _answered(self, request: _Request) -> Fields:
         try:
-            import_module("engine.mcp.server")
-            import_module("mcp.server.stdio")
-        except BaseException as problem:  # noqa: BLE001  raised again where somebody waits for it
-            self._problem = problem
-
-    def wait(self) -> None:
-        self._thread.join()
-        if self._problem is not None:
-            raise self._problem
-
-
-def _serve_by_sdk(profile: Profile, lease: Lease, refused: tuple[Tool, ...], wire: Wire) -> None:
-    import anyio
-    import mcp_types
-    from mcp.server.stdio import stdio_server
-
-    from engine.mcp.server import server_of
-
-    server: Server[object] = server_of(profile, lease, refused=refused)
-    wire.check = lambda line: mcp_types.jsonrpc_message_adapter.validate_json(line, by_name=False)
-
-    async def run() -> None:
-        # All that the SDK asks of its files is readline, write and flush.
-        file = anyio.wrap_file(cast("IO[str]", wire))
-        async with stdio_server(file, file) as (incoming, outgoing):
-            await server.run(incoming, outgoing, server.create_initialization_options())
-
-    anyio.run(run)
+            return {"result": self._dispatcher.answer(request.method, request.params)}
+        except ProtocolError as error:
+            return {"error": error.fields}
+        except Exception:
+            log.exception("the request %s failed unexpectedly", ascii(request.method)[:80])
+            return {"error": ProtocolError(INTERNAL_ERROR, "Internal server error").fields}

@@ -17,13 +17,16 @@ from typing import Any, Self, TypeVar
 import anyio
 from mcp import Client, MCPError
 from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.server.stdio import stdio_server
 from mcp_types import CallToolResult, TextContent
 
 from engine.engine import Engine
 from engine.mcp.definition import Profile
+from engine.mcp.dispatch import Dispatcher
 from engine.mcp.lease import Lease
 from engine.mcp.profiles import profile_of, writing
-from engine.mcp.server import server_of
+from engine.mcp.stdio import Server
+from engine.mcp.wire import Wire
 
 ROOT = Path(__file__).resolve().parents[2]
 TIMEOUT = 60
@@ -43,7 +46,7 @@ INITIALIZED: dict[str, Any] = {"jsonrpc": "2.0", "method": "notifications/initia
 T = TypeVar("T")
 
 
-def discover(version: str = "2026-07-28", **more: Any) -> dict[str, Any]:
+def discover(version: Any = "2026-07-28", **more: Any) -> dict[str, Any]:
     """The first message of a client of the protocol without handshakes."""
     meta = {
         "io.modelcontextprotocol/protocolVersion": version,
@@ -92,8 +95,8 @@ class Memory:
         self.engine = engine
         self.lease = Lease(lambda: engine)
         refused = writing("memory") if read_only else ()
-        self.server = server_of(
-            profile or profile_of("memory", read_only=read_only), self.lease, refused=refused
+        self.dispatcher = Dispatcher(
+            profile or profile_of("memory", read_only=read_only), self.lease, refused
         )
 
     def ask(self, question: Callable[[Client], Awaitable[T]], mode: str = "2026-07-28") -> T:
@@ -102,7 +105,7 @@ class Memory:
         problems: list[MCPError] = []
 
         async def run() -> None:
-            async with Client(self.server, mode=mode) as client:
+            async with Client(piped(self.dispatcher), mode=mode) as client:
                 try:
                     found.append(await question(client))
                 except MCPError as problem:  # bare, not in the groups of the client's tasks
@@ -130,6 +133,26 @@ class Memory:
         answer = self.call(tool, **arguments)
         assert not answer.is_error, answer.text
         return answer.fields
+
+
+@asynccontextmanager
+async def piped(dispatcher: Dispatcher) -> AsyncIterator[Any]:
+    """The streams of a client of a server that runs in a thread of this process, over pipes."""
+    (theirs_in, ours_out), (ours_in, theirs_out) = os.pipe(), os.pipe()
+    wire = Wire(theirs_in, theirs_out)
+    thread = threading.Thread(target=Server(dispatcher, wire).run, args=(lambda: None,))
+    thread.start()
+    with os.fdopen(ours_in, encoding="utf-8") as lines, os.fdopen(ours_out, "w") as out:
+        # The SDK has nothing for the client's side of open files; for lines, both sides are alike.
+        async with stdio_server(anyio.wrap_file(lines), anyio.wrap_file(out)) as streams:
+            try:
+                yield streams
+            finally:
+                wire.end()
+                thread.join()
+                wire.close()
+                os.close(theirs_out)
+    os.close(theirs_in)
 
 
 def arguments(store: object, *more: str) -> list[str]:

@@ -13,10 +13,8 @@ import anyio
 import pytest
 
 from engine.engine import Engine
-from engine.mcp.front import first_answer
-from engine.mcp.tools import PROFILE
 from engine.mcp.wire import LINE_BYTES_MAX
-from tests.mcp.support import INITIALIZE, INITIALIZED, Answer, Raw, call, connected, discover
+from tests.mcp.support import INITIALIZE, INITIALIZED, Answer, Raw, call, connected
 from tests.shared import needs
 
 LIST: dict[str, Any] = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
@@ -62,14 +60,17 @@ def test_a_client_of_any_protocol_is_served(store: Path, mode: str) -> None:
         assert engine.verify().ok
 
 
-@pytest.mark.parametrize("first", [INITIALIZE, discover(), discover("2031-01-01")])
-def test_the_first_answer_is_the_fronts_and_comes_once(store: Path, first: dict[str, Any]) -> None:
-    """The SDK answers the same message again, and that is dropped without a word."""
-    with Raw(store) as server:
-        answer = server.ask(first)
-        assert answer == first_answer(PROFILE, first)
+def test_the_sdk_is_never_imported(store: Path) -> None:
+    """Neither for the first answer nor for calls: it takes most of a second."""
+    with Raw(store, PYTHONPROFILEIMPORTTIME="1") as server:
+        server.open()
+        assert "result" in server.ask(LIST)
+        assert "result" in server.ask(call(3, "status"))
         code, out, err = server.end()
-    assert (code, out, err) == (0, b"", b"")
+    imported = {line.rsplit(b"|", 1)[1].strip().decode() for line in err.splitlines() if b"|" in line}
+    assert (code, out) == (0, b"")
+    assert "jsonschema" in imported
+    assert not imported & {"mcp", "mcp_types", "anyio", "asyncio", "pydantic", "starlette", "uvicorn"}
 
 
 def test_messages_that_come_before_the_first_answer_are_answered_in_turn(store: Path) -> None:

@@ -112,7 +112,7 @@ def test_instructions_say_how_to_explore_and_what_not_to_obey(memory: Memory, mo
 
 
 def test_a_profile_is_loaded_without_anything_slow() -> None:
-    """The front answers from it before the SDK is there."""
+    """A client waits for the first answer of a process that has just begun."""
     from tests.support.children import run
 
     slow = [

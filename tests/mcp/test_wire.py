@@ -1,4 +1,4 @@
-"""The wire by itself, on pipes."""
+"""The wire and the server on it, on pipes."""
 
 from __future__ import annotations
 
@@ -6,12 +6,19 @@ import json
 import os
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
-from engine.mcp import wire as wires
-from engine.mcp.wire import Wire
-from tests.mcp.support import INITIALIZE, call
+from engine.engine import Engine
+from engine.mcp.definition import Profile, Tool
+from engine.mcp.dispatch import THREADS, Dispatcher
+from engine.mcp.lease import Lease
+from engine.mcp.stdio import Server
+from engine.mcp.wire import LINE_BYTES_MAX, Wire
+from tests.mcp.support import INITIALIZE, TIMEOUT, call
+
+ANYTHING = {"type": "object"}
 
 
 class Piped:
@@ -21,11 +28,17 @@ class Piped:
         self.theirs_in, self.client_out = os.pipe()
         self.client_in, self.theirs_out = os.pipe()
         self.wire = Wire(self.theirs_in, self.theirs_out)
+        self._lines = os.fdopen(self.client_in, "rb", closefd=False)
 
     def send(self, *messages: object) -> None:
         """Write messages as the client."""
         for message in messages:
             os.write(self.client_out, json.dumps(message).encode() + b"\n")
+
+    def heard(self) -> dict[str, Any]:
+        """The next message that the client gets."""
+        found: dict[str, Any] = json.loads(self._lines.readline())
+        return found
 
     def hang_up(self) -> None:
         """End the input."""
@@ -50,62 +63,202 @@ def piped() -> Iterator[Piped]:
         made.close()
 
 
-def answer(number: int) -> str:
-    """An answer as the SDK writes it."""
-    return json.dumps({"jsonrpc": "2.0", "id": number, "result": {}}) + "\n"
+class Gate:
+    """A tool that goes on when it is let."""
+
+    def __init__(self) -> None:
+        self.entered = threading.Semaphore(0)
+        self.leave = threading.Event()
+        self.count = 0
+
+    def run(self, engine: Engine, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Wait to be let go on."""
+        del engine, arguments
+        self.count += 1
+        self.entered.release()
+        assert self.leave.wait(TIMEOUT)
+        return {}
 
 
-def test_the_end_waits_for_answers_that_are_owed(piped: Piped, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The reader hears of it once the last is written, or of a request that was taken back."""
-    monkeypatch.setattr(wires, "GRACE_SECONDS", 60)
-    piped.send(call(1, "status"), call(2, "status"), call(3, "status"))
-    piped.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 3}})
+@pytest.fixture
+def gate(piped: Piped) -> Iterator[Gate]:
+    """The tool `wait`, on a server that runs in a thread and has shaken hands."""
+    made = Gate()
+    with Engine.open("memory:") as engine:
+        profile = Profile("test", "", (Tool("wait", "", ANYTHING, ANYTHING, made.run),))
+        server = Server(Dispatcher(profile, Lease(lambda: engine)), piped.wire)
+        thread = threading.Thread(target=server.run, args=(lambda: None,))
+        thread.start()
+        try:
+            piped.send(INITIALIZE)
+            assert "result" in piped.heard()
+            yield made
+        finally:
+            made.leave.set()
+            if piped.client_out >= 0:
+                piped.hang_up()
+            thread.join(TIMEOUT)
+            assert not thread.is_alive()
+
+
+def never() -> Engine:
+    """Opens no store."""
+    raise AssertionError("the store was asked for")
+
+
+def cancel(given: int | str) -> dict[str, Any]:
+    """A request is taken back."""
+    return {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": given}}
+
+
+def test_a_slow_call_keeps_nothing_waiting(piped: Piped, gate: Gate) -> None:
+    """While it runs, other calls run and lists are answered."""
+    piped.send(call(5, "wait"), call(6, "wait"), {"jsonrpc": "2.0", "id": 7, "method": "tools/list"})
+    assert piped.heard()["id"] == 7
+    assert gate.entered.acquire(timeout=TIMEOUT)
+    assert gate.entered.acquire(timeout=TIMEOUT)
+    gate.leave.set()
+    assert {piped.heard()["id"], piped.heard()["id"]} == {5, 6}
+
+
+def test_a_request_that_was_taken_back_is_never_answered(piped: Piped, gate: Gate) -> None:
+    """Though its tool runs on; an id that is another, or none, changes nothing."""
+    piped.send(call(5, "wait"), call(6, "wait"))
+    assert gate.entered.acquire(timeout=TIMEOUT)
+    assert gate.entered.acquire(timeout=TIMEOUT)
+    piped.send(cancel(5), cancel("6"), cancel(60), {"jsonrpc": "2.0", "method": "notifications/cancelled"})
+    piped.send({"jsonrpc": "2.0", "id": 7, "method": "ping"})
+    assert piped.heard()["id"] == 7
+    gate.leave.set()
+    assert piped.heard()["id"] == 6
+    piped.send({"jsonrpc": "2.0", "id": 8, "method": "ping"})
+    assert piped.heard()["id"] == 8
+
+
+def test_a_request_that_was_taken_back_in_time_is_never_begun(piped: Piped, gate: Gate) -> None:
+    """It waited for a thread."""
+    piped.send(*(call(number, "wait") for number in range(10, 10 + THREADS)), call(5, "wait"))
+    for _ in range(THREADS):
+        assert gate.entered.acquire(timeout=TIMEOUT)
+    piped.send(cancel(5), {"jsonrpc": "2.0", "id": 7, "method": "ping"})
+    assert piped.heard()["id"] == 7
+    gate.leave.set()
+    assert {piped.heard()["id"] for _ in range(THREADS)} == set(range(10, 10 + THREADS))
+    assert gate.count == THREADS
+
+
+def test_what_was_asked_before_the_end_is_answered(piped: Piped, gate: Gate) -> None:
+    """Also after the client has closed its side."""
+    piped.send(call(5, "wait"))
     piped.hang_up()
-    for _ in range(4):
-        assert piped.wire.readline()
-    heard: list[str] = []
-    reader = threading.Thread(target=lambda: heard.append(piped.wire.readline()))
-    reader.start()
-    for number in (1, 2):
-        reader.join(0.1)
-        assert reader.is_alive()
-        piped.wire.write(answer(number))
-    reader.join(30)
-    assert heard == [""]
+    assert gate.entered.acquire(timeout=TIMEOUT)
+    gate.leave.set()
+    assert piped.heard()["id"] == 5
 
 
 def test_the_end_does_not_wait_for_ever(piped: Piped, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Answers that never come are given up."""
-    monkeypatch.setattr(wires, "GRACE_SECONDS", 0.01)
-    piped.send(call(1, "status"))
+    """Whoever serves is told of it before answers that are owed are waited for."""
+    done: list[str] = []
+    server = Server(Dispatcher(Profile("test", "", ()), Lease(never)), piped.wire)
+    monkeypatch.setattr(server, "_answer", lambda request: done.append("answered"))
+    piped.send(INITIALIZE, call(5, "wait"))
     piped.hang_up()
-    assert piped.wire.readline()
-    assert piped.wire.readline() == ""
+    server.run(lambda: done.append("end"))
+    assert set(done) == {"end", "answered"}
+
+
+def test_a_failure_of_the_server_is_an_answer(
+    piped: Piped, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The client does not wait for ever, and learns nothing of the inside."""
+
+    def broken(method: str, params: object) -> dict[str, Any]:
+        raise RuntimeError("/secret/path is odd")
+
+    dispatcher = Dispatcher(Profile("test", "", ()), Lease(never))
+    monkeypatch.setattr(dispatcher, "answer", broken)
+    piped.send(INITIALIZE, call(5, "wait"))
+    piped.hang_up()
+    Server(dispatcher, piped.wire).run(lambda: None)
+    piped.heard()
+    assert piped.heard()["error"] == {"code": -32603, "message": "Internal server error"}
+    assert "/secret/path is odd" in caplog.text
 
 
 def test_a_reader_that_waits_is_woken_by_the_end(piped: Piped) -> None:
     """Though the client sends nothing."""
-    heard: list[str] = []
-    reader = threading.Thread(target=lambda: heard.append(piped.wire.readline()))
+    heard: list[object] = []
+    reader = threading.Thread(target=lambda: heard.extend(piped.wire.messages()))
     reader.start()
     piped.wire.end()
-    reader.join(30)
-    assert heard == [""]
+    reader.join(TIMEOUT)
+    assert not reader.is_alive()
+    assert heard == []
 
 
-def test_a_foretold_answer_is_not_sent_again(piped: Piped, caplog: pytest.LogCaptureFixture) -> None:
-    """And where the SDK has another one, the log says so."""
-    foretold = {"jsonrpc": "2.0", "id": 1, "result": {"x": 1}}
-    piped.wire.replay(json.dumps(INITIALIZE), foretold)
-    assert json.loads(piped.wire.readline()) == INITIALIZE
-    piped.wire.write(answer(1))
-    assert "it should have been" in caplog.text
-    piped.wire.write(answer(1))
-    assert os.read(piped.client_in, 1000).decode() == answer(1).replace(" ", "")
+def test_nothing_is_sent_after_the_end(piped: Piped) -> None:
+    """A signal has come, or the client has gone: whoever still answers does so to nobody."""
+    piped.wire.end()
+    piped.wire.send({"id": 1, "result": {}})
+    os.set_blocking(piped.client_in, False)
+    with pytest.raises(BlockingIOError):
+        os.read(piped.client_in, 1)
+
+
+def test_lines_are_whole_however_they_come(piped: Piped) -> None:
+    """Cut anywhere, or several at once."""
+    raw = b"".join(json.dumps(call(number, "é")).encode() + b"\n" for number in range(3))
+    for at in range(0, len(raw), 7):
+        os.write(piped.client_out, raw[at : at + 7])
+    piped.hang_up()
+    assert [message["id"] for message in piped.wire.messages()] == [0, 1, 2]
+
+
+def test_a_line_over_the_limit_is_answered_once_and_passed_over(piped: Piped) -> None:
+    """However long it goes on; the next line is read."""
+
+    def write() -> None:
+        for _ in range(3 * LINE_BYTES_MAX >> 16):
+            os.write(piped.client_out, b"x" * (1 << 16))
+        os.write(piped.client_out, b"\n")
+        piped.send(INITIALIZE)
+        piped.hang_up()
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    assert list(piped.wire.messages()) == [INITIALIZE]
+    writer.join(TIMEOUT)
+    assert piped.heard()["error"]["message"] == f"a message has over {LINE_BYTES_MAX} bytes"
+    os.set_blocking(piped.client_in, False)
+    with pytest.raises(BlockingIOError):
+        os.read(piped.client_in, 1)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"jsonrpc": "2.0", "id": 1, "result": {}},
+        {"jsonrpc": "2.0", "id": 1, "error": {"code": 1, "message": "x"}},
+        {"jsonrpc": "2.0", "method": "notifications/other", "params": {"x": 1}},
+        {"jsonrpc": "2.0", "id": None, "method": "notifications/initialized"},
+    ],
+)
+def test_what_needs_no_answer_gets_none(piped: Piped, gate: Gate, message: dict[str, Any]) -> None:
+    """Responses to nothing that was asked, and notifications, known or not."""
+    piped.send(message, {"jsonrpc": "2.0", "id": 7, "method": "ping"})
+    assert piped.heard()["id"] == 7
+
+
+@pytest.mark.parametrize("given", [True, 1.5, [], {}])
+def test_an_id_that_is_none_is_refused(piped: Piped, gate: Gate, given: Any) -> None:
+    """It is a request by its form, so that somebody waits for an answer."""
+    piped.send({"jsonrpc": "2.0", "id": given, "method": "ping"})
+    answer = piped.heard()
+    assert (answer["id"], answer["error"]["code"]) == (None, -32600)
 
 
 def test_the_descriptors_themselves_lead_elsewhere(piped: Piped) -> None:
     """What anybody reads from stdin is empty, until the wire is closed."""
     piped.send(INITIALIZE)
     assert os.read(piped.theirs_in, 100) == b""
-    assert json.loads(piped.wire.readline()) == INITIALIZE
+    assert next(piped.wire.messages()) == INITIALIZE

@@ -1,0 +1,248 @@
+"""Answering the requests of a profile, whatever transport they come by: tools, resources and prompts."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Final
+
+from engine.base.errors import EngineError, RefusedError
+from engine.mcp.definition import Arguments, Fields, Profile, Prompt, Resource, Tool
+from engine.mcp.lease import Lease
+from engine.mcp.protocol import (
+    ENVELOPE_VERSIONS,
+    HANDSHAKE_VERSIONS,
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
+    RESOURCE_NOT_FOUND,
+    SERVER,
+    Params,
+    ProtocolError,
+    check_envelope,
+    check_params,
+    enveloped,
+    has_envelope,
+)
+from engine.query.explore.form import dumped
+
+if TYPE_CHECKING:
+    from engine.mcp.arguments import Checker
+
+THREADS: Final = 8
+"""So many of the requests that may wait for the store run at once; more wait for their turn."""
+
+WAITING: Final = frozenset({"tools/call", "resources/read"})
+"""The methods that use the store: answering them takes a while. The others are answered at once."""
+
+log = logging.getLogger(__name__)
+
+
+class Dispatcher:
+    """One profile on one store. It keeps nothing between requests, and may be used by several threads."""
+
+    def __init__(self, profile: Profile, lease: Lease, refused: tuple[Tool, ...] = ()) -> None:
+        """Open nothing yet.
+
+        Args:
+            profile: What is offered.
+            lease: The store; opened when a request needs it.
+            refused: Tools that are not offered, and said to be refused when they are called.
+        """
+        self.profile = profile
+        self._lease = lease
+        self._tools = {tool.name: tool for tool in profile.tools}
+        self._refused = {tool.name for tool in refused}
+        self._checkers: dict[str, Checker] = {}
+        self._answers: dict[str, Callable[[Params], Fields]] = {
+            "initialize": self._initialize,
+            "ping": lambda params: {},
+            "server/discover": self._discover,
+            "tools/list": self._list_tools,
+            "tools/call": self._call_tool,
+        }
+        if profile.resources:
+            self._answers |= {
+                "resources/list": self._list_resources,
+                "resources/templates/list": self._list_templates,
+                "resources/read": self._read_resource,
+            }
+        if profile.prompts:
+            self._answers |= {"prompts/list": self._list_prompts, "prompts/get": self._get_prompt}
+
+    @property
+    def methods(self) -> frozenset[str]:
+        """The methods that are answered, in one era of the protocol or both."""
+        return frozenset(self._answers)
+
+    def answer(self, method: str, params: Params) -> Fields:
+        """The result of a request.
+
+        Raises:
+            ProtocolError: there is none, and the client is told why.
+        """
+        # A client that shakes hands may say in an envelope what it would rather speak.
+        modern = has_envelope(params) and method != "initialize"
+        if modern:
+            check_envelope(params)
+        if method not in self._answers or method == ("ping" if modern else "server/discover"):
+            raise ProtocolError(METHOD_NOT_FOUND, "Method not found", method)
+        check_params(method, params)
+        result = self._answers[method](params)
+        return enveloped(method, result) if modern else result
+
+    # Connections
+
+    def _initialize(self, params: Params) -> Fields:
+        asked = params["protocolVersion"]
+        version = asked if asked in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1]
+        return {"protocolVersion": version, "serverInfo": SERVER, **self._offered()}
+
+    def _discover(self, params: Params) -> Fields:
+        del params
+        return {"supportedVersions": list(ENVELOPE_VERSIONS), **self._offered()}
+
+    def _offered(self) -> Fields:
+        capabilities: Fields = {"tools": {"listChanged": False}}
+        if self.profile.resources:
+            capabilities["resources"] = {"listChanged": False, "subscribe": False}
+        if self.profile.prompts:
+            capabilities["prompts"] = {"listChanged": False}
+        return {"capabilities": capabilities, "instructions": self.profile.instructions}
+
+    # Tools
+
+    def _list_tools(self, params: Params) -> Fields:
+        del params
+        return {"tools": [_shown_tool(tool) for tool in self.profile.tools]}
+
+    def _call_tool(self, params: Params) -> Fields:
+        name = params["name"]
+        try:
+            tool = self._tool(name)
+            given = self._checked(tool, params.get("arguments") or {})
+            with self._lease.memory() as engine:
+                fields = tool.run(engine, given)
+            return _result(fields, tool.text(fields))
+        except ProtocolError:
+            raise
+        except EngineError as error:
+            return _failure(error.code, str(error), error.hint)
+        except Exception:
+            log.exception("the tool %s failed unexpectedly", ascii(name)[:80])
+            return _failure("unexpected", "the tool failed unexpectedly", "the server's log says more")
+
+    def _tool(self, name: str) -> Tool:
+        if name in self._refused:
+            raise RefusedError(
+                f"{name} writes, and this server only reads", hint="start `engine mcp` without --read-only"
+            )
+        if name not in self._tools:
+            raise ProtocolError(INVALID_PARAMS, f"there is no tool {ascii(name)[:80]}")
+        return self._tools[name]
+
+    def _checked(self, tool: Tool, given: Fields) -> Arguments:
+        # jsonschema takes longer to import than the first answer may take.
+        from engine.mcp.arguments import Checker
+
+        if tool.name not in self._checkers:
+            self._checkers[tool.name] = Checker(tool.input)
+        return self._checkers[tool.name].checked(given)
+
+    # Resources
+
+    def _list_resources(self, params: Params) -> Fields:
+        del params
+        return {"resources": [_shown(one, "uri") for one in self.profile.resources if "{" not in one.uri]}
+
+    def _list_templates(self, params: Params) -> Fields:
+        del params
+        found = [_shown(one, "uriTemplate") for one in self.profile.resources if "{" in one.uri]
+        return {"resourceTemplates": found}
+
+    def _read_resource(self, params: Params) -> Fields:
+        uri = params["uri"]
+        resource, given = self._resource(uri)
+        try:
+            with self._lease.memory() as engine:
+                text = resource.read(engine, given)
+        except EngineError as error:
+            code = RESOURCE_NOT_FOUND if error.code == "not_found" else INVALID_PARAMS
+            raise ProtocolError(code, str(error), _error(error.code, str(error), error.hint)) from error
+        except Exception:
+            log.exception("the resource %s cannot be read", resource.name)
+            raise ProtocolError(INTERNAL_ERROR, "the resource cannot be read") from None
+        return {"contents": [{"uri": uri, "mimeType": resource.mime_type, "text": text}]}
+
+    def _resource(self, uri: str) -> tuple[Resource, str]:
+        """The resource of this address, and what stands there in the place of its `{name}`."""
+        for one in self.profile.resources:
+            before, brace, rest = one.uri.partition("{")
+            after = rest.partition("}")[2]
+            given = uri[len(before) : len(uri) - len(after)] if brace else ""
+            if uri == before + given + after and bool(given) == bool(brace):
+                return one, given
+        raise ProtocolError(RESOURCE_NOT_FOUND, f"there is no resource {ascii(uri)[:200]}")
+
+    # Prompts
+
+    def _list_prompts(self, params: Params) -> Fields:
+        del params
+        return {"prompts": [_shown_prompt(prompt) for prompt in self.profile.prompts]}
+
+    def _get_prompt(self, params: Params) -> Fields:
+        name, given = params["name"], params.get("arguments") or {}
+        prompt = next((one for one in self.profile.prompts if one.name == name), None)
+        if prompt is None:
+            raise ProtocolError(INVALID_PARAMS, f"there is no prompt {ascii(name)[:80]}")
+        missing = [wanted for wanted in prompt.arguments if wanted not in given]
+        if missing:
+            raise ProtocolError(INVALID_PARAMS, f"the prompt {prompt.name} needs {', '.join(missing)}")
+        content = {"type": "text", "text": prompt.render(given)}
+        return {"description": prompt.description, "messages": [{"role": "user", "content": content}]}
+
+
+def _shown_tool(tool: Tool) -> Fields:
+    hints: Fields = {"readOnlyHint": True}
+    if tool.writes:
+        hints = {"destructiveHint": tool.destructive, "idempotentHint": tool.idempotent}
+    return {
+        "name": tool.name,
+        "description": tool.description,
+        "inputSchema": tool.input,
+        "outputSchema": tool.output,
+        "annotations": {**hints, "openWorldHint": False},
+    }
+
+
+def _shown(one: Resource, address: str) -> Fields:
+    return {
+        address: one.uri,
+        "name": one.name,
+        "description": one.description,
+        "mimeType": one.mime_type,
+    }
+
+
+def _shown_prompt(prompt: Prompt) -> Fields:
+    arguments = [
+        {"name": name, "description": what, "required": True} for name, what in prompt.arguments.items()
+    ]
+    return {"name": prompt.name, "description": prompt.description, "arguments": arguments}
+
+
+def _error(code: str, message: str, hint: str) -> Fields:
+    return {"code": code, "message": message, "hint": hint}
+
+
+def _failure(code: str, message: str, hint: str) -> Fields:
+    fields = {"error": _error(code, message, hint)}
+    return _result(fields, dumped(fields), is_error=True)
+
+
+def _result(fields: Mapping[str, object], text: str, *, is_error: bool = False) -> Fields:
+    return {
+        "content": [{"type": "text", "text": text}],
+        "structuredContent": fields,
+        "isError": is_error,
+    }

@@ -1,0 +1,162 @@
+"""The Model Context Protocol as far as a server over a pipe speaks it: versions, errors, shapes of params.
+
+There are two eras. Up to 2025-11-25 a client begins with a handshake (`initialize`), whose version makes no
+difference to anything that is answered here. Since 2026-07-28 there is none: each request has an envelope
+in its `_meta` that names its version. So a server needs to remember nothing of a connection: what a request
+says of itself decides how it is answered.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from engine.base.version import __version__
+from engine.mcp.definition import Fields
+
+SERVER: Final = {"name": "memroot", "version": __version__}
+"""Who the server is."""
+
+HANDSHAKE_VERSIONS: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+ENVELOPE_VERSIONS: Final = ("2026-07-28",)
+
+VERSION_KEY: Final = "io.modelcontextprotocol/protocolVersion"
+CAPABILITIES_KEY: Final = "io.modelcontextprotocol/clientCapabilities"
+CLIENT_KEY: Final = "io.modelcontextprotocol/clientInfo"
+SERVER_KEY: Final = "io.modelcontextprotocol/serverInfo"
+
+PARSE_ERROR: Final = -32700
+INVALID_REQUEST: Final = -32600
+METHOD_NOT_FOUND: Final = -32601
+INVALID_PARAMS: Final = -32602
+INTERNAL_ERROR: Final = -32603
+RESOURCE_NOT_FOUND: Final = -32002
+UNSUPPORTED_VERSION: Final = -32022
+
+Params = Mapping[str, Any]
+
+_NEEDED: Final[Mapping[str, Mapping[str, type]]] = {
+    "initialize": {"protocolVersion": str, "capabilities": dict, "clientInfo": dict},
+    "tools/call": {"name": str},
+    "resources/read": {"uri": str},
+    "prompts/get": {"name": str},
+}
+_OPTIONAL: Final[Mapping[str, type]] = {"cursor": str, "arguments": dict, "_meta": dict}
+
+
+_LISTS: Final = {"tools/list", "resources/list", "resources/templates/list", "prompts/list"}
+_CACHEABLE: Final = _LISTS | {"resources/read", "server/discover"}
+"""Methods whose results say how long they may be kept."""
+
+
+class ProtocolError(Exception):
+    """A request that is answered with an error of JSON-RPC instead of a result."""
+
+    def __init__(self, code: int, message: str, data: Any = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.data = data
+
+    @property
+    def fields(self) -> Fields:
+        """The member `error` of the response."""
+        shown = {"code": self.code, "message": self.message}
+        return shown if self.data is None else {**shown, "data": self.data}
+
+
+def request_id(message: object) -> int | str | None:
+    """The id that an answer to `message` bears; None for what is no request."""
+    given = message.get("id") if isinstance(message, dict) else None
+    return given if type(given) in {int, str} else None
+
+
+def check_message(message: object) -> None:
+    """Refuse what is no message of JSON-RPC 2.0: a request, a notification, or a response.
+
+    Raises:
+        ProtocolError: it is none, or there is half of a surrogate pair in it, which no text has.
+    """
+    if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
+        known = False
+    elif "method" in message:
+        known = _is_text(message["method"]) and isinstance(message.get("params"), dict | None)
+        known = known and (message.get("id") is None or request_id(message) is not None)
+    else:
+        known = "result" in message or "error" in message
+    if not known or not _is_unicode(message):
+        raise ProtocolError(INVALID_REQUEST, "this is no message of JSON-RPC 2.0 in valid Unicode")
+
+
+def invalid_params() -> ProtocolError:
+    """The error for params of the wrong shape."""
+    return ProtocolError(INVALID_PARAMS, "Invalid request parameters", "")
+
+
+def check_params(method: str, params: Params) -> None:
+    """Refuse params in which something that is read has the wrong type. What is never read may be anything.
+
+    Raises:
+        ProtocolError: one is missing or of the wrong type.
+    """
+    for name, kind in _NEEDED.get(method, {}).items():
+        if not isinstance(params.get(name), kind):
+            raise invalid_params()
+    for name, kind in _OPTIONAL.items():
+        if not isinstance(params.get(name), kind | None):
+            raise invalid_params()
+    if method == "initialize":
+        _check_client(params["clientInfo"])
+    if method == "prompts/get" and not all(map(_is_text, (params.get("arguments") or {}).values())):
+        raise invalid_params()
+
+
+def has_envelope(params: Params) -> bool:
+    """Whether a request says that it is of the era without handshakes."""
+    meta = params.get("_meta")
+    return isinstance(meta, dict) and VERSION_KEY in meta
+
+
+def check_envelope(params: Params) -> None:
+    """Refuse an envelope of a version that is not served, or of the wrong shape.
+
+    Raises:
+        ProtocolError: it is one.
+    """
+    meta = params["_meta"]
+    version = meta[VERSION_KEY]
+    if CAPABILITIES_KEY not in meta:
+        raise ProtocolError(INVALID_PARAMS, f"params._meta needs {CAPABILITIES_KEY}, too")
+    if not isinstance(version, str):
+        raise ProtocolError(INVALID_PARAMS, f"{VERSION_KEY} in params._meta is no string")
+    if version not in ENVELOPE_VERSIONS:
+        data = {"supported": list(ENVELOPE_VERSIONS), "requested": version}
+        raise ProtocolError(UNSUPPORTED_VERSION, "Unsupported protocol version", data)
+    if not isinstance(meta[CAPABILITIES_KEY], dict):
+        raise invalid_params()
+    if meta.get(CLIENT_KEY) is not None:
+        _check_client(meta[CLIENT_KEY])
+
+
+def enveloped(method: str, result: Fields) -> Fields:
+    """A result as the protocol without handshakes has it; nobody may keep it for others, or for later."""
+    cached = {"ttlMs": 0, "cacheScope": "private"} if method in _CACHEABLE else {}
+    return {**result, **cached, "resultType": "complete", "_meta": {SERVER_KEY: SERVER}}
+
+
+def _check_client(given: object) -> None:
+    if not isinstance(given, dict) or not (_is_text(given.get("name")) and _is_text(given.get("version"))):
+        raise invalid_params()
+
+
+def _is_unicode(value: object) -> bool:
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except (UnicodeEncodeError, RecursionError):
+        return False
+    return True
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
