@@ -41,7 +41,9 @@ def argument(
 
 def option(*names: str, help: str, **attributes: Any) -> Callable[[Function], Function]:  # noqa: A002
     """An option of a command; a flag, unless it has a `metavar`. `attributes` are those of `click.option`."""
-    return click.option(*names, help=help, is_flag="metavar" not in attributes, **attributes)
+    if "metavar" not in attributes:
+        attributes["is_flag"] = True  # never False: click would take the value of such an option for optional
+    return click.option(*names, help=help, **attributes)
 
 
 def _remember(ctx: click.Context, param: click.Parameter, value: Any) -> None:
@@ -49,16 +51,10 @@ def _remember(ctx: click.Context, param: click.Parameter, value: Any) -> None:
         ctx.ensure_object(Session).option(param.name, value)
 
 
-def _global(*names: str, help: str, metavar: str | None = None, type: Any = None) -> click.Option:  # noqa: A002
-    return click.Option(
-        names,
-        help=help,
-        metavar=metavar,
-        type=type,
-        is_flag=metavar is None,
-        callback=_remember,
-        expose_value=False,
-    )
+def _global(*names: str, **attributes: Any) -> click.Option:
+    if "metavar" not in attributes:
+        attributes["is_flag"] = True
+    return click.Option(names, callback=_remember, expose_value=False, **attributes)
 
 
 GLOBAL_OPTIONS: list[click.Parameter] = [

@@ -185,6 +185,14 @@ def test_text_that_looks_like_an_option(cli: Cli) -> None:
     assert cli("get", result.out.strip(), "--json").data["content"] == "--json"
 
 
+def test_a_value_may_look_like_an_option(cli: Cli) -> None:
+    """What follows an option that takes a value is its value, with whatever it begins."""
+    atom = cli("-q", "add", "One.", "--title", "--force", "--source", "-t").out.strip()
+    found = cli("get", atom, "--json").data
+    assert (found["title"], found["source"]) == ("--force", "-t")
+    assert "-1" in cli("--wait", "-1", "root").err
+
+
 def test_get_shows_what_is_recorded(cli: Cli, pair: Pair) -> None:
     """The text form has the fields, an empty line and the content."""
     head, _, content = cli("get", pair[0]).out.partition("\n\n")
