@@ -6,11 +6,14 @@ Hypothesis tries the same examples in each run, and keeps none from an earlier o
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.support.forking import Forks
 from tests.support.soak import FACTOR, RUN_SEED, times
 
 settings.register_profile(
@@ -24,29 +27,72 @@ settings.register_profile(
 settings.register_profile("soak", settings.get_profile("usual"), derandomize=False)
 settings.load_profile("soak" if FACTOR else "usual")
 
+SLOW = frozenset(
+    {
+        "test_all_sizes",
+        "test_docs",
+        "test_differential",
+        "test_examples",
+        "test_faults",
+        "test_http",
+        "test_imports",
+        "test_isolation",
+        "test_killed",
+        "test_leveldb_crashes",
+        "test_loop",
+        "test_machine",
+        "test_mutations",
+        "test_offline",
+        "test_processes",
+        "test_second_verifier",
+        "test_several_processes",
+        "test_several_writers",
+        "test_spec_example",
+        "test_stdio",
+        "test_tiles",
+        "test_totality",
+        "test_unicode14",
+        "test_vectors",
+    }
+)
+"""Modules that `--quick` leaves out: they start processes, or take seconds of computing."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add `--quick`."""
+    parser.addoption("--quick", action="store_true", help="leave out the modules that take long")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Under `--quick`, do not even import the modules that take long."""
+    return True if config.getoption("quick") and collection_path.stem in SLOW else None
+
 
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Print the seed of a long run, by which it can be repeated."""
     if FACTOR and not hasattr(session.config, "workerinput"):
         reporter = session.config.pluginmanager.get_plugin("terminalreporter")
         assert reporter is not None
-        reporter.write_line(f"{FACTOR} times the usual examples, MEMROOT_SEED={RUN_SEED}")
+        reporter.write_line(f"{FACTOR} times the stated examples, MEMROOT_SEED={RUN_SEED}")
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """In a long run, multiply the examples of each test that Hypothesis finds examples for."""
+    """Have Hypothesis try as many examples as this run is to."""
     done: set[Any] = set()
-    for item in items if FACTOR else ():
+    for item in items:
         test = getattr(item, "obj", None)
-        test = getattr(test, "__func__", test)
-        if item.get_closest_marker("hypothesis") and test not in done:
+        test = getattr(test, "__func__", test)  # what the classes that inherit a test share
+        own = getattr(test, "_hypothesis_internal_use_settings", None)  # a state machine asks `times` itself
+        if own is not None and test not in done:
             done.add(test)
-            multiply(test)
+            changed = settings(own, max_examples=times(own.max_examples))
+            test._hypothesis_internal_use_settings = changed  # type: ignore[union-attr]
 
 
-def multiply(test: Any) -> None:
-    """Have Hypothesis try so many times as many examples; a state machine asks `times` itself."""
-    own = getattr(test, "_hypothesis_internal_use_settings", None)
-    if own is not None:
-        test._hypothesis_internal_use_settings = settings(own, max_examples=times(own.max_examples))
+@pytest.fixture(scope="session")
+def forked() -> Iterator[Path]:
+    """A folder of programs `engine` and `python` that begin where their imports are done."""
+    forks = Forks()
+    yield forks.folder
+    forks.close()

@@ -8,7 +8,6 @@ on in that shell; what it shows is compared, ids, roots and rates excepted.
 import re
 import shlex
 import sys
-from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -18,7 +17,6 @@ import typer
 from engine.base import limits
 from engine.base.version import __version__
 from engine.cli.tree import COMMANDS
-from tests.support.forking import Forks
 from tests.support.pages import (
     DOCS,
     PAGES,
@@ -36,14 +34,6 @@ from tests.support.pages import (
     settled,
     spans,
 )
-
-
-@pytest.fixture(scope="session")
-def forked() -> Iterator[Path]:
-    """Programs `engine` and `python` that begin where their imports are done."""
-    forks = Forks()
-    yield forks.folder
-    forks.close()
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from __future__ import annotations
 import array
 import json
 import os
+import runpy
 import select
 import shlex
 import socket
@@ -129,13 +130,17 @@ def attend(connection: socket.socket) -> NoReturn:
 
 
 def run(program: str, arguments: list[str]) -> int:
-    """Run `engine` with its arguments, or the Python program that is on stdin; returns the exit code."""
+    """Run `engine` with its arguments, or a Python program from a file or, for `-`, from stdin."""
     if program == "engine":
         sys.argv = ["engine", *arguments]
         return main(arguments)
     sys.argv = arguments
+    sys.path[0] = str(Path(arguments[0]).parent)
     try:
-        exec(compile(sys.stdin.read(), "<stdin>", "exec"), {"__name__": "__main__"})  # noqa: S102
+        if arguments[0] == "-":
+            exec(compile(sys.stdin.read(), "<stdin>", "exec"), {"__name__": "__main__"})  # noqa: S102
+        else:
+            runpy.run_path(arguments[0], run_name="__main__")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     return 0

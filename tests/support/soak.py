@@ -1,7 +1,8 @@
 """How often things are tried, and with which numbers: alike for everybody, or many more and fresh ones.
 
-`make test` tries the same examples everywhere, always. `make soak` sets MEMROOT_SOAK, and tries so many
-times as many, with numbers that no run had before. MEMROOT_SEED repeats the numbers of a run.
+`make test` tries the same examples in each run, so that more of them find nothing more: it tries a quarter
+of the number that a test states. `make soak` sets MEMROOT_SOAK, and tries so many times that number, with
+examples that no run had before. MEMROOT_SEED gives the seeds of an earlier run again.
 """
 
 import os
@@ -10,7 +11,10 @@ from random import Random
 from typing import Final
 
 FACTOR: Final = int(os.environ.get("MEMROOT_SOAK", "0"))
-"""How many times as many examples a long run tries; 0: the usual ones."""
+"""How many times the stated number of examples a long run tries; 0 in a usual run."""
+
+SHARE: Final = 4
+FEWEST: Final = 10
 
 if FACTOR:
     # Set, so that all processes of a run have one.
@@ -20,9 +24,9 @@ RUN_SEED: Final = os.environ["MEMROOT_SEED"] if FACTOR else ""
 """The seed of a long run; empty for the usual one."""
 
 
-def times(usual: int) -> int:
-    """How often to try what is usually tried so often."""
-    return usual * (FACTOR or 1)
+def times(stated: int) -> int:
+    """How many examples to try where a test states so many: in a usual run a quarter, but 10 or all."""
+    return stated * FACTOR if FACTOR else max(stated // SHARE, min(stated, FEWEST))
 
 
 def seed(usual: int) -> int:
