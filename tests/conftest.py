@@ -6,8 +6,10 @@ Hypothesis tries the same examples in each run, and keeps none from an earlier o
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -26,6 +28,12 @@ settings.register_profile(
 )
 settings.register_profile("soak", settings.get_profile("usual"), derandomize=False)
 settings.load_profile("soak" if FACTOR else "usual")
+
+CHANCE = Random()
+"""What stores that are opened in this process take for chance, in a usual run."""
+
+if not FACTOR:
+    os.urandom = CHANCE.randbytes
 
 SLOW = frozenset(
     {
@@ -74,6 +82,12 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         reporter = session.config.pluginmanager.get_plugin("terminalreporter")
         assert reporter is not None
         reporter.write_line(f"{FACTOR} times the stated examples, MEMROOT_SEED={RUN_SEED}")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Begin the chance of each test with its name, whatever ran before it."""
+    CHANCE.seed(item.nodeid)
 
 
 @pytest.hookimpl(trylast=True)
