@@ -3,8 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STORE ?= demo-store
+# How many times the stated number of examples `make soak` tries.
+FACTOR ?= 1
 
-.PHONY: demo test lint soak bench retrieval exploration dreaming clean
+# Tests start hundreds of processes; without bytecode on the disk each would compile the libraries again.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: demo test quick lint soak nightly bench retrieval exploration dreaming clean
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -18,6 +23,10 @@ demo: $(VENV)/.installed
 test: $(VENV)/.installed lint
 	$(BIN)/python -m pytest -n 2
 
+quick: $(VENV)/.installed
+	$(BIN)/ruff check .
+	$(BIN)/python -m pytest -n 2 --quick
+
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -25,7 +34,10 @@ lint: $(VENV)/.installed
 	$(BIN)/lint-imports
 
 soak: $(VENV)/.installed
-	$(BIN)/python -m pytest -n 2 -m soak
+	MEMROOT_SOAK=$(FACTOR) $(BIN)/python -m pytest -n 2 -m "soak or hypothesis"
+
+nightly: $(VENV)/.installed lint
+	MEMROOT_SOAK=10 $(BIN)/python -m pytest -n 2 -m ""
 
 bench: $(VENV)/.installed
 	$(BIN)/python -m bench

@@ -1,8 +1,114 @@
-"""How properties are tested everywhere: no test may fail for being slow on a busy machine."""
+"""How tests are run everywhere: what passes or fails for one does so for all, however busy the machine.
 
+Hypothesis tries the same examples in each run, and keeps none from an earlier one. In a long run
+(`tests.support.soak`) it tries fresh ones, more of them, and prints how to try again what failed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("untimed")
+from tests.support.forking import Forks
+from tests.support.soak import FACTOR, RUN_SEED, times
+
+settings.register_profile(
+    "usual",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=True,
+    database=None,
+    print_blob=True,
+)
+settings.register_profile("soak", settings.get_profile("usual"), derandomize=False)
+settings.load_profile("soak" if FACTOR else "usual")
 
 pytest_plugins = ["tests.support.command_line", "tests.support.scratch"]
+
+CHANCE = Random()
+"""What stores that are opened in this process take for chance, in a usual run."""
+
+if not FACTOR:
+    os.urandom = CHANCE.randbytes
+
+SLOW = frozenset(
+    {
+        "test_all_sizes",
+        "test_docs",
+        "test_differential",
+        "test_examples",
+        "test_faults",
+        "test_http",
+        "test_imports",
+        "test_isolation",
+        "test_killed",
+        "test_leveldb_crashes",
+        "test_loop",
+        "test_machine",
+        "test_mutations",
+        "test_offline",
+        "test_processes",
+        "test_second_verifier",
+        "test_several_processes",
+        "test_several_writers",
+        "test_spec_example",
+        "test_stdio",
+        "test_tiles",
+        "test_totality",
+        "test_unicode14",
+        "test_vectors",
+    }
+)
+"""Modules that `--quick` leaves out: they start processes, or take seconds of computing."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add `--quick`."""
+    parser.addoption("--quick", action="store_true", help="leave out the modules that take long")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Under `--quick`, do not even import the modules that take long."""
+    return True if config.getoption("quick") and collection_path.stem in SLOW else None
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Print the seed of a long run, by which it can be repeated."""
+    if FACTOR and not hasattr(session.config, "workerinput"):
+        reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+        assert reporter is not None
+        reporter.write_line(f"{FACTOR} times the stated examples, MEMROOT_SEED={RUN_SEED}")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Begin the chance of each test with its name, whatever ran before it."""
+    CHANCE.seed(item.nodeid)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Have Hypothesis try as many examples as this run is to."""
+    done: set[Any] = set()
+    for item in items:
+        test = getattr(item, "obj", None)
+        test = getattr(test, "__func__", test)  # what the classes that inherit a test share
+        own = getattr(test, "_hypothesis_internal_use_settings", None)  # a state machine asks `times` itself
+        if own is not None and test not in done:
+            done.add(test)
+            changed = settings(own, max_examples=times(own.max_examples))
+            test._hypothesis_internal_use_settings = changed  # type: ignore[union-attr]
+
+
+@pytest.fixture(scope="session")
+def forked() -> Iterator[Path]:
+    """A folder of programs `engine` and `python` that begin where their imports are done."""
+    forks = Forks()
+    yield forks.folder
+    forks.close()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import unicodedata
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -229,7 +228,8 @@ def term_rows(documents: Sequence[Document], stop_words: frozenset[str]) -> list
     postings: dict[bytes, list[tuple[int, int]]] = {}
     for offset, (text, head, _) in enumerate(documents):
         for mark, terms in ((b"", text), (b"\1", head)):
-            for term, count in Counter(terms).items():
+            for term in dict.fromkeys(terms):
+                count = terms.count(term)
                 postings.setdefault(mark + term.encode(), []).append((offset, min(count, 255)))
     lengths = [min(sum(term not in stop_words for term in text), 65_535) for text, _, _ in documents]
     size = u(len(documents), 4) + b"\0"

@@ -36,23 +36,39 @@ from tests.support.pages import (
 )
 
 
+@pytest.fixture
+def started(tmp_path: Path) -> Path:
+    """A program `engine` that is started as people start it, in a new interpreter."""
+    shim = tmp_path / "bin" / "engine"
+    shim.parent.mkdir()
+    shim.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m engine "$@"\n', encoding="utf-8")
+    shim.chmod(0o755)
+    return shim.parent
+
+
 @pytest.mark.parametrize("block", blocks("python"), ids=lambda block: block.name)
-def test_every_python_block_runs_and_prints_what_it_says(block: Block, tmp_path: Path) -> None:
+def test_every_python_block_runs_and_prints_what_it_says(block: Block, forked: Path, tmp_path: Path) -> None:
     """A Python block is a program by itself, and prints the `output` block that follows it."""
     if "leveldb:" in block.text and find_spec("plyvel") is None:
         pytest.skip("NOT TESTED: plyvel is not installed, so there is no LevelDB here")
-    code, printed = run(tmp_path, sys.executable, "-", text=block.text)
+    code, printed = run(forked, tmp_path, "python", "-", text=block.text)
     assert code == 0, printed
     assert block.output is None or printed == block.output
 
 
 @pytest.mark.parametrize("session", sessions(), ids=lambda session: session[0].name)
-def test_every_run_console_block_shows_what_happens(session: list[Block], tmp_path: Path) -> None:
-    """Typed into a shell one after another, the commands print what the page shows."""
+def test_every_run_console_block_shows_what_happens(
+    session: list[Block], forked: Path, started: Path, tmp_path: Path
+) -> None:
+    """Typed into a shell one after another, the commands print what the page shows.
+
+    Those of the README are all started as people start them.
+    """
     typed = [command for block in session for command in commands(block.text)]
     mark = "=== next command ==="
     script = "".join(f"echo {shlex.quote(mark)}\n{command.line}\n" for command in typed)
-    _, printed = run(tmp_path, "sh", text=script)
+    programs = started if session[0].page == ROOT / "README.md" else forked
+    _, printed = run(programs, tmp_path, "sh", text=script)
     parts = [part.strip("\n").splitlines() for part in printed.split(mark)[1:]]
     happened = [(command.line, settled(part)) for command, part in zip(typed, parts, strict=True)]
     assert happened == [(command.line, settled(command.printed)) for command in typed]

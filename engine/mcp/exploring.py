@@ -62,13 +62,10 @@ def verb(
     """
 
     def run(engine: Engine, arguments: Arguments) -> Fields:
-        from engine.query.explore.explorer import Explorer
-
         past = nullcontext(engine) if arguments.get("as_of") is None else engine.as_of(arguments["as_of"])
         with past as memory:
-            return plain(
-                ask(Explorer(memory.view, form=Form.JSON, spent=arguments.get("spent", 0)), arguments)
-            )
+            explorer = memory.explorer(form=Form.JSON, spent=arguments.get("spent", 0))
+            return plain(ask(explorer, arguments))
 
     common = {"budget_tokens": budget(tokens), "spent": SPENT, "as_of": AS_OF}
     return Tool(name, description, members(properties | common, next(iter(properties))), ANSWER, run)

@@ -17,6 +17,7 @@ from hypothesis.stateful import run_state_machine_as_test
 from backends.base import KEY_BYTES_MAX, Backend, Batch, Capabilities, Row, prefix_end
 from backends.errors import BackendClosed, BackendError
 from tests.backends.machine import machine_for
+from tests.support.soak import times
 
 ROWS: list[Row] = [
     (b"\x00", b"zero"),
@@ -251,7 +252,7 @@ class BackendSuite(Opening):
         """Whatever is done to it, in whatever order, it shows what a plain dict would show."""
         machine = machine_for(self.open, tmp_path, persistent=self.capabilities.persistent)
         run_state_machine_as_test(
-            machine, settings=settings(max_examples=20, stateful_step_count=30, deadline=None)
+            machine, settings=settings(max_examples=times(20), stateful_step_count=30, deadline=None)
         )
 
     @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from engine.trust.audit.verify import verify
 from tests.knowledge.naive import MissingError, NaiveGraph
 from tests.knowledge.strategies import NAMES, PREDICATES, TEXTS
 from tests.support.engines import engine_on, unchanged_by
+from tests.support.soak import times
 
 A_NAME = st.sampled_from((*NAMES[:5], NAMES[0], NAMES[1]))
 A_TEXT = st.sampled_from(TEXTS)
@@ -138,4 +139,4 @@ class GraphMachine(RuleBasedStateMachine):
 
 
 TestGraphMachine = GraphMachine.TestCase
-TestGraphMachine.settings = settings(max_examples=60, stateful_step_count=25, deadline=None)
+TestGraphMachine.settings = settings(max_examples=times(60), stateful_step_count=25, deadline=None)

@@ -89,7 +89,7 @@ def test_the_same_on_every_hash_seed() -> None:
 def test_nothing_is_loaded_before_it_is_needed() -> None:
     """Importing the enum loads no word list, and telling categories no numpy."""
     code = (
-        "import sys, json, engine.text.categories as c; "
+        "import sys, json, engine.language.categories as c; "
         "before = 'engine.language.categories.reading' in sys.modules; c.categories_of('Anna'); "
         "print(json.dumps([before, 'numpy' in sys.modules]))"
     )

@@ -12,6 +12,7 @@ from hypothesis.stateful import run_state_machine_as_test
 from backends import Backend, open_backend
 from backends.memory import MemoryBackend
 from tests.model.machine import EngineMachine
+from tests.support.soak import times
 
 
 def check(machine: Callable[[], EngineMachine], examples: int, steps: int) -> None:
@@ -63,13 +64,13 @@ def on_disk(scheme: str, folder: Path) -> Callable[[], EngineMachine]:
 
 def test_any_history_in_memory() -> None:
     """Root, rows, receipts and refusals are those of the reference on a memory store."""
-    check(in_memory, examples=200, steps=30)
+    check(in_memory, examples=times(200), steps=30)
 
 
 @pytest.mark.parametrize("scheme", ["sqlite", "leveldb"])
 def test_any_history_on_disk(scheme: str, tmp_path: Path) -> None:
     """Root, rows, receipts and refusals are those of the reference on stores in files."""
-    check(on_disk(scheme, tmp_path), examples=6, steps=20)
+    check(on_disk(scheme, tmp_path), examples=times(6), steps=20)
 
 
 @pytest.mark.soak

@@ -11,6 +11,7 @@ from engine.secrets.kinds import DETECTORS
 from engine.secrets.policy import SecretsPolicy
 from tests.secrets.samples import INNOCENT, SAMPLES, UNUSUAL, pem
 from tests.support.children import run
+from tests.support.soak import FACTOR
 
 USUAL = SecretsPolicy("redact")
 EVERY = SecretsPolicy("redact", also=("email", "phone"))
@@ -137,8 +138,8 @@ ADVERSARIES = [
 ]
 
 
-TEXT_CHARS = 1 << 20
-"""As long as the content of an atom may be."""
+TEXT_CHARS = 1 << (20 if FACTOR else 18)
+"""In a long run as long as the content of an atom may be, else a quarter of that."""
 
 LOOK = """
 from engine.secrets.policy import SecretsPolicy
@@ -152,7 +153,7 @@ print("done")
 
 
 def test_no_text_is_slow() -> None:
-    """Texts made to have patterns begin again and again are looked through, a million characters each.
+    """Texts made to have patterns begin again and again are looked through, some 100,000 characters each.
 
     Were the time of any pattern quadratic, the child would not come back for hours.
     """

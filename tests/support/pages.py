@@ -7,8 +7,8 @@ import os
 import re
 import shlex
 import subprocess
-import sys
 from collections.abc import Iterator
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -59,8 +59,9 @@ class Command(NamedTuple):
     printed: list[str]
 
 
+@cache
 def parsed(page: Path) -> list[Token]:
-    """The tokens of a page."""
+    """The tokens of a page; every test shares them."""
     return MarkdownIt("commonmark").enable("table").parse(page.read_text(encoding="utf-8"))
 
 
@@ -125,31 +126,23 @@ def sessions() -> list[list[Block]]:
     return found
 
 
-def environment(folder: Path) -> dict[str, str]:
-    """The surroundings of an example: nobody's settings, and `engine` as it is here."""
-    shim = folder / "bin" / "engine"
-    shim.parent.mkdir()
-    shim.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m engine "$@"\n', encoding="utf-8")
-    shim.chmod(0o755)
-    home = folder / "home"
+def run(programs: Path, folder: Path, *words: str, text: str) -> tuple[int, str]:
+    """Exit code and merged output of a program that runs in an empty folder, with nobody's settings.
+
+    Programs are looked for in `programs` first.
+    """
+    home, place = folder / "home", folder / "here"
     home.mkdir()
-    return {
-        "HOME": str(home),
-        "LC_ALL": "C.UTF-8",
-        "PATH": f"{shim.parent}{os.pathsep}{os.environ['PATH']}",
-        "PYTHONPATH": str(ROOT),
-    }
-
-
-def run(folder: Path, *words: str, text: str | None = None) -> tuple[int, str]:
-    """Exit code and merged output of a program that runs in an empty folder."""
-    surroundings = environment(folder)
-    place = folder / "here"
     place.mkdir()
     result = subprocess.run(
         words,
         cwd=place,
-        env=surroundings,
+        env={
+            "HOME": str(home),
+            "LC_ALL": "C.UTF-8",
+            "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+            "PYTHONPATH": str(ROOT),
+        },
         input=text,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from typing import Literal
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from engine import Relate, Tombstone
@@ -49,11 +50,24 @@ def test_composed_or_not_is_one_name(text: str, form: Literal["NFC", "NFD"]) -> 
 
 
 @given(NAMES, st.sampled_from([" ", "_", "-", " - ", "__", "\u3000", "\u00a0"]), NAMES)
+@example("_", "_", "a")
+@example("_", "_", "_")
 @settings(max_examples=200)
 def test_joints_are_alike(first: str, joint: str, second: str) -> None:
-    """Words joined by spaces, underscores or hyphens are one name."""
+    """Words joined by spaces, underscores or hyphens are one name, where there is a word."""
     assume(not unicodedata.combining(second[0]))
-    assert entity_key(kept(first + joint + second)) == entity_key(kept(f"{first} {second}"))
+    joined, spaced = kept(first + joint + second), kept(f"{first} {second}")
+    assume(re.search(r"[^\s_-]", entity_identity(spaced)))
+    assert entity_key(joined) == entity_key(spaced)
+
+
+@given(st.text("_- \u3000", min_size=1, max_size=9).filter(lambda text: not text.isspace()))
+@example("___")
+@example("_ _")
+def test_a_name_of_joints_alone_is_its_own_identity(text: str) -> None:
+    """Where there is no word, each spelling is a name of its own."""
+    name = kept(text)
+    assert entity_identity(name) == name
 
 
 @given(st.text(st.characters(max_codepoint=0x24F, categories=("Lu", "Ll")), min_size=1, max_size=10))

@@ -7,6 +7,7 @@ import pytest
 from backends.memory import MemoryBackend
 from tests.model.proving import ProvingMachine
 from tests.model.test_machine import check
+from tests.support.soak import times
 
 
 def in_memory() -> ProvingMachine:
@@ -16,7 +17,7 @@ def in_memory() -> ProvingMachine:
 
 def test_any_claim_after_any_history() -> None:
     """Never the other way, with what is shown as the reference has it, against roots and checkpoints."""
-    check(in_memory, examples=60, steps=25)
+    check(in_memory, examples=times(60), steps=25)
 
 
 @pytest.mark.soak
