@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from engine.cli.ingesting import PARTIAL_IMPORT, SKIPPED_SHOWN, _store
+from engine.cli.ingesting import SKIPPED_SHOWN, _store, partial_import
 from engine.cli.mirroring import after_writes
 from engine.cli.output import Failure, Line
 from engine.cli.pages import command, new_app, running
@@ -116,7 +116,8 @@ def _graph(session: Session, file: str, provenance: str, *, dry_run: bool) -> in
     with _store(session, dry_run=dry_run) as engine, session.meter("read", "things") as move:
         report = import_file(engine.store, file, provenance=provenance, dry_run=dry_run, progress=move)
         mirror = None if dry_run else after_writes(session, engine)
-    failure = _skipped(session, "skipped", report.skipped, dry_run=dry_run) or mirror
+    held = report.entities + report.relations > 0
+    failure = _skipped(session, "skipped", report.skipped, held=held, dry_run=dry_run) or mirror
     return session.out.answer(plain(report), _report(report), failure=failure)
 
 
@@ -134,24 +135,22 @@ def _items(
             engine.store, form, file, provenance=provenance, buckets=buckets, dry_run=dry_run, progress=move
         )
         mirror = None if dry_run else after_writes(session, engine)
-    _skipped(session, "warning", report.warnings, dry_run=dry_run)
-    failure = _skipped(session, "skipped", report.skipped, dry_run=dry_run) or mirror
+    held = report.items > 0
+    _skipped(session, "warning", report.warnings, held=held, dry_run=dry_run)
+    failure = _skipped(session, "skipped", report.skipped, held=held, dry_run=dry_run) or mirror
     return session.out.answer(plain(report), _taken(report), failure=failure)
 
 
-def _skipped(session: Session, word: str, items: tuple[Skipped, ...], *, dry_run: bool) -> Failure | None:
+def _skipped(
+    session: Session, word: str, items: tuple[Skipped, ...], *, held: bool, dry_run: bool
+) -> Failure | None:
     """List the first of what did not go in, or not whole; the failure that it is."""
     for item in items[:SKIPPED_SHOWN]:
         at = "" if item.line is None else f":{item.line}"
         session.out.note(f"{word} {item.source}{at}: {item.reason}")
     if not items:
         return None
-    return Failure(
-        PARTIAL_IMPORT,
-        "partial_import",
-        f"{len(items)} skipped; the rest {'would go' if dry_run else 'went'} in",
-        "--json lists them all",
-    )
+    return partial_import(len(items), held=held, dry_run=dry_run)
 
 
 def _taken(report: TakenIn) -> Iterator[Line]:

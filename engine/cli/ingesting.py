@@ -106,13 +106,14 @@ def ingest(
     if report.skipped:
         if failure is not None:
             session.out.note(failure.message)
-        failure = Failure(
-            PARTIAL_IMPORT,
-            "partial_import",
-            f"{len(report.skipped)} skipped; the rest {'would go' if dry_run else 'went'} in",
-            "--json lists them all",
-        )
+        failure = partial_import(len(report.skipped), held=report.pieces > 0, dry_run=dry_run)
     return session.out.answer(plain(report), _report(report), failure=failure)
+
+
+def partial_import(skipped: int, *, held: bool, dry_run: bool) -> Failure:
+    """The failure that something was skipped; `held` says whether anything was not."""
+    rest = f"{'the rest' if held else 'nothing'} {'would go' if dry_run else 'went'} in"
+    return Failure(PARTIAL_IMPORT, "partial_import", f"{skipped} skipped; {rest}", "--json lists them all")
 
 
 @contextmanager
