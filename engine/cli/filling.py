@@ -36,6 +36,7 @@ def left_out(
     skipped: Sequence[Skipped],
     warnings: Sequence[Skipped] = (),
     *,
+    held: bool,
     dry_run: bool,
     mirror: Failure | None = None,
 ) -> Failure | None:
@@ -45,6 +46,7 @@ def left_out(
         session: The run.
         skipped: What did not go in.
         warnings: What went in otherwise than it was meant.
+        held: Whether anything else went in.
         dry_run: Whether nothing was to go in.
         mirror: What is wrong with the mirror, if anything; noted where the command fails with more than that.
     """
@@ -56,11 +58,11 @@ def left_out(
         return mirror
     if mirror is not None:
         session.out.note(mirror.message)
-    rest = "would go" if dry_run else "went"
+    rest = f"{'the rest' if held else 'nothing'} {'would go' if dry_run else 'went'} in"
     return Failure(
         PARTIAL_IMPORT,
         "partial_import",
-        f"{len(skipped)} skipped; the rest {rest} in",
+        f"{len(skipped)} skipped; {rest}",
         "--json lists them all",
     )
 

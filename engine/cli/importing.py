@@ -95,7 +95,9 @@ def _graph(session: Session, file: str, provenance: str, *, dry_run: bool) -> in
             engine.store, file, provenance=provenance, dry_run=dry_run, progress=move
         )
         mirror = None if dry_run else after_writes(session, engine)
-    failure = left_out(session, report.skipped, dry_run=dry_run, mirror=mirror)
+    failure = left_out(
+        session, report.skipped, held=report.entities + report.relations > 0, dry_run=dry_run, mirror=mirror
+    )
     return session.out.answer(plain(report), _graph_report(report), failure=failure)
 
 
@@ -109,7 +111,9 @@ def _items(
             engine.store, form, file, provenance=provenance, buckets=buckets, dry_run=dry_run, progress=move
         )
         mirror = None if dry_run else after_writes(session, engine)
-    failure = left_out(session, report.skipped, report.warnings, dry_run=dry_run, mirror=mirror)
+    failure = left_out(
+        session, report.skipped, report.warnings, held=report.items > 0, dry_run=dry_run, mirror=mirror
+    )
     return session.out.answer(plain(report), _items_report(report), failure=failure)
 
 

@@ -68,7 +68,9 @@ def ingest(
                 **options,
             )
         mirror = None if dry_run else after_writes(session, engine)
-    failure = left_out(session, report.skipped, report.warnings, dry_run=dry_run, mirror=mirror)
+    failure = left_out(
+        session, report.skipped, report.warnings, held=report.pieces > 0, dry_run=dry_run, mirror=mirror
+    )
     return session.out.answer(plain(report), _report(report), failure=failure)
 
 

@@ -1,7 +1,7 @@
 """The profile `reference`: the nine tools and the resource of the widespread MCP memory server.
 
 Names, arguments and results are those of `@modelcontextprotocol/server-memory`, so that a client set
-up for it can be pointed here. Behind them is `engine.knowledge.Graph`, which says what can be kept.
+up for it can be pointed here. Behind them is `engine.knowledge.KnowledgeGraph`, which says what can be kept.
 
 What differs: errors are those of this server. Reading answers at most `READ_TOKENS_MAX` tokens and
 refuses more, where the original answers whatever there is; its shape leaves no room to say that
@@ -21,7 +21,7 @@ from engine.query.explore.form import dumped
 
 if TYPE_CHECKING:
     from engine.engine import Engine
-    from engine.knowledge import Graph, Knowledge
+    from engine.knowledge import Knowledge, KnowledgeGraph
 
 READ_TOKENS_MAX: Final = 20_000
 """The most that an answer of `read_graph`, `search_nodes` or `open_nodes` costs; and the resource."""
@@ -83,36 +83,36 @@ def _text(value: object) -> str:
 
 
 def _create_entities(engine: Engine, arguments: Arguments) -> Fields:
-    from engine.knowledge import Graph, shapes
+    from engine.knowledge import KnowledgeGraph, shapes
 
-    created = Graph(engine.store, actor=engine.actor).create_entities(
+    created = KnowledgeGraph(engine.store, actor=engine.actor).create_entities(
         map(shapes.entity_in, arguments["entities"])
     )
     return {"entities": shapes.entities(created)}
 
 
 def _create_relations(engine: Engine, arguments: Arguments) -> Fields:
-    from engine.knowledge import Graph, shapes
+    from engine.knowledge import KnowledgeGraph, shapes
 
-    created = Graph(engine.store, actor=engine.actor).create_relations(
+    created = KnowledgeGraph(engine.store, actor=engine.actor).create_relations(
         map(shapes.relation_in, arguments["relations"])
     )
     return {"relations": shapes.relations(created)}
 
 
 def _add_observations(engine: Engine, arguments: Arguments) -> Fields:
-    from engine.knowledge import Graph, Observed
+    from engine.knowledge import KnowledgeGraph, Observed
 
     given = [Observed(one["entityName"], tuple(one["contents"])) for one in arguments["observations"]]
-    added = Graph(engine.store, actor=engine.actor).add_observations(given)
+    added = KnowledgeGraph(engine.store, actor=engine.actor).add_observations(given)
     return {"results": [{"entityName": one.entity, "addedObservations": list(one.contents)} for one in added]}
 
 
 def _delete_entities(engine: Engine, arguments: Arguments) -> Fields:
-    from engine.knowledge import Graph
+    from engine.knowledge import KnowledgeGraph
 
     names = arguments["entityNames"]
-    deleted = Graph(engine.store, actor=engine.actor).delete_entities(names)
+    deleted = KnowledgeGraph(engine.store, actor=engine.actor).delete_entities(names)
     if not deleted.missing:
         return _done("Entities deleted successfully")
     missing = ", ".join(deleted.missing)
@@ -120,10 +120,10 @@ def _delete_entities(engine: Engine, arguments: Arguments) -> Fields:
 
 
 def _delete_observations(engine: Engine, arguments: Arguments) -> Fields:
-    from engine.knowledge import Graph, Observed
+    from engine.knowledge import KnowledgeGraph, Observed
 
     given = [Observed(one["entityName"], tuple(one["observations"])) for one in arguments["deletions"]]
-    deleted = Graph(engine.store, actor=engine.actor).delete_observations(given)
+    deleted = KnowledgeGraph(engine.store, actor=engine.actor).delete_observations(given)
     asked = sum(len(one.contents) for one in given)
     if deleted.count == asked:
         return _done("Observations deleted successfully")
@@ -132,27 +132,27 @@ def _delete_observations(engine: Engine, arguments: Arguments) -> Fields:
 
 
 def _delete_relations(engine: Engine, arguments: Arguments) -> Fields:
-    from engine.knowledge import Graph, shapes
+    from engine.knowledge import KnowledgeGraph, shapes
 
     given = list(map(shapes.relation_in, arguments["relations"]))
-    count = Graph(engine.store, actor=engine.actor).delete_relations(given).count
+    count = KnowledgeGraph(engine.store, actor=engine.actor).delete_relations(given).count
     if count == len(given):
         return _done("Relations deleted successfully")
     return _done(f"Deleted {count} of {len(given)} relations. The rest matched nothing.")
 
 
 def _reading(
-    tool: str, read: Callable[[Graph, Arguments], Knowledge]
+    tool: str, read: Callable[[KnowledgeGraph, Arguments], Knowledge]
 ) -> Callable[[Engine, Arguments], Fields]:
     """What a part of the graph says, as a tool, if that costs at most `READ_TOKENS_MAX` tokens."""
 
     def run(engine: Engine, arguments: Arguments) -> Fields:
-        from engine.knowledge import AnswerLimitError, Graph, shapes
+        from engine.knowledge import AnswerLimitError, KnowledgeGraph, shapes
         from engine.text.tokens import estimate_tokens
 
         fields = None
         with suppress(AnswerLimitError):
-            fields = shapes.knowledge(read(Graph(engine.store), arguments))
+            fields = shapes.knowledge(read(KnowledgeGraph(engine.store), arguments))
         if fields is None or estimate_tokens(_text(fields)) > READ_TOKENS_MAX:
             raise LimitError(f"the answer would cost over {READ_TOKENS_MAX:,} tokens", hint=_INSTEAD[tool])
         return fields

@@ -8,6 +8,7 @@ from backends import store_exists
 from backends.sqlite_named import delete_memory, in_use, rename_memory
 from engine.base.error_translation import translated
 from engine.base.errors import BusyError, ConflictError, NotFoundError
+from engine.engine import Engine
 from engine.named.folder import delete_in, foreign_in, rename_in
 from engine.named.listing import Memory, described, names_in
 from engine.store.named_places import root_of
@@ -33,8 +34,6 @@ def create(url: str, name: str, *, actor: str = "user") -> bool:
         InvalidInputError: it is no name, or `url` can hold none.
         BusyError: somebody else has it open.
     """
-    from engine.engine import Engine
-
     place = root_of(url).url_of(name)
     with translated():
         there = store_exists(place)

@@ -20,8 +20,8 @@ from engine.base.errors import (
 )
 from engine.base.model import Direction, Edge
 from engine.commands import Link, RegisterType, Relate, Revise, Tombstone
-from engine.knowledge import AnswerLimitError, Deleted, Entity, Graph, Knowledge, Observed, Relation
-from engine.knowledge.commands import AddObservations, DeleteEntities, DeleteObservations
+from engine.knowledge import AnswerLimitError, Deleted, Entity, Knowledge, KnowledgeGraph, Observed, Relation
+from engine.knowledge.commands import OnGraph, add_observations, delete_entities, delete_observations
 from engine.knowledge.forms import predicate_of, relation_type_of
 from engine.ledger.entities import entity_id
 from engine.query.filters import Filters
@@ -41,9 +41,9 @@ def engine() -> Engine:
 
 
 @pytest.fixture
-def graph(engine: Engine) -> Graph:
+def graph(engine: Engine) -> KnowledgeGraph:
     """Alice and Bob, who know each other."""
-    made = Graph(engine.store)
+    made = KnowledgeGraph(engine.store)
     made.create_entities([ALICE, BOB])
     made.create_relations([Relation("Alice", "knows", "Bob"), Relation("Bob", "works with", "Alice")])
     return made
@@ -55,7 +55,7 @@ def found(engine: Engine, kind: str) -> list[str]:
     return [engine.get(item.id).content for item in engine.find(limit=100, filters=filters)]
 
 
-def test_an_entity_is_an_atom(engine: Engine, graph: Graph) -> None:
+def test_an_entity_is_an_atom(engine: Engine, graph: KnowledgeGraph) -> None:
     """Its content is the name, its title the type, none where there is none, its id that of the name."""
     ids = [entity_id(engine.store.identity.id_key, name) for name in ("Alice", "Bob")]
     atoms = [engine.get(atom.hex()) for atom in ids]
@@ -65,7 +65,7 @@ def test_an_entity_is_an_atom(engine: Engine, graph: Graph) -> None:
     ]
 
 
-def test_an_observation_is_an_atom_that_is_part_of_its_entity(engine: Engine, graph: Graph) -> None:
+def test_an_observation_is_an_atom_that_is_part_of_its_entity(engine: Engine, graph: KnowledgeGraph) -> None:
     """It has the entity's name for a title, a source of its own, and a place in it."""
     alice = entity_id(engine.store.identity.id_key, "Alice").hex()
     edges = engine.edges(alice, direction=Direction.IN, types=["part_of"])
@@ -76,12 +76,12 @@ def test_an_observation_is_an_atom_that_is_part_of_its_entity(engine: Engine, gr
     }
 
 
-def test_observations_are_recalled(engine: Engine, graph: Graph) -> None:
+def test_observations_are_recalled(engine: Engine, graph: KnowledgeGraph) -> None:
     """What is known of an entity answers questions like any other text."""
     assert engine.recall("who likes tea?").hits[0].snippet == "likes tea"
 
 
-def test_relate_and_the_graph_see_the_same(engine: Engine, graph: Graph) -> None:
+def test_relate_and_the_graph_see_the_same(engine: Engine, graph: KnowledgeGraph) -> None:
     """An entity and a relation made by name are in the graph; a spelling of a name there is finds it."""
     engine.apply([Relate("alice", "listens on", "unix socket")])
     whole = graph.read_graph()
@@ -89,7 +89,7 @@ def test_relate_and_the_graph_see_the_same(engine: Engine, graph: Graph) -> None
     assert whole.relations[-1] == Relation("Alice", "listens_on", "unix socket")
 
 
-def test_of_several_spellings_the_first_is_what_others_find(engine: Engine, graph: Graph) -> None:
+def test_of_several_spellings_the_first_is_what_others_find(engine: Engine, graph: KnowledgeGraph) -> None:
     """They are entities of their own here, and one elsewhere."""
     graph.create_entities([Entity("ALICE", "program", ("starts slowly",))])
     engine.apply([Relate("aLiCe", "knows", "Carol")])
@@ -97,7 +97,7 @@ def test_of_several_spellings_the_first_is_what_others_find(engine: Engine, grap
     assert Relation("Alice", "knows", "Carol") in graph.read_graph().relations
 
 
-def test_the_first_spelling_stays_where_it_is_when_it_was_deleted(graph: Graph) -> None:
+def test_the_first_spelling_stays_where_it_is_when_it_was_deleted(graph: KnowledgeGraph) -> None:
     """Another spelling that came second is still found, and the first comes back as itself."""
     graph.create_entities([Entity("ALICE")])
     graph.delete_entities(["Alice"])
@@ -106,7 +106,7 @@ def test_the_first_spelling_stays_where_it_is_when_it_was_deleted(graph: Graph) 
     assert graph.read_graph().entities == (BOB, Entity("ALICE"), Entity("Alice", "cat"))
 
 
-def test_what_is_deleted_is_hidden_and_kept(engine: Engine, graph: Graph) -> None:
+def test_what_is_deleted_is_hidden_and_kept(engine: Engine, graph: KnowledgeGraph) -> None:
     """Entity and observations are tombstoned with a reason, the relations too; nothing is destroyed."""
     alice = entity_id(engine.store.identity.id_key, "Alice").hex()
     parts = [edge.src for edge in engine.edges(alice, direction=Direction.IN, types=["part_of"])]
@@ -121,7 +121,7 @@ def test_what_is_deleted_is_hidden_and_kept(engine: Engine, graph: Graph) -> Non
         assert (now.get(alice).state, before.get(alice).state) == (State.TOMBSTONED, State.LIVE)
 
 
-def test_what_is_created_again_comes_last(graph: Graph) -> None:
+def test_what_is_created_again_comes_last(graph: KnowledgeGraph) -> None:
     """Entities, observations, and relations of both kinds, as if they had never been there."""
     itself, knows, works = Relation("Bob", "is", "Bob"), *graph.read_graph().relations
     graph.create_relations([itself])
@@ -138,24 +138,25 @@ def test_what_is_created_again_comes_last(graph: Graph) -> None:
     assert graph.read_graph() == Knowledge((BOB, ALICE), (itself,))
 
 
-def test_what_is_given_twice_counts_once(graph: Graph) -> None:
+def test_what_is_given_twice_counts_once(graph: KnowledgeGraph) -> None:
     """Of observations and relations; a name that is there twice was asked for twice."""
     assert graph.delete_observations([Observed("Alice", ("likes tea", "likes tea"))] * 2).count == 1
     assert graph.delete_relations([Relation("Alice", "knows", "Bob")] * 2).count == 1
     assert graph.delete_entities(["Alice", "Alice", "No", "No"]) == Deleted(2, ("No", "No"))
 
 
-def test_commands_in_one_batch_see_each_other(engine: Engine, graph: Graph) -> None:
+def test_commands_in_one_batch_see_each_other(engine: Engine, graph: KnowledgeGraph) -> None:
     """What was added before, in the same batch, is found and deleted."""
-    add = AddObservations((Observed("Bob", ("sleeps",)),))
-    again, part = AddObservations(add.given), DeleteObservations(add.given)
-    engine.apply([add, again, part, AddObservations(add.given), DeleteEntities(("Bob",))])
+    given = (Observed("Bob", ("sleeps",)),)
+    add, again, more = (OnGraph(add_observations, given, "internal") for _ in range(3))
+    part = OnGraph(delete_observations, given)
+    engine.apply([add, again, part, more, OnGraph(delete_entities, ("Bob",))])
     assert (add.outcome[0].contents, again.outcome[0].contents) == (("sleeps",), ())
     assert part.outcome == Deleted(1)
     assert found(engine, "observation") == ["likes tea", "lives in Bern"]
 
 
-def test_other_atoms_that_mention_an_entity_stay(engine: Engine, graph: Graph) -> None:
+def test_other_atoms_that_mention_an_entity_stay(engine: Engine, graph: KnowledgeGraph) -> None:
     """Deleting an entity takes its own observations with it, and no note about it."""
     note = engine.add("Alice came by.").subject
     engine.apply([Relate("Alice", "visited", "Bob", source=note)])
@@ -163,7 +164,7 @@ def test_other_atoms_that_mention_an_entity_stay(engine: Engine, graph: Graph) -
     assert engine.get(note).state is State.LIVE
 
 
-def test_observations_of_others_that_are_part_of_an_entity(engine: Engine, graph: Graph) -> None:
+def test_observations_of_others_that_are_part_of_an_entity(engine: Engine, graph: KnowledgeGraph) -> None:
     """An observation that somebody else put there is shown; it is let go with the entity, and stays."""
     alice, bob = (entity_id(engine.store.identity.id_key, name).hex() for name in ("Alice", "Bob"))
     tea = engine.edges(alice, direction=Direction.IN, types=["part_of"])
@@ -174,7 +175,7 @@ def test_observations_of_others_that_are_part_of_an_entity(engine: Engine, graph
     assert graph.read_graph() == Knowledge((ALICE,), ())
 
 
-def test_an_observation_that_was_revised(engine: Engine, graph: Graph) -> None:
+def test_an_observation_that_was_revised(engine: Engine, graph: KnowledgeGraph) -> None:
     """It is what it says now that is shown, found there already, and deleted."""
     tea = engine.recall("who likes tea?").hits[0].id
     engine.apply([Revise(tea, content="likes coffee")])
@@ -186,7 +187,7 @@ def test_an_observation_that_was_revised(engine: Engine, graph: Graph) -> None:
     assert graph.read_graph().entities[0].observations == ("lives in Bern", "likes tea")
 
 
-def test_hidden_ends_hide_relations(engine: Engine, graph: Graph) -> None:
+def test_hidden_ends_hide_relations(engine: Engine, graph: KnowledgeGraph) -> None:
     """A relation to an entity that was tombstoned otherwise is not shown, and comes back with it."""
     alice = entity_id(engine.store.identity.id_key, "Alice").hex()
     engine.apply([Tombstone(alice)])
@@ -195,7 +196,7 @@ def test_hidden_ends_hide_relations(engine: Engine, graph: Graph) -> None:
     assert len(graph.read_graph().relations) == 2
 
 
-def test_a_relation_to_itself_is_a_sentence(engine: Engine, graph: Graph) -> None:
+def test_a_relation_to_itself_is_a_sentence(engine: Engine, graph: KnowledgeGraph) -> None:
     """No edge can be one: an atom says it, in words that can be recalled."""
     graph.create_relations([Relation("Bob", "is proud of", "Bob")])
     assert found(engine, "self-relation") == ["Bob is proud of Bob"]
@@ -204,7 +205,7 @@ def test_a_relation_to_itself_is_a_sentence(engine: Engine, graph: Graph) -> Non
     assert found(engine, "self-relation") == []
 
 
-def test_types_that_can_be_predicates_are(engine: Engine, graph: Graph) -> None:
+def test_types_that_can_be_predicates_are(engine: Engine, graph: KnowledgeGraph) -> None:
     """Any other text is kept exactly beside one that is readable."""
     made = {edge.type for edge in _relations(engine)}
     assert "knows" in made
@@ -228,7 +229,7 @@ def test_a_type_that_looks_made_is_not_taken_for_another() -> None:
     assert predicate_of(predicate)[0] != predicate
 
 
-def test_data_that_others_wrote_is_no_type(engine: Engine, graph: Graph) -> None:
+def test_data_that_others_wrote_is_no_type(engine: Engine, graph: KnowledgeGraph) -> None:
     """Only what `predicate_of` gives is read back; anything else is the predicate's name."""
     alice, bob = (entity_id(engine.store.identity.id_key, name).hex() for name in ("Alice", "Bob"))
     name = "x.0123abcd"
@@ -236,7 +237,7 @@ def test_data_that_others_wrote_is_no_type(engine: Engine, graph: Graph) -> None
     assert graph.read_graph().relations[-1] == Relation("Bob", name, "Alice")
 
 
-def test_two_types_with_one_predicate_are_a_conflict(engine: Engine, graph: Graph) -> None:
+def test_two_types_with_one_predicate_are_a_conflict(engine: Engine, graph: KnowledgeGraph) -> None:
     """Where the edge says something else already, nothing is written over."""
     alice, bob = (entity_id(engine.store.identity.id_key, name).hex() for name in ("Alice", "Bob"))
     name, _ = predicate_of("is older than")
@@ -248,7 +249,7 @@ def test_two_types_with_one_predicate_are_a_conflict(engine: Engine, graph: Grap
 
 def test_a_key_that_another_atom_has(engine: Engine) -> None:
     """The second key is used; where both are taken, nothing is written."""
-    graph = Graph(engine.store)
+    graph = KnowledgeGraph(engine.store)
     engine.add("not an entity", key="entity:alice")
     assert graph.create_entities([ALICE]) == (ALICE,)
     assert graph.read_graph().entities == (ALICE,)
@@ -257,7 +258,7 @@ def test_a_key_that_another_atom_has(engine: Engine) -> None:
     assert refuses(engine, ConflictError, graph.create_entities, [BOB])
 
 
-BAD: list[tuple[type[EngineError], Callable[[Graph], object]]] = [
+BAD: list[tuple[type[EngineError], Callable[[KnowledgeGraph], object]]] = [
     (InvalidInputError, lambda graph: graph.create_entities([Entity("new"), Entity("")])),
     (InvalidInputError, lambda graph: graph.create_entities([Entity("new"), Entity("two\nlines")])),
     (LimitError, lambda graph: graph.create_entities([Entity("x" * 257)])),
@@ -283,7 +284,7 @@ BAD: list[tuple[type[EngineError], Callable[[Graph], object]]] = [
 
 @pytest.mark.parametrize(("error", "call"), BAD)
 def test_what_cannot_be_is_refused(
-    engine: Engine, graph: Graph, error: type[EngineError], call: Callable[[Graph], object]
+    engine: Engine, graph: KnowledgeGraph, error: type[EngineError], call: Callable[[KnowledgeGraph], object]
 ) -> None:
     """Clearly, and with nothing written, also not what was given beside it."""
     assert refuses(engine, error, call, graph)
@@ -291,7 +292,7 @@ def test_what_cannot_be_is_refused(
 
 def test_what_is_too_much_for_one_batch_is_done_in_several(engine: Engine) -> None:
     """The error says so; an entity with very many observations goes in parts."""
-    graph = Graph(engine.store)
+    graph = KnowledgeGraph(engine.store)
     texts = [f"text {number}" for number in range(5_100)]
     graph.create_entities([Entity("hub", "", tuple(texts[:3_000]))])
     graph.add_observations([Observed("hub", tuple(texts[3_000:]))])
@@ -303,7 +304,7 @@ def test_what_is_too_much_for_one_batch_is_done_in_several(engine: Engine) -> No
     assert graph.read_graph() == Knowledge()
 
 
-def test_deleting_what_could_not_be_is_silent(engine: Engine, graph: Graph) -> None:
+def test_deleting_what_could_not_be_is_silent(engine: Engine, graph: KnowledgeGraph) -> None:
     """A name, text or type that nothing can have is simply not there."""
     size = engine.size
     assert graph.delete_entities(["", "\udc80", "x" * 300]).count == 0
@@ -313,7 +314,7 @@ def test_deleting_what_could_not_be_is_silent(engine: Engine, graph: Graph) -> N
     assert engine.size == size
 
 
-def test_a_graph_over_its_budget_is_refused(graph: Graph) -> None:
+def test_a_graph_over_its_budget_is_refused(graph: KnowledgeGraph) -> None:
     """Reading stops as soon as the texts alone cost more; within it, all is answered."""
     assert graph.read_graph(tokens_max=100) == graph.read_graph()
     for read in (graph.read_graph, lambda **given: graph.open_nodes(["Alice"], **given)):
@@ -324,7 +325,7 @@ def test_a_graph_over_its_budget_is_refused(graph: Graph) -> None:
 def test_the_actor_and_provenance_of_what_is_written() -> None:
     """They are those that were asked for."""
     engine = engine_on()
-    Graph(engine.store, actor="robot", provenance="external").create_entities([ALICE])
+    KnowledgeGraph(engine.store, actor="robot", provenance="external").create_entities([ALICE])
     assert {item.actor for item in engine.log(1)} == {"robot"}
     assert {item.provenance for item in map(engine.get, _ids(engine))} == {"external"}
 
@@ -337,10 +338,10 @@ def test_several_owners_of_one_backend_write_at_once() -> None:
     """What one decided is decided anew where another was faster: nothing is there twice."""
     one = engine_on()
     other = engine_on(backend_of(one))
-    Graph(one.store).create_entities([ALICE])
-    assert Graph(other.store).create_entities([ALICE, BOB]) == (BOB,)
-    assert Graph(one.store).add_observations([Observed("Bob", ("x",))])[0].contents == ("x",)
-    assert Graph(other.store).add_observations([Observed("Bob", ("x",))])[0].contents == ()
+    KnowledgeGraph(one.store).create_entities([ALICE])
+    assert KnowledgeGraph(other.store).create_entities([ALICE, BOB]) == (BOB,)
+    assert KnowledgeGraph(one.store).add_observations([Observed("Bob", ("x",))])[0].contents == ("x",)
+    assert KnowledgeGraph(other.store).add_observations([Observed("Bob", ("x",))])[0].contents == ()
 
 
 def test_writers_at_once(tmp_path: Path) -> None:
@@ -352,7 +353,7 @@ def test_writers_at_once(tmp_path: Path) -> None:
 
     def write() -> None:
         with Engine.open(url) as mine:
-            graph = Graph(mine.store)
+            graph = KnowledgeGraph(mine.store)
             for name in names:
                 created.extend(graph.create_entities([Entity(name)]))
                 added.extend(graph.add_observations([Observed(name, ("one", "two"))])[0].contents)
@@ -364,7 +365,7 @@ def test_writers_at_once(tmp_path: Path) -> None:
     assert sorted(entity.name for entity in created) == names
     assert sorted(added) == ["one"] * 8 + ["two"] * 8
     with Engine.open(url) as engine:
-        found = Graph(engine.store).read_graph()
+        found = KnowledgeGraph(engine.store).read_graph()
         assert engine.verify().ok
     assert [entity.observations for entity in found.entities] == [("one", "two")] * 8
     assert len(found.relations) == 8
@@ -373,7 +374,7 @@ def test_writers_at_once(tmp_path: Path) -> None:
 def test_strings_that_are_known_to_break_things() -> None:
     """Each is kept exactly as a name, a type and an observation, or refused with nothing written."""
     engine = engine_on()
-    graph = Graph(engine.store)
+    graph = KnowledgeGraph(engine.store)
     kept: dict[str, Entity] = {}
     for text in json.loads(needs("vectors/strings/blns.json").read_text("utf-8")):
         entity = Entity(text, text, (text,))

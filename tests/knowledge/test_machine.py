@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from backends.base import Backend
 from backends.memory import MemoryBackend
 from engine.base.errors import NotFoundError
-from engine.knowledge import Entity, Graph, Observed, Relation
+from engine.knowledge import Entity, KnowledgeGraph, Observed, Relation
 from engine.trust.audit.verify import verify
 from tests.knowledge.naive import MissingError, NaiveGraph
 from tests.knowledge.strategies import NAMES, PREDICATES, TEXTS
@@ -39,9 +39,9 @@ class GraphMachine(RuleBasedStateMachine):
         self.naive = NaiveGraph()
 
     @property
-    def graph(self) -> Graph:
+    def graph(self) -> KnowledgeGraph:
         """The graph under test."""
-        return Graph(self.engine.store)
+        return KnowledgeGraph(self.engine.store)
 
     def both(self, ours: Callable[[], object], theirs: Callable[[], object]) -> None:
         """Both give the same, or both find an entity missing and change nothing."""

@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # i
 from mcp import Client, MCPError
 
 from engine.engine import Engine
-from engine.knowledge import Entity, Graph, Relation
+from engine.knowledge import Entity, KnowledgeGraph, Relation
 from engine.mcp import reference
 from engine.mcp.profiles import profile_of
 from tests.mcp.support import Memory
@@ -222,8 +222,8 @@ def test_what_cannot_be_is_an_error(memory: Memory, tool: str, arguments: dict[s
 def test_answers_have_a_bound(memory: Memory) -> None:
     """What would cost more is an error that says what to do; less is answered whole."""
     entities = [Entity(f"entity {at}", "thing", ("a few words " * 10,)) for at in range(600)]
-    Graph(memory.engine.store).create_entities(entities)
-    Graph(memory.engine.store).create_relations(
+    KnowledgeGraph(memory.engine.store).create_entities(entities)
+    KnowledgeGraph(memory.engine.store).create_relations(
         [Relation("entity 7", f"knows {at}", f"entity {at}") for at in range(9)]
     )
     for tool, arguments, hint in (
@@ -248,8 +248,8 @@ def test_answers_have_a_bound(memory: Memory) -> None:
 
 def test_the_bound_counts_the_layout_too(memory: Memory) -> None:
     """Short names by the thousand cost little, and much as they are laid out."""
-    Graph(memory.engine.store).create_entities([Entity(f"e{at}") for at in range(1_000)])
-    assert Graph(memory.engine.store).read_graph(tokens_max=5_000).entities
+    KnowledgeGraph(memory.engine.store).create_entities([Entity(f"e{at}") for at in range(1_000)])
+    assert KnowledgeGraph(memory.engine.store).read_graph(tokens_max=5_000).entities
     assert called(memory, "read_graph")[2]
 
 

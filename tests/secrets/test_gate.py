@@ -11,7 +11,7 @@ import pytest
 from engine import Add, Engine, Link, Revise, SecretsPolicy, Tag, Tombstone, Unlink, Untag
 from engine.base.errors import EngineError, RefusedError
 from engine.commands import Command
-from engine.knowledge.graph import Graph
+from engine.knowledge.graph import KnowledgeGraph
 from engine.knowledge.model import Entity
 from engine.transfer.adapters.mcp_memory import import_file
 from engine.transfer.adapters.run import import_items
@@ -91,7 +91,7 @@ WAYS: dict[str, Way] = {
     "supersede": lambda engine, _: engine.supersede(*two_atoms(engine), reason=KEY),
     "edges": edges,
     "ingest": ingest_files,
-    "knowledge graph": lambda engine, _: Graph(engine.store).create_entities(
+    "knowledge graph": lambda engine, _: KnowledgeGraph(engine.store).create_entities(
         [Entity(KEY, "t", (f"is {KEY}",))]
     ),
     "import a graph": graph,

@@ -284,3 +284,13 @@ def test_many_tries_of_a_pattern_take_no_time() -> None:
     """Long lines without an end are no trap."""
     for part in ("- [", "- a ", '- "', '"', "- [[", "- [[a]] (", "a", "("):
         assert not is_item("- " + part * 200_000)
+
+
+def test_a_file_that_was_ingested_gets_its_own_name_back(engine: Engine, tmp_path: Path) -> None:
+    """`a.md` is written as `a.md`; another source of the same name but for the suffix is told apart."""
+    for source in ("notes/a.md", "notes/b.markdown", "notes/c.txt", "notes/d", "notes/d.md"):
+        engine.add(f"of {source}", source=source)
+    export_items(engine.store, "basic-memory", tmp_path / "out")
+    names = sorted(file.name for file in (tmp_path / "out" / "notes").iterdir())
+    assert names[:3] == ["a.md", "b.md", "c.txt.md"]
+    assert [name[:2] for name in names[3:]] == ["d_", "d_"]

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from engine import Engine
 from engine.base.errors import EngineError, InvalidInputError, NotFoundError
-from engine.knowledge import Entity, Graph, Knowledge, Observed, Relation, shapes
-from engine.transfer.adapters import graph_import as importing
+from engine.knowledge import Entity, Knowledge, KnowledgeGraph, Observed, Relation, importing, shapes
 from engine.transfer.adapters.mcp_memory import import_file, read_file
 from engine.transfer.ingest.documents import Skipped
 from tests.knowledge.strategies import graphs
@@ -86,7 +85,7 @@ def test_every_form_of_the_file_is_taken(engine: Engine, tmp_path: Path, text: s
     assert report.skipped == ()
     assert (report.entities, report.relations) == (2, 1)
     assert (report.new_entities, report.new_observations, report.new_relations) == (2, 2, 1)
-    found = Graph(engine.store).read_graph()
+    found = KnowledgeGraph(engine.store).read_graph()
     assert set(found.entities) == set(GRAPH.entities)
     assert found.relations == GRAPH.relations
 
@@ -98,18 +97,20 @@ def test_again_is_no_event(engine: Engine, tmp_path: Path) -> None:
     size = engine.size
     assert not import_file(engine.store, file).changed
     assert engine.size == size
-    Graph(engine.store).add_observations([Observed("Bob", ("sleeps",))])
+    KnowledgeGraph(engine.store).add_observations([Observed("Bob", ("sleeps",))])
     more = {**BOB, "entityType": "dog", "observations": ["barks"]}
     report = import_file(engine.store, written(tmp_path, text_of(ALICE, more, KNOWS)))
     assert (report.new_entities, report.new_observations, report.new_relations) == (0, 1, 0)
-    assert Graph(engine.store).open_nodes(["Bob"]).entities == (Entity("Bob", "", ("sleeps", "barks")),)
+    assert KnowledgeGraph(engine.store).open_nodes(["Bob"]).entities == (
+        Entity("Bob", "", ("sleeps", "barks")),
+    )
 
 
 def test_what_was_deleted_since_comes_back(engine: Engine, tmp_path: Path) -> None:
     """Whoever imports a file asks for what is in it."""
     file = written(tmp_path, A_FILE)
     import_file(engine.store, file)
-    Graph(engine.store).delete_entities(["Alice"])
+    KnowledgeGraph(engine.store).delete_entities(["Alice"])
     report = import_file(engine.store, file)
     assert (report.new_entities, report.new_observations, report.new_relations) == (1, 2, 1)
 
@@ -141,7 +142,7 @@ def test_bad_lines_are_reported_and_the_rest_goes_in(engine: Engine, tmp_path: P
     for item, line, beginning in zip(report.skipped[len(bad) :], range(10, 14), told, strict=True):
         assert item.line == line
         assert item.reason.startswith(beginning)
-    assert Graph(engine.store).read_graph() == GRAPH
+    assert KnowledgeGraph(engine.store).read_graph() == GRAPH
 
 
 def test_an_observation_that_cannot_be_kept_is_reported_alone(engine: Engine, tmp_path: Path) -> None:
@@ -153,7 +154,7 @@ def test_an_observation_that_cannot_be_kept_is_reported_alone(engine: Engine, tm
         (1, "observation 3"),
         (1, "observation 4"),
     ]
-    assert Graph(engine.store).read_graph().entities == GRAPH.entities[:1]
+    assert KnowledgeGraph(engine.store).read_graph().entities == GRAPH.entities[:1]
 
 
 def test_a_line_that_is_too_long_is_reported(tmp_path: Path) -> None:
@@ -188,7 +189,7 @@ def test_files_that_cannot_be_read_are_refused(engine: Engine, tmp_path: Path) -
 
 def test_a_dry_run_counts_and_writes_nothing(engine: Engine, tmp_path: Path) -> None:
     """What it counts is what is then done, bad lines included."""
-    Graph(engine.store).create_entities([Entity("Bob")])
+    KnowledgeGraph(engine.store).create_entities([Entity("Bob")])
     bad = KNOWS | {"to": "Carol"}
     file = written(tmp_path, text_of(ALICE, KNOWS, bad, BOB, ALICE, KNOWS) + "\n{")
     size = engine.size
@@ -222,7 +223,7 @@ def test_a_graph_comes_out_as_it_went_in(graph: Knowledge, end: str, escaped: bo
         expected = import_file(engine.store, file, dry_run=True)
         assert import_file(engine.store, file) == expected
     assert expected.skipped == ()
-    assert Graph(engine.store).read_graph() == graph
+    assert KnowledgeGraph(engine.store).read_graph() == graph
 
 
 @given(graph=graphs())
@@ -234,7 +235,7 @@ def test_batches_make_no_difference(graph: Knowledge) -> None:
         patch.setattr(importing, "BATCH_EVENTS", 5)
         patch.setattr(importing, "PIECE_OBSERVATIONS", 2)
         import_file(engine.store, written(Path(folder), text_of(*lines_of(graph))))
-    assert Graph(engine.store).read_graph() == graph
+    assert KnowledgeGraph(engine.store).read_graph() == graph
 
 
 def test_an_entity_with_more_observations_than_a_batch_holds(engine: Engine, tmp_path: Path) -> None:
@@ -242,7 +243,7 @@ def test_an_entity_with_more_observations_than_a_batch_holds(engine: Engine, tmp
     observations = [f"text {number}" for number in range(6_000)]
     report = import_file(engine.store, written(tmp_path, text_of(BOB | {"observations": observations})))
     assert (report.new_entities, report.new_observations) == (1, 6_000)
-    assert list(Graph(engine.store).read_graph().entities[0].observations) == observations
+    assert list(KnowledgeGraph(engine.store).read_graph().entities[0].observations) == observations
 
 
 def test_an_import_that_broke_off_is_continued(
@@ -263,9 +264,9 @@ def test_an_import_that_broke_off_is_continued(
     file = written(tmp_path, A_FILE)
     with pytest.raises(EngineError, match="full"):
         import_file(engine.store, file)
-    assert Graph(engine.store).read_graph().entities == GRAPH.entities[:1]
+    assert KnowledgeGraph(engine.store).read_graph().entities == GRAPH.entities[:1]
     import_file(engine.store, file)
-    assert Graph(engine.store).read_graph() == GRAPH
+    assert KnowledgeGraph(engine.store).read_graph() == GRAPH
 
 
 def test_the_command_reports_and_makes_the_store(cli: Cli, surroundings: Path) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from engine.base.errors import RefusedError
 from engine.engine import Engine
-from engine.knowledge import Entity, Graph, Knowledge, Relation
+from engine.knowledge import Entity, Knowledge, KnowledgeGraph, Relation
 from engine.transfer.adapters import export_items
 from engine.transfer.adapters.mcp_memory import import_file
 from tests.knowledge.strategies import graphs
@@ -20,8 +20,8 @@ from tests.support.engines import engine_on
 def hold(graph: Knowledge) -> Engine:
     """A memory with a graph."""
     engine = engine_on()
-    Graph(engine.store).create_entities(graph.entities)
-    Graph(engine.store).create_relations(graph.relations)
+    KnowledgeGraph(engine.store).create_entities(graph.entities)
+    KnowledgeGraph(engine.store).create_relations(graph.relations)
     return engine
 
 
@@ -34,7 +34,7 @@ def test_a_graph_goes_there_and_back(graph: Knowledge) -> None:
         export_items(hold(graph).store, "mcp-memory", place / "a")
         again = engine_on()
         assert import_file(again.store, place / "a").skipped == ()
-        assert Graph(again.store).read_graph() == graph
+        assert KnowledgeGraph(again.store).read_graph() == graph
         export_items(again.store, "mcp-memory", place / "b")
         assert (place / "a").read_bytes() == (place / "b").read_bytes()
 

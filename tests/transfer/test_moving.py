@@ -72,8 +72,19 @@ def test_an_import_with_bad_items_is_exit_8(cli: Cli, surroundings: Path) -> Non
     result = cli("import", "chatgpt", "c.json", "--bucket", "talks", "--provenance", "quarantine")
     assert result.code == 8
     assert "skipped c.json:2: " in result.err
+    assert "1 skipped; the rest went in" in result.err
     found = cli("find", "--bucket", "talks", "--json").data
     assert len(found) == 4
+
+
+def test_an_import_that_took_nothing_in_says_so(cli: Cli, surroundings: Path) -> None:
+    """There is no rest to speak of, in no format and in no ingest."""
+    (surroundings / "c.json").write_text("[7]")
+    (surroundings / "m.jsonl").write_text("7\n")
+    for args in (["import", "chatgpt", "c.json"], ["import", "mcp-memory", "m.jsonl"], ["ingest", "m.jsonl"]):
+        result = cli(*args)
+        assert result.code == 8
+        assert "1 skipped; nothing went in" in result.err
 
 
 @pytest.mark.parametrize(

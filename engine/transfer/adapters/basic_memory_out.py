@@ -53,7 +53,7 @@ def _note_of(record: AtomRecord) -> str:
 
 def _names(notes: Iterable[str]) -> dict[str, str]:
     """A path for each note, without its suffix: inside the folder whatever it is called; no two equal."""
-    safe = {note: "/".join(map(_part, note.split("/"))) for note in notes}
+    safe = {note: "/".join(map(_part, _plain(note).split("/"))) for note in notes}
     taken = Counter(name.casefold() for name in safe.values())
     folders = {str(parent).casefold() for name in safe.values() for parent in PurePosixPath(name).parents}
     return {
@@ -62,6 +62,11 @@ def _names(notes: Iterable[str]) -> dict[str, str]:
         else f"{name}_{blake3(note.encode()).hexdigest(4)}"
         for note, name in safe.items()
     }
+
+
+def _plain(note: str) -> str:
+    """The name of a note that was a file when it was ingested, without the suffix it gets again."""
+    return note.removesuffix(".markdown").removesuffix(".md")
 
 
 def _part(part: str) -> str:

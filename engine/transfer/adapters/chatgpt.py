@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from engine.transfer.adapters.base import BadItemError, Item, Left
-from engine.transfer.adapters.strict_json import items_of
+from engine.transfer.adapters.strict_json import read_items
 from engine.transfer.adapters.talk import Conversation, Message, items, ordered, text_of
 from engine.transfer.ingest.dates import created_of_number
 from engine.transfer.ingest.documents import Skipped
@@ -21,15 +21,7 @@ _CONTENT: Final = frozenset({"content_type", "parts", "text"})
 
 def read(path: Path) -> Iterator[Item | Left | Skipped]:
     """The messages of each conversation: those of the current branch first, then the others, marked."""
-    for found in items_of(path):
-        if isinstance(found, Skipped):
-            yield found
-            continue
-        number, value = found
-        try:
-            yield from _conversation(value, path.name, number)
-        except BadItemError as error:
-            yield Skipped(path.name, str(error), number)
+    return read_items(path, _conversation)
 
 
 def _conversation(value: Any, where: str, number: int) -> Iterator[Item | Left | Skipped]:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from engine.commands.sequence import STEP
 from engine.transfer.adapters.base import BadItemError, Item, Left, checked_key, cut
-from engine.transfer.adapters.strict_json import items_of
+from engine.transfer.adapters.strict_json import read_items
 from engine.transfer.adapters.talk import Conversation, Message, items, text_of
 from engine.transfer.ingest.dates import created_of_text
 from engine.transfer.ingest.documents import Skipped
@@ -24,18 +24,12 @@ _MEMORIES: Final = frozenset({"conversations_memory", "project_memories"})
 
 def read(path: Path) -> Iterator[Item | Left | Skipped]:
     """The messages of each conversation and the texts of their attachments; or what Claude remembers."""
-    for found in items_of(path):
-        if isinstance(found, Skipped):
-            yield found
-            continue
-        number, value = found
-        try:
-            if isinstance(value, dict) and not _MEMORIES.isdisjoint(value):
-                yield from _memories(value, path.name, number)
-            else:
-                yield from _conversation(value, path.name, number)
-        except BadItemError as error:
-            yield Skipped(path.name, str(error), number)
+    return read_items(path, _one)
+
+
+def _one(value: Any, where: str, number: int) -> Iterator[Item | Left | Skipped]:
+    remembered = isinstance(value, dict) and not _MEMORIES.isdisjoint(value)
+    return _memories(value, where, number) if remembered else _conversation(value, where, number)
 
 
 def _memories(value: Mapping[str, Any], where: str, number: int) -> Iterator[Item | Left | Skipped]:

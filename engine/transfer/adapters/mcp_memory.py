@@ -26,6 +26,7 @@ from engine.store.replay import Progress, no_progress
 from engine.store.store import Store
 from engine.transfer.adapters.graph_import import ImportReport, Read, hold
 from engine.transfer.ingest.documents import Skipped
+from engine.transfer.ingest.jsonl import lines_of
 
 LINE_BYTES_MAX: Final = 16 << 20
 
@@ -112,32 +113,16 @@ def read_file(path: Path, *, line_bytes_max: int = LINE_BYTES_MAX) -> Iterator[R
     An entity goes in without those of its observations that cannot. Memory is bounded by one line.
     """
     name = path.name
-    for number, raw in _lines(path, line_bytes_max):
-        if raw is None:
-            yield Skipped(name, f"the line is over {line_bytes_max:,} bytes long", number)
-            continue
-        try:
-            for fields in _objects(raw):
-                yield from _read(fields, name, number)
-        except _BadLineError as error:
-            yield Skipped(name, str(error), number)
-
-
-def _lines(path: Path, line_bytes_max: int) -> Iterator[tuple[int, bytes | None]]:
-    """Number and bytes of every line that is not blank, None for one that is too long."""
     with path.open("rb") as stream:
-        number = 0
-        while raw := stream.readline(line_bytes_max + 1):
-            number += 1
-            if number == 1:
-                raw = raw.removeprefix(codecs.BOM_UTF8)
-            if len(raw) <= line_bytes_max:
-                if raw.strip():
-                    yield number, raw
+        for number, raw in lines_of(stream, line_bytes_max):
+            if raw is None:
+                yield Skipped(name, f"the line is over {line_bytes_max:,} bytes long", number)
                 continue
-            while raw and not raw.endswith(b"\n"):
-                raw = stream.readline(_READ_BYTES)
-            yield number, None
+            try:
+                for fields in _objects(raw):
+                    yield from _read(fields, name, number)
+            except _BadLineError as error:
+                yield Skipped(name, str(error), number)
 
 
 def _objects(raw: bytes) -> Iterator[Mapping[str, Any]]:

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from typing import Any, Final
 
-from engine.knowledge import Graph, shapes
+from engine.knowledge import KnowledgeGraph, shapes
 from engine.ledger.entities import ENTITY
 from engine.ledger.records import AtomRecord
 from engine.store.store import Store
@@ -22,7 +22,7 @@ def write(store: Store, put: Put) -> Exported:
 
     Atoms that are neither are not in it, and are counted.
     """
-    graph = Graph(store).read_graph()
+    graph = KnowledgeGraph(store).read_graph()
     lines: list[dict[str, Any]] = [{"type": "entity"} | one for one in shapes.entities(graph.entities)]
     lines += [{"type": "relation"} | one for one in shapes.relations(graph.relations)]
     with live(store) as atoms:

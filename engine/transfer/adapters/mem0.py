@@ -19,7 +19,7 @@ from engine.transfer.adapters.base import (
     checked_source,
     kept_tags,
 )
-from engine.transfer.adapters.strict_json import items_of
+from engine.transfer.adapters.strict_json import read_items
 from engine.transfer.ingest.checks import title_of
 from engine.transfer.ingest.dates import created_of_number, created_of_text
 from engine.transfer.ingest.documents import Skipped
@@ -40,19 +40,14 @@ _FIELDS_MAX: Final = EDGE_DATA_BYTES_MAX - 32
 def read(path: Path) -> Iterator[Item | Left | Skipped]:
     """The memories in a file, each one atom with the memory's id as its key."""
     seen: dict[tuple[str, str], int] = {}
-    for found in items_of(path, LISTS):
-        if isinstance(found, Skipped):
-            yield found
-            continue
-        number, value = found
-        try:
-            item = _item(value, path.name, number, seen)
-        except BadItemError as error:
-            yield Skipped(path.name, str(error), number)
-            continue
+
+    def read_one(value: Any, where: str, number: int) -> Iterator[Item | Skipped]:
+        item = _item(value, where, number, seen)
         yield item
         if "fields" in item.left:
-            yield Skipped(path.name, f"fields of over {_FIELDS_MAX:,} bytes are not kept", number, kept=True)
+            yield Skipped(where, f"fields of over {_FIELDS_MAX:,} bytes are not kept", number, kept=True)
+
+    return read_items(path, read_one, LISTS)
 
 
 def _item(value: Any, where: str, number: int, seen: dict[tuple[str, str], int]) -> Item:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from engine.base.errors import EngineError, InvalidInputError
 from engine.base.json_text import JsonError, parse
-from engine.transfer.adapters.base import check_readable
+from engine.transfer.adapters.base import BadItemError, Item, Left, check_readable
 from engine.transfer.ingest.documents import Skipped
 
 ITEM_BYTES_MAX: Final = 64 << 20
@@ -19,6 +19,26 @@ _BOM: Final = b"\xef\xbb\xbf"
 _WHITE: Final = b" \t\r\n"
 _IN_STRING: Final = re.compile(rb'["\\]')
 _OUTSIDE: Final = re.compile(rb'["\[\]{},]')
+
+
+def read_items(
+    path: Path,
+    read: Callable[[Any, str, int], Iterator[Item | Left | Skipped]],
+    lists: Sequence[str] = (),
+) -> Iterator[Item | Left | Skipped]:
+    """What `read` makes of each item of a file, given with the file's name and its number.
+
+    An item for which it raises BadItemError is reported. All else is as for `items_of`.
+    """
+    for found in items_of(path, lists):
+        if isinstance(found, Skipped):
+            yield found
+            continue
+        number, value = found
+        try:
+            yield from read(value, path.name, number)
+        except BadItemError as error:
+            yield Skipped(path.name, str(error), number)
 
 
 def items_of(

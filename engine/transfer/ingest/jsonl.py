@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from hashlib import blake2b
 from typing import Any, BinaryIO, Final
@@ -17,7 +18,6 @@ from engine.transfer.ingest.pieces import distinct
 
 LINE_BYTES_MAX = 4 << 20
 _READ_BYTES: Final = 64 << 10
-_BOM: Final = b"\xef\xbb\xbf"
 
 
 class _BadLineError(Exception):
@@ -50,11 +50,9 @@ def parse_jsonl(
         line_bytes_max: longer lines are skipped without being held in memory.
     """
     seen: dict[bytes, int] = {}
-    for number, raw in _lines(stream, line_bytes_max):
+    for number, raw in lines_of(stream, line_bytes_max):
         if raw is None:
             yield Skipped(source, f"the line is over {line_bytes_max} bytes long", number)
-            continue
-        if not raw.strip():
             continue
         try:
             yield _sourced(_object(raw), source, number, seen)
@@ -62,13 +60,15 @@ def parse_jsonl(
             yield Skipped(source, str(error), number)
 
 
-def _lines(stream: BinaryIO, line_bytes_max: int) -> Iterator[tuple[int, bytes | None]]:
-    """Number and bytes of every line, None for one that is too long."""
+def lines_of(stream: BinaryIO, line_bytes_max: int) -> Iterator[tuple[int, bytes | None]]:
+    """Number and bytes of every line that is not blank, without a byte order mark; None for one too long."""
     number = 0
     while raw := stream.readline(line_bytes_max + 1):
         number += 1
         if len(raw) <= line_bytes_max:
-            yield number, raw.removeprefix(_BOM) if number == 1 else raw
+            raw = raw.removeprefix(BOM_UTF8) if number == 1 else raw
+            if raw.strip():
+                yield number, raw
             continue
         while raw and not raw.endswith(b"\n"):
             raw = stream.readline(_READ_BYTES)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 from engine.base.errors import RefusedError
-from engine.transfer.ingest.documents import ATOM_TOKENS, Document, Found, Skipped, Sourced
+from engine.transfer.ingest.documents import ATOM_TOKENS, Document, Format, Found, Skipped, Sourced
 from engine.transfer.ingest.jsonl import LINE_BYTES_MAX, parse_jsonl
-from engine.transfer.ingest.markdown import parse_markdown
 from engine.transfer.ingest.pieces import distinct
 from engine.transfer.ingest.plain import parse_plain
 
@@ -67,10 +66,19 @@ def read_file(
         except RefusedError as error:
             yield Skipped(found.source, str(error), screen.line_of(text))
             return
-    parse = parse_markdown if found.format == "markdown" else parse_plain
-    document, skipped = parse(text, found.source, tokens_max=tokens_max)
+    document, skipped = _parser(found.format)(text, found.source, tokens_max=tokens_max)
     yield from skipped
     yield document
+
+
+def _parser(form: Format) -> Callable[..., tuple[Document, tuple[Skipped, ...]]]:
+    if form != "markdown":
+        return parse_plain
+    from engine.transfer.ingest.markdown import (
+        parse_markdown,  # markdown-it and PyYAML: only where they are needed
+    )
+
+    return parse_markdown
 
 
 def screened_files(screen: Screen | None, found: Iterable[Found | Skipped]) -> Iterator[Found | Skipped]:
