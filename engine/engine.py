@@ -114,8 +114,8 @@ class Engine:
             salts: 32 random bytes for the event with a given seq.
             actor: Who writes, for the journal: 1 to 32 of `a-z`, `0-9`, `.`, `_` and `-`.
             config: The constants of recall; None for the measured defaults.
-            secrets: What to do with passwords and keys in what is written: `off`, `warn`, `mask` or
-                `refuse`, or a policy (docs/secrets.md). None: nothing.
+            secrets: What to do with passwords and keys in what is written: `off`, `warn`, `redact`
+                or `refuse`, or a policy (docs/secrets.md). None: nothing.
         """
         self.actor = label(actor, "actor")
         with translated():

@@ -5,7 +5,7 @@ Prints what it does; needs nothing but the package. `python examples/embed.py [S
 
 import sys
 
-from engine import Add, Direction, EdgeType, Engine, Filters, Follow
+from engine import Add, Direction, EdgeType, Engine, Follow
 
 
 def main(url: str = "memory:") -> None:
@@ -16,13 +16,13 @@ def main(url: str = "memory:") -> None:
             title="Daemon",
             tags=["architecture", "security"],
             source="design-notes",
-        ).subject
+        ).id
         protocol = memory.add(
             "Requests over the socket are JSON-RPC 2.0, one object on a line.",
             title="Protocol",
             tags=["architecture"],
             source="design-notes",
-        ).subject
+        ).id
         memory.link(daemon, EdgeType.RELATED_TO, protocol)
         memory.register_type("speaks")
         memory.link(daemon, "speaks", protocol, weight=0.9)
@@ -30,7 +30,7 @@ def main(url: str = "memory:") -> None:
         # The same again is no event: commands say what is wanted, not what is to be done.
         print("linked again:", memory.link(daemon, "speaks", protocol).changed)
 
-        answer = memory.recall("How does the daemon authenticate?", filters=Filters(tags=("security",)))
+        answer = memory.recall("How does the daemon authenticate?", tags=["security"])
         for hit in answer.hits:
             print(f"{hit.score:.3f} {hit.title}: {hit.snippet}")
 
