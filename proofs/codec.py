@@ -181,7 +181,10 @@ def decode_header(raw: bytes, seq: int) -> Header:
 def _foreign(common: list[Any], seq: int, where: str) -> FormError:
     """What to say of a header that is well formed, but not one of ours at `seq`."""
     if common[0] != FORMAT:
-        return FormError(f"{where}: format {common[0]}, this version reads format {FORMAT}")
+        return FormError(
+            f"{where}: format {common[0]}, this version reads format {FORMAT}",
+            hint="open it with the version of memroot that wrote it, or ingest its sources into a new store",
+        )
     if common[1] != seq:
         return FormError(f"{where}: says it is {common[1]}")
     name = RESERVED_KINDS.get(common[3], "unknown")

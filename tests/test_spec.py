@@ -190,9 +190,9 @@ def test_exit_codes_are_listed() -> None:
 def test_projections_and_namespaces_are_named() -> None:
     """The projections with their version, and the namespaces in their order, are as the page says."""
     names = [follower.name for follower in projections()]
-    assert f"five projections: {', '.join(f'`{name}`' for name in names)}; `index` is of version 3," in page()
+    assert f"five projections: {', '.join(f'`{name}`' for name in names)}; `index` is of version 4," in page()
     assert {follower.name: follower.version for follower in projections()} == {
-        name: 3 if name == "index" else 1 for name in names
+        name: 4 if name == "index" else 1 for name in names
     }
     assert f"for {', '.join(NAMESPACES)}: u8 length" in page()
 

@@ -17,6 +17,7 @@ from proofs import forms
 from proofs.codec import BODIES, DETAILS, HEADER_FIELDS, pack
 from proofs.events import AtomDetail, EventKind, Header
 from proofs.forms import Check, edge_code, many, optional, raw_up_to, sized, text, uint
+from proofs.hashing import FORMAT
 
 Plain = Callable[[Any], bool]
 
@@ -224,14 +225,15 @@ def test_each_table_accepts_what_it_always_did(name: str, data: st.DataObject) -
 
 
 def _header(kind: int = 4, **other: Any) -> list[Any]:
-    values = {"format": 1, "seq": 7, "time": 0, "kind": kind, "actor": "a", "commitment": bytes(32)}
+    values = {"format": FORMAT, "seq": 7, "time": 0, "kind": kind, "actor": "a", "commitment": bytes(32)}
     return [*(values | other).values(), None, bytes(16), 5, None]
 
 
 @pytest.mark.parametrize(
     ("header", "message"),
     [
-        (_header(format=2), "format 2, this version reads format 1"),
+        (_header(format=1), "format 1, this version reads format 2"),
+        (_header(format=3), "format 3, this version reads format 2"),
         (_header(format=True), "field 0 is out of form"),
         (_header(seq=8), "says it is 8"),
         (_header(seq=7.0), "field 1 is out of form"),
@@ -240,7 +242,7 @@ def _header(kind: int = 4, **other: Any) -> list[Any]:
         (_header(kind=True), "field 3 is out of form"),
         (_header(kind=None), "field 3 is out of form"),  # type: ignore[arg-type]
         (_header(kind=10), "not an array of 8 fields"),
-        (_header(format=2, actor=5), "field 4 is out of form"),
+        (_header(format=1, actor=5), "field 4 is out of form"),
         (_header()[:7], "not an array of a header's length"),
         (7, "not an array of a header's length"),
         ({}, "not an array of a header's length"),

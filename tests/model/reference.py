@@ -88,7 +88,7 @@ class Reference:
         self.time = max(self.time, self.now)
         bound = commitment(self.salts(seq), cbor2.dumps(body, canonical=True))
         self.headers.append(
-            cbor2.dumps([1, seq, self.time, kind, actor, bound, prev, *detail], canonical=True)
+            cbor2.dumps([2, seq, self.time, kind, actor, bound, prev, *detail], canonical=True)
         )
         self.kinds.append(kind)
         return bound

@@ -61,7 +61,7 @@ def code(item: object) -> bool:
 
 LABEL, ID, HASH, ORDINAL = text(32), raw(16), raw(32), uint(ORDINAL_MAX)
 TAGS, REASON = array(text(256), 256), text(1024)
-HEADER: tuple[Check, ...] = (uint(1, 1), uint(SEQ_MAX), uint(), uint(255), LABEL, HASH, maybe(uint(SEQ_MAX)))
+HEADER: tuple[Check, ...] = (uint(2, 2), uint(SEQ_MAX), uint(), uint(255), LABEL, HASH, maybe(uint(SEQ_MAX)))
 ON_ATOM: tuple[Check, ...] = (ID, ORDINAL, maybe(ORDINAL))
 DETAIL: dict[int, tuple[Check, ...]] = {
     0: (ID, LABEL, HASH),
@@ -152,13 +152,13 @@ def ascending(numbers: list[int]) -> bool:
     return all(a < b for a, b in pairwise(numbers))
 
 
-def row(data: bytes, documents: int) -> list[int]:
-    """The offsets of the documents that a term's row names."""
+def row(data: bytes, size: int, documents: int) -> list[int]:
+    """The offsets of the documents that a term's row names, in a segment of so many ordinals."""
     need(len(data) >= 5, "row")
     df, greatest = int.from_bytes(data[:4], "big"), data[4]
     need(1 <= df <= documents and len(data) == 5 + 3 * df, "row")
     end = 5 + 2 * df
     offsets = [int.from_bytes(data[at : at + 2], "little") for at in range(5, end, 2)]
-    need(ascending(offsets) and offsets[-1] < documents, "row")
+    need(ascending(offsets) and offsets[-1] < size, "row")
     need(0 not in data[end:] and max(data[end:]) == greatest, "row")
     return offsets
