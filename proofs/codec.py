@@ -128,7 +128,7 @@ BODIES: dict[EventKind, tuple[Callable[..., Body], tuple[Check, ...]]] = {
     EventKind.EDGE_TYPE_REGISTERED: (TypeBody, (_LABEL,)),
     EventKind.EDGE_ADDED: (EdgeBody, (sized(4), raw_up_to(limits.EDGE_DATA_BYTES_MAX))),
     EventKind.EDGE_REMOVED: _REASON,
-    EventKind.CHECKPOINT: (CheckpointBody, (many(_HASH, len(NAMESPACES)),)),
+    EventKind.CHECKPOINT: (CheckpointBody, (many(_HASH, len(NAMESPACES), len(NAMESPACES)),)),
     EventKind.ERASED: (
         ErasedBody,
         (text(limits.REASON_BYTES_MAX), many(_HASH, limits.ERASED_CONTENTS_MAX)),

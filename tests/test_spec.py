@@ -15,6 +15,7 @@ from engine.store.store import projections
 from engine.text import analyzer, identifiers, labels, simhash, words
 from proofs import claims, hashing, segments, sets
 from proofs import words as claim_words
+from proofs.characters import WHITE_SPACE
 from proofs.codec import BODIES, DETAILS, HEADER_FIELDS
 from proofs.errors import REASONS
 from proofs.events import RESERVED_KINDS, AtomBody, EventKind, Header
@@ -235,9 +236,10 @@ def test_blocks_of_code_points_are_listed() -> None:
 
 
 def test_white_space_is_listed() -> None:
-    """What the page calls white space is what the border takes for it."""
+    """What the page calls white space is what the border takes for it, and the verifier."""
     listed = {point for first, last in blocks()["white space"] for point in range(first, last + 1)}
     assert listed == {point for point in range(0x110000) if chr(point).isspace()}
+    assert listed == {point for point in range(0x110000) if re.match(f"[{WHITE_SPACE}]", chr(point))}
 
 
 @pytest.mark.parametrize(

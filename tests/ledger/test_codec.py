@@ -142,6 +142,9 @@ _ID, _HASH, _SEQ = _sized(16), _sized(32), _uint(limits.SEQ_MAX)
 _LABEL, _ORDINAL = _text(limits.LABEL_CHARS_MAX), _uint(limits.ORDINAL_MAX)
 _NUMBER, _REASON = _uint(limits.INTEGER_MAX), _text(limits.REASON_BYTES_MAX)
 _CODE = Both(edge_code, plain_code, (1, 2))
+_ROOTS = Both(
+    many(_HASH.check, 4, 4), lambda value: _many(_HASH, 4).plain(value) and len(value) == 4, (32, 3, 4)
+)
 _TAGS = _many(_text(limits.TAG_BYTES_MAX), limits.TAGS_PER_ATOM_MAX)
 _BUCKETS = _many(_LABEL, limits.BUCKETS_PER_ATOM_MAX)
 _TITLE, _SOURCE = _optional(_text(limits.TITLE_BYTES_MAX)), _optional(_text(limits.SOURCE_BYTES_MAX))
@@ -175,7 +178,7 @@ PLAIN_BODIES: dict[EventKind, tuple[Both, ...]] = {
     EventKind.EDGE_TYPE_REGISTERED: (_LABEL,),
     EventKind.EDGE_ADDED: (_sized(4), _raw(limits.EDGE_DATA_BYTES_MAX)),
     EventKind.EDGE_REMOVED: (_REASON,),
-    EventKind.CHECKPOINT: (_many(_HASH, 4),),
+    EventKind.CHECKPOINT: (_ROOTS,),
     EventKind.ERASED: (_REASON, _many(_HASH, limits.ERASED_CONTENTS_MAX)),
     EventKind.EDGE_ERASED: (_REASON,),
 }
@@ -202,7 +205,7 @@ def good(one: Both) -> st.SearchStrategy[Any]:
     """Values that satisfy a check, without trying long."""
     tried: list[Any] = [None, 0, 1, "", "a", [], ["a"], b"", *(bytes(n) for n in one.bounds if n < 5000)]
     tried += [b"\x01", *(n for n in one.bounds), *("a" * n for n in one.bounds if n < 5000)]
-    tried += [[bytes(n)] for n in one.bounds if n < 5000]
+    tried += [[bytes(n)] * count for n in one.bounds if n < 5000 for count in (1, 4)]
     return st.sampled_from([value for value in tried if one.plain(value)])
 
 

@@ -1,4 +1,4 @@
-"""Named rejects against roots that a writer made wrong on purpose: x16 to x19."""
+"""Named rejects against roots that a writer made wrong on purpose: x16 to x20."""
 
 from __future__ import annotations
 
@@ -211,3 +211,19 @@ def x19_wrong_events_under_a_root() -> Cases:
         trees = [[b"\3", b""], None, None]
         data = packed(["memroot-proof", 2, [header, b""], [size, *5 * [EMPTY]], None, *trees, [[2]]])
         yield Case("root", "verify", [data, ["LogHead", STORE, 1, leaf_hash(header)], [["NoAtom", atom(0)]]])
+
+
+@reject
+def x20_checkpoints_of_other_roots_than_four() -> Cases:
+    """A checkpoint's body has the roots of four namespaces, no fewer and no more."""
+    salt = bytes(32)
+    for count in (0, 1, 2, 3, 5):
+        body = packed([[EMPTY] * count])
+        detail = CheckpointDetail(EMPTY)
+        header = encode_header(
+            Header(0, 1, EventKind.CHECKPOINT, "user", commitment(salt, body), None, detail)
+        )
+        data = packed(["memroot-proof", 2, *6 * [None], [[11, header, salt + body, b""]]])
+        yield Case(
+            "payload", "verify", [data, ["LogHead", STORE, 1, leaf_hash(header)], [["EventIs", 0, True]]]
+        )

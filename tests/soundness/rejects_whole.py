@@ -285,15 +285,35 @@ def x15_no_questions() -> Cases:
         "a b",
         "a\u3000",
         "",
-        "É",
-        "ǅ",
+        "a\0",
+        "\x1b",
+        "a\x7f",
+        "\x9f",
+        "a\x85",
+        "é\u2028",
+        "A\u030a",
         "a" * (IDENTITY_BYTES_MAX + 1),
         b"a",
         None,
     ):
         yield Case("input", "claim", ["NoneTagged", identity])
         yield Case("input", "claim", ["LacksTag", atom(0), identity])
-    for term in ("Kettle", "a b", "a\t", "", "\0", "\1a", "a" * 65, "é" * 33, b"a", None, 1):
+    for term in (
+        "Kettle",
+        "a b",
+        "a\t",
+        "",
+        "\0",
+        "\1a",
+        "a\0",
+        "a\x7f",
+        "\x85",
+        "a" * 65,
+        "é" * 33,
+        b"a",
+        None,
+        1,
+    ):
         yield Case("input", "claim", ["NoneMentioning", term])
     yield Case("input", "claim", ["NoEdge", atom(0), b"\6", atom(0)])
     yield Case("input", "claim", ["NoEdge", atom(0), "a", atom(1)])
