@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import TypedDict
 
 from engine.transfer.ingest.run import IngestProgress
+from proofs.further import Scalar
 
 
 class AtomFields(TypedDict, total=False):
@@ -20,7 +22,10 @@ class AtomFields(TypedDict, total=False):
     sequence: int | None
     provenance: str
     trust: int | None
-    created: int | None
+    created: int | datetime | None
+    meta: Mapping[str, Scalar] | None
+    aliases: Iterable[str] | None
+    folder: str | None
 
 
 class ReviseFields(AtomFields, total=False):

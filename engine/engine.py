@@ -141,8 +141,13 @@ class Engine(Shorthands):
         *,
         actor: str | None = None,
         if_head: int | None = None,
+        request: str | None = None,
+        origin: str | None = None,
     ) -> list[Receipt]:
         """Carry out `commands` in order, all of them or none, in one durable batch.
+
+        `request`, a client's own key of what it asked for, and `origin`, what made the events, are recorded
+        with each of them.
 
         Raises:
             InvalidInputError: one of them breaks a rule.
@@ -152,17 +157,25 @@ class Engine(Shorthands):
         optional_integer(if_head, "if_head")
         wanted = [command for command in several(commands, "commands") if _is_command(command)]
         with translated():
-            return self.store.commit(wanted, actor or self.actor, if_head=if_head)
+            said = {"request": request, "origin": origin}
+            return self.store.commit(wanted, actor or self.actor, if_head=if_head, **said)
 
-    def apply_many(self, commands: Iterable[Command], *, actor: str | None = None) -> Iterator[Receipt]:
+    def apply_many(
+        self,
+        commands: Iterable[Command],
+        *,
+        actor: str | None = None,
+        request: str | None = None,
+        origin: str | None = None,
+    ) -> Iterator[Receipt]:
         """Carry out any number of commands, up to a thousand to a batch, yielding receipts once durable.
 
         Each batch is all or nothing; one too large in bytes is halved. The followers come along every
-        few batches, so that nothing is left to catch up at the end.
+        few batches, so that nothing is left to catch up at the end. `request` and `origin`: see `apply`.
         """
         wanted = filter(_is_command, several(commands, "commands"))
         with translated():
-            yield from self.store.commit_many(wanted, actor or self.actor)
+            yield from self.store.commit_many(wanted, actor or self.actor, request=request, origin=origin)
 
     def revert(
         self, start: int, stop: int | None = None, *, actor: str | None = None, dry_run: bool = False

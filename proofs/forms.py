@@ -73,6 +73,11 @@ def uint(most: int = limits.INTEGER_MAX) -> Check:
     return Check((int,), most)
 
 
+def signed(least: int, most: int) -> Check:
+    """Accepts integers from `least` to `most`."""
+    return Check((int,), most, least)
+
+
 def sized(size: int) -> Check:
     """Accepts byte strings of exactly `size` bytes."""
     return Check((bytes,), size, least=size)

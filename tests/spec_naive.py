@@ -152,7 +152,7 @@ def tag_changes(
     if kind in (5, 6):
         tagged = [((2, identity(tag)), ordinal) for tag in body[0]]
         return ([], tagged) if kind == 5 else (tagged, [])
-    _, _, atom_kind, tags, buckets, source, _, provenance, _, created, _, _ = body
+    _, _, atom_kind, tags, buckets, source, _, provenance, _, created, _, _ = body[:12]
     names = [LIVE, *((2, identity(tag)) for tag in tags), *((3, bucket) for bucket in buckets)]
     names += [(4, atom_kind), (5, provenance), (7, day_of(time if created is None else created))]
     names += [] if source is None else [(6, source)]

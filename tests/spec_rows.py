@@ -153,7 +153,7 @@ def _fold_atom(
     before = atoms.get(detail[0])
     if kind in GIVES_ORDINAL and (before is None) == (kind == 1):
         first = {"version": 0, "created_seq": s, "created": t} if before is None else before
-        given = dict(zip(BODY, body, strict=True))
+        given = dict(zip(BODY, body[: len(BODY)], strict=True))
         if given["created"] is None:
             given["created"] = first["created"]
         after = {"id": detail[0], "ordinal": detail[1], "state": 0, "payload_seq": s, **SHOWN}

@@ -19,6 +19,7 @@ from proofs.characters import WHITE_SPACE
 from proofs.codec import BODIES, DETAILS, HEADER_FIELDS
 from proofs.errors import REASONS
 from proofs.events import RESERVED_KINDS, AtomBody, EventKind, Header
+from proofs.further import FURTHER, OF_EVERY_BODY
 from proofs.hashing import FORMAT, NAMESPACES, SALT_BYTES
 from proofs.leaves import EdgeType, State
 from proofs.sets import Group
@@ -141,8 +142,20 @@ def test_header_fields_are_listed_in_order() -> None:
 
 
 def test_atom_body_fields_are_listed_in_order() -> None:
-    """The fields of an atom's body are those of `AtomBody`, in order."""
-    assert [row[1] for row in table("atom body")] == list(AtomBody._fields)
+    """The fields of an atom's body, and the further ones, are those of `AtomBody`, in order."""
+    listed = [row[1] for row in (*table("atom body"), *table("further fields"))]
+    assert listed == list(AtomBody._fields)
+
+
+def test_further_fields_are_listed_by_their_numbers() -> None:
+    """The table of further fields has those of the codec, and says which bodies may have them."""
+    rows = table("further fields")
+    assert [(int(number), name) for number, name, *_ in rows] == list(enumerate(name for name, _ in FURTHER))
+    assert [row[3] for row in rows] == ["every body"] * OF_EVERY_BODY + ["an atom's body"] * 3
+    lengths = [limits.REQUEST_BYTES_MAX, limits.ORIGIN_BYTES_MAX, limits.META_ENTRIES_MAX, limits.ALIASES_MAX]
+    for row, most in zip(rows, [*lengths, limits.FOLDER_BYTES_MAX], strict=True):
+        assert f"of 1 to {most}" in row[2], row[1]
+    assert f"of 1 to {limits.ALIAS_BYTES_MAX} bytes" in rows[3][2]
 
 
 def test_records_are_listed_in_order() -> None:

@@ -160,8 +160,9 @@ def _beginning(rows: Reader, start: str) -> Iterable[str]:
 
 def _created_between(rows: Reader, found: BitMap, since: int | None, until: int | None) -> BitMap:
     """Whole days by their sets; of the first and the last day only those that the times let through."""
-    since = border.integer(0 if since is None else since, "since")
-    until = border.integer(limits.INTEGER_MAX if until is None else until, "until")
+    since = border.integer(limits.CREATED_MIN if since is None else since, "since", least=limits.CREATED_MIN)
+    most = limits.INTEGER_MAX
+    until = border.integer(most if until is None else until, "until", least=limits.CREATED_MIN)
     if since >= until:
         raise InvalidInputError("`since` is not before `until`; no atom can be between them")
     first, last = day_of(since), day_of(until)

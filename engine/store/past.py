@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import accumulate
 
 from backends.base import Batch, Reader
+from engine.base import validation as border
 from engine.base.errors import InvalidInputError, NotFoundError
 from engine.base.model import HistoryItem
 from engine.base.validation import integer, show_id
@@ -24,23 +25,21 @@ from proofs.subjects import ID_BYTES
 AsOf = int | datetime
 """A moment of the journal: a seq, that event included, or a time, all events up to it included."""
 
-_EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 MEMORY_EVENTS_MAX = 20_000
 MEMORY_BYTES_MAX = 16 << 20
 """A replay of the past stays in memory up to so many events and bytes of payloads; else it goes to disk."""
 
 
 def microseconds(time: datetime) -> int:
-    """µs since 1970 in UTC.
+    """µs since 1970 in UTC of a moment of the journal.
 
     Raises:
         InvalidInputError: the time has no zone, or is before 1970.
     """
-    if time.tzinfo is None:
-        raise InvalidInputError(f"time {time.isoformat()} has no zone; add one, such as +00:00")
-    if time < _EPOCH:
+    found = border.microseconds(time)
+    if found < 0:
         raise InvalidInputError(f"time {time.isoformat()} is before 1970")
-    return (time - _EPOCH) // timedelta(microseconds=1)
+    return found
 
 
 def size_at(rows: Lookup, moment: AsOf) -> int:

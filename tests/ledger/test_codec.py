@@ -15,8 +15,8 @@ from engine.ledger.codec import decode_body, decode_header, fields
 from engine.ledger.records import _ATOM_FIELDS, _EDGE_FIELDS, decode_atom
 from proofs import forms
 from proofs.codec import BODIES, DETAILS, HEADER_FIELDS, pack
-from proofs.events import AtomDetail, EventKind, Header
-from proofs.forms import Check, edge_code, many, optional, raw_up_to, sized, text, uint
+from proofs.events import AtomDetail, EventKind, Header, TagsBody
+from proofs.forms import Check, edge_code, many, optional, raw_up_to, signed, sized, text, uint
 from proofs.hashing import FORMAT
 
 Plain = Callable[[Any], bool]
@@ -151,11 +151,21 @@ _TITLE, _SOURCE = _optional(_text(limits.TITLE_BYTES_MAX)), _optional(_text(limi
 _KEY, _TRUST = _optional(_text(limits.KEY_BYTES_MAX)), _optional(_uint(limits.TRUST_MAX))
 _HIDDEN = (_optional(_NUMBER), _REASON, _LABEL)
 _HEADER = (_uint(255), _SEQ, _NUMBER, _uint(255), _LABEL, _HASH, _optional(_SEQ))
+_CREATED = Both(
+    signed(limits.CREATED_MIN, limits.CREATED_MAX),
+    lambda value: type(value) is int and limits.CREATED_MIN <= value <= limits.CREATED_MAX,
+    (limits.CREATED_MIN, limits.CREATED_MAX),
+)
+_SINCE = Both(
+    signed(limits.CREATED_MIN, limits.INTEGER_MAX),
+    lambda value: type(value) is int and limits.CREATED_MIN <= value <= limits.INTEGER_MAX,
+    (limits.CREATED_MIN, limits.INTEGER_MAX),
+)
 _ON_ATOM = (_ID, _ORDINAL, _optional(_ORDINAL))
 _ON_EDGE = (_ID, _CODE, _ID)
 _ATOM = (
     *(_text(limits.CONTENT_BYTES_MAX), _TITLE, _LABEL, _TAGS, _BUCKETS, _SOURCE, _optional(_NUMBER)),
-    *(_LABEL, _TRUST, _optional(_NUMBER), _NUMBER, _KEY),
+    *(_LABEL, _TRUST, _optional(_CREATED), _NUMBER, _KEY),
 )
 PLAIN_DETAILS: dict[EventKind, tuple[Both, ...]] = {
     EventKind.GENESIS: (_ID, _LABEL, _HASH),
@@ -184,7 +194,7 @@ PLAIN_BODIES: dict[EventKind, tuple[Both, ...]] = {
 }
 PLAIN_RECORD = (
     *(_ID, _ORDINAL, _uint(2), _NUMBER, _SEQ, _SEQ, _SEQ, _TITLE, _LABEL, _TAGS, _BUCKETS, _SOURCE),
-    *(_optional(_NUMBER), _KEY, _LABEL, _TRUST, _NUMBER, _NUMBER, *_HIDDEN),
+    *(_optional(_NUMBER), _KEY, _LABEL, _TRUST, _SINCE, _NUMBER, *_HIDDEN),
 )
 PLAIN_EDGE = (
     *(_ID, _CODE, _ID, _uint(2), _SEQ, _SEQ, _SEQ, _sized(4), _raw(limits.EDGE_DATA_BYTES_MAX)),
@@ -270,7 +280,7 @@ def test_arrays_come_out_as_tuples() -> None:
     body = decode_body(EventKind.TAGS_ADDED, pack([["a", "b"]]), "here")
     record = [bytes(16), *[0] * 6, None, "", [], ["x"], None, None, None, "", None, 0, 0, None, "", ""]
     decoded = decode_atom(pack(record), bytes(16))
-    assert body == (("a", "b"),)
+    assert body == TagsBody(("a", "b"))
     assert (decoded.tags, decoded.buckets) == ((), ("x",))
 
 

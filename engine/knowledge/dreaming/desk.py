@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from engine.base.model import Receipt
 from engine.commands.base import Command, Transaction
@@ -13,6 +13,10 @@ from engine.ledger.records import Lookup
 
 if TYPE_CHECKING:
     from engine.engine import Engine
+
+
+RULES: Final = "dreaming rules 1"
+"""What finds what the dreamer writes: the origin of its events. Another set of rules gets another number."""
 
 
 class Desk(Protocol):
@@ -30,7 +34,7 @@ class Journalling:
 
     def carry_out(self, commands: Sequence[Command]) -> list[Receipt]:
         """Have them true, as the dreamer."""
-        return self._engine.apply(commands, actor=DREAMER) if commands else []
+        return self._engine.apply(commands, actor=DREAMER, origin=RULES) if commands else []
 
 
 class Rehearsing:
