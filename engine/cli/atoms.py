@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from json import dumps
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -26,7 +27,7 @@ from engine.cli.options import (
 from engine.cli.output import Shown
 from engine.cli.pages import command, new_app, running
 from engine.cli.stores import line
-from engine.cli.values import given_text, moment, plain, shown_time, time_in_microseconds
+from engine.cli.values import given_text, meta_entry, moment, plain, shown_time, time_in_microseconds
 
 if TYPE_CHECKING:
     from engine.base.model import Atom
@@ -59,6 +60,15 @@ def add(
         int | None,
         typer.Option("--occurrence", metavar="N", help="How many equal texts come earlier in its source."),
     ] = None,
+    meta: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--meta", metavar="KEY=VALUE", help="What you keep with it; VALUE is JSON, or a text. Repeatable."
+        ),
+    ] = None,
+    alias: Annotated[
+        list[str] | None, typer.Option("--alias", metavar="NAME", help="Another name of it. Repeatable.")
+    ] = None,
     force: Insist = False,
 ) -> int:
     """Add one atom.
@@ -83,6 +93,8 @@ def add(
         key=key,
         id=atom_id,
         occurrence=occurrence,
+        meta=None if meta is None else dict(map(meta_entry, meta)),
+        aliases=alias,
         force=force or None,
     )
     wanted = Add(given_text(text), **fields)
@@ -173,6 +185,12 @@ def _atom(atom: Atom) -> Iterator[Shown]:
     for name in ("title", "source", "key", "sequence", "trust"):
         if (value := getattr(atom, name)) is not None:
             yield line(name, str(value))
+    for alias in atom.aliases:
+        yield line("alias", alias)
+    if atom.folder is not None:
+        yield line("folder", atom.folder)
+    for name, value in atom.meta.items():
+        yield line("meta", f"{name}={value if isinstance(value, str) else dumps(value)}")
     if atom.tags:
         yield line("tags", " ".join(f"#{tag}" for tag in atom.tags))
     erased = atom.state.name == "ERASED"

@@ -41,6 +41,8 @@ def plain(value: Any, name: str = "") -> Any:
         return value.name.lower()
     if isinstance(value, Enum):
         return value.value
+    if name == "meta":
+        return value  # a key of it may be that of a time of ours
     if isinstance(value, Mapping):
         return {str(key): plain(item, str(key)) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -76,9 +78,25 @@ def time_in_microseconds(text: str | None, what: str) -> int | None:
     """As `parse_time`, in µs UTC; None stays None."""
     if text is None:
         return None
-    from engine.store.past import microseconds
+    from engine.base.validation import microseconds
 
     return microseconds(parse_time(text, what))
+
+
+def meta_entry(given: str) -> tuple[str, Any]:
+    """Key and value of `--meta KEY=VALUE`: a text, number, true or false of JSON, else the text as it is.
+
+    Raises:
+        InvalidInputError: there is no `=`.
+    """
+    key, equals, value = given.partition("=")
+    if not equals:
+        raise InvalidInputError(f"--meta {given!r} is not KEY=VALUE")
+    try:
+        found = json.loads(value)
+    except ValueError:
+        return key, value
+    return key, found if isinstance(found, (bool, int, float, str)) else value
 
 
 def moment(text: str | None) -> AsOf | None:
