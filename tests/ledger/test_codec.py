@@ -213,9 +213,9 @@ TABLES: dict[str, tuple[tuple[Check, ...], tuple[Both, ...]]] = {
 
 def good(one: Both) -> st.SearchStrategy[Any]:
     """Values that satisfy a check, without trying long."""
-    tried: list[Any] = [None, 0, 1, "", "a", [], ["a"], b"", *(bytes(n) for n in one.bounds if n < 5000)]
-    tried += [b"\x01", *(n for n in one.bounds), *("a" * n for n in one.bounds if n < 5000)]
-    tried += [[bytes(n)] * count for n in one.bounds if n < 5000 for count in (1, 4)]
+    tried: list[Any] = [None, 0, 1, "", "a", [], ["a"], b"", *(bytes(n) for n in one.bounds if 0 <= n < 5000)]
+    tried += [b"\x01", *(n for n in one.bounds), *("a" * n for n in one.bounds if 0 <= n < 5000)]
+    tried += [[bytes(n)] * count for n in one.bounds if 0 <= n < 5000 for count in (1, 4)]
     return st.sampled_from([value for value in tried if one.plain(value)])
 
 
