@@ -64,6 +64,7 @@ from .base.model import (
 )
 from .base.model import (
     Receipt as Receipt,
+    Scalar as Scalar,
 )
 from .base.model import (
     State as State,

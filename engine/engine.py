@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeGuard, Unpack
@@ -19,7 +20,7 @@ from backends import open_backend
 from backends.base import Backend, Snapshot
 from engine.base import limits
 from engine.base.error_translation import translated
-from engine.base.model import Atom, Checkpoint, Direction, Edge, HistoryItem, Receipt
+from engine.base.model import Atom, Checkpoint, Direction, Edge, HistoryItem, Receipt, Scalar
 from engine.base.validation import atom_id, instance, integer, label, optional_integer, several, show_id
 from engine.commands.atoms import UNCHANGED, Add, Revise, Revive, Tag, Tombstone, Unchanged, Untag
 from engine.commands.base import Command
@@ -201,7 +202,13 @@ class Engine:
     # Commands
 
     def apply(
-        self, commands: Iterable[Command], *, actor: str | None = None, if_head: int | None = None
+        self,
+        commands: Iterable[Command],
+        *,
+        actor: str | None = None,
+        if_head: int | None = None,
+        request: str | None = None,
+        origin: str | None = None,
     ) -> list[Receipt]:
         """Carry out `commands` in order, all of them or none, in one durable batch.
 
@@ -209,6 +216,8 @@ class Engine:
             commands: `engine.Add`, `engine.Link` and so on.
             actor: Who writes; None for the memory's own.
             if_head: How many events the journal must have; None for any.
+            request: The caller's own key of what it asked for, at most 128 bytes; every event records it.
+            origin: What made the events, such as a pipeline and its version, at most 256 bytes; likewise.
 
         Raises:
             ConflictError: one contradicts what is recorded, or the head is not `if_head` events.
@@ -220,17 +229,26 @@ class Engine:
         optional_integer(if_head, "if_head")
         wanted = [command for command in several(commands, "commands") if _is_command(command)]
         with translated():
-            return self.store.commit(wanted, self._actor(actor), if_head=if_head)
+            return self.store.commit(
+                wanted, self._actor(actor), if_head=if_head, request=request, origin=origin
+            )
 
-    def apply_many(self, commands: Iterable[Command], *, actor: str | None = None) -> Iterator[Receipt]:
+    def apply_many(
+        self,
+        commands: Iterable[Command],
+        *,
+        actor: str | None = None,
+        request: str | None = None,
+        origin: str | None = None,
+    ) -> Iterator[Receipt]:
         """Carry out any number of commands, up to a thousand to a batch, yielding receipts once durable.
 
         Each batch is all or nothing; one too large in bytes is halved. The followers are brought up every
-        few batches, so that nothing is left to catch up at the end. Raises what `apply` raises.
+        few batches, so that nothing is left to catch up at the end. Else it is as `apply`.
         """
         wanted = filter(_is_command, several(commands, "commands"))
         with translated():
-            yield from self.store.commit_many(wanted, self._actor(actor))
+            yield from self.store.commit_many(wanted, self._actor(actor), request=request, origin=origin)
 
     def _actor(self, given: str | None) -> str:
         return self.actor if given is None else given
@@ -250,7 +268,10 @@ class Engine:
         sequence: int | None = None,
         provenance: str = "internal",
         trust: int | None = None,
-        created: int | None = None,
+        created: int | datetime | None = None,
+        meta: Mapping[str, Scalar] | None = None,
+        aliases: Iterable[str] | None = None,
+        folder: str | None = None,
         occurrence: int = 0,
         key: str | None = None,
         id: str | None = None,  # noqa: A002
@@ -268,7 +289,10 @@ class Engine:
             sequence: Its place within its source.
             provenance: `internal`, `external` or `quarantine`.
             trust: 0 to 100.
-            created: When the text was written, in µs; None for the time of the event.
+            created: When the text was written, in µs or with a zone; None for the time of the event.
+            meta: Values to keep with the atom: at most 32 of true, false, numbers and texts, by name.
+            aliases: Other names of what it is about.
+            folder: The folder that its source belongs to.
             occurrence: How many equal texts come earlier in the source; part of the default id.
             key: A name of the caller's for the atom within its source: the id follows from it.
             id: A UUID of the caller's. Without `id` and `key` the id follows from source and content.
@@ -281,7 +305,7 @@ class Engine:
         return self._one(
             Add(
                 content, title, kind, tags, buckets, source, sequence, provenance, trust, created,
-                occurrence, key, id, force,
+                occurrence, key, id, force, meta, aliases, folder,
             )
         )  # fmt: skip
 
@@ -298,7 +322,10 @@ class Engine:
         sequence: int | Unchanged | None = UNCHANGED,
         provenance: str | Unchanged = UNCHANGED,
         trust: int | Unchanged | None = UNCHANGED,
-        created: int | Unchanged | None = UNCHANGED,
+        created: int | datetime | Unchanged | None = UNCHANGED,
+        meta: Mapping[str, Scalar] | Unchanged | None = UNCHANGED,
+        aliases: Iterable[str] | Unchanged | None = UNCHANGED,
+        folder: str | Unchanged | None = UNCHANGED,
         force: bool = False,
     ) -> Receipt:
         """Change what an atom says; fields that are not given stay. Its id and its history are kept.
@@ -312,9 +339,10 @@ class Engine:
         """
         return self._one(
             Revise(
-                id, content, title, kind, tags, buckets, source, sequence, provenance, trust, created, force
+                id, content, title, kind, tags, buckets, source, sequence, provenance, trust, created,
+                force, meta, aliases, folder,
             )
-        )
+        )  # fmt: skip
 
     def tombstone(self, id: str, reason: str = "") -> Receipt:  # noqa: A002
         """Hide an atom everywhere; it is kept, with its history.

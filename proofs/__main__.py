@@ -52,7 +52,8 @@ def _parser() -> argparse.ArgumentParser:
         "(CLAIM ... | --claims LIST)",
         description="Verify a proof. Exit code 0: it shows what you claim; 4: it does not; 2: wrong usage; "
         "3: no such file; 1: it cannot be read.",
-        epilog=f"Claims: {USAGE_OF_CLAIMS}. Signatures of a checkpoint are not looked at here: "
+        epilog=f"Claims: {USAGE_OF_CLAIMS}. TAG is the identity of a tag: without a #, folded and "
+        "normalised; it is taken as given. Signatures of a checkpoint are not looked at here: "
         "`engine verify-checkpoint` does that.",
     )
     parser.add_argument("command", choices=["verify"], metavar="verify", help="the one thing it does")

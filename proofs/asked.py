@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 from uuid import UUID
 
@@ -35,15 +35,15 @@ def basis_of(root: str | None, size: int | None, store: str | None, note: bytes 
     return head
 
 
-def claims_of(words: Sequence[str], lines: bytes | None) -> list[Claim]:
-    """The claims: one in `words`, or one on each of `lines`, of UTF-8.
+def claims_of(words: Sequence[str], lines: bytes | None, identity: Callable[[str], str] = str) -> list[Claim]:
+    """The claims: one in `words`, or one on each of `lines`, of UTF-8; `identity` as for `parse_claim`.
 
     Raises:
         ProofError: both or neither are given, or one is no claim.
     """
     if bool(words) == (lines is not None):
         raise ProofError("input", "give one claim, or a file of claims")
-    return [parse_claim(words)] if lines is None else [parse_claim(line) for line in claim_lines(lines)]
+    return [parse_claim(one, identity) for one in ([words] if lines is None else claim_lines(lines))]
 
 
 def claim_lines(data: bytes) -> list[list[str]]:

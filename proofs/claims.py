@@ -96,7 +96,7 @@ class NoEdge(_OfEdge):
 
 @dataclass(frozen=True)
 class _OfAtomAndTag(_OfAtom):
-    """A claim about one atom and a tag, whose identity is that of `proofs.sets.tag_identity`."""
+    """A claim about one atom and a tag by its identity (`proofs.sets.tag_identity` of the tag)."""
 
     identity: str
 

@@ -1,9 +1,10 @@
 """Canonical bytes of events: one encoding for each value, and nothing else is accepted.
 
 Deterministic CBOR (RFC 8949 section 4.2.1) restricted to arrays, unsigned integers, byte strings,
-text and null. Decoding re-encodes and compares, because cbor2 by itself accepts long forms,
-indefinite lengths and trailing bytes. Only an edge's opaque data may hold maps; `canonical` of cbor2
-orders their keys by length first, as RFC 7049 does.
+text and null; bodies may also have a negative `created` and a map of further fields at their end. Decoding
+re-encodes and compares, because cbor2 by itself accepts long forms, indefinite lengths and trailing bytes.
+`canonical` of cbor2 orders the keys of maps by length first, as RFC 7049 does: for our keys it is the order
+of their bytes.
 """
 
 from __future__ import annotations
@@ -34,7 +35,20 @@ from proofs.events import (
     TypeBody,
     TypeDetail,
 )
-from proofs.forms import Check, FormError, edge_code, fields, many, optional, raw_up_to, sized, text, uint
+from proofs.forms import (
+    Check,
+    FormError,
+    edge_code,
+    fields,
+    many,
+    optional,
+    raw_up_to,
+    signed,
+    sized,
+    text,
+    uint,
+)
+from proofs.further import FURTHER, OF_EVERY_BODY, read_further
 from proofs.hashing import FORMAT, NAMESPACES
 
 _UNDECODABLE = (cbor2.CBORError, ValueError, TypeError, OverflowError, MemoryError, RecursionError, EOFError)
@@ -111,7 +125,7 @@ _ATOM_BODY: tuple[Callable[..., Body], tuple[Check, ...]] = (
         optional(uint()),
         _LABEL,
         optional(uint(limits.TRUST_MAX)),
-        optional(uint()),
+        optional(signed(limits.CREATED_MIN, limits.CREATED_MAX)),
         uint(),
         optional(text(limits.KEY_BYTES_MAX)),
     ),
@@ -128,7 +142,7 @@ BODIES: dict[EventKind, tuple[Callable[..., Body], tuple[Check, ...]]] = {
     EventKind.EDGE_TYPE_REGISTERED: (TypeBody, (_LABEL,)),
     EventKind.EDGE_ADDED: (EdgeBody, (sized(4), raw_up_to(limits.EDGE_DATA_BYTES_MAX))),
     EventKind.EDGE_REMOVED: _REASON,
-    EventKind.CHECKPOINT: (CheckpointBody, (many(_HASH, len(NAMESPACES)),)),
+    EventKind.CHECKPOINT: (CheckpointBody, (many(_HASH, len(NAMESPACES), len(NAMESPACES)),)),
     EventKind.ERASED: (
         ErasedBody,
         (text(limits.REASON_BYTES_MAX), many(_HASH, limits.ERASED_CONTENTS_MAX)),
@@ -181,7 +195,10 @@ def decode_header(raw: bytes, seq: int) -> Header:
 def _foreign(common: list[Any], seq: int, where: str) -> FormError:
     """What to say of a header that is well formed, but not one of ours at `seq`."""
     if common[0] != FORMAT:
-        return FormError(f"{where}: format {common[0]}, this version reads format {FORMAT}")
+        return FormError(
+            f"{where}: format {common[0]}, this version reads format {FORMAT}",
+            hint="open it with the version of memroot that wrote it, or ingest its sources into a new store",
+        )
     if common[1] != seq:
         return FormError(f"{where}: says it is {common[1]}")
     name = RESERVED_KINDS.get(common[3], "unknown")
@@ -191,9 +208,17 @@ def _foreign(common: list[Any], seq: int, where: str) -> FormError:
     )
 
 
+def further_in(make: Any) -> int:
+    """How many further fields the bodies that `make` makes may have."""
+    return len(FURTHER) if make is AtomBody else OF_EVERY_BODY
+
+
 def encode_body(body: Body) -> bytes:
-    """The canonical bytes of a body: an array of its fields."""
-    return cbor2.dumps(list(body), canonical=True)
+    """The canonical bytes of a body: an array of its fields, and a map of the further ones that it has."""
+    first = len(body) - further_in(type(body))
+    fields: list[Any] = list(body[:first])
+    further = {number: item for number, item in enumerate(body[first:]) if item is not None}
+    return cbor2.dumps([*fields, further] if further else fields, canonical=True)
 
 
 def decode_body(kind: EventKind, raw: bytes, where: str) -> Body:
@@ -203,8 +228,12 @@ def decode_body(kind: EventKind, raw: bytes, where: str) -> Body:
         FormError: not the canonical bytes of such a body.
     """
     make, checks = BODIES[kind]
-    values = fields(unpack(raw, where), checks, where)
+    whole = unpack(raw, where)
+    further: dict[str, Any] = {}
+    if type(whole) is list and len(whole) == len(checks) + 1:
+        further = read_further(whole.pop(), further_in(make), where)
+    values = fields(whole, checks, where)
     for position, value in enumerate(values):
         if type(value) is list:
             values[position] = tuple(value)
-    return make(*values)
+    return make(*values, **further)

@@ -1,13 +1,17 @@
 """What the journal holds, decoded: one header and one body an event (SPEC: Journal).
 
 Headers are public and permanent; bodies carry everything personal and can be destroyed. Tuples,
-because a bulk run makes millions of them.
+because a bulk run makes millions of them. The last fields of every body are those of `proofs.further`, None
+where they are absent: `request`, a client's own key of what it asked for; `origin`, what made the event;
+and of an atom's body `meta`, `aliases` and `folder`.
 """
 
 from __future__ import annotations
 
 from enum import IntEnum
 from typing import NamedTuple
+
+from proofs.further import Scalar
 
 
 class EventKind(IntEnum):
@@ -79,6 +83,8 @@ class GenesisBody(NamedTuple):
     """The secret that keys atom ids, so that an id tells nothing about a content."""
 
     id_key: bytes
+    request: str | None = None
+    origin: str | None = None
 
 
 class AtomBody(NamedTuple):
@@ -94,23 +100,35 @@ class AtomBody(NamedTuple):
     provenance: str
     trust: int | None
     created: int | None
-    """When the text was written, in µs UTC, if the caller knows; else the event's own time counts."""
+    """When the text was written, in µs UTC, negative before 1970; None: the event's own time counts."""
     occurrence: int
     """How many equal texts come before this one in its source: part of the default id."""
     key: str | None = None
     """The caller's own name for the atom within its source; the id follows from it when given."""
+    request: str | None = None
+    origin: str | None = None
+    meta: dict[str, Scalar] | None = None
+    """What the caller keeps with the atom, in canonical order; never changed in place."""
+    aliases: tuple[str, ...] | None = None
+    """Other names of what the text is about."""
+    folder: str | None = None
+    """Which folder the source belongs to."""
 
 
 class TagsBody(NamedTuple):
     """The tags that an event adds or removes."""
 
     tags: tuple[str, ...]
+    request: str | None = None
+    origin: str | None = None
 
 
 class ReasonBody(NamedTuple):
     """Why something was hidden or shown again; may be empty."""
 
     reason: str
+    request: str | None = None
+    origin: str | None = None
 
 
 class ErasedBody(NamedTuple):
@@ -119,12 +137,16 @@ class ErasedBody(NamedTuple):
     reason: str
     contents: tuple[bytes, ...]
     """`proofs.hashing.destroyed_hash` of each content, ascending: who has the id key can test guesses."""
+    request: str | None = None
+    origin: str | None = None
 
 
 class TypeBody(NamedTuple):
     """The name of a predicate."""
 
     name: str
+    request: str | None = None
+    origin: str | None = None
 
 
 class EdgeBody(NamedTuple):
@@ -132,12 +154,16 @@ class EdgeBody(NamedTuple):
 
     weight: bytes
     data: bytes
+    request: str | None = None
+    origin: str | None = None
 
 
 class CheckpointBody(NamedTuple):
     """The roots of the namespaces, in the order of `engine.ledger.layout.NAMESPACES`."""
 
     roots: tuple[bytes, ...]
+    request: str | None = None
+    origin: str | None = None
 
 
 Body = GenesisBody | AtomBody | TagsBody | ReasonBody | ErasedBody | TypeBody | EdgeBody | CheckpointBody

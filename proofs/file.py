@@ -16,7 +16,7 @@ from proofs.log import SIZE_MAX
 from proofs.reading import array, shaped, strict
 
 MAGIC: Final = "memroot-proof"
-VERSION: Final = 1
+VERSION: Final = 2
 BEGINNING: Final = b"\x89" + bytes([0x60 + len(MAGIC)]) + MAGIC.encode() + bytes([VERSION])
 """What the bytes of every proof begin with: an array of nine, the text, the version."""
 TREES: Final = ("atoms", "edges", "tags")
@@ -26,7 +26,7 @@ RAW: Final = raw_up_to(limits.BUNDLE_BYTES_MAX)
 MAYBE_RAW: Final = optional(RAW)
 _HASH: Final = sized(DIGEST_BYTES)
 OPENING_FIELDS: Final = (uint(SIZE_MAX), *5 * (_HASH,))
-_SUMMARY: Final = (uint(), uint(), _HASH)
+_SUMMARY: Final = (uint(), uint(), uint(), _HASH)
 
 
 class Link(NamedTuple):
@@ -55,7 +55,7 @@ class Opening(NamedTuple):
 
 
 class Segments(NamedTuple):
-    """All of the `index` tree: how many ordinals, and for each segment total length, rows, rows root."""
+    """All of the `index` tree: how many ordinals, and for each segment the fields of its summary."""
 
     ordinals: int
     summaries: list[list[Any]]

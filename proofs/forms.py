@@ -37,7 +37,7 @@ class Check:
         Args:
             types: Exactly these: a boolean is not an integer. With `NoneType`, null has no bounds.
             most: The upper bound, included.
-            least: The lower bound, included; 0 for text and for arrays.
+            least: The lower bound, included.
             each: What every item of an array must satisfy; needed where arrays are allowed.
             rule: What else a byte string must satisfy.
         """
@@ -53,7 +53,10 @@ class Check:
         if kind not in self.types:
             return False
         if kind is str:
-            return len(value) * 4 <= self.most or len(value.encode()) <= self.most
+            # No text is shorter in UTF-8 than in characters, so a bound of 1 is that of an empty text.
+            return self.least <= len(value) and (
+                len(value) * 4 <= self.most or len(value.encode()) <= self.most
+            )
         if value is None:
             return True
         if kind is int:
@@ -70,6 +73,11 @@ def uint(most: int = limits.INTEGER_MAX) -> Check:
     return Check((int,), most)
 
 
+def signed(least: int, most: int) -> Check:
+    """Accepts integers from `least` to `most`."""
+    return Check((int,), most, least)
+
+
 def sized(size: int) -> Check:
     """Accepts byte strings of exactly `size` bytes."""
     return Check((bytes,), size, least=size)
@@ -80,9 +88,9 @@ def raw_up_to(most: int) -> Check:
     return Check((bytes,), most)
 
 
-def text(most: int) -> Check:
-    """Accepts text of at most `most` UTF-8 bytes."""
-    return Check((str,), most)
+def text(most: int, least: int = 0) -> Check:
+    """Accepts text of `least` to `most` UTF-8 bytes; `least` is 0 or 1."""
+    return Check((str,), most, least)
 
 
 def optional(check: Check) -> Check:
@@ -90,9 +98,9 @@ def optional(check: Check) -> Check:
     return Check((*check.types, NoneType), check.most, check.least, check.each, check.rule)
 
 
-def many(check: Check, most: int) -> Check:
-    """Accepts arrays of at most `most` items that `check` accepts."""
-    return Check((list,), most, each=check)
+def many(check: Check, most: int, least: int = 0) -> Check:
+    """Accepts arrays of `least` to `most` items that `check` accepts."""
+    return Check((list,), most, least, each=check)
 
 
 def _is_code(value: bytes) -> bool:
@@ -114,10 +122,12 @@ class Form:
         placed = list(enumerate(checks))
         self._types = frozenset(product(*(check.types for check in checks)))
         self._numbers = [(at, check.least, check.most) for at, check in placed if int in check.types]
-        self._texts = [(at, check.most // 4, check.most) for at, check in placed if str in check.types]
+        self._texts = [
+            (at, check.least, check.most // 4, check.most) for at, check in placed if str in check.types
+        ]
         self._raws = [(at, c.least, c.most, c.rule) for at, c in placed if bytes in c.types]
         self._lists = [
-            (at, check.most, check.each, check.each.most // 4 if str in check.each.types else -1)
+            (at, check.least, check.most, check.each, check.each.most // 4 if str in check.each.types else -1)
             for at, check in placed
             if check.each is not None
         ]
@@ -130,9 +140,9 @@ class Form:
             number = value[at]
             if number is not None and not least <= number <= most:
                 return False
-        for at, surely, most in self._texts:
+        for at, least, surely, most in self._texts:
             item = value[at]
-            if item is not None and len(item) > surely and len(item.encode()) > most:
+            if item is not None and (len(item) < least or (len(item) > surely and len(item.encode()) > most)):
                 return False
         for at, least, most, rule in self._raws:
             raw = value[at]
@@ -141,13 +151,15 @@ class Form:
         return not self._lists or self._accepts_lists(value)
 
     def _accepts_lists(self, value: list[Any]) -> bool:
-        for at, most, each, surely in self._lists:
-            items = value[at] or ()
-            if len(items) > most:
+        for at, least, most, each, surely in self._lists:
+            items = value[at]
+            if items is None:
+                continue
+            if not least <= len(items) <= most:
                 return False
             for item in items:
-                # Most items are short texts, of which no more need be known.
-                if (type(item) is not str or len(item) > surely) and not each(item):
+                # Most items are short texts that may be empty, of which no more need be known.
+                if (type(item) is not str or len(item) > surely or not item) and not each(item):
                     return False
         return True
 

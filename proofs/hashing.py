@@ -19,7 +19,7 @@ STORE_ID_BYTES: Final = 16
 SALT_BYTES: Final = 32
 NAMESPACE_BYTES_MAX: Final = 255
 TERM_BYTES_MAX: Final = 0xFFFF
-FORMAT: Final = 1
+FORMAT: Final = 2
 """The format version that the overall root commits to."""
 
 NAMESPACES: Final = ("atoms", "edges", "index", "tags")

@@ -134,7 +134,7 @@ def opened(payload: bytes | None, bound_by: bytes, kind: EventKind, *, wanted: b
     salt, body = payload[:SALT_BYTES], payload[SALT_BYTES:]
     if len(salt) != SALT_BYTES or commitment(salt, body) != bound_by:
         raise ProofError("payload", "it is not what the commitment binds")
-    strict(body, "the body of the payload")
+    strict(body, "the body of the payload", body=True)
     return named("payload", decode_body, kind, body, "the payload")
 
 

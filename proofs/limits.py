@@ -11,6 +11,23 @@ SOURCE_BYTES_MAX = 512
 KEY_BYTES_MAX = 512
 """A caller's own name for an atom within its source."""
 REASON_BYTES_MAX = 1024
+CREATED_MIN = -62_135_596_800_000_000
+CREATED_MAX = 253_402_300_799_999_999
+"""When a text was written, in µs since 1970: from the first of the year 1 to the last of the year 9999."""
+ALIASES_MAX = 32
+ALIAS_BYTES_MAX = 512
+FOLDER_BYTES_MAX = 512
+META_ENTRIES_MAX = 32
+META_KEY_BYTES_MAX = 64
+META_TEXT_BYTES_MAX = 1024
+META_INTEGER_MAX = (1 << 53) - 1
+"""Of an integer in `meta`, positive or negative: every reader of JSON keeps these exactly (RFC 7493)."""
+META_BYTES_MAX = 4096
+"""Canonical CBOR of the whole of an atom's `meta`."""
+REQUEST_BYTES_MAX = 128
+"""A client's own key of what it asked for."""
+ORIGIN_BYTES_MAX = 256
+"""What made an event: a pipeline and its version, another store and its event."""
 EDGE_DATA_BYTES_MAX = 4096
 ERASED_CONTENTS_MAX = 1 << 16
 """Hashes of destroyed contents in one `erased` event."""

@@ -21,13 +21,17 @@ ITEMS_MAX: Final = 1 << 20
 
 PATH_HASHES_MAX: Final = 64
 
-_UINT, _BYTES, _TEXT, _ARRAY, _NULL = 0, 2, 3, 4, 0xF6
+_UINT, _NEGATIVE, _BYTES, _TEXT, _ARRAY, _MAP, _NULL = 0, 1, 2, 3, 4, 5, 0xF6
+_WIDTHS: Final = {0xF4: 0, 0xF5: 0, 0xF9: 2, 0xFA: 4, 0xFB: 8}
+"""First bytes of truths and floats, and how many bytes follow."""
 _LEAST: Final = (24, 1 << 8, 1 << 16, 1 << 32)
 """The smallest number that needs 1, 2, 4 or 8 further bytes."""
 
 
-def strict(raw: bytes, where: str) -> Any:
+def strict(raw: bytes, where: str, *, body: bool = False) -> Any:
     """The value of one item of canonical CBOR of our types, which takes all of `raw`.
+
+    In the body of a payload these are maps, negative integers, truths and floats, too.
 
     The heads are looked at first: cbor2 acts on tags, such as those of fractions and of regular
     expressions, while it decodes. Linear in the length.
@@ -35,7 +39,7 @@ def strict(raw: bytes, where: str) -> Any:
     Raises:
         ProofError: it is anything else (`encoding`), or has too many items (`size`).
     """
-    _check_heads(raw, where)
+    _check_heads(raw, where, body)
     return named("encoding", unpack, raw, where)
 
 
@@ -82,7 +86,7 @@ def path_of(raw: bytes, where: str) -> list[bytes]:
     return [raw[at : at + DIGEST_BYTES] for at in range(0, len(raw), DIGEST_BYTES)]
 
 
-def _check_heads(raw: bytes, where: str) -> None:
+def _check_heads(raw: bytes, where: str, body: bool) -> None:
     at = count = 0
     left = [1]
     while left:
@@ -95,10 +99,10 @@ def _check_heads(raw: bytes, where: str) -> None:
             raise ProofError("size", f"{where} has more than {ITEMS_MAX} items")
         if at >= len(raw):
             raise ProofError("encoding", f"{where} ends too early")
-        at, items = _item(raw, at, where)
+        at, items = _item(raw, at, where, body)
         if items:
             if len(left) > DEPTH_MAX:
-                raise ProofError("encoding", f"{where} has arrays more than {DEPTH_MAX} deep")
+                raise ProofError("encoding", f"{where} has arrays or maps more than {DEPTH_MAX} deep")
             left.append(items)
     if at > len(raw):
         raise ProofError("encoding", f"{where} ends too early")
@@ -106,16 +110,20 @@ def _check_heads(raw: bytes, where: str) -> None:
         raise ProofError("encoding", f"{where} goes on after its end")
 
 
-def _item(raw: bytes, at: int, where: str) -> tuple[int, int]:
-    """Where the item at `at` ends, or an array's first item begins, and how many items that has."""
+def _item(raw: bytes, at: int, where: str, body: bool) -> tuple[int, int]:
+    """Where the item at `at` ends, or the first item in it begins, and how many items it has."""
     head = raw[at]
     if head == _NULL:
         return at + 1, 0
+    if body and head in _WIDTHS:
+        return at + 1 + _WIDTHS[head], 0
     at, number = _number(raw, at + 1, head & 31, where)
     major = head >> 5
     if major in {_BYTES, _TEXT}:
         return at + number, 0
-    if major not in {_UINT, _ARRAY}:
+    if body and major == _MAP:
+        return at, 2 * number
+    if major not in {_UINT, _ARRAY} and not (body and major == _NEGATIVE):
         raise ProofError("encoding", f"{where} has an item of a type that no proof has")
     return at, number if major == _ARRAY else 0
 

@@ -47,8 +47,8 @@ def is_term(term: bytes) -> bool:
     return 0 < len(term) <= TERM_BYTES_MAX and term[0] >= FIRST_OF_TERM
 
 
-def read_postings(value: bytes, documents: int) -> list[Posting]:
-    """The postings in the row of a term, of a segment of so many documents.
+def read_postings(value: bytes, size: int, documents: int) -> list[Posting]:
+    """The postings in the row of a term, of a segment of so many ordinals and documents.
 
     Raises:
         ProofError: the bytes are not the canonical row of a term (`row`).
@@ -59,8 +59,8 @@ def read_postings(value: bytes, documents: int) -> list[Posting]:
         raise ProofError("row", f"{len(value)} bytes are no row of {df} of {documents} documents")
     offsets = [int.from_bytes(value[at : at + 2], "little") for at in range(HEAD_BYTES, split, 2)]
     tfs = value[split:]
-    if offsets[-1] >= documents or any(before >= after for before, after in pairwise(offsets)):
-        raise ProofError("row", f"its offsets are not ascending below {documents}")
+    if offsets[-1] >= size or any(before >= after for before, after in pairwise(offsets)):
+        raise ProofError("row", f"its offsets are not ascending below {size}")
     if not min(tfs) or max(tfs) != value[4]:
         raise ProofError("row", "its term frequencies contradict its head")
     return [Posting(*pair) for pair in zip(offsets, tfs, strict=True)]

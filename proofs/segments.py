@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from proofs import limits
 from proofs.codec import pack, unpack
 from proofs.forms import FormError, fields, sized, uint
 from proofs.hashing import key_digest, value_digest
@@ -20,7 +19,11 @@ LEVELS: Final = 5
 LARGEST: Final = SEGMENT_DOCUMENTS << 2 * (LEVELS - 1)
 TAIL_LEVEL: Final = 0xFF
 """Stands for the level in the tail's key."""
+COUNT_KEY: Final = b"\xfe"
+"""The key of the leaf that says how many ordinals there are."""
 LENGTH_MAX: Final = 0xFFFF
+ROWS_MIN: Final = 2
+"""The lengths and the facts; a segment has them even where no document has a term."""
 
 
 class Segment(NamedTuple):
@@ -30,14 +33,14 @@ class Segment(NamedTuple):
     start: int
 
     @property
-    def documents(self) -> int:
+    def size(self) -> int:
         """How many ordinals it covers."""
         return SEGMENT_DOCUMENTS << 2 * self.level
 
     @property
     def end(self) -> int:
         """The first ordinal after it."""
-        return self.start + self.documents
+        return self.start + self.size
 
     @property
     def key(self) -> bytes:
@@ -49,6 +52,7 @@ class Summary(NamedTuple):
     """What the `index` tree commits to for one segment, or the tail."""
 
     documents: int
+    """How many of its ordinals have a payload that is not erased."""
     total_length: int
     rows: int
     root: bytes
@@ -85,21 +89,38 @@ def encode_summary(summary: Summary) -> bytes:
     return pack(list(summary))
 
 
-def decode_summary(raw: bytes, documents: int, where: str) -> Summary:
-    """The summary of a segment of so many documents.
+def decode_summary(raw: bytes, size: int, where: str) -> Summary:
+    """The summary of a segment of so many ordinals.
 
     Raises:
         FormError: not the canonical bytes of one.
     """
-    checks = (uint(), uint(documents * LENGTH_MAX), uint(limits.INTEGER_MAX), sized(32))
-    summary = Summary(*fields(unpack(raw, where), checks, where))
-    if summary.documents != documents or not summary.rows:
-        raise FormError(f"{where}: not the summary of {documents} documents")
+    summary = Summary(*fields(unpack(raw, where), (uint(), uint(), uint(), sized(32)), where))
+    if not fits(summary, size):
+        raise FormError(f"{where}: not the summary of {size} ordinals")
     return summary
 
 
-def index_root(leaves: Iterable[tuple[bytes, Summary]]) -> bytes:
-    """The root of the `index` tree with exactly these segments, by their keys."""
-    return root_of(
-        {key_digest("index", key): value_digest("index", encode_summary(summary)) for key, summary in leaves}
+def fits(summary: Summary, size: int) -> bool:
+    """Whether a segment of so many ordinals can have this summary."""
+    return (
+        summary.documents <= size
+        and summary.total_length <= summary.documents * LENGTH_MAX
+        and summary.rows >= ROWS_MIN
     )
+
+
+def count_leaf(ordinals: int) -> tuple[bytes, bytes]:
+    """Key digest and value digest of the leaf that says how many ordinals there are; 1 or more."""
+    return key_digest("index", COUNT_KEY), value_digest("index", pack([ordinals]))
+
+
+def segment_leaf(key: bytes, summary: Summary) -> tuple[bytes, bytes]:
+    """Key digest and value digest of the leaf of a segment, or of the tail."""
+    return key_digest("index", key), value_digest("index", encode_summary(summary))
+
+
+def index_root(ordinals: int, segments: Iterable[tuple[bytes, Summary]]) -> bytes:
+    """The root of the `index` tree of so many ordinals with exactly these segments, by their keys."""
+    leaves = dict(segment_leaf(*segment) for segment in segments)
+    return root_of(leaves | dict([count_leaf(ordinals)]) if ordinals else leaves)

@@ -36,7 +36,11 @@ class Group(IntEnum):
 
 
 def tag_identity(kept: str) -> str:
-    """What makes two tags the same: their caseless form."""
+    """What makes two tags the same: their caseless form.
+
+    Folding and normalising are those of the Unicode of this Python. For characters of Unicode 14, which are
+    all that tags have, they are the same in every later one. No verifier does this: its caller may.
+    """
     if kept.isascii():
         return kept.lower()
     return unicodedata.normalize("NFC", kept.casefold())

@@ -62,7 +62,7 @@ def _live_mentioning(
         if part.start >> CHUNK_BITS != number:
             number = part.start >> CHUNK_BITS
             alive = _live_bytes(next(given), number, places, index)
-        for offset, tf in read_postings(row, part.summary.documents):
+        for offset, tf in read_postings(row, part.size, part.summary.documents):
             ordinal = part.start + offset
             if alive[(ordinal & 0xFFFF) >> 3] >> (ordinal & 7) & 1:
                 check_count(len(found) + 1, most)

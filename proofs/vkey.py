@@ -7,6 +7,7 @@ import re
 from hashlib import sha256
 from typing import Final, NamedTuple
 
+from proofs.characters import WHITE_SPACE
 from proofs.errors import ProofError
 
 NAME_BYTES_MAX: Final = 1_024
@@ -30,6 +31,7 @@ FORMAT: Final = re.compile(
 """The format characters, general category Cf of Unicode 14: a list, so that no library's version decides."""
 
 _KEY_ID = re.compile("[0-9a-f]{8}")
+_SPACE = re.compile(f"[{WHITE_SPACE}]")
 
 
 class VerifierKey(NamedTuple):
@@ -84,7 +86,7 @@ def checked_name(name: str) -> str:
     Raises:
         ProofError: `note`: it may not.
     """
-    if not name or "+" in name or any(char.isspace() for char in name) or CONTROL.search(name):
+    if not name or "+" in name or _SPACE.search(name) or CONTROL.search(name):
         raise ProofError("note", "a key's name is not empty and has no white space and no +")
     if found := FORMAT.search(name):
         raise ProofError("note", f"format character U+{ord(found[0]):04X} in a key's name")

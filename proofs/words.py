@@ -7,7 +7,8 @@
     prefix SIZE ROOT                         root ROOT         prefix-root ROOT
 
 An ID is a UUID, a ROOT 64 hex digits, a TYPE a built-in name or a code in hex, a STATE `live` (also when
-none is named), `tombstoned` or `erased`. `sealed`: the payload is not opened.
+none is named), `tombstoned` or `erased`. `sealed`: the payload is not opened. A TAG is the identity of a
+tag and a TERM an analysed term: both are taken as they are given, unless the caller folds tags.
 """
 
 from __future__ import annotations
@@ -21,7 +22,6 @@ from proofs import claims as kinds
 from proofs.claims import Claim
 from proofs.errors import ProofError
 from proofs.leaves import EdgeType, State
-from proofs.sets import tag_identity
 
 USAGE_OF_CLAIMS: Final = (
     "atom ID [STATE] [sealed] · no-atom ID · edge SOURCE TYPE TARGET [STATE] [sealed] · "
@@ -36,8 +36,20 @@ _ROOT: Final = re.compile("[0-9a-fA-F]{64}")
 _NUMBER: Final = re.compile("0|[1-9][0-9]{0,18}")
 
 
-def parse_claim(words: Sequence[str]) -> Claim:
+def _text(word: str) -> str:
+    return word
+
+
+def _tag(word: str) -> str:
+    return word
+
+
+def parse_claim(words: Sequence[str], identity: Callable[[str], str] = _text) -> Claim:
     """The claim that `words` make.
+
+    Args:
+        words: The name of a claim and what follows it.
+        identity: What makes the identity of a tag of its word, if anything is to.
 
     Raises:
         ProofError: they make none (`input`); the message says what is wrong with which word.
@@ -57,7 +69,10 @@ def parse_claim(words: Sequence[str]) -> Claim:
             options["opened"] = False
     if len(given) != len(readers):
         raise ProofError("input", f"{name} takes {_counted(len(readers))} after it, not {len(given)}")
-    claim: Claim = kind(*(read(word) for read, word in zip(readers, given, strict=True)), **options)
+    claim: Claim = kind(
+        *((identity if read is _tag else read)(word) for read, word in zip(readers, given, strict=True)),
+        **options,
+    )
     return claim
 
 
@@ -148,20 +163,16 @@ def _state(word: str) -> State:
     return _STATES[word]
 
 
-def _text(word: str) -> str:
-    return word
-
-
 _EDGE: Final = (parse_id, _code, parse_id)
 FORMS: Final[dict[str, tuple[type[Any], tuple[Callable[[str], Any], ...]]]] = {
     "atom": (kinds.AtomIs, (parse_id,)),
     "no-atom": (kinds.NoAtom, (parse_id,)),
     "edge": (kinds.EdgeIs, _EDGE),
     "no-edge": (kinds.NoEdge, _EDGE),
-    "tag": (kinds.HasTag, (parse_id, tag_identity)),
-    "no-tag": (kinds.LacksTag, (parse_id, tag_identity)),
-    "tagged": (kinds.AtomsTagged, (tag_identity,)),
-    "none-tagged": (kinds.NoneTagged, (tag_identity,)),
+    "tag": (kinds.HasTag, (parse_id, _tag)),
+    "no-tag": (kinds.LacksTag, (parse_id, _tag)),
+    "tagged": (kinds.AtomsTagged, (_tag,)),
+    "none-tagged": (kinds.NoneTagged, (_tag,)),
     "term": (kinds.AtomsMentioning, (_text,)),
     "no-term": (kinds.NoneMentioning, (_text,)),
     "event": (kinds.EventIs, (parse_number,)),

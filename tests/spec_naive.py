@@ -151,7 +151,7 @@ def tag_changes(
     if kind in (5, 6):
         tagged = [((2, identity(tag)), ordinal) for tag in body[0]]
         return ([], tagged) if kind == 5 else (tagged, [])
-    _, _, atom_kind, tags, buckets, source, _, provenance, _, created, _, _ = body
+    _, _, atom_kind, tags, buckets, source, _, provenance, _, created, _, _ = body[:12]
     names = [LIVE, *((2, identity(tag)) for tag in tags), *((3, bucket) for bucket in buckets)]
     names += [(4, atom_kind), (5, provenance), (7, day_of(time if created is None else created))]
     names += [] if source is None else [(6, source)]
@@ -214,8 +214,9 @@ def segments(documents: Sequence[Document]) -> list[tuple[bytes, Sequence[Docume
 
 
 def index_leaves(documents: Sequence[Document], stop_words: frozenset[str]) -> dict[bytes, bytes]:
-    """SPEC 12: the leaves of the `index` tree, that of the tail included."""
-    return {key: summary(some, stop_words) for key, some in segments(documents)}
+    """SPEC 12: the leaves of the `index` tree, that of the tail and that of N included."""
+    count = {b"\xfe": dumps([len(documents)])} if documents else {}
+    return count | {key: summary(some, stop_words) for key, some in segments(documents)}
 
 
 def little(numbers: Iterable[int], width: int) -> bytes:
@@ -246,7 +247,8 @@ def summary(documents: Sequence[Document], stop_words: frozenset[str]) -> bytes:
     """SPEC 12: the summary of a segment with these documents."""
     rows = term_rows(documents, stop_words)
     total = sum(rows[0][1][at] + 256 * rows[0][1][at + 1] for at in range(5, len(rows[0][1]), 2))
-    return dumps([len(documents), total, len(rows), rows_root(rows)])
+    there = sum(one is not NO_DOCUMENT for one in documents)
+    return dumps([there, total, len(rows), rows_root(rows)])
 
 
 def rows_root(rows: Sequence[tuple[bytes, bytes]]) -> bytes:
@@ -273,7 +275,7 @@ def all_roots(rows: Rows, terms: Terms, stop_words: frozenset[str]) -> dict[str,
         roots[namespace] = tree_root(namespace, {key: dumps(value) for key, value in leaves.items()})
     roots["index"] = tree_root("index", index_leaves(documents_of(events, terms, stop_words), stop_words))
     roots["tags"] = tree_root("tags", tag_rows(events))
-    data = u(1, 4) + events[0][0][7] + u(len(rows), 8) + roots["log"] + u(4, 2)
+    data = u(2, 4) + events[0][0][7] + u(len(rows), 8) + roots["log"] + u(4, 2)
     for name in ("atoms", "edges", "index", "tags"):
         data += u(len(name), 1) + name.encode() + roots[name]
     return roots | {"overall": digest("overall", data)}

@@ -47,7 +47,7 @@ def all_rows(journal: Rows, terms: Terms, stop_words: frozenset[str]) -> dict[by
     rows |= {b"p/" + u(seq, 8): payload for seq, (_, payload) in enumerate(journal) if payload is not None}
     rows[b"meta/log"] = dumps([events[-1][0][2], frontier(headers)])
     for name in ("records", "index", "tags", "trees", "log"):
-        version = 3 if name == "index" else 1
+        version = 4 if name == "index" else 1
         rows[b"meta/cursor/" + name.encode()] = dumps([version, len(headers), leaf_of(headers[-1])])
     leaves = {
         name: {key: dumps(value) for key, value in found.items()}
@@ -74,6 +74,7 @@ def index_rows(
     if giving:
         rows[b"i/head"] = u(len(giving), 4) + leaf_of(headers[giving[-1][0]])
     leaves = index_leaves(documents, stop_words)
+    leaves.pop(b"\xfe", None)
     for key, some in segments(documents):
         if key[0] == 0xFF:
             del leaves[key]
@@ -152,7 +153,7 @@ def _fold_atom(
     before = atoms.get(detail[0])
     if kind in GIVES_ORDINAL and (before is None) == (kind == 1):
         first = {"version": 0, "created_seq": s, "created": t} if before is None else before
-        given = dict(zip(BODY, body, strict=True))
+        given = dict(zip(BODY, body[: len(BODY)], strict=True))
         if given["created"] is None:
             given["created"] = first["created"]
         after = {"id": detail[0], "ordinal": detail[1], "state": 0, "payload_seq": s, **SHOWN}

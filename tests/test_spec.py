@@ -15,9 +15,11 @@ from engine.store.store import projections
 from engine.text import analyzer, identifiers, labels, simhash, words
 from proofs import claims, hashing, segments, sets
 from proofs import words as claim_words
+from proofs.characters import WHITE_SPACE
 from proofs.codec import BODIES, DETAILS, HEADER_FIELDS
 from proofs.errors import REASONS
 from proofs.events import RESERVED_KINDS, AtomBody, EventKind, Header
+from proofs.further import FURTHER, OF_EVERY_BODY
 from proofs.hashing import FORMAT, NAMESPACES, SALT_BYTES
 from proofs.leaves import EdgeType, State
 from proofs.sets import Group
@@ -140,8 +142,20 @@ def test_header_fields_are_listed_in_order() -> None:
 
 
 def test_atom_body_fields_are_listed_in_order() -> None:
-    """The fields of an atom's body are those of `AtomBody`, in order."""
-    assert [row[1] for row in table("atom body")] == list(AtomBody._fields)
+    """The fields of an atom's body, and the further ones, are those of `AtomBody`, in order."""
+    listed = [row[1] for row in (*table("atom body"), *table("further fields"))]
+    assert listed == list(AtomBody._fields)
+
+
+def test_further_fields_are_listed_by_their_numbers() -> None:
+    """The table of further fields has those of the codec, and says which bodies may have them."""
+    rows = table("further fields")
+    assert [(int(number), name) for number, name, *_ in rows] == list(enumerate(name for name, _ in FURTHER))
+    assert [row[3] for row in rows] == ["every body"] * OF_EVERY_BODY + ["an atom's body"] * 3
+    lengths = [limits.REQUEST_BYTES_MAX, limits.ORIGIN_BYTES_MAX, limits.META_ENTRIES_MAX, limits.ALIASES_MAX]
+    for row, most in zip(rows, [*lengths, limits.FOLDER_BYTES_MAX], strict=True):
+        assert f"of 1 to {most}" in row[2], row[1]
+    assert f"of 1 to {limits.ALIAS_BYTES_MAX} bytes" in rows[3][2]
 
 
 def test_records_are_listed_in_order() -> None:
@@ -190,9 +204,9 @@ def test_exit_codes_are_listed() -> None:
 def test_projections_and_namespaces_are_named() -> None:
     """The projections with their version, and the namespaces in their order, are as the page says."""
     names = [follower.name for follower in projections()]
-    assert f"five projections: {', '.join(f'`{name}`' for name in names)}; `index` is of version 3," in page()
+    assert f"five projections: {', '.join(f'`{name}`' for name in names)}; `index` is of version 4," in page()
     assert {follower.name: follower.version for follower in projections()} == {
-        name: 3 if name == "index" else 1 for name in names
+        name: 4 if name == "index" else 1 for name in names
     }
     assert f"for {', '.join(NAMESPACES)}: u8 length" in page()
 
@@ -235,9 +249,10 @@ def test_blocks_of_code_points_are_listed() -> None:
 
 
 def test_white_space_is_listed() -> None:
-    """What the page calls white space is what the border takes for it."""
+    """What the page calls white space is what the border takes for it, and the verifier."""
     listed = {point for first, last in blocks()["white space"] for point in range(first, last + 1)}
     assert listed == {point for point in range(0x110000) if chr(point).isspace()}
+    assert listed == {point for point in range(0x110000) if re.match(f"[{WHITE_SPACE}]", chr(point))}
 
 
 @pytest.mark.parametrize(

@@ -226,7 +226,10 @@ def busy_store(seed: int, rounds: int) -> Engine:
             case _:
                 fields: dict[str, Any] = {
                     "source": chance.choice((None, "a/b.md")),
-                    "created": chance.choice((None, 0, 1 << 62)),
+                    "created": chance.choice((None, 0, -86_400_000_001, 253_402_300_799_999_999)),
+                    "meta": chance.choice((None, {"a": n, "b.c": True}, {"x": -0.1})),
+                    "aliases": chance.choice(((), ("Other", "other"))),
+                    "folder": chance.choice((None, "notes")),
                 }
                 fields |= {"key": chance.choice((None, f"key {n}")), "trust": n % 101}
                 fields |= {"sequence": chance.choice((None, n)), "title": chance.choice(TITLES)}

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from proofs.events import EventKind
+from proofs.further import Scalar
 from proofs.leaves import EdgeType, State
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "EventRef",
     "HistoryItem",
     "Receipt",
+    "Scalar",
     "State",
     "Tombstone",
 ]
@@ -42,7 +44,7 @@ class Tombstone:
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """One piece of text and all that is recorded of it. Times are µs UTC."""
+    """One piece of text and all that is recorded of it. Times are µs UTC, negative before 1970."""
 
     id: str
     ordinal: int
@@ -64,6 +66,12 @@ class Atom:
     payload_seq: int
     last_seq: int
     tombstone: Tombstone | None
+    meta: dict[str, Scalar] = field(default_factory=dict, hash=False)
+    """What its caller keeps with it."""
+    aliases: tuple[str, ...] = ()
+    """Other names of what it is about."""
+    folder: str | None = None
+    """Which folder its source belongs to."""
 
 
 @dataclass(frozen=True, slots=True)

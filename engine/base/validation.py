@@ -10,7 +10,7 @@ import re
 import struct
 import unicodedata
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import TypeVar
@@ -18,6 +18,8 @@ from typing import TypeVar
 from engine.base import limits
 from engine.base.errors import InvalidInputError, LimitError
 from engine.base.unicode14 import is_assigned
+from proofs.codec import pack
+from proofs.further import Scalar, is_scalar
 from proofs.sets import tag_identity
 
 Choice = TypeVar("Choice", bound=StrEnum)
@@ -26,6 +28,7 @@ PROVENANCES = ("internal", "external", "quarantine")
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LABEL = re.compile(r"[a-z0-9._-]{1,32}")
+_META_KEY = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _HEX_ID = re.compile(r"[0-9a-fA-F]{32}")
 _NEVER = re.compile("[\x00\ufffe\uffff]")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]")
@@ -103,8 +106,10 @@ def line(value: object, what: str, most: int) -> str:
 
 def optional_line(value: object, what: str, most: int) -> str | None:
     """None, or a `line` that is not empty."""
-    if value is None:
-        return None
+    return None if value is None else _filled(value, what, most)
+
+
+def _filled(value: object, what: str, most: int) -> str:
     kept = line(value, what, most)
     if not kept:
         raise InvalidInputError(f"{what} is empty; leave it out instead")
@@ -185,15 +190,78 @@ def tags(values: object) -> tuple[str, ...]:
     return tuple(kept[identity] for identity in sorted(kept))
 
 
-def integer(value: object, what: str, most: int = limits.INTEGER_MAX) -> int:
-    """A whole number from 0 to `most`.
+def aliases(values: object) -> tuple[str, ...] | None:
+    """Other names, each on one line, in the order given and without repeats; None where there are none.
 
     Raises:
-        InvalidInputError: not an integer (true and false are none), or negative.
+        InvalidInputError: see `line`, or one is empty.
+        LimitError: more than 32.
+    """
+    given = several(() if values is None else values, "aliases")
+    kept = tuple(dict.fromkeys(_filled(alias, "alias", limits.ALIAS_BYTES_MAX) for alias in given))
+    if len(kept) > limits.ALIASES_MAX:
+        raise LimitError(f"{len(kept)} aliases; at most {limits.ALIASES_MAX} are allowed")
+    return kept or None
+
+
+def meta(values: object) -> dict[str, Scalar] | None:
+    """A map of truths, numbers and texts, by the order of canonical CBOR; None where it is empty.
+
+    A float without a fraction is kept as the integer that it is.
+
+    Raises:
+        InvalidInputError: no such map, or a number that not every reader of JSON would keep.
+        LimitError: too many entries, or too many bytes of one or of all.
+    """
+    if values is None:
+        return None
+    if not isinstance(values, Mapping):
+        raise InvalidInputError(f"meta must be a map, not {type(values).__name__}")
+    for key in values:
+        if not isinstance(key, str) or not _META_KEY.fullmatch(key):
+            raise InvalidInputError(f"meta key {quoted(key)} is not 1 to 64 of a-z A-Z 0-9 . _ -")
+    if len(values) > limits.META_ENTRIES_MAX:
+        raise LimitError(f"{len(values)} entries of meta; at most {limits.META_ENTRIES_MAX} are allowed")
+    kept = {key: _scalar(key, values[key]) for key in sorted(values, key=lambda key: (len(key), key))}
+    if kept and (size := len(pack(kept))) > limits.META_BYTES_MAX:
+        raise LimitError(f"meta has {size} bytes of CBOR; at most {limits.META_BYTES_MAX} are allowed")
+    return kept or None
+
+
+def _scalar(key: str, value: object) -> Scalar:
+    if isinstance(value, str):
+        return str(text_bytes(value, f"meta {key}", limits.META_TEXT_BYTES_MAX))
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if not isinstance(value, (bool, int, float)) or not is_scalar(value):
+        raise InvalidInputError(
+            f"meta {key} must be a text, true, false, an integer within ±(2^53 − 1) or a finite number with "
+            f"a fraction, not {quoted(value)}"
+        )
+    return value
+
+
+def created(value: object) -> int | None:
+    """When a text was written, in µs since 1970 UTC, from a number of these or a time with a zone.
+
+    Raises:
+        InvalidInputError: neither.
+        LimitError: before the year 1 or after the year 9999.
+    """
+    if isinstance(value, datetime):
+        value = microseconds(value)
+    return None if value is None else integer(value, "created", limits.CREATED_MAX, limits.CREATED_MIN)
+
+
+def integer(value: object, what: str, most: int = limits.INTEGER_MAX, least: int = 0) -> int:
+    """A whole number from `least` to `most`.
+
+    Raises:
+        InvalidInputError: not an integer (true and false are none), or below `least`.
         LimitError: over `most`.
     """
-    if type(value) is not int or value < 0:
-        raise InvalidInputError(f"{what} must be a whole number of at least 0, not {quoted(value)}")
+    if type(value) is not int or value < least:
+        raise InvalidInputError(f"{what} must be a whole number of at least {least}, not {quoted(value)}")
     if value > most:
         raise LimitError(f"{what} is {quoted(value)}; at most {most} is allowed")
     return value
@@ -205,18 +273,17 @@ def optional_integer(value: object, what: str, most: int = limits.INTEGER_MAX) -
 
 
 def microseconds(value: object, what: str = "time") -> int:
-    """A time as µs since 1970 in UTC: `value` itself if it is a number, else that of a datetime with a zone.
+    """A time as µs since 1970 in UTC, negative before: `value` if it is a number, else that of a datetime.
 
     Raises:
-        InvalidInputError: neither of them, a time without a zone, or one before 1970.
+        InvalidInputError: neither of them, or a datetime without a zone.
+        LimitError: a number out of the range of years that an atom's `created` may have.
     """
-    if not isinstance(value, datetime):
-        return integer(value, what)
-    if value.tzinfo is None:
-        raise InvalidInputError(f"{what} {value.isoformat()} has no zone; add one, such as +00:00")
-    if value < _EPOCH:
-        raise InvalidInputError(f"{what} {value.isoformat()} is before 1970")
-    return (value - _EPOCH) // timedelta(microseconds=1)
+    if isinstance(value, datetime):
+        if value.tzinfo is None:
+            raise InvalidInputError(f"{what} {value.isoformat()} has no zone; add one, such as +00:00")
+        value = (value - _EPOCH) // timedelta(microseconds=1)
+    return integer(value, what, least=limits.CREATED_MIN)
 
 
 def provenance(value: object) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from json import dumps
 from typing import Any
 
 from engine.base.errors import InvalidInputError
@@ -142,6 +143,12 @@ def _atom(atom: Atom) -> Iterator[Shown]:
     for name in ("title", "source", "key", "sequence", "trust"):
         if (value := getattr(atom, name)) is not None:
             yield line(name, str(value))
+    for alias in atom.aliases:
+        yield line("alias", alias)
+    if atom.folder is not None:
+        yield line("folder", atom.folder)
+    for name, value in atom.meta.items():
+        yield line("meta", f"{name}={value if isinstance(value, str) else dumps(value)}")
     if atom.tags:
         yield line("tags", " ".join(f"#{tag}" for tag in atom.tags))
     erased = atom.state.name == "ERASED"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
 import click
 
+from engine.base.errors import InvalidInputError
+from engine.base.json_text import JsonError, parse
 from engine.cli.command import Function, argument, option
 from engine.front.times import Moment, parse_moment, parse_time
 
@@ -20,6 +22,26 @@ def at_least(number: int) -> click.IntRange:
 def _moment(ctx: click.Context, param: click.Parameter, text: str | None) -> Moment | None:
     del ctx
     return None if text is None else parse_moment(text, param.opts[0])
+
+
+def _entries(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -> dict[str, Any] | None:
+    """The values of `--meta KEY=VALUE`: texts, numbers, true and false of JSON, anything else as a text.
+
+    Raises:
+        InvalidInputError: there is no `=`.
+    """
+    del ctx, param
+    found: dict[str, Any] = {}
+    for entry in given:
+        key, equals, text = entry.partition("=")
+        if not equals:
+            raise InvalidInputError(f"--meta {entry!r} is not KEY=VALUE")
+        try:
+            value = parse(text)
+        except JsonError:
+            value = text
+        found[key] = value if isinstance(value, (bool, int, float, str)) else text
+    return found or None
 
 
 def _microseconds(ctx: click.Context, param: click.Parameter, text: str | None) -> int | None:
@@ -101,6 +123,14 @@ ATOM_FIELDS = together(
     option("--provenance", metavar="NAME", help="internal, external or quarantine."),
     option("--trust", metavar="N", type=int, help="From 0 to 100."),
     option("--created", metavar="TIME", callback=_microseconds, help="When the text was written."),
+    option(
+        "--meta",
+        metavar="KEY=VALUE",
+        multiple=True,
+        callback=_entries,
+        help="A value to keep with it; VALUE is JSON, or a text. Repeatable.",
+    ),
+    option("aliases", "--alias", metavar="NAME", multiple=True, help="Another name for it. Repeatable."),
 )
 """The fields of an atom that `add` and `revise` set."""
 

@@ -26,6 +26,7 @@ from proofs.events import AtomBody, Header
 from proofs.file import BEGINNING
 from proofs.limits import BUNDLE_BYTES_MAX
 from proofs.note import format_note
+from proofs.sets import tag_identity
 from proofs.shown import plain
 from proofs.verifier import examine
 from proofs.words import parse_claim, words_of
@@ -119,7 +120,7 @@ def verify_proof(
     note = None if checkpoint is None else format_note(read_note(checkpoint))
     listed = None if claims is None else read_file(claims, CLAIMS_BYTES_MAX)
     try:
-        basis, wanted = basis_of(root, size, store_id, note), claims_of(list(claim), listed)
+        basis, wanted = basis_of(root, size, store_id, note), claims_of(list(claim), listed, tag_identity)
         facts, events = examine(read_file(file, BUNDLE_BYTES_MAX), basis, wanted)
     except ProofError as error:
         if error.reason == "input":

@@ -29,6 +29,8 @@ def plain(value: Any, name: str = "") -> Any:
         return value.name.lower()
     if isinstance(value, Enum):
         return value.value
+    if name == "meta":
+        return value  # a key of it may be that of a time of ours
     if isinstance(value, Mapping):
         return {str(key): plain(item, str(key)) for key, item in value.items()}
     if isinstance(value, (list, tuple)):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from datetime import datetime
 from enum import Enum
-from typing import Final
+from typing import Any, Final
 
 from engine.base import limits
 from engine.base import validation as border
@@ -16,7 +17,9 @@ from engine.commands.base import Transaction, receipt
 from engine.commands.destroyed import refuse_destroyed, refuse_erased, refuse_revival
 from engine.ledger.atom_ids import default_id
 from engine.ledger.records import AtomRecord
+from proofs.codec import encode_body
 from proofs.events import AtomBody, AtomDetail, EventKind, ReasonBody, TagsBody
+from proofs.further import Scalar
 from proofs.leaves import State
 from proofs.sets import tag_identity
 
@@ -49,16 +52,22 @@ class Add:
     sequence: int | None = None
     provenance: str = "internal"
     trust: int | None = None
-    created: int | None = None
+    created: int | datetime | None = None
     occurrence: int = 0
     key: str | None = None
     id: str | None = None
     force: bool = False
     """Also a content that was erased, and an atom that was."""
+    meta: Mapping[str, Scalar] | None = None
+    """What the caller keeps with it: truths, numbers and texts under keys of up to 64 characters."""
+    aliases: Iterable[str] | None = None
+    """Other names of what it is about."""
+    folder: str | None = None
+    """Which folder its source belongs to."""
 
     def __post_init__(self) -> None:
         """Keep what iterators yield: a command may be decided more than once."""
-        _keep(self, "tags", "buckets")
+        _keep(self, "tags", "buckets", "aliases")
 
     def body(self) -> AtomBody:
         """The checked form of what was given.
@@ -76,9 +85,12 @@ class Add:
             sequence=border.optional_integer(self.sequence, "sequence"),
             provenance=border.provenance(self.provenance),
             trust=border.optional_integer(self.trust, "trust", limits.TRUST_MAX),
-            created=border.optional_integer(self.created, "created"),
+            created=border.created(self.created),
             occurrence=border.integer(self.occurrence, "occurrence"),
             key=border.optional_line(self.key, "key", limits.KEY_BYTES_MAX),
+            meta=border.meta(self.meta),
+            aliases=border.aliases(self.aliases),
+            folder=border.optional_line(self.folder, "folder", limits.FOLDER_BYTES_MAX),
         )
 
     def decide(self, tx: Transaction) -> Receipt:
@@ -123,27 +135,29 @@ class Revise:
     sequence: int | Unchanged | None = UNCHANGED
     provenance: str | Unchanged = UNCHANGED
     trust: int | Unchanged | None = UNCHANGED
-    created: int | Unchanged | None = UNCHANGED
+    created: int | datetime | Unchanged | None = UNCHANGED
     force: bool = False
     """Also to a content that was erased."""
+    meta: Mapping[str, Scalar] | Unchanged | None = UNCHANGED
+    """All of it: what it does not say is gone."""
+    aliases: Iterable[str] | Unchanged | None = UNCHANGED
+    folder: str | Unchanged | None = UNCHANGED
 
     def __post_init__(self) -> None:
         """Keep what iterators yield: a command may be decided more than once."""
-        _keep(self, "tags", "buckets")
+        _keep(self, "tags", "buckets", "aliases")
 
     def decide(self, tx: Transaction) -> Receipt:
         """No event where nothing differs, else one that repeats the whole atom."""
         record = live(tx, self.id, "revise")
         # A body always says when the text was created: without, it would count to the revision's day.
-        before = tx.body(record)._replace(tags=record.tags, created=record.created)
+        before = tx.body(record)._replace(tags=record.tags, created=record.created, request=None, origin=None)
         given = {name: getattr(self, name) for name in _REVISABLE}
-        fields = before._asdict() | {
-            name: value for name, value in given.items() if not isinstance(value, Unchanged)
-        }
-        body = _screened(tx, Add(**fields).body())
+        changed = {name: value for name, value in given.items() if not isinstance(value, Unchanged)}
+        body = _screened(tx, _as_add(before, changed).body())
         if body.created is None:
             body = body._replace(created=record.created)
-        if body == before:
+        if encode_body(body) == encode_body(before):  # as values, true would be 1
             return receipt(record.id, record.state)
         if body.content != before.content:
             refuse_destroyed(tx, body.content, force=self.force)
@@ -163,6 +177,9 @@ _REVISABLE = (
     "provenance",
     "trust",
     "created",
+    "meta",
+    "aliases",
+    "folder",
 )
 
 
@@ -287,7 +304,15 @@ def live(tx: Transaction, given: str, verb: str) -> AtomRecord:
 def _screened(tx: Transaction, body: AtomBody) -> AtomBody:
     """The body as it may be written, in its checked form."""
     kept = body if tx.screen is None else tx.screen.atom(body)
-    return body if kept is body else Add(**kept._asdict()).body()
+    return body if kept is body else _as_add(kept, {}).body()
+
+
+def _as_add(body: AtomBody, other: Mapping[str, Any]) -> Add:
+    """The command that would say what `body` does, but for what `other` says."""
+    return Add(**{name: value for name, value in body._asdict().items() if name in _ADDED} | dict(other))
+
+
+_ADDED = frozenset(field.name for field in fields(Add))
 
 
 def _keep(command: object, *names: str) -> None:

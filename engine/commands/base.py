@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 from backends.base import Batch
 from engine.base import limits
+from engine.base import validation as border
 from engine.base.errors import LimitError
 from engine.base.model import EventRef, Receipt
 from engine.base.validation import label, show_id
@@ -51,8 +52,14 @@ class Transaction:
         sources: Sources,
         actor: str,
         screen: Screen | None = None,
+        *,
+        request: str | None = None,
+        origin: str | None = None,
     ) -> None:
-        """Begin on the head that `log` tells; texts pass `screen`, if there is one."""
+        """Begin on the head that `log` tells; texts pass `screen`, if there is one.
+
+        `request` and `origin` are said by every event of the transaction.
+        """
         self.batch = Batch()
         self.head = rows
         """The rows that all of this is decided on top of."""
@@ -60,6 +67,8 @@ class Transaction:
         self.id_key = id_key
         self.actor = label(actor, "actor")
         self.screen = screen
+        self._request = self._line(request, "request", limits.REQUEST_BYTES_MAX)
+        self._origin = self._line(origin, "origin", limits.ORIGIN_BYTES_MAX)
         self._log = log
         self._appender = Appender(self.rows, log, *sources)
         self._counters = read_counters(rows)
@@ -89,6 +98,9 @@ class Transaction:
         """
         return given if self.screen is None else self.screen.value(given, place)
 
+    def _line(self, given: str | None, what: str, most: int) -> str | None:
+        return border.optional_line(self.screened(border.optional_line(given, what, most), what), what, most)
+
     @property
     def next_ordinal(self) -> int:
         """The ordinal that the next content gets."""
@@ -107,6 +119,7 @@ class Transaction:
         """Decide one event: journal it and fold it, both in this batch."""
         if self.screen is not None:
             body = self.screen.body(kind, body)
+        body = body._replace(request=self._request, origin=self._origin)
         entry = self._appender.append(kind, self.actor, prev, detail, body)
         fold(entry, self.rows)
         self._counters = count((entry,), self._counters)

@@ -42,10 +42,22 @@ class Gain(NamedTuple):
     buckets: tuple[str, ...]
     replaced: tuple[float, bytes] | None = None
     """Weight and data of an edge `supersedes` that somebody had made."""
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def nothing(self) -> bool:
+        """Whether it gave nothing."""
+        return not (self.tags or self.buckets or self.aliases)
 
     def encode(self) -> bytes:
-        """The data of the merge's edge: CBOR {"merged": {"tags", "buckets"}, "replaced": [weight, data]}."""
-        said: dict[str, Any] = {"merged": {"tags": list(self.tags), "buckets": list(self.buckets)}}
+        """The data of the merge's edge: CBOR {"merged": {"tags", "buckets"}, "replaced": [weight, data]}.
+
+        With "aliases" in "merged" where there are any.
+        """
+        gained = {"tags": list(self.tags), "buckets": list(self.buckets), "aliases": list(self.aliases)}
+        if not self.aliases:
+            del gained["aliases"]
+        said: dict[str, Any] = {"merged": gained}
         return pack(said if self.replaced is None else said | {"replaced": list(self.replaced)})
 
 
@@ -53,7 +65,7 @@ def read_gain(data: bytes) -> Gain | None:
     """What an edge's data says of a merge; None where it says something else."""
     replaced: tuple[float, bytes] | None = None
     match unpack(data, "edge data") if data else None:
-        case {"merged": {"tags": list(tags), "buckets": list(buckets)}, **rest}:
+        case {"merged": {"tags": list(tags), "buckets": list(buckets), **more}, **rest}:
             match rest:
                 case {"replaced": [float(weight), bytes(raw)]}:
                     replaced = weight, raw
@@ -61,9 +73,10 @@ def read_gain(data: bytes) -> Gain | None:
             return None
     try:
         kept = border.tags(tags), border.labels(buckets, "buckets", limits.BUCKETS_PER_ATOM_MAX)
+        aliases = border.aliases(more.get("aliases", ())) or ()
     except InvalidInputError:
         return None
-    found = Gain(*kept, replaced)
+    found = Gain(*kept, replaced, aliases)
     return found if found.encode() == data else None
 
 
@@ -71,7 +84,8 @@ def read_gain(data: bytes) -> Gain | None:
 class Merge:
     """Have the atom `keep` stand for `other`, which says almost the same.
 
-    `keep` gets the tags and buckets of `other`, and an edge `supersedes` to it; `other` is tombstoned.
+    `keep` gets the tags, buckets and aliases of `other`, and an edge `supersedes` to it; its meta and folder
+    stay as they are. `other` is tombstoned, and keeps its own.
     With `force`, whatever they say. `Unmerge` takes all of it back.
     """
 
@@ -85,7 +99,8 @@ class Merge:
         Raises:
             RefusedError: the two are not near-duplicates, and `force` is not set.
             ConflictError: one of them is tombstoned, or `other` supersedes `keep`.
-            LimitError: `keep` would have too many tags or buckets, or gain more than an edge's data can say.
+            LimitError: `keep` would have too many tags, buckets or aliases, or gain more than an edge's
+                data can say.
         """
         keep, other = recorded(tx, self.keep), recorded(tx, self.other)
         if keep.id == other.id:
@@ -99,15 +114,17 @@ class Merge:
         _refuse_superseded(tx, keep, other)
         if not self.force:
             _refuse_unlike(tx, keep, other)
-        first = len(tx.entries)
+        first, known = len(tx.entries), _aliases(tx, keep)
         name, has = show_id(keep.id), set(map(tag_identity, keep.tags))
         gain = Gain(
             tuple(tag for tag in other.tags if tag_identity(tag) not in has),
             tuple(bucket for bucket in other.buckets if bucket not in keep.buckets),
+            aliases=tuple(alias for alias in _aliases(tx, other) if alias not in known),
         )
         Tag(name, gain.tags).decide(tx)
-        if gain.buckets:
-            Revise(name, buckets=(*keep.buckets, *gain.buckets)).decide(tx)
+        if gain.buckets or gain.aliases:
+            buckets, aliases = (*keep.buckets, *gain.buckets), (*known, *gain.aliases)
+            Revise(name, buckets=buckets, aliases=aliases).decide(tx)
         Tombstone(show_id(other.id), MERGED + name).decide(tx)
         _record(tx, keep.id, other.id, gain)
         return receipt(keep.id, State.LIVE, *tx.entries[first:])
@@ -220,17 +237,23 @@ def _record(tx: Transaction, keep: bytes, other: bytes, gain: Gain) -> None:
         former = read_gain(edge.data)
         if former is None:
             gain = gain._replace(replaced=(struct.unpack(">f", edge.weight)[0], edge.data))
-        elif gain.tags or gain.buckets:
+        elif not gain.nothing:
             # Merged before, and then revived by hand: what that merge gave is still the merge's.
             kept = _still_given(tx, keep, edge, former)
-            gain = Gain((*kept.tags, *gain.tags), (*kept.buckets, *gain.buckets), former.replaced)
+            gain = Gain(
+                (*kept.tags, *gain.tags),
+                (*kept.buckets, *gain.buckets),
+                former.replaced,
+                (*kept.aliases, *gain.aliases),
+            )
         else:
             return
         Unlink(*ends, "merged").decide(tx)
-    data = Gain(border.tags(gain.tags), tuple(sorted(gain.buckets)), gain.replaced).encode()
+    ascending = tuple(sorted(gain.buckets)), gain.replaced, tuple(sorted(gain.aliases))
+    data = Gain(border.tags(gain.tags), *ascending).encode()
     if len(data) > limits.EDGE_DATA_BYTES_MAX:
         raise LimitError(
-            f"merging {show_id(other)} would give {show_id(keep)} tags and buckets of {len(data)} bytes; "
+            f"merging {show_id(other)} would give {show_id(keep)} tags and names of {len(data)} bytes; "
             f"a merge of over {limits.EDGE_DATA_BYTES_MAX} could not be taken back",
             hint=f"put some of its tags on the kept atom first: engine tag {show_id(keep)} ...",
         )
@@ -240,35 +263,42 @@ def _record(tx: Transaction, keep: bytes, other: bytes, gain: Gain) -> None:
 def _give_back(tx: Transaction, other: bytes, merge: _Trace) -> None:
     """Take off the kept atom what it got by a merge."""
     given = _still_given(tx, merge.keep, merge.edge, merge.gain)
-    if not given.tags and not given.buckets:
+    if given.nothing:
         return
     name = show_id(merge.keep)
     keep = recorded(tx, name)
     if keep.state is not State.LIVE:
         raise ConflictError(
-            f"atom {show_id(other)} gave tags or buckets to {name}, which is tombstoned: "
+            f"atom {show_id(other)} gave tags, buckets or aliases to {name}, which is tombstoned: "
             f"{keep.tombstoned_reason or 'no reason given'}",
             hint=f"bring {name} back first; or, to leave it as it is: engine revive {show_id(other)}",
         )
     if given.tags:
         Untag(name, given.tags).decide(tx)
-    if given.buckets:
-        Revise(name, buckets=[bucket for bucket in keep.buckets if bucket not in given.buckets]).decide(tx)
+    buckets = [bucket for bucket in keep.buckets if bucket not in given.buckets]
+    aliases = [alias for alias in _aliases(tx, keep) if alias not in given.aliases]
+    Revise(name, buckets=buckets, aliases=aliases).decide(tx)
+
+
+def _aliases(tx: Transaction, record: AtomRecord) -> tuple[str, ...]:
+    return tx.body(record).aliases or ()
 
 
 def _still_given(tx: Transaction, keep: bytes, edge: EdgeRecord, gain: Gain) -> Gain:
     """What of a gain the kept atom has had ever since; what was put on it again later is not the merge's."""
-    tags, buckets = {tag_identity(tag): tag for tag in gain.tags}, set(gain.buckets)
+    tags = {tag_identity(tag): tag for tag in gain.tags}
+    buckets, aliases = set(gain.buckets), set(gain.aliases)
     seq: int | None = recorded(tx, show_id(keep)).last_seq
     while seq is not None and seq > edge.payload_seq:
         entry = read_entry(tx.rows, seq)
         body = entry.body
         if isinstance(body, AtomBody):
             buckets.intersection_update(body.buckets)
+            aliases.intersection_update(body.aliases or ())
             kept = set(map(tag_identity, body.tags))
             tags = {identity: tag for identity, tag in tags.items() if identity in kept}
         elif isinstance(body, TagsBody) and entry.header.kind is EventKind.TAGS_REMOVED:
             for tag in body.tags:
                 tags.pop(tag_identity(tag), None)
         seq = entry.header.prev
-    return Gain(tuple(tags.values()), tuple(sorted(buckets)))
+    return Gain(tuple(tags.values()), tuple(sorted(buckets)), None, tuple(sorted(aliases)))

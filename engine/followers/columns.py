@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from engine.followers.documents import Document
+from engine.followers.documents import NO_DOCUMENT, Document
 from engine.followers.facts import Facts, join
 from engine.followers.segments import HEAD
 from engine.text.simhash import combine, term_hash
@@ -40,6 +40,8 @@ class Columns(NamedTuple):
     lengths: NDArray[np.uint16]
     """Of each document."""
     facts: Facts
+    documents: int
+    """How many of them have a payload that is not erased."""
 
 
 def build(documents: Sequence[Document]) -> Columns:
@@ -71,6 +73,7 @@ def build(documents: Sequence[Document]) -> Columns:
             np.fromiter((document.title for document in documents), np.uint64, len(documents)),
             _fingerprints(vocabulary, heads, ids, owners, pairs, len(documents)),
         ),
+        sum(document is not NO_DOCUMENT for document in documents),
     )
 
 
@@ -97,7 +100,7 @@ def _fingerprints(
 
 
 def without(columns: Columns, offsets: Collection[int]) -> Columns:
-    """The columns as they would be if these documents had been `NO_DOCUMENT`."""
+    """The columns as they would be if these documents, which are not, had been `NO_DOCUMENT`."""
     import numpy as np
 
     gone = np.array(sorted(offsets), np.int64)
@@ -115,6 +118,7 @@ def without(columns: Columns, offsets: Collection[int]) -> Columns:
         columns.tfs[kept],
         lengths,
         facts,
+        columns.documents - len(gone),
     )
 
 
@@ -142,4 +146,5 @@ def merge(parts: Sequence[Columns]) -> Columns:
         np.concatenate([part.tfs for part in parts])[order],
         np.concatenate([part.lengths for part in parts]),
         join([part.facts for part in parts]),
+        sum(part.documents for part in parts),
     )

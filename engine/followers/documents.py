@@ -29,7 +29,7 @@ class Document(NamedTuple):
 
 
 NO_DOCUMENT: Final = Document((), 0, 0, 0)
-"""Where the payload is destroyed."""
+"""Where the payload is destroyed: this object and no equal one, which a text without terms may have."""
 
 
 def atom_body(body: Body | None) -> AtomBody | None:

@@ -1,6 +1,6 @@
 """The row of facts of a segment: four numbers for each document, side by side (SPEC: Index).
 
-    value = u32be documents ‖ u8 0 ‖ documents × u64le source ‖ sequences ‖ titles ‖ fingerprints, likewise
+    value = u32be ordinals ‖ u8 0 ‖ ordinals × u64le source ‖ sequences ‖ titles ‖ fingerprints, likewise
 
 Neighbours, titles that a text mentions and near-duplicates are found by these, without reading a body.
 """
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engine.base.errors import CorruptionError
 from engine.base.limits import INTEGER_MAX
-from engine.followers.segments import HEAD_BYTES, describe, documents_head
+from engine.followers.segments import HEAD_BYTES, columns_head, describe
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,7 +49,7 @@ def join(parts: Sequence[Facts]) -> Facts:
 def encode_facts(facts: Facts) -> bytes:
     """The value of the row."""
     columns = b"".join(column.astype("<u8").tobytes() for column in facts)
-    return documents_head(len(facts.sources)) + columns
+    return columns_head(len(facts.sources)) + columns
 
 
 def decode_facts(key: bytes, value: bytes | None, documents: int) -> Facts:
@@ -63,7 +63,7 @@ def decode_facts(key: bytes, value: bytes | None, documents: int) -> Facts:
     if value is None:
         raise CorruptionError(f"{describe(key)}: missing")
     fits = len(value) == HEAD_BYTES + FACT_BYTES * documents
-    if not fits or value[:HEAD_BYTES] != documents_head(documents):
+    if not fits or value[:HEAD_BYTES] != columns_head(documents):
         raise CorruptionError(f"{describe(key)}: not the facts of {documents} documents")
     columns = np.frombuffer(value, "<u8", 4 * documents, HEAD_BYTES).astype(np.uint64, copy=False)
     facts = Facts(*columns.reshape(4, documents))

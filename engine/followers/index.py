@@ -1,14 +1,15 @@
 """The follower `index`: who mentions which term (SPEC: Index).
 
-    i/head             u32be N ‖ leaf hash[32] of the last entry that gave an ordinal or erased an atom
-                       ‖ u32be number of erased ordinals, if there are any; no row while N is 0
-    i/doc/ ordinal[4]  u64be seq of the event that gave the ordinal
+    i/head             u32be N ‖ leaf hash[32] of the last entry that gave an ordinal or erased an atom;
+                       no row while N is 0
+    i/doc/ ordinal[4]  u64be seq of the event that gave the ordinal; empty where its payload is destroyed
     i/seg/…, i/sum/…   the segments: `engine.followers.segments`
 
 What a document is says `engine.followers.documents`. The `index` tree has a leaf for each segment,
-SegmentName.key → summary row. Documents of erased atoms become `NO_DOCUMENT`, and the segments that held them
-are written anew, so that a segment follows from its ordinals and the payloads that are left. The tail has no
-rows: its documents are kept in memory and, wherever they are not at hand, made again from the journal.
+SegmentName.key → summary row, one for the tail and one for N. Documents of erased atoms become `NO_DOCUMENT`,
+and the segments that held them are written anew, so that a segment follows from its ordinals and the payloads
+that are left. The tail has no rows: its documents are kept in memory and, wherever they are not at hand, made
+again from the journal.
 """
 
 from __future__ import annotations
@@ -29,9 +30,9 @@ from engine.followers.tail import Tail
 from engine.ledger.journal import erased_ordinals
 from engine.ledger.layout import INDEX, INDEX_HEAD, INDEX_SUMMARIES, document_key, tree_prefix
 from engine.ledger.pages import PagedTree
-from proofs.events import AtomBody, AtomDetail, Entry, EventKind
-from proofs.hashing import key_digest, value_digest
-from proofs.segments import SEGMENT_DOCUMENTS, Summary, encode_summary
+from proofs.events import AtomBody, AtomDetail, Entry, EventKind, Header
+from proofs.hashing import key_digest
+from proofs.segments import SEGMENT_DOCUMENTS, Summary, count_leaf, encode_summary, segment_leaf
 
 LoadBody = Callable[[Reader, int], AtomBody | None]
 """The atom in the body of the event at a seq; None where the payload is destroyed."""
@@ -41,6 +42,9 @@ _CHANGES_DOCUMENTS = (*_GIVES_ORDINAL, EventKind.ERASED)
 BULK_DOCUMENTS: Final = 4096
 """Bulk work stops here. Measured: at any other number, 37 % of the time of bulk adds went into
 segments that were merged soon after."""
+
+_GONE: Final = b""
+"""The document row of an ordinal whose payload is destroyed."""
 
 _TAILS_KEPT = 2
 """The newest tail, and the one before it for when the batch that made the newest was not written."""
@@ -55,7 +59,7 @@ class IndexFollower(Follower):
     """
 
     name = "index"
-    version = 3
+    version = 4
     prefixes = (INDEX, tree_prefix("index"))
 
     def __init__(self, load_body: LoadBody) -> None:
@@ -87,32 +91,22 @@ class IndexFollower(Follower):
         if not changing:
             return
         tail = self._tail_at(rows)
-        count, erased = tail.end, tail.erased
         documents = list(tail.documents)
         swept: set[int] = set()
         for entry in changing:
-            detail = entry.header.detail
             if entry.header.kind is EventKind.ERASED:
-                gone = {ordinal for ordinal in erased_ordinals(rows, entry.header) if ordinal < count}
-                erased += len(gone)
-                swept |= gone
-                for ordinal in gone:
-                    if ordinal >= tail.start:
-                        documents[ordinal - tail.start] = NO_DOCUMENT
-                continue
-            if not isinstance(detail, AtomDetail) or detail.ordinal != count:
-                raise CorruptionError(f"event {entry.header.seq} does not give the next ordinal, {count}")
-            batch.put(document_key(count), entry.header.seq.to_bytes(8, "big"))
-            documents.append(document_of(atom_body(entry.body)))
-            count += 1
-        swept = {ordinal for ordinal in swept if ordinal < tail.start}
+                swept |= _erase(entry.header, rows, tail.start, documents)
+            else:
+                _add(entry, tail.start, documents, batch)
+        count = tail.start + len(documents)
+        gone = {ordinal for ordinal, document in enumerate(documents, tail.start) if document is NO_DOCUMENT}
+        for ordinal in swept | gone:
+            batch.put(document_key(ordinal), _GONE)
         if swept or count // SEGMENT_DOCUMENTS != tail.end // SEGMENT_DOCUMENTS:
             self._build(rows, batch, tail, documents, count, swept)
         if not count:
             return
         head = count.to_bytes(4, "big") + changing[-1].leaf
-        if erased:
-            head += erased.to_bytes(4, "big")
         batch.put(INDEX_HEAD, head)
         start = count - count % SEGMENT_DOCUMENTS
         self._keep(Tail(head, start, tuple(documents[max(start - tail.start, 0) :])))
@@ -124,10 +118,12 @@ class IndexFollower(Follower):
             CorruptionError: a row that is needed is malformed or missing.
         """
         tail = self._tail_at(rows)
-        if not tail.documents:
+        if not tail.end:
             return self._tree.root(rows)
-        leaf = value_digest("index", encode_summary(tail.summary))
-        return self._tree.root_with(rows, {key_digest("index", tail.key): leaf})
+        virtual = [count_leaf(tail.end)]
+        if tail.documents:
+            virtual.append(segment_leaf(tail.key, tail.summary))
+        return self._tree.root_with(rows, dict(virtual))
 
     def tail(self, rows: Reader) -> Tail:
         """The tail as of `rows`; what proofs need of it is on the object.
@@ -190,7 +186,8 @@ class IndexFollower(Follower):
             raw = encode_summary(summary)
             batch.put(name.summary_key, raw)
             batch.put(name.blocks_key, blocks)
-            leaves[key_digest("index", name.key)] = value_digest("index", raw)
+            key, value = segment_leaf(name.key, summary)
+            leaves[key] = value
         self._tree.update(rows, batch, leaves)
 
     def _tail_at(self, rows: Reader) -> Tail:
@@ -209,16 +206,37 @@ class IndexFollower(Follower):
 
     def _load_tail(self, rows: Reader, head: bytes) -> Tail:
         count = int.from_bytes(head[:4], "big")
-        if len(head) not in (36, 40) or not count:
+        if len(head) != 36 or not count:
             raise CorruptionError(f"{describe(INDEX_HEAD)}: not a count and a hash")
         start = count - count % SEGMENT_DOCUMENTS
         keys = [document_key(ordinal) for ordinal in range(start, count)]
         documents = []
         for key, raw in zip(keys, rows.multi_get(keys), strict=True):
-            if raw is None or len(raw) != 8:
+            if raw is None or len(raw) not in (0, 8):
                 raise CorruptionError(f"{describe(key)}: {'missing' if raw is None else 'not 8 bytes'}")
-            documents.append(document_of(self._load_body(rows, int.from_bytes(raw, "big"))))
+            body = None if raw == _GONE else self._load_body(rows, int.from_bytes(raw, "big"))
+            documents.append(document_of(body))
         return Tail(head, start, tuple(documents))
+
+
+def _add(entry: Entry, start: int, documents: list[Document], batch: Batch) -> None:
+    """Append the document of an event that gives an ordinal; the first of `documents` has ordinal `start`."""
+    detail, ordinal = entry.header.detail, start + len(documents)
+    if not isinstance(detail, AtomDetail) or detail.ordinal != ordinal:
+        raise CorruptionError(f"event {entry.header.seq} does not give the next ordinal, {ordinal}")
+    batch.put(document_key(ordinal), entry.header.seq.to_bytes(8, "big"))
+    documents.append(document_of(atom_body(entry.body)))
+
+
+def _erase(erased: Header, rows: Reader, start: int, documents: list[Document]) -> set[int]:
+    """Take the documents that an event erased out of `documents`; returns those that are in segments."""
+    swept = set()
+    for ordinal in erased_ordinals(rows, erased):
+        if start <= ordinal < start + len(documents):
+            documents[ordinal - start] = NO_DOCUMENT
+        elif ordinal < start and rows.get(document_key(ordinal)) != _GONE:
+            swept.add(ordinal)
+    return swept
 
 
 def read_summaries(rows: Reader, count: int) -> list[tuple[SegmentName, Summary]]:

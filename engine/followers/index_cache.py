@@ -100,7 +100,7 @@ class PostingsCache:
             pass
         key = name.row_prefix + term
         value = rows.get(key)
-        found = None if value is None else postings.decode_postings(key, value, name.documents)
+        found = None if value is None else postings.decode_postings(key, value, name.size)
         self._make_room(rows=len(value or b"") + CACHE_ENTRY_BYTES)
         self._postings[root, term] = found
         return found
@@ -114,8 +114,8 @@ class PostingsCache:
         found = self._lengths.get(root)
         if found is None:
             key = name.row_prefix + LENGTHS
-            found = postings.decode_lengths(key, rows.get(key), name.documents)
-            self._make_room(rows=2 * name.documents + CACHE_ENTRY_BYTES)
+            found = postings.decode_lengths(key, rows.get(key), name.size)
+            self._make_room(rows=2 * name.size + CACHE_ENTRY_BYTES)
             self._lengths[root] = found
         return found
 
@@ -136,7 +136,7 @@ class PostingsCache:
             part = known.get(summary.root)
             if part is None:
                 row = name.row_prefix + FACTS
-                part = decode_facts(row, rows.get(row), name.documents)
+                part = decode_facts(row, rows.get(row), name.size)
             parts.append(part)
         whole = join([*parts, tail.columns.facts] if tail.documents else parts)
         views = {

@@ -41,9 +41,11 @@ class IndexView:
         """How many documents are in segments; the others are in the tail."""
         self._ends = {name.start: name.end for name, _ in segments} | {tail.start: tail.end}
         self.documents: int = tail.end
-        """All ordinals ever given, dead ones and erased ones too."""
-        self.counted: int = tail.end - tail.erased
-        """N, what rarity and averages are of: all ordinals but the erased."""
+        """N: all ordinals ever given, dead ones and erased ones too."""
+        self.counted: int = sum(summary.documents for _, summary in segments) + (
+            tail.columns.documents if tail.documents else 0
+        )
+        """What rarity and averages are of: all ordinals whose payload is not erased."""
         self.total_length: int = sum(summary.total_length for _, summary in segments) + (
             tail.total_length if tail.documents else 0
         )

@@ -14,7 +14,7 @@ from engine.base.errors import CorruptionError
 from engine.followers.columns import FIRST_OF_TEXT, Columns
 from engine.followers.facts import decode_facts, encode_facts
 from engine.followers.row_blocks import BLOCK_ROWS, block_roots, encode_blocks
-from engine.followers.segments import FACTS, HEAD, HEAD_BYTES, LENGTHS, SegmentName, describe, documents_head
+from engine.followers.segments import FACTS, HEAD, HEAD_BYTES, LENGTHS, SegmentName, columns_head, describe
 from engine.text.identifiers import TERM_BYTES_MAX
 from proofs.rows import row_leaf, rows_root
 from proofs.segments import Summary
@@ -49,9 +49,8 @@ def encode(columns: Columns) -> Encoded:
     if columns.terms:
         heads["max"] = np.maximum.reduceat(columns.tfs, starts)
     head, offsets, tfs = heads.tobytes(), columns.offsets.astype("<u2").tobytes(), columns.tfs.tobytes()
-    documents = len(columns.lengths)
     rows = [
-        (LENGTHS, documents_head(documents) + columns.lengths.astype("<u2").tobytes()),
+        (LENGTHS, columns_head(len(columns.lengths)) + columns.lengths.astype("<u2").tobytes()),
         (FACTS, encode_facts(columns.facts)),
     ]
     for number, (term, start, end) in enumerate(
@@ -62,7 +61,7 @@ def encode(columns: Columns) -> Encoded:
     roots = block_roots([row_leaf(term, value) for term, value in rows])
     total = int(columns.lengths.sum(dtype=np.int64))
     blocks = encode_blocks([term for term, _ in rows[::BLOCK_ROWS]], roots)
-    return Encoded(rows, Summary(documents, total, len(rows), rows_root(roots)), blocks)
+    return Encoded(rows, Summary(columns.documents, total, len(rows), rows_root(roots)), blocks)
 
 
 def decode_lengths(key: bytes, value: bytes | None, documents: int) -> NDArray[np.uint16]:
@@ -75,7 +74,7 @@ def decode_lengths(key: bytes, value: bytes | None, documents: int) -> NDArray[n
 
     if value is None:
         raise CorruptionError(f"{describe(key)}: missing")
-    if value[:HEAD_BYTES] != documents_head(documents) or len(value) != 5 + 2 * documents:
+    if value[:HEAD_BYTES] != columns_head(documents) or len(value) != 5 + 2 * documents:
         raise CorruptionError(f"{describe(key)}: not the lengths of {documents} documents")
     return np.frombuffer(value, "<u2", documents, HEAD_BYTES)
 
@@ -113,8 +112,8 @@ def decode(name: SegmentName, summary: Summary, rows: Iterable[TermRow]) -> Colu
     for at, first in enumerate((LENGTHS, FACTS)):
         if len(stored) <= at or stored[at][0] != prefix + first:
             raise CorruptionError(f"{describe(prefix + first)}: missing")
-    lengths = decode_lengths(*stored[0], name.documents)
-    facts = decode_facts(*stored[1], name.documents)
+    lengths = decode_lengths(*stored[0], name.size)
+    facts = decode_facts(*stored[1], name.size)
     if len(stored) != summary.rows or int(lengths.sum(dtype=np.int64)) != summary.total_length:
         raise CorruptionError(f"{describe(name.summary_key)}: does not fit the rows of its segment")
     del stored[:2]
@@ -128,13 +127,14 @@ def decode(name: SegmentName, summary: Summary, rows: Iterable[TermRow]) -> Colu
         _join([value[split:] for (_, value), split in zip(stored, splits, strict=True)], "u1"),
         lengths,
         facts,
+        summary.documents,
     )
     maxima = _join([value[4:HEAD_BYTES] for _, value in stored], "u1")
     if not _plausible(columns, maxima):
         # All rows were checked at once, 20 times faster than one by one; this finds the one to name.
         for key, value in stored:
             check_term(key, key[len(prefix) :])
-            decode_postings(key, value, name.documents)
+            decode_postings(key, value, name.size)
     return columns
 
 
@@ -150,7 +150,7 @@ def _plausible(columns: Columns, maxima: NDArray[np.uint8]) -> bool:
     """Whether every row would pass `check_term` and `decode_postings`."""
     import numpy as np
 
-    terms, dfs, offsets, tfs, lengths, _ = columns
+    terms, dfs, offsets, tfs, lengths, *_ = columns
     total = int(dfs.sum())
     if not terms:
         return True

@@ -9,10 +9,11 @@ segment and in no row; the tail is treated as one segment of its own when the ro
         value = u32be df ‖ u8 max tf ‖ df × u16le offset from start, ascending ‖ df × u8 tf
     i/seg/ level[1] start[4] / 01 term   the same, of the terms of each document's head
     i/seg/ level[1] start[4] / 00        the first row: how long each document is
-        value = u32be documents ‖ u8 0 ‖ documents × u16le length
+        value = u32be ordinals ‖ u8 0 ‖ ordinals × u16le length
     i/seg/ level[1] start[4] / 00 01     the second row: facts about each document
         value: `engine.followers.facts`
     i/sum/ level[1] start[4]             the summary: canonical CBOR [documents, total length, rows, root]
+                                         documents: ordinals whose payload is not erased
     i/blk/ level[1] start[4]             for proofs, each 256 rows: `engine.followers.row_blocks`
 
 A term is 1 to 64 bytes of UTF-8 of which the first is above 01. A document's head is its title, or the
@@ -66,9 +67,9 @@ class SegmentName(Segment):
         return INDEX_BLOCKS + self.key
 
 
-def documents_head(documents: int) -> bytes:
-    """What the rows begin with that have something for each of `documents` documents."""
-    return documents.to_bytes(4, "big") + b"\x00"
+def columns_head(size: int) -> bytes:
+    """What the rows begin with that have something for each of `size` ordinals."""
+    return size.to_bytes(4, "big") + b"\x00"
 
 
 def segments_of(count: int) -> list[SegmentName]:
@@ -84,7 +85,7 @@ def decode_summary(name: SegmentName, raw: bytes) -> Summary:
         CorruptionError: the bytes are no summary of a segment of this size.
     """
     try:
-        return segments.decode_summary(raw, name.documents, describe(name.summary_key))
+        return segments.decode_summary(raw, name.size, describe(name.summary_key))
     except FormError as error:
         raise CorruptionError(str(error)) from error
 
@@ -98,7 +99,7 @@ def parse_summary_key(key: bytes) -> SegmentName:
     tail = key.removeprefix(INDEX_SUMMARIES)
     if len(tail) == 5 and tail[0] < LEVELS:
         name = SegmentName(tail[0], int.from_bytes(tail[1:], "big"))
-        if name.start % name.documents == 0:
+        if name.start % name.size == 0:
             return name
     raise CorruptionError(f"{describe(key)}: names no segment")
 

@@ -40,11 +40,6 @@ class Tail:
         return self.start + len(self.documents)
 
     @property
-    def erased(self) -> int:
-        """How many of all ordinals are of erased contents."""
-        return int.from_bytes(self.head[36:], "big")
-
-    @property
     def key(self) -> bytes:
         """Its key in the `index` tree."""
         return bytes([TAIL_LEVEL]) + self.start.to_bytes(4, "big")

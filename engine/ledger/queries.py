@@ -13,6 +13,7 @@ from engine.base.errors import ConflictError, CorruptionError, InvalidInputError
 from engine.base.model import Atom, Direction, Edge, Tombstone
 from engine.base.validation import atom_id, show_id
 from engine.ledger.codec import decode_header, unpack
+from engine.ledger.fold import NO_ATOM
 from engine.ledger.journal import body_in, read_entry, read_header
 from engine.ledger.layout import ATOM, EDGE_FROM, EDGE_TO, atom_key, journal_key, ordinal_key, payload_key
 from engine.ledger.records import (
@@ -121,12 +122,13 @@ def _atom_body(body: Body | None, seq: int) -> AtomBody:
 def atom_of(rows: Lookup, record: AtomRecord) -> Atom:
     """An atom with its content; of an erased one nothing is left that a payload said."""
     erased = record.state is State.ERASED
+    body = NO_ATOM if erased else body_of(rows, record)
     return Atom(
         id=show_id(record.id),
         ordinal=record.ordinal,
         state=record.state,
         version=record.version,
-        content="" if erased else body_of(rows, record).content,
+        content=body.content,
         title=record.title,
         kind=record.kind,
         tags=record.tags,
@@ -142,6 +144,9 @@ def atom_of(rows: Lookup, record: AtomRecord) -> Atom:
         payload_seq=record.payload_seq,
         last_seq=record.last_seq,
         tombstone=_tombstone(record),
+        meta=dict(body.meta or {}),
+        aliases=body.aliases or (),
+        folder=body.folder,
     )
 
 

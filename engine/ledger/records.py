@@ -13,7 +13,7 @@ from engine.base.errors import CorruptionError
 from engine.ledger.codec import fields, unpack
 from engine.ledger.layout import COUNTERS, atom_key, edge_from_key, type_code_key, type_name_key
 from proofs.codec import pack
-from proofs.forms import edge_code, many, optional, raw_up_to, sized, text, uint
+from proofs.forms import edge_code, many, optional, raw_up_to, signed, sized, text, uint
 from proofs.leaves import EdgeType, State
 
 
@@ -101,7 +101,7 @@ _ATOM_FIELDS = (
     optional(text(limits.KEY_BYTES_MAX)),
     _LABEL,
     optional(uint(limits.TRUST_MAX)),
-    uint(),
+    signed(limits.CREATED_MIN, limits.INTEGER_MAX),
     uint(),
     *_HIDDEN,
 )

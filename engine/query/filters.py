@@ -197,7 +197,7 @@ def _created_between(
     rows: Reader, found: BitMap, since: int | datetime | None, until: int | datetime | None
 ) -> BitMap:
     """Whole days by their sets; of the first and the last day only those that the times let through."""
-    since = border.microseconds(0 if since is None else since, "since")
+    since = border.microseconds(limits.CREATED_MIN if since is None else since, "since")
     until = border.microseconds(limits.INTEGER_MAX if until is None else until, "until")
     if since >= until:
         raise InvalidInputError("`since` is not before `until`; no atom can be between them")

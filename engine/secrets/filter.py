@@ -24,7 +24,7 @@ from proofs.events import AtomBody, Body, EdgeBody, EventKind, ReasonBody, TagsB
 
 Value = TypeVar("Value")
 
-ATOM_TEXTS = ("content", "title", "tags", "source", "key")
+ATOM_TEXTS = ("content", "title", "tags", "source", "key", "meta", "aliases", "folder")
 """The fields of an atom that may hold anything; the others are labels, numbers and choices."""
 
 LOOKED_AT_CHARS_MAX = 1 << 22
@@ -118,7 +118,7 @@ class Screen:
         return body if kept == given else body._replace(**kept)
 
     def value(self, value: Value, place: str) -> Value:
-        """A value with all texts in it looked at: in tuples, lists and plain dataclasses.
+        """A value with all texts in it looked at: in tuples, lists, dicts and plain dataclasses.
 
         Bytes are let through: they are ids, or CBOR that is looked at as what it says.
         """
@@ -129,6 +129,8 @@ class Screen:
             return self.text(value, place)
         if type(value) in (tuple, list):
             return type(value)(self._plain(one, place) for one in value)
+        if type(value) is dict:
+            return {self._plain(key, place): self._plain(one, place) for key, one in value.items()}
         if is_dataclass(value) and not isinstance(value, type):
             given = {one.name: getattr(value, one.name) for one in fields(value) if one.init}
             kept = {name: self._plain(one, f"{place} {name}".strip()) for name, one in given.items()}

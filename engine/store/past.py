@@ -8,7 +8,7 @@ from datetime import datetime
 from itertools import accumulate
 
 from backends.base import Batch, Reader
-from engine.base.errors import NotFoundError
+from engine.base.errors import InvalidInputError, NotFoundError
 from engine.base.model import HistoryItem
 from engine.base.validation import atom_id, integer, microseconds, show_id
 from engine.ledger.erasures import decode_seq
@@ -40,6 +40,8 @@ def size_at(rows: Lookup, moment: AsOf) -> int:
     size = read_log(rows).size
     if isinstance(moment, datetime):
         until = microseconds(moment, "as_of")
+        if until < 0:
+            raise InvalidInputError(f"as_of {moment.isoformat()} is before 1970")
         low, high = 0, size
         while low < high:
             middle = (low + high) // 2

@@ -128,12 +128,29 @@ class Store:
             return  # another process has just made the store
         self.recent.add([entry])
 
-    def commit(self, commands: Sequence[Command], actor: str, *, if_head: int | None = None) -> list[Receipt]:
+    def commit(
+        self,
+        commands: Sequence[Command],
+        actor: str,
+        *,
+        if_head: int | None = None,
+        request: str | None = None,
+        origin: str | None = None,
+    ) -> list[Receipt]:
         """Decide `commands` in order and append what they take, all of it or nothing.
 
         When this returns, journal, records and log frontier are in the backend, in one batch.
 
+        Args:
+            commands: What is to be true.
+            actor: Who says so.
+            if_head: How many events the journal must have; None for any number.
+            request: A client's own key of what it asked for; every event says it.
+            origin: What made the events: a pipeline and its version, or another store and its event.
+
         Raises:
+            InvalidInputError: `request` or `origin` is empty or has a control character.
+            LimitError: `request` is over 128 bytes, or `origin` over 256.
             ConflictError: `if_head` is given and the journal has another size.
             InDoubtError: writing failed after it was sent.
             BusyError: other processes moved the head each time this one had decided.
@@ -151,7 +168,10 @@ class Store:
                         self._finish_records()
                         continue
                     screen = None if self.gate is None else self.gate.screen()
-                    tx = Transaction(rows, log, self.identity.id_key, self._sources, actor, screen)
+                    key = self.identity.id_key
+                    tx = Transaction(
+                        rows, log, key, self._sources, actor, screen, request=request, origin=origin
+                    )
                     receipts = [command.decide(tx) for command in commands]
                     if not tx.entries or self._write(tx, head_guards(rows, log)):
                         if self.gate is not None and tx.entries:
@@ -159,16 +179,23 @@ class Store:
                         return receipts
             raise BusyError("other processes are writing to this store all the time; try again")
 
-    def commit_many(self, commands: Iterable[Command], actor: str) -> Iterator[Receipt]:
+    def commit_many(
+        self,
+        commands: Iterable[Command],
+        actor: str,
+        *,
+        request: str | None = None,
+        origin: str | None = None,
+    ) -> Iterator[Receipt]:
         """Commit any number of commands, up to `COMMIT_CHUNK` to a batch, yielding receipts once durable.
 
         Each batch is all or nothing; one too large in bytes is halved. The followers are brought up every
-        few batches and at the end.
+        few batches and at the end. `request` and `origin` are those of `commit`.
         """
         remaining = iter(commands)
         behind = 0
         while chunk := list(islice(remaining, COMMIT_CHUNK)):
-            for receipt in self._commit_parts(chunk, actor):
+            for receipt in self._commit_parts(chunk, actor, request, origin):
                 behind += len(receipt.events)
                 yield receipt
             if behind >= limits.FOLLOW_EVENTS_MAX // 2:
@@ -176,14 +203,17 @@ class Store:
                 behind = 0
         self.follow()
 
-    def _commit_parts(self, commands: Sequence[Command], actor: str) -> list[Receipt]:
+    def _commit_parts(
+        self, commands: Sequence[Command], actor: str, request: str | None, origin: str | None
+    ) -> list[Receipt]:
         try:
-            return self.commit(commands, actor)
+            return self.commit(commands, actor, request=request, origin=origin)
         except BatchLimitError:
             if len(commands) == 1:
                 raise
             half = len(commands) // 2
-            return [*self._commit_parts(commands[:half], actor), *self._commit_parts(commands[half:], actor)]
+            parts = commands[:half], commands[half:]
+            return [one for part in parts for one in self._commit_parts(part, actor, request, origin)]
 
     @contextmanager
     def masked(self) -> Iterator[None]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import struct
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 from uuid import UUID
@@ -18,23 +19,27 @@ from engine.base.json_text import JsonError, parse
 from engine.ledger.journal import Identity, RawEntry
 from engine.ledger.roots import Roots
 from proofs import forms
-from proofs.codec import BODIES, DETAILS, encode_body, encode_header
+from proofs.codec import BODIES, DETAILS, encode_body, encode_header, further_in
 from proofs.events import Body, Detail, Entry, EventKind, Header
 from proofs.forms import Check, FormError, sized, text, uint
+from proofs.further import FURTHER, read_further
 from proofs.hashing import FORMAT, NAMESPACES, SALT_BYTES, commitment
 from proofs.limits import INTEGER_MAX, LABEL_CHARS_MAX, SEQ_MAX
 from proofs.log import leaf_hash
 from proofs.subjects import ID_BYTES
 
 NAME: Final = "memroot-journal"
-VERSION: Final = 1
+VERSION: Final = 2
 
 EXACT_MAX: Final = (1 << 53) - 1
 """The largest integer that every reader of JSON keeps exactly (RFC 7493)."""
 
 _HEX: Final = re.compile("(?:[0-9a-f]{2})*")
 _UUID: Final = re.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-_DECIMAL: Final = re.compile("[1-9][0-9]{15,18}")
+_DECIMAL: Final = re.compile("-?[1-9][0-9]{15,18}")
+_FLOAT: Final = "binary64"
+"""Stands before the bytes of a number with a fraction: decimal forms of those differ between writers."""
+_FURTHER: Final = frozenset(name for name, _ in FURTHER)
 _KINDS: Final = {kind.name.lower(): kind for kind in EventKind}
 _HASH: Final = sized(32)
 _SALT: Final = (sized(SALT_BYTES),)
@@ -167,7 +172,9 @@ def event_line(raw: RawEntry) -> bytes:
 
 
 def _named(value: Detail | Body) -> dict[str, Any]:
-    return {name: _plain(field) for name, field in zip(value._fields, value, strict=True)}
+    """The fields by name; further ones only where they are there."""
+    pairs = zip(value._fields, value, strict=True)
+    return {name: _plain(field) for name, field in pairs if field is not None or name not in _FURTHER}
 
 
 def _plain(value: Any) -> Any:
@@ -175,7 +182,11 @@ def _plain(value: Any) -> Any:
     if kind is bytes:
         return str(UUID(bytes=value)) if len(value) == ID_BYTES else value.hex()
     if kind is int:
-        return value if value <= EXACT_MAX else str(value)
+        return value if abs(value) <= EXACT_MAX else str(value)
+    if kind is float:
+        return {_FLOAT: struct.pack(">d", value).hex()}
+    if kind is dict:
+        return {key: _plain(item) for key, item in value.items()}
     return [_plain(item) for item in value] if kind is tuple else value
 
 
@@ -220,7 +231,14 @@ def _event(fields: dict[str, Any], seq: int) -> RawEntry:
         (erased,) = _fields([payload["erased"]], _SEQ)
         return RawEntry(Entry(header, None, leaf), raw_header, None, erased)
     (salt,) = _fields([payload.get("salt")], _SALT)
-    body = _made(*BODIES[kind], _object(payload, "body"))
+    said = dict(_object(payload, "body"))
+    further = {number: _further(said.pop(name)) for number, (name, _) in enumerate(FURTHER) if name in said}
+    body = _made(*BODIES[kind], said)
+    if further:
+        try:
+            body = body._replace(**read_further(further, further_in(type(body)), "the body"))
+        except FormError as error:
+            raise LineError(str(error)) from None
     raw_body = encode_body(body)
     if commitment(salt, raw_body) != given:
         raise LineError("the payload is not what the event commits to")
@@ -228,7 +246,7 @@ def _event(fields: dict[str, Any], seq: int) -> RawEntry:
 
 
 def _made(make: Any, checks: Sequence[Check], fields: Mapping[str, Any]) -> Any:
-    names = make._fields
+    names = make._fields[: len(checks)]
     if fields.keys() != set(names):
         raise LineError(f"the fields should be {', '.join(names)}")
     values = _fields([fields[name] for name in names], checks)
@@ -242,6 +260,16 @@ def _fields(values: list[Any], checks: Sequence[Check]) -> list[Any]:
         return forms.fields(found, tuple(checks), "a field")
     except FormError as error:
         raise LineError(str(error)) from None
+
+
+def _further(value: Any) -> Any:
+    """A further field, in which the floats of a meta are the bytes of a binary64."""
+    if not isinstance(value, dict):
+        return value
+    floats = {key: one[_FLOAT] for key, one in value.items() if isinstance(one, dict) and [*one] == [_FLOAT]}
+    if not all(isinstance(one, str) and len(one) == 16 for one in floats.values()):
+        raise LineError("a number with a fraction is not 16 hexadecimal digits")
+    return value | {key: struct.unpack(">d", _bytes(one))[0] for key, one in floats.items()}
 
 
 def _value(value: Any, check: Check) -> Any:

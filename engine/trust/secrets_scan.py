@@ -93,6 +93,8 @@ def _atoms(detail: object) -> tuple[str, ...]:
 
 
 def _texts(body: Body) -> Iterator[tuple[str, str]]:
+    for name in ("request", "origin"):
+        yield from ((name, text) for text in strings(getattr(body, name)))
     match body:
         case AtomBody():
             for name in ATOM_TEXTS:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import uuid
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.base import limits
 from engine.base.errors import EngineError, InvalidInputError
 from engine.commands import Add
 from engine.engine import Engine
@@ -159,8 +161,53 @@ def test_a_label_is_of_our_alphabet(field: str, given: Any) -> None:
 @pytest.mark.parametrize("given", [True, False, -1, 1.0, "1", 1 << 63, float("nan"), HUGE, -HUGE], ids=short)
 @pytest.mark.parametrize("field", ["sequence", "trust", "created", "occurrence"])
 def test_a_number_is_a_whole_number(field: str, given: Any) -> None:
-    """Booleans, fractions, texts, negative and too large numbers are refused."""
+    """Booleans, fractions, texts, negative and too large numbers are refused; a time may be before 1970."""
+    if (field, given) == ("created", -1):
+        given = limits.CREATED_MIN - 1
     assert refused(lambda engine: engine.add("text", **{field: given}))
+
+
+META: dict[str, Any] = {
+    "a list": [("a", 1)],
+    "a text": "a",
+    "a key with a space": {"a b": 1},
+    "an empty key": {"": 1},
+    "a key of 65": {"k" * 65: 1},
+    "a key that is no text": {1: 1},
+    "null": {"a": None},
+    "bytes": {"a": b"x"},
+    "a map": {"a": {}},
+    "no number": {"a": float("nan")},
+    "infinity": {"a": float("inf")},
+    "an integer too large": {"a": 1 << 53},
+    "a float too large": {"a": 1e300},
+    "a lone surrogate": {"a": "\ud800"},
+}
+
+
+@pytest.mark.parametrize("name", META)
+def test_meta_is_a_map_of_scalars(name: str) -> None:
+    """Keys like those of programs, and truths, numbers and texts that every reader of JSON keeps."""
+    assert refused(lambda engine: engine.add("text", meta=META[name]))
+
+
+@pytest.mark.parametrize("field", ["request", "origin", "folder"])
+@pytest.mark.parametrize("given", ["", "a\nb", "a\x1b", "\u2028", 1, b"x"], ids=repr)
+def test_what_is_said_of_an_event_is_one_line(field: str, given: Any) -> None:
+    """Neither empty nor with control characters."""
+    said: dict[str, Any] = {field: given}
+    if field == "folder":
+        assert refused(lambda engine: engine.add("text", **said))
+    else:
+        assert refused(lambda engine: engine.apply([Add("text")], **said))
+
+
+def test_created_may_be_a_time_before_1970() -> None:
+    """A time with a zone is kept as microseconds, and one without a zone is refused."""
+    engine = engine_on()
+    atom = engine.add("text", created=datetime(1929, 10, 24, 1, tzinfo=timezone(timedelta(hours=1)))).subject
+    assert engine.get(atom).created == -14_679 * 86_400_000_000
+    assert refused(lambda engine: engine.add("text", created=datetime.fromisoformat("1929-10-24")))
 
 
 @pytest.mark.parametrize("given", ["Internal", "", None, 1, "quarantine "], ids=repr)

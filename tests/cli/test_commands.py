@@ -165,6 +165,18 @@ def test_add_takes_every_field(cli: Cli) -> None:
     assert cli("get", "11111111", "--json").data["created"] == "2026-01-02T02:04:05.000000Z"
 
 
+def test_add_takes_meta_and_aliases_and_get_shows_them(cli: Cli) -> None:
+    """Values of meta are JSON where they can be, else texts; a key named as a time of ours stays a number."""
+    given = ["--meta", "pages=3", "--meta", "lang=de", "--meta", "checked=true", "--meta", "created=5"]
+    added = cli("-q", "add", "Tea.", *given, "--alias", "Chai", "--created", "1929-10-24")
+    atom = added.out.strip()
+    shown = cli("get", atom, "--json").data
+    assert shown["meta"] == {"lang": "de", "pages": 3, "checked": True, "created": 5}
+    assert (shown["aliases"], shown["created"]) == (["Chai"], "1929-10-24T00:00:00.000000Z")
+    assert "pages=3" in cli("get", atom).out
+    assert cli("add", "Tea.", "--meta", "pages").code == 2
+
+
 def test_add_reads_stdin(cli: Cli) -> None:
     """`-` is what stdin holds, without the line end that a pipe puts at its end."""
     atom = cli("-q", "add", "-", stdin="Zürich\nzwei\n".encode()).out.strip()

@@ -84,7 +84,24 @@ ATTEMPTS: dict[str, tuple[str, Attempt]] = {
         lambda engine, n: engine.add("text", title="a" + "\u0301" * n),
     ),
     "sequence": ("INTEGER_MAX", lambda engine, n: engine.add("text", sequence=n)),
-    "created": ("INTEGER_MAX", lambda engine, n: engine.add("text", created=n)),
+    "created": ("CREATED_MAX", lambda engine, n: engine.add("text", created=n)),
+    "aliases": ("ALIASES_MAX", lambda engine, n: engine.add("text", aliases=[f"a{i}" for i in range(n)])),
+    "alias": ("ALIAS_BYTES_MAX", lambda engine, n: engine.add("text", aliases=["x" * n])),
+    "folder": ("FOLDER_BYTES_MAX", lambda engine, n: engine.add("text", folder="x" * n)),
+    "entries of meta": (
+        "META_ENTRIES_MAX",
+        lambda engine, n: engine.add("text", meta={f"k{i}": i for i in range(n)}),
+    ),
+    "text in meta": ("META_TEXT_BYTES_MAX", lambda engine, n: engine.add("text", meta={"k": "x" * n})),
+    "revised meta": (
+        "META_BYTES_MAX",
+        # A head, five keys of two bytes, and five texts with heads of three.
+        lambda engine, n: engine.revise(
+            id_of(1), meta={f"{i}": "x" * ((n - 26) // 5 + (i < (n - 26) % 5)) for i in range(5)}
+        ),
+    ),
+    "request": ("REQUEST_BYTES_MAX", lambda engine, n: engine.apply([Add("text")], request="x" * n)),
+    "origin": ("ORIGIN_BYTES_MAX", lambda engine, n: engine.apply([Add("text")], origin="x" * n)),
     "occurrence": ("INTEGER_MAX", lambda engine, n: engine.add("text", occurrence=n)),
     "trust": ("TRUST_MAX", lambda engine, n: engine.add("text", trust=n)),
     "entity name": ("NAME_BYTES_MAX", lambda engine, n: engine.relate("x" * n, "uses", "y")),
@@ -111,6 +128,9 @@ ELSEWHERE = {
     "PROOF_BYTES_MAX",
     "BUNDLE_BYTES_MAX",
     "ERASED_CONTENTS_MAX",
+    "CREATED_MIN",  # tests/reference/test_further.py
+    "META_INTEGER_MAX",
+    "META_KEY_BYTES_MAX",
 }
 """Limits with tests of their own."""
 

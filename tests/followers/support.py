@@ -15,7 +15,7 @@ from engine.text.words import STOP_WORDS
 from proofs.codec import pack
 from proofs.events import AtomBody, AtomDetail, Body, Entry, EventKind, Header, ReasonBody
 from proofs.hashing import inner_row_hash, row_hash, rows_node
-from tests.spec_facts import Document, document
+from tests.spec_facts import NO_DOCUMENT, Document, document
 
 Rows = dict[bytes, bytes]
 
@@ -93,7 +93,7 @@ def world_of(texts: Iterable[Written]) -> World:
 def plain_document(text: Written) -> Document:
     """Terms, head and facts of a text, worked out by the code that knows only SPEC.md."""
     if text is None:
-        return Document([], [], (0, 0, 0, 0))
+        return NO_DOCUMENT
     return document(body(text) if isinstance(text, str) else text, index_terms, STOP_WORDS)
 
 
@@ -116,7 +116,8 @@ def plain_segment(texts: Sequence[Written]) -> tuple[Rows, bytes]:
         tfs = bytes(tf for _, tf in found)
         rows[raw] = len(found).to_bytes(4, "big") + bytes([max(tfs)]) + offsets + tfs
     leaves = [row_hash(raw, inner_row_hash(row)) for raw, row in rows.items()]
-    return rows, pack([len(texts), sum(lengths), len(rows), plain_root(leaves)])
+    there = sum(text is not None for text in texts)
+    return rows, pack([there, sum(lengths), len(rows), plain_root(leaves)])
 
 
 def plain_blocks(rows: Rows) -> bytes:
@@ -162,8 +163,9 @@ def plain_rows(texts: Sequence[Written], between: int = 0) -> Rows:
         rows |= {b"i/seg/" + name + b"/" + term: value for term, value in own.items()}
         rows[b"i/sum/" + name] = summary
         rows[b"i/blk/" + name] = plain_blocks(own)
-    for ordinal in range(len(texts)):
-        rows[b"i/doc/" + ordinal.to_bytes(4, "big")] = (ordinal * (1 + between)).to_bytes(8, "big")
+    for ordinal, text in enumerate(texts):
+        seq = b"" if text is None else (ordinal * (1 + between)).to_bytes(8, "big")
+        rows[b"i/doc/" + ordinal.to_bytes(4, "big")] = seq
     if texts:
         leaf = ((len(texts) - 1) * (1 + between)).to_bytes(32, "big")
         rows[b"i/head"] = len(texts).to_bytes(4, "big") + leaf

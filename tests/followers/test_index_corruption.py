@@ -6,6 +6,7 @@ from backends.base import Batch
 from engine.base.errors import CorruptionError
 from engine.followers import postings
 from engine.followers.segments import SegmentName, decode_summary, parse_summary_key
+from proofs.codec import pack, unpack
 from tests.followers.support import World, Written, history, world_of
 
 TEXTS: list[Written] = ["Anna: the sea", "ship"]
@@ -149,12 +150,15 @@ def test_a_cut_summary_is_refused(cut: int) -> None:
         world.view()
 
 
-def test_a_summary_of_another_size_is_refused() -> None:
-    """A summary belongs to segments of one size."""
+def test_a_summary_of_more_documents_than_ordinals_is_refused() -> None:
+    """A summary fits segments that have room for its documents."""
     raw = full_world().all_rows()[NAME.summary_key]
+    _, total, rows, root = unpack(raw, "it")
+    larger = pack([257, total, rows, root])
     assert decode_summary(NAME, raw).documents == 256
-    with pytest.raises(CorruptionError, match="1024 documents"):
-        decode_summary(SegmentName(1, 0), raw)
+    assert decode_summary(SegmentName(1, 0), larger).documents == 257
+    with pytest.raises(CorruptionError, match="256 ordinals"):
+        decode_summary(NAME, larger)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from engine.base.errors import CorruptionError
 from engine.followers.index import IndexFollower
 from engine.followers.segments import segments_of
 from engine.ledger.pages import PagedTree
+from proofs.codec import pack, unpack
 from proofs.hashing import EMPTY, key_digest, value_digest
 from tests.followers.support import (
     World,
@@ -25,7 +26,7 @@ from tests.followers.support import (
     world_of,
 )
 
-ROOT_OF_300 = "335709d617188ecdfcc922485f8c3b9ef0cb298ebdf0a8f459c94fc2b22e2786"
+ROOT_OF_300 = "5086d25b741c4126cb86cd3fb2c9d232f43028c0f6f0122a93b3e4fdac3b3a8b"
 ROWS_ROOT = "3a1d949bbeb080ad4881078ec9a155bd6de1d59fecb48ffa0560854864fb7215"
 
 WORDS = ("the", "sea", "ship", "ADR-016", "is", "running", "猫が", "x" * 80, "café", "of")
@@ -128,8 +129,8 @@ def test_bulk_work_writes_only_what_stays() -> None:
 def test_segments_are_a_function_of_the_count(count: int) -> None:
     """Segments are aligned, without gaps, largest first, and leave a tail below 256."""
     names = segments_of(min(count, 3 << 20))
-    assert [(name.level, name.start, name.documents) for name in names] == plain_sizes(min(count, 3 << 20))
-    assert all(name.start % name.documents == 0 for name in names)
+    assert [(name.level, name.start, name.size) for name in names] == plain_sizes(min(count, 3 << 20))
+    assert all(name.start % name.size == 0 for name in names)
 
 
 def test_a_segment_once_complete_stays_or_is_merged_whole() -> None:
@@ -139,15 +140,30 @@ def test_a_segment_once_complete_stays_or_is_merged_whole() -> None:
             assert any(big.start <= name.start and name.end <= big.end for big in segments_of(large))
 
 
-def test_the_tail_is_a_leaf_of_the_root() -> None:
-    """The root is that of a tree with the stored segments and one leaf more, for the tail."""
+def test_the_tail_and_the_count_are_leaves_of_the_root() -> None:
+    """The root is that of a tree with the stored segments and two leaves more, for the tail and for N."""
     texts = texts_of(300)
     world = world_of(texts)
     tree, batch = PagedTree("index"), Batch()
     key = b"\xff" + (256).to_bytes(4, "big")
     summary = plain_segment(texts[256:])[1]
-    expected = tree.update(world.rows, batch, {key_digest("index", key): value_digest("index", summary)})
-    assert world.follower.root(world.rows) == expected
+    leaves = {
+        key_digest("index", key): value_digest("index", summary),
+        key_digest("index", b"\xfe"): value_digest("index", pack([300])),
+    }
+    assert world.follower.root(world.rows) == tree.update(world.rows, batch, leaves)
+    assert summary == pack([41, *unpack(summary, "it")[1:]])
+
+
+def test_a_full_segment_without_a_tail_still_says_how_many_ordinals_there_are() -> None:
+    """With no tail the leaf of N is beside the segments alone."""
+    world = world_of(texts_of(256))
+    summary = plain_segment(texts_of(256))[1]
+    leaves = {
+        key_digest("index", bytes(5)): value_digest("index", summary),
+        key_digest("index", b"\xfe"): value_digest("index", pack([256])),
+    }
+    assert world.follower.root(world.rows) == PagedTree("index").update(MemoryBackend(), Batch(), leaves)
 
 
 def test_the_root_of_an_empty_index() -> None:
@@ -187,7 +203,7 @@ def test_only_the_tail_is_read_back() -> None:
     for _ in range(2):
         world.view()
         world.follower.root(world.rows)
-    assert world.loads == 600 - 512
+    assert world.loads == sum(text is not None for text in texts_of(600)[512:])
 
 
 def test_a_lost_batch_reads_nothing_back() -> None:

@@ -15,7 +15,7 @@ from engine.followers import index_cache
 from engine.followers.index_view import IndexView, Postings
 from engine.text.words import STOP_WORDS
 from tests.followers.support import World, Written, body, history, plain_document, world_of
-from tests.spec_facts import Document
+from tests.spec_facts import NO_DOCUMENT, Document
 
 WORDS = ("the", "sea", "ship", "ADR-016", "mast", "猫が", "not", "of")
 TITLES = (None, None, None, "The sea", "Sea (ship)", "Mast and mast", "of the")
@@ -128,7 +128,8 @@ def plain_values(
 ) -> tuple[int, list[float]]:
     """How many mention a term, and what it is worth in each document, with lists."""
     lengths = [sum(word not in STOP_WORDS for word in document.text) for document in documents]
-    average = sum(lengths) / len(lengths) if sum(lengths) else 1.0
+    there = sum(document is not NO_DOCUMENT for document in documents)
+    average = sum(lengths) / there if sum(lengths) else 1.0
     values = []
     for document, length in zip(documents, lengths, strict=True):
         weight = document.text.count(term) + (head * document.head.count(term) if head else 0)

@@ -15,8 +15,9 @@ from engine.ledger.codec import decode_body, decode_header, fields
 from engine.ledger.records import _ATOM_FIELDS, _EDGE_FIELDS, decode_atom
 from proofs import forms
 from proofs.codec import BODIES, DETAILS, HEADER_FIELDS, pack
-from proofs.events import AtomDetail, EventKind, Header
-from proofs.forms import Check, edge_code, many, optional, raw_up_to, sized, text, uint
+from proofs.events import AtomDetail, EventKind, Header, TagsBody
+from proofs.forms import Check, edge_code, many, optional, raw_up_to, signed, sized, text, uint
+from proofs.hashing import FORMAT
 
 Plain = Callable[[Any], bool]
 
@@ -141,17 +142,30 @@ _ID, _HASH, _SEQ = _sized(16), _sized(32), _uint(limits.SEQ_MAX)
 _LABEL, _ORDINAL = _text(limits.LABEL_CHARS_MAX), _uint(limits.ORDINAL_MAX)
 _NUMBER, _REASON = _uint(limits.INTEGER_MAX), _text(limits.REASON_BYTES_MAX)
 _CODE = Both(edge_code, plain_code, (1, 2))
+_ROOTS = Both(
+    many(_HASH.check, 4, 4), lambda value: _many(_HASH, 4).plain(value) and len(value) == 4, (32, 3, 4)
+)
 _TAGS = _many(_text(limits.TAG_BYTES_MAX), limits.TAGS_PER_ATOM_MAX)
 _BUCKETS = _many(_LABEL, limits.BUCKETS_PER_ATOM_MAX)
 _TITLE, _SOURCE = _optional(_text(limits.TITLE_BYTES_MAX)), _optional(_text(limits.SOURCE_BYTES_MAX))
 _KEY, _TRUST = _optional(_text(limits.KEY_BYTES_MAX)), _optional(_uint(limits.TRUST_MAX))
 _HIDDEN = (_optional(_NUMBER), _REASON, _LABEL)
 _HEADER = (_uint(255), _SEQ, _NUMBER, _uint(255), _LABEL, _HASH, _optional(_SEQ))
+_CREATED = Both(
+    signed(limits.CREATED_MIN, limits.CREATED_MAX),
+    lambda value: type(value) is int and limits.CREATED_MIN <= value <= limits.CREATED_MAX,
+    (limits.CREATED_MIN, limits.CREATED_MAX),
+)
+_SINCE = Both(
+    signed(limits.CREATED_MIN, limits.INTEGER_MAX),
+    lambda value: type(value) is int and limits.CREATED_MIN <= value <= limits.INTEGER_MAX,
+    (limits.CREATED_MIN, limits.INTEGER_MAX),
+)
 _ON_ATOM = (_ID, _ORDINAL, _optional(_ORDINAL))
 _ON_EDGE = (_ID, _CODE, _ID)
 _ATOM = (
     *(_text(limits.CONTENT_BYTES_MAX), _TITLE, _LABEL, _TAGS, _BUCKETS, _SOURCE, _optional(_NUMBER)),
-    *(_LABEL, _TRUST, _optional(_NUMBER), _NUMBER, _KEY),
+    *(_LABEL, _TRUST, _optional(_CREATED), _NUMBER, _KEY),
 )
 PLAIN_DETAILS: dict[EventKind, tuple[Both, ...]] = {
     EventKind.GENESIS: (_ID, _LABEL, _HASH),
@@ -174,13 +188,13 @@ PLAIN_BODIES: dict[EventKind, tuple[Both, ...]] = {
     EventKind.EDGE_TYPE_REGISTERED: (_LABEL,),
     EventKind.EDGE_ADDED: (_sized(4), _raw(limits.EDGE_DATA_BYTES_MAX)),
     EventKind.EDGE_REMOVED: (_REASON,),
-    EventKind.CHECKPOINT: (_many(_HASH, 4),),
+    EventKind.CHECKPOINT: (_ROOTS,),
     EventKind.ERASED: (_REASON, _many(_HASH, limits.ERASED_CONTENTS_MAX)),
     EventKind.EDGE_ERASED: (_REASON,),
 }
 PLAIN_RECORD = (
     *(_ID, _ORDINAL, _uint(2), _NUMBER, _SEQ, _SEQ, _SEQ, _TITLE, _LABEL, _TAGS, _BUCKETS, _SOURCE),
-    *(_optional(_NUMBER), _KEY, _LABEL, _TRUST, _NUMBER, _NUMBER, *_HIDDEN),
+    *(_optional(_NUMBER), _KEY, _LABEL, _TRUST, _SINCE, _NUMBER, *_HIDDEN),
 )
 PLAIN_EDGE = (
     *(_ID, _CODE, _ID, _uint(2), _SEQ, _SEQ, _SEQ, _sized(4), _raw(limits.EDGE_DATA_BYTES_MAX)),
@@ -199,9 +213,9 @@ TABLES: dict[str, tuple[tuple[Check, ...], tuple[Both, ...]]] = {
 
 def good(one: Both) -> st.SearchStrategy[Any]:
     """Values that satisfy a check, without trying long."""
-    tried: list[Any] = [None, 0, 1, "", "a", [], ["a"], b"", *(bytes(n) for n in one.bounds if n < 5000)]
-    tried += [b"\x01", *(n for n in one.bounds), *("a" * n for n in one.bounds if n < 5000)]
-    tried += [[bytes(n)] for n in one.bounds if n < 5000]
+    tried: list[Any] = [None, 0, 1, "", "a", [], ["a"], b"", *(bytes(n) for n in one.bounds if 0 <= n < 5000)]
+    tried += [b"\x01", *(n for n in one.bounds), *("a" * n for n in one.bounds if 0 <= n < 5000)]
+    tried += [[bytes(n)] * count for n in one.bounds if 0 <= n < 5000 for count in (1, 4)]
     return st.sampled_from([value for value in tried if one.plain(value)])
 
 
@@ -224,14 +238,15 @@ def test_each_table_accepts_what_it_always_did(name: str, data: st.DataObject) -
 
 
 def _header(kind: int = 4, **other: Any) -> list[Any]:
-    values = {"format": 1, "seq": 7, "time": 0, "kind": kind, "actor": "a", "commitment": bytes(32)}
+    values = {"format": FORMAT, "seq": 7, "time": 0, "kind": kind, "actor": "a", "commitment": bytes(32)}
     return [*(values | other).values(), None, bytes(16), 5, None]
 
 
 @pytest.mark.parametrize(
     ("header", "message"),
     [
-        (_header(format=2), "format 2, this version reads format 1"),
+        (_header(format=1), "format 1, this version reads format 2"),
+        (_header(format=3), "format 3, this version reads format 2"),
         (_header(format=True), "field 0 is out of form"),
         (_header(seq=8), "says it is 8"),
         (_header(seq=7.0), "field 1 is out of form"),
@@ -240,7 +255,7 @@ def _header(kind: int = 4, **other: Any) -> list[Any]:
         (_header(kind=True), "field 3 is out of form"),
         (_header(kind=None), "field 3 is out of form"),  # type: ignore[arg-type]
         (_header(kind=10), "not an array of 8 fields"),
-        (_header(format=2, actor=5), "field 4 is out of form"),
+        (_header(format=1, actor=5), "field 4 is out of form"),
         (_header()[:7], "not an array of a header's length"),
         (7, "not an array of a header's length"),
         ({}, "not an array of a header's length"),
@@ -265,7 +280,7 @@ def test_arrays_come_out_as_tuples() -> None:
     body = decode_body(EventKind.TAGS_ADDED, pack([["a", "b"]]), "here")
     record = [bytes(16), *[0] * 6, None, "", [], ["x"], None, None, None, "", None, 0, 0, None, "", ""]
     decoded = decode_atom(pack(record), bytes(16))
-    assert body == (("a", "b"),)
+    assert body == TagsBody(("a", "b"))
     assert (decoded.tags, decoded.buckets) == ((), ("x",))
 
 

@@ -202,6 +202,19 @@ def test_a_wrong_checkpoint_is_refused(wrong: str) -> None:
     assert {difference.seq for difference in report.differences} == (set() if wrong == "none" else {SIZE})
 
 
+@pytest.mark.parametrize("count", [0, 2, 3, 5])
+def test_a_checkpoint_of_other_roots_than_four_is_refused_also_where_content_was_erased(count: int) -> None:
+    """Of roots that cannot be made again the body must have all, and no more than those there are."""
+    engine = engine_on(copied_rows(STORE))
+    with head_of(engine) as rows:
+        roots = engine.store.roots(rows)
+    named = (*roots.namespaces, bytes(32))[:count]
+    forge(backend_of(engine), K.CHECKPOINT, CheckpointDetail(roots.overall), CheckpointBody(named))
+    report = verify(backend_of(engine))
+    assert not report.ok
+    assert f"payload {SIZE}: field 0 is out of form" in report.differences[0].problem
+
+
 def test_a_checkpoint_on_a_checkpoint_is_refused() -> None:
     """No command takes a checkpoint right after one."""
     engine = engine_on(copied_rows(STORE))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from typing import Any
 
@@ -17,13 +18,16 @@ from engine.engine import Engine
 from engine.followers.base import drop
 from engine.ledger.journal import read_log
 from engine.store.maintenance import copy
+from engine.store.store import Store
+from engine.transfer.journal_export import export_store
+from engine.transfer.journal_import import JournalReader, read_into
 from engine.trust.audit.verify import verify
 from proofs.leaves import State
 from proofs.log import leaf_hash
 from proofs.log import root_of as log_root_of
 from tests.model.pairs import Op, Pair, Pairs
 from tests.model.relating import RelatingReference
-from tests.model.strategies import ANY_OP, ATOMS, MERGING, OPS, UPKEEP, WEIGHTS
+from tests.model.strategies import ANY_OP, ATOMS, MERGING, OPS, SAID, UPKEEP, WEIGHTS
 from tests.support.engines import BEGIN, backend_of, projection_rows, rows_of, salt_of
 
 
@@ -61,7 +65,9 @@ class EngineMachine(Pairs, RuleBasedStateMachine):
                 self.engine.apply(commands)
             assert rows_of(backend_of(self.engine)) == rows
             return
-        told = [event.seq for receipt in self.engine.apply(commands) for event in receipt.events]
+        request, origin = self.model.said
+        done = self.engine.apply(commands, request=request, origin=origin)
+        told = [event.seq for receipt in done for event in receipt.events]
         assert told == list(range(size, len(self.model.headers)))
 
     @initialize(
@@ -140,6 +146,11 @@ class EngineMachine(Pairs, RuleBasedStateMachine):
         """The clock moves, also back; it stays on the day it began."""
         self.now = min(self.now + step, BEGIN + 3_600_000_000)
 
+    @rule(said=SAID)
+    def somebody_else_asks(self, said: tuple[str | None, str | None]) -> None:
+        """What comes next has another request and origin."""
+        self.model.said = said
+
     @rule(what=st.sampled_from(UPKEEP))
     def upkeep(self, what: tuple[str, tuple[Any, ...]]) -> None:
         """One thing that is no command; a single rule, so that commands are the most of a history."""
@@ -149,7 +160,9 @@ class EngineMachine(Pairs, RuleBasedStateMachine):
     def checkpoint(self) -> None:
         """Take a checkpoint; on top of one it is no event."""
         self.model.now = self.now
+        said, self.model.said = self.model.said, (None, None)
         self.model.checkpoint()
+        self.model.said = said
         self.engine.checkpoint()
 
     def drop_one(self, which: int) -> None:
@@ -171,6 +184,16 @@ class EngineMachine(Pairs, RuleBasedStateMachine):
     def reopen(self) -> None:
         """Begin again on the same rows."""
         self.engine = self.start(self.renewed(backend_of(self.engine)))
+
+    def exported(self) -> None:
+        """What is exported and imported has the same root, and is exported as the same bytes."""
+        lines = bytearray()
+        root = export_store(self.engine.store, lines.extend).root
+        target = MemoryBackend()
+        read_into(target, JournalReader(io.BytesIO(bytes(lines)), "it"))
+        again = bytearray()
+        assert export_store(Store(target, None), again.extend).root == root == self.model.root().hex()
+        assert again == lines
 
     def copied(self, stay: bool) -> None:
         """Copy to another backend, and go on there or here."""
@@ -195,7 +218,10 @@ class EngineMachine(Pairs, RuleBasedStateMachine):
         atom, subject = list(self.model.atoms.items())[-1]
         shown = self.engine.get(show_id(atom))
         kept = {name: getattr(shown, name) for name in subject.body if name not in ("created", "occurrence")}
-        assert kept == {name: subject.body[name] for name in kept}
+        said = subject.body | {
+            name: subject.body[name] or empty for name, empty in (("meta", {}), ("aliases", ()))
+        }
+        assert repr(kept) == repr({name: said[name] for name in kept})
         assert (shown.state, shown.version, shown.ordinal) == (
             State(subject.state),
             subject.version,

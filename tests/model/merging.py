@@ -14,8 +14,8 @@ from engine.text.simhash import fingerprint, near
 from tests.model.reference import LIVE, Reference, Subject, identity
 
 SUPERSEDES = b"\x04"
-Given = tuple[dict[str, str], set[str]]
-"""Tags by identity, and buckets."""
+Given = tuple[dict[str, str], set[str], set[str]]
+"""Tags by identity, buckets, and aliases."""
 
 
 class MergingReference(Reference):
@@ -29,7 +29,7 @@ class MergingReference(Reference):
 
     def saved(self) -> dict[str, Any]:
         """The whole state; what was given is changed in place, so each is copied."""
-        kept = {key: (dict(tags), set(buckets)) for key, (tags, buckets) in self.given.items()}
+        kept = {key: (dict(one[0]), set(one[1]), set(one[2])) for key, one in self.given.items()}
         return super().saved() | {"given": kept}
 
     def hide(self, atom: bytes, reason: str, *, hidden: bool) -> None:
@@ -51,11 +51,12 @@ class MergingReference(Reference):
     def _lose(self, atom: bytes) -> None:
         body = self.atoms[atom].body
         has = set(map(identity, body["tags"]))
-        for key, (tags, buckets) in self.given.items():
+        for key, (tags, buckets, aliases) in self.given.items():
             if key.startswith(atom):
                 for name in tags.keys() - has:
                     del tags[name]
                 buckets.intersection_update(body["buckets"])
+                aliases.intersection_update(body["aliases"] or ())
 
     def merge(self, keep: bytes, other: bytes, *, force: bool) -> None:
         """Have `keep` stand for `other`."""
@@ -75,29 +76,36 @@ class MergingReference(Reference):
         has = set(map(identity, kept.body["tags"]))
         tags = {identity(tag): tag for tag in gone.body["tags"] if identity(tag) not in has}
         buckets = set(gone.body["buckets"]) - set(kept.body["buckets"])
+        known = kept.body["aliases"] or ()
+        aliases = [alias for alias in gone.body["aliases"] or () if alias not in known]
         self.tag(keep, tuple(tags.values()), there=True)
-        if buckets:
-            self.revise(keep, buckets=tuple(sorted({*kept.body["buckets"], *buckets})))
+        if buckets or aliases:
+            both = tuple(sorted({*kept.body["buckets"], *buckets}))
+            self.revise(keep, buckets=both, aliases=(*known, *aliases))
         self.hide(other, f"merged into {show_id(keep)}", hidden=True)
-        self._note(keep, other, tags, buckets)
+        self._note(keep, other, tags, buckets, set(aliases))
 
-    def _note(self, keep: bytes, other: bytes, tags: dict[str, str], buckets: set[str]) -> None:
+    def _note(
+        self, keep: bytes, other: bytes, tags: dict[str, str], buckets: set[str], aliases: set[str]
+    ) -> None:
         key, replaced = keep + SUPERSEDES + other, None
         if self._has_edge(keep, other):
             edge = self.edges[key].body
             said = _said(edge["data"])
             if said is None:
                 replaced = [edge["weight"], edge["data"]]
-            elif not tags and not buckets:
+            elif not tags and not buckets and not aliases:
                 return
             else:
                 replaced = said.get("replaced")
                 tags, buckets = self.given[key][0] | tags, self.given[key][1] | buckets
+                aliases = self.given[key][2] | aliases
             self.unlink(keep, "supersedes", other, "merged")
         merged = {"tags": [tags[name] for name in sorted(tags)], "buckets": sorted(buckets)}
+        merged |= {"aliases": sorted(aliases)} if aliases else {}
         data = {"merged": merged} | ({} if replaced is None else {"replaced": replaced})
         self.link(keep, "supersedes", other, 1.0, cbor2.dumps(data, canonical=True))
-        self.given[key] = (tags, buckets)
+        self.given[key] = (tags, buckets, aliases)
 
     def unmerge(self, other: bytes) -> None:
         """Have `other` back, and what it gave taken off."""
@@ -107,12 +115,13 @@ class MergingReference(Reference):
         if keep is None:
             raise ConflictError("tombstoned otherwise")
         key = keep + SUPERSEDES + other
-        tags, buckets = self.given[key]
-        if tags or buckets:
+        tags, buckets, aliases = self.given[key]
+        if tags or buckets or aliases:
             body = self._live(keep).body
             left = tuple(bucket for bucket in body["buckets"] if bucket not in buckets)
             self.tag(keep, tuple(tags.values()), there=False)
-            self.revise(keep, buckets=left)
+            names = tuple(alias for alias in body["aliases"] or () if alias not in aliases)
+            self.revise(keep, buckets=left, aliases=names)
         self.hide(other, "unmerged", hidden=False)
         if self._has_edge(keep, other):
             self.unlink(keep, "supersedes", other, "unmerged")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import struct
 import unicodedata
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 import cbor2
@@ -30,6 +30,7 @@ from proofs.smt import root_of
 BUILT_IN = ("related_to", "derived_from", "contradicts", "supersedes", "part_of", "references")
 BODY = ("content", "title", "kind", "tags", "buckets", "source", "sequence", "provenance", "trust", "created")
 DEFAULTS = (None, None, "note", (), ("inbox",), None, None, "internal", None, None)
+FURTHER = ("request", "origin", "meta", "aliases", "folder")
 LIVE, HIDDEN = 0, 1
 GENESIS, ADDED, REVISED, HID, REVIVED, TAGGED, UNTAGGED, TYPED, LINKED, UNLINKED, CHECKED = range(11)
 
@@ -70,6 +71,8 @@ class Reference:
         self.sets: dict[tuple[int, str], frozenset[int]] = {}
         self.created: dict[bytes, int] = {}
         self.texts: list[tuple[bytes, AtomBody]] = []
+        self.said: tuple[str | None, str | None] = (None, None)
+        """The request and the origin of what comes next."""
         self.id_key, self.store_id = salts(-2), salts(-1)[:16]
         self._event(GENESIS, None, [self.store_id, ANALYZER_NAME, fingerprint()], [self.id_key], "engine")
 
@@ -86,9 +89,12 @@ class Reference:
     ) -> bytes:
         seq = len(self.headers)
         self.time = max(self.time, self.now)
+        further = dict(enumerate(self.said)) | (body.pop() if body and isinstance(body[-1], dict) else {})
+        further = {number: value for number, value in further.items() if value}
+        body = [*body, further] if further else body
         bound = commitment(self.salts(seq), cbor2.dumps(body, canonical=True))
         self.headers.append(
-            cbor2.dumps([1, seq, self.time, kind, actor, bound, prev, *detail], canonical=True)
+            cbor2.dumps([2, seq, self.time, kind, actor, bound, prev, *detail], canonical=True)
         )
         self.kinds.append(kind)
         return bound
@@ -96,12 +102,13 @@ class Reference:
     def add(self, content: str, *, id: str | None = None, key: str | None = None, **given: Any) -> bytes:  # noqa: A002
         """Have an atom; its id."""
         body = dict(zip(BODY, DEFAULTS, strict=True)) | given | {"content": content}
+        further = {name: body.pop(name, None) for name in FURTHER[2:]}
         atom = bytes.fromhex(id.replace("-", "")) if id else self.default_id(content, key, body["source"])
         if before := self.atoms.get(atom):
             if (id or key) and before.body["content"] != content:
                 raise ConflictError("another content")
             return atom
-        self._content(ADDED, atom, body | {"occurrence": 0, "key": key}, None)
+        self._content(ADDED, atom, body | {"occurrence": 0, "key": key} | further, None)
         return atom
 
     def default_id(self, content: str, key: str | None, source: str | None = None) -> bytes:
@@ -120,23 +127,27 @@ class Reference:
         known = before.body | {"created": self.created[atom]}
         body = known | given
         body["tags"] = _tags(body["tags"])
-        if body != known:
+        body["aliases"], known["aliases"] = body["aliases"] or (), known["aliases"] or ()
+        body["meta"], known["meta"] = body["meta"] or {}, known["meta"] or {}
+        if repr(body) != repr(known):
             self._content(REVISED, atom, body, before)
 
     def _content(self, kind: int, atom: bytes, body: dict[str, Any], before: Subject | None) -> None:
         body["tags"], body["buckets"] = _tags(body["tags"]), tuple(sorted(set(body["buckets"])))
         seq, ordinal = len(self.headers), len(self.texts)
         detail = [atom, ordinal, before and before.ordinal]
-        bound = self._event(kind, before and before.last_seq, detail, list(body.values()))
+        plain = list(body.values())
+        further = {FURTHER.index(name): body[name] for name in FURTHER[2:]}
+        bound = self._event(kind, before and before.last_seq, detail, [*plain[:12], further])
         if before:
             self._member((1, ""), before.ordinal, there=False)
         created_seq = before.created_seq if before else seq
         self.atoms[atom] = Subject(
             LIVE, ordinal, before.version + 1 if before else 1, created_seq, seq, seq, bound, body
         )
-        self.texts.append((leaf_hash(self.headers[-1]), AtomBody(*body.values())))
+        self.texts.append((leaf_hash(self.headers[-1]), AtomBody(*plain[:12])))
         created = self.created[atom] = self.time if body["created"] is None else body["created"]
-        day = datetime.fromtimestamp(created // 1_000_000, UTC).date().isoformat()
+        day = (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=created)).date().isoformat()
         names = [(1, ""), (4, body["kind"]), (5, body["provenance"]), (7, day)]
         names += [(2, identity(tag)) for tag in body["tags"]] + [(3, bucket) for bucket in body["buckets"]]
         for name in names + ([(6, body["source"])] if body["source"] is not None else []):

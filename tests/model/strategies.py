@@ -32,9 +32,16 @@ FIELDS = st.fixed_dictionaries(
         "sequence": st.sampled_from([None, 0, 1 << 40]),
         "provenance": st.sampled_from(["internal", "external", "quarantine"]),
         "trust": st.sampled_from([None, 0, 100]),
+        "meta": st.sampled_from([None, {"a": True}, {"a": 1}, {"a": "", "zz": -0.1}, {"b": -(2**53) + 1}]),
+        "aliases": st.sampled_from([None, (), ("Anna",), ("anna", "Anna")]),
+        "folder": st.sampled_from([None, "notes"]),
     },
 )
-CREATED = st.sampled_from([None, 0, BEGIN - 86_400_000_000])
+CREATED = st.sampled_from(
+    [None, 0, BEGIN - 86_400_000_000, -1, -62_135_596_800_000_000, 253_402_300_799_999_999]
+)
+SAID = st.tuples(st.sampled_from([None, None, "r-1", "ü"]), st.sampled_from([None, None, "pipeline 1.2"]))
+"""Request and origin."""
 WEIGHTS = st.floats(0, 1, width=32).filter(lambda weight: struct.pack(">f", weight) != b"\x80\0\0\0")
 DATA = st.sampled_from([b"", b"\x01", b"\xa1\x61a\x01"])
 
@@ -95,6 +102,7 @@ UPKEEP: list[tuple[str, tuple[Any, ...]]] = [
     ("rebuild", ()),
     ("look_at_root", ()),
     ("reopen", ()),
+    ("exported", ()),
     ("copied", (True,)),
     ("copied", (False,)),
 ]

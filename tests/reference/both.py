@@ -153,5 +153,10 @@ def same(fact: Fact, shown: Shown) -> bool:
 
 
 def listed(body: tuple[object, ...]) -> list[object]:
-    """A body as the list that was read; tuples in it as lists."""
+    """A body as the list that was read; tuples in it as lists, the further fields as a map at its end."""
+    if hasattr(body, "request"):
+        first = type(body)._fields.index("request")  # type: ignore[attr-defined]  # a body
+        further = {at: listed(one) if isinstance(one, tuple) else one for at, one in enumerate(body[first:])}
+        found = {at: one for at, one in further.items() if one is not None}
+        return [*listed(tuple(body[:first])), *([found] if found else [])]
     return [listed(one) if isinstance(one, tuple) else one for one in body]

@@ -46,7 +46,7 @@ def build(rows: Rows, basis: Basis, claims: Sequence[Claim], worlds: dict[int, W
         else:
             witnesses.append([number, *of_log(rows, leaves, number, subject, worlds, opens)])
     listed = any(number in c.LIST_CLAIMS for number, *_ in ordered)
-    whole: list[Any] = ["memroot-proof", 1, link, opening(at) if at else None]
+    whole: list[Any] = ["memroot-proof", 2, link, opening(at) if at else None]
     whole.append(summaries(at) if at and listed else None)
     whole += [opened_tree(at, name, calls[name]) for name in ("atoms", "edges", "tags")]
     return write([*whole, witnesses])
@@ -145,7 +145,7 @@ def row_shown(rows: list[tuple[bytes, bytes]], term: bytes) -> list[Any]:
 def summaries(at: World) -> list[Any]:
     """The part `segments`."""
     found: list[Any] = [read(summary(some, at.stop_words)) for _, some in segments(at.documents)]
-    return [len(at.documents), [one[1:] for one in found]]
+    return [len(at.documents), found]
 
 
 def opened_tree(at: World | None, namespace: str, calls: dict[bytes, bytes | None]) -> Any:

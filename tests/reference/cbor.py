@@ -2,39 +2,48 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator, Sequence
 
-Item = int | bytes | str | list["Item"] | None
-"""What is read: an unsigned integer, a byte string, text, an array, or null."""
+Item = int | bytes | str | list["Item"] | dict["Item", "Item"] | float | None
+"""What is read: an unsigned integer, a byte string, text, an array, or null; and in a body the others."""
 
 DEEPEST, ITEMS_MAX = 16, 1 << 20
 NULL = 0xF6
-ARRAY, BYTES, TEXT, UINT = 4, 2, 3, 0
+ARRAY, BYTES, TEXT, UINT, NEGATIVE, MAP, SIMPLE = 4, 2, 3, 0, 1, 5, 7
+TRUTHS = {0xF4: False, 0xF5: True}
+FLOATS = {0xF9: ">e", 0xFA: ">f", 0xFB: ">d"}
+SHORTER = {">e": "", ">f": (">e",), ">d": (">e", ">f")}
 
 
 class Malformed(ValueError):
     """Not one canonical item of the allowed types."""
 
 
-def read(data: bytes) -> Item:
-    """The one item that takes all the bytes; each item has one form only. Raises Malformed."""
-    item, end = item_at(data, 0, 1, iter(range(ITEMS_MAX)))
+def read(data: bytes, body: bool = False) -> Item:
+    """The one item that takes all the bytes; each item has one form only. Raises Malformed.
+
+    Maps, negative integers, truths and floats are read in a body only.
+    """
+    item, end = item_at(data, 0, 1, iter(range(ITEMS_MAX)), body)
     if end != len(data):
         raise Malformed("bytes after the item")
     return item
 
 
-def item_at(data: bytes, at: int, depth: int, allowed: Iterator[int]) -> tuple[Item, int]:
+def item_at(data: bytes, at: int, depth: int, allowed: Iterator[int], body: bool) -> tuple[Item, int]:
     """The item that begins at a place, and where it ends; one of `allowed` is taken for each item."""
     if next(allowed, None) is None:
         raise Malformed("too many items")
     if at < len(data) and data[at] == NULL:
         return None, at + 1
+    if body and data[at : at + 1] and data[at] >> 5 in (NEGATIVE, MAP, SIMPLE):
+        return of_body(data, at, depth, allowed)
     kind, number, at = head_at(data, at)
     if kind == UINT:
         return number, at
     if kind == ARRAY:
-        return array_at(data, at, number, depth, allowed)
+        return array_at(data, at, number, depth, allowed, body)
     if kind not in (BYTES, TEXT):
         raise Malformed(f"an item of major type {kind}")
     end = at + number
@@ -43,7 +52,62 @@ def item_at(data: bytes, at: int, depth: int, allowed: Iterator[int]) -> tuple[I
     return (data[at:end] if kind == BYTES else text_of(data[at:end])), end
 
 
-def array_at(data: bytes, at: int, length: int, depth: int, allowed: Iterator[int]) -> tuple[list[Item], int]:
+def of_body(data: bytes, at: int, depth: int, allowed: Iterator[int]) -> tuple[Item, int]:
+    """An item of a type that only bodies have."""
+    if data[at] in TRUTHS:
+        return TRUTHS[data[at]], at + 1
+    if data[at] in FLOATS:
+        return float_at(data, at)
+    kind, number, at = head_at(data, at)
+    if kind == SIMPLE:
+        raise Malformed("a simple value that is none of ours")
+    return (-1 - number, at) if kind == NEGATIVE else map_at(data, at, number, depth, allowed)
+
+
+def float_at(data: bytes, at: int) -> tuple[float, int]:
+    """A float in the shortest of the forms that hold it; no NaN."""
+    form = FLOATS[data[at]]
+    end = at + 1 + struct.calcsize(form)
+    if end > len(data):
+        raise Malformed("a float is cut short")
+    (number,) = struct.unpack(form, data[at + 1 : end])
+    if any(holds(shorter, number) for shorter in SHORTER[form]):
+        raise Malformed("a float in more bytes than it needs")
+    if number != number:
+        raise Malformed("a float that is no number")
+    return number, end
+
+
+def holds(form: str, number: float) -> bool:
+    """Whether a form of float has just this number."""
+    try:
+        return bool(struct.unpack(form, struct.pack(form, number))[0] == number)
+    except OverflowError:
+        return False
+
+
+def map_at(
+    data: bytes, at: int, length: int, depth: int, allowed: Iterator[int]
+) -> tuple[dict[Item, Item], int]:
+    """The items of a map, whose keys are integers or texts and ascend by their bytes."""
+    if depth > DEEPEST:
+        raise Malformed("maps too deep in each other")
+    if length > len(data) - at:
+        raise Malformed("a map is cut short")
+    found: dict[Item, Item] = {}
+    before = b""
+    for _ in range(length):
+        key, end = item_at(data, at, depth + 1, allowed, True)
+        if not isinstance(key, (int, str)) or isinstance(key, bool) or data[at:end] <= before:
+            raise Malformed("a key out of place")
+        before = data[at:end]
+        found[key], at = item_at(data, end, depth + 1, allowed, True)
+    return found, at
+
+
+def array_at(
+    data: bytes, at: int, length: int, depth: int, allowed: Iterator[int], body: bool
+) -> tuple[list[Item], int]:
     """The items of an array."""
     if depth > DEEPEST:
         raise Malformed("arrays too deep in each other")
@@ -51,7 +115,7 @@ def array_at(data: bytes, at: int, length: int, depth: int, allowed: Iterator[in
         raise Malformed("an array is cut short")
     items: list[Item] = []
     for _ in range(length):
-        item, at = item_at(data, at, depth + 1, allowed)
+        item, at = item_at(data, at, depth + 1, allowed, body)
         items.append(item)
     return items, at
 
@@ -92,6 +156,8 @@ def write(item: Item | Sequence[Item]) -> bytes:
         return head(BYTES, len(item)) + item
     if isinstance(item, str):
         return head(TEXT, len(item.encode())) + item.encode()
+    if isinstance(item, (dict, float)):
+        raise TypeError("written as part of a body only")
     return head(ARRAY, len(item)) + b"".join(write(one) for one in item)
 
 

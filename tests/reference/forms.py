@@ -9,6 +9,7 @@ from typing import Any
 from tests.reference.cbor import Malformed, read
 from tests.reference.hashes import digest
 from tests.reference.refused import Refused, need
+from tests.spec_naive import dumps
 
 Check = Callable[[Any], bool]
 
@@ -19,13 +20,13 @@ VALUE = ("state", "ordinal", "version", "created_seq", "payload_seq", "last_seq"
 
 
 def uint(most: int = INTEGER_MAX, least: int = 0) -> Check:
-    """An unsigned integer within bounds."""
-    return lambda item: isinstance(item, int) and least <= item <= most
+    """An integer within bounds, and no truth."""
+    return lambda item: isinstance(item, int) and not isinstance(item, bool) and least <= item <= most
 
 
-def text(most: int) -> Check:
-    """Text of at most so many bytes of UTF-8."""
-    return lambda item: isinstance(item, str) and len(item.encode()) <= most
+def text(most: int, least: int = 0) -> Check:
+    """Text of so many bytes of UTF-8."""
+    return lambda item: isinstance(item, str) and least <= len(item.encode()) <= most
 
 
 def raw(least: int, most: int | None = None) -> Check:
@@ -61,7 +62,7 @@ def code(item: object) -> bool:
 
 LABEL, ID, HASH, ORDINAL = text(32), raw(16), raw(32), uint(ORDINAL_MAX)
 TAGS, REASON = array(text(256), 256), text(1024)
-HEADER: tuple[Check, ...] = (uint(1, 1), uint(SEQ_MAX), uint(), uint(255), LABEL, HASH, maybe(uint(SEQ_MAX)))
+HEADER: tuple[Check, ...] = (uint(2, 2), uint(SEQ_MAX), uint(), uint(255), LABEL, HASH, maybe(uint(SEQ_MAX)))
 ON_ATOM: tuple[Check, ...] = (ID, ORDINAL, maybe(ORDINAL))
 DETAIL: dict[int, tuple[Check, ...]] = {
     0: (ID, LABEL, HASH),
@@ -83,7 +84,7 @@ ATOM: tuple[Check, ...] = (
     maybe(uint()),
     LABEL,
     maybe(uint(100)),
-    maybe(uint()),
+    maybe(uint(253_402_300_799_999_999, -62_135_596_800_000_000)),
     uint(),
     maybe(text(512)),
 )
@@ -102,10 +103,45 @@ BODY: dict[int, tuple[Check, ...]] = {
 }
 
 
-def item_of(data: bytes, reason: str) -> Any:
+def meta(item: object) -> bool:
+    """The map `meta` of an atom."""
+    return (
+        isinstance(item, dict)
+        and 1 <= len(item) <= 32
+        and all(map(text(64, 1), item))
+        and all(map(scalar, item.values()))
+        and len(dumps(item)) <= 4096
+    )
+
+
+def scalar(item: object) -> bool:
+    """A truth, a number in its one form, or a text."""
+    if isinstance(item, float):
+        return item != round(item) if abs(item) < 1 << 53 else False
+    return isinstance(item, bool) or uint((1 << 53) - 1, 1 - (1 << 53))(item) or text(1024)(item)
+
+
+FURTHER: tuple[Check, ...] = (text(128, 1), text(256, 1), meta, array(text(512, 1), 32, 1), text(512, 1))
+
+
+def body_of(item: Any, kind: int) -> bool:
+    """The fields of a body, and behind them a map of further ones, if there are any."""
+    checks = BODY[kind]
+    if not isinstance(item, list) or len(item) != len(checks) + 1:
+        return fields(checks)(item)
+    allowed = FURTHER if kind in (1, 2) else FURTHER[:2]
+    return (
+        fields(checks)(item[:-1])
+        and isinstance(item[-1], dict)
+        and len(item[-1]) > 0
+        and all(uint(len(allowed) - 1)(at) and allowed[at](one) for at, one in item[-1].items())
+    )
+
+
+def item_of(data: bytes, reason: str, body: bool = False) -> Any:
     """The CBOR item of some bytes, or the reason that its place calls for."""
     try:
-        return read(data)
+        return read(data, body)
     except Malformed:
         raise Refused(reason) from None
 
@@ -121,8 +157,8 @@ def header(data: bytes) -> dict[str, Any]:
 def payload(data: bytes, kind: int, commitment: bytes) -> list[Any]:
     """The body of a payload that a commitment binds, in the form of its kind."""
     need(len(data) > 32 and digest("commitment", data) == commitment, "payload")
-    body: list[Any] = item_of(data[32:], "payload")
-    need(fields(BODY[kind])(body), "payload")
+    body: list[Any] = item_of(data[32:], "payload", True)
+    need(body_of(body, kind), "payload")
     return body
 
 
@@ -152,13 +188,13 @@ def ascending(numbers: list[int]) -> bool:
     return all(a < b for a, b in pairwise(numbers))
 
 
-def row(data: bytes, documents: int) -> list[int]:
-    """The offsets of the documents that a term's row names."""
+def row(data: bytes, size: int, documents: int) -> list[int]:
+    """The offsets of the documents that a term's row names, in a segment of so many ordinals."""
     need(len(data) >= 5, "row")
     df, greatest = int.from_bytes(data[:4], "big"), data[4]
     need(1 <= df <= documents and len(data) == 5 + 3 * df, "row")
     end = 5 + 2 * df
     offsets = [int.from_bytes(data[at : at + 2], "little") for at in range(5, end, 2)]
-    need(ascending(offsets) and offsets[-1] < documents, "row")
+    need(ascending(offsets) and offsets[-1] < size, "row")
     need(0 not in data[end:] and max(data[end:]) == greatest, "row")
     return offsets

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from blake3 import blake3
 
@@ -31,7 +32,7 @@ def in_namespace(role: str, namespace: str, data: bytes) -> bytes:
 def overall(store_id: bytes, size: int, log_root: bytes, roots: Sequence[bytes]) -> bytes:
     """SPEC 13: the overall root."""
     named = [u(len(name), 1) + name.encode() + root for name, root in zip(NAMESPACES, roots, strict=True)]
-    return digest("overall", u(1, 4), store_id, u(size, 8), log_root, u(4, 2), *named)
+    return digest("overall", u(2, 4), store_id, u(size, 8), log_root, u(4, 2), *named)
 
 
 def log_leaf(header: bytes) -> bytes:
@@ -116,13 +117,8 @@ def rows_root(count: int, shown: dict[int, bytes], given: Callable[[], bytes], f
     return digest("rows-node", left, rows_root(count - k, shown, given, first + k))
 
 
-def summary(documents: int, total: int, rows: int, root: bytes) -> bytes:
-    """SPEC 12: the summary of a segment."""
-    return write([documents, total, rows, root])
-
-
 def segments_of(count: int) -> list[tuple[bytes, int, int]]:
-    """SPEC 12: key, first ordinal and documents of each segment of N ordinals, then the tail's."""
+    """SPEC 12: key, first ordinal and number of ordinals of each segment of N, then the tail's."""
     found, start = [], 0
     for level in (4, 3, 2, 1, 0):
         width = 256 << 2 * level
@@ -130,3 +126,10 @@ def segments_of(count: int) -> list[tuple[bytes, int, int]]:
             found.append((u(level, 1) + u(start, 4), start, width))
             start += width
     return found + ([(b"\xff" + u(start, 4), start, count - start)] if start < count else [])
+
+
+def index_leaves(count: int, summaries: Sequence[Sequence[Any]]) -> list[tuple[bytes, bytes]]:
+    """SPEC 12: the leaves of the index of N ordinals whose segments have these summaries."""
+    named = [(key, write(list(one))) for (key, _, _), one in zip(segments_of(count), summaries, strict=False)]
+    named += [(b"\xfe", write([count]))] if count else []
+    return [(in_namespace("key", "index", key), in_namespace("value", "index", raw)) for key, raw in named]

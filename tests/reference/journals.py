@@ -43,7 +43,7 @@ class Journal:
         seq = len(self.rows)
         payload = digest("commitment", u(seq, 8)) + dumps(body)
         prev = None if subject is None else self.last.get(subject)
-        common = [1, seq, START + seq * 1_000_000, kind, actor, digest("commitment", payload), prev]
+        common = [2, seq, START + seq * 1_000_000, kind, actor, digest("commitment", payload), prev]
         if subject is not None:
             self.last[subject] = seq
         self.rows.append((dumps(common + detail), payload))

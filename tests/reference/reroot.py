@@ -17,13 +17,13 @@ from tests.reference.hashes import (
     bit,
     digest,
     in_namespace,
+    index_leaves,
     log_leaf,
     overall,
     root_by_path,
     row_leaf,
     rows_root,
     segments_of,
-    summary,
     tree_root,
 )
 from tests.reference.state import LIVE, TAGGED, set_row
@@ -141,16 +141,11 @@ def tree(namespace: str, keys: Keys, shape: bytes, hashes: bytes) -> bytes:
 
 def index(segments: list[Any], ordered: list[Claim], witnesses: list[list[Any]]) -> bytes:
     """The root of `index` with these segments, whose rows are those that the witnesses show."""
-    found = segments_of(segments[0])
     for claim, witness in zip(ordered, witnesses, strict=True):
         if claim[0] in (c.TERM, c.NO_TERM):
             for one, entry in zip(segments[1], witness[1], strict=False):
-                one[2] = rows(claim[1], one[1], entry)
-    leaves = []
-    for (key, _, documents), (total, count, root) in zip(found, segments[1], strict=False):
-        value = summary(documents, total, count, root)
-        leaves.append((in_namespace("key", "index", key), in_namespace("value", "index", value)))
-    return tree_root(leaves)
+                one[3] = rows(claim[1], one[2], entry)
+    return tree_root(index_leaves(segments[0], segments[1]))
 
 
 def rows(term: bytes, count: int, entry: list[Any]) -> bytes:

@@ -6,8 +6,7 @@ from typing import Any
 
 from tests.reference import claims as c
 from tests.reference.forms import HASH, Check, array, chunk, fields, maybe, payload, raw, row, uint, value
-from tests.reference.hashes import digest, row_leaf, rows_root, segments_of, summary, tree_root
-from tests.reference.hashes import in_namespace as hashed
+from tests.reference.hashes import digest, index_leaves, row_leaf, rows_root, segments_of, tree_root
 from tests.reference.refused import Refused, need
 from tests.reference.walk import opened_root, taker
 
@@ -105,7 +104,7 @@ def listed(
 
 def count_of(segments: list[Segment]) -> int:
     """N."""
-    return sum(int(one["documents"]) for one in segments)
+    return sum(int(one["size"]) for one in segments)
 
 
 def members_of(raw_chunk: bytes | None, number: int, count: int) -> set[int]:
@@ -150,10 +149,10 @@ def with_term(
 def row_of(term: bytes, entry: list[Any], segment: Segment) -> list[int]:
     """The offsets that a term's row names; none if the rows beside its place are shown instead."""
     index, shown_row, hashes = entry
-    rows, documents = int(segment["rows"]), int(segment["documents"])
+    rows = int(segment["rows"])
     need(uint(rows - 1)(index) and isinstance(hashes, bytes), "row")
     if isinstance(shown_row, bytes):
-        offsets = row(shown_row, documents)
+        offsets = row(shown_row, int(segment["size"]), int(segment["documents"]))
         leaves = {index: row_leaf(term, digest("row-inner", shown_row))}
     else:
         offsets = []
@@ -188,18 +187,14 @@ def atoms(calls: Calls, live: list[int], listed_atoms: list[Any]) -> list[bytes]
 
 def summaries(part: Any, index_root: bytes) -> list[Segment]:
     """The segments of an index, after their tree's root."""
-    triple = fields((uint(), uint(), HASH))
-    need(fields((uint(1 << 32), array(triple, 1 << 17)))(part), "form")
+    four = fields((uint(), uint(), uint(), HASH))
+    need(fields((uint(1 << 32), array(four, 1 << 17)))(part), "form")
     expected = segments_of(part[0])
     need(len(part[1]) == len(expected), "segments")
-    leaves, found = [], []
-    bounded = zip(expected, part[1], strict=True)
-    need(all(total <= 65_535 * one[2] and rows >= 2 for one, (total, rows, _) in bounded), "segments")
-    for (key, start, documents), (total, rows, root) in zip(expected, part[1], strict=True):
-        leaves.append(
-            (hashed("key", "index", key), hashed("value", "index", summary(documents, total, rows, root)))
-        )
-        found.append({"start": start, "documents": documents, "rows": rows, "root": root})
+    leaves, found = index_leaves(part[0], part[1]), []
+    for (_, start, size), (documents, total, rows, root) in zip(expected, part[1], strict=True):
+        need(documents <= size and total <= 65_535 * documents and rows >= 2, "segments")
+        found.append({"start": start, "size": size, "documents": documents, "rows": rows, "root": root})
     need(tree_root(leaves) == index_root, "index")
     return found
 

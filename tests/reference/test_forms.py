@@ -42,11 +42,11 @@ def test_forged_rows_and_payloads_are_refused_by_their_form() -> None:
         "0000000102" + "0000" + "01",
     ):
         with pytest.raises(Refused, match="row"):
-            row(bytes.fromhex(data), 4)
+            row(bytes.fromhex(data), 4, 4)
     for data in ("000000020200000100" + "0002", "000000020100000000" + "0101", "000000020101000000" + "0101"):
         with pytest.raises(Refused, match="row"):
-            row(bytes.fromhex(data), 4)
-    assert row(bytes.fromhex("000000020200000300" + "0102"), 4) == [0, 3]
+            row(bytes.fromhex(data), 4, 4)
+    assert row(bytes.fromhex("000000020200000300" + "0102"), 4, 4) == [0, 3]
     for kind, body in ((3, [""]), (3, []), (8, [bytes(4)]), (10, [[EMPTY] * 3]), (5, [["x" * 257]])):
         whole = EMPTY + write(body)  # type: ignore[arg-type]  # a list of lists
         if (kind, body) == (3, [""]):
@@ -55,6 +55,6 @@ def test_forged_rows_and_payloads_are_refused_by_their_form() -> None:
             with pytest.raises(Refused, match="payload"):
                 payload(whole, kind, digest("commitment", whole))
     fields = opened(*SMALL[1])[0]
-    for at, other in ((0, 2), (3, 12), (4, "x" * 33), (5, b""), (1, (1 << 53) + 1)):
+    for at, other in ((0, 1), (0, 3), (3, 12), (4, "x" * 33), (5, b""), (1, (1 << 53) + 1)):
         with pytest.raises(Refused, match="header"):
             header(write([*fields[:at], other, *fields[at + 1 :]]))

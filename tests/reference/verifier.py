@@ -75,7 +75,7 @@ def parsed(data: bytes, ordered: list[Claim]) -> tuple[dict[str, Any], list[Any]
         raise Refused("encoding") from None
     if not isinstance(item, list):
         raise Refused("form")
-    need(item[:2] == ["memroot-proof", 1], "version")
+    need(item[:2] == ["memroot-proof", 2], "version")
     need(fields(FORM)(item), "form")
     given: Any = item[8]
     need([one[0] for one in given] == [claim[0] for claim in ordered], "kind")

@@ -31,7 +31,7 @@ READERS: Final[dict[str, Callable[[bytes], object]]] = {
     "summary": lambda raw: decode_summary(raw, 256, "it"),
     "chunk": lambda raw: list(members_in(bits_of(raw))),
     "member": lambda raw: contains(raw, len(raw) & 0xFFFF),
-    "postings": lambda raw: read_postings(raw, 256),
+    "postings": lambda raw: read_postings(raw, 256, 256),
     "rows": lambda raw: shown_root(9, 3, [bytes(32)], raw),
     "path": lambda raw: path_of(raw, "it"),
     "opening": lambda raw: opening_root({bytes(32): None, b"\x80" * 32: b"\1" * 32}, raw[:9], raw[9:]),
@@ -60,7 +60,7 @@ def garbage(seeds: Seeds, rng: Random) -> Iterator[bytes]:
         at = rng.randrange(len(data))
         yield rng.randbytes(rng.choice([0, 1, 2, 3, 5, 9, 32, 64, 200, 8190, 8192]))
         yield any_item(rng, rng.randrange(1, 6))
-        yield packed(["memroot-proof", 1, *(loose(rng, 3) for _ in range(7))])
+        yield packed(["memroot-proof", 2, *(loose(rng, 3) for _ in range(7))])
         yield data[:at] + any_item(rng, 3) + data[at + rng.randrange(40) :]
         yield data[:at] + rng.randbytes(rng.randrange(9)) + data[at + rng.randrange(9) :]
 

@@ -1,4 +1,4 @@
-"""Named rejects against roots that a writer made wrong on purpose: x16 to x19."""
+"""Named rejects against roots that a writer made wrong on purpose: x16 to x20."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Forged(NamedTuple):
     @property
     def opening(self) -> list[Any]:
         """Of the overall root."""
-        index = index_root([(segment_key(TAIL_LEVEL, 0), self.summary)])
+        index = index_root(COUNT, [(segment_key(TAIL_LEVEL, 0), self.summary)])
         return [7, EMPTY, root_of(self.tree("atoms")), EMPTY, index, root_of(self.tree("tags"))]
 
     def tree(self, namespace: str) -> Any:
@@ -79,9 +79,9 @@ class Forged(NamedTuple):
         size, log_root, *roots = self.opening
         root = overall_root(STORE, size, log_root, list(zip(names, roots, strict=True)))
         listed = claim[0] in ("AtomsTagged", "NoneTagged", "AtomsMentioning", "NoneMentioning")
-        segments = [COUNT, [list(self.summary)[1:]]] if listed else None
+        segments = [COUNT, [list(self.summary)]] if listed else None
         trees = [self.opened("atoms", atoms), None, self.opened("tags", tags)]
-        data = packed(["memroot-proof", 1, None, self.opening, segments, *trees, [witness]])
+        data = packed(["memroot-proof", 2, None, self.opening, segments, *trees, [witness]])
         return Case(reason, "verify", [data, ["Root", STORE, root, None], [claim]])
 
 
@@ -125,7 +125,7 @@ def x16_wrong_rows_under_a_root() -> Cases:
             tags = [LIVE] if lives else []
             reason = "row|form" if not lives else "row"
             yield forged.case(reason, ["NoneMentioning", "sea"], witness, [], tags)
-        yield Case("row", "row", [value, COUNT])
+        yield Case("row", "row", [value, COUNT, COUNT])
 
 
 @reject
@@ -209,5 +209,21 @@ def x19_wrong_events_under_a_root() -> Cases:
             Header(0, 1, EventKind.CHECKPOINT, "user", bytes(32), None, CheckpointDetail(root))
         )
         trees = [[b"\3", b""], None, None]
-        data = packed(["memroot-proof", 1, [header, b""], [size, *5 * [EMPTY]], None, *trees, [[2]]])
+        data = packed(["memroot-proof", 2, [header, b""], [size, *5 * [EMPTY]], None, *trees, [[2]]])
         yield Case("root", "verify", [data, ["LogHead", STORE, 1, leaf_hash(header)], [["NoAtom", atom(0)]]])
+
+
+@reject
+def x20_checkpoints_of_other_roots_than_four() -> Cases:
+    """A checkpoint's body has the roots of four namespaces, no fewer and no more."""
+    salt = bytes(32)
+    for count in (0, 1, 2, 3, 5):
+        body = packed([[EMPTY] * count])
+        detail = CheckpointDetail(EMPTY)
+        header = encode_header(
+            Header(0, 1, EventKind.CHECKPOINT, "user", commitment(salt, body), None, detail)
+        )
+        data = packed(["memroot-proof", 2, *6 * [None], [[11, header, salt + body, b""]]])
+        yield Case(
+            "payload", "verify", [data, ["LogHead", STORE, 1, leaf_hash(header)], [["EventIs", 0, True]]]
+        )

@@ -131,11 +131,12 @@ def x11_segments() -> Cases:
                 yield put("segments|index|form", item, other, SEGMENTS, 0)
         for listed in ([], rows[:-1], [*rows, rows[0]]):
             yield put("segments", item, listed, SEGMENTS, 1)
-        total, number, _ = rows[0]
-        yield put("index", item, total + 1, SEGMENTS, 1, 0, 0)
-        yield put("index", item, number + 1, SEGMENTS, 1, 0, 1)
-        yield put("index", item, bytes(32), SEGMENTS, 1, 0, 2)
-        for at, value in ((0, 1 << 62), (1, 0), (1, 1)):
+        there, total, number, _ = rows[0]
+        yield put("index", item, there - 1, SEGMENTS, 1, 0, 0)
+        yield put("index", item, total + 1, SEGMENTS, 1, 0, 1)
+        yield put("index", item, number + 1, SEGMENTS, 1, 0, 2)
+        yield put("index", item, bytes(32), SEGMENTS, 1, 0, 3)
+        for at, value in ((0, 1 << 16 | 1), (0, 0), (1, 1 << 62), (2, 0), (2, 1)):
             yield put("segments", item, value, SEGMENTS, 1, 0, at)
 
 
@@ -163,9 +164,10 @@ def x12_rows() -> Cases:
         yield put("row", item, other, WITNESSES, 0, 1, 0, 0)
     for other in (b"", hashes + bytes(32), hashes[:-32], hashes[:-1], hashes[32:], hashes + b"\0"):
         yield put("row", item, other, WITNESSES, 0, 1, 0, 2)
-    yield Case("row", "row", [(1).to_bytes(4, "big") + b"\0\0\0\0", 1])
-    yield Case("row", "row", [(2).to_bytes(4, "big") + b"\1" + bytes(4) + b"\1\1", 9])
-    yield Case("row", "row", [(2).to_bytes(4, "big") + b"\1\0\0\1\0\1\1", 1])
+    yield Case("row", "row", [(1).to_bytes(4, "big") + b"\0\0\0\0", 1, 1])
+    yield Case("row", "row", [(2).to_bytes(4, "big") + b"\1" + bytes(4) + b"\1\1", 9, 9])
+    yield Case("row", "row", [(2).to_bytes(4, "big") + b"\1\0\0\1\0\1\1", 1, 1])
+    yield Case("row", "row", [(2).to_bytes(4, "big") + b"\1\0\0\1\0\1\1", 2, 1])
     yield offered("tree|row", item, claims=[["AtomsMentioning", "boiler"]])
     for path in ((WITNESSES, 0, 1, 0), (WITNESSES, 0, 1, 0, 0), (WITNESSES, 0, 1, 0, 2)):
         for other in (None, "x", []):

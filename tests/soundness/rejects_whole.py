@@ -9,7 +9,7 @@ from typing import Any
 from blake3 import blake3
 from cbor2 import loads
 
-from proofs.hashing import NAMESPACES, overall_root
+from proofs.hashing import FORMAT, NAMESPACES, overall_root
 from proofs.limits import PROOF_BYTES_MAX
 from proofs.subjects import IDENTITY_BYTES_MAX
 from tests.soundness.recoding import head
@@ -55,16 +55,16 @@ def r48_components_of_the_overall_root() -> Cases:
         for size in (0, 1, part(home()[name], OPENING, 0) - 1, (1 << 63) - 1):
             yield put("root", home()[name], size, OPENING, 0)
     item = home()["atom@root"]
-    assert _overall(item, 1, 4, NAMESPACES) == item.basis[2]
+    assert _overall(item, FORMAT, 4, NAMESPACES) == item.basis[2]
     turned = (*NAMESPACES[:2], "tags", "index")
     for version, count, names in (
-        (0, 4, NAMESPACES),
-        (2, 4, NAMESPACES),
-        (1, 3, NAMESPACES),
-        (1, 3, NAMESPACES[:3]),
-        (1, 5, NAMESPACES),
-        (1, 4, turned),
-        (1, 4, (*NAMESPACES[1:], "zones")),
+        (FORMAT - 1, 4, NAMESPACES),
+        (FORMAT + 1, 4, NAMESPACES),
+        (FORMAT, 3, NAMESPACES),
+        (FORMAT, 3, NAMESPACES[:3]),
+        (FORMAT, 5, NAMESPACES),
+        (FORMAT, 4, turned),
+        (FORMAT, 4, (*NAMESPACES[1:], "zones")),
     ):
         basis = ["Root", item.basis[1], _overall(item, version, count, names), None]
         yield offered("root", item, basis=basis)
@@ -113,11 +113,19 @@ def x01_not_one_canonical_item() -> Cases:
 def x02_not_the_form() -> Cases:
     """Another name, version, type or width of a part is refused."""
     item = home()["atom@root"]
-    for at, other in ((0, "memroot-proof2"), (0, b"memroot-proof"), (1, 0), (1, 2), (1, "1"), (1, [1])):
+    for at, other in (
+        (0, "memroot-proof2"),
+        (0, b"memroot-proof"),
+        (1, 0),
+        (1, 1),
+        (1, 3),
+        (1, "1"),
+        (1, [1]),
+    ):
         yield put("version", item, other, at)
     for data in (packed([]), packed(["memroot-proof"]), packed("memroot-proof"), packed(None)):
         yield offered("version|form", item, data)
-    for data in (packed(["memroot-proof", 1]), packed(["memroot-proof", 1, None])):
+    for data in (packed(["memroot-proof", 2]), packed(["memroot-proof", 2, None])):
         yield offered("form", item, data)
     whole = home()["several@log"]
     for at in (LINK, OPENING, SEGMENTS, ATOMS, EDGES, TAGS, WITNESSES):
@@ -204,7 +212,16 @@ def x06_headers() -> Cases:
     ):
         yield put(reason, event, other, WITNESSES, 0, 1)
     fields = part(event, WITNESSES, 0, 1)
-    for at, value in ((0, 2), (3, 12), (3, 99), (3, None), (4, "x" * 33), (5, b""), (6, -1)):
+    for at, value in (
+        (0, FORMAT - 1),
+        (0, FORMAT + 1),
+        (3, 12),
+        (3, 99),
+        (3, None),
+        (4, "x" * 33),
+        (5, b""),
+        (6, -1),
+    ):
         made = loads(fields)
         made[at] = value
         reason = "encoding" if value == -1 else "header"
@@ -268,15 +285,35 @@ def x15_no_questions() -> Cases:
         "a b",
         "a\u3000",
         "",
-        "É",
-        "ǅ",
+        "a\0",
+        "\x1b",
+        "a\x7f",
+        "\x9f",
+        "a\x85",
+        "é\u2028",
+        "A\u030a",
         "a" * (IDENTITY_BYTES_MAX + 1),
         b"a",
         None,
     ):
         yield Case("input", "claim", ["NoneTagged", identity])
         yield Case("input", "claim", ["LacksTag", atom(0), identity])
-    for term in ("Kettle", "a b", "a\t", "", "\0", "\1a", "a" * 65, "é" * 33, b"a", None, 1):
+    for term in (
+        "Kettle",
+        "a b",
+        "a\t",
+        "",
+        "\0",
+        "\1a",
+        "a\0",
+        "a\x7f",
+        "\x85",
+        "a" * 65,
+        "é" * 33,
+        b"a",
+        None,
+        1,
+    ):
         yield Case("input", "claim", ["NoneMentioning", term])
     yield Case("input", "claim", ["NoEdge", atom(0), b"\6", atom(0)])
     yield Case("input", "claim", ["NoEdge", atom(0), "a", atom(1)])

@@ -34,7 +34,7 @@ ITEMS = st.recursive(
     lambda inner: st.lists(inner, max_size=10),
     max_leaves=20,
 )
-PROOFS = st.tuples(*(ITEMS,) * 7).map(lambda parts: packed(["memroot-proof", 1, *parts]))
+PROOFS = st.tuples(*(ITEMS,) * 7).map(lambda parts: packed(["memroot-proof", 2, *parts]))
 
 
 @settings(max_examples=300, deadline=None)

@@ -19,7 +19,7 @@ from tests.support.engines import backend_of, copied_rows, engine_on, projection
 from tests.support.workloads import commands
 
 COUNT = 400
-ROOT = "67e99e3ba0dc850803a3d408eb68eeb859daf9f98cde6eab0dde3698d66cbf2a"
+ROOT = "435f98a7dbc0e43a286e194caefe34982d22b55eae6d5ccdafb2c8822676a529"
 """The overall root of 400 commands, a checkpoint in the middle: changes only with the format."""
 
 MAKE = """

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
+from engine.base import limits
+from engine.commands import Add, Tag
 from engine.engine import Engine
 from engine.text.analyzer import index_terms
 from engine.text.words import STOP_WORDS
@@ -67,7 +69,23 @@ def texts(engine: Engine) -> dict[str, str]:
     found["straße"] = engine.add("Die Straße ist naß.", tags=("Straße", "ﬁn"), buckets=("b", "a")).subject
     found["acme"] = engine.add("ACME", kind="entity", id="11111111-2222-8333-8444-555555555555").subject
     found["empty"] = engine.add("…", title="Sea (ship)", provenance="quarantine", trust=0).subject
-    found["far"] = engine.add("C++ and snake_case, far away", created=1 << 62).subject
+    found["far"] = engine.add("C++ and snake_case, far away", created=limits.CREATED_MAX).subject
+    kept = Add(
+        "Der Schwarze Freitag begann 1929.",
+        created=-1_270_339_200_000_000,
+        meta={
+            "score": 0.1,
+            "half": -0.5,
+            "pages": -3,
+            "checked": True,
+            "lang": "de",
+            "note.de": "zwei\nZeilen",
+        },
+        aliases=("Börsenkrach", "Black Friday"),
+        folder="geschichte",
+    )
+    made = engine.apply([kept], request="anfrage-7", origin="import 1.2")
+    found["friday"] = made[0].subject
     engine.actor = "user"
     return found
 
@@ -90,6 +108,8 @@ def changes(engine: Engine, ids: dict[str, str]) -> None:
     """Revisions, atoms hidden and shown again, tags put on and taken off, one merge taken back."""
     engine.revise(ids["pump"], content="The pump runs at 2,900 rpm.", title="ADR-016")
     engine.revise(ids["straße"], content="Die Straße ist trocken.", title="Wetter")
+    engine.revise(ids["friday"], meta={"checked": False}, aliases=(), created=limits.CREATED_MIN)
+    engine.apply([Tag(ids["friday"], ("1929",))], origin="dreamer 1")
     engine.tag(ids["tokyo"], "東京", "plant")
     engine.tag(ids["café"], "E\u0301te\u0301 2023", "new")
     engine.untag(ids["café"], "PLANT")

@@ -14,7 +14,7 @@ from engine.base.validation import atom_id
 from engine.commands.base import Command
 from engine.knowledge.dreaming.atoms import wanted
 from engine.knowledge.dreaming.commands import Connect, Enrich, Learn
-from engine.knowledge.dreaming.config import DreamConfig
+from engine.knowledge.dreaming.config import RULES, DreamConfig
 from engine.knowledge.dreaming.cursor import Phase, cursor_batch, read_cursor
 from engine.knowledge.dreaming.history import DREAMER
 from engine.knowledge.dreaming.report import DreamReport
@@ -26,6 +26,9 @@ from engine.store.rehearsal import rehearsal
 from engine.store.replay import Progress, no_progress
 from engine.store.store import Store
 from proofs.leaves import State
+
+ORIGIN: Final = f"dreaming rules {RULES}"
+"""What finds what the dreamer writes: the origin of its events."""
 
 STEP: Final = 64
 """So many atoms are read and committed at a time; between two steps a cycle may end."""
@@ -123,7 +126,8 @@ class _Cycle:
         ordinals = self._to_read()
         for part in self._allowance.steps(ordinals):
             commands = list(self._names_in(part))
-            for command, receipt in zip(commands, self._store.commit(commands, DREAMER), strict=True):
+            receipts = self._store.commit(commands, DREAMER, origin=ORIGIN)
+            for command, receipt in zip(commands, receipts, strict=True):
                 self._keep(command, receipt)
             self._read += len(part)
             self.cursor = self.cursor._replace(at=part[-1] + 1)
@@ -167,7 +171,7 @@ class _Cycle:
             commands: list[Command] = []
             for text in self._survey.read(part):
                 commands += wanted(self._survey, self._round.names, text)
-            self._count(commands, self._store.commit(commands, DREAMER))
+            self._count(commands, self._store.commit(commands, DREAMER, origin=ORIGIN))
             self._looked_at += len(part)
             self.cursor = self.cursor._replace(at=part[-1] + 1)
             self._progress(self._read + self._looked_at, self._read + len(ordinals))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -18,11 +18,15 @@ from engine.ledger.records import AtomRecord, EdgeRecord, read_atom, read_edge, 
 from engine.store.past import AsOf, records_after, size_at, subject_history
 from engine.trust.notes.history import read_history
 from proofs.errors import ProofError
-from proofs.events import AtomDetail, EdgeDetail, EventKind, TypeDetail
+from proofs.events import AtomBody, AtomDetail, EdgeDetail, EventKind, TypeDetail
 from proofs.leaves import State
 from proofs.note import parse_note
 
-_FIELDS: Final = ("title", "kind", "buckets", "source", "sequence", "provenance", "trust", "created")
+_FIELDS: Final = ("title", "kind", "buckets", "source", "sequence", "provenance", "trust", "created", "tags")
+"""Of the record."""
+
+_FURTHER: Final = ("meta", "aliases", "folder")
+"""Of the body."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,9 +154,9 @@ def _atom(rows: Reader, atom: bytes, before: int, after: int) -> Iterator[AtomCh
     was, now = _shown(old), _shown(new)
     if not was and not now and new.state is not State.ERASED:
         return  # it came and was hidden in between, or stayed hidden
-    said = None if old is None else _content(rows, old)
-    says = _content(rows, new)
-    fields = _differing(old, new)
+    bodies = None if old is None else _body(rows, old), _body(rows, new)
+    said, says = (None if body is None else body.content for body in bodies)
+    fields = _differing(old, new, _FIELDS) | _differing(*bodies, _FURTHER)
     kinds = {(False, True): "added" if old is None else "revived", (True, False): "tombstoned"}
     change = "erased" if new.state is State.ERASED else kinds.get((was, now), "changed")
     if old is not None and old.state is State.ERASED:
@@ -175,18 +179,17 @@ def _shown(record: AtomRecord | None) -> bool:
     return record is not None and record.state is State.LIVE
 
 
-def _content(rows: Reader, record: AtomRecord) -> str | None:
+def _body(rows: Reader, record: AtomRecord) -> AtomBody | None:
     """What it said; None where that is destroyed since."""
-    if rows.get(payload_key(record.payload_seq)) is None:
-        return None
-    return body_of(rows, record).content
+    return None if rows.get(payload_key(record.payload_seq)) is None else body_of(rows, record)
 
 
-def _differing(old: AtomRecord | None, new: AtomRecord) -> dict[str, tuple[Any, Any]]:
-    if old is None:
+def _differing(old: object, new: object, names: Sequence[str]) -> dict[str, tuple[Any, Any]]:
+    if old is None or new is None:
         return {}
-    pairs = {name: (getattr(old, name), getattr(new, name)) for name in (*_FIELDS, "tags")}
-    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+    pairs = {name: (getattr(old, name), getattr(new, name)) for name in names}
+    # In a meta, true is equal to 1.
+    return {name: pair for name, pair in pairs.items() if repr(pair[0]) != repr(pair[1])}
 
 
 def _edge(rows: Reader, edge: tuple[bytes, bytes, bytes], before: int, after: int) -> Iterator[EdgeChange]:

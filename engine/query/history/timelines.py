@@ -16,7 +16,10 @@ from proofs.sets import tag_identity
 HERE: Final = ("here",)
 """Whether the subject is live."""
 
-FIELDS: Final = ("content", "title", "kind", "buckets", "source", "sequence", "provenance", "trust")
+FIELDS: Final = (
+    *("content", "title", "kind", "buckets", "source", "sequence", "provenance", "trust"),
+    *("meta", "aliases", "folder"),
+)
 """What a revision may change beside tags. When a text was written is not among them."""
 
 Thing = tuple[str, ...]
@@ -57,7 +60,7 @@ def timelines_of(history: Iterable[Entry]) -> Timelines:
     for entry in history:
         for thing, value in _said(entry, found):
             line = found[thing]
-            if not line or line[-1].value != value:
+            if not line or repr(line[-1].value) != repr(value):  # in a meta, true is equal to 1
                 line.append(Said(entry.header.seq, value))
     return dict(found)
 

@@ -41,7 +41,7 @@ class IndexRows:
         summaries: list[Summary] = [summary for _, summary in self._segments]
         if self._tail.documents:
             summaries.append(self._tail.summary)
-        return Segments(self._tail.end, [list(summary[1:]) for summary in summaries])
+        return Segments(self._tail.end, [list(summary) for summary in summaries])
 
     def starts(self) -> list[int]:
         """The first ordinal of each segment, and of the tail if there is one."""

@@ -140,7 +140,7 @@ class Witnesses:
             start + posting.offset
             for (_, shown, _), start in zip(entries, self.index.starts(), strict=True)
             if type(shown) is bytes
-            for posting in _read(read_postings, shown, LARGEST)
+            for posting in _read(read_postings, shown, LARGEST, LARGEST)
         ]
         numbers = sorted({ordinal >> CHUNK_BITS for ordinal in mentioned})
         lives = {number: self._set(Group.LIVE, "", number) for number in numbers}

@@ -14,6 +14,7 @@ from engine.ledger.queries import resolve_id
 from engine.text.analyzer import index_terms
 from proofs.claims import Claim, EventIs
 from proofs.errors import ProofError
+from proofs.sets import tag_identity
 from proofs.words import parse_claim, parse_number
 
 _IDS = {"atom": (0,), "no-atom": (), "edge": (0, 2), "no-edge": (0, 2), "tag": (0,), "no-tag": (0,)}
@@ -48,7 +49,7 @@ def claim_of(rows: Reader, words: Sequence[str]) -> Asked:
     if name in {"edge", "no-edge"} and len(given) > 1:
         given[1] = known_type(rows, given[1]).hex()
     if name in {"tag", "no-tag", "tagged", "none-tagged"} and given:
-        given[-1] = border.tag(given[-1])
+        given[-1] = tag_identity(border.tag(given[-1]))
     if name in {"term", "no-term"} and given:
         given = [term_of(" ".join(given))]
     try:

@@ -34,7 +34,8 @@ def plain_search(
         Counter({t: min(n, 255) for t, n in Counter(index_terms(text or "")).items()}) for text in texts
     ]
     lengths = [sum(n for term, n in count.items() if term not in STOP_WORDS) for count in counts]
-    average = sum(lengths) / len(lengths) if sum(lengths) else 1.0
+    there = sum(one is not None for one in texts)
+    average = sum(lengths) / there if sum(lengths) else 1.0
     scored = []
     for ordinal, count in enumerate(counts):
         total, shares = 0.0, []
@@ -42,7 +43,7 @@ def plain_search(
             if not count[term]:
                 continue
             df = sum(1 for other in counts if other[term])
-            weight = math.log(1 + (len(counts) - df + 0.5) / (df + 0.5)) * (config.k1 + 1)
+            weight = math.log(1 + (there - df + 0.5) / (df + 0.5)) * (config.k1 + 1)
             norm = config.k1 * ((1 - config.b) + config.b * (lengths[ordinal] / average))
             share = weight * (count[term] / (norm + count[term]))
             total += share

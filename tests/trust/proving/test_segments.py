@@ -87,7 +87,7 @@ def test_who_mentions_a_term_in_every_segment(size: int) -> None:
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize(
-    "term", ["\x02", "!", "a", "alm", "w", "wbbbba", "wpppp", "zzz", "\U0010ffff", "dead"]
+    "term", ["!", "\xa1", "a", "alm", "w", "wbbbba", "wpppp", "zzz", "\U0010ffff", "dead"]
 )
 def test_nobody_mentions_a_term(size: int, term: str) -> None:
     """Before the first term, between two, after the last, and one that only dead atoms have."""
@@ -148,7 +148,11 @@ def can_be_term(text: str) -> bool:
 
 @settings(deadline=None, max_examples=40)
 @given(
-    term=st.text(st.characters(codec="utf-8", min_codepoint=33), min_size=1, max_size=16).filter(can_be_term),
+    term=st.text(
+        st.characters(codec="utf-8", min_codepoint=33, exclude_categories=("Cc", "Cs")),
+        min_size=1,
+        max_size=16,
+    ).filter(can_be_term),
     size=st.sampled_from(SIZES),
 )
 def test_any_term_is_there_or_not(term: str, size: int) -> None:

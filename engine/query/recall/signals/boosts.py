@@ -59,7 +59,7 @@ def dated(scene: Scene, pool: Pool) -> None:
     days = [
         day
         for span in scene.question.times
-        if span.start is not None and span.end is not None and span.end > 0
+        if span.start is not None and span.end is not None
         for day in _days(scene, span.start, span.end)
     ]
     if scene.signals.time and days and len(pool):
@@ -69,7 +69,7 @@ def dated(scene: Scene, pool: Pool) -> None:
 
 def _days(scene: Scene, start: int, end: int) -> list[str]:
     """The days from `start` up to `end` on which anything was created; none where they are too many."""
-    first, last = day_of(max(start, 0)), day_of(max(end - 1, 0))
+    first, last = day_of(start), day_of(end - 1)
     found: list[str] = []
     for day in values(scene.rows, Group.DAY, first, last + "\x01"):
         if len(found) == DAYS_MAX:

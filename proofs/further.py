@@ -1,0 +1,69 @@
+"""What a body may say beside its fields, each absent by default: the map at its end (SPEC: Journal)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Final
+
+import cbor2
+
+from proofs import limits
+from proofs.forms import FormError, many, text
+
+Scalar = bool | int | float | str
+"""What stands under a key of `meta`."""
+
+_META_KEY: Final = text(limits.META_KEY_BYTES_MAX, 1)
+_META_TEXT: Final = text(limits.META_TEXT_BYTES_MAX)
+
+
+def is_scalar(value: object) -> bool:
+    """Whether a value may stand under a key of `meta`: a truth, a number or a text.
+
+    Each number has one form: an integer within ±(2^53 − 1), or a float that is none.
+    """
+    if type(value) is int:
+        return abs(value) <= limits.META_INTEGER_MAX
+    if type(value) is float:
+        return math.isfinite(value) and not value.is_integer()
+    return type(value) is bool or _META_TEXT(value)
+
+
+def is_meta(value: object) -> bool:
+    """Whether `value` may be the `meta` of an atom."""
+    return (
+        type(value) is dict
+        and 0 < len(value) <= limits.META_ENTRIES_MAX
+        and all(map(_META_KEY, value))
+        and all(map(is_scalar, value.values()))
+        and len(cbor2.dumps(value, canonical=True)) <= limits.META_BYTES_MAX
+    )
+
+
+FURTHER: Final[tuple[tuple[str, Callable[[Any], bool]], ...]] = (
+    ("request", text(limits.REQUEST_BYTES_MAX, 1)),
+    ("origin", text(limits.ORIGIN_BYTES_MAX, 1)),
+    ("meta", is_meta),
+    ("aliases", many(text(limits.ALIAS_BYTES_MAX, 1), limits.ALIASES_MAX, 1)),
+    ("folder", text(limits.FOLDER_BYTES_MAX, 1)),
+)
+"""Name and check of each further field by its number; every body may have the first two, an atom's all."""
+
+OF_EVERY_BODY: Final = 2
+
+
+def read_further(value: Any, allowed: int, where: str) -> dict[str, Any]:
+    """The further fields in the map at the end of a body that may have the first `allowed` of them.
+
+    Raises:
+        FormError: not a map of such fields, or an empty one.
+    """
+    if type(value) is not dict or not value:
+        raise FormError(f"{where}: after its fields stands no map of further ones")
+    found = {}
+    for number, item in value.items():
+        if type(number) is not int or not 0 <= number < allowed or not FURTHER[number][1](item):
+            raise FormError(f"{where}: further field {number!r:.20} is out of form")
+        found[FURTHER[number][0]] = tuple(item) if type(item) is list else item
+    return found
