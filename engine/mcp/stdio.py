@@ -30,24 +30,25 @@ log = logging.getLogger(__name__)
 def serve(profile: Profile, lease: Lease, refused: tuple[Tool, ...] = ()) -> None:
     """Serve until the input ends, the client goes, or SIGTERM or SIGINT comes; then release the store."""
     wire = Wire()
+    # Ends the process whatever a call is doing: what was acknowledged is on the disk.
+    deadline = threading.Timer(END_SECONDS, os._exit, [0])
+    deadline.daemon = True
+
+    def end_soon() -> None:
+        if deadline.ident is None:
+            deadline.start()
 
     def end() -> None:
-        _end_soon()
+        end_soon()
         wire.end()
 
     try:
         with at_end(end):
-            Server(Dispatcher(profile, lease, refused), wire).run(_end_soon)
+            Server(Dispatcher(profile, lease, refused), wire).run(end_soon)
     finally:
         lease.close()
         wire.close()
-
-
-def _end_soon() -> None:
-    """End the process shortly, whatever a call is doing: what was acknowledged is on the disk."""
-    timer = threading.Timer(END_SECONDS, os._exit, [0])
-    timer.daemon = True
-    timer.start()
+        deadline.cancel()
 
 
 @dataclass(eq=False, slots=True)

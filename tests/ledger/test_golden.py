@@ -79,7 +79,7 @@ GOLDEN: dict[str, tuple[Callable[[], bytes], str]] = {
         lambda: hashing.overall_root(
             bytes(range(16)), 100, LEFT, [(name, bytes([at + 1]) * 32) for at, name in enumerate(NAMESPACES)]
         ),
-        "4473323fc9d30d5fae5ec9fe4fb8391abee4d620b7fef085930bb42696141af8",
+        "04af7c2f5f30c994aa28841ba4086668e95f1335cc5ee4c48e2d15f79de9e5f2",
     ),
 }
 
