@@ -38,6 +38,7 @@ def test_pages_make_the_whole(commands: list[Command], way: str, limit: int, ext
                 page = explorer.explore_neighbors(one.id, way, limit=limit, offset=offset, budget=budget)
                 assert len(page.triples) <= limit
                 pages += page.triples
+                assert (page.next is None) == (len(pages) == len(whole)), "no page is empty but the only one"
                 if page.next is None:
                     break
                 assert page.next == offset + len(page.triples) > offset
