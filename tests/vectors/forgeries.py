@@ -74,7 +74,7 @@ def witness(at: int, change: Callable[[bytes], bytes]) -> Callable[[Any], None]:
 BY_HAND: dict[str, Callable[[Any], None]] = {
     "a leaf one level too deep": tree_without_end,
     "two empty sides for nothing": empty_twins,
-    "a chunk of bits with too few members": witness(2, lambda chunk: chunk[:1] * 8192),
+    "a chunk of bits with too few members": witness(2, lambda chunk: bytes(chunk[:1]) * 8192),
     "a chunk with its members turned round": witness(2, lambda chunk: chunk[2:] + chunk[:2]),
     "a chunk with a member twice": witness(2, lambda chunk: chunk[:2] + chunk),
 }
