@@ -21,11 +21,11 @@ demo: $(VENV)/.installed
 	$(BIN)/python examples/demo.py $(STORE)
 
 test: $(VENV)/.installed lint
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 quick: $(VENV)/.installed
 	$(BIN)/ruff check .
-	$(BIN)/python -m pytest -n 2 --quick
+	$(BIN)/python -m pytest -n 2 --dist worksteal --quick
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .
@@ -34,10 +34,10 @@ lint: $(VENV)/.installed
 	$(BIN)/lint-imports
 
 soak: $(VENV)/.installed
-	MEMROOT_SOAK=$(FACTOR) $(BIN)/python -m pytest -n 2 -m "soak or hypothesis"
+	MEMROOT_SOAK=$(FACTOR) $(BIN)/python -m pytest -n 2 --dist worksteal -m "soak or hypothesis"
 
 nightly: $(VENV)/.installed lint
-	MEMROOT_SOAK=10 $(BIN)/python -m pytest -n 2 -m ""
+	MEMROOT_SOAK=10 $(BIN)/python -m pytest -n 2 --dist worksteal -m ""
 
 bench: $(VENV)/.installed
 	$(BIN)/python -m bench

@@ -51,7 +51,9 @@ def test_every_python_block_runs_and_prints_what_it_says(block: Block, forked: P
     """A Python block is a program by itself, and prints the `output` block that follows it."""
     if "leveldb:" in block.text and find_spec("plyvel") is None:
         pytest.skip("NOT TESTED: plyvel is not installed, so there is no LevelDB here")
-    code, printed = run(forked, tmp_path, "python", "-", text=block.text)
+    program = tmp_path / "example.py"
+    program.write_text(block.text, encoding="utf-8")
+    code, printed = run(forked, tmp_path, "python", str(program))
     assert code == 0, printed
     assert block.output is None or printed == block.output
 

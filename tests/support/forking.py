@@ -130,17 +130,14 @@ def attend(connection: socket.socket) -> NoReturn:
 
 
 def run(program: str, arguments: list[str]) -> int:
-    """Run `engine` with its arguments, or a Python program from a file or, for `-`, from stdin."""
+    """Run `engine`, or the file of a Python program, with its arguments; returns the exit code."""
     if program == "engine":
         sys.argv = ["engine", *arguments]
         return main(arguments)
     sys.argv = arguments
     sys.path[0] = str(Path(arguments[0]).parent)
     try:
-        if arguments[0] == "-":
-            exec(compile(sys.stdin.read(), "<stdin>", "exec"), {"__name__": "__main__"})  # noqa: S102
-        else:
-            runpy.run_path(arguments[0], run_name="__main__")
+        runpy.run_path(arguments[0], run_name="__main__")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     return 0

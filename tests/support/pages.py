@@ -31,7 +31,7 @@ PAGES = sorted(
 
 RUN, CONTINUED = "<!-- run -->", "<!-- run: continued -->"
 PROMPT = "$ "
-SECONDS = 60
+SECONDS = 600
 
 
 class Block(NamedTuple):
@@ -126,7 +126,7 @@ def sessions() -> list[list[Block]]:
     return found
 
 
-def run(programs: Path, folder: Path, *words: str, text: str) -> tuple[int, str]:
+def run(programs: Path, folder: Path, *words: str, text: str = "") -> tuple[int, str]:
     """Exit code and merged output of a program that runs in an empty folder, with nobody's settings.
 
     Programs are looked for in `programs` first.

@@ -36,13 +36,14 @@ def plain_search(
     lengths = [sum(n for term, n in count.items() if term not in STOP_WORDS) for count in counts]
     there = sum(one is not None for one in texts)
     average = sum(lengths) / there if sum(lengths) else 1.0
+    having = {term: sum(1 for count in counts if count[term]) for term in set(terms)}
     scored = []
     for ordinal, count in enumerate(counts):
         total, shares = 0.0, []
         for term in sorted(set(terms)):
             if not count[term]:
                 continue
-            df = sum(1 for other in counts if other[term])
+            df = having[term]
             weight = math.log(1 + (there - df + 0.5) / (df + 0.5)) * (config.k1 + 1)
             norm = config.k1 * ((1 - config.b) + config.b * (lengths[ordinal] / average))
             share = weight * (count[term] / (norm + count[term]))
