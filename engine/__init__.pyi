@@ -130,7 +130,7 @@ from .query.explore.actions import Verb as Verb
 from .query.explore.explorer import Explorer as Explorer
 from .query.explore.policy import LanguagePolicy as LanguagePolicy
 from .query.explore.policy import Policy as Policy
-from .query.explore.result import Exploration as Exploration
+from .query.explore.state import Exploration as Exploration
 from .query.filters import Filters as Filters
 from .query.graph.bright import BrightGraph as BrightGraph
 from .query.graph.bright import BrightNode as BrightNode

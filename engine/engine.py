@@ -48,8 +48,7 @@ if TYPE_CHECKING:
     from engine.query.explore.explorer import Explorer
     from engine.query.explore.form import Form as AnswerForm
     from engine.query.explore.policy import Policy
-    from engine.query.explore.result import Exploration
-    from engine.query.explore.state import Step
+    from engine.query.explore.state import Exploration, Step
     from engine.query.graph.bright import BrightGraph, BrightNode
     from engine.query.graph.find import Follow, Form, Found
     from engine.query.history.diff import Diff

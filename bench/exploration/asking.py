@@ -25,8 +25,7 @@ from engine.query.explore.answers import Expanded, Hints, Neighbors, Peek
 from engine.query.explore.gathering import Gathered
 from engine.query.explore.loop import STEPS_MAX, explore
 from engine.query.explore.policy import Policy
-from engine.query.explore.result import Exploration
-from engine.query.explore.state import State
+from engine.query.explore.state import Exploration, State
 from engine.query.explore.walker import Walker, WalkerConfig
 
 ATOMS = 20

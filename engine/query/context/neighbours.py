@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from backends.base import Reader
 from engine.base.errors import CorruptionError
@@ -20,10 +22,6 @@ from engine.query.recall.retired import Retired
 from engine.query.view import View
 from proofs.events import AtomBody
 from proofs.sets import Group
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 
 def context(rows: Reader, asked: View, query: str, budget: int, filters: Filters = NO_FILTERS) -> Context:
@@ -113,8 +111,6 @@ class Sources:
 
     def _line(self, source: str) -> NDArray[np.int64]:
         """The live atoms of a source that have a sequence, in its order."""
-        import numpy as np
-
         there = members(self._rows, (Group.SOURCE, source)) & self._live
         ordinals = np.frombuffer(there.to_array(), np.uint32).astype(np.int64)
         sequences = self._view.facts.sequences[ordinals]

@@ -20,7 +20,6 @@ from engine.query.explore.scope import Scope
 from engine.query.filters import Filters
 from engine.query.recall.answer import Hit
 from engine.query.recall.recall import recall
-from engine.query.recall.signals.bm25 import idf
 from engine.query.snippets import Snippets, beginning
 
 TITLE_CHARS: Final = 40
@@ -39,7 +38,7 @@ def hints_of(
         InvalidInputError: the query has nothing to search for, or the limit is out of range.
     """
     answer = recall(scope.rows, scope.memory, query, limit=limit + len(known), filters=filters)
-    weights = weights_of(scope, answer.terms)
+    weights = scope.weights(answer.terms)
     ceiling = sum(weights.values()) * (scope.memory.config.bm25.k1 + 1)
     starts = tuple(one.replace("-", "") for one in known)
     hits = [hit for hit in answer.hits if not hit.id.replace("-", "").startswith(starts)][:limit]
@@ -54,11 +53,6 @@ def hints_of(
         )
         for hit, atom, title, body in zip(hits, atoms, _titles(hits, weights), bodies, strict=True)
     )
-
-
-def weights_of(scope: Scope, terms: tuple[str, ...]) -> dict[str, float]:
-    """How telling each term is: its idf."""
-    return {term: idf(scope.view.documents, scope.view.df(term)) for term in terms}
 
 
 def _titles(hits: list[Hit], weights: dict[str, float]) -> list[str]:

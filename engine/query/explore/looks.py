@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable
 from itertools import islice
-from typing import Final, TypedDict
+from typing import Final
 
 from engine.base.errors import InvalidInputError
 from engine.base.model import Direction
@@ -14,7 +14,7 @@ from engine.language.question import analyze_question
 from engine.ledger.queries import body_of, edges_at
 from engine.ledger.records import AtomRecord
 from engine.query.budget import CHARS_PER_TOKEN_MAX
-from engine.query.explore.hints import weights_of
+from engine.query.explore.answers import Expanded, Peek
 from engine.query.explore.scope import Scope
 from engine.query.snippets import Snippets, beginning
 
@@ -24,46 +24,16 @@ EDGES_COUNTED: Final = 1000
 """The edges of a hub are counted up to here."""
 
 
-class PeekFields(TypedDict):
-    """What a `Peek` says of its atom."""
-
-    id: str
-    title: str | None
-    source: str | None
-    text: str
-    chars: int
-    whole: bool
-
-
-class ExpandedFields(TypedDict):
-    """What an `Expanded` says of its atom."""
-
-    id: str
-    short_id: str
-    title: str | None
-    text: str
-    offset: int
-    next: int | None
-    kind: str
-    tags: tuple[str, ...]
-    edges: int
-    source: str | None
-    sequence: int | None
-    version: int
-    created: int
-    provenance: str
-
-
-def peek_of(scope: Scope, record: AtomRecord, query: str | None, chars: int) -> PeekFields:
+def peek_of(scope: Scope, record: AtomRecord, query: str | None, chars: int) -> Peek:
     """At most `chars` characters of an atom: where the words of `query` are, else its beginning."""
     content = body_of(scope.rows, record).content
     terms = analyze_question(query, now=scope.log.time).terms if query else ()
-    weights = weights_of(scope, terms)
+    weights = scope.weights(terms)
     text = beginning(content, chars)
     whole = text == " ".join(content.split())
     if weights and not whole:
         text = Snippets(weights, chars).around(content)
-    return PeekFields(
+    return Peek(
         id=scope.short_id(record.id),
         title=record.title,
         source=record.source,
@@ -73,7 +43,7 @@ def peek_of(scope: Scope, record: AtomRecord, query: str | None, chars: int) -> 
     )
 
 
-def expanded_of(scope: Scope, record: AtomRecord, offset: int) -> ExpandedFields:
+def expanded_of(scope: Scope, record: AtomRecord, offset: int) -> Expanded:
     """An atom from character `offset` of its text on.
 
     Raises:
@@ -83,7 +53,7 @@ def expanded_of(scope: Scope, record: AtomRecord, offset: int) -> ExpandedFields
     if integer(offset, "offset") and offset >= len(content):
         raise InvalidInputError(f"offset {offset} is beyond the {len(content)} characters of the text")
     edges = edges_at(scope.rows, record.id, Direction.BOTH, ())
-    return ExpandedFields(
+    return Expanded(
         id=show_id(record.id),
         short_id=scope.short_id(record.id),
         title=record.title,

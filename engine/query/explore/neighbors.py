@@ -12,9 +12,8 @@ from itertools import islice
 from typing import Final
 
 from engine.base import limits
-from engine.base.errors import InvalidInputError
 from engine.base.model import Direction
-from engine.base.validation import integer
+from engine.base.validation import integer, positive
 from engine.followers.tags import members
 from engine.ledger.queries import data_of, edges_at, far_end, record_at, source_in
 from engine.ledger.records import AtomRecord, EdgeRecord, read_atom, type_name
@@ -46,8 +45,7 @@ def page_of(
     Raises:
         InvalidInputError: a bound is out of range.
     """
-    if not integer(limit, "limit", NEIGHBORS_MAX):
-        raise InvalidInputError(f"limit must be 1 to {NEIGHBORS_MAX}")
+    positive(limit, "limit", NEIGHBORS_MAX)
     start = integer(offset, "offset", limits.ORDINAL_MAX)
     triples = _of_tag(scope, found, way) if isinstance(found, str) else _of_atom(scope, found, way)
     page = list(islice(triples, start, start + limit + 1))

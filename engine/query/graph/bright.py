@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import combinations
 from math import log
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from engine.base.errors import InvalidInputError
-from engine.base.validation import atom_id, integer, show_id
+from backends.base import Reader
+from engine.base.validation import atom_id, positive, show_id
+from engine.followers.index_view import IndexView
 from engine.followers.tags import LIVE, members
 from engine.ledger.layout import EDGE_FROM, edge_from_key
 from engine.ledger.queries import records_of
@@ -27,10 +28,6 @@ from engine.query.recall.recall import recall
 from engine.query.recall.signals.walk import rarity, telling
 from engine.query.view import View
 from proofs.sets import Group, tag_identity
-
-if TYPE_CHECKING:
-    from backends.base import Reader
-    from engine.followers.index_view import IndexView
 
 NODES_MAX: Final = 50
 """So many atoms a question can light up."""
@@ -119,8 +116,7 @@ def structured_graph(
         InvalidInputError: the limit is out of range, or the query has nothing to search for.
         CorruptionError: a row is malformed or missing, or rows contradict each other.
     """
-    if not integer(limit, "limit", NODES_MAX):
-        raise InvalidInputError(f"limit must be 1 to {NODES_MAX}")
+    positive(limit, "limit", NODES_MAX)
     answer = recall(rows, asked, query, limit=limit, filters=filters)
     records = records_of(rows, [atom_id(hit.id) for hit in answer.hits])
     found = relations_of(rows, asked.store.index.view(rows), records)

@@ -9,10 +9,9 @@ from typing import Final
 
 from backends.base import Reader
 from engine.base import limits
-from engine.base.errors import NotFoundError
 from engine.base.model import Direction
 from engine.base.validation import show_id
-from engine.ledger.queries import data_of, edges_at, source_in
+from engine.ledger.queries import data_of, edges_at, get_record, source_in
 from engine.ledger.records import AtomRecord, read_atom, type_name
 from engine.store.past import subject_history
 from proofs.events import EventKind
@@ -80,9 +79,7 @@ def why(rows: Reader, atom: bytes) -> tuple[Origin, ...]:
     Raises:
         NotFoundError: it was never recorded.
     """
-    record = read_atom(rows, atom)
-    if record is None:
-        raise NotFoundError(f"atom {show_id(atom)} was never recorded")
+    record = get_record(rows, atom)
     found, level = {atom: _origin(rows, record, 0, "")}, [record]
     for hops in range(1, limits.MAX_HOPS_CAP + 1):
         reached = []

@@ -6,7 +6,9 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import numpy as np
 
 from engine.base.validation import show_id
 from engine.ledger.queries import ids_at
@@ -14,14 +16,12 @@ from engine.query.budget import CHARS_PER_TOKEN_MAX, CUT, hit_text, tokens_of
 from engine.query.duplicates import are_near
 from engine.query.filters import in_categories
 from engine.query.recall.answer import Dropped, Hit, Role
-from engine.query.recall.pool import MICRO
+from engine.query.recall.protocol import Ranking
 from engine.query.recall.retired import Retired
+from engine.query.recall.scene import Scene, Text
+from engine.query.recall.signals.bm25 import MICRO
 from engine.query.snippets import Snippets
 from engine.text.simhash import near
-
-if TYPE_CHECKING:
-    from engine.query.recall.protocol import Ranking
-    from engine.query.recall.scene import Scene, Text
 
 _WORD: Final = re.compile(r"\S+")
 
@@ -164,8 +164,6 @@ class _Folding:
 
     def original(self, one: Ranked) -> str | None:
         """The id of the best hit that this is a near-duplicate of."""
-        import numpy as np
-
         own = int(self._fingerprints[one.ordinal])
         if not self._collapse or not own:
             return None

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import numpy as np
 
 from engine.base.limits import TRUST_MAX
 from engine.language.model import Ask
+from engine.query.recall.pool import Pool
+from engine.query.recall.scene import Scene, Text
 from engine.text.analyzer import analyze_query
-
-if TYPE_CHECKING:
-    from engine.query.recall.pool import Pool
-    from engine.query.recall.scene import Scene, Text
 
 WINDOW: Final = 10
 """Terms that stand within so many terms count as close."""
@@ -26,8 +26,6 @@ _TIME_WORDS: Final = (
 
 def read(scene: Scene, pool: Pool, places: Sequence[int], texts: Sequence[Text]) -> None:
     """Raise those atoms of the pool whose texts were read for what is in them."""
-    import numpy as np
-
     signals = scene.signals
     weights = {term: scene.idf(term) for term in scene.question.terms} if signals.proximity else {}
     asks_when = signals.time > 0 and scene.question.ask is Ask.WHEN
