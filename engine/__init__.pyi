@@ -120,7 +120,7 @@ from .erase.receipt import Erasure as Erasure
 from .knowledge.dreaming.config import DreamConfig as DreamConfig
 from .knowledge.dreaming.report import DreamReport as DreamReport
 from .language.categories import Category as Category
-from .named.listing import memories as memories
+from .named.changing import memories as memories
 from .query.context.inflate import Context as Context
 from .query.context.windows import Window as Window
 from .query.duplicates import Duplicate as Duplicate

@@ -11,6 +11,7 @@ from engine.base.errors import BatchLimitError, InvalidInputError
 from engine.base.limits import QUERY_BYTES_MAX
 from engine.base.validation import several, text_bytes
 from engine.knowledge import commands
+from engine.knowledge.commands import Action, Given, GraphCommand, Outcome
 from engine.knowledge.forms import checked_entity, checked_observations, checked_relation
 from engine.knowledge.model import Deleted, Entity, Knowledge, Observed, Relation
 from engine.knowledge.reading import GraphReader
@@ -56,7 +57,7 @@ class Graph:
     def create_entities(self, entities: Iterable[Entity]) -> tuple[Entity, ...]:
         """Have entities of these names; those that are there stay as they are. Returns those created."""
         given = tuple(map(checked_entity, _all(entities, Entity, "entities")))
-        return self._applied(commands.CreateEntities(given, self._provenance))
+        return self._applied(commands.create_entities, given)
 
     def create_relations(self, relations: Iterable[Relation]) -> tuple[Relation, ...]:
         """Have these relations; returns those created.
@@ -65,7 +66,7 @@ class Graph:
             NotFoundError: an entity is missing; nothing was written.
         """
         given = tuple(map(checked_relation, _all(relations, Relation, "relations")))
-        return self._applied(commands.CreateRelations(given, self._provenance))
+        return self._applied(commands.create_relations, given)
 
     def add_observations(self, observations: Iterable[Observed]) -> tuple[Observed, ...]:
         """Have these observations; returns, for each that was given, those that were added.
@@ -77,19 +78,21 @@ class Graph:
             Observed(one.entity, checked_observations(one.contents))
             for one in _all(observations, Observed, "observations")
         )
-        return self._applied(commands.AddObservations(given, self._provenance))
+        return self._applied(commands.add_observations, given)
 
     def delete_entities(self, names: Iterable[str]) -> Deleted:
         """Have no entities of these names, nor their observations and relations."""
-        return self._applied(commands.DeleteEntities(_all(names, str, "names")))
+        return self._applied(commands.delete_entities, _all(names, str, "names"), writes=False)
 
     def delete_observations(self, observations: Iterable[Observed]) -> Deleted:
         """Have none of these observations."""
-        return self._applied(commands.DeleteObservations(_all(observations, Observed, "observations")))
+        given = _all(observations, Observed, "observations")
+        return self._applied(commands.delete_observations, given, writes=False)
 
     def delete_relations(self, relations: Iterable[Relation]) -> Deleted:
         """Have none of these relations."""
-        return self._applied(commands.DeleteRelations(_all(relations, Relation, "relations")))
+        given = _all(relations, Relation, "relations")
+        return self._applied(commands.delete_relations, given, writes=False)
 
     def read_graph(self, *, tokens_max: int | None = None) -> Knowledge:
         """All entities and relations.
@@ -98,7 +101,7 @@ class Graph:
             AnswerLimitError: their texts alone cost over `tokens_max` tokens.
         """
         with self._reader(tokens_max) as reader:
-            return reader.everything()
+            return reader.chosen(lambda _: True)
 
     def search_nodes(self, query: str, *, tokens_max: int | None = None) -> Knowledge:
         """The entities whose name, type or an observation holds `query`, whatever the case.
@@ -126,7 +129,10 @@ class Graph:
         with self._reader(tokens_max) as reader:
             return reader.named(given)
 
-    def _applied(self, command: commands.GraphCommand[commands.Given, commands.Outcome]) -> commands.Outcome:
+    def _applied(
+        self, action: Action[Given, Outcome], given: tuple[Given, ...], *, writes: bool = True
+    ) -> Outcome:
+        command = GraphCommand(action, given, self._provenance, writes=writes)
         try:
             with translated():
                 self._store.commit([command], self._actor)

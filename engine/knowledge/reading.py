@@ -61,14 +61,6 @@ class GraphReader:
         self._left = tokens_max
         self._names: dict[bytes, str | None] = {}
 
-    def everything(self) -> Knowledge:
-        """The whole graph.
-
-        Raises:
-            AnswerLimitError: it costs more than `tokens_max`.
-        """
-        return self.chosen(lambda _: True)
-
     def chosen(self, wanted: Choice) -> Knowledge:
         """The entities that are wanted, and the relations at them.
 

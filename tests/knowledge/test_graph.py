@@ -21,7 +21,7 @@ from engine.base.errors import (
 from engine.base.model import Direction, Edge
 from engine.commands import Link, RegisterType, Relate, Revise, Tombstone
 from engine.knowledge import AnswerLimitError, Deleted, Entity, Graph, Knowledge, Observed, Relation
-from engine.knowledge.commands import AddObservations, DeleteEntities, DeleteObservations
+from engine.knowledge.commands import GraphCommand, add_observations, delete_entities, delete_observations
 from engine.knowledge.forms import predicate_of, relation_type_of
 from engine.ledger.entities import entity_id
 from engine.query.filters import Filters
@@ -147,9 +147,10 @@ def test_what_is_given_twice_counts_once(graph: Graph) -> None:
 
 def test_commands_in_one_batch_see_each_other(engine: Engine, graph: Graph) -> None:
     """What was added before, in the same batch, is found and deleted."""
-    add = AddObservations((Observed("Bob", ("sleeps",)),))
-    again, part = AddObservations(add.given), DeleteObservations(add.given)
-    engine.apply([add, again, part, AddObservations(add.given), DeleteEntities(("Bob",))])
+    given = (Observed("Bob", ("sleeps",)),)
+    add, again, last = (GraphCommand(add_observations, given) for _ in range(3))
+    part = GraphCommand(delete_observations, given, writes=False)
+    engine.apply([add, again, part, last, GraphCommand(delete_entities, ("Bob",), writes=False)])
     assert (add.outcome[0].contents, again.outcome[0].contents) == (("sleeps",), ())
     assert part.outcome == Deleted(1)
     assert found(engine, "observation") == ["likes tea", "lives in Bern"]

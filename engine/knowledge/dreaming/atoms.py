@@ -9,9 +9,8 @@ from engine.base import validation as border
 from engine.base.errors import EngineError
 from engine.base.validation import show_id
 from engine.commands.base import Command
-from engine.knowledge.dreaming.commands import Connect, Enrich
-from engine.knowledge.dreaming.history import tagged
-from engine.knowledge.dreaming.names import Name, Names
+from engine.knowledge.dreaming.commands import Connect, Enrich, tagged
+from engine.knowledge.dreaming.pages import Name, Names
 from engine.knowledge.dreaming.survey import PAIR_EVIDENCE, Pair, Survey, Text, kept
 from engine.language.categories import categories_of
 

@@ -13,12 +13,10 @@ from engine.base.model import Receipt
 from engine.base.validation import atom_id
 from engine.commands.base import Command
 from engine.knowledge.dreaming.atoms import wanted
-from engine.knowledge.dreaming.commands import Connect, Enrich, Learn
+from engine.knowledge.dreaming.commands import DREAMER, Connect, Enrich, Learn
 from engine.knowledge.dreaming.config import DreamConfig
-from engine.knowledge.dreaming.cursor import Phase, cursor_batch, read_cursor
-from engine.knowledge.dreaming.history import DREAMER
 from engine.knowledge.dreaming.report import DreamReport
-from engine.knowledge.dreaming.round import Round, begun, checked, round_of
+from engine.knowledge.dreaming.round import Phase, Round, begun, checked, cursor_batch, read_cursor, round_of
 from engine.knowledge.dreaming.survey import Survey
 from engine.ledger.journal import read_log
 from engine.query.duplicates import DuplicateGroup, duplicates

@@ -15,8 +15,7 @@ from typing import Final
 from engine.base.errors import InvalidInputError
 from engine.base.validation import integer
 from engine.query.budget import BUDGET_MIN, tokens_of
-from engine.query.context.window_layout import Beside, Layout
-from engine.query.context.windows import Piece, Window
+from engine.query.context.windows import Beside, Layout, Piece, Window
 from engine.query.recall.signals.bm25 import idf
 
 TOKENS_PER_HIT: Final = 60

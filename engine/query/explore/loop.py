@@ -16,11 +16,10 @@ from engine.query.budget import CUT, tokens_of
 from engine.query.explore.actions import ARGUMENT_BYTES_MAX, Action, Verb
 from engine.query.explore.answers import Answer, Expanded, Hints, Neighbors, Peek
 from engine.query.explore.explorer import Explorer
-from engine.query.explore.gathering import Gathered
 from engine.query.explore.nodes import resolve_node
 from engine.query.explore.policy import Policy, Prompting
 from engine.query.explore.scope import scope_of
-from engine.query.explore.state import Exploration, Result, State, Step, Stop, on_one_line
+from engine.query.explore.state import Exploration, Gathered, Result, State, Step, Stop, on_one_line
 from engine.query.explore.walker import Walker
 from engine.query.filters import NO_FILTERS, Filters
 from engine.query.recall.recall import recall

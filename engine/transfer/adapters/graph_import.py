@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from engine.base.limits import FOLLOW_EVENTS_MAX
 from engine.commands.destroyed import ERASED, is_destroyed
-from engine.knowledge.commands import GraphCommand, HoldEntities, HoldRelations
+from engine.knowledge.commands import GraphCommand, hold_entities, hold_relations
 from engine.knowledge.model import Entity, Relation
 from engine.store.replay import Progress, no_progress
 from engine.store.store import Store
@@ -113,7 +113,7 @@ class _Run:
         return Entity(entity.name, entity.type, kept)
 
     def _hold_entities(self, pieces: list[Entity]) -> None:
-        command = HoldEntities(tuple(pieces), self._provenance)
+        command = GraphCommand(hold_entities, tuple(pieces), self._provenance)
         self._commit(command)
         self._created += sum(held.created for held in command.outcome)
         self._observed += sum(held.added for held in command.outcome)
@@ -132,7 +132,7 @@ class _Run:
 
     def _hold_relations(self, part: list[Read]) -> None:
         given = tuple(item.found for item in part if isinstance(item.found, Relation))
-        command = HoldRelations(given, self._provenance)
+        command = GraphCommand(hold_relations, given, self._provenance)
         self._commit(command)
         for item, outcome in zip(part, command.outcome, strict=True):
             if isinstance(outcome, bool):

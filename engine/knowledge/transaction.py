@@ -1,4 +1,4 @@
-"""One transaction's view of the knowledge graph: what is there, and the few ways to change it.
+"""A transaction on the knowledge graph: what is there, and the few ways to change it.
 
 Everything is looked up in the records, inside the transaction, so that what is decided holds on the
 head it is committed on, whoever else writes.
@@ -55,7 +55,7 @@ class _Parts:
     """The others, by kind and content."""
 
 
-class Desk:
+class GraphTransaction:
     """The graph as of one point in a transaction. Make a new one for every command."""
 
     def __init__(self, tx: Transaction, provenance: str = "internal") -> None:
