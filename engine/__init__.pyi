@@ -118,7 +118,7 @@ from .engine import Engine as Engine
 from .erase.receipt import Erasable as Erasable
 from .erase.receipt import Erasure as Erasure
 from .knowledge.dreaming.config import DreamConfig as DreamConfig
-from .knowledge.dreaming.report import DreamReport as DreamReport
+from .knowledge.dreaming.cycle import DreamReport as DreamReport
 from .language.categories import Category as Category
 from .named.changing import memories as memories
 from .query.context.inflate import Context as Context

@@ -42,7 +42,7 @@ from engine.store.store import Store
 if TYPE_CHECKING:
     from engine.erase.receipt import Erasable, Erasure
     from engine.knowledge.dreaming.config import DreamConfig
-    from engine.knowledge.dreaming.report import DreamReport
+    from engine.knowledge.dreaming.cycle import DreamReport
     from engine.query.context.inflate import Context
     from engine.query.duplicates import DuplicateGroup
     from engine.query.explore.explorer import Explorer

@@ -27,12 +27,8 @@ def find_entities(
 ) -> tuple[Entity, ...]:
     """At most ENTITIES_MAX, names first, those of one kind in the order of the text.
 
-    Args:
-        text: what the pieces were cut from.
-        pieces: words and marks of the question.
-        parts: the part of each piece; None for a mark.
-        blocks: names and quoted phrases that are known to be one, none overlapping another.
-        among: the terms of the question; an entity with none of them is left out.
+    `blocks` are names and quoted phrases that are known to be one, none overlapping another; `among` are the
+    terms of the question: an entity with none of them is left out.
     """
     names = sorted([*blocks, *_name_runs(pieces, parts, blocks)])
     nouns = [run for run in _noun_runs(pieces, parts) if not _overlaps(run, names)]

@@ -160,11 +160,6 @@ def _year(match: re.Match[str]) -> When | None:
     return None if (counts or match["year"] < "1500") and not _preposed(match) else Dated(int(match["year"]))
 
 
-def _whole_year(match: re.Match[str]) -> When:
-    """A season of a year: which months it has depends on the hemisphere, so all of the year."""
-    return Dated(int(match["year"]))
-
-
 def _decade(match: re.Match[str]) -> When:
     year = match["decade"]
     return Dated(int(year) if len(year) == 4 else 1900 + int(year), unit=Unit.DECADE)
@@ -250,7 +245,8 @@ READERS: Final[tuple[tuple[str, Callable[[re.Match[str]], When | None]], ...]] =
     (rf"Q(?P<nth>[1-4]){_GAP}(?:of )?{_YEAR}", _quarter),
     (rf"{_YEAR}{_GAP}Q(?P<nth>[1-4])", _quarter),
     (rf"(?P<nth>{'|'.join(_ORDINALS)}) quarter (?:of |in )?{_YEAR}", _quarter),
-    (rf"{_SEASON}{_GAP}(?:of )?{_YEAR}", _whole_year),
+    # A season of a year: which months it has depends on the hemisphere, so all of the year.
+    (rf"{_SEASON}{_GAP}(?:of )?{_YEAR}", lambda match: Dated(int(match["year"]))),
     (rf"(?P<named>{_SAME_DAY}){_PART}", lambda match: turned(Unit.DAY, _DAYS[match["named"].lower()])),
     (rf"{COUNT} {unit_pattern('unit')}(?: and a half)? ago", _ago),
     (rf"(?:the )?(?:last|past|previous|(?P<ahead>next|coming)) {COUNT} {unit_pattern('unit')}", _rolling),

@@ -58,13 +58,8 @@ def duplicates(
     The atom to keep is one that no other of its group supersedes, for the corrected text must not
     come back; then one that is more of our own, internal before external before quarantine; then
     the one recorded first, because most links lead to it and it stays the same however often it is
-    revised or merged into. `rows` is a snapshot in which records, tags and index are at the head.
-
-    Args:
-        rows: Where to read.
-        index: The follower that knows the fingerprints.
-        limit: From 1 to 10,000.
-        of: The id of an atom: only its group is worked out. One that is not live has none.
+    revised or merged into. `rows` is a snapshot in which records, tags and index are at the head. With
+    `of` only the group of that atom is worked out; one that is not live has none.
 
     Raises:
         InvalidInputError: the limit is out of range, or `of` is no id.

@@ -181,16 +181,12 @@ def _sources(rows: Reader, given: Iterable[str]) -> Iterable[str]:
         border.line(source, "source", limits.SOURCE_BYTES_MAX)
         if source.endswith("*"):
             start = source[:-1]
-            yield from _beginning(rows, start)
+            for found in values(rows, Group.SOURCE, start):
+                if not found.startswith(start):
+                    break
+                yield found
         else:
             yield source
-
-
-def _beginning(rows: Reader, start: str) -> Iterable[str]:
-    for source in values(rows, Group.SOURCE, start):
-        if not source.startswith(start):
-            return
-        yield source
 
 
 def _created_between(

@@ -7,7 +7,7 @@ sorted each time the head has moved.
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,14 +21,6 @@ NOBODY: Final = -1
 
 _HALF: Final = 32
 _FILTER_BITS: Final = 16
-
-
-class Titled(NamedTuple):
-    """A title that was asked for, and an atom that has it."""
-
-    number: int
-    """Which of the hashes asked for."""
-    ordinal: int
 
 
 class _Part:
@@ -172,8 +164,8 @@ class Places:
         settled, newest = (part.count(sources) for part in self._parts)
         return settled + newest
 
-    def titled(self, hashes: NDArray[np.uint64], live: NDArray[np.bool_], most: int) -> list[Titled]:
-        """The live documents whose whole title has one of these hashes; none for one of more than `most`."""
+    def titled(self, hashes: NDArray[np.uint64], live: NDArray[np.bool_], most: int) -> list[tuple[int, int]]:
+        """Which hash and which live document, where one is that of a whole title that at most `most` have."""
         settled, newest = self._parts
         bits = first_bits(hashes)
         maybe = np.flatnonzero(settled.first_bits[bits] | newest.first_bits[bits])
@@ -183,14 +175,14 @@ class Places:
             for part in self._parts
         ]
         some = sum((ends - starts for starts, ends, _ in ranges), np.zeros(len(asked), np.int64)) > 0
-        found: list[Titled] = []
+        found: list[tuple[int, int]] = []
         for number in np.flatnonzero(some).tolist():
             having = np.concatenate(
                 [part.titled[starts[number] : ends[number]] for starts, ends, part in ranges]
             )
             having = having[live[having]]
             if len(having) <= most:
-                found.extend(Titled(int(maybe[number]), ordinal) for ordinal in having.tolist())
+                found.extend((int(maybe[number]), ordinal) for ordinal in having.tolist())
         return found
 
 

@@ -33,20 +33,17 @@ class Detector:
     """Whether it is looked for unless that is asked otherwise."""
 
 
-def by_pattern(
+def _matching(
+    kind: str,
     pattern: str,
-    literals: tuple[str, ...],
+    *literals: str,
     check: Callable[[re.Match[str]], bool] | None = None,
-    *,
     flags: re.RegexFlag = re.NOFLAG,
-) -> Callable[[str], Iterator[Span]]:
-    """A detector's `find`: the group `secret` of each match, or all of it, that passes `check`.
+    usual: bool = True,
+) -> Detector:
+    """A detector of the group `secret` of each match, or of all of it, that passes `check`.
 
-    Args:
-        pattern: the regular expression.
-        literals: one of these is in every text with a match; a quick look for them comes first.
-        check: whether a match is one.
-        flags: besides ASCII.
+    One of the literals is in every text with a match: a quick look for them comes first.
     """
     compiled = re.compile(pattern, re.ASCII | flags)
     has_group = "secret" in compiled.groupindex
@@ -59,7 +56,7 @@ def by_pattern(
                 if check is None or check(match):
                     yield match.span("secret" if has_group and match["secret"] else 0)
 
-    return find
+    return Detector(kind, find, usual)
 
 
 BODY_CHARS_MIN: Final = 40
@@ -163,123 +160,82 @@ _CARD = (
 
 DETECTORS: Final[tuple[Detector, ...]] = (
     Detector("private-key", private_keys),
-    Detector(
+    _matching(
         "aws-key",
-        by_pattern(
-            rf"{_AFTER_WORD}(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{{16}}(?![0-9A-Za-z])",
-            ("AKIA", "ASIA", "ABIA", "ACCA"),
-        ),
+        rf"{_AFTER_WORD}(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{{16}}(?![0-9A-Za-z])",
+        *("AKIA", "ASIA", "ABIA", "ACCA"),
     ),
-    Detector(
+    _matching(
         "github-token",
-        by_pattern(
-            rf"{_AFTER_WORD}(?:gh[pousr]_[0-9A-Za-z]{{36,}}+|github_pat_[0-9A-Za-z_]{{40,}}+)",
-            ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
-        ),
+        rf"{_AFTER_WORD}(?:gh[pousr]_[0-9A-Za-z]{{36,}}+|github_pat_[0-9A-Za-z_]{{40,}}+)",
+        *("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
     ),
-    Detector(
+    _matching(
         "gitlab-token",
-        by_pattern(
-            rf"{_AFTER_WORD}gl(?:pat|dt|rt|cbt|ptt|ft|imt|agent|oas|soat)-[0-9A-Za-z_.-]{{20,}}+",
-            (
-                "glpat-",
-                "gldt-",
-                "glrt-",
-                "glcbt-",
-                "glptt-",
-                "glft-",
-                "glimt-",
-                "glagent-",
-                "gloas-",
-                "glsoat-",
-            ),
-        ),
+        rf"{_AFTER_WORD}gl(?:pat|dt|rt|cbt|ptt|ft|imt|agent|oas|soat)-[0-9A-Za-z_.-]{{20,}}+",
+        *("glpat-", "gldt-", "glrt-", "glcbt-", "glptt-", "glft-", "glimt-", "glagent-", "gloas-", "glsoat-"),
     ),
-    Detector(
+    _matching(
         "slack-token",
-        by_pattern(
-            rf"{_AFTER_WORD}(?:xox[abeoprs]-[0-9A-Za-z-]{{10,}}+|xapp-[0-9A-Za-z-]{{10,}}+)"
-            r"|hooks\.slack\.com/(?:services|workflows)/(?P<secret>[0-9A-Za-z/]{20,}+)",
-            ("xox", "xapp-", "hooks.slack.com"),
-        ),
+        rf"{_AFTER_WORD}(?:xox[abeoprs]-[0-9A-Za-z-]{{10,}}+|xapp-[0-9A-Za-z-]{{10,}}+)"
+        r"|hooks\.slack\.com/(?:services|workflows)/(?P<secret>[0-9A-Za-z/]{20,}+)",
+        *("xox", "xapp-", "hooks.slack.com"),
     ),
-    Detector(
-        "anthropic-key",
-        by_pattern(rf"{_AFTER_WORD}sk-ant-[a-z0-9]{{3,12}}-[0-9A-Za-z_-]{{20,}}+", ("sk-ant-",)),
-    ),
-    Detector(
+    _matching("anthropic-key", rf"{_AFTER_WORD}sk-ant-[a-z0-9]{{3,12}}-[0-9A-Za-z_-]{{20,}}+", "sk-ant-"),
+    _matching(
         "openai-key",
-        by_pattern(
-            rf"{_AFTER_WORD}sk-(?:(?:proj|svcacct|admin|None)-[0-9A-Za-z_-]{{20,}}+|[0-9A-Za-z]{{40,}}+)",
-            ("sk-",),
-        ),
+        rf"{_AFTER_WORD}sk-(?:(?:proj|svcacct|admin|None)-[0-9A-Za-z_-]{{20,}}+|[0-9A-Za-z]{{40,}}+)",
+        "sk-",
     ),
-    Detector(
+    _matching(
         "stripe-key",
-        by_pattern(
-            rf"{_AFTER_WORD}(?:[sr]k_(?:live|test)_[0-9A-Za-z]{{16,}}+|whsec_[0-9A-Za-z+/]{{24,}}+={{0,2}})",
-            ("k_live_", "k_test_", "whsec_"),
-        ),
+        rf"{_AFTER_WORD}(?:[sr]k_(?:live|test)_[0-9A-Za-z]{{16,}}+|whsec_[0-9A-Za-z+/]{{24,}}+={{0,2}})",
+        *("k_live_", "k_test_", "whsec_"),
     ),
-    Detector(
+    _matching(
         "google-key",
-        by_pattern(
-            rf"{_AFTER_WORD}(?:AIza[0-9A-Za-z_-]{{35}}(?![0-9A-Za-z_-])|GOCSPX-[0-9A-Za-z_-]{{20,}}+"
-            r"|ya29\.[0-9A-Za-z_-]{20,}+)",
-            ("AIza", "GOCSPX-", "ya29."),
-        ),
+        rf"{_AFTER_WORD}(?:AIza[0-9A-Za-z_-]{{35}}(?![0-9A-Za-z_-])|GOCSPX-[0-9A-Za-z_-]{{20,}}+"
+        r"|ya29\.[0-9A-Za-z_-]{20,}+)",
+        *("AIza", "GOCSPX-", "ya29."),
     ),
-    Detector(
-        "jwt",
-        by_pattern(
-            r"(?<![0-9A-Za-z_-])eyJ[0-9A-Za-z_-]{6,}+\.eyJ[0-9A-Za-z_-]{6,}+\.[0-9A-Za-z_-]*+", ("eyJ",)
-        ),
+    _matching(
+        "jwt", r"(?<![0-9A-Za-z_-])eyJ[0-9A-Za-z_-]{6,}+\.eyJ[0-9A-Za-z_-]{6,}+\.[0-9A-Za-z_-]*+", "eyJ"
     ),
-    Detector(
+    _matching(
         "bearer",
-        by_pattern(
-            rf"{_AFTER_WORD}(?:bearer[ \t]{{1,8}}(?P<secret>[0-9A-Za-z._~+/-]{{16,}}+=*+))",
-            ("bearer",),
-            lambda match: is_random(match["secret"]),
-            flags=re.IGNORECASE,
-        ),
+        rf"{_AFTER_WORD}(?:bearer[ \t]{{1,8}}(?P<secret>[0-9A-Za-z._~+/-]{{16,}}+=*+))",
+        "bearer",
+        check=lambda match: is_random(match["secret"]),
+        flags=re.IGNORECASE,
     ),
-    Detector(
+    _matching(
         "basic-auth",
-        by_pattern(
-            r"authorization[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?basic[ \t]{1,4}"
-            r"(?P<secret>[0-9A-Za-z+/]{8,}+={0,2})",
-            ("basic",),
-            flags=re.IGNORECASE,
-        ),
+        r"authorization[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?basic[ \t]{1,4}"
+        r"(?P<secret>[0-9A-Za-z+/]{8,}+={0,2})",
+        "basic",
+        flags=re.IGNORECASE,
     ),
-    Detector(
+    _matching(
         "url-password",
-        by_pattern(
-            r"(?<![0-9a-z+.-])[a-z][0-9a-z+.-]{1,20}+://[^\s/:@?#\"'<>]{0,128}+:(?P<secret>[^\s/\"'<>]{1,256})@",
-            ("://",),
-            lambda match: match["secret"][0] not in "[$<{*%" and len(set(match["secret"])) > 1,
-            flags=re.IGNORECASE,
-        ),
+        r"(?<![0-9a-z+.-])[a-z][0-9a-z+.-]{1,20}+://[^\s/:@?#\"'<>]{0,128}+:(?P<secret>[^\s/\"'<>]{1,256})@",
+        "://",
+        check=lambda match: match["secret"][0] not in "[$<{*%" and len(set(match["secret"])) > 1,
+        flags=re.IGNORECASE,
     ),
     Detector("password", _assignments),
-    Detector("credit-card", by_pattern(_CARD, ("2", "3", "4", "5", "6"), lambda match: is_card(match[0]))),
+    _matching("credit-card", _CARD, *"23456", check=lambda match: is_card(match[0])),
     Detector("iban", _ibans),
-    Detector(
+    _matching(
         "email",
-        by_pattern(
-            r"(?<![0-9A-Za-z._%+-])[0-9A-Za-z._%+-]{1,64}+@[0-9A-Za-z-]{1,63}+(?:\.[0-9A-Za-z-]{1,63}+){1,8}+",
-            ("@",),
-        ),
+        r"(?<![0-9A-Za-z._%+-])[0-9A-Za-z._%+-]{1,64}+@[0-9A-Za-z-]{1,63}+(?:\.[0-9A-Za-z-]{1,63}+){1,8}+",
+        "@",
         usual=False,
     ),
-    Detector(
+    _matching(
         "phone",
-        by_pattern(
-            r"(?<![0-9A-Za-z.+-])\+[1-9][0-9]{0,2}[ .-]?(?:\([0-9]{1,4}\)[ .-]?)?[0-9]{2,4}"
-            r"(?:[ .-]?[0-9]{2,4}){1,4}(?![0-9])",
-            ("+",),
-        ),
+        r"(?<![0-9A-Za-z.+-])\+[1-9][0-9]{0,2}[ .-]?(?:\([0-9]{1,4}\)[ .-]?)?[0-9]{2,4}"
+        r"(?:[ .-]?[0-9]{2,4}){1,4}(?![0-9])",
+        "+",
         usual=False,
     ),
 )

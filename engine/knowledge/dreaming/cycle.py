@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from pyroaring import BitMap
@@ -15,7 +16,6 @@ from engine.commands.base import Command
 from engine.knowledge.dreaming.atoms import wanted
 from engine.knowledge.dreaming.commands import DREAMER, Connect, Enrich, Learn
 from engine.knowledge.dreaming.config import DreamConfig
-from engine.knowledge.dreaming.report import DreamReport
 from engine.knowledge.dreaming.round import Phase, Round, begun, checked, cursor_batch, read_cursor, round_of
 from engine.knowledge.dreaming.survey import Survey
 from engine.ledger.journal import read_log
@@ -24,6 +24,44 @@ from engine.store.rehearsal import rehearsal
 from engine.store.replay import Progress, no_progress
 from engine.store.store import Store
 from proofs.leaves import State
+
+
+@dataclass(frozen=True, slots=True)
+class DreamReport:
+    """What one cycle did, or with `dry_run` would have done."""
+
+    read: int
+    """Atoms that names were learned from."""
+    looked_at: int
+    """Atoms that were looked at for what they are about."""
+    tagged: int
+    """Atoms that got a tag."""
+    tags: int
+    """Tags added, over all of them."""
+    entities: tuple[str, ...]
+    """The names of the entities added, in the order of their being learned."""
+    known: int
+    """Names that are known now, those of people included."""
+    mentions: int
+    """Edges `mentions` added."""
+    relations: int
+    """Edges `related_to` added between entities."""
+    duplicates: tuple[DuplicateGroup, ...]
+    """Groups of near-duplicates. They are listed only: who wants them merged says so."""
+    left: int
+    """Atoms that the next cycle has to look at; 0 when everything is done."""
+    dry_run: bool
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing is left for another cycle."""
+        return not self.left
+
+    @property
+    def changes(self) -> int:
+        """Tags, entities and edges added."""
+        return self.tags + len(self.entities) + self.mentions + self.relations
+
 
 STEP: Final = 64
 """So many atoms are read and committed at a time; between two steps a cycle may end."""
@@ -43,16 +81,7 @@ def dream(
 ) -> DreamReport:
     """Run one cycle over the store, from where the last one ended, as the actor `dreamer`.
 
-    The bounds say where a cycle ends, never what it decides.
-
-    Args:
-        store: Where atoms are read, and tags, entities and edges added.
-        budget: So many atoms are read or looked at, at most; None for all there is to do.
-        seconds: No step is begun after so many.
-        dry_run: Report what would be done, and write nothing.
-        config: Other limits than the measured ones.
-        stop: Asked between steps of 64 atoms whether to end here.
-        progress: Told how many of all atoms are done.
+    The bounds say where a cycle ends, never what it decides. Arguments as of `Engine.dream`.
 
     Raises:
         InvalidInputError: a bound is no number above 0.

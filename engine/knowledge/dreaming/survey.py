@@ -93,11 +93,7 @@ class Survey:
         return kept(self._terms, term, made)
 
     def read(self, ordinals: Sequence[int]) -> list[Text]:
-        """The atoms of some ordinals.
-
-        Raises:
-            CorruptionError: one of them is nobody's, or the journal does not hold it.
-        """
+        """The atoms of some ordinals."""
         new = [ordinal for ordinal in ordinals if ordinal not in self._read]
         if len(self._read) + len(new) > KEPT_MAX:
             self._read.clear()

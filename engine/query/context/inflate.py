@@ -74,11 +74,8 @@ def hits_wanted(budget: int) -> int:
 def rarity(documents: int, frequencies: Iterable[int]) -> float:
     """How rare a question's words are: 0 if they are everywhere or nowhere, 1 if each is in one document.
 
-    The mean IDF of the three rarest words that occur, as a share of that of a word in one document.
-
-    Args:
-        documents: How many there are.
-        frequencies: In how many of them each word occurs.
+    The mean IDF of the three rarest words that occur, as a share of that of a word in one document;
+    `frequencies`: in how many of the documents each word occurs.
     """
     rarest = sorted(frequency for frequency in frequencies if frequency)[:_RAREST]
     if not rarest:

@@ -49,7 +49,7 @@ class Sources:
     """Where atoms stand in their sources. Valid as long as the rows do not change.
 
     Places are counted among all live atoms of a source: one that is filtered away keeps its place, and
-    so nothing beyond it passes for its neighbour.
+    so nothing beyond it passes for its neighbour. Rows that contradict each other are a CorruptionError.
     """
 
     def __init__(self, rows: Reader, view: IndexView, filters: Filters) -> None:
@@ -68,11 +68,7 @@ class Sources:
         self._read: dict[Place, Piece | None] = {}
 
     def pieces(self, scores: Mapping[bytes, float]) -> list[Piece]:
-        """The hits with these ids and scores, in their order, with their places.
-
-        Raises:
-            CorruptionError: a row is missing or malformed, or rows contradict each other.
-        """
+        """The hits with these ids and scores, in their order, with their places."""
         records = records_of(self._rows, list(scores))
         bodies = bodies_of(self._rows, records)
         places: dict[int, Place] = {}
@@ -87,11 +83,7 @@ class Sources:
         ]
 
     def beside(self, place: Place) -> Piece | None:
-        """The atom at a place, if there is one that the filters let through; of a hit's source only.
-
-        Raises:
-            CorruptionError: a row is missing or malformed, or rows contradict each other.
-        """
+        """The atom at a place, if there is one that the filters let through; of a hit's source only."""
         if place not in self._read:
             self._read[place] = self._piece_at(place)
         return self._read[place]

@@ -7,7 +7,7 @@ away) is a wall that no window reaches over.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import pairwise
@@ -293,13 +293,13 @@ class Layout:
         for run, _ in (*runs, *self._alone):
             for place in run.ends:
                 best[place.source] = min(run.rank, best.get(place.source, run.rank))
-        for run, text in sorted((*runs, *self._alone), key=lambda pair: _turn_of(pair[0], best)):
+
+        def turn(shown: tuple[Run, str]) -> tuple[int, int]:
+            run, _ = shown
+            return (best[run.ends[0].source], run.ends[0].number) if run.ends else (run.rank, 0)
+
+        for run, text in sorted((*runs, *self._alone), key=turn):
             yield run.window(text)
-
-
-def _turn_of(run: Run, best: Mapping[str, int]) -> tuple[int, int]:
-    """When a window is read: its source's best rank, and its place in the source."""
-    return (best[run.ends[0].source], run.ends[0].number) if run.ends else (run.rank, 0)
 
 
 def _cut(piece: Piece, tokens: int) -> str:

@@ -24,6 +24,7 @@ from engine.base.validation import (
 from engine.ledger.queries import ID_DIGITS_MIN, resolve_id
 from engine.query.explore.answers import Answer, Expanded, Hints, Neighbors, Peek
 from engine.query.explore.form import Form, as_json, priced, text_of
+from engine.query.explore.hints import hints_of
 from engine.query.explore.looks import PEEK_CHARS, expanded_of, longest, peek_of
 from engine.query.explore.neighbors import node_of, page_of
 from engine.query.explore.nodes import entities_in, resolve_node
@@ -84,8 +85,6 @@ class Explorer:
         Raises:
             InvalidInputError: the query has nothing to search for; a bound is out of range or too small.
         """
-        from engine.query.explore.hints import hints_of  # brings numpy, which no other verb needs
-
         instance(filters, Filters, "filters")
         positive(limit, "limit", HINTS_MAX)
         checked = [self._digits(one) for one in several(known, "known")]

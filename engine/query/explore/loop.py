@@ -40,8 +40,6 @@ STEP_TOKENS_MIN: Final = 60
 HINTS: Final = 5
 """Hints that each recall asks for (the same Standard)."""
 
-HINTS_MAX: Final = 50
-
 FULL_ATOMS: Final = 10
 """So many whole atoms an exploration is compared with."""
 
@@ -65,21 +63,12 @@ def explore(
     policy: Policy | None = None,
     budget: int = BUDGET,
     steps: int = STEPS_MAX,
-    hints: int = HINTS,
     filters: Filters = NO_FILTERS,
     on_step: Callable[[Step], None] | None = None,
 ) -> Exploration:
     """Look into the memory step by step, and gather what answers a question.
 
-    Args:
-        memory: The memory, or a past one.
-        query: What you want to know, in words.
-        policy: Who decides; without one `engine.query.explore.walker.Walker`, which needs no model.
-        budget: Tokens that all answers together may cost; at least 200.
-        steps: At most so many, the first recall among them: 1 to 10.
-        hints: At most so many from each recall: 1 to 50.
-        filters: What an atom must be to be hinted at.
-        on_step: Called with each step as soon as it is done.
+    Arguments as of `Engine.explore`; without a policy `engine.query.explore.walker.Walker` decides.
 
     Raises:
         InvalidInputError: an argument is out of range, the query has nothing to search for, or the policy
@@ -94,8 +83,7 @@ def explore(
         raise InvalidInputError("the question is blank; ask with some words")
     _between(budget, "budget", BUDGET_MIN, limits.INTEGER_MAX)
     _between(steps, "steps", 1, STEPS_MAX)
-    _between(hints, "hints", 1, HINTS_MAX)
-    run = _Run(memory, Explorer(memory), query, budget, hints, filters, on_step)
+    run = _Run(memory, Explorer(memory), query, budget, filters, on_step)
     stop = run.follow(chosen, steps)
     return run.exploration(stop)
 
@@ -113,7 +101,6 @@ class _Run:
     explorer: Explorer
     query: str
     budget: int
-    hints: int
     filters: Filters
     told: Callable[[Step], None] | None
     found: Gathered = field(default_factory=Gathered)
@@ -211,7 +198,7 @@ class _Run:
         left = self.budget - self.explorer.total
         # What was hinted at is not paid for again, but for what only a neighbour named.
         known = [hint.id for hint in self.found.hints if hint.score]
-        return self.explorer.explore_recall(query, self.hints, filters=self.filters, known=known, budget=left)
+        return self.explorer.explore_recall(query, HINTS, filters=self.filters, known=known, budget=left)
 
     def _took(self, action: Action, answer: Answer, meant: str | None) -> None:
         self.refused = 0

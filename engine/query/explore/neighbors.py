@@ -11,6 +11,8 @@ from functools import partial
 from itertools import islice
 from typing import Final
 
+import numpy as np
+
 from engine.base import limits
 from engine.base.model import Direction
 from engine.base.validation import integer, positive
@@ -99,8 +101,6 @@ def _short_of_live(scope: Scope, atom: bytes | None) -> str | None:
 
 
 def _beside(scope: Scope, record: AtomRecord, own: str, *, after: bool) -> Iterator[Later]:
-    import numpy as np
-
     found = scope.places.beside(np.array([record.ordinal], np.int64), scope.live_mask, after=after)
     if found[0] < 0:
         return

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import numpy as np
+from pyroaring import BitMap
 
 from engine.base import limits
 from engine.base.errors import ConflictError, EngineError, InvalidInputError, NotFoundError
@@ -19,9 +22,6 @@ from engine.query.explore.scope import Scope
 from engine.text.analyzer import index_terms
 from proofs.leaves import State
 from proofs.sets import Group, tag_identity
-
-if TYPE_CHECKING:
-    from pyroaring import BitMap
 
 SHOWN: Final = 5
 """So many of several atoms that a word may mean are named."""
@@ -55,7 +55,8 @@ def resolve_node(scope: Scope, given: str) -> AtomRecord | str:
     if asked.startswith("#"):
         return _tag(scope, asked) or _entity(scope, asked) or _nothing(asked)
     digits = len(asked.replace("-", "")) if set(asked) <= _HEX else 0
-    found = (_recorded(scope, asked) if digits == ID_DIGITS else None) or _entity(scope, asked)
+    whole = digits == ID_DIGITS and read_atom(scope.rows, resolve_id(scope.rows, asked)) is not None
+    found = scope.record(asked) if whole else _entity(scope, asked)
     if found is None and ID_DIGITS_MIN <= digits < ID_DIGITS:
         found = _by_id(scope, asked)
     return found or _titled(scope, asked) or _tag(scope, asked) or _by_words(scope, asked) or _nothing(asked)
@@ -77,10 +78,6 @@ def _entity(scope: Scope, asked: str) -> AtomRecord | None:
     return record if record and record.kind == ENTITY and record.state is State.LIVE else None
 
 
-def _recorded(scope: Scope, asked: str) -> AtomRecord | None:
-    return scope.record(asked) if read_atom(scope.rows, resolve_id(scope.rows, asked)) else None
-
-
 def _by_id(scope: Scope, asked: str) -> AtomRecord | None:
     try:
         return scope.record(asked)
@@ -90,8 +87,6 @@ def _by_id(scope: Scope, asked: str) -> AtomRecord | None:
 
 def _by_words(scope: Scope, asked: str) -> AtomRecord | None:
     """The only live entity whose name has all these words."""
-    from pyroaring import BitMap
-
     terms = set(index_terms(asked))
     found = scope.entities if terms else BitMap()
     for term in sorted(terms):
@@ -104,8 +99,6 @@ def _by_words(scope: Scope, asked: str) -> AtomRecord | None:
 
 def mentioning(scope: Scope, term: str) -> BitMap:
     """The ordinals of all contents with this term, dead ones too."""
-    from pyroaring import BitMap
-
     found = BitMap()
     for part in scope.view.postings(term):
         found |= BitMap(part.offsets.astype("u4") + part.start)
@@ -113,8 +106,6 @@ def mentioning(scope: Scope, term: str) -> BitMap:
 
 
 def _titled(scope: Scope, asked: str) -> AtomRecord | None:
-    import numpy as np
-
     hashes = np.array([title_hash(asked)], np.uint64)
     having = scope.places.titled(hashes, scope.live_mask, scope.view.documents)
     records = (record_at(scope.rows, ordinal) for _, ordinal in having)

@@ -6,12 +6,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from pyroaring import BitMap
 
 from backends.base import Reader
 from engine.base.error_translation import translated
 from engine.base.errors import NotFoundError
 from engine.base.validation import show_id
+from engine.followers.index_view import IndexView
 from engine.followers.tags import LIVE, members
 from engine.ledger.entities import ENTITY
 from engine.ledger.journal import LogState, read_log
@@ -19,19 +23,12 @@ from engine.ledger.layout import ATOM
 from engine.ledger.queries import body_of, get_record, resolve_id
 from engine.ledger.records import AtomRecord
 from engine.query.budget import ID_DIGITS
+from engine.query.places import Places
 from engine.query.recall.signals.bm25 import idf
 from engine.query.snippets import beginning
 from engine.query.view import View
 from proofs.leaves import State
 from proofs.sets import Group
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-    from pyroaring import BitMap
-
-    from engine.followers.index_view import IndexView
-    from engine.query.places import Places
 
 NAMED_BY_TEXT = frozenset({ENTITY, "observation"})
 """Kinds whose title is what they are of (`engine.knowledge`), not what they are."""
@@ -66,8 +63,6 @@ class Scope:
     @cached_property
     def live_mask(self) -> NDArray[np.bool_]:
         """The same as an array."""
-        import numpy as np
-
         mask = np.zeros(self.view.documents, np.bool_)
         mask[np.frombuffer(self.live.to_array(), np.uint32)] = True
         return mask

@@ -150,11 +150,7 @@ def nodes_of(answer: Recall, records: Sequence[AtomRecord]) -> tuple[BrightNode,
 
 
 def relations_of(rows: Reader, view: IndexView, records: Sequence[AtomRecord]) -> list[Relation]:
-    """All relations between atoms, the strongest first, equals by kind and ids.
-
-    Raises:
-        CorruptionError: a row is malformed or missing, or rows contradict each other.
-    """
+    """All relations between atoms, the strongest first, equals by kind and ids."""
     live = members(rows, LIVE)
 
     def among(group: Group, name: str) -> int:

@@ -267,13 +267,8 @@ def revert(
 ) -> list[Undone]:
     """Take back events, subject by subject, the one that was touched last first.
 
-    Args:
-        store: The memory.
-        start: The first event.
-        stop: The one after the last; None for the head.
-        by: The actor of the events that undo.
-        actor: Only the events of this actor.
-        dry_run: Say what would become of each, and write nothing; the seqs are those that would come next.
+    Arguments as of `Engine.revert`; `by` is the actor of the events that undo. With `dry_run` the seqs are
+    those that would come next.
 
     Raises:
         NotFoundError: the journal does not reach so far.

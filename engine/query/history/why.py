@@ -14,7 +14,6 @@ from engine.base.validation import show_id
 from engine.ledger.queries import data_of, edges_at, get_record, source_in
 from engine.ledger.records import AtomRecord, read_atom, type_name
 from engine.store.past import subject_history
-from proofs.events import EventKind
 from proofs.leaves import EdgeType, State
 
 ATOMS_MAX: Final = 100
@@ -106,7 +105,10 @@ def _before(rows: Reader, record: AtomRecord) -> Iterator[tuple[bytes, str]]:
 
 def _origin(rows: Reader, record: AtomRecord, hops: int, by: str) -> Origin:
     headers = (entry.header for entry in subject_history(rows, record.last_seq))
-    causes = tuple(Cause(one.seq, one.time, one.actor, _what(one.kind)) for one in headers)
+    causes = tuple(
+        Cause(one.seq, one.time, one.actor, one.kind.name.lower().removeprefix("atom_").replace("_", " "))
+        for one in headers
+    )
     return Origin(
         id=show_id(record.id),
         hops=hops,
@@ -130,7 +132,3 @@ def _newer(rows: Reader, record: AtomRecord) -> Iterator[Newer]:
         reason = data_of(edge).get("reason")
         said = reason if isinstance(reason, str) else ""
         yield Newer(show_id(edge.src), edge.created_at, edge.created_by, said)
-
-
-def _what(kind: EventKind) -> str:
-    return kind.name.lower().removeprefix("atom_").replace("_", " ")

@@ -105,11 +105,7 @@ class Scene:
         return idf(self.view.counted, self.df(term))
 
     def texts(self, ordinals: list[int]) -> list[Text]:
-        """The records and contents of atoms; each is read once.
-
-        Raises:
-            CorruptionError: one is missing or malformed.
-        """
+        """The records and contents of atoms; each is read once."""
         new = [ordinal for ordinal in dict.fromkeys(ordinals) if ordinal not in self._texts]
         if new:
             records = records_of(self.rows, ids_at(self.rows, new))

@@ -70,11 +70,7 @@ class Weighed(NamedTuple):
 def weigh(
     view: IndexView, weights: Mapping[str, float], config: Bm25Config, head: float = 0.0
 ) -> list[Weighed]:
-    """Those of the terms that are mentioned anywhere, ascending.
-
-    Raises:
-        CorruptionError: a row of the index is malformed.
-    """
+    """Those of the terms that are mentioned anywhere, ascending."""
     found = []
     for term in sorted(weights):
         impacts = view.impacts(term, config.k1, config.b, head)
