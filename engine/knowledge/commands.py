@@ -6,6 +6,7 @@ Texts have been checked before (`engine.knowledge.forms`).
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Generic, NamedTuple, TypeVar
 
 from engine.base.errors import ConflictError, NotFoundError
@@ -26,6 +27,7 @@ SUBJECT = "knowledge graph"
 """What the receipts of these commands are about."""
 
 
+@dataclass(eq=False)
 class GraphCommand(Generic[Given, Outcome]):
     """A command on several things at once.
 
@@ -33,27 +35,19 @@ class GraphCommand(Generic[Given, Outcome]):
     the head, sets it anew.
     """
 
-    def __init__(
-        self,
-        action: Action[Given, Outcome],
-        given: tuple[Given, ...],
-        provenance: str = "internal",
-        *,
-        writes: bool = True,
-    ) -> None:
-        """`writes`: what is given is written; else it names what is there."""
-        self._action = action
-        self._given = given
-        self._provenance = provenance
-        self._writes = writes
-        self.outcome: Outcome
+    action: Action[Given, Outcome]
+    given: tuple[Given, ...]
+    provenance: str = "internal"
+    writes: bool = field(default=True, kw_only=True)
+    """Whether what is given is written; else it names what is there."""
+    outcome: Outcome = field(init=False)
 
     def decide(self, tx: Transaction) -> Receipt:
         """No event where everything is so already."""
         first = len(tx.entries)
-        if self._writes:
-            self._given = tx.screened(self._given, "knowledge graph:")
-        self.outcome = self._action(GraphTransaction(tx, self._provenance), self._given)
+        if self.writes:
+            self.given = tx.screened(self.given, "knowledge graph:")
+        self.outcome = self.action(GraphTransaction(tx, self.provenance), self.given)
         return Receipt(SUBJECT, tuple(map(event_ref, tx.entries[first:])), State.LIVE)
 
 

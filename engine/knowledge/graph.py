@@ -39,6 +39,8 @@ class Graph:
     an observation is not blank and has at most 1 MiB. Anything else is an InvalidInputError, and
     nothing is written.
 
+    What is read is refused with AnswerLimitError where its texts alone cost over `tokens_max` tokens.
+
     Unlike in the memory server, equal observations of an entity are always one.
     """
 
@@ -95,11 +97,7 @@ class Graph:
         return self._applied(commands.delete_relations, given, writes=False)
 
     def read_graph(self, *, tokens_max: int | None = None) -> Knowledge:
-        """All entities and relations.
-
-        Raises:
-            AnswerLimitError: their texts alone cost over `tokens_max` tokens.
-        """
+        """All entities and relations."""
         with self._reader(tokens_max) as reader:
             return reader.chosen(lambda _: True)
 
@@ -107,9 +105,6 @@ class Graph:
         """The entities whose name, type or an observation holds `query`, whatever the case.
 
         With the relations that begin or end at one of them. Reads the whole graph.
-
-        Raises:
-            AnswerLimitError: their texts alone cost over `tokens_max` tokens.
         """
         wanted = text_bytes(query, "query", QUERY_BYTES_MAX).lower()
 
@@ -120,11 +115,7 @@ class Graph:
             return reader.chosen(holds)
 
     def open_nodes(self, names: Iterable[str], *, tokens_max: int | None = None) -> Knowledge:
-        """The entities of these names, and the relations that begin or end at one of them.
-
-        Raises:
-            AnswerLimitError: their texts alone cost over `tokens_max` tokens.
-        """
+        """The entities of these names, and the relations that begin or end at one of them."""
         given = _all(names, str, "names")
         with self._reader(tokens_max) as reader:
             return reader.named(given)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
 
 from backends.base import Reader
 from engine.base.errors import LimitError
@@ -26,16 +25,6 @@ Choice = Callable[[Entity], bool]
 
 class AnswerLimitError(LimitError):
     """What was asked for costs more tokens than its reader wants."""
-
-
-class _Whole(NamedTuple):
-    """An entity with all that is part of it."""
-
-    entity: Entity
-    to_itself: list[tuple[int, Relation]]
-    """With their places."""
-    edges: list[EdgeRecord]
-    """Those into it from what is no part of it."""
 
 
 class GraphReader:
@@ -75,13 +64,13 @@ class GraphReader:
         relations: list[tuple[int, Relation]] = []
         edges: dict[tuple[bytes, bytes, bytes], EdgeRecord] = {}
         for record in records:
-            whole = self._whole(record, names[record.id])
-            if not wanted(whole.entity):
+            entity, to_itself, edges_in = self._whole(record, names[record.id])
+            if not wanted(entity):
                 continue
-            self._pay(whole.entity.name, whole.entity.type, *whole.entity.observations)
-            entities.append(whole.entity)
-            relations.extend(whole.to_itself)
-            for edge in (*whole.edges, *edges_at(self._rows, record.id, Direction.OUT, ())):
+            self._pay(entity.name, entity.type, *entity.observations)
+            entities.append(entity)
+            relations.extend(to_itself)
+            for edge in (*edges_in, *edges_at(self._rows, record.id, Direction.OUT, ())):
                 edges[edge.src, edge.type, edge.dst] = edge
         relations.extend(self._relations(list(edges.values())))
         relations.sort(key=lambda item: item[0])
@@ -89,7 +78,10 @@ class GraphReader:
             self._pay(relation.src, relation.type, relation.dst)
         return Knowledge(tuple(entities), tuple(relation for _, relation in relations))
 
-    def _whole(self, record: AtomRecord, name: str) -> _Whole:
+    def _whole(
+        self, record: AtomRecord, name: str
+    ) -> tuple[Entity, list[tuple[int, Relation]], list[EdgeRecord]]:
+        """An entity, its relations to itself with their places, and the edges into it from other things."""
         edges = list(edges_at(self._rows, record.id, Direction.IN, ()))
         atoms = [edge.src for edge in edges if edge.type == forms.PART_OF]
         parts = [
@@ -108,7 +100,7 @@ class GraphReader:
                 to_itself.append((forms.place_of(part), relation))
         entity = Entity(name, record.title or "", tuple(observations))
         known = {part.id for part in parts}
-        return _Whole(entity, to_itself, [edge for edge in edges if edge.src not in known])
+        return entity, to_itself, [edge for edge in edges if edge.src not in known]
 
     def _relations(self, edges: Sequence[EdgeRecord]) -> Iterable[tuple[int, Relation]]:
         self._learn({end for edge in edges for end in (edge.src, edge.dst)} - self._names.keys())

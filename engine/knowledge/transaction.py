@@ -24,7 +24,7 @@ from engine.ledger.entities import ENTITY
 from engine.ledger.journal import read_log
 from engine.ledger.layout import EDGE_FROM, EDGE_TO
 from engine.ledger.queries import far_end
-from engine.ledger.records import AtomRecord, EdgeRecord, Lookup, decode_edge, type_code, type_name
+from engine.ledger.records import AtomRecord, EdgeRecord, decode_edge, type_code, type_name
 from proofs.leaves import EdgeType, State
 
 DELETED: Final = "deleted from the knowledge graph"
@@ -97,8 +97,7 @@ class GraphTransaction:
                 self._entity(name, kind, key).decide(self._tx)
                 return atom
         raise ConflictError(
-            f"other atoms have the keys of the entity {quoted(name)}",
-            hint="give the entity another name",
+            f"other atoms have the keys of the entity {quoted(name)}", hint="give the entity another name"
         )
 
     def _entity(self, name: str, kind: str, key: str, sequence: int | None = None) -> Add:
@@ -264,7 +263,10 @@ class GraphTransaction:
     def _edges(self, family: bytes, atom: bytes, code: bytes = b"") -> Iterator[EdgeRecord]:
         """The live edges out of an atom or into it, in the order of their keys."""
         prefix = family + atom + b"/" + (code + b"/" if code else b"")
-        keys = _keys_under(self._tx.rows.base, prefix)
+        rows = self._tx.rows.base
+        if not isinstance(rows, Reader):
+            raise TypeError(f"a {type(rows).__name__} cannot be scanned")
+        keys = {key for key, _ in rows.scan_prefix(prefix)}
         keys.update(key for key in self._pending if key.startswith(prefix))
         for key in sorted(keys):
             raw = self._tx.rows.get(key)
@@ -275,9 +277,3 @@ class GraphTransaction:
     def _next(self) -> int:
         """The place after everything so far; sparse, so that others can be put between."""
         return (self._size + len(self._tx.entries)) * STEP
-
-
-def _keys_under(rows: Lookup, prefix: bytes) -> set[bytes]:
-    if not isinstance(rows, Reader):
-        raise TypeError(f"a {type(rows).__name__} cannot be scanned")
-    return {key for key, _ in rows.scan_prefix(prefix)}

@@ -66,12 +66,7 @@ class _Part:
         return found
 
     def beyond(
-        self,
-        facts: Facts,
-        ordinals: NDArray[np.int64],
-        live: NDArray[np.bool_],
-        *,
-        after: bool,
+        self, facts: Facts, ordinals: NDArray[np.int64], live: NDArray[np.bool_], *, after: bool
     ) -> NDArray[np.int64]:
         """The nearest live document of this part after (before) each place in the same source, or NOBODY."""
         found = np.full(len(ordinals), NOBODY, np.int64)
@@ -132,11 +127,7 @@ class Places:
         return placed
 
     def beside(
-        self,
-        ordinals: NDArray[np.int64],
-        live: NDArray[np.bool_],
-        *,
-        after: bool,
+        self, ordinals: NDArray[np.int64], live: NDArray[np.bool_], *, after: bool
     ) -> NDArray[np.int64]:
         """For each document the nearest live one after (before) it in the same source, or NOBODY.
 

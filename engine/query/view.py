@@ -47,10 +47,7 @@ class View:
         if moment is None:
             yield self
             return
-        with (
-            self.store.backend.snapshot() as rows,
-            past_store(rows, size_at(rows, moment)) as store,
-        ):
+        with self.store.backend.snapshot() as rows, past_store(rows, size_at(rows, moment)) as store:
             yield View(store, self.config)
 
     @contextmanager

@@ -13,8 +13,7 @@ from engine.base.error_translation import translated
 from engine.base.model import Receipt
 from engine.base.validation import atom_id
 from engine.commands.base import Command
-from engine.knowledge.dreaming.atoms import wanted
-from engine.knowledge.dreaming.commands import DREAMER, Connect, Enrich, Learn
+from engine.knowledge.dreaming.commands import DREAMER, Connect, Enrich, Learn, wanted
 from engine.knowledge.dreaming.config import DreamConfig
 from engine.knowledge.dreaming.round import Phase, Round, begun, checked, cursor_batch, read_cursor, round_of
 from engine.knowledge.dreaming.survey import Survey
@@ -95,7 +94,7 @@ def dream(
         before = read_cursor(rows, digest, size)
         due = round_of(rows, begun(before, size, survey), size, survey)
         with rehearsal(store, when=dry_run) as target:
-            cycle = _Cycle(survey, due, target, _Allowance(budget, seconds, stop), progress)
+            cycle = _Cycle(survey, due, target, budget, seconds, stop, progress)
             cycle.run()
         if not dry_run and cycle.cursor != before:
             # A crash before this only costs the time of looking at the same atoms again.
@@ -103,36 +102,20 @@ def dream(
         return cycle.report(duplicates(rows, store.index, limit=DUPLICATES_MAX), dry_run=dry_run)
 
 
-class _Allowance:
-    """What a cycle may still do. Time only says where it ends."""
-
-    def __init__(self, budget: int | None, seconds: float | None, stop: Callable[[], bool]) -> None:
-        self._atoms = budget
-        self._until = None if seconds is None else time.monotonic() + seconds
-        self._stop = stop
-
-    def steps(self, ordinals: Sequence[int]) -> Iterator[Sequence[int]]:
-        """The ordinals a step at a time, as long as it lasts."""
-        at = 0
-        while at < len(ordinals) and not self._over():
-            room = STEP if self._atoms is None else min(STEP, self._atoms)
-            part = ordinals[at : at + room]
-            if self._atoms is not None:
-                self._atoms -= len(part)
-            at += len(part)
-            yield part
-
-    def _over(self) -> bool:
-        late = self._until is not None and time.monotonic() >= self._until
-        return late or self._atoms == 0 or self._stop()
-
-
 class _Cycle:
     def __init__(
-        self, survey: Survey, due: Round, store: Store, allowance: _Allowance, progress: Progress
+        self,
+        survey: Survey,
+        due: Round,
+        store: Store,
+        budget: int | None,
+        seconds: float | None,
+        stop: Callable[[], bool],
+        progress: Progress,
     ) -> None:
-        self._survey, self._round, self._store = survey, due, store
-        self._allowance, self._progress = allowance, progress
+        self._survey, self._round, self._store, self._progress = survey, due, store, progress
+        self._budget, self._stop = budget, stop
+        self._until = None if seconds is None else time.monotonic() + seconds
         self.cursor = due.cursor
         self._rejected: set[tuple[str, ...]] = set()
         self._learned: list[str] = []
@@ -146,9 +129,21 @@ class _Cycle:
         if self.cursor.phase is Phase.ENRICHING:
             self._enrich()
 
+    def _steps(self, ordinals: Sequence[int]) -> Iterator[Sequence[int]]:
+        """The ordinals a step at a time, as long as budget and time last; time only says where it ends."""
+        at = 0
+        while at < len(ordinals) and self._budget != 0:
+            if (self._until is not None and time.monotonic() >= self._until) or self._stop():
+                return
+            part = ordinals[at : at + (STEP if self._budget is None else min(STEP, self._budget))]
+            if self._budget is not None:
+                self._budget -= len(part)
+            at += len(part)
+            yield part
+
     def _learn(self) -> None:
         ordinals = self._to_read()
-        for part in self._allowance.steps(ordinals):
+        for part in self._steps(ordinals):
             commands = list(self._names_in(part))
             for command, receipt in zip(commands, self._store.commit(commands, DREAMER), strict=True):
                 self._keep(command, receipt)
@@ -190,7 +185,7 @@ class _Cycle:
     def _enrich(self) -> None:
         waiting = self._waiting()
         ordinals = [ordinal for ordinal in waiting if ordinal >= self.cursor.at]
-        for part in self._allowance.steps(ordinals):
+        for part in self._steps(ordinals):
             commands: list[Command] = []
             for text in self._survey.read(part):
                 commands += wanted(self._survey, self._round.names, text)

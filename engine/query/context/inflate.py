@@ -95,13 +95,7 @@ def radius_of(budget: int, rarity: float) -> int:
 
 
 def inflate(
-    query: str,
-    hits: Sequence[Piece],
-    beside: Beside,
-    *,
-    budget: int,
-    radius: int,
-    size: int = 0,
+    query: str, hits: Sequence[Piece], beside: Beside, *, budget: int, radius: int, size: int = 0
 ) -> Context:
     """The windows of `hits` and of what is near them, in at most `budget` tokens.
 

@@ -68,14 +68,15 @@ class Window:
     """Of `text`."""
 
 
+@dataclass(eq=False)
 class Run:
     """Atoms side by side, with how good the hits among them are, and what they cost."""
 
-    def __init__(self, pieces: tuple[Piece, ...], ranks: dict[str, int], below: int) -> None:
-        """`ranks` of the hits by id, 0 the best; `below`: tokens of all lines below the heading."""
-        self.pieces = pieces
-        self.ranks = ranks
-        self.below = below
+    pieces: tuple[Piece, ...]
+    ranks: dict[str, int]
+    """Of the hits by id, 0 the best."""
+    below: int
+    """Tokens of all lines below the heading."""
 
     @classmethod
     def of(cls, piece: Piece, rank: int | None = None) -> Run:

@@ -28,7 +28,7 @@ class Hint:
     title: str
     """Its title, or the stretch of its text in which the question's words are; on one line."""
     score: int
-    """How well it answers the question, in per cent: `engine.query.explore.hints`."""
+    """How well it answers the question, in per cent: `engine.query.explore.looks`."""
     tokens: int
     """What its whole text costs, about: so much, and some 20 more, takes an expand."""
 

@@ -24,8 +24,7 @@ from engine.base.validation import (
 from engine.ledger.queries import ID_DIGITS_MIN, resolve_id
 from engine.query.explore.answers import Answer, Expanded, Hints, Neighbors, Peek
 from engine.query.explore.form import Form, as_json, priced, text_of
-from engine.query.explore.hints import hints_of
-from engine.query.explore.looks import PEEK_CHARS, expanded_of, longest, peek_of
+from engine.query.explore.looks import PEEK_CHARS, expanded_of, hints_of, longest, peek_of
 from engine.query.explore.neighbors import node_of, page_of
 from engine.query.explore.nodes import entities_in, resolve_node
 from engine.query.explore.scope import Scope, scope_of

@@ -161,8 +161,7 @@ def relations_of(rows: Reader, view: IndexView, records: Sequence[AtomRecord]) -
     found = [
         *_edges(rows, records),
         *following,
-        *_sharing_tags(records, among, len(live)),
-        *_sharing_buckets(records, among, len(live)),
+        *_sharing_sets(records, among, len(live)),
         *_same_source(records, among, {frozenset((one.src, one.dst)) for one in following}),
     ]
     found.sort(key=lambda one: (-one.strength, one.kind, one.src, one.dst, one.names))
@@ -211,21 +210,16 @@ def _next(rows: Reader, view: IndexView, records: Sequence[AtomRecord]) -> Itera
             yield Relation(RelationKind.NEXT_IN_SOURCE, piece.id, after.id, True, 1.0, names, None)
 
 
-def _sharing_tags(
+def _sharing_sets(
     records: Sequence[AtomRecord], among: Callable[[Group, str], int], total: int
 ) -> Iterator[Relation]:
-    held = [{tag_identity(tag): tag for tag in record.tags} for record in records]
-    rare = {tag: rarity(among(Group.TAG, tag), total) for tag in _held_by_several(held)}
-    yield from _sharing(RelationKind.SHARES_TAG, records, held, rare)
-
-
-def _sharing_buckets(
-    records: Sequence[AtomRecord], among: Callable[[Group, str], int], total: int
-) -> Iterator[Relation]:
-    held = [{bucket: bucket for bucket in record.buckets} for record in records]
-    sizes = {bucket: among(Group.BUCKET, bucket) for bucket in _held_by_several(held)}
+    tags = [{tag_identity(tag): tag for tag in record.tags} for record in records]
+    rare = {tag: rarity(among(Group.TAG, tag), total) for tag in _held_by_several(tags)}
+    yield from _sharing(RelationKind.SHARES_TAG, records, tags, rare)
+    buckets = [{bucket: bucket for bucket in record.buckets} for record in records]
+    sizes = {bucket: among(Group.BUCKET, bucket) for bucket in _held_by_several(buckets)}
     rare = {bucket: telling(size, total) for bucket, size in sizes.items() if size <= COMMON_BUCKET * total}
-    yield from _sharing(RelationKind.SHARES_BUCKET, records, held, rare)
+    yield from _sharing(RelationKind.SHARES_BUCKET, records, buckets, rare)
 
 
 def _held_by_several(held: Sequence[dict[str, str]]) -> list[str]:

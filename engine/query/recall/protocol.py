@@ -175,7 +175,8 @@ def _phrases(scene: Scene, pool: Pool, found: Found) -> Pool:
         return pool
     (named,) = phrases.named_in(scene, [index_terms(scene.question.core)], phrases.QUESTION_WEIGHT)
     pool = joined(scene, pool, found.scores, [one.ordinal for one in named])
-    phrases.asked_for(scene, pool, named, top_score(pool))
+    share, best = scene.signals.phrase, top_score(pool)
+    phrases.give(scene, pool, "phrase", {one.ordinal: share * one.weight * best for one in named})
     return pool
 
 

@@ -223,8 +223,6 @@ def test_the_past_can_be_explored() -> None:
         ({"budget": "2000"}, "budget"),
         ({"steps": 0}, "steps"),
         ({"steps": STEPS_MAX + 1}, "steps"),
-        ({"hints": 0}, "hints"),
-        ({"hints": 51}, "hints"),
         ({"filters": {}}, "filters"),
     ],
 )

@@ -120,11 +120,6 @@ def linked_to(scene: Scene, text: Text) -> list[Named]:
     return [Named(ordinal, len(ordinals) ** -0.5) for ordinal in ordinals]
 
 
-def asked_for(scene: Scene, pool: Pool, named: Sequence[Named], best: float) -> None:
-    """Raise the atoms whose titles stand in the question, by a share of the `best` score."""
-    give(scene, pool, "phrase", {one.ordinal: scene.signals.phrase * one.weight * best for one in named})
-
-
 def led_to(scene: Scene, pool: Pool, hops: Sequence[tuple[float, Sequence[Named]]]) -> None:
     """Raise the atoms that anchors lead to; `hops`: the anchor's score and whom it names or is linked to."""
     amounts: dict[int, float] = {}
