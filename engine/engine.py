@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from engine.erase.receipt import Erasable, Erasure
     from engine.knowledge.dreaming.config import DreamConfig
     from engine.knowledge.dreaming.cycle import DreamReport
-    from engine.query.context.inflate import Context
+    from engine.query.context.windows import Context
     from engine.query.duplicates import DuplicateGroup
     from engine.query.explore.explorer import Explorer
     from engine.query.explore.form import Form as AnswerForm

@@ -32,6 +32,15 @@ _PARTICLES_MAX: Final = 3
 Range = tuple[int, int]
 """From the first piece to the one after the last."""
 
+WORDS_MAX: Final = 2_000
+"""So many words have parts of speech: some 12 KiB of English."""
+
+_CACHED_CHARS_MAX: Final = 1_000
+
+_CACHED_QUESTIONS: Final = 256
+
+_NOUNS: Final = frozenset({Part.PROPER, Part.NOUN, Part.NUMBER, Part.TIME, Part.OTHER})
+
 
 def find_entities(
     text: str,
@@ -130,12 +139,6 @@ def _is_generic(pieces: Sequence[Piece], run: Range) -> bool:
     return run[1] - run[0] == 1 and (word in GENERIC or word.removesuffix("s") in GENERIC)
 
 
-WORDS_MAX: Final = 2_000
-"""So many words have parts of speech: some 12 KiB of English."""
-
-_CACHED_CHARS_MAX: Final = 1_000
-_CACHED_QUESTIONS: Final = 256
-
 _PARTS: Final = {
     "PROPN": Part.PROPER,
     "NOUN": Part.NOUN,
@@ -146,7 +149,6 @@ _PARTS: Final = {
     "X": Part.OTHER,
 }
 """Universal part of speech → part; all others are function words."""
-_NOUNS: Final = frozenset({Part.PROPER, Part.NOUN, Part.NUMBER, Part.TIME, Part.OTHER})
 
 
 class _Analysed(NamedTuple):

@@ -341,13 +341,8 @@ def _ranges(text: str, marks: list[Mark]) -> Iterator[Mark]:
     """`marks` with every `from A to B`, `between A and B` and `A–B` made one; A borrows the year of B."""
     held: Mark | None = None
     for mark in marks:
-        if held is not None:
-            joined = _joined(text, held, mark)
-            if len(joined) == 2:
-                yield joined[0]
-            held = joined[-1]
-        else:
-            held = mark
+        *apart, held = [mark] if held is None else _joined(text, held, mark)
+        yield from apart
     if held is not None:
         yield held
 

@@ -23,6 +23,8 @@ from proofs.sets import Group, tag_identity
 if TYPE_CHECKING:
     from pyroaring import BitMap
 
+    from engine.followers.index_view import IndexView
+
 
 @dataclass(frozen=True, slots=True)
 class Filters:
@@ -133,6 +135,16 @@ def marked(rows: Reader, filters: Filters) -> BitMap:
     if filters.superseded or SUPERSEDED in map(tag_identity, map(border.tag, filters.tags)):
         return BitMap()
     return members(rows, (Group.TAG, SUPERSEDED))
+
+
+def mentioning(view: IndexView, term: str) -> BitMap:
+    """The ordinals of all contents with this term, dead ones too."""
+    from pyroaring import BitMap
+
+    found = BitMap()
+    for part in view.postings(term):
+        found |= BitMap(part.offsets.astype("u4") + part.start)
+    return found
 
 
 def category_sets(rows: Reader, wanted: Iterable[str]) -> tuple[BitMap, BitMap]:

@@ -17,6 +17,9 @@ from engine.secrets.patterns import bounded
 ROUNDS_MAX: Final = 4
 """How often a text is looked through again after something in it was replaced."""
 
+PATTERNS_MAX = 32
+"""Of a user's own, of each sort."""
+
 
 class Secret(NamedTuple):
     """Where a secret is in a text; never what it says."""
@@ -33,10 +36,6 @@ def redacted(text: str, secrets: Sequence[Secret]) -> str:
         parts += [text[at : secret.start], f"[REDACTED:{secret.kind}]"]
         at = secret.end
     return "".join([*parts, text[at:]])
-
-
-PATTERNS_MAX = 32
-"""Of a user's own, of each sort."""
 
 
 class Mode(StrEnum):

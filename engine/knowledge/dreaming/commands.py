@@ -31,6 +31,10 @@ from proofs.sets import tag_identity
 DREAMER: Final = "dreamer"
 """The actor of every event of the dreamer."""
 
+CATEGORIES: Final = frozenset(category.value for category in Category)
+
+RELATED: Final = bytes([EdgeType.RELATED_TO])
+
 
 class Tagged(NamedTuple):
     """An atom's tags by their identities."""
@@ -72,10 +76,6 @@ def tagged(rows: Lookup, record: AtomRecord) -> Tagged:
         frozenset(tag for tag, dreamt in own.items() if dreamt),
         frozenset(removed),
     )
-
-
-CATEGORIES: Final = frozenset(category.value for category in Category)
-RELATED: Final = bytes([EdgeType.RELATED_TO])
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,13 +16,19 @@ from engine.commands.base import Command
 from engine.knowledge.dreaming.commands import DREAMER, Connect, Enrich, Learn, wanted
 from engine.knowledge.dreaming.config import DreamConfig
 from engine.knowledge.dreaming.round import Phase, Round, begun, checked, cursor_batch, read_cursor, round_of
-from engine.knowledge.dreaming.survey import Survey
+from engine.knowledge.dreaming.survey import Survey, spread
 from engine.ledger.journal import read_log
 from engine.query.duplicates import DuplicateGroup, duplicates
 from engine.store.rehearsal import rehearsal
 from engine.store.replay import Progress, no_progress
 from engine.store.store import Store
 from proofs.leaves import State
+
+STEP: Final = 64
+"""So many atoms are read and committed at a time; between two steps a cycle may end."""
+
+DUPLICATES_MAX: Final = 20
+"""So many groups of near-duplicates are listed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +66,6 @@ class DreamReport:
     def changes(self) -> int:
         """Tags, entities and edges added."""
         return self.tags + len(self.entities) + self.mentions + self.relations
-
-
-STEP: Final = 64
-"""So many atoms are read and committed at a time; between two steps a cycle may end."""
-DUPLICATES_MAX: Final = 20
-"""So many groups of near-duplicates are listed."""
 
 
 def dream(
@@ -157,11 +157,7 @@ class _Cycle:
 
     def _to_read(self) -> list[int]:
         """The atoms of the round that names are learned from, and were not yet."""
-        own, sample = self._round.texts & self._survey.internal, self._survey.config.sample
-        count = min(len(own), sample)
-        chosen = (
-            [own[number * len(own) // count] for number in range(count)] if count < len(own) else list(own)
-        )
+        chosen = spread(self._round.texts & self._survey.internal, self._survey.config.sample)
         return [ordinal for ordinal in chosen if ordinal >= self.cursor.at]
 
     def _names_in(self, ordinals: Sequence[int]) -> Iterator[Learn]:

@@ -33,6 +33,8 @@ from proofs.forms import raw_up_to, sized, uint
 
 VERSION: Final = 1
 
+_SAYING = frozenset({EventKind.ATOM_ADDED, EventKind.ATOM_REVISED, EventKind.ATOM_REVIVED})
+
 
 class Phase(IntEnum):
     """What a round is at."""
@@ -90,9 +92,6 @@ def cursor_batch(rows: Lookup, cursor: Cursor, digest: bytes) -> Batch:
 def _anchor(rows: Lookup, head: int) -> bytes:
     """The id of the last event before the head: another journal has another."""
     return read_header(rows, head - 1)[0].commitment
-
-
-_SAYING = frozenset({EventKind.ATOM_ADDED, EventKind.ATOM_REVISED, EventKind.ATOM_REVIVED})
 
 
 class Round(NamedTuple):

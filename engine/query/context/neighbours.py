@@ -1,4 +1,4 @@
-"""What stands beside hits in their sources: read from a store, for `engine.query.context.inflate`."""
+"""What stands beside hits in their sources: read from a store, for `engine.query.context.windows`."""
 
 from __future__ import annotations
 
@@ -14,8 +14,16 @@ from engine.followers.index_view import IndexView
 from engine.followers.tags import LIVE, members
 from engine.ledger.queries import bodies_of, ids_at, records_of
 from engine.ledger.records import AtomRecord
-from engine.query.context.inflate import Context, checked_budget, hits_wanted, inflate, radius_of, rarity
-from engine.query.context.windows import Piece, Place
+from engine.query.context.windows import (
+    Context,
+    Piece,
+    Place,
+    checked_budget,
+    hits_wanted,
+    inflate,
+    radius_of,
+    rarity,
+)
 from engine.query.filters import NO_FILTERS, Filters, answering, in_categories, marked
 from engine.query.recall.recall import recall
 from engine.query.recall.retired import Retired
@@ -53,11 +61,7 @@ class Sources:
     """
 
     def __init__(self, rows: Reader, view: IndexView, filters: Filters) -> None:
-        """`view` is the index as of `rows`; `filters`: what neighbours must be.
-
-        Raises:
-            InvalidInputError: a filter is not what it may be.
-        """
+        """`view` is the index as of `rows`; `filters`: what neighbours must be."""
         self._rows = rows
         self._view = view
         self._categories = filters.categories

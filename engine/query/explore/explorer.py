@@ -22,11 +22,11 @@ from engine.base.validation import (
     text_bytes,
 )
 from engine.ledger.queries import ID_DIGITS_MIN, resolve_id
+from engine.query.budget import tokens_of
 from engine.query.explore.answers import Answer, Expanded, Hints, Neighbors, Peek
-from engine.query.explore.form import Form, as_json, priced, text_of
+from engine.query.explore.form import UNPRICED, Form, as_json, text_of
 from engine.query.explore.looks import PEEK_CHARS, expanded_of, hints_of, longest, peek_of
-from engine.query.explore.neighbors import node_of, page_of
-from engine.query.explore.nodes import entities_in, resolve_node
+from engine.query.explore.nodes import entities_in, node_of, page_of, resolve_node
 from engine.query.explore.scope import Scope, scope_of
 from engine.query.filters import NO_FILTERS, Filters
 from engine.query.view import View
@@ -50,10 +50,7 @@ class Explorer:
     def __init__(self, memory: View, *, form: Form | str = Form.TEXT, spent: int = 0) -> None:
         """Explore a memory, or the past of one.
 
-        Args:
-            memory: What is explored.
-            form: In which form the answers are handed out: their costs are counted in it.
-            spent: Tokens spent before.
+        Costs are counted in the `form` in which the answers are handed out; `spent` are tokens spent before.
         """
         self.memory = memory
         self.total = integer(spent, "spent")
@@ -213,11 +210,7 @@ class Explorer:
             yield scope
 
     def _most(self, number: int, budget: int | None, beginning: Callable[[int], A]) -> A:
-        """`beginning(n)` with the largest n up to `number` that the budget has room for.
-
-        Raises:
-            InvalidInputError: it has none for one of them, where there is one.
-        """
+        """`beginning(n)` with the largest n up to `number` that the budget has room for."""
         most = optional_integer(budget, "budget")
         least = min(1, number)
         if most is None or self._priced(beginning(number)).cost_tokens <= most:
@@ -230,7 +223,10 @@ class Explorer:
 
     def _priced(self, answer: A) -> A:
         """The answer with what it says of itself: as of which event, under which root, at what cost."""
-        return priced(replace(answer, seq=self._head[1] - 1, root=self._root), self._rendered, self.total)
+        answer = replace(answer, seq=self._head[1] - 1, root=self._root)
+        unpriced = replace(answer, cost_tokens=UNPRICED, total_tokens=UNPRICED + self.total)
+        cost = tokens_of(self._rendered(unpriced))
+        return replace(answer, cost_tokens=cost, total_tokens=self.total + cost)
 
     def _paid(self, answer: A) -> A:
         answer = self._priced(answer)

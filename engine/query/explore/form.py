@@ -20,15 +20,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, replace
+from collections.abc import Iterator
+from dataclasses import asdict
 from enum import StrEnum
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
-from engine.query.budget import INDENT, body, heading, on_one_line, tokens_of
+from engine.query.budget import INDENT, body, heading, on_one_line
 from engine.query.explore.answers import Answer, Expanded, Hints, Neighbors, Peek, Triple
-
-A = TypeVar("A", bound=Answer)
 
 UNPRICED: Final = 99_999_999
 """Stands for the cost while it is counted: an answer costs at most some tokens less. None is as dear."""
@@ -132,9 +130,3 @@ def _triple(one: Triple) -> str:
     end = f" [{one.id}]" if one.id else ""
     said = f" (says {one.source})" if one.source else ""
     return f"{INDENT}{subject} → {predicate} → {target}{end}{said}"
-
-
-def priced(answer: A, rendered: Callable[[A], str], spent: int) -> A:
-    """The answer with what it costs in the form that `rendered` gives it, after `spent` tokens before it."""
-    cost = tokens_of(rendered(replace(answer, cost_tokens=UNPRICED, total_tokens=UNPRICED + spent)))
-    return replace(answer, cost_tokens=cost, total_tokens=spent + cost)

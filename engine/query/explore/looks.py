@@ -35,14 +35,16 @@ SHARED_CHARS: Final = 16
 """What is shown of a title that several hints have, before the stretch of the text that tells them apart."""
 
 
+PEEK_CHARS: Final = 200
+
+EDGES_COUNTED: Final = 1000
+"""The edges of a hub are counted up to here."""
+
+
 def hints_of(
     scope: Scope, query: str, limit: int, filters: Filters, known: Collection[str]
 ) -> tuple[Hint, ...]:
-    """The best hits of a question as hints, the best first; without those whose ids begin like a `known` one.
-
-    Raises:
-        InvalidInputError: the query has nothing to search for, or the limit is out of range.
-    """
+    """The best hits of a question, the best first, without those whose ids begin as one of `known`."""
     answer = recall(scope.rows, scope.memory, query, limit=limit + len(known), filters=filters)
     weights = scope.weights(answer.terms)
     ceiling = sum(weights.values()) * (scope.memory.config.bm25.k1 + 1)
@@ -64,24 +66,15 @@ def hints_of(
 def _titles(hits: list[Hit], weights: dict[str, float]) -> list[str]:
     titles = [None if hit.title is None else beginning(hit.title, TITLE_CHARS) for hit in hits]
     shared = Counter(titles)
-    return [
-        _title(hit, title, weights, alone=shared[title] == 1) for hit, title in zip(hits, titles, strict=True)
-    ]
-
-
-def _title(hit: Hit, title: str | None, weights: dict[str, float], *, alone: bool) -> str:
-    if title is None:
-        return Snippets(weights, TITLE_CHARS).around(hit.snippet)
-    if alone:
-        return title
-    title = beginning(title, SHARED_CHARS)
-    return f"{title}: {Snippets(weights, TITLE_CHARS - len(title)).around(hit.snippet)}"
-
-
-PEEK_CHARS: Final = 200
-
-EDGES_COUNTED: Final = 1000
-"""The edges of a hub are counted up to here."""
+    shown = []
+    for hit, title in zip(hits, titles, strict=True):
+        if title is None:
+            title = Snippets(weights, TITLE_CHARS).around(hit.snippet)
+        elif shared[title] > 1:
+            start = beginning(title, SHARED_CHARS)
+            title = f"{start}: {Snippets(weights, TITLE_CHARS - len(start)).around(hit.snippet)}"
+        shown.append(title)
+    return shown
 
 
 def peek_of(scope: Scope, record: AtomRecord, query: str | None, chars: int) -> Peek:

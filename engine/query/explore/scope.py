@@ -114,10 +114,6 @@ def _alike(one: str, other: str) -> int:
 
 @contextmanager
 def scope_of(memory: View) -> Iterator[Scope]:
-    """The memory at its head, everything brought up to it.
-
-    Raises:
-        BusyError: other processes moved the head every time.
-    """
+    """The memory at its head, everything brought up to it."""
     with translated(), memory.store.view(*memory.store.followers) as rows:
         yield Scope(memory, rows, read_log(rows))

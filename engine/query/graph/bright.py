@@ -7,10 +7,11 @@ share a rare tag, which stand side by side in their source.
 from __future__ import annotations
 
 import struct
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import combinations
+from itertools import chain, combinations
 from math import log
 from typing import Final
 
@@ -223,12 +224,8 @@ def _sharing_sets(
 
 
 def _held_by_several(held: Sequence[dict[str, str]]) -> list[str]:
-    seen: set[str] = set()
-    several: set[str] = set()
-    for names in held:
-        several |= seen & names.keys()
-        seen |= names.keys()
-    return sorted(several)
+    counts = Counter(chain.from_iterable(held))
+    return sorted(name for name, count in counts.items() if count > 1)
 
 
 def _sharing(

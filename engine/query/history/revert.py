@@ -49,6 +49,9 @@ FIELDS: Final = ("content", "title", "kind", "buckets", "source", "sequence", "p
 Thing = tuple[str, ...]
 """HERE, ("field", name) or ("tag", identity)."""
 
+SUBJECTS_AT_ONCE: Final = 200
+"""So many subjects are taken back in one batch, all or none."""
+
 
 class Said(NamedTuple):
     """An event, and what it made of one thing."""
@@ -134,9 +137,6 @@ def before_first(line: list[Said], seqs: Collection[int]) -> Any:
     return earlier
 
 
-SUBJECTS_AT_ONCE: Final = 200
-"""So many subjects are taken back in one batch, all or none."""
-
 _NEVER: Final = {
     EventKind.GENESIS: "the store begins with it",
     EventKind.EDGE_TYPE_REGISTERED: "a predicate stays; it does nothing by itself",
@@ -185,9 +185,9 @@ class Undo:
         else:
             wanted = self._wanted(timelines_of(subject_history(tx.rows, record.last_seq)))
             if isinstance(self.detail, AtomDetail):
-                self._atom(tx, wanted, live=record.state is State.LIVE)
-            else:
-                self._edge(tx, wanted)
+                self._atom(tx, self.detail, wanted, live=record.state is State.LIVE)
+            elif HERE in wanted:
+                self._edge(tx, self.detail, wanted[HERE])
         return receipt("", State.LIVE, *tx.entries[first:])
 
     def _wanted(self, lines: Timelines) -> dict[Thing, Any]:
@@ -202,10 +202,8 @@ class Undo:
                 self.left.append(_since(thing, line[-1]))
         return wanted
 
-    def _atom(self, tx: Transaction, wanted: dict[Thing, Any], *, live: bool) -> None:
-        if not isinstance(self.detail, AtomDetail):
-            return
-        name, here = show_id(self.detail.id), wanted.pop(HERE, None)
+    def _atom(self, tx: Transaction, detail: AtomDetail, wanted: dict[Thing, Any], *, live: bool) -> None:
+        name, here = show_id(detail.id), wanted.pop(HERE, None)
         if isinstance(here, Never):
             # It was not there at all: what it said then is nobody's to change.
             Tombstone(name, self._reason()).decide(tx)
@@ -219,12 +217,9 @@ class Undo:
         if isinstance(here, Hidden):
             Tombstone(name, here.reason).decide(tx)
 
-    def _edge(self, tx: Transaction, wanted: dict[Thing, Any]) -> None:
-        if not isinstance(self.detail, EdgeDetail) or HERE not in wanted:
-            return
-        src, code, dst = self.detail
+    def _edge(self, tx: Transaction, detail: EdgeDetail, here: Any) -> None:
+        src, code, dst = detail
         ends = show_id(src), type_name(tx.rows, code), show_id(dst)
-        here = wanted[HERE]
         Unlink(*ends, here.reason if isinstance(here, Hidden) else self._reason()).decide(tx)
         if isinstance(here, Shown):
             Link(*ends, struct.unpack(">f", here.weight)[0], here.data).decide(tx)
