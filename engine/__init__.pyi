@@ -121,10 +121,10 @@ from .engine import Engine as Engine
 from .erase.receipt import Erasable as Erasable
 from .erase.receipt import Erasure as Erasure
 from .knowledge.dreaming.config import DreamConfig as DreamConfig
-from .knowledge.dreaming.report import DreamReport as DreamReport
+from .knowledge.dreaming.cycle import DreamReport as DreamReport
 from .language.categories import Category as Category
-from .named.listing import memories as memories
-from .query.context.inflate import Context as Context
+from .named.changing import memories as memories
+from .query.context.windows import Context as Context
 from .query.context.windows import Window as Window
 from .query.duplicates import Duplicate as Duplicate
 from .query.duplicates import DuplicateGroup as DuplicateGroup
@@ -133,7 +133,7 @@ from .query.explore.actions import Verb as Verb
 from .query.explore.explorer import Explorer as Explorer
 from .query.explore.policy import LanguagePolicy as LanguagePolicy
 from .query.explore.policy import Policy as Policy
-from .query.explore.result import Exploration as Exploration
+from .query.explore.state import Exploration as Exploration
 from .query.filters import Filters as Filters
 from .query.graph.bright import BrightGraph as BrightGraph
 from .query.graph.bright import BrightNode as BrightNode

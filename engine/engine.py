@@ -43,14 +43,13 @@ from engine.store.store import Store
 if TYPE_CHECKING:
     from engine.erase.receipt import Erasable, Erasure
     from engine.knowledge.dreaming.config import DreamConfig
-    from engine.knowledge.dreaming.report import DreamReport
-    from engine.query.context.inflate import Context
+    from engine.knowledge.dreaming.cycle import DreamReport
+    from engine.query.context.windows import Context
     from engine.query.duplicates import DuplicateGroup
     from engine.query.explore.explorer import Explorer
     from engine.query.explore.form import Form as AnswerForm
     from engine.query.explore.policy import Policy
-    from engine.query.explore.result import Exploration
-    from engine.query.explore.state import Step
+    from engine.query.explore.state import Exploration, Step
     from engine.query.graph.bright import BrightGraph, BrightNode
     from engine.query.graph.find import Follow, Form, Found
     from engine.query.history.diff import Diff

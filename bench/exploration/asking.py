@@ -22,11 +22,9 @@ from engine.engine import Engine
 from engine.query.budget import tokens_of
 from engine.query.explore.actions import Action, Verb
 from engine.query.explore.answers import Expanded, Hints, Neighbors, Peek
-from engine.query.explore.gathering import Gathered
 from engine.query.explore.loop import STEPS_MAX, explore
 from engine.query.explore.policy import Policy
-from engine.query.explore.result import Exploration
-from engine.query.explore.state import State
+from engine.query.explore.state import Exploration, Gathered, State
 from engine.query.explore.walker import Walker, WalkerConfig
 
 ATOMS = 20

@@ -272,6 +272,18 @@ def optional_integer(value: object, what: str, most: int = limits.INTEGER_MAX) -
     return None if value is None else integer(value, what, most)
 
 
+def positive(value: object, what: str, most: int) -> int:
+    """A whole number from 1 to `most`.
+
+    Raises:
+        InvalidInputError: 0, or see `integer`.
+    """
+    kept = integer(value, what, most)
+    if not kept:
+        raise InvalidInputError(f"{what} must be 1 to {most}")
+    return kept
+
+
 def microseconds(value: object, what: str = "time") -> int:
     """A time as µs since 1970 in UTC, negative before: `value` if it is a number, else that of a datetime.
 

@@ -12,7 +12,7 @@ from engine.cli.options import at_least, dry_run
 from engine.cli.output import Line, line
 from engine.cli.session import Session
 from engine.cli.values import counted, plain
-from engine.knowledge.dreaming.report import DreamReport
+from engine.knowledge.dreaming.cycle import DreamReport
 from engine.knowledge.dreaming.watch import CYCLE_ATOMS, QUIET_SECONDS, until_signalled, watch
 from engine.query.duplicates import DuplicateGroup
 from engine.store.store import Store

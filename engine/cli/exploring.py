@@ -16,12 +16,10 @@ from engine.cli.values import counted
 from engine.front.times import Moment
 from engine.query.explore.answers import Answer, Hints, Neighbors
 from engine.query.explore.explorer import Explorer
-from engine.query.explore.form import plain
+from engine.query.explore.form import plain, text_of
 from engine.query.explore.policy import LanguagePolicy
 from engine.query.explore.program import Program
-from engine.query.explore.rendering import text_of
-from engine.query.explore.result import Exploration
-from engine.query.explore.state import Step
+from engine.query.explore.state import Exploration, Step
 from engine.query.filters import Filters
 
 VALUE = argument("given", "VALUE", "The same without its option.", required=False)

@@ -12,8 +12,7 @@ from engine.cli.session import Session
 from engine.cli.values import counted, plain
 from engine.front.patience import patiently
 from engine.front.settings import find_root
-from engine.named.changing import create, delete, rename
-from engine.named.listing import Memory, described, memories, names_in
+from engine.named.changing import Memory, create, delete, described, memories, names_in, rename
 from engine.store.named_places import memory_url, root_of
 
 ACTIONS = {"list": 0, "create": 1, "rename": 2, "delete": 1}

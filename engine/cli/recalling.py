@@ -11,7 +11,7 @@ from engine.cli.output import Line
 from engine.cli.session import Session
 from engine.cli.values import counted, plain
 from engine.front.times import Moment
-from engine.query.context.inflate import Context
+from engine.query.context.windows import Context
 from engine.query.filters import Filters
 from engine.query.recall.answer import Hit, Recall
 

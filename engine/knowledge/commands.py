@@ -11,9 +11,9 @@ from typing import Generic, NamedTuple, TypeVar
 from engine.base.errors import ConflictError, NotFoundError
 from engine.base.model import Receipt
 from engine.commands.base import Transaction, receipt
-from engine.knowledge.desk import Desk
 from engine.knowledge.forms import OBSERVATION
 from engine.knowledge.model import Deleted, Entity, Observed, Relation
+from engine.knowledge.transaction import GraphTransaction
 from proofs.leaves import State
 
 Given = TypeVar("Given")
@@ -34,7 +34,7 @@ class OnGraph(Generic[Given, Outcome]):
 
     def __init__(
         self,
-        do: Callable[[Desk, tuple[Given, ...]], Outcome],
+        do: Callable[[GraphTransaction, tuple[Given, ...]], Outcome],
         given: tuple[Given, ...],
         provenance: str | None = None,
     ) -> None:
@@ -48,19 +48,19 @@ class OnGraph(Generic[Given, Outcome]):
         first, given, provenance = len(tx.entries), self._given, self._provenance
         if provenance is not None:
             given = tx.screened(given, "knowledge graph:")
-        self.outcome = self._do(Desk(tx, provenance or "internal"), given)
+        self.outcome = self._do(GraphTransaction(tx, provenance or "internal"), given)
         return receipt(SUBJECT, State.LIVE, *tx.entries[first:])
 
 
-def create_entities(desk: Desk, given: tuple[Entity, ...]) -> tuple[Entity, ...]:
+def create_entities(graph: GraphTransaction, given: tuple[Entity, ...]) -> tuple[Entity, ...]:
     """Have entities of these names; those that are there stay as they are. Returns those created."""
     created = []
     for entity in given:
-        if desk.entity(entity.name) is not None:
+        if graph.entity(entity.name) is not None:
             continue
-        desk.create_entity(entity.name, entity.type)
+        graph.create_entity(entity.name, entity.type)
         for content in entity.observations:
-            desk.add_part(entity.name, OBSERVATION, content)
+            graph.add_part(entity.name, OBSERVATION, content)
         created.append(entity)
     return tuple(created)
 
@@ -73,22 +73,22 @@ class Held(NamedTuple):
     """Observations."""
 
 
-def hold_entities(desk: Desk, given: tuple[Entity, ...]) -> tuple[Held, ...]:
+def hold_entities(graph: GraphTransaction, given: tuple[Entity, ...]) -> tuple[Held, ...]:
     """Have entities of these names with, besides others, these observations.
 
     The type of one that is there stays as it is.
     """
     done = []
     for entity in given:
-        missing = desk.entity(entity.name) is None
+        missing = graph.entity(entity.name) is None
         if missing:
-            desk.create_entity(entity.name, entity.type)
-        added = sum(desk.add_part(entity.name, OBSERVATION, text) for text in entity.observations)
+            graph.create_entity(entity.name, entity.type)
+        added = sum(graph.add_part(entity.name, OBSERVATION, text) for text in entity.observations)
         done.append(Held(missing, added))
     return tuple(done)
 
 
-def add_observations(desk: Desk, given: tuple[Observed, ...]) -> tuple[Observed, ...]:
+def add_observations(graph: GraphTransaction, given: tuple[Observed, ...]) -> tuple[Observed, ...]:
     """Have these observations. Returns those that were added, for each that was given.
 
     Raises:
@@ -96,48 +96,48 @@ def add_observations(desk: Desk, given: tuple[Observed, ...]) -> tuple[Observed,
     """
     results = []
     for one in given:
-        desk.needed(one.entity)
-        added = (text for text in one.contents if desk.add_part(one.entity, OBSERVATION, text))
+        graph.needed(one.entity)
+        added = (text for text in one.contents if graph.add_part(one.entity, OBSERVATION, text))
         results.append(Observed(one.entity, tuple(added)))
     return tuple(results)
 
 
-def create_relations(desk: Desk, given: tuple[Relation, ...]) -> tuple[Relation, ...]:
+def create_relations(graph: GraphTransaction, given: tuple[Relation, ...]) -> tuple[Relation, ...]:
     """Have these relations. Returns those created.
 
     Raises:
         NotFoundError: an entity is missing.
     """
-    return tuple(relation for relation in given if desk.create_relation(relation))
+    return tuple(relation for relation in given if graph.create_relation(relation))
 
 
-def hold_relations(desk: Desk, given: tuple[Relation, ...]) -> tuple[bool | str, ...]:
+def hold_relations(graph: GraphTransaction, given: tuple[Relation, ...]) -> tuple[bool | str, ...]:
     """Have those of these relations that can be. Returns whether each was created, or why it cannot be."""
 
     def one(relation: Relation) -> bool | str:
         try:
-            return desk.create_relation(relation)
+            return graph.create_relation(relation)
         except (NotFoundError, ConflictError) as error:  # both are raised before anything is appended
             return str(error)
 
     return tuple(map(one, given))
 
 
-def delete_entities(desk: Desk, given: tuple[str, ...]) -> Deleted:
+def delete_entities(graph: GraphTransaction, given: tuple[str, ...]) -> Deleted:
     """Have no entities of these names, nor what hangs on them. A name that is there twice counts twice."""
-    missing = tuple(name for name in given if desk.entity(name) is None)
+    missing = tuple(name for name in given if graph.entity(name) is None)
     for name in given:
-        desk.delete_entity(name)
+        graph.delete_entity(name)
     return Deleted(len(given) - len(missing), missing)
 
 
-def delete_observations(desk: Desk, given: tuple[Observed, ...]) -> Deleted:
+def delete_observations(graph: GraphTransaction, given: tuple[Observed, ...]) -> Deleted:
     """Have none of these observations."""
-    missing = tuple(one.entity for one in given if desk.entity(one.entity) is None)
-    count = sum(desk.delete_part(one.entity, OBSERVATION, text) for one in given for text in one.contents)
+    missing = tuple(one.entity for one in given if graph.entity(one.entity) is None)
+    count = sum(graph.delete_part(one.entity, OBSERVATION, text) for one in given for text in one.contents)
     return Deleted(count, missing)
 
 
-def delete_relations(desk: Desk, given: tuple[Relation, ...]) -> Deleted:
+def delete_relations(graph: GraphTransaction, given: tuple[Relation, ...]) -> Deleted:
     """Have none of these relations."""
-    return Deleted(sum(map(desk.delete_relation, given)))
+    return Deleted(sum(map(graph.delete_relation, given)))

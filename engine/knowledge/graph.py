@@ -101,7 +101,7 @@ class KnowledgeGraph:
             AnswerLimitError: their texts alone cost over `tokens_max` tokens.
         """
         with self._reader(tokens_max) as reader:
-            return reader.everything()
+            return reader.chosen(lambda _: True)
 
     def search_nodes(self, query: str, *, tokens_max: int | None = None) -> Knowledge:
         """The entities whose name, type or an observation holds `query`, whatever the case.

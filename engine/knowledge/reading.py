@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
 
 from backends.base import Reader
 from engine.base.errors import LimitError
 from engine.base.model import Direction
 from engine.commands.sequence import STEP
 from engine.followers.tags import LIVE, members
-from engine.knowledge.forms import (
-    OBSERVATION,
-    PART_OF,
-    PARTS,
-    could_be_name,
-    place_of,
-    places,
-    relation_type_in,
-    relation_type_of,
-)
+from engine.knowledge import forms
 from engine.knowledge.model import Entity, Knowledge, Relation
 from engine.ledger.entities import ENTITY
 from engine.ledger.layout import atom_key
@@ -37,22 +27,10 @@ class AnswerLimitError(LimitError):
     """What was asked for costs more tokens than its reader wants."""
 
 
-class _Whole(NamedTuple):
-    """An entity with all that is part of it."""
-
-    entity: Entity
-    to_itself: list[tuple[int, Relation]]
-    """With their places."""
-    edges: list[EdgeRecord]
-    """Those into it from what is no part of it."""
-
-
 class GraphReader:
     """The knowledge graph in a snapshot in which the follower `tags` is at the head.
 
-    Args:
-        rows: The snapshot.
-        tokens_max: Read no further where what is wanted costs more tokens than this.
+    Where what is wanted costs more than `tokens_max` tokens, reading ends with an AnswerLimitError.
     """
 
     def __init__(self, rows: Reader, id_key: bytes, tokens_max: int | None = None) -> None:
@@ -61,31 +39,15 @@ class GraphReader:
         self._left = tokens_max
         self._names: dict[bytes, str | None] = {}
 
-    def everything(self) -> Knowledge:
-        """The whole graph.
-
-        Raises:
-            AnswerLimitError: it costs more than `tokens_max`.
-        """
-        return self.chosen(lambda _: True)
-
     def chosen(self, wanted: Choice) -> Knowledge:
-        """The entities that are wanted, and the relations at them.
-
-        Raises:
-            AnswerLimitError: they cost more than `tokens_max`.
-        """
+        """The entities that are wanted, and the relations at them."""
         live = members(self._rows, (Group.KIND, ENTITY)) & members(self._rows, LIVE)
         return self._read(records_of(self._rows, ids_at(self._rows, list(live))), wanted)
 
     def named(self, names: Iterable[str]) -> Knowledge:
-        """The entities with these names, and the relations at them.
-
-        Raises:
-            AnswerLimitError: they cost more than `tokens_max`.
-        """
-        given = {name for name in names if could_be_name(name)}
-        atoms = sorted({atom for name in given for _, atom in places(self._id_key, name)})
+        """The entities with these names, and the relations at them."""
+        given = {name for name in names if forms.could_be_name(name)}
+        atoms = sorted({atom for name in given for _, atom in forms.places(self._id_key, name)})
         found = []
         for atom, raw in zip(atoms, self._rows.multi_get(list(map(atom_key, atoms))), strict=True):
             record = None if raw is None else decode_atom(raw, atom)
@@ -94,7 +56,7 @@ class GraphReader:
         return self._read(found, lambda entity: entity.name in given)
 
     def _read(self, records: list[AtomRecord], wanted: Choice) -> Knowledge:
-        records.sort(key=lambda record: (place_of(record), record.ordinal))
+        records.sort(key=lambda record: (forms.place_of(record), record.ordinal))
         bodies = bodies_of(self._rows, records)
         names = {record.id: body.content for record, body in zip(records, bodies, strict=True)}
         self._names |= names
@@ -102,13 +64,13 @@ class GraphReader:
         relations: list[tuple[int, Relation]] = []
         edges: dict[tuple[bytes, bytes, bytes], EdgeRecord] = {}
         for record in records:
-            whole = self._whole(record, names[record.id])
-            if not wanted(whole.entity):
+            entity, to_itself, edges_in = self._whole(record, names[record.id])
+            if not wanted(entity):
                 continue
-            self._pay(whole.entity.name, whole.entity.type, *whole.entity.observations)
-            entities.append(whole.entity)
-            relations.extend(whole.to_itself)
-            for edge in (*whole.edges, *edges_at(self._rows, record.id, Direction.OUT, ())):
+            self._pay(entity.name, entity.type, *entity.observations)
+            entities.append(entity)
+            relations.extend(to_itself)
+            for edge in (*edges_in, *edges_at(self._rows, record.id, Direction.OUT, ())):
                 edges[edge.src, edge.type, edge.dst] = edge
         relations.extend(self._relations(list(edges.values())))
         relations.sort(key=lambda item: item[0])
@@ -116,31 +78,36 @@ class GraphReader:
             self._pay(relation.src, relation.type, relation.dst)
         return Knowledge(tuple(entities), tuple(relation for _, relation in relations))
 
-    def _whole(self, record: AtomRecord, name: str) -> _Whole:
+    def _whole(
+        self, record: AtomRecord, name: str
+    ) -> tuple[Entity, list[tuple[int, Relation]], list[EdgeRecord]]:
+        """An entity, its relations to itself with their places, and the edges into it from other things."""
         edges = list(edges_at(self._rows, record.id, Direction.IN, ()))
-        atoms = [edge.src for edge in edges if edge.type == PART_OF]
+        atoms = [edge.src for edge in edges if edge.type == forms.PART_OF]
         parts = [
-            part for part in records_of(self._rows, atoms) if part.kind in PARTS and part.state is State.LIVE
+            part
+            for part in records_of(self._rows, atoms)
+            if part.kind in forms.PARTS and part.state is State.LIVE
         ]
-        parts.sort(key=lambda part: (place_of(part), part.ordinal))
+        parts.sort(key=lambda part: (forms.place_of(part), part.ordinal))
         observations: dict[str, None] = {}
         to_itself = []
         for part, body in zip(parts, bodies_of(self._rows, parts), strict=True):
-            if part.kind == OBSERVATION:
+            if part.kind == forms.OBSERVATION:
                 observations[body.content] = None
             else:
-                relation = Relation(name, relation_type_in(body.content, name), name)
-                to_itself.append((place_of(part), relation))
+                relation = Relation(name, forms.relation_type_in(body.content, name), name)
+                to_itself.append((forms.place_of(part), relation))
         entity = Entity(name, record.title or "", tuple(observations))
         known = {part.id for part in parts}
-        return _Whole(entity, to_itself, [edge for edge in edges if edge.src not in known])
+        return entity, to_itself, [edge for edge in edges if edge.src not in known]
 
     def _relations(self, edges: Sequence[EdgeRecord]) -> Iterable[tuple[int, Relation]]:
         self._learn({end for edge in edges for end in (edge.src, edge.dst)} - self._names.keys())
         for edge in edges:
             src, dst = self._names[edge.src], self._names[edge.dst]
             if src is not None and dst is not None:
-                kind = relation_type_of(type_name(self._rows, edge.type), edge.data)
+                kind = forms.relation_type_of(type_name(self._rows, edge.type), edge.data)
                 yield edge.payload_seq * STEP, Relation(src, kind, dst)
 
     def _learn(self, atoms: set[bytes]) -> None:

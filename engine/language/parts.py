@@ -13,29 +13,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
-from engine.language.lexicon import (
-    ACRONYMS,
-    ADJECTIVES,
-    ADVERBS,
-    BARE_VERBS,
-    BE,
-    BEFORE_BARE,
-    FUNCTION_WORDS,
-    GIVEN_NAMES,
-    LIGHT_GERUNDS,
-    NOT_ADJECTIVES,
-    NOT_ADVERBS,
-    NOUN_FIRST,
-    NUMBERS,
-    OPENERS,
-    PERFECT,
-    TITLES,
-    UNCHANGING,
-    is_gerund,
-    is_past,
-    is_third,
-    is_verb,
-)
+from engine.language import lexicon
 from engine.language.pieces import Piece, bare
 
 _NUMBER: Final = re.compile("[0-9][0-9.,:/-]*(?:[a-z]{1,3})?|[0-9]+-[a-z-]+")
@@ -75,7 +53,7 @@ class _Place:
 
 def parts_of(text: str, pieces: Sequence[Piece]) -> list[str]:
     """The universal part of speech of each piece of `text`; PUNCT for marks."""
-    parts = [FUNCTION_WORDS.get(piece.low, "") if piece.word else "PUNCT" for piece in pieces]
+    parts = [lexicon.FUNCTION_WORDS.get(piece.low, "") if piece.word else "PUNCT" for piece in pieces]
     for i in _names(pieces):
         parts[i] = "PROPN"
     place = _Place()
@@ -99,9 +77,9 @@ def _pass(place: _Place, word: str, part: str) -> None:
             place.before, place.bare, place.be, place.perfect = "", False, False, False
         return
     if part == "AUX":
-        place.be = place.be or word in BE
-        place.perfect = word in PERFECT
-        place.bare = word in BEFORE_BARE
+        place.be = place.be or word in lexicon.BE
+        place.perfect = word in lexicon.PERFECT
+        place.bare = word in lexicon.BEFORE_BARE
     elif part == "VERB":
         place.bare = place.be = place.perfect = False
     if part == "ADV" or (place.bare and word in {"both", "all", "each"}):
@@ -111,11 +89,11 @@ def _pass(place: _Place, word: str, part: str) -> None:
 
 
 def _part(word: str, place: _Place) -> str:
-    if _NUMBER.fullmatch(word) or word in NUMBERS:
+    if _NUMBER.fullmatch(word) or word in lexicon.NUMBERS:
         return "NUM"
     if max(word) > _LAST_KNOWN:
         return "X"
-    if word in NOUN_FIRST and place.after_word == "of":
+    if word in lexicon.NOUN_FIRST and place.after_word == "of":
         return "DET"
     last = word.rpartition("-")[2] or word
     if _is_adverb(last):
@@ -128,27 +106,27 @@ def _part(word: str, place: _Place) -> str:
 
 
 def _is_adverb(word: str) -> bool:
-    shaped = word.endswith("ly") and len(word) > 4 and word not in NOT_ADVERBS
-    return word in ADVERBS or (shaped and word not in BARE_VERBS)
+    shaped = word.endswith("ly") and len(word) > 4 and word not in lexicon.NOT_ADVERBS
+    return word in lexicon.ADVERBS or (shaped and word not in lexicon.BARE_VERBS)
 
 
 def _is_verb(word: str, place: _Place) -> bool:
     if word.endswith("ing") and len(word) > 5:
         return _is_gerund_here(word, place)
-    if word in BARE_VERBS:
+    if word in lexicon.BARE_VERBS:
         return _is_bare_here(word, place)
-    if is_past(word):
+    if lexicon.is_past(word):
         return not _is_participle_here(place)
-    if is_third(word):
+    if lexicon.is_third(word):
         return _is_third_here(place)
     due = place.bare and place.before in {"PROPN", "PRON"}
-    return due and not word.endswith("s") and word not in ADJECTIVES
+    return due and not word.endswith("s") and word not in lexicon.ADJECTIVES
 
 
 def _is_gerund_here(word: str, place: _Place) -> bool:
-    if word in LIGHT_GERUNDS:
+    if word in lexicon.LIGHT_GERUNDS:
         return True
-    if not is_gerund(word) or place.before == "DET":
+    if not lexicon.is_gerund(word) or place.before == "DET":
         return False
     progressive = place.be and place.before in _SUBJECTS | {"AUX"}
     object_follows = place.after in _BEFORE_OBJECT and place.after_word not in _RELATIVE
@@ -159,12 +137,12 @@ def _is_bare_here(word: str, place: _Place) -> bool:
     if place.before == "":  # a request, if it has an object
         return place.after in _BEFORE_OBJECT | {"ADP"}
     if place.before in {"PART", "AUX"}:
-        return place.before_word not in BE
-    if word in UNCHANGING and place.before in _SUBJECTS and (place.perfect or place.after == "DET"):
+        return place.before_word not in lexicon.BE
+    if word in lexicon.UNCHANGING and place.before in _SUBJECTS and (place.perfect or place.after == "DET"):
         return True
     if place.bare and place.before in _SUBJECTS:
         # In "the charity race raise money" it is the last one.
-        return place.before != "NOUN" or place.after != "" or place.after_word not in BARE_VERBS
+        return place.before != "NOUN" or place.after != "" or place.after_word not in lexicon.BARE_VERBS
     if place.before == "PRON":
         return place.before_word in _PLURAL
     return place.before in {"CCONJ", "SCONJ"} and place.after in _BEFORE_OBJECT
@@ -189,8 +167,8 @@ def _is_third_here(place: _Place) -> bool:
 
 
 def _is_adjective(word: str, last: str, place: _Place) -> bool:
-    shaped = word.endswith(_ADJECTIVE_ENDINGS) and len(word) > 5 and word not in NOT_ADJECTIVES
-    if not (shaped or word in ADJECTIVES or last in ADJECTIVES or is_past(last)):
+    shaped = word.endswith(_ADJECTIVE_ENDINGS) and len(word) > 5 and word not in lexicon.NOT_ADJECTIVES
+    if not (shaped or word in lexicon.ADJECTIVES or last in lexicon.ADJECTIVES or lexicon.is_past(last)):
         return False
     # "The musical", "the single that": the ending of an adjective, and the place of a noun.
     return place.before != "DET" or place.after in {"", "ADJ", "NOUN", "PROPN", "NUM", "CCONJ"}
@@ -207,9 +185,9 @@ def _names(pieces: Sequence[Piece]) -> list[int]:
     for i, word, following in zip(indices, words, [*words[1:], None], strict=True):
         if not _is_capitalised(word):
             continue
-        if word.low in FUNCTION_WORDS:
+        if word.low in lexicon.FUNCTION_WORDS:
             name = _is_in_capitals(word)
-        elif word.text in ACRONYMS:
+        elif word.text in lexicon.ACRONYMS:
             name = False
         elif title_case:
             name = not _is_known(bare(word.low))
@@ -233,16 +211,18 @@ def _is_shouted(words: Sequence[Piece]) -> bool:
     """Whether all is in capitals."""
     if any(word.text != word.text.upper() for word in words):
         return False
-    return len(words) >= _WORDS_OF_CAPITALS or any(word.low in FUNCTION_WORDS for word in words)
+    return len(words) >= _WORDS_OF_CAPITALS or any(word.low in lexicon.FUNCTION_WORDS for word in words)
 
 
 def _is_title_case(words: Sequence[Piece]) -> bool:
     """Whether Every Word Has a Capital, function words among them, so that capitals tell no name."""
     raised = any(
-        word.low in FUNCTION_WORDS and _is_capitalised(word) and word.text.lower() not in {"i", "i'm", "i've"}
+        word.low in lexicon.FUNCTION_WORDS
+        and _is_capitalised(word)
+        and word.text.lower() not in {"i", "i'm", "i've"}
         for word in words[1:]
     )
-    others = (word for word in words if word.low not in FUNCTION_WORDS)
+    others = (word for word in words if word.low not in lexicon.FUNCTION_WORDS)
     return raised and len(words) > 2 and all(map(_is_capitalised, others))
 
 
@@ -258,13 +238,13 @@ def _starts(pieces: Sequence[Piece], words: Sequence[int]) -> set[int]:
 
 def abbreviates(word: str) -> bool:
     """Whether a full stop after `word` ends no sentence: `Dr`, `J`, `J.K`."""
-    return word.lower() in TITLES or all(len(part) == 1 for part in word.split("."))
+    return word.lower() in lexicon.TITLES or all(len(part) == 1 for part in word.split("."))
 
 
 def _is_known(word: str) -> bool:
     """Whether a word in small letters is in a list, so that its capital is only that of a start."""
-    lists = (FUNCTION_WORDS, NUMBERS, ADJECTIVES, ADVERBS, OPENERS)
-    return any(word in listed for listed in lists) or is_verb(word)
+    lists = (lexicon.FUNCTION_WORDS, lexicon.NUMBERS, lexicon.ADJECTIVES, lexicon.ADVERBS, lexicon.OPENERS)
+    return any(word in listed for listed in lists) or lexicon.is_verb(word)
 
 
 def _begins_name(words: Sequence[Piece], word: Piece, following: Piece | None) -> bool:
@@ -273,11 +253,15 @@ def _begins_name(words: Sequence[Piece], word: Piece, following: Piece | None) -
     repeated = sum(other.text == word.text for other in words) > 1
     if not low[0] <= _LAST_LATIN:
         return repeated  # it may be a question word of another language
-    named_after = following is not None and _is_capitalised(following) and following.low not in FUNCTION_WORDS
+    named_after = (
+        following is not None and _is_capitalised(following) and following.low not in lexicon.FUNCTION_WORDS
+    )
     if _is_known(low):
-        return named_after and (low in ADJECTIVES or low in GIVEN_NAMES)  # Big Hero, Mark King
+        return named_after and (
+            low in lexicon.ADJECTIVES or low in lexicon.GIVEN_NAMES
+        )  # Big Hero, Mark King
     if named_after or low != word.low or _is_in_capitals(word) or repeated or following is None:
         return True
-    if following.low not in FUNCTION_WORDS and not is_verb(following.low):
+    if following.low not in lexicon.FUNCTION_WORDS and not lexicon.is_verb(following.low):
         return False  # "Boiler pressure"
     return not (low.endswith("s") and following.low in {"are", "were", "have", "do"})

@@ -1,19 +1,269 @@
 """Finds the mentions of times in a text, in the spellings that are common in English.
 
-Matching is over the text, not over words, so that it finds the same whatever cut the words. Every
-repetition in a pattern is bounded. The patterns are tried in order, and what one has found no later one
-sees; what stands before or between two mentions (`two weeks before`, `from … to`) is read last.
+Each spelling is a pattern with what it means, the longer ones first. Matching is over the text, not over
+words, so that it finds the same whatever cut the words. Every repetition in a pattern is bounded. The
+patterns are tried in order, and what one has found no later one sees; what stands before or between two
+mentions (`two weeks before`, `from … to`) is read last.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from functools import cache
 from typing import Final, NamedTuple
 
-from engine.language.calendar import Dated, Side, When, Yearless, bounded, neighbour, offset, said_on, through
-from engine.language.spellings import COUNT, READERS, WEEKDAY, count_of, unit_of, unit_pattern, weekday_of
+from engine.language.calendar import (
+    Dated,
+    Side,
+    Unit,
+    Weekday,
+    When,
+    Yearless,
+    bounded,
+    exactly,
+    neighbour,
+    offset,
+    rolling,
+    said_on,
+    through,
+    turned,
+    unknown,
+)
+
+_MONTH_NAMES: Final = "january february march april may june july august september october november december"
+_MONTHS: Final = _MONTH_NAMES.split()
+_MONTH_NUMBERS: Final = {
+    short: number
+    for number, name in enumerate(_MONTHS, 1)
+    for short in (name, name[:3], *(["sept"] if name == "september" else []))
+}
+_WORD_OR_NAME: Final = frozenset({"march", "april", "may", "june", "august", "mar"})
+"""Months that are words or people's names as well: alone they need a preposition before them."""
+_WEEKDAY_NAMES: Final = "monday tuesday wednesday thursday friday saturday sunday"
+_WEEKDAYS: Final = _WEEKDAY_NAMES.split()
+_COUNT_NAMES: Final = "a|an|one,two|a couple of,three,four,five,six,seven,eight,nine,ten,eleven,twelve"
+_COUNTS: Final = {
+    name: count for count, names in enumerate(_COUNT_NAMES.split(","), 1) for name in names.split("|")
+}
+_TURNS: Final = {"last": -1, "previous": -1, "this": 0, "current": 0, "next": 1, "coming": 1}
+_DAYS: Final = {
+    "the day before yesterday": -2,
+    "yesterday": -1,
+    "last night": -1,
+    "today": 0,
+    "tonight": 0,
+    "this morning": 0,
+    "this afternoon": 0,
+    "this evening": 0,
+    "tomorrow": 1,
+    "the day after tomorrow": 2,
+}
+_ORDINALS: Final = {"first": 1, "1st": 1, "second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4}
+
+COUNT: Final = rf"(?P<count>[0-9]{{1,3}}|{'|'.join(sorted(_COUNTS, reverse=True))}|a few|several|some)"
+WEEKDAY: Final = rf"(?P<weekday>{'|'.join(_WEEKDAYS)})"
+_MONTH: Final = rf"(?P<month>{'|'.join(_MONTHS)}|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?)"
+_DAY: Final = r"(?P<day>[0-3]?[0-9])(?:st|nd|rd|th)?"
+_YEAR: Final = r"(?P<year>(?:1[0-9]|20)[0-9][0-9])"
+_GAP: Final = r"[\s,]{1,3}"
+_SEASON: Final = "(?:spring|summer|autumn|fall|winter)"
+_PART: Final = "(?: morning| afternoon| evening| night)?"
+
+_PREPOSED: Final = re.compile(
+    r"\b(?ai:in|since|until|till|during|by|last|next|this|every|each|from|before|after|early|late|mid|between|"
+    r"and|or|to|through|around|of)[\s-]$"
+)
+_SURELY_PREPOSED: Final = re.compile(r"\b(?ai:in|since|until|during|last|next|early|late|mid)[\s-]$")
+"""Before "may" and "march" in small letters, which are verbs after other words of that kind."""
+_COUNTED: Final = re.compile(r"\s(?:[a-z]+s|people|men|women|children)\b")
+_PREPOSITION_CHARS: Final = 12
+
+
+def unit_pattern(group: str) -> str:
+    """The pattern of a unit of time, as the group of that name."""
+    return rf"(?P<{group}>day|week|month|quarter|year|decade)s?"
+
+
+def count_of(text: str) -> int | None:
+    """The number that `COUNT` matched; None for a vague one."""
+    text = text.lower()
+    return int(text) if text.isdecimal() else _COUNTS.get(text)
+
+
+def unit_of(text: str) -> Unit:
+    """The unit that `unit_pattern` matched."""
+    return Unit[text.upper()]
+
+
+def weekday_of(text: str) -> Weekday:
+    """The day that `WEEKDAY` matched, or `weekend`."""
+    return Weekday(5, length=2) if text.lower() == "weekend" else Weekday(_WEEKDAYS.index(text.lower()))
+
+
+def _preposed(match: re.Match[str], pattern: re.Pattern[str] = _PREPOSED) -> bool:
+    """Whether a preposition or the like stands before a match."""
+    return pattern.search(match.string, max(0, match.start() - _PREPOSITION_CHARS), match.start()) is not None
+
+
+def _month_of(match: re.Match[str]) -> int:
+    return _MONTH_NUMBERS[match["month"].lower().rstrip(".")]
+
+
+def _day_or_moment(match: re.Match[str]) -> When | None:
+    year, month, day = int(match["year"]), int(match["month"]), int(match["day"])
+    if match["clock"] is None:
+        return Dated(year, month, day, Unit.DAY)
+    try:
+        written = f"{year}-{month:02}-{day:02}T{match['clock']}{(match['zone'] or '').upper()}"
+        return exactly(
+            datetime.fromisoformat(written), 1_000_000 if match["clock"].count(":") == 2 else 60_000_000
+        )
+    except (ValueError, OverflowError):
+        return unknown
+
+
+def _numeric(match: re.Match[str]) -> When:
+    """Day and month where only one order is possible; with dots the day is first."""
+    first, second, year = int(match["first"]), int(match["second"]), int(match["year"])
+    if first > 12 or first == second or match["sep"] == ".":
+        return Dated(year, second, first, Unit.DAY) if second <= 12 else unknown
+    return Dated(year, first, second, Unit.DAY) if second > 12 else unknown
+
+
+def _day_of_month(match: re.Match[str]) -> When | None:
+    month, day, year = _month_of(match), int(match["day"]), match["year"]
+    if not year and match["month"].lower() in {"may", "march", "mar"} and match["month"].islower():
+        return None  # "option 2 may fail"
+    last = int(match["to"]) if match["to"] else day
+    if not 1 <= day <= last <= 31:
+        return unknown
+    if year:
+        return Dated(int(year), month, day, Unit.DAY, last - day + 1)
+    return Yearless(month, day) if last == day else unknown
+
+
+def _month_of_year(match: re.Match[str]) -> When:
+    month = int(match["month"]) if match["month"].isdecimal() else _month_of(match)
+    return Dated(int(match["year"]), month, unit=Unit.MONTH)
+
+
+def _quarter(match: re.Match[str]) -> When:
+    quarter = _ORDINALS.get(match["nth"].lower()) or int(match["nth"])
+    return Dated(int(match["year"]), 3 * quarter - 2, unit=Unit.QUARTER)
+
+
+def _year(match: re.Match[str]) -> When | None:
+    """A number is a year unless it counts something; before 1500 only after a preposition."""
+    counts = _COUNTED.match(match.string, match.end()) is not None
+    return None if (counts or match["year"] < "1500") and not _preposed(match) else Dated(int(match["year"]))
+
+
+def _decade(match: re.Match[str]) -> When:
+    year = match["decade"]
+    return Dated(int(year) if len(year) == 4 else 1900 + int(year), unit=Unit.DECADE)
+
+
+def _century(match: re.Match[str]) -> When:
+    return Dated(int(match["nth"]) * 100 - 99, unit=Unit.DECADE, length=10)
+
+
+def _ago(match: re.Match[str]) -> When:
+    count = count_of(match["count"])
+    return unknown if count is None else turned(unit_of(match["unit"]), -count)
+
+
+def _rolling(match: re.Match[str]) -> When:
+    count = count_of(match["count"])
+    return (
+        unknown if count is None else rolling(count, unit_of(match["unit"]), ahead=match["ahead"] is not None)
+    )
+
+
+def _turned(match: re.Match[str]) -> When:
+    turn = _TURNS[match["turn"].lower()]
+    if match["unit"]:
+        return turned(unit_of(match["unit"]), turn)
+    if match["month"]:
+        return Yearless(_month_of(match), turn=turn)
+    if match["named"]:
+        day = weekday_of(match["named"])
+        return Weekday(day.weekday, turn or None, day.length)
+    return unknown  # a season
+
+
+def _month(match: re.Match[str]) -> When | None:
+    name = match["month"]
+    if name.lower() in _WORD_OR_NAME and not _preposed(
+        match, _SURELY_PREPOSED if name.islower() else _PREPOSED
+    ):
+        return None
+    return Yearless(_MONTH_NUMBERS[name.lower()])
+
+
+def _season(match: re.Match[str]) -> When | None:
+    return None if match.string.startswith(" of", match.end()) else unknown
+
+
+_SAME_DAY: Final = "|".join(sorted(_DAYS, key=len, reverse=True))
+_CLOCK: Final = r"[0-2][0-9]:[0-5][0-9](?::[0-5][0-9](?:\.[0-9]{1,6})?)?"
+_ZONE: Final = r"Z|[+-][0-2][0-9]:?[0-5][0-9]"
+_ISO: Final = (
+    rf"{_YEAR}(?P<sep>[-/.])(?P<month>[01]?[0-9])(?P=sep)(?P<day>[0-3]?[0-9])"
+    rf"(?:[T ](?P<clock>{_CLOCK})(?P<zone>{_ZONE})?)?"
+)
+_NUMERIC: Final = rf"(?P<first>[0-3]?[0-9])(?P<sep>[-/.])(?P<second>[0-3]?[0-9])(?P=sep){_YEAR}"
+_ON: Final = rf"(?:{WEEKDAY}{_GAP})?"
+_TO: Final = r"(?P<to>[0-3]?[0-9])(?:st|nd|rd|th)?"
+_DAY_FIRST: Final = (
+    rf"{_ON}(?:the )?{_DAY}(?:\s?(?:[-\u2013]|to|and)\s?{_TO})?(?: of)?[\s-]{_MONTH}(?:[\s,-]{{1,3}}{_YEAR})?"
+)
+_MONTH_FIRST: Final = rf"{_ON}{_MONTH}\s(?:the )?{_DAY}(?:\s?[-\u2013]\s?{_TO})?(?:{_GAP}{_YEAR})?(?![:0-9])"
+_TURNED: Final = (
+    rf"(?:(?:earlier|later|early|late) )?(?:this )?(?P<turn>{'|'.join(_TURNS)}) (?:{unit_pattern('unit')}"
+    rf"|(?P<named>weekend|{'|'.join(_WEEKDAYS)}){_PART}|(?P<month>{'|'.join(_MONTHS)})|{_SEASON})"
+)
+_PARTLY: Final = r"(?:(?:early|late|mid)[\s-])?"
+_YEAR_ALONE: Final = (
+    # Not a part of a number, a price, a path or a name, but of "mid-2023".
+    r"(?<![$\u20ac\u00a3#/.:,])(?:(?<![a-z]-)|(?<=mid-)|(?<=late-)|(?<=early-)|(?<=pre-)|(?<=post-))"
+    rf"{_YEAR}(?![/:%]|[.,][0-9])"
+)
+_OF_THE_DAY: Final = (
+    r"(?:[0-2]?[0-9]:[0-5][0-9](?::[0-5][0-9])?(?:\s?[ap]\.?m)?|[01]?[0-9]\s?[ap]\.?m|[01]?[0-9] o'clock"
+    r"|noon|midnight)"
+)
+
+READERS: Final[tuple[tuple[str, Callable[[re.Match[str]], When | None]], ...]] = (
+    (_ISO, _day_or_moment),
+    (_NUMERIC, _numeric),
+    (_DAY_FIRST, _day_of_month),
+    (_MONTH_FIRST, _day_of_month),
+    (rf"{_YEAR}-(?P<month>0[1-9]|1[0-2])", _month_of_year),
+    (rf"{_MONTH}{_GAP}(?:of )?{_YEAR}", _month_of_year),
+    (rf"Q(?P<nth>[1-4]){_GAP}(?:of )?{_YEAR}", _quarter),
+    (rf"{_YEAR}{_GAP}Q(?P<nth>[1-4])", _quarter),
+    (rf"(?P<nth>{'|'.join(_ORDINALS)}) quarter (?:of |in )?{_YEAR}", _quarter),
+    # A season of a year: which months it has depends on the hemisphere, so all of the year.
+    (rf"{_SEASON}{_GAP}(?:of )?{_YEAR}", lambda match: Dated(int(match["year"]))),
+    (rf"(?P<named>{_SAME_DAY}){_PART}", lambda match: turned(Unit.DAY, _DAYS[match["named"].lower()])),
+    (rf"{COUNT} {unit_pattern('unit')}(?: and a half)? ago", _ago),
+    (rf"(?:the )?(?:last|past|previous|(?P<ahead>next|coming)) {COUNT} {unit_pattern('unit')}", _rolling),
+    (rf"the past {unit_pattern('unit')}", lambda match: rolling(1, unit_of(match["unit"]))),
+    (_TURNED, _turned),
+    (rf"(?:the )?{_PARTLY}(?P<decade>(?:1[0-9]|20)[0-9]0)['\u2019]?s", _decade),
+    (rf"the {_PARTLY}['\u2019]?(?P<decade>[3-9]0)['\u2019]?s", _decade),
+    (r"(?P<nth>[1-9]|1[0-9]|2[01])(?:st|nd|rd|th)[\s-]century", _century),
+    (rf"(?P<month>{'|'.join(_MONTHS)})", _month),
+    (rf"(?:{'|'.join(_WEEKDAYS)})s", lambda match: unknown),
+    (rf"{WEEKDAY}{_PART}", lambda match: weekday_of(match["weekday"])),
+    (rf"(?:in|during|since|every|the|that|this) (?:the )?{_SEASON}", _season),
+    (_YEAR_ALONE, _year),
+    (_OF_THE_DAY, lambda match: unknown),
+)
+"""A pattern, matched at the start of a word and in any case of letters, and its reader; None is no time."""
+
 
 _HINT: Final = re.compile(
     r"(?ai:[0-9]|january|february|march|april|may\b|june|july|august|september|october|november|december|"
@@ -91,13 +341,8 @@ def _ranges(text: str, marks: list[Mark]) -> Iterator[Mark]:
     """`marks` with every `from A to B`, `between A and B` and `A–B` made one; A borrows the year of B."""
     held: Mark | None = None
     for mark in marks:
-        if held is not None:
-            joined = _joined(text, held, mark)
-            if len(joined) == 2:
-                yield joined[0]
-            held = joined[-1]
-        else:
-            held = mark
+        *apart, held = [mark] if held is None else _joined(text, held, mark)
+        yield from apart
     if held is not None:
         yield held
 

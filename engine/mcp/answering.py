@@ -20,7 +20,7 @@ LISTED: Final = 20
 def about(memory: Engine, fields: Fields) -> Fields:
     """`fields`, and what the answer costs, and of which memory it is true.
 
-    Counted as in `engine.query.explore.form.priced`: on all of the JSON, these four too.
+    Counted as in `engine.query.explore.explorer`: on all of the JSON, these four too.
     """
     return stated(memory.root(), fields)
 

@@ -47,18 +47,7 @@ def tokens_of(text: str) -> int:
 
 
 def hit_text(title: str | None, source: str | None, sequence: int | None, id: str, content: str) -> str:  # noqa: A002
-    """One atom as it goes into a prompt: a heading line, then its content, indented.
-
-    Args:
-        title: Its title, if it has one.
-        source: Its source, if it has one.
-        sequence: Its place in its source; left out without a source.
-        id: Its whole id; its first digits are shown.
-        content: Its text; blank lines at both ends are left out.
-
-    Returns:
-        Lines, each with its line end.
-    """
+    """One atom as it goes into a prompt: a heading, then its content, indented; with line ends."""
     return f"{heading(title, source, sequence, sequence, id)}{body(content)}\n"
 
 

@@ -9,24 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from backends.base import Reader
 from engine.base import limits
-from engine.base.errors import InvalidInputError, NotFoundError
 from engine.base.model import Direction
-from engine.base.validation import PROVENANCES, atom_id, integer, show_id
+from engine.base.validation import PROVENANCES, atom_id, positive, show_id
 from engine.commands.merge import SUPERSEDES
 from engine.followers.index import IndexFollower
 from engine.followers.tags import LIVE, members
-from engine.ledger.queries import bodies_of, edges_at, ids_at, records_of
-from engine.ledger.records import AtomRecord, read_atom
+from engine.ledger.queries import bodies_of, edges_at, get_record, ids_at, records_of
+from engine.ledger.records import AtomRecord
 from engine.query.snippets import beginning
 from engine.text.simhash import NEAR_BITS, distance, near_pairs
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,23 +58,15 @@ def duplicates(
     The atom to keep is one that no other of its group supersedes, for the corrected text must not
     come back; then one that is more of our own, internal before external before quarantine; then
     the one recorded first, because most links lead to it and it stays the same however often it is
-    revised or merged into. `rows` is a snapshot in which records, tags and index are at the head.
-
-    Args:
-        rows: Where to read.
-        index: The follower that knows the fingerprints.
-        limit: From 1 to 10,000.
-        of: The id of an atom: only its group is worked out. One that is not live has none.
+    revised or merged into. `rows` is a snapshot in which records, tags and index are at the head. With
+    `of` only the group of that atom is worked out; one that is not live has none.
 
     Raises:
         InvalidInputError: the limit is out of range, or `of` is no id.
         NotFoundError: `of` was never recorded.
     """
-    import numpy as np
-
-    if not integer(limit, "limit", limits.RESULTS_MAX):
-        raise InvalidInputError(f"limit must be 1 to {limits.RESULTS_MAX}")
-    wanted = None if of is None else _ordinal_of(rows, of)
+    positive(limit, "limit", limits.RESULTS_MAX)
+    wanted = None if of is None else get_record(rows, atom_id(of)).ordinal
     column = index.view(rows).facts.fingerprints
     live = np.frombuffer(members(rows, LIVE).to_array(), np.uint32)
     some = column[live]
@@ -94,8 +83,6 @@ def duplicates(
 
 def groups_of(fingerprints: NDArray[np.uint64]) -> list[NDArray[np.int64]]:
     """The places of fingerprints that near pairs connect, two at least to a group, ascending in each."""
-    import numpy as np
-
     # Equal ones are made one first: a thousand copies of a text would be half a million pairs.
     values, which = np.unique(fingerprints, return_inverse=True)
     joined = _Joined()
@@ -133,8 +120,6 @@ def group_of(fingerprints: NDArray[np.uint64], place: int) -> NDArray[np.int64]:
 
     Looks at the column once for each different fingerprint of the group; pairs are never listed.
     """
-    import numpy as np
-
     found = np.zeros(len(fingerprints), np.bool_)
     found[place] = True
     seen: set[int] = {0}
@@ -155,14 +140,6 @@ def are_near(some: NDArray[np.uint64], other: NDArray[np.uint64] | np.uint64) ->
         differing &= differing - 1  # clears the lowest bit that is set
     found: NDArray[np.bool_] = (differing == 0) & (some > 0) & (other > 0)
     return found
-
-
-def _ordinal_of(rows: Reader, given: str) -> int:
-    atom = atom_id(given)
-    record = read_atom(rows, atom)
-    if record is None:
-        raise NotFoundError(f"atom {show_id(atom)} was never recorded")
-    return record.ordinal
 
 
 def _best_first(rows: Reader, ordinals: Sequence[int]) -> list[AtomRecord]:

@@ -23,6 +23,8 @@ from proofs.sets import Group, tag_identity
 if TYPE_CHECKING:
     from pyroaring import BitMap
 
+    from engine.followers.index_view import IndexView
+
 
 @dataclass(frozen=True, slots=True)
 class Filters:
@@ -135,6 +137,16 @@ def marked(rows: Reader, filters: Filters) -> BitMap:
     return members(rows, (Group.TAG, SUPERSEDED))
 
 
+def mentioning(view: IndexView, term: str) -> BitMap:
+    """The ordinals of all contents with this term, dead ones too."""
+    from pyroaring import BitMap
+
+    found = BitMap()
+    for part in view.postings(term):
+        found |= BitMap(part.offsets.astype("u4") + part.start)
+    return found
+
+
 def category_sets(rows: Reader, wanted: Iterable[str]) -> tuple[BitMap, BitMap]:
     """The ordinals tagged with a wanted category, and those tagged with any; dead ones included.
 
@@ -181,16 +193,12 @@ def _sources(rows: Reader, given: Iterable[str]) -> Iterable[str]:
         border.line(source, "source", limits.SOURCE_BYTES_MAX)
         if source.endswith("*"):
             start = source[:-1]
-            yield from _beginning(rows, start)
+            for found in values(rows, Group.SOURCE, start):
+                if not found.startswith(start):
+                    break
+                yield found
         else:
             yield source
-
-
-def _beginning(rows: Reader, start: str) -> Iterable[str]:
-    for source in values(rows, Group.SOURCE, start):
-        if not source.startswith(start):
-            return
-        yield source
 
 
 def _created_between(

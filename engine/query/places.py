@@ -7,13 +7,12 @@ sorted each time the head has moved.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
-    from engine.followers.index_view import Facts, IndexView
+from engine.followers.index_view import Facts, IndexView
 
 SKIPPED_MAX: Final = 8
 """So many dead neighbours are stepped over before an atom counts as having none."""
@@ -22,14 +21,6 @@ NOBODY: Final = -1
 
 _HALF: Final = 32
 _FILTER_BITS: Final = 16
-
-
-class Titled(NamedTuple):
-    """A title that was asked for, and an atom that has it."""
-
-    number: int
-    """Which of the hashes asked for."""
-    ordinal: int
 
 
 class _Part:
@@ -41,8 +32,6 @@ class _Part:
 
     def __init__(self, facts: Facts, start: int, end: int) -> None:
         """The documents from `start` up to `end`."""
-        import numpy as np
-
         self.start, self.end = start, end
         sources, sequences, titles = (column[start:end] for column in facts[:3])
         placed = np.flatnonzero((sources > 0) & (sequences > 0))
@@ -63,14 +52,10 @@ class _Part:
 
     def of(self, sources: NDArray[np.uint64], sequences: NDArray[np.uint64]) -> NDArray[np.uint64]:
         """The places of documents, of this part or not."""
-        import numpy as np
-
         return _rank(self._sources, sources) << np.uint64(_HALF) | _rank(self._sequences, sequences)
 
     def places_of(self, facts: Facts, ordinals: NDArray[np.int64]) -> NDArray[np.uint64]:
         """The places of placed documents by ordinal; those of its own are known."""
-        import numpy as np
-
         own = (ordinals >= self.start) & (ordinals < self.end)
         if own.all():
             return self._own[ordinals - self.start]
@@ -81,16 +66,9 @@ class _Part:
         return found
 
     def beyond(
-        self,
-        facts: Facts,
-        ordinals: NDArray[np.int64],
-        live: NDArray[np.bool_],
-        *,
-        after: bool,
+        self, facts: Facts, ordinals: NDArray[np.int64], live: NDArray[np.bool_], *, after: bool
     ) -> NDArray[np.int64]:
         """The nearest live document of this part after (before) each place in the same source, or NOBODY."""
-        import numpy as np
-
         found = np.full(len(ordinals), NOBODY, np.int64)
         if not len(self.places):
             return found
@@ -112,8 +90,6 @@ class _Part:
 
     def count(self, sources: NDArray[np.uint64]) -> NDArray[np.int64]:
         """How many documents each source has here."""
-        import numpy as np
-
         rank = _rank(self._sources, sources)
         half = np.uint64(_HALF)
         low = self.places.searchsorted(rank << half)
@@ -151,11 +127,7 @@ class Places:
         return placed
 
     def beside(
-        self,
-        ordinals: NDArray[np.int64],
-        live: NDArray[np.bool_],
-        *,
-        after: bool,
+        self, ordinals: NDArray[np.int64], live: NDArray[np.bool_], *, after: bool
     ) -> NDArray[np.int64]:
         """For each document the nearest live one after (before) it in the same source, or NOBODY.
 
@@ -163,8 +135,6 @@ class Places:
         is the first (last). It counts only if it has the same title or, where the
         document has none, none: what stands under another heading is another text.
         """
-        import numpy as np
-
         found = np.full(len(ordinals), NOBODY, np.int64)
         asked = np.flatnonzero((ordinals >= 0) & self.placed(np.maximum(ordinals, 0)))
         if not len(asked):
@@ -185,10 +155,8 @@ class Places:
         settled, newest = (part.count(sources) for part in self._parts)
         return settled + newest
 
-    def titled(self, hashes: NDArray[np.uint64], live: NDArray[np.bool_], most: int) -> list[Titled]:
-        """The live documents whose whole title has one of these hashes; none for one of more than `most`."""
-        import numpy as np
-
+    def titled(self, hashes: NDArray[np.uint64], live: NDArray[np.bool_], most: int) -> list[tuple[int, int]]:
+        """Which hash and which live document, where one is that of a whole title that at most `most` have."""
         settled, newest = self._parts
         bits = first_bits(hashes)
         maybe = np.flatnonzero(settled.first_bits[bits] | newest.first_bits[bits])
@@ -198,14 +166,14 @@ class Places:
             for part in self._parts
         ]
         some = sum((ends - starts for starts, ends, _ in ranges), np.zeros(len(asked), np.int64)) > 0
-        found: list[Titled] = []
+        found: list[tuple[int, int]] = []
         for number in np.flatnonzero(some).tolist():
             having = np.concatenate(
                 [part.titled[starts[number] : ends[number]] for starts, ends, part in ranges]
             )
             having = having[live[having]]
             if len(having) <= most:
-                found.extend(Titled(int(maybe[number]), ordinal) for ordinal in having.tolist())
+                found.extend((int(maybe[number]), ordinal) for ordinal in having.tolist())
         return found
 
 
@@ -229,15 +197,11 @@ class PlacesCache:
 
 def first_bits(hashes: NDArray[np.uint64]) -> NDArray[np.intp]:
     """What `_Part.first_bits` is asked by."""
-    import numpy as np
-
     return (hashes >> np.uint64(64 - _FILTER_BITS)).astype(np.intp)
 
 
 def _rank(known: NDArray[np.uint64], values: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Odd for what is known, 2n + 1 for the n-th; even for what lies between."""
-    import numpy as np
-
     if not len(known):
         return np.zeros(len(values), np.uint64)
     at = known.searchsorted(values)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from backends.base import Snapshot
-from engine.query.places import PlacesCache
 from engine.query.recall.config import RecallConfig
 from engine.store.past import AsOf, past_store, size_at
 from engine.store.store import Store
+
+if TYPE_CHECKING:
+    from engine.query.places import PlacesCache
 
 
 class View:
@@ -25,7 +29,13 @@ class View:
     def __init__(self, store: Store, config: RecallConfig | None = None) -> None:
         self.store = store
         self.config = config or RecallConfig()
-        self.places = PlacesCache()
+
+    @cached_property
+    def places(self) -> PlacesCache:
+        """Where the atoms stand, made again when the index has changed."""
+        from engine.query.places import PlacesCache  # brings numpy, which only a question needs
+
+        return PlacesCache()
 
     @contextmanager
     def at(self, moment: AsOf | None) -> Iterator[View]:
@@ -37,10 +47,7 @@ class View:
         if moment is None:
             yield self
             return
-        with (
-            self.store.backend.snapshot() as rows,
-            past_store(rows, size_at(rows, moment)) as store,
-        ):
+        with self.store.backend.snapshot() as rows, past_store(rows, size_at(rows, moment)) as store:
             yield View(store, self.config)
 
     @contextmanager
@@ -55,4 +62,4 @@ class View:
 
     def forget(self) -> None:
         """Drop what is kept between questions: content that it came from has been erased."""
-        self.places = PlacesCache()
+        vars(self).pop("places", None)

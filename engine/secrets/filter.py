@@ -122,20 +122,19 @@ class Screen:
 
         Bytes are let through: they are ids, or CBOR that is looked at as what it says.
         """
-        return self._plain(value, place)  # type: ignore[no-any-return]
-
-    def _plain(self, value: Any, place: str) -> Any:
+        looked_at: Any = value
         if isinstance(value, str) and not isinstance(value, Enum):
-            return self.text(value, place)
-        if type(value) in (tuple, list):
-            return type(value)(self._plain(one, place) for one in value)
-        if type(value) is dict:
-            return {self._plain(key, place): self._plain(one, place) for key, one in value.items()}
-        if is_dataclass(value) and not isinstance(value, type):
+            looked_at = self.text(value, place)
+        elif type(value) in (tuple, list):
+            looked_at = type(looked_at)(self.value(one, place) for one in looked_at)
+        elif type(value) is dict:
+            pairs = looked_at.items()
+            looked_at = {self.value(key, place): self.value(one, place) for key, one in pairs}
+        elif is_dataclass(value) and not isinstance(value, type):
             given = {one.name: getattr(value, one.name) for one in fields(value) if one.init}
-            kept = {name: self._plain(one, f"{place} {name}".strip()) for name, one in given.items()}
-            return value if kept == given else replace(value, **kept)
-        return value
+            kept = {name: self.value(one, f"{place} {name}".strip()) for name, one in given.items()}
+            looked_at = value if kept == given else replace(looked_at, **kept)
+        return looked_at  # type: ignore[no-any-return]
 
     def _cbor(self, value: Any) -> Any:
         if isinstance(value, str):

@@ -10,13 +10,118 @@ Sources of the formats: the issuers' own pages on their tokens; RFC 7519 (JWT), 
 
 from __future__ import annotations
 
+import math
 import re
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from engine.secrets.checks import iban_end, is_card, is_password, is_random
-from engine.secrets.pem import private_keys
+PASSWORD_BITS: Final = 22.0
+"""What a value given to `password` must hold at least, as `bits` estimates it."""
+
+TOKEN_CHARS: Final = 16
+TOKEN_BITS_PER_CHAR: Final = 3.3
+"""What a value given to `token`, `secret` or a key must have: most words and names have less."""
+
+_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_WORDS = re.compile(r"[A-Za-z]++[0-9]{0,4}+(?:[._/:-]++[A-Za-z]*+[0-9]{0,4}+)++|[A-Za-z]++")
+_STANDS_FOR = re.compile(
+    r"\[REDACTED:|[$<{%*]|\.\.\.|x{4}|your|example|placeholder|change-?me|dummy|[a-z][a-z0-9+.-]*(?:://|%3a)",
+    re.IGNORECASE,
+)
+
+_IBAN_LENGTHS: Final = {
+    country: int(length)
+    for length, countries in {
+        "15": "NO", "16": "BE", "18": "DK FI FO GL NL", "19": "MK SI", "20": "AT BA EE KZ LT LU XK",
+        "21": "CH HR LI LV", "22": "BG BH CR DE GB GE IE ME RS VA", "23": "AE GI IL IQ TL",
+        "24": "AD CZ ES MD PK SA SE SK TN VG", "25": "LY PT", "26": "IS TR", "27": "FR GR IT MC MR SM",
+        "28": "AL AZ BY CY DO GT HU LB PL SV", "29": "BR EG PS QA UA", "30": "JO KW MU", "31": "MT SC",
+        "32": "LC",
+    }.items()
+    for country in countries.split()
+}  # fmt: skip
+
+
+def bits(value: str) -> float:
+    """The Shannon entropy of the characters of `value`, all of them together."""
+    size = len(value)
+    return -sum(count * math.log2(count / size) for count in Counter(value).values())
+
+
+def is_random(value: str) -> bool:
+    """Whether a token is random enough not to be words: letters and digits, many different ones."""
+    return _is_mixed(value) and not _WORDS.fullmatch(value) and bits(value) >= 3.0 * min(len(value), 64)
+
+
+def is_password(value: str, *, bare: bool, strict: bool) -> bool:
+    """Whether what is given to a name such as `password` is one.
+
+    `bare`: it stood without quotes, so it may be code. `strict`: the name is one such as `token` or
+    `secret`, which are given much that is none.
+    """
+    if _STANDS_FOR.match(value) or not _is_mixed(value) or (bare and _WORDS.fullmatch(value)):
+        return False
+    if not strict:
+        return bits(value) >= PASSWORD_BITS and value.count(" ") <= 2
+    return (
+        len(value) >= TOKEN_CHARS
+        and " " not in value
+        and not _UUID.fullmatch(value)
+        and not _WORDS.fullmatch(value)
+        and bits(value) >= TOKEN_BITS_PER_CHAR * min(len(value), 64)
+    )
+
+
+def _is_mixed(value: str) -> bool:
+    return any(map(str.isdigit, value)) and any(map(str.isalpha, value))
+
+
+def is_card(text: str) -> bool:
+    """Whether digits, with spaces or hyphens between, are a payment card's: issuer and Luhn's sum."""
+    digits = [int(character) for character in text if character.isdigit()]
+    if len(set(digits)) < 2:
+        return False
+    first2, first4 = digits[0] * 10 + digits[1], int("".join(map(str, digits[:4])))
+    known = {
+        16: digits[0] == 4
+        or 51 <= first2 <= 55
+        or 2221 <= first4 <= 2720
+        or first4 == 6011
+        or 6440 <= first4 <= 6599
+        or 3528 <= first4 <= 3589,
+        15: first2 in (34, 37),
+        14: first2 in (36, 38) or 3000 <= first4 <= 3059,
+    }
+    if not known.get(len(digits), False):
+        return False
+    doubled = (sum(divmod(2 * digit, 10)) for digit in digits[-2::-2])
+    return (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0
+
+
+def iban_end(text: str, start: int) -> int | None:
+    """Where the IBAN that begins at `start` ends, spaces between groups of four allowed; None: it is none."""
+    length = _IBAN_LENGTHS.get(text[start : start + 2])
+    if length is None:
+        return None
+    kept: list[str] = []
+    at = start
+    while len(kept) < length:
+        character = text[at : at + 1]
+        at += 1
+        if character == " " and kept and len(kept) % 4 == 0 and text[at - 2] != " ":
+            continue
+        if not (character.isascii() and (character.isdigit() or character.isupper())):
+            return None
+        kept.append(character)
+    after = text[at : at + 1]
+    if after.isascii() and after.isalnum():
+        return None
+    number = "".join(str(int(character, 36)) for character in kept[4:] + kept[:4])
+    return at if int(number) % 97 == 1 else None
+
 
 Span = tuple[int, int]
 
@@ -33,20 +138,17 @@ class Detector:
     """Whether it is looked for unless that is asked otherwise."""
 
 
-def by_pattern(
+def _matching(
+    kind: str,
     pattern: str,
-    literals: tuple[str, ...],
+    *literals: str,
     check: Callable[[re.Match[str]], bool] | None = None,
-    *,
     flags: re.RegexFlag = re.NOFLAG,
-) -> Callable[[str], Iterator[Span]]:
-    """A detector's `find`: the group `secret` of each match, or all of it, that passes `check`.
+    usual: bool = True,
+) -> Detector:
+    """A detector of the group `secret` of each match, or of all of it, that passes `check`.
 
-    Args:
-        pattern: the regular expression.
-        literals: one of these is in every text with a match; a quick look for them comes first.
-        check: whether a match is one.
-        flags: besides ASCII.
+    One of the literals is in every text with a match: a quick look for them comes first.
     """
     compiled = re.compile(pattern, re.ASCII | flags)
     has_group = "secret" in compiled.groupindex
@@ -59,7 +161,61 @@ def by_pattern(
                 if check is None or check(match):
                     yield match.span("secret" if has_group and match["secret"] else 0)
 
-    return find
+    return Detector(kind, find, usual)
+
+
+BODY_CHARS_MIN: Final = 40
+"""Of base64; with fewer, the text only speaks of such a block."""
+
+BLOCK_CHARS_MAX: Final = 32_768
+
+_BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,32}PRIVATE KEY(?: BLOCK)?-----", re.ASCII)
+_END = re.compile(r"-----END [A-Z0-9 ]{0,32}PRIVATE KEY(?: BLOCK)?-----", re.ASCII)
+_BASE64 = re.compile(r"[0-9A-Za-z+/]{16,}+=*+", re.ASCII)
+_LINE = re.compile(r"[ \t>]{0,16}[0-9A-Za-z+/]{16,}+=*+\s*+", re.ASCII)
+_BODY = re.compile(r"(?:\s|\\[nr]|[0-9A-Za-z+/]{16,}+=*+)*+", re.ASCII)
+
+
+def private_keys(text: str) -> Iterator[tuple[int, int]]:
+    """The spans of the blocks; of one whose end is missing, up to where its base64 ends."""
+    if "PRIVATE KEY" not in text:
+        return
+    begins = list(_BEGIN.finditer(text))
+    ends = list(_END.finditer(text))
+    closings = [match.end() for match in ends]
+    done = 0
+    for index, begin in enumerate(begins):
+        following = begins[index + 1].start() if index + 1 < len(begins) else len(text)
+        at = bisect_left(closings, begin.end())
+        body = _BODY.match(text, begin.end())
+        end = body.end() if body else begin.end()
+        if at < len(closings) and closings[at] <= min(following, begin.start() + BLOCK_CHARS_MAX):
+            end = closings[at]
+        if _held(text, begin.end(), end) >= BODY_CHARS_MIN:
+            yield begin.start(), end
+    before = [match.start() for match in begins]
+    for closing in ends:
+        # The end of a block whose beginning is in another piece of the text.
+        at = bisect_left(before, closing.start())
+        start = _body_before(text, closing.start(), max(done, before[at - 1] if at else 0))
+        done = closing.end()
+        if _held(text, start, closing.start()) >= BODY_CHARS_MIN:
+            yield start, closing.end()
+
+
+def _held(text: str, start: int, end: int) -> int:
+    return sum(len(found[0]) for found in _BASE64.finditer(text, start, end))
+
+
+def _body_before(text: str, end: int, least: int) -> int:
+    """Where the lines of base64 right before `end` begin, at or after `least`."""
+    at = end
+    while at > least:
+        start = text.rfind("\n", least, at - 1) + 1 or least
+        if not _LINE.fullmatch(text, start, at):
+            break
+        at = start
+    return at
 
 
 _KEYS_OF_PASSWORDS = (
@@ -109,123 +265,82 @@ _CARD = (
 
 DETECTORS: Final[tuple[Detector, ...]] = (
     Detector("private-key", private_keys),
-    Detector(
+    _matching(
         "aws-key",
-        by_pattern(
-            rf"{_AFTER_WORD}(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{{16}}(?![0-9A-Za-z])",
-            ("AKIA", "ASIA", "ABIA", "ACCA"),
-        ),
+        rf"{_AFTER_WORD}(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{{16}}(?![0-9A-Za-z])",
+        *("AKIA", "ASIA", "ABIA", "ACCA"),
     ),
-    Detector(
+    _matching(
         "github-token",
-        by_pattern(
-            rf"{_AFTER_WORD}(?:gh[pousr]_[0-9A-Za-z]{{36,}}+|github_pat_[0-9A-Za-z_]{{40,}}+)",
-            ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
-        ),
+        rf"{_AFTER_WORD}(?:gh[pousr]_[0-9A-Za-z]{{36,}}+|github_pat_[0-9A-Za-z_]{{40,}}+)",
+        *("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
     ),
-    Detector(
+    _matching(
         "gitlab-token",
-        by_pattern(
-            rf"{_AFTER_WORD}gl(?:pat|dt|rt|cbt|ptt|ft|imt|agent|oas|soat)-[0-9A-Za-z_.-]{{20,}}+",
-            (
-                "glpat-",
-                "gldt-",
-                "glrt-",
-                "glcbt-",
-                "glptt-",
-                "glft-",
-                "glimt-",
-                "glagent-",
-                "gloas-",
-                "glsoat-",
-            ),
-        ),
+        rf"{_AFTER_WORD}gl(?:pat|dt|rt|cbt|ptt|ft|imt|agent|oas|soat)-[0-9A-Za-z_.-]{{20,}}+",
+        *("glpat-", "gldt-", "glrt-", "glcbt-", "glptt-", "glft-", "glimt-", "glagent-", "gloas-", "glsoat-"),
     ),
-    Detector(
+    _matching(
         "slack-token",
-        by_pattern(
-            rf"{_AFTER_WORD}(?:xox[abeoprs]-[0-9A-Za-z-]{{10,}}+|xapp-[0-9A-Za-z-]{{10,}}+)"
-            r"|hooks\.slack\.com/(?:services|workflows)/(?P<secret>[0-9A-Za-z/]{20,}+)",
-            ("xox", "xapp-", "hooks.slack.com"),
-        ),
+        rf"{_AFTER_WORD}(?:xox[abeoprs]-[0-9A-Za-z-]{{10,}}+|xapp-[0-9A-Za-z-]{{10,}}+)"
+        r"|hooks\.slack\.com/(?:services|workflows)/(?P<secret>[0-9A-Za-z/]{20,}+)",
+        *("xox", "xapp-", "hooks.slack.com"),
     ),
-    Detector(
-        "anthropic-key",
-        by_pattern(rf"{_AFTER_WORD}sk-ant-[a-z0-9]{{3,12}}-[0-9A-Za-z_-]{{20,}}+", ("sk-ant-",)),
-    ),
-    Detector(
+    _matching("anthropic-key", rf"{_AFTER_WORD}sk-ant-[a-z0-9]{{3,12}}-[0-9A-Za-z_-]{{20,}}+", "sk-ant-"),
+    _matching(
         "openai-key",
-        by_pattern(
-            rf"{_AFTER_WORD}sk-(?:(?:proj|svcacct|admin|None)-[0-9A-Za-z_-]{{20,}}+|[0-9A-Za-z]{{40,}}+)",
-            ("sk-",),
-        ),
+        rf"{_AFTER_WORD}sk-(?:(?:proj|svcacct|admin|None)-[0-9A-Za-z_-]{{20,}}+|[0-9A-Za-z]{{40,}}+)",
+        "sk-",
     ),
-    Detector(
+    _matching(
         "stripe-key",
-        by_pattern(
-            rf"{_AFTER_WORD}(?:[sr]k_(?:live|test)_[0-9A-Za-z]{{16,}}+|whsec_[0-9A-Za-z+/]{{24,}}+={{0,2}})",
-            ("k_live_", "k_test_", "whsec_"),
-        ),
+        rf"{_AFTER_WORD}(?:[sr]k_(?:live|test)_[0-9A-Za-z]{{16,}}+|whsec_[0-9A-Za-z+/]{{24,}}+={{0,2}})",
+        *("k_live_", "k_test_", "whsec_"),
     ),
-    Detector(
+    _matching(
         "google-key",
-        by_pattern(
-            rf"{_AFTER_WORD}(?:AIza[0-9A-Za-z_-]{{35}}(?![0-9A-Za-z_-])|GOCSPX-[0-9A-Za-z_-]{{20,}}+"
-            r"|ya29\.[0-9A-Za-z_-]{20,}+)",
-            ("AIza", "GOCSPX-", "ya29."),
-        ),
+        rf"{_AFTER_WORD}(?:AIza[0-9A-Za-z_-]{{35}}(?![0-9A-Za-z_-])|GOCSPX-[0-9A-Za-z_-]{{20,}}+"
+        r"|ya29\.[0-9A-Za-z_-]{20,}+)",
+        *("AIza", "GOCSPX-", "ya29."),
     ),
-    Detector(
-        "jwt",
-        by_pattern(
-            r"(?<![0-9A-Za-z_-])eyJ[0-9A-Za-z_-]{6,}+\.eyJ[0-9A-Za-z_-]{6,}+\.[0-9A-Za-z_-]*+", ("eyJ",)
-        ),
+    _matching(
+        "jwt", r"(?<![0-9A-Za-z_-])eyJ[0-9A-Za-z_-]{6,}+\.eyJ[0-9A-Za-z_-]{6,}+\.[0-9A-Za-z_-]*+", "eyJ"
     ),
-    Detector(
+    _matching(
         "bearer",
-        by_pattern(
-            rf"{_AFTER_WORD}(?:bearer[ \t]{{1,8}}(?P<secret>[0-9A-Za-z._~+/-]{{16,}}+=*+))",
-            ("bearer",),
-            lambda match: is_random(match["secret"]),
-            flags=re.IGNORECASE,
-        ),
+        rf"{_AFTER_WORD}(?:bearer[ \t]{{1,8}}(?P<secret>[0-9A-Za-z._~+/-]{{16,}}+=*+))",
+        "bearer",
+        check=lambda match: is_random(match["secret"]),
+        flags=re.IGNORECASE,
     ),
-    Detector(
+    _matching(
         "basic-auth",
-        by_pattern(
-            r"authorization[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?basic[ \t]{1,4}"
-            r"(?P<secret>[0-9A-Za-z+/]{8,}+={0,2})",
-            ("basic",),
-            flags=re.IGNORECASE,
-        ),
+        r"authorization[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?basic[ \t]{1,4}"
+        r"(?P<secret>[0-9A-Za-z+/]{8,}+={0,2})",
+        "basic",
+        flags=re.IGNORECASE,
     ),
-    Detector(
+    _matching(
         "url-password",
-        by_pattern(
-            r"(?<![0-9a-z+.-])[a-z][0-9a-z+.-]{1,20}+://[^\s/:@?#\"'<>]{0,128}+:(?P<secret>[^\s/\"'<>]{1,256})@",
-            ("://",),
-            lambda match: match["secret"][0] not in "[$<{*%" and len(set(match["secret"])) > 1,
-            flags=re.IGNORECASE,
-        ),
+        r"(?<![0-9a-z+.-])[a-z][0-9a-z+.-]{1,20}+://[^\s/:@?#\"'<>]{0,128}+:(?P<secret>[^\s/\"'<>]{1,256})@",
+        "://",
+        check=lambda match: match["secret"][0] not in "[$<{*%" and len(set(match["secret"])) > 1,
+        flags=re.IGNORECASE,
     ),
     Detector("password", _assignments),
-    Detector("credit-card", by_pattern(_CARD, ("2", "3", "4", "5", "6"), lambda match: is_card(match[0]))),
+    _matching("credit-card", _CARD, *"23456", check=lambda match: is_card(match[0])),
     Detector("iban", _ibans),
-    Detector(
+    _matching(
         "email",
-        by_pattern(
-            r"(?<![0-9A-Za-z._%+-])[0-9A-Za-z._%+-]{1,64}+@[0-9A-Za-z-]{1,63}+(?:\.[0-9A-Za-z-]{1,63}+){1,8}+",
-            ("@",),
-        ),
+        r"(?<![0-9A-Za-z._%+-])[0-9A-Za-z._%+-]{1,64}+@[0-9A-Za-z-]{1,63}+(?:\.[0-9A-Za-z-]{1,63}+){1,8}+",
+        "@",
         usual=False,
     ),
-    Detector(
+    _matching(
         "phone",
-        by_pattern(
-            r"(?<![0-9A-Za-z.+-])\+[1-9][0-9]{0,2}[ .-]?(?:\([0-9]{1,4}\)[ .-]?)?[0-9]{2,4}"
-            r"(?:[ .-]?[0-9]{2,4}){1,4}(?![0-9])",
-            ("+",),
-        ),
+        r"(?<![0-9A-Za-z.+-])\+[1-9][0-9]{0,2}[ .-]?(?:\([0-9]{1,4}\)[ .-]?)?[0-9]{2,4}"
+        r"(?:[ .-]?[0-9]{2,4}){1,4}(?![0-9])",
+        "+",
         usual=False,
     ),
 )

@@ -1,4 +1,4 @@
-"""What is to become of secrets in what is written."""
+"""What is to become of secrets in what is written, and what is found of them."""
 
 from __future__ import annotations
 
@@ -6,16 +6,36 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any
+from functools import partial
+from typing import Final, NamedTuple
 
 from engine.base.errors import InvalidInputError
 from engine.base.validation import choice, label, several
-from engine.secrets.finding import Secret, cleaned, find
 from engine.secrets.kinds import DETECTORS, Detector
 from engine.secrets.patterns import bounded
 
+ROUNDS_MAX: Final = 4
+"""How often a text is looked through again after something in it was replaced."""
+
 PATTERNS_MAX = 32
 """Of a user's own, of each sort."""
+
+
+class Secret(NamedTuple):
+    """Where a secret is in a text; never what it says."""
+
+    start: int
+    end: int
+    kind: str
+
+
+def redacted(text: str, secrets: Sequence[Secret]) -> str:
+    """The text with `[REDACTED:kind]` for each secret."""
+    parts, at = [], 0
+    for secret in secrets:
+        parts += [text[at : secret.start], f"[REDACTED:{secret.kind}]"]
+        at = secret.end
+    return "".join([*parts, text[at:]])
 
 
 class Mode(StrEnum):
@@ -69,7 +89,9 @@ class SecretsPolicy:
                     f"there is no kind of secret {ascii(kind)[:80]}",
                     hint=f"known: {', '.join(sorted(known))}",
                 )
-        own = [Detector(label(kind, "kind"), _finder(bounded(one))) for kind, one in self.extra.items()]
+        own = [
+            Detector(label(kind, "kind"), partial(_spans, bounded(one))) for kind, one in self.extra.items()
+        ]
         looked_for = [
             one
             for one in (*DETECTORS, *own)
@@ -103,22 +125,41 @@ class SecretsPolicy:
         return replace(self, also=tuple(kinds), but=tuple(sorted(known - set(kinds))))
 
     def find(self, text: str) -> list[Secret]:
-        """The secrets in a text, whatever the mode."""
-        return find(text, self.detectors, self.allowed)
+        """The secrets in a text, in order, apart from each other, whatever the mode.
+
+        Of those that overlap one span is made, of the kind of the first; of two that begin at one place
+        the longer, then the earlier detector's counts.
+        """
+        found: list[tuple[int, int, int]] = []
+        for rank, detector in enumerate(self.detectors):
+            for start, end in detector.find(text):
+                if end > start and not any(one.fullmatch(text, start, end) for one in self.allowed):
+                    found.append((start, -end, rank))
+        secrets: list[Secret] = []
+        for start, negative_end, rank in sorted(found):
+            if secrets and start < secrets[-1].end:
+                secrets[-1] = secrets[-1]._replace(end=max(secrets[-1].end, -negative_end))
+            else:
+                secrets.append(Secret(start, -negative_end, self.detectors[rank].kind))
+        return secrets
 
     def clean(self, text: str) -> tuple[str, list[Secret]]:
-        """The text with `[REDACTED:kind]` for each secret, and those it had, whatever the mode."""
-        return cleaned(text, self.detectors, self.allowed)
-
-
-def _finder(pattern: re.Pattern[str]) -> Any:
-    def found(text: str) -> Iterator[tuple[int, int]]:
-        return (match.span() for match in pattern.finditer(text))
-
-    return found
+        """The text without secrets, whatever the mode, and those it had; cleaning again changes nothing."""
+        every: list[Secret] = []
+        for _ in range(ROUNDS_MAX):
+            secrets = self.find(text)
+            if not secrets:
+                break
+            every += secrets
+            text = redacted(text, secrets)
+        return text, every
 
 
 SETTINGS = ("mode", "allow", "extra", "also", "but")
+
+
+def _spans(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
+    return (match.span() for match in pattern.finditer(text))
 
 
 def policy_of(given: object, origin: str) -> SecretsPolicy:

@@ -4,10 +4,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from engine.language.entities import ENTITIES_MAX
 from engine.language.phrasing import _PREFIXES
 from engine.language.pieces import clean, split
-from engine.language.question import _analyzed, analyze_question
+from engine.language.question import ENTITIES_MAX, _analyzed, analyze_question
 from engine.text.analyzer import analyze_query
 
 SAMPLES = (

@@ -8,8 +8,7 @@ import pytest
 
 from engine import Engine, memories
 from engine.base.errors import BusyError, ConflictError, NotFoundError
-from engine.named.changing import create, delete, rename
-from engine.named.listing import described
+from engine.named.changing import create, delete, described, rename
 from engine.store.named_places import root_of
 from tests.named.support import ROOTS, begin, root_url
 from tests.support.leveldb import needs_leveldb

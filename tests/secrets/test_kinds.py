@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.secrets.checks import iban_end, is_card
-from engine.secrets.kinds import DETECTORS
+from engine.secrets.kinds import DETECTORS, iban_end, is_card
 from engine.secrets.policy import SecretsPolicy
 from tests.secrets.samples import INNOCENT, SAMPLES, UNUSUAL, pem
 from tests.support.children import run

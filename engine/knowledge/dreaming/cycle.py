@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from pyroaring import BitMap
@@ -12,14 +13,10 @@ from engine.base.error_translation import translated
 from engine.base.model import Receipt
 from engine.base.validation import atom_id
 from engine.commands.base import Command
-from engine.knowledge.dreaming.atoms import wanted
-from engine.knowledge.dreaming.commands import Connect, Enrich, Learn
+from engine.knowledge.dreaming.commands import DREAMER, Connect, Enrich, Learn, wanted
 from engine.knowledge.dreaming.config import RULES, DreamConfig
-from engine.knowledge.dreaming.cursor import Phase, cursor_batch, read_cursor
-from engine.knowledge.dreaming.history import DREAMER
-from engine.knowledge.dreaming.report import DreamReport
-from engine.knowledge.dreaming.round import Round, begun, checked, round_of
-from engine.knowledge.dreaming.survey import Survey
+from engine.knowledge.dreaming.round import Phase, Round, begun, checked, cursor_batch, read_cursor, round_of
+from engine.knowledge.dreaming.survey import Survey, spread
 from engine.ledger.journal import read_log
 from engine.query.duplicates import DuplicateGroup, duplicates
 from engine.store.rehearsal import rehearsal
@@ -32,8 +29,46 @@ ORIGIN: Final = f"dreaming rules {RULES}"
 
 STEP: Final = 64
 """So many atoms are read and committed at a time; between two steps a cycle may end."""
+
 DUPLICATES_MAX: Final = 20
 """So many groups of near-duplicates are listed."""
+
+
+@dataclass(frozen=True, slots=True)
+class DreamReport:
+    """What one cycle did, or with `dry_run` would have done."""
+
+    read: int
+    """Atoms that names were learned from."""
+    looked_at: int
+    """Atoms that were looked at for what they are about."""
+    tagged: int
+    """Atoms that got a tag."""
+    tags: int
+    """Tags added, over all of them."""
+    entities: tuple[str, ...]
+    """The names of the entities added, in the order of their being learned."""
+    known: int
+    """Names that are known now, those of people included."""
+    mentions: int
+    """Edges `mentions` added."""
+    relations: int
+    """Edges `related_to` added between entities."""
+    duplicates: tuple[DuplicateGroup, ...]
+    """Groups of near-duplicates. They are listed only: who wants them merged says so."""
+    left: int
+    """Atoms that the next cycle has to look at; 0 when everything is done."""
+    dry_run: bool
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing is left for another cycle."""
+        return not self.left
+
+    @property
+    def changes(self) -> int:
+        """Tags, entities and edges added."""
+        return self.tags + len(self.entities) + self.mentions + self.relations
 
 
 def dream(
@@ -48,16 +83,7 @@ def dream(
 ) -> DreamReport:
     """Run one cycle over the store, from where the last one ended, as the actor `dreamer`.
 
-    The bounds say where a cycle ends, never what it decides.
-
-    Args:
-        store: Where atoms are read, and tags, entities and edges added.
-        budget: So many atoms are read or looked at, at most; None for all there is to do.
-        seconds: No step is begun after so many.
-        dry_run: Report what would be done, and write nothing.
-        config: Other limits than the measured ones.
-        stop: Asked between steps of 64 atoms whether to end here.
-        progress: Told how many of all atoms are done.
+    The bounds say where a cycle ends, never what it decides. Arguments as of `Engine.dream`.
 
     Raises:
         InvalidInputError: a bound is no number above 0.
@@ -71,7 +97,7 @@ def dream(
         before = read_cursor(rows, digest, size)
         due = round_of(rows, begun(before, size, survey), size, survey)
         with rehearsal(store, when=dry_run) as target:
-            cycle = _Cycle(survey, due, target, _Allowance(budget, seconds, stop), progress)
+            cycle = _Cycle(survey, due, target, budget, seconds, stop, progress)
             cycle.run()
         if not dry_run and cycle.cursor != before:
             # A crash before this only costs the time of looking at the same atoms again.
@@ -79,36 +105,20 @@ def dream(
         return cycle.report(duplicates(rows, store.index, limit=DUPLICATES_MAX), dry_run=dry_run)
 
 
-class _Allowance:
-    """What a cycle may still do. Time only says where it ends."""
-
-    def __init__(self, budget: int | None, seconds: float | None, stop: Callable[[], bool]) -> None:
-        self._atoms = budget
-        self._until = None if seconds is None else time.monotonic() + seconds
-        self._stop = stop
-
-    def steps(self, ordinals: Sequence[int]) -> Iterator[Sequence[int]]:
-        """The ordinals a step at a time, as long as it lasts."""
-        at = 0
-        while at < len(ordinals) and not self._over():
-            room = STEP if self._atoms is None else min(STEP, self._atoms)
-            part = ordinals[at : at + room]
-            if self._atoms is not None:
-                self._atoms -= len(part)
-            at += len(part)
-            yield part
-
-    def _over(self) -> bool:
-        late = self._until is not None and time.monotonic() >= self._until
-        return late or self._atoms == 0 or self._stop()
-
-
 class _Cycle:
     def __init__(
-        self, survey: Survey, due: Round, store: Store, allowance: _Allowance, progress: Progress
+        self,
+        survey: Survey,
+        due: Round,
+        store: Store,
+        budget: int | None,
+        seconds: float | None,
+        stop: Callable[[], bool],
+        progress: Progress,
     ) -> None:
-        self._survey, self._round, self._store = survey, due, store
-        self._allowance, self._progress = allowance, progress
+        self._survey, self._round, self._store, self._progress = survey, due, store, progress
+        self._budget, self._stop = budget, stop
+        self._until = None if seconds is None else time.monotonic() + seconds
         self.cursor = due.cursor
         self._rejected: set[tuple[str, ...]] = set()
         self._learned: list[str] = []
@@ -122,9 +132,21 @@ class _Cycle:
         if self.cursor.phase is Phase.ENRICHING:
             self._enrich()
 
+    def _steps(self, ordinals: Sequence[int]) -> Iterator[Sequence[int]]:
+        """The ordinals a step at a time, as long as budget and time last; time only says where it ends."""
+        at = 0
+        while at < len(ordinals) and self._budget != 0:
+            if (self._until is not None and time.monotonic() >= self._until) or self._stop():
+                return
+            part = ordinals[at : at + (STEP if self._budget is None else min(STEP, self._budget))]
+            if self._budget is not None:
+                self._budget -= len(part)
+            at += len(part)
+            yield part
+
     def _learn(self) -> None:
         ordinals = self._to_read()
-        for part in self._allowance.steps(ordinals):
+        for part in self._steps(ordinals):
             commands = list(self._names_in(part))
             receipts = self._store.commit(commands, DREAMER, origin=ORIGIN)
             for command, receipt in zip(commands, receipts, strict=True):
@@ -139,11 +161,7 @@ class _Cycle:
 
     def _to_read(self) -> list[int]:
         """The atoms of the round that names are learned from, and were not yet."""
-        own, sample = self._round.texts & self._survey.internal, self._survey.config.sample
-        count = min(len(own), sample)
-        chosen = (
-            [own[number * len(own) // count] for number in range(count)] if count < len(own) else list(own)
-        )
+        chosen = spread(self._round.texts & self._survey.internal, self._survey.config.sample)
         return [ordinal for ordinal in chosen if ordinal >= self.cursor.at]
 
     def _names_in(self, ordinals: Sequence[int]) -> Iterator[Learn]:
@@ -167,7 +185,7 @@ class _Cycle:
     def _enrich(self) -> None:
         waiting = self._waiting()
         ordinals = [ordinal for ordinal in waiting if ordinal >= self.cursor.at]
-        for part in self._allowance.steps(ordinals):
+        for part in self._steps(ordinals):
             commands: list[Command] = []
             for text in self._survey.read(part):
                 commands += wanted(self._survey, self._round.names, text)

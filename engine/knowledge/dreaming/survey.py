@@ -7,10 +7,9 @@ figures, nor does anything that came from outside: names are learned from what i
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Final, NamedTuple, TypeVar
 
-import numpy as np
 from pyroaring import BitMap
 
 from backends.base import Reader
@@ -22,6 +21,7 @@ from engine.language.categories import Category, categories_of
 from engine.ledger.entities import ENTITY
 from engine.ledger.queries import bodies_of, ids_at, records_of
 from engine.ledger.records import AtomRecord
+from engine.query.filters import mentioning
 from engine.text.analyzer import index_terms
 from engine.text.words import STOP_WORDS
 from proofs.events import AtomBody
@@ -78,26 +78,14 @@ class Survey:
         def made() -> BitMap:
             terms = [term for word in words for term in index_terms(word)]
             telling = [term for term in terms if term not in STOP_WORDS] or terms
-            sets = [self._postings(term) for term in dict.fromkeys(telling)]
+            different = dict.fromkeys(telling)
+            sets = [kept(self._terms, term, partial(mentioning, self.view, term)) for term in different]
             return BitMap.intersection(self.texts, *sets) if sets else BitMap()
 
         return kept(self._having, words, made)
 
-    def _postings(self, term: str) -> BitMap:
-        def made() -> BitMap:
-            found = BitMap()
-            for part in self.view.postings(term):
-                found |= BitMap(part.offsets.astype(np.uint32) + np.uint32(part.start))
-            return found
-
-        return kept(self._terms, term, made)
-
     def read(self, ordinals: Sequence[int]) -> list[Text]:
-        """The atoms of some ordinals.
-
-        Raises:
-            CorruptionError: one of them is nobody's, or the journal does not hold it.
-        """
+        """The atoms of some ordinals."""
         new = [ordinal for ordinal in ordinals if ordinal not in self._read]
         if len(self._read) + len(new) > KEPT_MAX:
             self._read.clear()
@@ -148,15 +136,19 @@ class Survey:
     @cached_property
     def categories(self) -> frozenset[Category]:
         """Those that not too many of the texts have, told by a sample evenly spread over them."""
-        listed, sample = self.internal, self.config.category_sample
-        count = min(len(listed), sample)
-        chosen = [listed[number * len(listed) // count] for number in range(count)]
+        chosen = spread(self.internal, self.config.category_sample)
         counts = dict.fromkeys(Category, 0)
         for text in self.read(chosen):
             for category in categories_of(text.body.content, text.body.title):
                 counts[category] += 1
-        most = max(self.config.hub_min, self.config.hub_share * count)
+        most = max(self.config.hub_min, self.config.hub_share * len(chosen))
         return frozenset(category for category, found in counts.items() if found <= most)
+
+
+def spread(ordinals: BitMap, most: int) -> list[int]:
+    """At most so many of them, evenly spread, ascending."""
+    count = min(len(ordinals), most)
+    return [ordinals[number * len(ordinals) // count] for number in range(count)]
 
 
 def kept(where: dict[Key, Made], key: Key, made: Callable[[], Made]) -> Made:

@@ -16,8 +16,7 @@ from engine.base.error_translation import translated
 from engine.base.errors import BusyError, InvalidInputError
 from engine.base.interrupts import at_end
 from engine.knowledge.dreaming.config import DreamConfig
-from engine.knowledge.dreaming.cycle import dream
-from engine.knowledge.dreaming.report import DreamReport
+from engine.knowledge.dreaming.cycle import DreamReport, dream
 from engine.ledger.journal import read_log
 from engine.store.store import Store
 

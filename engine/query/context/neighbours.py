@@ -1,9 +1,11 @@
-"""What stands beside hits in their sources: read from a store, for `engine.query.context.inflate`."""
+"""What stands beside hits in their sources: read from a store, for `engine.query.context.windows`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from backends.base import Reader
 from engine.base.errors import CorruptionError
@@ -12,18 +14,22 @@ from engine.followers.index_view import IndexView
 from engine.followers.tags import LIVE, members
 from engine.ledger.queries import bodies_of, ids_at, records_of
 from engine.ledger.records import AtomRecord
-from engine.query.context.inflate import Context, checked_budget, hits_wanted, inflate, radius_of, rarity
-from engine.query.context.windows import Piece, Place
+from engine.query.context.windows import (
+    Context,
+    Piece,
+    Place,
+    checked_budget,
+    hits_wanted,
+    inflate,
+    radius_of,
+    rarity,
+)
 from engine.query.filters import NO_FILTERS, Filters, answering, in_categories, marked
 from engine.query.recall.recall import recall
 from engine.query.recall.retired import Retired
 from engine.query.view import View
 from proofs.events import AtomBody
 from proofs.sets import Group
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 
 def context(rows: Reader, asked: View, query: str, budget: int, filters: Filters = NO_FILTERS) -> Context:
@@ -51,15 +57,11 @@ class Sources:
     """Where atoms stand in their sources. Valid as long as the rows do not change.
 
     Places are counted among all live atoms of a source: one that is filtered away keeps its place, and
-    so nothing beyond it passes for its neighbour.
+    so nothing beyond it passes for its neighbour. Rows that contradict each other are a CorruptionError.
     """
 
     def __init__(self, rows: Reader, view: IndexView, filters: Filters) -> None:
-        """`view` is the index as of `rows`; `filters`: what neighbours must be.
-
-        Raises:
-            InvalidInputError: a filter is not what it may be.
-        """
+        """`view` is the index as of `rows`; `filters`: what neighbours must be."""
         self._rows = rows
         self._view = view
         self._categories = filters.categories
@@ -70,11 +72,7 @@ class Sources:
         self._read: dict[Place, Piece | None] = {}
 
     def pieces(self, scores: Mapping[bytes, float]) -> list[Piece]:
-        """The hits with these ids and scores, in their order, with their places.
-
-        Raises:
-            CorruptionError: a row is missing or malformed, or rows contradict each other.
-        """
+        """The hits with these ids and scores, in their order, with their places."""
         records = records_of(self._rows, list(scores))
         bodies = bodies_of(self._rows, records)
         places: dict[int, Place] = {}
@@ -89,11 +87,7 @@ class Sources:
         ]
 
     def beside(self, place: Place) -> Piece | None:
-        """The atom at a place, if there is one that the filters let through; of a hit's source only.
-
-        Raises:
-            CorruptionError: a row is missing or malformed, or rows contradict each other.
-        """
+        """The atom at a place, if there is one that the filters let through; of a hit's source only."""
         if place not in self._read:
             self._read[place] = self._piece_at(place)
         return self._read[place]
@@ -113,8 +107,6 @@ class Sources:
 
     def _line(self, source: str) -> NDArray[np.int64]:
         """The live atoms of a source that have a sequence, in its order."""
-        import numpy as np
-
         there = members(self._rows, (Group.SOURCE, source)) & self._live
         ordinals = np.frombuffer(there.to_array(), np.uint32).astype(np.int64)
         sequences = self._view.facts.sequences[ordinals]

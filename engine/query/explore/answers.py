@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """What every answer of a verb says: its price, and of which memory it is true."""
 
-    cost_tokens: int
+    cost_tokens: int = 0
     """What it costs a language model in the form it is handed out (`engine.query.explore.form`)."""
-    total_tokens: int
+    total_tokens: int = 0
     """What this answer and all before it cost together."""
-    seq: int
+    seq: int = 0
     """The last event of the journal that it was read at."""
-    root: str
+    root: str = ""
     """The overall root then, 64 hex digits; empty for a past of which content was erased since."""
 
 
@@ -28,7 +28,7 @@ class Hint:
     title: str
     """Its title, or the stretch of its text in which the question's words are; on one line."""
     score: int
-    """How well it answers the question, in per cent: `engine.query.explore.hints`."""
+    """How well it answers the question, in per cent: `engine.query.explore.looks`."""
     tokens: int
     """What its whole text costs, about: so much, and some 20 more, takes an expand."""
 

@@ -6,20 +6,27 @@ from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Final, TypedDict, TypeVar
+from typing import Final, TypeVar
 
 from engine.base import limits
 from engine.base.errors import InvalidInputError
 from engine.base.model import Direction
-from engine.base.validation import choice, instance, integer, optional_integer, quoted, several, text_bytes
+from engine.base.validation import (
+    choice,
+    instance,
+    integer,
+    optional_integer,
+    positive,
+    quoted,
+    several,
+    text_bytes,
+)
 from engine.ledger.queries import ID_DIGITS_MIN, resolve_id
+from engine.query.budget import tokens_of
 from engine.query.explore.answers import Answer, Expanded, Hints, Neighbors, Peek
-from engine.query.explore.form import Form, as_json, priced
-from engine.query.explore.hints import hints_of
-from engine.query.explore.looks import PEEK_CHARS, expanded_of, longest, peek_of
-from engine.query.explore.neighbors import node_of, page_of
-from engine.query.explore.nodes import entities_in, resolve_node
-from engine.query.explore.rendering import text_of
+from engine.query.explore.form import UNPRICED, Form, as_json, text_of
+from engine.query.explore.looks import PEEK_CHARS, expanded_of, hints_of, longest, peek_of
+from engine.query.explore.nodes import entities_in, node_of, page_of, resolve_node
 from engine.query.explore.scope import Scope, scope_of
 from engine.query.filters import NO_FILTERS, Filters
 from engine.query.view import View
@@ -37,32 +44,21 @@ REMEMBERED: Final = 1000
 """The questions behind so many hints are remembered for peeks."""
 
 
-class About(TypedDict):
-    """What every answer says of itself."""
-
-    cost_tokens: int
-    total_tokens: int
-    seq: int
-    root: str
-
-
 class Explorer:
     """A way through a memory: what was asked, and what it has cost so far. For one thread."""
 
     def __init__(self, memory: View, *, form: Form | str = Form.TEXT, spent: int = 0) -> None:
         """Explore a memory, or the past of one.
 
-        Args:
-            memory: What is explored.
-            form: In which form the answers are handed out: their costs are counted in it.
-            spent: Tokens spent before.
+        Costs are counted in the `form` in which the answers are handed out; `spent` are tokens spent before.
         """
         self.memory = memory
         self.total = integer(spent, "spent")
         self._rendered: Callable[[Answer], str]
         self._rendered = as_json if choice(Form, form, "form") is Form.JSON else text_of
         self._asked: dict[bytes, str] = {}
-        self._root: tuple[bytes, int, str] | None = None
+        self._head = b"", 0
+        self._root = ""
 
     def explore_recall(
         self,
@@ -86,14 +82,13 @@ class Explorer:
             InvalidInputError: the query has nothing to search for; a bound is out of range or too small.
         """
         instance(filters, Filters, "filters")
-        if not integer(limit, "limit", HINTS_MAX):
-            raise InvalidInputError(f"limit must be 1 to {HINTS_MAX}")
+        positive(limit, "limit", HINTS_MAX)
         checked = [self._digits(one) for one in several(known, "known")]
         if len(checked) > KNOWN_MAX:
             raise InvalidInputError(f"{len(checked)} known ids; at most {KNOWN_MAX} are allowed")
         with self._scope() as scope:
             found = hints_of(scope, query, limit, filters, checked)
-            whole = Hints(**self._about(scope), hints=found, entities=entities_in(scope, query))
+            whole = Hints(found, entities_in(scope, query))
             atoms = {hint.id: resolve_id(scope.rows, hint.id) for hint in found}
         answer = self._most(len(found), budget, lambda most: replace(whole, hints=found[:most]))
         for hint in answer.hints:
@@ -124,7 +119,7 @@ class Explorer:
                 asked = self._asked.get(record.id)
             costs = []
             for chars in range(PEEK_CHARS, 0, -PEEK_STEP):
-                answer = self._priced(Peek(**self._about(scope), **peek_of(scope, record, asked, chars)))
+                answer = self._priced(peek_of(scope, record, asked, chars))
                 if most is None or answer.cost_tokens <= most:
                     return self._paid(answer)
                 costs.append(answer.cost_tokens)
@@ -145,7 +140,7 @@ class Explorer:
         """
         most = optional_integer(budget, "budget")
         with self._scope() as scope:
-            answer = Expanded(**self._about(scope), **expanded_of(scope, scope.record(id), offset))
+            answer = expanded_of(scope, scope.record(id), offset)
 
         def beginning(text: str) -> Expanded:
             rest = None if len(text) == len(answer.text) else offset + len(text)
@@ -186,7 +181,7 @@ class Explorer:
         with self._scope() as scope:
             found = resolve_node(scope, node)
             triples, after = page_of(scope, found, way, limit, offset)
-            whole = Neighbors(**self._about(scope), node=node_of(scope, found), triples=triples, next=after)
+            whole = Neighbors(node_of(scope, found), triples, after)
 
         def beginning(most: int) -> Neighbors:
             return replace(
@@ -207,24 +202,15 @@ class Explorer:
     def _scope(self) -> Iterator[Scope]:
         with scope_of(self.memory) as scope:
             head = scope.log.frontier.root(), scope.log.size
-            if self._root is None or self._root[:2] != head:
+            if self._head != head:
                 # Some 12 ms, and the same for every answer until the head moves.
                 store = self.memory.store
-                root = "" if store.lost is not None else store.roots(scope.rows).overall.hex()
-                self._root = (*head, root)
+                self._root = "" if store.lost is not None else store.roots(scope.rows).overall.hex()
+                self._head = head
             yield scope
 
-    def _about(self, scope: Scope) -> About:
-        """What an answer says of itself, but for its costs, which are counted when it is whole."""
-        root = "" if self._root is None else self._root[2]
-        return {"cost_tokens": 0, "total_tokens": 0, "seq": scope.log.size - 1, "root": root}
-
     def _most(self, number: int, budget: int | None, beginning: Callable[[int], A]) -> A:
-        """`beginning(n)` with the largest n up to `number` that the budget has room for.
-
-        Raises:
-            InvalidInputError: it has none for one of them, where there is one.
-        """
+        """`beginning(n)` with the largest n up to `number` that the budget has room for."""
         most = optional_integer(budget, "budget")
         least = min(1, number)
         if most is None or self._priced(beginning(number)).cost_tokens <= most:
@@ -236,7 +222,11 @@ class Explorer:
         return beginning(costs[fitting - 1])
 
     def _priced(self, answer: A) -> A:
-        return priced(answer, self._rendered, self.total)
+        """The answer with what it says of itself: as of which event, under which root, at what cost."""
+        answer = replace(answer, seq=self._head[1] - 1, root=self._root)
+        unpriced = replace(answer, cost_tokens=UNPRICED, total_tokens=UNPRICED + self.total)
+        cost = tokens_of(self._rendered(unpriced))
+        return replace(answer, cost_tokens=cost, total_tokens=self.total + cost)
 
     def _paid(self, answer: A) -> A:
         answer = self._priced(answer)

@@ -3,6 +3,15 @@
 As JSON, in one line, over MCP and for `--json`; as text in the library, on the command line and in the
 prompts of an exploration. The cost is counted on all of that text, the figures about cost and root too.
 
+    [45% ~12] 1f0c2a3b Kettle                  a hint: its score, what its text costs, its id
+    [1f0c2a3b] notes/tea.md | Kettle           a heading, as in `engine.query.budget`
+      The kettle is descaled on Mondays.       a text, two spaces before each line
+    [1f0c2a3b] daemon                          a node
+      daemon → uses → json_rpc [9a2e17c4]      a triple and its other end
+
+What stands in brackets at the beginning of a line is ours; every other line begins with a space. So no
+content can forge a heading, a hint or the end of the text.
+
 In both, nothing in a content can end the form it stands in: JSON is JSON, with `<`, `>` and what a
 terminal might obey escaped in it; text is indented, with every `<` that could begin markup shown as `‹`.
 """
@@ -11,15 +20,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
-from dataclasses import asdict, replace
+from collections.abc import Iterator
+from dataclasses import asdict
 from enum import StrEnum
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
-from engine.query.budget import tokens_of
-from engine.query.explore.answers import Answer
-
-A = TypeVar("A", bound=Answer)
+from engine.query.budget import INDENT, body, heading, on_one_line
+from engine.query.explore.answers import Answer, Expanded, Hints, Neighbors, Peek, Triple
 
 UNPRICED: Final = 99_999_999
 """Stands for the cost while it is counted: an answer costs at most some tokens less. None is as dear."""
@@ -75,7 +82,51 @@ def as_json(answer: Answer) -> str:
     return dumped(plain(answer))
 
 
-def priced(answer: A, rendered: Callable[[A], str], spent: int) -> A:
-    """The answer with what it costs in the form that `rendered` gives it, after `spent` tokens before it."""
-    cost = tokens_of(rendered(replace(answer, cost_tokens=UNPRICED, total_tokens=UNPRICED + spent)))
-    return replace(answer, cost_tokens=cost, total_tokens=spent + cost)
+def text_of(answer: Answer) -> str:
+    """The lines of an answer, each with its line end; none for hints of which there are none."""
+    return unmarked("".join(f"{line}\n" for line in _lines(answer)))
+
+
+def _lines(answer: Answer) -> Iterator[str]:
+    if isinstance(answer, Hints):
+        for hint in answer.hints:
+            yield f"[{hint.score}% ~{hint.tokens}] {hint.id} {on_one_line(hint.title)}"
+        if answer.entities:
+            yield f"[entities] {', '.join(map(on_one_line, answer.entities))}"
+    elif isinstance(answer, Peek):
+        title = heading(answer.title, answer.source, None, None, answer.id, digits=len(answer.id))
+        yield title + body(answer.text)
+    elif isinstance(answer, Expanded):
+        place, name = answer.sequence, answer.short_id
+        title = heading(answer.title, answer.source, place, place, name, digits=len(name))
+        yield title + body(answer.text)
+        yield f"[{_about(answer)}]"
+    elif isinstance(answer, Neighbors):
+        name = on_one_line(answer.node.name)
+        yield f"[{answer.node.id}] {name}" if answer.node.id else f"[tag] {name}"
+        yield from map(_triple, answer.triples)
+        if answer.next is not None:
+            yield f"[more from {answer.next}]"
+    else:
+        raise TypeError(f"{type(answer).__name__} is not an answer of a verb")
+
+
+def _about(answer: Expanded) -> str:
+    parts = [answer.kind] if answer.kind != "note" else []
+    if answer.provenance != "internal":
+        parts.append(answer.provenance)
+    parts += [f"#{on_one_line(tag).replace(']', '⟧')}" for tag in answer.tags]
+    parts.append(f"edges {answer.edges}")
+    parts.append(f"version {answer.version}")
+    if answer.offset:
+        parts.append(f"from character {answer.offset}")
+    if answer.next is not None:
+        parts.append(f"more from character {answer.next}")
+    return ", ".join(parts)
+
+
+def _triple(one: Triple) -> str:
+    subject, predicate, target = map(on_one_line, (one.subject, one.predicate, one.object))
+    end = f" [{one.id}]" if one.id else ""
+    said = f" (says {one.source})" if one.source else ""
+    return f"{INDENT}{subject} → {predicate} → {target}{end}{said}"

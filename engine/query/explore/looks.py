@@ -1,22 +1,39 @@
-"""Looking at one atom: a peek at the stretch that matters, or all of it."""
+"""Looking: hints at the few atoms that may be worth it, a peek at the stretch that matters, or all of one.
+
+A hint is a line of some twenty tokens. Its score in per cent is s / (s + c): s is what recall gave the atom,
+c the most that the question's words alone can give any (each as rare as it is here, and as often in it as
+counts). 50 is thus as good as all of the words can make it; above it, more than the words speaks for the
+atom. Words that are nowhere lower all scores. The order is that of recall.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Collection
 from itertools import islice
-from typing import Final, TypedDict
+from typing import Final
 
 from engine.base.errors import InvalidInputError
 from engine.base.model import Direction
-from engine.base.validation import integer, show_id
+from engine.base.validation import atom_id, integer, show_id
 from engine.language.question import analyze_question
-from engine.ledger.queries import body_of, edges_at
+from engine.ledger.queries import bodies_of, body_of, edges_at, records_of
 from engine.ledger.records import AtomRecord
-from engine.query.budget import CHARS_PER_TOKEN_MAX
-from engine.query.explore.hints import weights_of
+from engine.query.budget import CHARS_PER_TOKEN_MAX, tokens_of
+from engine.query.explore.answers import Expanded, Hint, Peek
 from engine.query.explore.scope import Scope
+from engine.query.filters import Filters
+from engine.query.recall.answer import Hit
+from engine.query.recall.recall import recall
 from engine.query.snippets import Snippets, beginning
+
+TITLE_CHARS: Final = 40
+"""Some 10 tokens of English; with id, score and cost a hint is some 20."""
+
+SHARED_CHARS: Final = 16
+"""What is shown of a title that several hints have, before the stretch of the text that tells them apart."""
+
 
 PEEK_CHARS: Final = 200
 
@@ -24,46 +41,52 @@ EDGES_COUNTED: Final = 1000
 """The edges of a hub are counted up to here."""
 
 
-class PeekFields(TypedDict):
-    """What a `Peek` says of its atom."""
-
-    id: str
-    title: str | None
-    source: str | None
-    text: str
-    chars: int
-    whole: bool
-
-
-class ExpandedFields(TypedDict):
-    """What an `Expanded` says of its atom."""
-
-    id: str
-    short_id: str
-    title: str | None
-    text: str
-    offset: int
-    next: int | None
-    kind: str
-    tags: tuple[str, ...]
-    edges: int
-    source: str | None
-    sequence: int | None
-    version: int
-    created: int
-    provenance: str
+def hints_of(
+    scope: Scope, query: str, limit: int, filters: Filters, known: Collection[str]
+) -> tuple[Hint, ...]:
+    """The best hits of a question, the best first, without those whose ids begin as one of `known`."""
+    answer = recall(scope.rows, scope.memory, query, limit=limit + len(known), filters=filters)
+    weights = scope.weights(answer.terms)
+    ceiling = sum(weights.values()) * (scope.memory.config.bm25.k1 + 1)
+    starts = tuple(one.replace("-", "") for one in known)
+    hits = [hit for hit in answer.hits if not hit.id.replace("-", "").startswith(starts)][:limit]
+    atoms = [atom_id(hit.id) for hit in hits]
+    bodies = bodies_of(scope.rows, records_of(scope.rows, atoms))
+    return tuple(
+        Hint(
+            scope.short_id(atom),
+            title,
+            round(100 * hit.score / (hit.score + ceiling)),
+            tokens_of(body.content),
+        )
+        for hit, atom, title, body in zip(hits, atoms, _titles(hits, weights), bodies, strict=True)
+    )
 
 
-def peek_of(scope: Scope, record: AtomRecord, query: str | None, chars: int) -> PeekFields:
+def _titles(hits: list[Hit], weights: dict[str, float]) -> list[str]:
+    titles = [None if hit.title is None else beginning(hit.title, TITLE_CHARS) for hit in hits]
+    shared = Counter(titles)
+    shown = []
+    for hit, title in zip(hits, titles, strict=True):
+        if title is None:
+            title = Snippets(weights, TITLE_CHARS).around(hit.snippet)
+        elif shared[title] > 1:
+            start = beginning(title, SHARED_CHARS)
+            title = f"{start}: {Snippets(weights, TITLE_CHARS - len(start)).around(hit.snippet)}"
+        shown.append(title)
+    return shown
+
+
+def peek_of(scope: Scope, record: AtomRecord, query: str | None, chars: int) -> Peek:
     """At most `chars` characters of an atom: where the words of `query` are, else its beginning."""
     content = body_of(scope.rows, record).content
     terms = analyze_question(query, now=scope.log.time).terms if query else ()
-    weights = weights_of(scope, terms)
+    weights = scope.weights(terms)
     text = beginning(content, chars)
     whole = text == " ".join(content.split())
     if weights and not whole:
         text = Snippets(weights, chars).around(content)
-    return PeekFields(
+    return Peek(
         id=scope.short_id(record.id),
         title=record.title,
         source=record.source,
@@ -73,7 +96,7 @@ def peek_of(scope: Scope, record: AtomRecord, query: str | None, chars: int) -> 
     )
 
 
-def expanded_of(scope: Scope, record: AtomRecord, offset: int) -> ExpandedFields:
+def expanded_of(scope: Scope, record: AtomRecord, offset: int) -> Expanded:
     """An atom from character `offset` of its text on.
 
     Raises:
@@ -83,7 +106,7 @@ def expanded_of(scope: Scope, record: AtomRecord, offset: int) -> ExpandedFields
     if integer(offset, "offset") and offset >= len(content):
         raise InvalidInputError(f"offset {offset} is beyond the {len(content)} characters of the text")
     edges = edges_at(scope.rows, record.id, Direction.BOTH, ())
-    return ExpandedFields(
+    return Expanded(
         id=show_id(record.id),
         short_id=scope.short_id(record.id),
         title=record.title,

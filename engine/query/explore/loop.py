@@ -6,6 +6,7 @@ question ── recall ──▶ hints ──▶ decide ──▶ peek · expand
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Final
 
 from engine.base import limits
@@ -15,12 +16,10 @@ from engine.query.budget import CUT, tokens_of
 from engine.query.explore.actions import ARGUMENT_BYTES_MAX, Action, Verb
 from engine.query.explore.answers import Answer, Expanded, Hints, Neighbors, Peek
 from engine.query.explore.explorer import Explorer
-from engine.query.explore.gathering import Gathered
 from engine.query.explore.nodes import resolve_node
 from engine.query.explore.policy import Policy, Prompting
-from engine.query.explore.result import Exploration, Stop
 from engine.query.explore.scope import scope_of
-from engine.query.explore.state import Result, State, Step, on_one_line
+from engine.query.explore.state import Exploration, Gathered, Result, State, Step, Stop, on_one_line
 from engine.query.explore.walker import Walker
 from engine.query.filters import NO_FILTERS, Filters
 from engine.query.recall.recall import recall
@@ -40,8 +39,6 @@ STEP_TOKENS_MIN: Final = 60
 
 HINTS: Final = 5
 """Hints that each recall asks for (the same Standard)."""
-
-HINTS_MAX: Final = 50
 
 FULL_ATOMS: Final = 10
 """So many whole atoms an exploration is compared with."""
@@ -66,21 +63,12 @@ def explore(
     policy: Policy | None = None,
     budget: int = BUDGET,
     steps: int = STEPS_MAX,
-    hints: int = HINTS,
     filters: Filters = NO_FILTERS,
     on_step: Callable[[Step], None] | None = None,
 ) -> Exploration:
     """Look into the memory step by step, and gather what answers a question.
 
-    Args:
-        memory: The memory, or a past one.
-        query: What you want to know, in words.
-        policy: Who decides; without one `engine.query.explore.walker.Walker`, which needs no model.
-        budget: Tokens that all answers together may cost; at least 200.
-        steps: At most so many, the first recall among them: 1 to 10.
-        hints: At most so many from each recall: 1 to 50.
-        filters: What an atom must be to be hinted at.
-        on_step: Called with each step as soon as it is done.
+    Arguments as of `Engine.explore`; without a policy `engine.query.explore.walker.Walker` decides.
 
     Raises:
         InvalidInputError: an argument is out of range, the query has nothing to search for, or the policy
@@ -95,8 +83,7 @@ def explore(
         raise InvalidInputError("the question is blank; ask with some words")
     _between(budget, "budget", BUDGET_MIN, limits.INTEGER_MAX)
     _between(steps, "steps", 1, STEPS_MAX)
-    _between(hints, "hints", 1, HINTS_MAX)
-    run = _Run(memory, Explorer(memory), query, budget, hints, filters, on_step)
+    run = _Run(memory, Explorer(memory), query, budget, filters, on_step)
     stop = run.follow(chosen, steps)
     return run.exploration(stop)
 
@@ -106,44 +93,34 @@ def _between(value: object, what: str, least: int, most: int) -> None:
         raise InvalidInputError(f"{what} is {value}; at least {least} is needed")
 
 
+@dataclass(slots=True)
 class _Run:
     """One exploration under way."""
 
-    def __init__(
-        self,
-        memory: View,
-        explorer: Explorer,
-        query: str,
-        budget: int,
-        hints: int,
-        filters: Filters,
-        on_step: Callable[[Step], None] | None,
-    ) -> None:
-        self._memory = memory
-        self._explorer = explorer
-        self._query = query
-        self._budget = budget
-        self._hints = hints
-        self._filters = filters
-        self._told = on_step
-        self._found = Gathered()
-        self._trace: list[Step] = []
-        self._done: set[tuple[Verb, str]] = set()
-        self._prompt_tokens = 0
-        self._barren = 0
-        self._refused = 0
+    memory: View
+    explorer: Explorer
+    query: str
+    budget: int
+    filters: Filters
+    told: Callable[[Step], None] | None
+    found: Gathered = field(default_factory=Gathered)
+    trace: list[Step] = field(default_factory=list)
+    done: set[tuple[Verb, str]] = field(default_factory=set)
+    prompt_tokens: int = 0
+    barren: int = 0
+    refused: int = 0
 
     def follow(self, policy: Policy, steps: int) -> Stop:
         """Recall, and carry out what the policy decides, until there is a reason to stop."""
-        action = Action(Verb.RECALL, _argument(self._query))
-        self._done.add((Verb.RECALL, _argument(self._query)))
-        self._took(action, self._recall(self._query), None)
+        action = Action(Verb.RECALL, _argument(self.query))
+        self.done.add((Verb.RECALL, _argument(self.query)))
+        self._took(action, self._recall(self.query), None)
         while True:
             if stop := self._over(steps):
                 return stop
-            state = self._state(steps - len(self._trace))
+            state = self._state(steps - len(self.trace))
             if isinstance(policy, Prompting):
-                self._prompt_tokens += tokens_of(policy.prompt(state))
+                self.prompt_tokens += tokens_of(policy.prompt(state))
             try:
                 action = policy.decide(state)
             except InvalidInputError as error:
@@ -155,23 +132,23 @@ class _Run:
             self._carry_out(action)
 
     def _over(self, steps: int) -> Stop | None:
-        if self._refused == REFUSED_MAX:
+        if self.refused == REFUSED_MAX:
             return Stop.REFUSED
-        if len(self._trace) == steps:
+        if len(self.trace) == steps:
             return Stop.STEPS
-        if self._budget - self._explorer.total < STEP_TOKENS_MIN:
+        if self.budget - self.explorer.total < STEP_TOKENS_MIN:
             return Stop.BUDGET
-        return Stop.NOTHING_NEW if self._barren == BARREN_MAX else None
+        return Stop.NOTHING_NEW if self.barren == BARREN_MAX else None
 
     def _state(self, steps_left: int) -> State:
         return State(
-            query=self._query,
-            hints=tuple(self._found.hints),
-            entities=tuple(self._found.entities),
-            context=tuple(self._found.context),
-            trace=tuple(self._trace),
-            spent=self._explorer.total,
-            budget=self._budget,
+            query=self.query,
+            hints=tuple(self.found.hints),
+            entities=tuple(self.found.entities),
+            context=tuple(self.found.context),
+            trace=tuple(self.trace),
+            spent=self.explorer.total,
+            budget=self.budget,
             steps_left=steps_left,
         )
 
@@ -181,17 +158,17 @@ class _Run:
             if again := self._repeats(action.verb, meant):
                 self._refuse(action, again)
                 return
-            self._done.add((action.verb, meant))
+            self.done.add((action.verb, meant))
             self._took(action, self._answer(action, meant), meant)
         except (NotFoundError, ConflictError, InvalidInputError) as error:
-            self._refused = 0
+            self.refused = 0
             self._note(action, Result.FAILED, str(error), None)
 
     def _meant(self, action: Action) -> str:
         """What an argument stands for: the whole id of an atom, a tag in its caseless form, a query."""
         if action.verb is Verb.RECALL:
             return _argument(action.argument)
-        with scope_of(self._memory) as scope:
+        with scope_of(self.memory) as scope:
             if action.verb is Verb.NEIGHBORS:
                 node = resolve_node(scope, action.argument)
                 return f"#{node}" if isinstance(node, str) else show_id(node.id)
@@ -199,77 +176,75 @@ class _Run:
 
     def _repeats(self, verb: Verb, meant: str) -> str | None:
         """Why this would bring nothing that is not there; None if it may."""
-        if (verb, meant) in self._done:
+        if (verb, meant) in self.done:
             return "refused: this was done before"
-        if verb is Verb.PEEK and (Verb.EXPAND, meant) in self._done:
+        if verb is Verb.PEEK and (Verb.EXPAND, meant) in self.done:
             return "refused: this was read before"
         return None
 
     def _answer(self, action: Action, meant: str) -> Answer:
-        left = self._budget - self._explorer.total
+        left = self.budget - self.explorer.total
         most = min(left, max(STEP_TOKENS, left // 2))
         match action.verb:
             case Verb.PEEK:
-                return self._explorer.explore_peek(meant, budget=most)
+                return self.explorer.explore_peek(meant, budget=most)
             case Verb.EXPAND:
-                return self._explorer.explore_expand(meant, budget=most)
+                return self.explorer.explore_expand(meant, budget=most)
             case Verb.NEIGHBORS:
-                return self._explorer.explore_neighbors(meant, budget=min(left, NEIGHBORS_TOKENS))
+                return self.explorer.explore_neighbors(meant, budget=min(left, NEIGHBORS_TOKENS))
         return self._recall(action.argument)
 
     def _recall(self, query: str) -> Hints:
-        left = self._budget - self._explorer.total
+        left = self.budget - self.explorer.total
         # What was hinted at is not paid for again, but for what only a neighbour named.
-        known = [hint.id for hint in self._found.hints if hint.score]
-        return self._explorer.explore_recall(
-            query, self._hints, filters=self._filters, known=known, budget=left
-        )
+        known = [hint.id for hint in self.found.hints if hint.score]
+        return self.explorer.explore_recall(query, HINTS, filters=self.filters, known=known, budget=left)
 
     def _took(self, action: Action, answer: Answer, meant: str | None) -> None:
-        self._refused = 0
+        self.refused = 0
         of_atom = action.verb is not Verb.RECALL and meant is not None and not meant.startswith("#")
-        new = self._found.take(answer, meant if of_atom else None)
-        self._barren = 0 if new else self._barren + 1
+        new = self.found.take(answer, meant if of_atom else None)
+        self.barren = 0 if new else self.barren + 1
         self._note(action, Result.DONE, _outcome(answer), answer)
 
     def _refuse(self, action: Action | None, why: str) -> None:
-        self._refused += 1
+        self.refused += 1
         self._note(action, Result.REFUSED, why, None)
 
     def _note(self, action: Action | None, result: Result, outcome: str, answer: Answer | None) -> None:
         cost = answer.cost_tokens if answer else 0
-        number, total = len(self._trace) + 1, self._explorer.total
+        number, total = len(self.trace) + 1, self.explorer.total
         step = Step(number, action, result, on_one_line(outcome), cost, total, answer)
-        self._trace.append(step)
-        if self._told is not None:
-            self._told(step)
+        self.trace.append(step)
+        if self.told is not None:
+            self.told(step)
 
     def exploration(self, stop: Stop) -> Exploration:
         """What all this came to."""
-        text = "".join(map(str, self._found.context))
-        last = next(step.answer for step in reversed(self._trace) if step.answer is not None)
-        with self._memory.searchable() as rows:
+        text = "".join(map(str, self.found.context))
+        last = next(step.answer for step in reversed(self.trace) if step.answer is not None)
+        with self.memory.searchable() as rows:
             full = recall(
                 rows,
-                self._memory,
-                self._query,
+                self.memory,
+                self.query,
                 limit=FULL_ATOMS,
                 budget=limits.INTEGER_MAX,
-                filters=self._filters,
+                filters=self.filters,
             )
         return Exploration(
-            query=self._query,
-            steps=tuple(self._trace),
-            context=tuple(self._found.context),
+            query=self.query,
+            steps=tuple(self.trace),
+            context=tuple(self.found.context),
             text=text,
             answer_tokens=tokens_of(text),
-            tokens=self._explorer.total,
-            prompt_tokens=self._prompt_tokens,
+            tokens=self.explorer.total,
+            prompt_tokens=self.prompt_tokens,
             full_tokens=full.tokens,
             full_atoms=len(full.hits),
             seq=last.seq,
             root=last.root,
-            stopped=Stop.NOTHING if stop is Stop.ANSWERED and not self._found.hints else stop,
+            stopped=Stop.NOTHING if stop is Stop.ANSWERED and not self.found.hints else stop,
         )
 
 

@@ -1,27 +1,45 @@
-"""Nodes: what agents name, and which atom or tag it is."""
+"""Nodes: what agents name, which atom or tag it is, and what it is connected to.
+
+Connections are triples `subject → predicate → object`: edges first, in the order of (type, other end), as
+"Edges & Graph" walks them; then what is no edge: an atom's tags, and the atoms beside it in its source.
+Hidden atoms and hidden edges are no neighbours.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import numpy as np
+from pyroaring import BitMap
 
 from engine.base import limits
 from engine.base.errors import ConflictError, EngineError, InvalidInputError, NotFoundError
-from engine.base.validation import line, quoted
+from engine.base.model import Direction
+from engine.base.validation import integer, line, positive, quoted
 from engine.base.validation import tag as kept_tag
 from engine.followers.documents import title_hash
 from engine.followers.tags import members
 from engine.ledger.entities import ENTITY, entity_id, entity_name
-from engine.ledger.queries import ID_DIGITS_MIN, body_of, record_at, resolve_id
-from engine.ledger.records import AtomRecord, read_atom
+from engine.ledger.queries import (
+    ID_DIGITS_MIN,
+    body_of,
+    data_of,
+    edges_at,
+    far_end,
+    record_at,
+    resolve_id,
+    source_in,
+)
+from engine.ledger.records import AtomRecord, EdgeRecord, read_atom, type_name
+from engine.query.explore.answers import Node, Triple
 from engine.query.explore.scope import Scope
+from engine.query.filters import mentioning
 from engine.text.analyzer import index_terms
 from proofs.leaves import State
 from proofs.sets import Group, tag_identity
-
-if TYPE_CHECKING:
-    from pyroaring import BitMap
 
 SHOWN: Final = 5
 """So many of several atoms that a word may mean are named."""
@@ -36,6 +54,14 @@ RUN_WORDS_MAX: Final = 4
 _MARKS: Final = ".,;:!?\"'()[]{}“”‘’«»…"
 _HEX: Final = frozenset("0123456789abcdefABCDEF-")
 ID_DIGITS: Final = 32
+
+HAS_TAG: Final = "has tag"
+
+NEXT: Final = "next in source"
+"""No edge type has a space in its name."""
+
+NEIGHBORS_MAX: Final = 100
+"""Most triples of one page."""
 
 
 def resolve_node(scope: Scope, given: str) -> AtomRecord | str:
@@ -55,7 +81,8 @@ def resolve_node(scope: Scope, given: str) -> AtomRecord | str:
     if asked.startswith("#"):
         return _tag(scope, asked) or _entity(scope, asked) or _nothing(asked)
     digits = len(asked.replace("-", "")) if set(asked) <= _HEX else 0
-    found = (_recorded(scope, asked) if digits == ID_DIGITS else None) or _entity(scope, asked)
+    whole = digits == ID_DIGITS and read_atom(scope.rows, resolve_id(scope.rows, asked)) is not None
+    found = scope.record(asked) if whole else _entity(scope, asked)
     if found is None and ID_DIGITS_MIN <= digits < ID_DIGITS:
         found = _by_id(scope, asked)
     return found or _titled(scope, asked) or _tag(scope, asked) or _by_words(scope, asked) or _nothing(asked)
@@ -77,10 +104,6 @@ def _entity(scope: Scope, asked: str) -> AtomRecord | None:
     return record if record and record.kind == ENTITY and record.state is State.LIVE else None
 
 
-def _recorded(scope: Scope, asked: str) -> AtomRecord | None:
-    return scope.record(asked) if read_atom(scope.rows, resolve_id(scope.rows, asked)) else None
-
-
 def _by_id(scope: Scope, asked: str) -> AtomRecord | None:
     try:
         return scope.record(asked)
@@ -90,31 +113,17 @@ def _by_id(scope: Scope, asked: str) -> AtomRecord | None:
 
 def _by_words(scope: Scope, asked: str) -> AtomRecord | None:
     """The only live entity whose name has all these words."""
-    from pyroaring import BitMap
-
     terms = set(index_terms(asked))
     found = scope.entities if terms else BitMap()
     for term in sorted(terms):
-        found = found & mentioning(scope, term)
+        found = found & mentioning(scope.view, term)
     records = (record_at(scope.rows, ordinal) for ordinal in islice(found, CANDIDATES))
     # The index knows their titles, too, and these are no names.
     named = (one for one in records if terms <= set(index_terms(body_of(scope.rows, one).content)))
     return _only(scope, asked, list(islice(named, SHOWN + 1)))
 
 
-def mentioning(scope: Scope, term: str) -> BitMap:
-    """The ordinals of all contents with this term, dead ones too."""
-    from pyroaring import BitMap
-
-    found = BitMap()
-    for part in scope.view.postings(term):
-        found |= BitMap(part.offsets.astype("u4") + part.start)
-    return found
-
-
 def _titled(scope: Scope, asked: str) -> AtomRecord | None:
-    import numpy as np
-
     hashes = np.array([title_hash(asked)], np.uint64)
     having = scope.places.titled(hashes, scope.live_mask, scope.view.documents)
     records = (record_at(scope.rows, ordinal) for _, ordinal in having)
@@ -160,3 +169,83 @@ def entities_in(scope: Scope, query: str) -> tuple[str, ...]:
                 taken |= run
     names = dict.fromkeys(found[start] for start in sorted(found))
     return tuple(names)[:SHOWN]
+
+
+def node_of(scope: Scope, found: AtomRecord | str) -> Node:
+    """An atom or a tag as an answer names it."""
+    if isinstance(found, str):
+        return Node(None, f"#{found}")
+    return Node(scope.short_id(found.id), scope.name(found))
+
+
+def page_of(
+    scope: Scope, found: AtomRecord | str, way: Direction, limit: int, offset: int
+) -> tuple[tuple[Triple, ...], int | None]:
+    """The triples from `offset` on, at most `limit`, and where the next page begins if there is one.
+
+    Raises:
+        InvalidInputError: a bound is out of range.
+    """
+    positive(limit, "limit", NEIGHBORS_MAX)
+    start = integer(offset, "offset", limits.ORDINAL_MAX)
+    triples = _of_tag(scope, found, way) if isinstance(found, str) else _of_atom(scope, found, way)
+    page = list(islice(triples, start, start + limit + 1))
+    return tuple(make() for make in page[:limit]), start + limit if len(page) > limit else None
+
+
+Later = Callable[[], Triple]
+"""A triple that is made only if it is on the page: names and ids take most of the time."""
+
+
+def _of_tag(scope: Scope, tag: str, way: Direction) -> Iterator[Later]:
+    if way is Direction.OUT:
+        return
+    for ordinal in members(scope.rows, (Group.TAG, tag)) & scope.live:
+        yield partial(_has_tag, scope, ordinal, tag)
+
+
+def _has_tag(scope: Scope, ordinal: int, tag: str) -> Triple:
+    record = record_at(scope.rows, ordinal)
+    return Triple(scope.name(record), HAS_TAG, f"#{tag}", "in", scope.short_id(record.id), None)
+
+
+def _of_atom(scope: Scope, record: AtomRecord, way: Direction) -> Iterator[Later]:
+    own = scope.name(record)
+    for edge in edges_at(scope.rows, record.id, way, ()):
+        other = read_atom(scope.rows, far_end(edge, record.id))
+        if other is not None and other.state is State.LIVE:
+            yield partial(_of_edge, scope, edge, own, record.id, other)
+    if way is not Direction.IN:
+        for tag in sorted(record.tags, key=tag_identity):
+            yield partial(Triple, own, HAS_TAG, f"#{tag}", "out", None, None)
+        yield from _beside(scope, record, own, after=True)
+    if way is not Direction.OUT:
+        yield from _beside(scope, record, own, after=False)
+
+
+def _of_edge(scope: Scope, edge: EdgeRecord, own: str, atom: bytes, other: AtomRecord) -> Triple:
+    told = data_of(edge)
+    exact = told.get("predicate")  # where it is no label (`engine.knowledge`)
+    kind = exact if isinstance(exact, str) else type_name(scope.rows, edge.type)
+    name, said = scope.name(other), _short_of_live(scope, source_in(told))
+    if edge.src == atom:
+        return Triple(own, kind, name, "out", scope.short_id(other.id), said)
+    return Triple(name, kind, own, "in", scope.short_id(other.id), said)
+
+
+def _short_of_live(scope: Scope, atom: bytes | None) -> str | None:
+    """The short id of an atom, if it is live."""
+    record = None if atom is None else read_atom(scope.rows, atom)
+    return scope.short_id(record.id) if record is not None and record.state is State.LIVE else None
+
+
+def _beside(scope: Scope, record: AtomRecord, own: str, *, after: bool) -> Iterator[Later]:
+    found = scope.places.beside(np.array([record.ordinal], np.int64), scope.live_mask, after=after)
+    if found[0] < 0:
+        return
+    other = record_at(scope.rows, int(found[0]))
+    if other.source != record.source:  # the index knows sources by a hash of 64 bits
+        return
+    name, short = scope.name(other), scope.short_id(other.id)
+    ends = (own, NEXT, name, "out") if after else (name, NEXT, own, "in")
+    yield partial(Triple, *ends, short, None)

@@ -88,15 +88,11 @@ class Program:
                     raise EngineError(
                         f"{self._name} printed over {REPLY_BYTES_MAX} bytes; an action is a line"
                     )
-            elif _has_ended(child):
+            # Its exit code stays to be read, and its process group to be ended.
+            elif os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
                 return reply
             elif not open_:
                 time.sleep(min(left, POLL_SECONDS))
-
-
-def _has_ended(child: subprocess.Popen[bytes]) -> bool:
-    """Whether it has; its exit code stays to be read, and its process group to be ended."""
-    return os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:

@@ -4,32 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from pyroaring import BitMap
 
 from backends.base import Reader
 from engine.base.error_translation import translated
 from engine.base.errors import NotFoundError
 from engine.base.validation import show_id
+from engine.followers.index_view import IndexView
 from engine.followers.tags import LIVE, members
 from engine.ledger.entities import ENTITY
 from engine.ledger.journal import LogState, read_log
 from engine.ledger.layout import ATOM
-from engine.ledger.queries import body_of, resolve_id
-from engine.ledger.records import AtomRecord, read_atom
+from engine.ledger.queries import body_of, get_record, resolve_id
+from engine.ledger.records import AtomRecord
 from engine.query.budget import ID_DIGITS
+from engine.query.places import Places
+from engine.query.recall.signals.bm25 import idf
 from engine.query.snippets import beginning
 from engine.query.view import View
 from proofs.leaves import State
 from proofs.sets import Group
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-    from pyroaring import BitMap
-
-    from engine.followers.index_view import IndexView
-    from engine.query.places import Places
 
 NAMED_BY_TEXT = frozenset({ENTITY, "observation"})
 """Kinds whose title is what they are of (`engine.knowledge`), not what they are."""
@@ -38,13 +37,13 @@ NAME_CHARS = 32
 """How much of a title or text stands for an atom in a triple."""
 
 
+@dataclass(eq=False)
 class Scope:
     """A snapshot in which records and all followers are at the head, and what is read of it once."""
 
-    def __init__(self, memory: View, rows: Reader, log: LogState) -> None:
-        self.memory = memory
-        self.rows = rows
-        self.log = log
+    memory: View
+    rows: Reader
+    log: LogState
 
     @cached_property
     def view(self) -> IndexView:
@@ -64,8 +63,6 @@ class Scope:
     @cached_property
     def live_mask(self) -> NDArray[np.bool_]:
         """The same as an array."""
-        import numpy as np
-
         mask = np.zeros(self.view.documents, np.bool_)
         mask[np.frombuffer(self.live.to_array(), np.uint32)] = True
         return mask
@@ -83,14 +80,10 @@ class Scope:
             NotFoundError: no atom's id begins so, or it is tombstoned.
             ConflictError: several do.
         """
-        atom = resolve_id(self.rows, given)
-        record = read_atom(self.rows, atom)
-        if record is None:
-            raise NotFoundError(f"atom {show_id(atom)} was never recorded")
+        record = get_record(self.rows, resolve_id(self.rows, given))
         if record.state is not State.LIVE:
-            raise NotFoundError(
-                f"atom {show_id(atom)} is {record.state.name.lower()}", hint="its history says when and why"
-            )
+            state = f"atom {show_id(record.id)} is {record.state.name.lower()}"
+            raise NotFoundError(state, hint="its history says when and why")
         return record
 
     def short_id(self, atom: bytes) -> str:
@@ -99,12 +92,13 @@ class Scope:
         before = next(rows.scan(ATOM, key, reverse=True), None)
         after = next(rows.scan(key + b"\x00", ATOM + b"\xff" * 17), None)
         digits = atom.hex()
-        alike = 0
-        for neighbour in (before, after):
-            if neighbour is not None:
-                other = neighbour[0][len(ATOM) :].hex()
-                alike = max(alike, _alike(digits, other))
+        others = (found[0][len(ATOM) :].hex() for found in (before, after) if found is not None)
+        alike = max((_alike(digits, other) for other in others), default=0)
         return digits[: max(ID_DIGITS, alike + 1)]
+
+    def weights(self, terms: tuple[str, ...]) -> dict[str, float]:
+        """How telling each term is: its idf."""
+        return {term: idf(self.view.documents, self.view.df(term)) for term in terms}
 
     def name(self, record: AtomRecord) -> str:
         """What an atom is called: an entity's name, a title, or the beginning of the text."""
@@ -120,10 +114,6 @@ def _alike(one: str, other: str) -> int:
 
 @contextmanager
 def scope_of(memory: View) -> Iterator[Scope]:
-    """The memory at its head, everything brought up to it.
-
-    Raises:
-        BusyError: other processes moved the head every time.
-    """
+    """The memory at its head, everything brought up to it."""
     with translated(), memory.store.view(*memory.store.followers) as rows:
         yield Scope(memory, rows, read_log(rows))

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import accumulate
 from typing import Final
 
 from engine.base.validation import instance
@@ -63,7 +63,7 @@ class Walker:
 
     def decide(self, state: State) -> Action:
         """The next step; ANSWER where nothing is worth its price."""
-        found = next(_hints(state), ())
+        found = next((step.answer.hints for step in state.trace if isinstance(step.answer, Hints)), ())
         reading = self._reading(state, found)
         if reading and not any(step.action and step.action.verb in _READING for step in state.trace):
             return reading
@@ -117,14 +117,9 @@ class Walker:
         known = {word.casefold() for word in words}
         titles = _content_words(one.title for one in state.context if one.title is not None)
         fresh = dict.fromkeys(word for word in titles if word[0].isupper() and word.casefold() not in known)
-        sizes = 0
-
-        def fits(word: str) -> bool:
-            nonlocal sizes
-            sizes += len(word.encode()) + 1
-            return sizes <= ARGUMENT_BYTES_MAX
-
-        return " ".join(takewhile(fits, [*words, *list(fresh)[: self.config.names]]))
+        words += list(fresh)[: self.config.names]
+        sizes = accumulate(len(word.encode()) + 1 for word in words)
+        return " ".join(word for word, size in zip(words, sizes, strict=True) if size <= ARGUMENT_BYTES_MAX)
 
     def _reading(self, state: State, found: tuple[Hint, ...]) -> Action | None:
         """The best hint of which nothing was read, of those that are worth it and fit what is left.
@@ -157,10 +152,6 @@ def odds(hint: Hint) -> float:
 
 def _price(hint: Hint) -> int:
     return hint.tokens + HEADING_TOKENS
-
-
-def _hints(state: State) -> Iterator[tuple[Hint, ...]]:
-    return (step.answer.hints for step in state.trace if isinstance(step.answer, Hints))
 
 
 def _untried(state: State) -> list[Hint]:

@@ -7,15 +7,17 @@ share a rare tag, which stand side by side in their source.
 from __future__ import annotations
 
 import struct
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import combinations
+from itertools import chain, combinations
 from math import log
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from engine.base.errors import InvalidInputError
-from engine.base.validation import atom_id, integer, show_id
+from backends.base import Reader
+from engine.base.validation import atom_id, positive, show_id
+from engine.followers.index_view import IndexView
 from engine.followers.tags import LIVE, members
 from engine.ledger.layout import EDGE_FROM, edge_from_key
 from engine.ledger.queries import records_of
@@ -27,10 +29,6 @@ from engine.query.recall.recall import recall
 from engine.query.recall.signals.walk import rarity, telling
 from engine.query.view import View
 from proofs.sets import Group, tag_identity
-
-if TYPE_CHECKING:
-    from backends.base import Reader
-    from engine.followers.index_view import IndexView
 
 NODES_MAX: Final = 50
 """So many atoms a question can light up."""
@@ -119,8 +117,7 @@ def structured_graph(
         InvalidInputError: the limit is out of range, or the query has nothing to search for.
         CorruptionError: a row is malformed or missing, or rows contradict each other.
     """
-    if not integer(limit, "limit", NODES_MAX):
-        raise InvalidInputError(f"limit must be 1 to {NODES_MAX}")
+    positive(limit, "limit", NODES_MAX)
     answer = recall(rows, asked, query, limit=limit, filters=filters)
     records = records_of(rows, [atom_id(hit.id) for hit in answer.hits])
     found = relations_of(rows, asked.store.index.view(rows), records)
@@ -154,11 +151,7 @@ def nodes_of(answer: Recall, records: Sequence[AtomRecord]) -> tuple[BrightNode,
 
 
 def relations_of(rows: Reader, view: IndexView, records: Sequence[AtomRecord]) -> list[Relation]:
-    """All relations between atoms, the strongest first, equals by kind and ids.
-
-    Raises:
-        CorruptionError: a row is malformed or missing, or rows contradict each other.
-    """
+    """All relations between atoms, the strongest first, equals by kind and ids."""
     live = members(rows, LIVE)
 
     def among(group: Group, name: str) -> int:
@@ -169,8 +162,7 @@ def relations_of(rows: Reader, view: IndexView, records: Sequence[AtomRecord]) -
     found = [
         *_edges(rows, records),
         *following,
-        *_sharing_tags(records, among, len(live)),
-        *_sharing_buckets(records, among, len(live)),
+        *_sharing_sets(records, among, len(live)),
         *_same_source(records, among, {frozenset((one.src, one.dst)) for one in following}),
     ]
     found.sort(key=lambda one: (-one.strength, one.kind, one.src, one.dst, one.names))
@@ -219,30 +211,21 @@ def _next(rows: Reader, view: IndexView, records: Sequence[AtomRecord]) -> Itera
             yield Relation(RelationKind.NEXT_IN_SOURCE, piece.id, after.id, True, 1.0, names, None)
 
 
-def _sharing_tags(
+def _sharing_sets(
     records: Sequence[AtomRecord], among: Callable[[Group, str], int], total: int
 ) -> Iterator[Relation]:
-    held = [{tag_identity(tag): tag for tag in record.tags} for record in records]
-    rare = {tag: rarity(among(Group.TAG, tag), total) for tag in _held_by_several(held)}
-    yield from _sharing(RelationKind.SHARES_TAG, records, held, rare)
-
-
-def _sharing_buckets(
-    records: Sequence[AtomRecord], among: Callable[[Group, str], int], total: int
-) -> Iterator[Relation]:
-    held = [{bucket: bucket for bucket in record.buckets} for record in records]
-    sizes = {bucket: among(Group.BUCKET, bucket) for bucket in _held_by_several(held)}
+    tags = [{tag_identity(tag): tag for tag in record.tags} for record in records]
+    rare = {tag: rarity(among(Group.TAG, tag), total) for tag in _held_by_several(tags)}
+    yield from _sharing(RelationKind.SHARES_TAG, records, tags, rare)
+    buckets = [{bucket: bucket for bucket in record.buckets} for record in records]
+    sizes = {bucket: among(Group.BUCKET, bucket) for bucket in _held_by_several(buckets)}
     rare = {bucket: telling(size, total) for bucket, size in sizes.items() if size <= COMMON_BUCKET * total}
-    yield from _sharing(RelationKind.SHARES_BUCKET, records, held, rare)
+    yield from _sharing(RelationKind.SHARES_BUCKET, records, buckets, rare)
 
 
 def _held_by_several(held: Sequence[dict[str, str]]) -> list[str]:
-    seen: set[str] = set()
-    several: set[str] = set()
-    for names in held:
-        several |= seen & names.keys()
-        seen |= names.keys()
-    return sorted(several)
+    counts = Counter(chain.from_iterable(held))
+    return sorted(name for name, count in counts.items() if count > 1)
 
 
 def _sharing(

@@ -15,9 +15,9 @@ from backends.base import Reader
 from engine.base import limits
 from engine.base.errors import InvalidInputError, NotFoundError
 from engine.base.model import Atom, Direction, Edge
-from engine.base.validation import atom_id, choice, instance, integer, several, show_id
+from engine.base.validation import atom_id, choice, instance, integer, positive, several, show_id
 from engine.commands.edges import TypeName, known_type
-from engine.ledger.queries import atom_of, body_of, edge_of, edges_at, far_end, record_at
+from engine.ledger.queries import atom_of, body_of, edge_of, edges_at, far_end, get_record, record_at
 from engine.ledger.records import AtomRecord, read_atom, read_edge
 from engine.query.filters import NO_FILTERS, Filters, allowed, in_categories
 from engine.query.snippets import beginning
@@ -85,11 +85,10 @@ def find(
     if follow is not None:
         instance(follow, Follow, "follow")
     shown = choice(Form, form, "form")
-    if not integer(limit, "limit", limits.RESULTS_MAX):
-        raise InvalidInputError(f"limit must be 1 to {limits.RESULTS_MAX}")
+    positive(limit, "limit", limits.RESULTS_MAX)
     if from_ is None and follow is not None:
         raise InvalidInputError("`follow` needs an atom to start from: give `from_`")
-    through = allowed(rows, filters)
+    through, wanted = allowed(rows, filters), filters.categories
     reached: Iterator[tuple[AtomRecord, int]]
     if from_ is None:
         reached = ((record_at(rows, ordinal), 0) for ordinal in through)
@@ -97,7 +96,9 @@ def find(
         reached = _walk(rows, atom_id(from_, "from"), follow or Follow())
     found: list[Found] = []
     for record, hops in reached:
-        if record.ordinal in through and _categorized(rows, record, filters):
+        if record.ordinal not in through:
+            continue
+        if not wanted or in_categories(body_of(rows, record), record.tags, wanted):
             found.append(_shown(rows, record, hops, shown))
             if len(found) == limit:
                 break
@@ -131,25 +132,16 @@ def get_edges(
         NotFoundError: the atom or a type was never recorded.
     """
     codes = [known_type(rows, kind) for kind in several(types, "types")]
-    atom = atom_id(id)
-    if read_atom(rows, atom) is None:
-        raise NotFoundError(f"atom {show_id(atom)} was never recorded")
+    atom = get_record(rows, atom_id(id)).id
     found = edges_at(rows, atom, choice(Direction, direction, "direction"), codes, tombstoned=tombstoned)
     most = integer(limit, "limit", limits.RESULTS_MAX)
     return [edge_of(rows, record) for record in islice(found, most)]
 
 
-def _categorized(rows: Reader, record: AtomRecord, filters: Filters) -> bool:
-    wanted = filters.categories
-    return not wanted or in_categories(body_of(rows, record), record.tags, wanted)
-
-
 def _walk(rows: Reader, start: bytes, follow: Follow) -> Iterator[tuple[AtomRecord, int]]:
     direction, fewest, most = _checked(follow)
     codes = [known_type(rows, kind) for kind in several(follow.types, "types")]
-    first = read_atom(rows, start)
-    if first is None:
-        raise NotFoundError(f"atom {show_id(start)} was never recorded")
+    first = get_record(rows, start)
     if fewest == 0:
         yield first, 0
     seen, level = {start}, [start]

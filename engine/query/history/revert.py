@@ -1,12 +1,16 @@
 """Taking events back: by events that do the contrary, so that nothing is ever lost.
 
 Afterwards everything is as if the chosen events had not happened, but for what others changed again since:
-that is left as it is and reported, thing by thing (`engine.query.history.timelines`).
+that is left as it is and reported, thing by thing: whether the subject is there, each field, each tag. A
+timeline lists the events that changed one thing and what each made of it; without some of them, the last
+that is left says what the thing would be, had they not happened.
 """
 
 from __future__ import annotations
 
 import struct
+from collections import defaultdict
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
@@ -19,26 +23,122 @@ from engine.commands.base import Transaction, receipt
 from engine.commands.edges import Link, Unlink
 from engine.ledger.journal import read_header, read_log
 from engine.ledger.records import Lookup, type_name
-from engine.query.history.timelines import (
-    HERE,
-    Hidden,
-    Never,
-    Said,
-    Shown,
-    Thing,
-    Timelines,
-    before_first,
-    timelines_of,
-    without,
-)
 from engine.store.past import subject_history, subject_name
 from engine.store.rehearsal import rehearsal
 from engine.store.store import Store
-from proofs.events import AtomDetail, Detail, EdgeDetail, EventKind
+from proofs.events import (
+    AtomBody,
+    AtomDetail,
+    Detail,
+    EdgeBody,
+    EdgeDetail,
+    Entry,
+    EventKind,
+    ReasonBody,
+    TagsBody,
+)
 from proofs.leaves import State
+from proofs.sets import tag_identity
+
+HERE: Final = ("here",)
+"""Whether the subject is live."""
+
+FIELDS: Final = (
+    *("content", "title", "kind", "buckets", "source", "sequence", "provenance", "trust"),
+    *("meta", "aliases", "folder"),
+)
+"""What a revision may change beside tags. When a text was written is not among them."""
+
+Thing = tuple[str, ...]
+"""HERE, ("field", name) or ("tag", identity)."""
 
 SUBJECTS_AT_ONCE: Final = 200
 """So many subjects are taken back in one batch, all or none."""
+
+
+class Said(NamedTuple):
+    """An event, and what it made of one thing."""
+
+    seq: int
+    value: Any
+    """Of HERE: what it takes to have it so again (`Shown`, `Hidden`); of a tag: its spelling or None."""
+
+
+class Shown(NamedTuple):
+    """It is live; of an edge, with this weight and data."""
+
+    weight: bytes = b""
+    data: bytes = b""
+
+
+class Hidden(NamedTuple):
+    """It is tombstoned."""
+
+    reason: str
+
+
+class Never(NamedTuple):
+    """There was no such thing."""
+
+
+Timelines = dict[Thing, list[Said]]
+
+
+def timelines_of(history: Iterable[Entry]) -> Timelines:
+    """The timelines of one atom or edge, from all its events, the oldest first."""
+    found: Timelines = defaultdict(list)
+    for entry in history:
+        for thing, value in _said(entry, found):
+            line = found[thing]
+            if not line or repr(line[-1].value) != repr(value):  # in a meta, true is equal to 1
+                line.append(Said(entry.header.seq, value))
+    return dict(found)
+
+
+def _said(entry: Entry, before: Timelines) -> list[tuple[Thing, Any]]:
+    kind, body = entry.header.kind, entry.body
+    reason = body.reason if isinstance(body, ReasonBody) else ""
+    if kind in {EventKind.ATOM_TOMBSTONED, EventKind.EDGE_REMOVED}:
+        return [(HERE, Hidden(reason))]
+    if kind is EventKind.ATOM_REVIVED:
+        return [(HERE, Shown())]
+    if isinstance(body, EdgeBody):
+        return [(HERE, Shown(body.weight, body.data))]
+    if isinstance(body, AtomBody):
+        fields: list[tuple[Thing, Any]] = [(("field", name), getattr(body, name)) for name in FIELDS]
+        here: list[tuple[Thing, Any]] = [(HERE, Shown())] if kind is EventKind.ATOM_ADDED else []
+        return [*here, *fields, *_tags(body.tags, before)]
+    if isinstance(body, TagsBody):
+        there = kind is EventKind.TAGS_ADDED
+        return [(("tag", tag_identity(tag)), tag if there else None) for tag in body.tags]
+    return []
+
+
+def _tags(tags: Iterable[str], before: Timelines) -> list[tuple[Thing, Any]]:
+    """Those of a whole body: the ones that it lacks are gone."""
+    now = {tag_identity(tag): tag for tag in tags}
+    gone = [thing for thing, line in before.items() if thing[0] == "tag" and line[-1].value is not None]
+    return [
+        *((("tag", identity), tag) for identity, tag in now.items()),
+        *((thing, None) for thing in gone if thing[1] not in now),
+    ]
+
+
+def without(line: list[Said], seqs: Collection[int]) -> Any:
+    """What the thing would be, had these events not happened; `Never` if nothing else made it anything."""
+    left = [said for said in line if said.seq not in seqs]
+    return left[-1].value if left else Never()
+
+
+def before_first(line: list[Said], seqs: Collection[int]) -> Any:
+    """What the thing was before the first of these events that changed it."""
+    earlier: Any = Never()
+    for said in line:
+        if said.seq in seqs:
+            break
+        earlier = said.value
+    return earlier
+
 
 _NEVER: Final = {
     EventKind.GENESIS: "the store begins with it",
@@ -88,9 +188,9 @@ class Undo:
         else:
             wanted = self._wanted(timelines_of(subject_history(tx.rows, record.last_seq)))
             if isinstance(self.detail, AtomDetail):
-                self._atom(tx, wanted, live=record.state is State.LIVE)
-            else:
-                self._edge(tx, wanted)
+                self._atom(tx, self.detail, wanted, live=record.state is State.LIVE)
+            elif HERE in wanted:
+                self._edge(tx, self.detail, wanted[HERE])
         return receipt("", State.LIVE, *tx.entries[first:])
 
     def _wanted(self, lines: Timelines) -> dict[Thing, Any]:
@@ -105,10 +205,8 @@ class Undo:
                 self.left.append(_since(thing, line[-1]))
         return wanted
 
-    def _atom(self, tx: Transaction, wanted: dict[Thing, Any], *, live: bool) -> None:
-        if not isinstance(self.detail, AtomDetail):
-            return
-        name, here = show_id(self.detail.id), wanted.pop(HERE, None)
+    def _atom(self, tx: Transaction, detail: AtomDetail, wanted: dict[Thing, Any], *, live: bool) -> None:
+        name, here = show_id(detail.id), wanted.pop(HERE, None)
         if isinstance(here, Never):
             # It was not there at all: what it said then is nobody's to change.
             Tombstone(name, self._reason()).decide(tx)
@@ -122,12 +220,9 @@ class Undo:
         if isinstance(here, Hidden):
             Tombstone(name, here.reason).decide(tx)
 
-    def _edge(self, tx: Transaction, wanted: dict[Thing, Any]) -> None:
-        if not isinstance(self.detail, EdgeDetail) or HERE not in wanted:
-            return
-        src, code, dst = self.detail
+    def _edge(self, tx: Transaction, detail: EdgeDetail, here: Any) -> None:
+        src, code, dst = detail
         ends = show_id(src), type_name(tx.rows, code), show_id(dst)
-        here = wanted[HERE]
         Unlink(*ends, here.reason if isinstance(here, Hidden) else self._reason()).decide(tx)
         if isinstance(here, Shown):
             Link(*ends, struct.unpack(">f", here.weight)[0], here.data).decide(tx)
@@ -170,13 +265,8 @@ def revert(
 ) -> list[Undone]:
     """Take back events, subject by subject, the one that was touched last first.
 
-    Args:
-        store: The memory.
-        start: The first event.
-        stop: The one after the last; None for the head.
-        by: The actor of the events that undo.
-        actor: Only the events of this actor.
-        dry_run: Say what would become of each, and write nothing; the seqs are those that would come next.
+    Arguments as of `Engine.revert`; `by` is the actor of the events that undo. With `dry_run` the seqs are
+    those that would come next.
 
     Raises:
         NotFoundError: the journal does not reach so far.

@@ -9,13 +9,11 @@ from typing import Final
 
 from backends.base import Reader
 from engine.base import limits
-from engine.base.errors import NotFoundError
 from engine.base.model import Direction
 from engine.base.validation import show_id
-from engine.ledger.queries import data_of, edges_at, source_in
+from engine.ledger.queries import data_of, edges_at, get_record, source_in
 from engine.ledger.records import AtomRecord, read_atom, type_name
 from engine.store.past import subject_history
-from proofs.events import EventKind
 from proofs.leaves import EdgeType, State
 
 ATOMS_MAX: Final = 100
@@ -80,9 +78,7 @@ def why(rows: Reader, atom: bytes) -> tuple[Origin, ...]:
     Raises:
         NotFoundError: it was never recorded.
     """
-    record = read_atom(rows, atom)
-    if record is None:
-        raise NotFoundError(f"atom {show_id(atom)} was never recorded")
+    record = get_record(rows, atom)
     found, level = {atom: _origin(rows, record, 0, "")}, [record]
     for hops in range(1, limits.MAX_HOPS_CAP + 1):
         reached = []
@@ -109,7 +105,10 @@ def _before(rows: Reader, record: AtomRecord) -> Iterator[tuple[bytes, str]]:
 
 def _origin(rows: Reader, record: AtomRecord, hops: int, by: str) -> Origin:
     headers = (entry.header for entry in subject_history(rows, record.last_seq))
-    causes = tuple(Cause(one.seq, one.time, one.actor, _what(one.kind)) for one in headers)
+    causes = tuple(
+        Cause(one.seq, one.time, one.actor, one.kind.name.lower().removeprefix("atom_").replace("_", " "))
+        for one in headers
+    )
     return Origin(
         id=show_id(record.id),
         hops=hops,
@@ -133,7 +132,3 @@ def _newer(rows: Reader, record: AtomRecord) -> Iterator[Newer]:
         reason = data_of(edge).get("reason")
         said = reason if isinstance(reason, str) else ""
         yield Newer(show_id(edge.src), edge.created_at, edge.created_by, said)
-
-
-def _what(kind: EventKind) -> str:
-    return kind.name.lower().removeprefix("atom_").replace("_", " ")

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
 
 from engine.base.validation import show_id
 from engine.ledger.queries import ids_at
@@ -14,14 +16,12 @@ from engine.query.budget import CHARS_PER_TOKEN_MAX, CUT, hit_text, tokens_of
 from engine.query.duplicates import are_near
 from engine.query.filters import in_categories
 from engine.query.recall.answer import Dropped, Hit, Role
-from engine.query.recall.pool import MICRO
+from engine.query.recall.protocol import Ranking
 from engine.query.recall.retired import Retired
+from engine.query.recall.scene import Scene, Text
+from engine.query.recall.signals.bm25 import MICRO
 from engine.query.snippets import Snippets
 from engine.text.simhash import near
-
-if TYPE_CHECKING:
-    from engine.query.recall.protocol import Ranking
-    from engine.query.recall.scene import Scene, Text
 
 _WORD: Final = re.compile(r"\S+")
 
@@ -53,16 +53,117 @@ class Ranked:
     score: float
 
 
-@dataclass(slots=True)
 class Chosen:
-    """The hits so far."""
+    """The hits so far, the best first, and what was nearly one."""
 
-    hits: list[Hit] = field(default_factory=list)
-    dropped: list[Dropped] = field(default_factory=list)
-    copies: dict[str, list[str]] = field(default_factory=dict)
-    """Id of a hit → ids of its near-duplicates, the best first."""
-    tokens: int = 0
-    walkers: int = 0
+    def __init__(
+        self, scene: Scene, ranking: Ranking, budget: int | None, categories: Sequence[str], *, explain: bool
+    ) -> None:
+        self.hits: list[Hit] = []
+        self.dropped: list[Dropped] = []
+        self.tokens = 0
+        self._scene = scene
+        self._ranking = ranking
+        self._budget = budget
+        self._categories = categories
+        self._explain = explain
+        self._walkers = 0
+        self._copies: dict[str, list[str]] = {}
+        """Id of a hit → ids of its near-duplicates, the best first."""
+        self._fingerprints = scene.view.facts.fingerprints
+        self._kept: list[int] = []
+        """The fingerprints of the hits."""
+        weights = {term: scene.idf(term) for term in scene.question.terms}
+        self._snippets = Snippets(weights, scene.config.snippet_chars)
+
+    def take(self, one: Ranked, target: int) -> str:
+        """Make it a hit, or say why not."""
+        original = self._original(one)
+        # An anchor mentions a word of the question; a walker was only led to.
+        role = Role.ANCHOR if self._ranking.pool.shares["words"][one.place] > 0 else Role.WALKER
+        if original is not None:
+            self._copies.setdefault(original, []).append(one.id)
+            return f"duplicate of {original}"
+        if len(self.hits) == target:
+            return "beyond the limit"
+        if role is Role.WALKER and self._walkers >= int(self._scene.config.protocol.walkers * target):
+            return "too many walkers"
+        (text,) = self._scene.texts([one.ordinal])
+        if not self._is_wanted(text):
+            return "no such category"
+        hit = self._hit(one, role, text)
+        if hit is None:
+            return TOO_LONG
+        self.hits.append(hit)
+        self.tokens += hit.tokens
+        self._walkers += role is Role.WALKER
+        self._kept.append(int(self._fingerprints[one.ordinal]))
+        return ""
+
+    def fold(self) -> None:
+        """Note with each hit which near-duplicates were folded into it."""
+        self.hits = [replace(hit, duplicates=tuple(self._copies.get(hit.id, ()))) for hit in self.hits]
+
+    def _original(self, one: Ranked) -> str | None:
+        """The id of the best hit that this is a near-duplicate of."""
+        own = int(self._fingerprints[one.ordinal])
+        if not self._scene.config.collapse or not own:
+            return None
+        if len(self._kept) > FEW:
+            found = are_near(np.array(self._kept, np.uint64), np.uint64(own)).nonzero()[0]
+            return self.hits[found[0]].id if len(found) else None
+        return next(
+            (hit.id for kept, hit in zip(self._kept, self.hits, strict=True) if near(own, kept)), None
+        )
+
+    def _is_wanted(self, text: Text) -> bool:
+        return not self._categories or in_categories(text.body, text.record.tags, self._categories)
+
+    def _hit(self, one: Ranked, role: Role, text: Text) -> Hit | None:
+        """The hit, with its text where there is a budget; None if what is left has no room for it.
+
+        Of the first hit its beginning will do.
+        """
+        record, content = text.record, text.body.content
+        left = None if self._budget is None else self._budget - self.tokens
+        snippet = self._snippets.around(content)
+        shown = snippet if left is None else content
+
+        def cost(shown: str) -> int:
+            return tokens_of(hit_text(record.title, record.source, record.sequence, one.id, shown))
+
+        if left is not None and cost(shown) > left:
+            shown = "" if self.hits else _beginning(content, left, cost)
+            if not shown:
+                return None
+        return Hit(
+            id=one.id,
+            score=one.score,
+            role=role,
+            title=record.title,
+            source=record.source,
+            sequence=record.sequence,
+            key=record.key,
+            tags=record.tags,
+            created=record.created,
+            provenance=record.provenance,
+            snippet=snippet,
+            content=None if left is None else shown,
+            tokens=cost(shown),
+            duplicates=(),
+            signals=self._ranking.pool.explained(one.place) if self._explain else None,
+            path=self._path(one) if role is Role.WALKER else (),
+        )
+
+    def _path(self, one: Ranked) -> tuple[str, ...]:
+        """How a walker was reached; no anchor is named that the filters leave out."""
+        anchor = self._ranking.led.get(one.ordinal)
+        path: tuple[str, ...] = ()
+        if anchor is not None:
+            (text,) = self._scene.texts([anchor])
+            if self._is_wanted(text):
+                path = (show_id(text.record.id),)
+        return (*path, *(f"#{tag}" for tag in sorted(self._ranking.walked.get(one.ordinal, ()))))
 
 
 def choose(
@@ -78,59 +179,19 @@ def choose(
 
     Goes down the whole ranking if it must, until twice as many as there may be hits are over the budget.
     """
-    chosen = Chosen()
-    show = _Show(scene, ranking, budget, categories, explain=explain)
-    folding = _Folding(scene)
+    chosen = Chosen(scene, ranking, budget, categories, explain=explain)
     retired = Retired(scene.rows, scene.view, scene.marked) if scene.marked else None
     too_long = 0
-    walkers_max = int(scene.config.protocol.walkers * target)
     for number, one in enumerate(_ranked(scene, ranking)):
         full = len(chosen.hits) == target
         if (full and number >= target + SPARE) or too_long >= 2 * target + SPARE:
             break
-        role = show.role(one)
-        hidden = retired.why(one.ordinal) if retired is not None else None
-        original = None if hidden else folding.original(one)
-        if hidden:
-            reason = hidden
-        elif original is not None:
-            chosen.copies.setdefault(original, []).append(one.id)
-            reason = f"duplicate of {original}"
-        elif full:
-            reason = "beyond the limit"
-        elif role is Role.WALKER and chosen.walkers >= walkers_max:
-            reason = "too many walkers"
-        else:
-            reason = _refused(scene, show, one, role, chosen, folding, budget, categories)
-            too_long += reason == TOO_LONG
+        reason = (retired.why(one.ordinal) if retired is not None else None) or chosen.take(one, target)
+        too_long += reason == TOO_LONG
         if reason and len(chosen.dropped) < DROPPED_MAX:
             chosen.dropped.append(Dropped(one.id, one.score, reason))
-    chosen.hits = [replace(hit, duplicates=tuple(chosen.copies.get(hit.id, ()))) for hit in chosen.hits]
+    chosen.fold()
     return chosen
-
-
-def _refused(
-    scene: Scene,
-    show: _Show,
-    one: Ranked,
-    role: Role,
-    chosen: Chosen,
-    folding: _Folding,
-    budget: int | None,
-    categories: Sequence[str],
-) -> str:
-    """Make it a hit, or say why not."""
-    (text,) = scene.texts([one.ordinal])
-    if categories and not in_categories(text.body, text.record.tags, categories):
-        return "no such category"
-    hit = show.hit(one, role, text, None if budget is None else budget - chosen.tokens, cut=not chosen.hits)
-    if hit is None:
-        return TOO_LONG
-    chosen.hits.append(hit)
-    chosen.tokens += hit.tokens
-    chosen.walkers += role is Role.WALKER
-    folding.keep(one)
-    return ""
 
 
 def _ranked(scene: Scene, ranking: Ranking) -> Iterator[Ranked]:
@@ -151,103 +212,6 @@ def _ranked(scene: Scene, ranking: Ranking) -> Iterator[Ranked]:
         ]
         yield from sorted(block, key=lambda one: (-one.score, one.id))
         start = end
-
-
-class _Folding:
-    """Tells near-duplicates of hits."""
-
-    def __init__(self, scene: Scene) -> None:
-        self._fingerprints = scene.view.facts.fingerprints
-        self._collapse = scene.config.collapse
-        self._kept: list[int] = []
-        self._ids: list[str] = []
-
-    def original(self, one: Ranked) -> str | None:
-        """The id of the best hit that this is a near-duplicate of."""
-        import numpy as np
-
-        own = int(self._fingerprints[one.ordinal])
-        if not self._collapse or not own:
-            return None
-        if len(self._kept) > FEW:
-            found = are_near(np.array(self._kept, np.uint64), np.uint64(own)).nonzero()[0]
-            return self._ids[found[0]] if len(found) else None
-        return next((atom for kept, atom in zip(self._kept, self._ids, strict=True) if near(own, kept)), None)
-
-    def keep(self, one: Ranked) -> None:
-        """Compare what follows with this hit, too."""
-        self._kept.append(int(self._fingerprints[one.ordinal]))
-        self._ids.append(one.id)
-
-
-class _Show:
-    """Makes hits of one ranking."""
-
-    def __init__(
-        self,
-        scene: Scene,
-        ranking: Ranking,
-        budget: int | None,
-        categories: Sequence[str],
-        *,
-        explain: bool,
-    ) -> None:
-        self._scene = scene
-        self._ranking = ranking
-        self._whole = budget is not None
-        self._categories = categories
-        self._explain = explain
-        weights = {term: scene.idf(term) for term in scene.question.terms}
-        self._snippets = Snippets(weights, scene.config.snippet_chars)
-
-    def role(self, one: Ranked) -> Role:
-        """An anchor mentions a word of the question; a walker was only led to."""
-        return Role.ANCHOR if self._ranking.pool.shares["words"][one.place] > 0 else Role.WALKER
-
-    def hit(self, one: Ranked, role: Role, text: Text, left: int | None, *, cut: bool) -> Hit | None:
-        """The hit, with its text where there is a budget; None if what is `left` has no room for it.
-
-        With `cut` its beginning will do.
-        """
-        record, content = text.record, text.body.content
-        snippet = self._snippets.around(content)
-        shown = content if self._whole else snippet
-
-        def cost(shown: str) -> int:
-            return tokens_of(hit_text(record.title, record.source, record.sequence, one.id, shown))
-
-        if left is not None and cost(shown) > left:
-            shown = _beginning(content, left, cost) if cut else ""
-            if not shown:
-                return None
-        return Hit(
-            id=one.id,
-            score=one.score,
-            role=role,
-            title=record.title,
-            source=record.source,
-            sequence=record.sequence,
-            key=record.key,
-            tags=record.tags,
-            created=record.created,
-            provenance=record.provenance,
-            snippet=snippet,
-            content=shown if self._whole else None,
-            tokens=cost(shown),
-            duplicates=(),
-            signals=self._ranking.pool.explained(one.place) if self._explain else None,
-            path=self._path(one) if role is Role.WALKER else (),
-        )
-
-    def _path(self, one: Ranked) -> tuple[str, ...]:
-        """How a walker was reached; no anchor is named that the filters leave out."""
-        anchor = self._ranking.led.get(one.ordinal)
-        path: tuple[str, ...] = ()
-        if anchor is not None:
-            (text,) = self._scene.texts([anchor])
-            if not self._categories or in_categories(text.body, text.record.tags, self._categories):
-                path = (show_id(text.record.id),)
-        return (*path, *(f"#{tag}" for tag in sorted(self._ranking.walked.get(one.ordinal, ()))))
 
 
 def _beginning(content: str, left: int, cost: Callable[[str], int]) -> str:

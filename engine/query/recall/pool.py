@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-MICRO: Final = 1_000_000
-"""Scores are compared in millionths, so that machines whose sums differ in the last bit agree."""
+from engine.query.recall.signals.bm25 import MICRO
 
 
 class Pool:
@@ -39,8 +35,6 @@ class Pool:
 
     def at(self, ordinals: NDArray[np.int64]) -> NDArray[np.int64]:
         """Where each of these ordinals stands, −1 for one that is not here."""
-        import numpy as np
-
         if not len(self.ordinals):
             return np.full(len(ordinals), -1, np.int64)
         places = np.minimum(self.ordinals.searchsorted(ordinals), len(self.ordinals) - 1)
@@ -48,8 +42,6 @@ class Pool:
 
     def joined(self, ordinals: NDArray[np.int64], words: NDArray[np.float64]) -> Pool:
         """This pool and others that are not in it, with their score by the words and nothing else."""
-        import numpy as np
-
         if not len(ordinals):
             return self
         together = np.concatenate([self.ordinals, ordinals])
@@ -65,8 +57,6 @@ class Pool:
 
     def ranked(self) -> NDArray[np.int64]:
         """Where the atoms with a score above 0 stand, the best first, ties by ordinal."""
-        import numpy as np
-
         micros = self.micros
         order = np.argsort(-micros, kind="stable")
         return order[: int((micros > 0).sum())]
@@ -74,8 +64,6 @@ class Pool:
     @property
     def micros(self) -> NDArray[np.int64]:
         """The scores in millionths, rounded."""
-        import numpy as np
-
         return np.rint(self.score * MICRO).astype(np.int64)
 
     def explained(self, place: int) -> dict[str, float]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from backends.base import Reader
 from engine.base import limits
 from engine.base.errors import InvalidInputError
-from engine.base.validation import instance, integer, optional_integer, text_bytes
+from engine.base.validation import instance, integer, positive, text_bytes
 from engine.language.question import analyze_question
 from engine.ledger.journal import read_log
 from engine.query.budget import BUDGET_MIN
@@ -86,9 +86,7 @@ def target_of(limit: int | None, budget: int | None, config: RecallConfig) -> in
     Raises:
         InvalidInputError: one of them is out of range.
     """
-    given = optional_integer(limit, "limit", limits.RESULTS_MAX)
-    if given == 0:
-        raise InvalidInputError(f"limit must be 1 to {limits.RESULTS_MAX}")
+    given = None if limit is None else positive(limit, "limit", limits.RESULTS_MAX)
     if budget is None:
         return DEFAULT_LIMIT if given is None else given
     if integer(budget, "budget") < BUDGET_MIN:

@@ -11,25 +11,21 @@ fast; by itself it says nothing, for notes have tags of all kinds.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import numpy as np
+from numpy.typing import NDArray
+from pyroaring import BitMap
 
 from backends.base import Reader
 from engine.base.model import Direction
 from engine.base.validation import PROVENANCES, show_id
 from engine.commands.merge import SUPERSEDES
 from engine.followers.index import IndexFollower
+from engine.followers.index_view import IndexView
 from engine.ledger.queries import edges_at, get_record, record_at
 from engine.ledger.records import AtomRecord, read_atom
 from engine.query.duplicates import are_near
 from engine.query.filters import NO_FILTERS, marked
 from proofs.leaves import State
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-    from pyroaring import BitMap
-
-    from engine.followers.index_view import IndexView
 
 
 class Retired:
@@ -37,8 +33,6 @@ class Retired:
 
     def __init__(self, rows: Reader, view: IndexView, marked: BitMap) -> None:
         """`marked`: the ordinals of what may be superseded; empty where that is asked for."""
-        import numpy as np
-
         self._rows = rows
         self._view = view
         self._marked = marked

@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+from pyroaring import BitMap
+
+from backends.base import Reader
+from engine.followers.index_view import IndexView
 from engine.followers.tags import members
+from engine.language.model import Question
 from engine.ledger.queries import bodies_of, ids_at, records_of
 from engine.ledger.records import AtomRecord
+from engine.query.places import Places
+from engine.query.recall.config import RecallConfig, Signals
 from engine.query.recall.signals.bm25 import idf
 from engine.text.analyzer import index_terms
 from proofs.events import AtomBody
 from proofs.sets import Group
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-    from pyroaring import BitMap
 
-    from backends.base import Reader
-    from engine.followers.index_view import IndexView
-    from engine.language.model import Question
-    from engine.query.places import Places
-    from engine.query.recall.config import RecallConfig
-
-
+@dataclass(eq=False)
 class Text:
     """An atom with its content, read once."""
 
-    def __init__(self, record: AtomRecord, body: AtomBody) -> None:
-        self.record = record
-        self.body = body
+    record: AtomRecord
+    body: AtomBody
 
     @cached_property
     def terms(self) -> list[str]:
@@ -38,30 +36,25 @@ class Text:
         return index_terms(self.body.content)
 
 
+@dataclass(eq=False)
 class Scene:
     """One recall's surroundings. `allowed` are the live ordinals that the filters let through."""
 
-    def __init__(
-        self,
-        rows: Reader,
-        view: IndexView,
-        places: Places,
-        question: Question,
-        allowed: BitMap,
-        config: RecallConfig,
-        marked: BitMap | None = None,
-    ) -> None:
-        self.rows = rows
-        self.view = view
-        self.places = places
-        self.question = question
-        self.allowed = allowed
-        self.config = config
-        self.marked = marked
-        """The ordinals of atoms that may be superseded; None or empty where these are asked for."""
-        self.signals = config.signals
-        self._texts: dict[int, Text] = {}
-        self._dfs: dict[str, int] = {}
+    rows: Reader
+    view: IndexView
+    places: Places
+    question: Question
+    allowed: BitMap
+    config: RecallConfig
+    marked: BitMap
+    """The ordinals of atoms that may be superseded; empty where these are asked for."""
+    _texts: dict[int, Text] = field(default_factory=dict, init=False)
+    _dfs: dict[str, int] = field(default_factory=dict, init=False)
+
+    @property
+    def signals(self) -> Signals:
+        """The weights of the signals."""
+        return self.config.signals
 
     def members(self, group: Group, value: str) -> BitMap:
         """The allowed ordinals in one of the sets of the `tags` follower."""
@@ -75,15 +68,11 @@ class Scene:
     @cached_property
     def share(self) -> NDArray[np.float64]:
         """How much of its score an ordinal keeps: none if not allowed, less if it came from outside."""
-        import numpy as np
-
         share = self.mask.astype(np.float64)
         return share if self.outside is None else share * self.outside
 
     def mask_of(self, members: BitMap) -> NDArray[np.bool_]:
         """Whether each ordinal is in a set."""
-        import numpy as np
-
         mask = np.zeros(self.view.documents, np.bool_)
         listed = np.frombuffer(members.to_array(), np.uint32)
         mask[listed[: int(listed.searchsorted(self.view.documents))]] = True
@@ -96,8 +85,6 @@ class Scene:
         What is external counts so much less than what is internal (Standard 065), what is in
         quarantine less by as much again.
         """
-        import numpy as np
-
         factors = None
         for name, power in (("external", 1), ("quarantine", 2)):
             there = self.members(Group.PROVENANCE, name)
@@ -118,11 +105,7 @@ class Scene:
         return idf(self.view.counted, self.df(term))
 
     def texts(self, ordinals: list[int]) -> list[Text]:
-        """The records and contents of atoms; each is read once.
-
-        Raises:
-            CorruptionError: one is missing or malformed.
-        """
+        """The records and contents of atoms; each is read once."""
         new = [ordinal for ordinal in dict.fromkeys(ordinals) if ordinal not in self._texts]
         if new:
             records = records_of(self.rows, ids_at(self.rows, new))

@@ -7,7 +7,7 @@ import pytest
 from backends.base import Batch
 from backends.memory import MemoryBackend
 from engine.base.errors import InvalidInputError
-from engine.knowledge.dreaming.cursor import NEVER, Cursor, Phase, cursor_batch, read_cursor
+from engine.knowledge.dreaming.round import NEVER, Cursor, Phase, cursor_batch, read_cursor
 from engine.ledger.journal import read_log
 from engine.ledger.layout import DREAM
 from engine.store.maintenance import copy

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from engine.base.validation import atom_id
 from engine.engine import Engine
-from engine.knowledge.dreaming.commands import Enrich
-from engine.knowledge.dreaming.history import DREAMER, Tagged, tagged
+from engine.knowledge.dreaming.commands import DREAMER, Enrich, Tagged, tagged
 from engine.ledger.records import AtomRecord, read_atom
 from tests.knowledge.dreaming.support import added
 from tests.support.engines import backend_of, engine_on

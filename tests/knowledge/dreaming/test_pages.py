@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from engine.base.errors import EngineError
 from engine.base.validation import tag
 from engine.knowledge.dreaming.config import DreamConfig
-from engine.knowledge.dreaming.names import Names
-from engine.knowledge.dreaming.pages import Page, tokens_of_name
+from engine.knowledge.dreaming.pages import Names, Page, tokens_of_name
 
 CONFIG = DreamConfig()
 ID = bytes([1]) * 16

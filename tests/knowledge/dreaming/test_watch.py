@@ -12,7 +12,7 @@ import pytest
 
 from backends.memory import MemoryBackend
 from engine.base.errors import BusyError, InvalidInputError
-from engine.knowledge.dreaming.report import DreamReport
+from engine.knowledge.dreaming.cycle import DreamReport
 from engine.knowledge.dreaming.watch import End, until_signalled, watch
 from engine.store.store import Store
 from tests.knowledge.dreaming.support import EAGER, LETTERS, added, dreamt

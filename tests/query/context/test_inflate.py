@@ -13,9 +13,18 @@ from hypothesis import strategies as st
 
 from engine.base.errors import InvalidInputError
 from engine.query.budget import ID_DIGITS, body, heading, tokens_of
-from engine.query.context.inflate import Context, hits_wanted, inflate, radius_of, rarity
-from engine.query.context.window_layout import GAP_MAX, MISSES_MAX, Beside
-from engine.query.context.windows import Piece, Place
+from engine.query.context.windows import (
+    GAP_MAX,
+    MISSES_MAX,
+    Beside,
+    Context,
+    Piece,
+    Place,
+    hits_wanted,
+    inflate,
+    radius_of,
+    rarity,
+)
 from tests.query.context.support import (
     HOSTILE,
     SOURCES,

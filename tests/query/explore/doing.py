@@ -11,8 +11,7 @@ from engine.base.errors import InvalidInputError
 from engine.commands import Command, Relate
 from engine.query.explore.actions import Action, Verb, parse_action
 from engine.query.explore.loop import explore
-from engine.query.explore.result import Exploration
-from engine.query.explore.state import State
+from engine.query.explore.state import Exploration, State
 from tests.query.recall.histories import QUESTIONS, histories
 from tests.query.recall.support import id_of, memory
 

@@ -16,8 +16,7 @@ from engine.commands import Command
 from engine.query.budget import tokens_of
 from engine.query.explore.answers import Answer, Hints
 from engine.query.explore.explorer import Explorer
-from engine.query.explore.form import Form, as_json, plain
-from engine.query.explore.rendering import text_of
+from engine.query.explore.form import Form, as_json, plain, text_of
 from tests.query.recall.histories import histories
 
 Verb = Callable[[Explorer], Answer]

@@ -11,8 +11,7 @@ from engine.base.errors import InvalidInputError
 from engine.commands import Command, Relate
 from engine.query.explore.actions import Action, Verb
 from engine.query.explore.loop import BUDGET_MIN, STEPS_MAX, explore
-from engine.query.explore.result import Stop
-from engine.query.explore.state import Result, State
+from engine.query.explore.state import Result, State, Stop
 from tests.query.explore.doing import DAEMON, QUERY, Scripted, explored
 from tests.query.recall.support import fillers, id_of, memory
 
@@ -224,8 +223,6 @@ def test_the_past_can_be_explored() -> None:
         ({"budget": "2000"}, "budget"),
         ({"steps": 0}, "steps"),
         ({"steps": STEPS_MAX + 1}, "steps"),
-        ({"hints": 0}, "hints"),
-        ({"hints": 51}, "hints"),
         ({"filters": {}}, "filters"),
     ],
 )

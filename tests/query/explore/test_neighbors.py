@@ -10,7 +10,7 @@ from engine import Add, Engine, Link, RegisterType, Relate, Tombstone, Unlink
 from engine.base.errors import InvalidInputError, LimitError
 from engine.commands import Command
 from engine.query.explore.answers import Triple
-from engine.query.explore.neighbors import HAS_TAG, NEXT
+from engine.query.explore.nodes import HAS_TAG, NEXT
 from tests.query.explore.support import memories
 from tests.query.recall.support import id_of, memory
 

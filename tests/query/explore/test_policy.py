@@ -9,8 +9,7 @@ from engine.query.budget import tokens_of
 from engine.query.explore.actions import Action, Verb
 from engine.query.explore.loop import explore
 from engine.query.explore.policy import LanguagePolicy, Policy, Prompting
-from engine.query.explore.result import Stop
-from engine.query.explore.state import Result
+from engine.query.explore.state import Result, Stop
 from engine.query.explore.walker import Walker
 from tests.query.explore.doing import DAEMON, QUERY
 from tests.query.recall.support import id_of, memory

@@ -13,7 +13,7 @@ from engine.commands import Command
 from engine.query.explore.actions import Action, Verb
 from engine.query.explore.answers import Hint
 from engine.query.explore.loop import explore
-from engine.query.explore.prompt import ACTIONS, STEPS_SHOWN, decision_prompt
+from engine.query.explore.policy import ACTIONS, STEPS_SHOWN, decision_prompt
 from engine.query.explore.state import Finding, Result, State, Step
 from tests.query.explore.doing import HOSTILE, Drawn, memories, policies
 from tests.query.recall.histories import questions

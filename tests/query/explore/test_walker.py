@@ -12,8 +12,7 @@ from engine.commands import Relate
 from engine.query.explore.actions import Action, Verb
 from engine.query.explore.answers import Hint, Hints
 from engine.query.explore.loop import explore
-from engine.query.explore.result import Stop
-from engine.query.explore.state import Finding, Result, State, Step
+from engine.query.explore.state import Finding, Result, State, Step, Stop
 from engine.query.explore.walker import Walker, WalkerConfig, odds
 from tests.query.explore.doing import DAEMON, QUERY
 from tests.query.recall.support import id_of, memory
@@ -25,7 +24,9 @@ ANSWER = Action(Verb.ANSWER)
 def state_of(*hints: Hint, entities: tuple[str, ...] = ()) -> State:
     """What is known after a recall that found these."""
     action = Action(Verb.RECALL, "the kettle")
-    answer = Hints(20 * len(hints), 20 * len(hints), 7, "00" * 32, hints, entities)
+    answer = Hints(
+        hints, entities, cost_tokens=20 * len(hints), total_tokens=20 * len(hints), seq=7, root="00" * 32
+    )
     step = Step(1, action, Result.DONE, "hints", answer.cost_tokens, answer.cost_tokens, answer)
     return State("the kettle", hints, entities, (), (step,), answer.cost_tokens, 2000, 9)
 

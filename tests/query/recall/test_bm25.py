@@ -9,15 +9,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pyroaring import BitMap
 
 from engine.base.errors import InvalidInputError
 from engine.followers import index_cache
-from engine.followers.index_view import IndexView
-from engine.query.recall.signals.bm25 import DEFAULT, K1_MAX, TIES_MAX, Bm25Config, Scored, best, search
+from engine.query.recall.signals.bm25 import K1_MAX, TIES_MAX, Bm25Config, best
 from engine.text.analyzer import index_terms
 from engine.text.words import STOP_WORDS
 from tests.followers.support import World, world_of
+from tests.query.recall.searching import Scored, search
 
 VOCABULARY = [f"word{chr(97 + number)}" for number in range(12)] + ["the", "of"]
 
@@ -25,11 +24,11 @@ VOCABULARY = [f"word{chr(97 + number)}" for number in range(12)] + ["the", "of"]
 def plain_search(
     texts: Sequence[str | None],
     terms: list[str],
-    allowed: set[int] | None,
     limit: int,
-    config: Bm25Config = DEFAULT,
+    config: Bm25Config | None = None,
 ) -> list[Scored]:
-    """BM25 with dicts, explained: the best `limit` and what ties with the last, up to TIES_MAX more."""
+    """BM25 with dicts: the best `limit` and what ties with the last, up to TIES_MAX more."""
+    config = config or Bm25Config()
     counts = [
         Counter({t: min(n, 255) for t, n in Counter(index_terms(text or "")).items()}) for text in texts
     ]
@@ -39,26 +38,19 @@ def plain_search(
     having = {term: sum(1 for count in counts if count[term]) for term in set(terms)}
     scored = []
     for ordinal, count in enumerate(counts):
-        total, shares = 0.0, []
+        total = 0.0
         for term in sorted(set(terms)):
             if not count[term]:
                 continue
             df = having[term]
             weight = math.log(1 + (there - df + 0.5) / (df + 0.5)) * (config.k1 + 1)
             norm = config.k1 * ((1 - config.b) + config.b * (lengths[ordinal] / average))
-            share = weight * (count[term] / (norm + count[term]))
-            total += share
-            shares.append((term, round(share * 1e6) / 1e6))
-        if shares and (allowed is None or ordinal in allowed):
-            scored.append(Scored(ordinal, round(total * 1e6) / 1e6, tuple(shares)))
-    scored.sort(key=lambda hit: (-hit.score, hit.ordinal))
-    ties = [hit for hit in scored if hit.score >= scored[min(limit, len(scored)) - 1].score]
+            total += weight * (count[term] / (norm + count[term]))
+        if total:
+            scored.append((ordinal, round(total * 1e6) / 1e6))
+    scored.sort(key=lambda hit: (-hit[1], hit[0]))
+    ties = [hit for hit in scored if hit[1] >= scored[min(limit, len(scored)) - 1][1]]
     return ties[: limit + TIES_MAX]
-
-
-def explained(view: IndexView, terms: list[str], allowed: BitMap | None, limit: int) -> list[Scored]:
-    """A search with the defaults."""
-    return search(view, terms, allowed, limit, explain=True)
 
 
 def texts_of(count: int, seed: int) -> list[str | None]:
@@ -79,19 +71,16 @@ def texts_of(count: int, seed: int) -> list[str | None]:
     seed=st.integers(0, 3),
     terms=st.lists(st.sampled_from([*VOCABULARY, "absent"]), max_size=7),
     limit=st.integers(1, 40),
-    every=st.sampled_from([None, 1, 2, 7]),
     constants=st.sampled_from([(0.9, 0.4), (0.0, 0.0), (1.2, 0.75), (2.0, 1.0)]),
 )
 def test_search_equals_the_formula(
-    count: int, seed: int, terms: list[str], limit: int, every: int | None, constants: tuple[float, float]
+    count: int, seed: int, terms: list[str], limit: int, constants: tuple[float, float]
 ) -> None:
-    """Hits, order, scores, ties and shares are those of the formula, whatever may be returned."""
+    """Hits, order, scores and ties are those of the formula."""
     texts = texts_of(count, seed)
     config = Bm25Config(*constants)
-    allowed = None if every is None else BitMap(range(0, count + 50, every))
-    found = search(_world(count, seed).view(), terms, allowed, limit, config, explain=True)
-    expected = plain_search(texts, terms, None if allowed is None else set(allowed), limit, config)
-    assert found == expected
+    found = search(_world(count, seed).view(), terms, limit, config)
+    assert found == plain_search(texts, terms, limit, config)
 
 
 _WORLDS: dict[tuple[int, int], World] = {}
@@ -108,49 +97,16 @@ def test_a_wide_search_finds_the_best_of_many_blocks() -> None:
     texts = texts_of(6000, 9)
     view = world_of(texts).view()
     terms = ["wordb", "worde", "wordh"]
-    assert explained(view, terms, None, 3) == plain_search(texts, terms, None, 3)
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    forbidden=st.sampled_from(["few", "best", "most", "all", "beyond"]),
-    seed=st.integers(0, 2**32),
-    terms=st.lists(st.sampled_from(VOCABULARY), min_size=1, max_size=4),
-    limit=st.sampled_from([1, 3, 10, 400]),
-)
-def test_filters_of_any_width_give_the_best_of_what_they_allow(
-    forbidden: str, seed: int, terms: list[str], limit: int
-) -> None:
-    """Whether few, many or just the best documents are dead, the others are ranked as they would be."""
-    chosen = random.Random(seed)
-    count = 3000
-    view = _world(count, 1).view()
-    dead = {
-        "few": chosen.sample(range(count), 40),
-        "best": [hit.ordinal for hit in search(view, terms, None, chosen.choice([1, limit, 2 * limit, 600]))],
-        "most": chosen.sample(range(count), 2900),
-        "all": range(count),
-        "beyond": range(2000, count),
-    }[forbidden]
-    allowed = BitMap(range(count + 500)) - BitMap(dead)
-    whole = search(view, terms, None, count)
-    ranked = [hit for hit in whole if hit.ordinal in allowed]
-    ties = [hit for hit in ranked if hit.score >= ranked[min(limit, len(ranked)) - 1].score]
-    assert search(view, terms, allowed, limit) == ties[: limit + TIES_MAX]
+    assert search(view, terms, 3) == plain_search(texts, terms, 3)
 
 
 @pytest.mark.parametrize("limit", [1, 10, 700])
 @pytest.mark.parametrize("better", [0, 20])
-@pytest.mark.parametrize("dead", [[], [0], range(5), range(0, 2600, 7), range(20, 2600), range(1300)])
-def test_ties_beyond_the_bound_are_those_of_what_is_allowed(
-    limit: int, dead: Sequence[int], better: int
-) -> None:
-    """Where more documents tie than are returned, dead ones take nobody's place."""
+def test_ties_beyond_the_limit_are_found_up_to_a_bound(limit: int, better: int) -> None:
+    """All that tie with the last come along, but no more than the bound."""
     texts = ["sea"] * 2600
     texts[:better] = ["sea sea"] * better
-    allowed = set(range(len(texts))) - set(dead)
-    found = explained(world_of(texts).view(), ["sea"], BitMap(allowed), limit)
-    assert found == plain_search(texts, ["sea"], allowed, limit)
+    assert search(world_of(texts).view(), ["sea"], limit) == plain_search(texts, ["sea"], limit)
 
 
 @given(st.integers(0, 2**32), st.sampled_from([1e-7, 3e-7, 1e-6, 0.3]), st.integers(1, 5))
@@ -168,38 +124,32 @@ def test_the_best_are_chosen_by_their_rounded_scores(seed: int, step: float, lim
 def test_ties_at_the_cut_are_bounded() -> None:
     """Of very many equal documents the first are returned, up to the bound."""
     view = world_of(["sea"] * (TIES_MAX + 200)).view()
-    found = search(view, ["sea"], None, 10)
-    assert [hit.ordinal for hit in found] == list(range(TIES_MAX + 10))
+    found = search(view, ["sea"], 10)
+    assert [ordinal for ordinal, _ in found] == list(range(TIES_MAX + 10))
 
 
 def test_repeated_terms_count_once() -> None:
     """Saying a word twice in a query does not weigh it more."""
     view = world_of(["sea ship", "ship"]).view()
-    assert search(view, ["sea", "sea", "ship"], None, 5) == search(view, ["ship", "sea"], None, 5)
+    assert search(view, ["sea", "sea", "ship"], 5) == search(view, ["ship", "sea"], 5)
 
 
 @pytest.mark.parametrize("terms", [[], ["absent"], [""], ["x" * 100], ["\x00"]])
 def test_terms_that_nobody_says_find_nothing(terms: list[str]) -> None:
     """No term, an unknown one, and what is no term at all have no hits."""
-    assert search(world_of(["sea"] * 300).view(), terms, None, 5) == []
+    assert search(world_of(["sea"] * 300).view(), terms, 5) == []
 
 
 def test_an_empty_index_finds_nothing() -> None:
     """There is nothing in an index without documents, or with empty ones only."""
-    assert search(world_of([]).view(), ["sea"], None, 5) == []
-    assert search(world_of([None, "!"]).view(), ["sea"], None, 5) == []
+    assert search(world_of([]).view(), ["sea"], 5) == []
+    assert search(world_of([None, "!"]).view(), ["sea"], 5) == []
 
 
 def test_documents_of_stop_words_only_can_be_found() -> None:
     """Stop words are found where a query has nothing else, even if every length is 0."""
-    found = search(world_of(["to be or not to be", "and"]).view(), ["be", "to"], None, 5)
-    assert [hit.ordinal for hit in found] == [0]
-
-
-def test_a_limit_below_one_is_refused() -> None:
-    """Asking for no hits is an error."""
-    with pytest.raises(InvalidInputError, match="limit is 0"):
-        search(world_of(["sea"]).view(), ["sea"], None, 0)
+    found = search(world_of(["to be or not to be", "and"]).view(), ["be", "to"], 5)
+    assert [ordinal for ordinal, _ in found] == [0]
 
 
 @pytest.mark.parametrize(
@@ -214,24 +164,24 @@ def test_constants_out_of_range_are_refused(k1: float, b: float) -> None:
 def test_a_full_cache_is_emptied(monkeypatch: pytest.MonkeyPatch) -> None:
     """Answers do not depend on what the cache has room for."""
     world = world_of(texts_of(600, 2))
-    expected = search(world.view(), VOCABULARY, None, 10)
+    expected = search(world.view(), VOCABULARY, 10)
     monkeypatch.setattr(index_cache, "CACHE_BYTES_MAX", 1000)
     world.follower = world.fresh()
-    assert search(world.view(), VOCABULARY, None, 10) == expected
-    assert search(world.view(), VOCABULARY, None, 10) == expected
+    assert search(world.view(), VOCABULARY, 10) == expected
+    assert search(world.view(), VOCABULARY, 10) == expected
 
 
 def test_the_cache_keeps_within_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows and impacts together never take more than the bound, and answers stay the same."""
     world = world_of(texts_of(1100, 2))
-    expected = [search(world.view(), [term], None, 10) for term in VOCABULARY]
+    expected = [search(world.view(), [term], 10) for term in VOCABULARY]
     monkeypatch.setattr(index_cache, "CACHE_BYTES_MAX", 20_000)
     world.follower = world.fresh()
     held = []
     for number in range(60):
         at = number * 5 % len(VOCABULARY)
         view = world.view()
-        assert search(view, [VOCABULARY[at]], None, 10) == expected[at]
+        assert search(view, [VOCABULARY[at]], 10) == expected[at]
         cache = world.follower._cache
         assert cache._scaled is not None
         parts = [part for found in cache._scaled.impacts.values() for part in found.parts]
@@ -246,10 +196,10 @@ def test_the_cache_keeps_within_its_bound(monkeypatch: pytest.MonkeyPatch) -> No
 def test_constants_are_told_apart() -> None:
     """Searches with other constants in between do not change an answer."""
     view = world_of(texts_of(300, 6)).view()
-    once = search(view, ["wordb", "wordc"], None, 10)
-    other = search(view, ["wordb", "wordc"], None, 10, Bm25Config(2.0, 1.0))
+    once = search(view, ["wordb", "wordc"], 10)
+    other = search(view, ["wordb", "wordc"], 10, Bm25Config(2.0, 1.0))
     assert other != once
-    assert search(view, ["wordb", "wordc"], None, 10) == once
+    assert search(view, ["wordb", "wordc"], 10) == once
 
 
 def test_a_view_stays_as_it_was() -> None:
@@ -262,7 +212,7 @@ def test_a_view_stays_as_it_was() -> None:
         world.follow(300, 700)
         world.follower.view(world.rows)
         terms = ["worda", "wordc"]
-        assert explained(view, terms, None, 5) == plain_search(texts[:300], terms, None, 5)
+        assert search(view, terms, 5) == plain_search(texts[:300], terms, 5)
 
 
 def test_a_search_after_a_write_sees_it() -> None:
@@ -270,6 +220,6 @@ def test_a_search_after_a_write_sees_it() -> None:
     texts = texts_of(300, 5)
     world = World(world_of(texts).entries)
     world.follow(0, 299)
-    search(world.view(), ["worda"], None, 5)
+    search(world.view(), ["worda"], 5)
     world.follow(299, 300)
-    assert explained(world.view(), ["worda"], None, 5) == plain_search(texts, ["worda"], None, 5)
+    assert search(world.view(), ["worda"], 5) == plain_search(texts, ["worda"], 5)

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from backends.memory import MemoryBackend
 from engine import Add, Engine, Filters, Protocol, Recall, RecallConfig, Role
 from engine.commands import Command
-from engine.query.recall.signals.bm25 import search
 from engine.text.analyzer import analyze_query, index_terms
 from tests.query.recall.histories import DAY, QUESTIONS, TAGS, histories, live_contents, questions
+from tests.query.recall.searching import search
 from tests.query.recall.support import WORDS_ONLY, ask, fillers, id_of, memory
 from tests.support.children import ROOT
 from tests.support.engines import BEGIN, backend_of, head_of, salt_of
@@ -82,8 +82,7 @@ def test_without_signals_recall_is_bm25(
     found = engine.recall(question, limit=limit)
     with head_of(engine) as rows:
         live = {one.id: one.atom.ordinal for one in engine.find(limit=1000, form="full") if one.atom}
-        scored = search(engine.store.index.view(rows), found.terms, None, 10_000)
-    scores = {one.ordinal: one.score for one in scored}
+        scores = dict(search(engine.store.index.view(rows), found.terms, 10_000))
     expected = [(-scores[ordinal], one) for one, ordinal in live.items() if ordinal in scores]
     assert [(-hit.score, hit.id) for hit in found.hits] == sorted(expected)[:limit]
     assert {hit.role for hit in found.hits} <= {Role.ANCHOR}

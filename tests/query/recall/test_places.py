@@ -114,8 +114,8 @@ def test_titles_are_found_by_their_hashes(line: Line, asked: list[int], most: in
         for ordinal in having[title]
     ]
     found = line.places().titled(np.array(asked, np.uint64), line.live, most)
-    assert sorted(tuple(one) for one in found) == expected
-    assert [one.number for one in found] == [number for number, _ in expected]
+    assert [number for number, _ in found] == [number for number, _ in expected]
+    assert sorted(found) == expected
 
 
 @given(lines())

@@ -8,20 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from engine.followers.tags import values
 from engine.language.lexicon import forms_of
-from engine.query.recall.pool import MICRO, Pool
-from engine.query.recall.signals.bm25 import Weighed, add_up, best, idf, weigh
+from engine.query.recall.pool import Pool
+from engine.query.recall.scene import Scene
+from engine.query.recall.signals.bm25 import MICRO, Weighed, add_up, best, idf, weigh
 from engine.text.analyzer import analyze_query
 from proofs.sets import Group, tag_identity
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from engine.query.recall.scene import Scene
 
 CLOSE_TERMS_MAX: Final = 16
 """So many of the heaviest terms are followed from atom to atom; a pasted page has hundreds."""
@@ -63,8 +61,6 @@ def weights_of(scene: Scene, terms: Sequence[str]) -> dict[str, float]:
 
 def by_words(scene: Scene, weights: Mapping[str, float], *, tags: bool = True) -> Found:
     """Score all documents by terms and, if wanted, by the tags that are such words."""
-    import numpy as np
-
     scores = np.zeros(scene.view.documents)
     weighed = weigh(scene.view, weights, scene.config.bm25, scene.signals.head)
     add_up(weighed, scores)
@@ -110,8 +106,6 @@ class Beside(NamedTuple):
 
 def pool_of(scene: Scene, scores: NDArray[np.float64], most: int) -> tuple[Pool, list[Beside]]:
     """The best `most` by `scores`, and the atoms beside them, all of them allowed."""
-    import numpy as np
-
     hits = best_words(scene, scores, most)
     near = []
     for after in (False, True) if scene.signals.near else ():
@@ -126,8 +120,6 @@ def pool_of(scene: Scene, scores: NDArray[np.float64], most: int) -> tuple[Pool,
 
 def joined(scene: Scene, pool: Pool, scores: NDArray[np.float64], ordinals: Sequence[int]) -> Pool:
     """The pool with some more atoms, as far as they are allowed."""
-    import numpy as np
-
     new = np.unique(np.asarray(ordinals, np.int64))
     new = new[scene.mask[new]] if len(new) else new
     new = new[pool.at(new) < 0]
@@ -143,8 +135,6 @@ def joined(scene: Scene, pool: Pool, scores: NDArray[np.float64], ordinals: Sequ
 
 def matrix(scene: Scene, weighed: Sequence[Weighed], ordinals: NDArray[np.int64]) -> NDArray[np.float64]:
     """What each term (row) is worth in each document (column)."""
-    import numpy as np
-
     weights = np.array([one.weight for one in weighed])
     return weights[:, np.newaxis] * scene.view.values_at([one.impacts for one in weighed], ordinals)
 

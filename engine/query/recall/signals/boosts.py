@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from engine.followers.tags import day_of, union, values
 from engine.language.model import Ask
+from engine.query.recall.pool import Pool
+from engine.query.recall.scene import Scene
 from proofs.sets import Group
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from engine.query.recall.pool import Pool
-    from engine.query.recall.scene import Scene
 
 RELATION: Final = 5.0
 """Several names in one atom count so much more when the question asks how they are related."""
@@ -25,8 +23,6 @@ DAYS_MAX: Final = 400
 
 def speakers(scene: Scene, pool: Pool) -> None:
     """Raise what is said by somebody whom the question names: a label, in an atom without a title."""
-    import numpy as np
-
     if not scene.signals.label or not len(pool):
         return
     said = np.zeros(len(pool), np.bool_)
@@ -40,8 +36,6 @@ def speakers(scene: Scene, pool: Pool) -> None:
 
 def together(scene: Scene, pool: Pool, mentioned: Mapping[str, NDArray[np.bool_]]) -> None:
     """Raise what mentions several of the names in the question; `mentioned`: term → which of the pool."""
-    import numpy as np
-
     names = [entity for entity in scene.question.entities if entity.proper]
     if not scene.signals.together or len(names) < 2 or not len(pool):
         return

@@ -3,39 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import numpy as np
 
 from engine.base.limits import TRUST_MAX
 from engine.language.model import Ask
+from engine.query.recall.pool import Pool
+from engine.query.recall.scene import Scene, Text
 from engine.text.analyzer import analyze_query
-
-if TYPE_CHECKING:
-    from engine.query.recall.pool import Pool
-    from engine.query.recall.scene import Scene, Text
 
 WINDOW: Final = 10
 """Terms that stand within so many terms count as close."""
 
-_TIME_WORDS: Final = (
-    "yesterday today tonight tomorrow week weeks weekend month months year years ago last next recently "
-    "morning evening monday tuesday wednesday thursday friday saturday sunday "
-    "january february march april may june july august september october november december"
+_TIME_TERMS: Final = frozenset(
+    analyze_query(
+        "yesterday today tonight tomorrow week weeks weekend month months year years ago last next recently "
+        "morning evening monday tuesday wednesday thursday friday saturday sunday "
+        "january february march april may june july august september october november december"
+    )
 )
+"""Words that say when."""
 
 
 def read(scene: Scene, pool: Pool, places: Sequence[int], texts: Sequence[Text]) -> None:
     """Raise those atoms of the pool whose texts were read for what is in them."""
-    import numpy as np
-
     signals = scene.signals
     weights = {term: scene.idf(term) for term in scene.question.terms} if signals.proximity else {}
-    asks_when = signals.time > 0 and scene.question.ask is Ask.WHEN
-    shares: dict[str, list[float]] = {
-        "proximity": [signals.proximity * closeness(text.terms, weights) for text in texts]
-        if weights
-        else [],
-        "time": [signals.time * tells_time(text.terms) for text in texts] if asks_when else [],
+    dated = texts if scene.question.ask is Ask.WHEN else ()
+    shares = {
+        "proximity": [signals.proximity * closeness(text.terms, weights) for text in texts],
+        "time": [signals.time * (not _TIME_TERMS.isdisjoint(text.terms)) for text in dated],
         "trust": [signals.trust * trust_of(text) for text in texts],
     }
     for signal, found in shares.items():
@@ -62,16 +60,6 @@ def closeness(terms: Sequence[str], weights: Mapping[str, float]) -> float:
         if len(within) > 1:
             best = max(best, sum(weights[term] for term in within))
     return best / total if total else 0.0
-
-
-def tells_time(terms: Sequence[str]) -> bool:
-    """Whether a text says when: a weekday, a month, yesterday, last week."""
-    return not _time_terms().isdisjoint(terms)
-
-
-@cache
-def _time_terms() -> frozenset[str]:
-    return frozenset(analyze_query(_TIME_WORDS))
 
 
 def trust_of(text: Text) -> float:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from engine.query.recall.scene import Scene, Text
 from engine.query.recall.signals.bm25 import idf
 from engine.text.words import STOP_WORDS
-
-if TYPE_CHECKING:
-    from engine.query.recall.scene import Scene, Text
 
 ANSWERS: Final = 5
 """So many first answers are read."""

@@ -9,19 +9,17 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, chain, islice
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from engine.base.model import Direction
 from engine.ledger.queries import edges_at, far_end, records_of
+from engine.query.recall.pool import Pool
+from engine.query.recall.scene import Scene, Text
 from engine.text.simhash import MULTIPLIER, term_hash
 from engine.text.words import STOP_WORDS
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from engine.query.recall.pool import Pool
-    from engine.query.recall.scene import Scene, Text
 
 TITLE_TERMS_MAX: Final = 12
 """Longer titles are not looked for in texts."""
@@ -62,8 +60,6 @@ def named_in(scene: Scene, texts: Sequence[Sequence[str]], full: float) -> list[
 
     The longest titles only. All texts are searched in one pass, as one long text with gaps.
     """
-    import numpy as np
-
     if not scene.places.has_titles:
         return [[] for _ in texts]
     texts = [terms[:TEXT_TERMS_MAX] for terms in texts]
@@ -80,8 +76,6 @@ def named_in(scene: Scene, texts: Sequence[Sequence[str]], full: float) -> list[
 
 def _titles_in(scene: Scene, hashes: NDArray[np.uint64]) -> Iterator[tuple[int, int, int]]:
     """(start, length, ordinal) for each run of 1 to TITLE_TERMS_MAX terms that is an atom's title."""
-    import numpy as np
-
     multiplier = np.uint64(MULTIPLIER)
     current = np.zeros(len(hashes), np.uint64)
     runs = []
@@ -126,11 +120,6 @@ def linked_to(scene: Scene, text: Text) -> list[Named]:
     return [Named(ordinal, len(ordinals) ** -0.5) for ordinal in ordinals]
 
 
-def asked_for(scene: Scene, pool: Pool, named: Sequence[Named], best: float) -> None:
-    """Raise the atoms whose titles stand in the question, by a share of the `best` score."""
-    give(scene, pool, "phrase", {one.ordinal: scene.signals.phrase * one.weight * best for one in named})
-
-
 def led_to(scene: Scene, pool: Pool, hops: Sequence[tuple[float, Sequence[Named]]]) -> None:
     """Raise the atoms that anchors lead to; `hops`: the anchor's score and whom it names or is linked to."""
     amounts: dict[int, float] = {}
@@ -142,8 +131,6 @@ def led_to(scene: Scene, pool: Pool, hops: Sequence[tuple[float, Sequence[Named]
 
 def give(scene: Scene, pool: Pool, signal: str, amounts: dict[int, float]) -> None:
     """Add amounts by ordinal, less to what came from outside; those not in the pool get none."""
-    import numpy as np
-
     ordinals = np.array(sorted(amounts), np.int64)
     places = pool.at(ordinals)
     given = np.zeros(len(pool))

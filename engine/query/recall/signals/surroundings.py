@@ -7,15 +7,14 @@ atom itself lacks: in a conversation the question holds some of the words, the a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
-    from engine.query.recall.pool import Pool
-    from engine.query.recall.scene import Scene
-    from engine.query.recall.signals.anchors import Beside
+from engine.query.recall.pool import Pool
+from engine.query.recall.scene import Scene
+from engine.query.recall.signals.anchors import Beside
 
 FURTHER: Final = 0.6
 """The atom after the next lends so much of what the next one lends."""
@@ -39,8 +38,6 @@ def lend(scene: Scene, pool: Pool, near: Sequence[Beside], worth: NDArray[np.flo
 
     `near` says who is beside whom, `worth` is the `anchors.matrix` of the pool.
     """
-    import numpy as np
-
     if not len(pool) or not worth.size:
         return
     lengths = scene.view.lengths[pool.ordinals].astype(np.float64)
@@ -54,8 +51,6 @@ def lend(scene: Scene, pool: Pool, near: Sequence[Beside], worth: NDArray[np.flo
 
 def _beside(pool: Pool, near: Sequence[Beside], worth: NDArray[np.float64]) -> NDArray[np.float64]:
     """What the hits give to those on their two sides, the best of each term."""
-    import numpy as np
-
     lent = np.zeros_like(worth)
     for hits, others, steps in near:
         there = others >= 0
@@ -68,8 +63,6 @@ def _beside(pool: Pool, near: Sequence[Beside], worth: NDArray[np.float64]) -> N
 
 
 def _source(scene: Scene, pool: Pool, worth: NDArray[np.float64]) -> NDArray[np.float64]:
-    import numpy as np
-
     sources = scene.places.sources[pool.ordinals]
     counts = scene.places.source_sizes(pool.ordinals)
     lending = (counts > 1) & (counts <= SOURCE_ATOMS_MAX) & scene.places.placed(pool.ordinals)

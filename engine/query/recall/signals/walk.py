@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import log
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from pyroaring import BitMap
 
 from engine.query.recall.answer import Bridge
+from engine.query.recall.scene import Scene, Text
 from proofs.sets import Group, tag_identity
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-    from pyroaring import BitMap
-
-    from engine.query.recall.scene import Scene, Text
 
 ANCHORS: Final = 3
 """The tags of so many anchors are harvested."""
@@ -80,8 +78,6 @@ def walkers(scene: Scene, ways: Sequence[Way], words: NDArray[np.float64]) -> di
 
     `words`: the score of every document by the question's words.
     """
-    import numpy as np
-
     found: dict[int, dict[str, float]] = {}
     for bridge, score, atoms in ways:
         newest = np.frombuffer(atoms.to_array(), np.uint32)[-4 * WALKERS_MAX :]

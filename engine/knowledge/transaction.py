@@ -1,4 +1,4 @@
-"""One transaction's view of the knowledge graph: what is there, and the few ways to change it.
+"""A transaction on the knowledge graph: what is there, and the few ways to change it.
 
 Everything is looked up in the records, inside the transaction, so that what is decided holds on the
 head it is committed on, whoever else writes.
@@ -18,25 +18,13 @@ from engine.commands.base import Transaction
 from engine.commands.edges import Unlink
 from engine.commands.reconcile import HoldAtom, HoldEdge
 from engine.commands.sequence import STEP
-from engine.knowledge.forms import (
-    PART_OF,
-    PARTS,
-    SELF_RELATION,
-    could_be_name,
-    could_be_text,
-    ids_of,
-    places,
-    predicate_of,
-    relation_type_of,
-    sentence,
-    source_of,
-)
+from engine.knowledge import forms
 from engine.knowledge.model import Relation
 from engine.ledger.entities import ENTITY
 from engine.ledger.journal import read_log
 from engine.ledger.layout import EDGE_FROM, EDGE_TO
 from engine.ledger.queries import far_end
-from engine.ledger.records import AtomRecord, EdgeRecord, Lookup, decode_edge, type_code, type_name
+from engine.ledger.records import AtomRecord, EdgeRecord, decode_edge, type_code, type_name
 from proofs.leaves import EdgeType, State
 
 DELETED: Final = "deleted from the knowledge graph"
@@ -55,7 +43,7 @@ class _Parts:
     """The others, by kind and content."""
 
 
-class Desk:
+class GraphTransaction:
     """The graph as of one point in a transaction. Make a new one for every command."""
 
     def __init__(self, tx: Transaction, provenance: str = "internal") -> None:
@@ -70,7 +58,7 @@ class Desk:
     def entity(self, name: str) -> bytes | None:
         """The live entity of exactly this name, or None."""
         if name not in self._entities:
-            record = self._recorded(name) if could_be_name(name) else None
+            record = self._recorded(name) if forms.could_be_name(name) else None
             self._entities[name] = record.id if record is not None and record.state is State.LIVE else None
         return self._entities[name]
 
@@ -97,20 +85,19 @@ class Desk:
             self._parts[atom] = _Parts()
         else:
             atom = record.id
-            key = next(key for key, place in places(self._tx.id_key, name) if place == atom)
+            key = next(key for key, place in forms.places(self._tx.id_key, name) if place == atom)
             wanted = self._entity(name, kind, key, self._next())
             HoldAtom(wanted, insist=True, reason=CREATED).decide(self._tx)
         self._entities[name] = atom
         return atom
 
     def _add_entity(self, name: str, kind: str) -> bytes:
-        for key, atom in places(self._tx.id_key, name):
+        for key, atom in forms.places(self._tx.id_key, name):
             if self._tx.atom(atom) is None:
                 self._entity(name, kind, key).decide(self._tx)
                 return atom
         raise ConflictError(
-            f"other atoms have the keys of the entity {quoted(name)}",
-            hint="give the entity another name",
+            f"other atoms have the keys of the entity {quoted(name)}", hint="give the entity another name"
         )
 
     def _entity(self, name: str, kind: str, key: str, sequence: int | None = None) -> Add:
@@ -119,7 +106,7 @@ class Desk:
         )
 
     def _recorded(self, name: str) -> AtomRecord | None:
-        for _, atom in places(self._tx.id_key, name):
+        for _, atom in forms.places(self._tx.id_key, name):
             record = self._tx.atom(atom)
             if record is None or record.kind != ENTITY or record.state is State.ERASED:
                 continue
@@ -138,7 +125,7 @@ class Desk:
                 continue
             if other.kind == ENTITY:
                 self._unlink(edge)
-            elif edge.type == PART_OF and edge.dst == atom and other.kind in PARTS:
+            elif edge.type == forms.PART_OF and edge.dst == atom and other.kind in forms.PARTS:
                 self._hide(edge, other, name)
         Tombstone(show_id(atom), DELETED).decide(self._tx)
         self._entities[name] = None
@@ -162,14 +149,14 @@ class Desk:
 
     def _add_part(self, name: str, kind: str, content: str) -> bytes:
         tx = self._tx
-        for occurrence, atom in enumerate(ids_of(tx.id_key, kind, name, content)):
+        for occurrence, atom in enumerate(forms.ids_of(tx.id_key, kind, name, content)):
             record = tx.atom(atom)
             if record is None or (record.state is not State.ERASED and tx.body(record).content == content):
                 wanted = Add(
                     content,
                     title=name,
                     kind=kind,
-                    source=source_of(kind, name),
+                    source=forms.source_of(kind, name),
                     sequence=self._next(),
                     provenance=self._provenance,
                     occurrence=occurrence,
@@ -181,12 +168,12 @@ class Desk:
     def delete_part(self, name: str, kind: str, content: str) -> bool:
         """Hide an observation, or a relation to itself; False where there is none."""
         entity = self.entity(name)
-        if entity is None or not could_be_text(content):
+        if entity is None or not forms.could_be_text(content):
             return False
         parts = self._parts_of(name, entity)
         found = self._found(parts, name, kind, content)
         for atom in sorted(found):
-            edge, record = self._tx.edge(atom, PART_OF, entity), self._tx.atom(atom)
+            edge, record = self._tx.edge(atom, forms.PART_OF, entity), self._tx.atom(atom)
             if edge is not None and record is not None:
                 self._hide(edge, record, name)
         parts.unchanged -= found
@@ -195,7 +182,7 @@ class Desk:
 
     def _found(self, parts: _Parts, name: str, kind: str, content: str) -> set[bytes]:
         found = set(parts.changed.get((kind, content), ()))
-        for atom in ids_of(self._tx.id_key, kind, name, content):
+        for atom in forms.ids_of(self._tx.id_key, kind, name, content):
             if atom in parts.unchanged:
                 found.add(atom)
             elif self._tx.atom(atom) is None:
@@ -206,11 +193,11 @@ class Desk:
         if entity in self._parts:
             return self._parts[entity]
         parts = self._parts[entity] = _Parts()
-        for edge in self._edges(EDGE_TO, entity, PART_OF):
+        for edge in self._edges(EDGE_TO, entity, forms.PART_OF):
             record = self._tx.atom(edge.src)
-            if record is None or record.state is not State.LIVE or record.kind not in PARTS:
+            if record is None or record.state is not State.LIVE or record.kind not in forms.PARTS:
                 continue
-            if record.version == 1 and record.source == source_of(record.kind, name):
+            if record.version == 1 and record.source == forms.source_of(record.kind, name):
                 parts.unchanged.add(record.id)
             else:
                 said = (record.kind, self._tx.body(record).content)
@@ -226,11 +213,13 @@ class Desk:
         """
         src, dst = self.needed(relation.src), self.needed(relation.dst)
         if src == dst:
-            return self.add_part(relation.src, SELF_RELATION, sentence(relation.src, relation.type))
-        predicate, data = predicate_of(relation.type)
+            return self.add_part(
+                relation.src, forms.SELF_RELATION, forms.sentence(relation.src, relation.type)
+            )
+        predicate, data = forms.predicate_of(relation.type)
         edge = self._edge(src, predicate, dst)
         if edge is not None:
-            if relation_type_of(predicate, edge.data) == relation.type:
+            if forms.relation_type_of(predicate, edge.data) == relation.type:
                 return False
             raise ConflictError(
                 f"the relation type {quoted(relation.type)} shares its predicate {predicate} with another "
@@ -243,13 +232,15 @@ class Desk:
     def delete_relation(self, relation: Relation) -> bool:
         """Hide a relation; False where there is none."""
         src, dst = self.entity(relation.src), self.entity(relation.dst)
-        if src is None or dst is None or not could_be_text(relation.type):
+        if src is None or dst is None or not forms.could_be_text(relation.type):
             return False
         if src == dst:
-            return self.delete_part(relation.src, SELF_RELATION, sentence(relation.src, relation.type))
-        predicate, _ = predicate_of(relation.type)
+            return self.delete_part(
+                relation.src, forms.SELF_RELATION, forms.sentence(relation.src, relation.type)
+            )
+        predicate, _ = forms.predicate_of(relation.type)
         edge = self._edge(src, predicate, dst)
-        if edge is None or relation_type_of(predicate, edge.data) != relation.type:
+        if edge is None or forms.relation_type_of(predicate, edge.data) != relation.type:
             return False
         self._unlink(edge)
         return True
@@ -266,13 +257,16 @@ class Desk:
     def _hide(self, edge: EdgeRecord, record: AtomRecord, name: str) -> None:
         """End an atom that is part of an entity; one that somebody else put there is only let go."""
         self._unlink(edge)
-        if record.kind in PARTS and record.source == source_of(record.kind, name):
+        if record.kind in forms.PARTS and record.source == forms.source_of(record.kind, name):
             Tombstone(show_id(record.id), DELETED).decide(self._tx)
 
     def _edges(self, family: bytes, atom: bytes, code: bytes = b"") -> Iterator[EdgeRecord]:
         """The live edges out of an atom or into it, in the order of their keys."""
         prefix = family + atom + b"/" + (code + b"/" if code else b"")
-        keys = _keys_under(self._tx.rows.base, prefix)
+        rows = self._tx.rows.base
+        if not isinstance(rows, Reader):
+            raise TypeError(f"a {type(rows).__name__} cannot be scanned")
+        keys = {key for key, _ in rows.scan_prefix(prefix)}
         keys.update(key for key in self._pending if key.startswith(prefix))
         for key in sorted(keys):
             raw = self._tx.rows.get(key)
@@ -283,9 +277,3 @@ class Desk:
     def _next(self) -> int:
         """The place after everything so far; sparse, so that others can be put between."""
         return (self._size + len(self._tx.entries)) * STEP
-
-
-def _keys_under(rows: Lookup, prefix: bytes) -> set[bytes]:
-    if not isinstance(rows, Reader):
-        raise TypeError(f"a {type(rows).__name__} cannot be scanned")
-    return {key for key, _ in rows.scan_prefix(prefix)}
