@@ -213,9 +213,8 @@ class GraphTransaction:
         """
         src, dst = self.needed(relation.src), self.needed(relation.dst)
         if src == dst:
-            return self.add_part(
-                relation.src, forms.SELF_RELATION, forms.sentence(relation.src, relation.type)
-            )
+            content = forms.sentence(relation.src, relation.type)
+            return self.add_part(relation.src, forms.SELF_RELATION, content)
         predicate, data = forms.predicate_of(relation.type)
         edge = self._edge(src, predicate, dst)
         if edge is not None:
@@ -235,9 +234,8 @@ class GraphTransaction:
         if src is None or dst is None or not forms.could_be_text(relation.type):
             return False
         if src == dst:
-            return self.delete_part(
-                relation.src, forms.SELF_RELATION, forms.sentence(relation.src, relation.type)
-            )
+            content = forms.sentence(relation.src, relation.type)
+            return self.delete_part(relation.src, forms.SELF_RELATION, content)
         predicate, _ = forms.predicate_of(relation.type)
         edge = self._edge(src, predicate, dst)
         if edge is None or forms.relation_type_of(predicate, edge.data) != relation.type:

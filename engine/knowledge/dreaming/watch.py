@@ -69,14 +69,9 @@ def watch(
 ) -> None:
     """Dream cycles until `ended` is set.
 
-    Args:
-        opened: Opens the store; what it yields is closed before the next wait.
-        told: Told of each cycle that looked at something.
-        ended: Set by whoever wants an end; a cycle ends at its next step.
-        quiet: Seconds in which no event may have been added; a store that is in use is not quiet.
-        budget: As for `dream`, of each cycle.
-        seconds: As for `dream`, of each cycle.
-        config: As for `dream`.
+    What `opened` yields is closed before the next wait; `told` hears of each cycle that looked at something.
+    A cycle ends at its next step once `ended` is set. A store is quiet if for `quiet` seconds no event was
+    added and nobody used it. The rest is as for `dream`, of each cycle.
 
     Raises:
         InvalidInputError: `quiet` or a bound is no number above 0.

@@ -52,14 +52,11 @@ def hints_of(
     hits = [hit for hit in answer.hits if not hit.id.replace("-", "").startswith(starts)][:limit]
     atoms = [atom_id(hit.id) for hit in hits]
     bodies = bodies_of(scope.rows, records_of(scope.rows, atoms))
+    scores = [round(100 * hit.score / (hit.score + ceiling)) for hit in hits]
+    found = zip(atoms, _titles(hits, weights), scores, bodies, strict=True)
     return tuple(
-        Hint(
-            scope.short_id(atom),
-            title,
-            round(100 * hit.score / (hit.score + ceiling)),
-            tokens_of(body.content),
-        )
-        for hit, atom, title, body in zip(hits, atoms, _titles(hits, weights), bodies, strict=True)
+        Hint(scope.short_id(atom), title, score, tokens_of(body.content))
+        for atom, title, score, body in found
     )
 
 

@@ -84,8 +84,7 @@ def explore(
     _between(budget, "budget", BUDGET_MIN, limits.INTEGER_MAX)
     _between(steps, "steps", 1, STEPS_MAX)
     run = _Run(memory, Explorer(memory), query, budget, filters, on_step)
-    stop = run.follow(chosen, steps)
-    return run.exploration(stop)
+    return run.exploration(run.follow(chosen, steps))
 
 
 def _between(value: object, what: str, least: int, most: int) -> None:

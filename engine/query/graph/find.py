@@ -139,7 +139,8 @@ def get_edges(
 
 
 def _walk(rows: Reader, start: bytes, follow: Follow) -> Iterator[tuple[AtomRecord, int]]:
-    direction, fewest, most = _checked(follow)
+    direction = choice(Direction, follow.direction, "direction")
+    fewest, most = _hops(follow)
     codes = [known_type(rows, kind) for kind in several(follow.types, "types")]
     first = get_record(rows, start)
     if fewest == 0:
@@ -163,15 +164,13 @@ def _walk(rows: Reader, start: bytes, follow: Follow) -> Iterator[tuple[AtomReco
         level = reached
 
 
-def _checked(follow: Follow) -> tuple[Direction, int, int]:
-    direction = choice(Direction, follow.direction, "direction")
+def _hops(follow: Follow) -> tuple[int, int]:
     most = min(integer(follow.max_hops, "max_hops"), limits.MAX_HOPS_CAP)
     fewest = integer(follow.min_hops, "min_hops")
     if fewest > most:
-        raise InvalidInputError(
-            f"min_hops is {fewest}, max_hops {most} (walks end after {limits.MAX_HOPS_CAP} hops)"
-        )
-    return direction, fewest, most
+        cap = f"walks end after {limits.MAX_HOPS_CAP} hops"
+        raise InvalidInputError(f"min_hops is {fewest}, max_hops {most} ({cap})")
+    return fewest, most
 
 
 def _shown(rows: Reader, record: AtomRecord, hops: int, form: Form) -> Found:

@@ -19,18 +19,8 @@ from engine.language.lexicon import forms_of
 from engine.query.recall.answer import Bridge, Level
 from engine.query.recall.pool import Pool
 from engine.query.recall.scene import Scene, Text
-from engine.query.recall.signals import boosts, closeness, feedback, phrases, walk
+from engine.query.recall.signals import anchors, boosts, closeness, feedback, phrases, walk
 from engine.query.recall.signals import surroundings as lending
-from engine.query.recall.signals.anchors import (
-    Found,
-    best_words,
-    by_words,
-    joined,
-    matrix,
-    pool_of,
-    top_score,
-    weights_of,
-)
 from engine.query.recall.signals.bm25 import weigh
 from engine.text.analyzer import index_terms
 
@@ -54,10 +44,10 @@ class Ranking:
 
 def run(scene: Scene, target: int, most: int) -> Ranking:
     """Carry out the protocol for `target` hits, which are to be chosen from `most` candidates or more."""
-    weights = weights_of(scene, scene.question.terms)
-    found = by_words(scene, weights)
-    pool, near = pool_of(scene, found.scores, max(scene.config.protocol.candidates, most))
-    worth = matrix(scene, found.close, pool.ordinals)
+    weights = anchors.weights_of(scene, scene.question.terms)
+    found = anchors.by_words(scene, weights)
+    pool, near = anchors.pool_of(scene, found.scores, max(scene.config.protocol.candidates, most))
+    worth = anchors.matrix(scene, found.close, pool.ordinals)
     lending.lend(scene, pool, near, worth)
     boosts.speakers(scene, pool)
     boosts.dated(scene, pool)
@@ -69,8 +59,8 @@ def run(scene: Scene, target: int, most: int) -> Ranking:
     pool = _simplified(scene, pool, found, level, terms, target)
     pool, entities = _split(scene, pool, found, target) if level is Level.SPLIT else (pool, ())
     pool = _phrases(scene, pool, found)
-    anchors = _read(scene, pool)
-    pool, led = _hops(scene, pool, found, anchors)
+    texts = _read(scene, pool)
+    pool, led = _hops(scene, pool, found, texts)
     pool, walked, bridges = _walk(scene, pool, found)
     return Ranking(pool, level, entities, walked, bridges, led)
 
@@ -89,12 +79,12 @@ def _feedback(scene: Scene, pool: Pool, weights: dict[str, float]) -> None:
     more = feedback.expansion(scene, texts, pool.score[best].tolist(), weights)
     if not more:
         return
-    worth = matrix(scene, weigh(scene.view, more, scene.config.bm25), pool.ordinals)
+    worth = anchors.matrix(scene, weigh(scene.view, more, scene.config.bm25), pool.ordinals)
     pool.add("feedback", worth.sum(axis=0) * pool.factor)
 
 
 def _mentioned(
-    scene: Scene, found: Found, worth: NDArray[np.float64], weights: dict[str, float]
+    scene: Scene, found: anchors.Found, worth: NDArray[np.float64], weights: dict[str, float]
 ) -> dict[str, NDArray[np.bool_]]:
     """Which of the pool mention each of the question's close terms, or one of its forms."""
     rows = {one.term: worth[row] > 0 for row, one in enumerate(found.close)}
@@ -141,41 +131,37 @@ def _covering(scene: Scene, terms: Sequence[str], mentioned: Mapping[str, NDArra
 
 
 def _simplified(
-    scene: Scene, pool: Pool, found: Found, level: Level, terms: Sequence[str], target: int
+    scene: Scene, pool: Pool, found: anchors.Found, level: Level, terms: Sequence[str], target: int
 ) -> Pool:
     """Beyond the first level: what the words that are left find, once more."""
     if level is Level.ALL or not scene.signals.simpler or not terms:
         return pool
-    again = by_words(scene, dict.fromkeys(terms, scene.signals.simpler), tags=False)
-    pool = joined(scene, pool, found.scores, best_words(scene, again.scores, target).tolist())
+    again = anchors.by_words(scene, dict.fromkeys(terms, scene.signals.simpler), tags=False)
+    pool = anchors.joined(scene, pool, found.scores, anchors.best_words(scene, again.scores, target).tolist())
     pool.add("simpler", again.scores[pool.ordinals] * pool.factor)
     return pool
 
 
-def _split(scene: Scene, pool: Pool, found: Found, target: int) -> tuple[Pool, tuple[str, ...]]:
+def _split(scene: Scene, pool: Pool, found: anchors.Found, target: int) -> tuple[Pool, tuple[str, ...]]:
     """One search for each of the first entities, each with its share of the hits."""
     entities = scene.question.entities[: scene.config.protocol.entities]
     share = -(-target // len(entities))
     for entity in entities:
-        own = by_words(scene, dict.fromkeys(entity.terms, 1.0), tags=False)
-        chosen = best_words(scene, own.scores, share)
-        pool = joined(scene, pool, found.scores, chosen.tolist())
-        phrases.give(
-            scene,
-            pool,
-            "split",
-            {one: scene.signals.split * float(own.scores[one]) for one in chosen.tolist()},
-        )
+        own = anchors.by_words(scene, dict.fromkeys(entity.terms, 1.0), tags=False)
+        chosen = anchors.best_words(scene, own.scores, share)
+        pool = anchors.joined(scene, pool, found.scores, chosen.tolist())
+        shares = {one: scene.signals.split * float(own.scores[one]) for one in chosen.tolist()}
+        phrases.give(scene, pool, "split", shares)
     return pool, tuple(entity.text for entity in entities)
 
 
-def _phrases(scene: Scene, pool: Pool, found: Found) -> Pool:
+def _phrases(scene: Scene, pool: Pool, found: anchors.Found) -> Pool:
     """The atoms whose titles stand in the question."""
     if not scene.signals.phrase:
         return pool
     (named,) = phrases.named_in(scene, [index_terms(scene.question.core)], phrases.QUESTION_WEIGHT)
-    pool = joined(scene, pool, found.scores, [one.ordinal for one in named])
-    share, best = scene.signals.phrase, top_score(pool)
+    pool = anchors.joined(scene, pool, found.scores, [one.ordinal for one in named])
+    share, best = scene.signals.phrase, anchors.top_score(pool)
     phrases.give(scene, pool, "phrase", {one.ordinal: share * one.weight * best for one in named})
     return pool
 
@@ -187,31 +173,33 @@ def _read(scene: Scene, pool: Pool) -> list[Text]:
     return texts
 
 
-def _hops(scene: Scene, pool: Pool, found: Found, texts: Sequence[Text]) -> tuple[Pool, dict[int, int]]:
+def _hops(
+    scene: Scene, pool: Pool, found: anchors.Found, texts: Sequence[Text]
+) -> tuple[Pool, dict[int, int]]:
     """From the anchors to the atoms whose titles stand in their texts, and those they are linked to."""
     if not scene.signals.hop:
         return pool, {}
     by_ordinal = {text.record.ordinal: text for text in texts}
     best = [place for place in pool.ranked().tolist() if int(pool.ordinals[place]) in by_ordinal]
     best = best[: phrases.ANCHORS]
-    anchors = [by_ordinal[int(pool.ordinals[place])] for place in best]
-    titles = phrases.named_in(scene, [anchor.terms for anchor in anchors], phrases.HOP_WEIGHT)
+    first = [by_ordinal[int(pool.ordinals[place])] for place in best]
+    titles = phrases.named_in(scene, [anchor.terms for anchor in first], phrases.HOP_WEIGHT)
     hops: list[tuple[float, list[phrases.Named]]] = []
     led: dict[int, int] = {}
-    for rank, (place, anchor, named) in enumerate(zip(best, anchors, titles, strict=True)):
+    for rank, (place, anchor, named) in enumerate(zip(best, first, titles, strict=True)):
         linked = phrases.linked_to(scene, anchor) if rank < phrases.LINKED else []
         others = [*named, *linked]
         others = [one for one in others if one.ordinal != anchor.record.ordinal]
         hops.append((float(pool.score[place]), others))
         for one in others:
             led.setdefault(one.ordinal, anchor.record.ordinal)
-    pool = joined(scene, pool, found.scores, list(led))
+    pool = anchors.joined(scene, pool, found.scores, list(led))
     phrases.led_to(scene, pool, hops)
     return pool, led
 
 
 def _walk(
-    scene: Scene, pool: Pool, found: Found
+    scene: Scene, pool: Pool, found: anchors.Found
 ) -> tuple[Pool, dict[int, dict[str, float]], tuple[Bridge, ...]]:
     """From the anchors' tags to atoms that share them and lack the words."""
     if not scene.signals.walk or not scene.config.protocol.walkers:
@@ -219,6 +207,6 @@ def _walk(
     best, texts = _best(scene, pool, walk.ANCHORS)
     ways = walk.harvest(scene, list(zip(pool.score[best].tolist(), texts, strict=True)))
     walked = walk.walkers(scene, ways, found.scores)
-    pool = joined(scene, pool, found.scores, list(walked))
+    pool = anchors.joined(scene, pool, found.scores, list(walked))
     phrases.give(scene, pool, "walk", {one: max(lent.values()) for one, lent in walked.items()})
     return pool, walked, tuple(way.bridge for way in ways)
