@@ -25,16 +25,14 @@ from backends.base import Reader
 from engine.base.model import Direction, Receipt
 from engine.base.validation import show_id
 from engine.base.validation import tags as checked_tags
-from engine.commands.atoms import Add, Revise, Revive, Tag, Tombstone, Untag
+from engine.commands.atoms import Add, Revise, Revive, Tag, Tombstone, Untag, is_destroyed
 from engine.commands.base import Command, Transaction, receipt
-from engine.commands.destroyed import is_destroyed
 from engine.commands.edges import Link, RegisterType, TypeName, Unlink
 from engine.commands.sequence import place
 from engine.followers.tags import members
-from engine.ledger.atom_ids import default_id
 from engine.ledger.journal import read_entry, read_header
 from engine.ledger.queries import body_of, edges_at, record_at
-from engine.ledger.records import AtomRecord, Lookup, type_code
+from engine.ledger.records import AtomRecord, Lookup, default_id, type_code
 from proofs.events import AtomBody, EventKind, TagsBody
 from proofs.leaves import EdgeType, State
 from proofs.sets import Group, tag_identity

@@ -5,7 +5,7 @@
     i/doc/ ordinal[4]  u64be seq of the event that gave the ordinal; empty where its payload is destroyed
     i/seg/…, i/sum/…   the segments: `engine.followers.segments`
 
-What a document is says `engine.followers.documents`. The `index` tree has a leaf for each segment,
+What a document is says `engine.followers.columns`. The `index` tree has a leaf for each segment,
 SegmentName.key → summary row, one for the tail and one for N. Documents of erased atoms become `NO_DOCUMENT`,
 and the segments that held them are written anew, so that a segment follows from its ordinals and the payloads
 that are left. The tail has no rows: its documents are kept in memory and, wherever they are not at hand, made
@@ -22,11 +22,10 @@ from backends.base import Batch, Reader
 from engine.base.errors import CorruptionError
 from engine.followers import columns, postings
 from engine.followers.base import Follower
-from engine.followers.documents import NO_DOCUMENT, Document, atom_body, document_of
-from engine.followers.index_cache import PostingsCache
-from engine.followers.index_view import IndexView
+from engine.followers.columns import NO_DOCUMENT, Document, atom_body, document_of
+from engine.followers.index_view import IndexView, PostingsCache
+from engine.followers.postings import Tail
 from engine.followers.segments import SegmentName, decode_summary, describe, parse_summary_key, segments_of
-from engine.followers.tail import Tail
 from engine.ledger.journal import erased_ordinals
 from engine.ledger.layout import INDEX, INDEX_HEAD, INDEX_SUMMARIES, document_key, tree_prefix
 from engine.ledger.pages import PagedTree
@@ -90,7 +89,7 @@ class IndexFollower(Follower):
         changing = [entry for entry in entries if entry.header.kind in _CHANGES_DOCUMENTS]
         if not changing:
             return
-        tail = self._tail_at(rows)
+        tail = self.tail(rows)
         documents = list(tail.documents)
         swept: set[int] = set()
         for entry in changing:
@@ -117,7 +116,7 @@ class IndexFollower(Follower):
         Raises:
             CorruptionError: a row that is needed is malformed or missing.
         """
-        tail = self._tail_at(rows)
+        tail = self.tail(rows)
         if not tail.end:
             return self._tree.root(rows)
         virtual = [count_leaf(tail.end)]
@@ -125,21 +124,13 @@ class IndexFollower(Follower):
             virtual.append(segment_leaf(tail.key, tail.summary))
         return self._tree.root_with(rows, dict(virtual))
 
-    def tail(self, rows: Reader) -> Tail:
-        """The tail as of `rows`; what proofs need of it is on the object.
-
-        Raises:
-            CorruptionError: a row that is needed is malformed or missing.
-        """
-        return self._tail_at(rows)
-
     def view(self, rows: Reader) -> IndexView:
         """The index as of `rows`, to search in. Valid as long as `rows` does not change.
 
         Raises:
             CorruptionError: a row that is needed is malformed or missing.
         """
-        tail = self._tail_at(rows)
+        tail = self.tail(rows)
         return IndexView(rows, read_summaries(rows, tail.end), tail, self._cache)
 
     def forget(self) -> None:
@@ -190,7 +181,12 @@ class IndexFollower(Follower):
             leaves[key] = value
         self._tree.update(rows, batch, leaves)
 
-    def _tail_at(self, rows: Reader) -> Tail:
+    def tail(self, rows: Reader) -> Tail:
+        """The tail as of `rows`; what proofs need of it is on the object.
+
+        Raises:
+            CorruptionError: a row that is needed is malformed or missing.
+        """
         head = rows.get(INDEX_HEAD)
         if head is None:
             return Tail(b"", 0, ())

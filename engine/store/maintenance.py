@@ -11,8 +11,15 @@ from engine.base.errors import CorruptionError, VerificationError
 from engine.base.model import Checkpoint
 from engine.followers.base import drop
 from engine.ledger.codec import decode_header
-from engine.ledger.erasures import encode_seq, erased_at, subject_key
-from engine.ledger.journal import LogState, read_entries, read_log, read_raw
+from engine.ledger.journal import (
+    LogState,
+    encode_seq,
+    erased_at,
+    read_entries,
+    read_log,
+    read_raw,
+    subject_key,
+)
 from engine.ledger.layout import ERASURE, JOURNAL, LOG, erasure_key, journal_key
 from engine.store.replay import Progress, check_prefix, no_progress, replay
 from engine.store.store import Store, projections

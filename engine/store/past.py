@@ -11,9 +11,8 @@ from backends.base import Batch, Reader
 from engine.base.errors import InvalidInputError, NotFoundError
 from engine.base.model import HistoryItem
 from engine.base.validation import atom_id, integer, microseconds, show_id
-from engine.ledger.erasures import decode_seq
 from engine.ledger.fold import Overlay, fold
-from engine.ledger.journal import read_entry, read_header, read_log
+from engine.ledger.journal import decode_seq, read_entry, read_header, read_log
 from engine.ledger.layout import ERASURE, payload_key
 from engine.ledger.queries import get_record
 from engine.ledger.records import AtomRecord, Lookup, read_atom, type_name

@@ -10,7 +10,7 @@ from engine.base import limits
 from engine.base.errors import ConflictError, EngineError, InvalidInputError, NotFoundError
 from engine.base.validation import line, quoted
 from engine.base.validation import tag as kept_tag
-from engine.followers.documents import title_hash
+from engine.followers.columns import title_hash
 from engine.followers.tags import members
 from engine.ledger.entities import ENTITY, entity_id, entity_name
 from engine.ledger.queries import ID_DIGITS_MIN, body_of, record_at, resolve_id

@@ -15,7 +15,24 @@ from pathlib import Path
 from backends.files import fsync_path
 from backends.leveldb_place import is_place
 from engine.base.errors import EngineError, InvalidInputError, NotFoundError, RefusedError
-from engine.trust.notes.secrecy import refuse_secret
+
+PRIVATE_PREFIX = "PRIVATE+KEY+"
+"""What the line of a private key begins with."""
+
+
+def refuse_secret(given: object, hint: str) -> None:
+    """Refuse a text that is or holds a private key, without repeating any of it.
+
+    Args:
+        given: What was given as an argument.
+        hint: What to give instead.
+
+    Raises:
+        InvalidInputError: it does.
+    """
+    if PRIVATE_PREFIX in str(given).upper():
+        raise InvalidInputError("this is a private key", hint=hint)
+
 
 STDIN = "-"
 PRIVATE = 0o600

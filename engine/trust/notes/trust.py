@@ -8,8 +8,7 @@ from pathlib import Path
 
 from engine.base.errors import InvalidInputError, LimitError, VerificationError
 from engine.trust.notes import ed25519
-from engine.trust.notes.files import read_file
-from engine.trust.notes.secrecy import refuse_secret
+from engine.trust.notes.files import read_file, refuse_secret
 from proofs.errors import ProofError
 from proofs.note import (
     NOTE_BYTES_MAX,

@@ -12,9 +12,8 @@ from engine.ledger.journal import read_log
 from engine.store.past import past_store
 from engine.store.store import Store
 from engine.trust.proving.log_witnesses import LogWitnesses, opening_of
-from engine.trust.proving.refusals import NeverRecorded, NotSo
-from engine.trust.proving.trees import open_tree
-from engine.trust.proving.witnesses import Witnesses
+from engine.trust.proving.openings import open_tree
+from engine.trust.proving.witnesses import NeverRecorded, NotSo, Witnesses
 from proofs import claims as kinds
 from proofs.basis import Basis, LogHead, Root
 from proofs.claims import Claim

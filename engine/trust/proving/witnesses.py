@@ -11,16 +11,15 @@ from dataclasses import replace
 from typing import Any, ParamSpec, TypeVar
 
 from backends.base import Reader
-from engine.base.errors import CorruptionError
+from engine.base.errors import CorruptionError, NotFoundError, RefusedError
 from engine.base.validation import show_id
 from engine.followers.trees import read_value
-from engine.ledger.erasures import erased_at
-from engine.ledger.journal import read_header
+from engine.ledger.journal import erased_at, read_header
 from engine.ledger.layout import TAGS, ordinal_key, payload_key
 from engine.store.store import Store
-from engine.trust.proving.refusals import NeverRecorded, NotSo
-from engine.trust.proving.segments import IndexRows
+from engine.trust.proving.openings import IndexRows
 from proofs import claims as kinds
+from proofs.claims import AtomIs, EdgeIs, StateClaim
 from proofs.errors import ProofError
 from proofs.file import TREES
 from proofs.forms import FormError
@@ -29,6 +28,30 @@ from proofs.leaves import State, Value, encode_value
 from proofs.rows import read_postings
 from proofs.segments import LARGEST
 from proofs.sets import CHUNK_BITS, Group, bits_of, contains, members_in, set_row
+from proofs.words import words_of
+
+
+class NotSo(RefusedError):
+    """The claim does not hold; `instead` does, and with `sealed` no payload of it is left to be opened."""
+
+    def __init__(self, problem: str, instead: StateClaim, *, sealed: bool = False) -> None:
+        super().__init__(f"the claim does not hold: {problem}", hint=_hint(instead, sealed=sealed))
+        self.instead = instead
+
+
+class NeverRecorded(NotFoundError):
+    """The claim is about what was never recorded, which is what `instead` says."""
+
+    def __init__(self, what: str, instead: StateClaim) -> None:
+        super().__init__(f"{what} was never recorded", hint=_hint(instead, sealed=True))
+        self.instead = instead
+
+
+def _hint(instead: StateClaim, *, sealed: bool) -> str:
+    if not sealed and isinstance(instead, (AtomIs, EdgeIs)) and instead.state is not State.ERASED:
+        instead = replace(instead, opened=True)
+    return f"what holds is: {' '.join(words_of(instead))}"
+
 
 P = ParamSpec("P")
 R = TypeVar("R")
