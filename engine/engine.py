@@ -24,9 +24,8 @@ from engine.base.model import Atom, Checkpoint, Direction, Edge, HistoryItem, Re
 from engine.base.validation import atom_id, instance, integer, label, optional_integer, several, show_id
 from engine.commands.atoms import UNCHANGED, Add, Revise, Revive, Tag, Tombstone, Unchanged, Untag
 from engine.commands.base import Command
-from engine.commands.edges import Link, RegisterType, TypeName, Unlink
+from engine.commands.edges import Link, RegisterType, Relate, TypeName, Unlink, Unrelate
 from engine.commands.merge import Merge, Supersede, Unmerge
-from engine.commands.relate import Relate, Unrelate
 from engine.erase.destroy import Stage, quietly, resume
 from engine.followers.tags import tag_counts
 from engine.ledger.journal import Sources, read_entries, read_entry, read_log

@@ -20,7 +20,7 @@ from engine.commands.atoms import Revise, Revive, Tag, Tombstone, Untag, live, r
 from engine.commands.base import Transaction, receipt
 from engine.commands.edges import Link, Unlink
 from engine.ledger.codec import unpack
-from engine.ledger.journal import read_entry
+from engine.ledger.journal import entries_back
 from engine.ledger.records import AtomRecord, EdgeRecord
 from engine.text.analyzer import index_terms
 from engine.text.simhash import NEAR_BITS, distance, fingerprint, near
@@ -328,9 +328,9 @@ def _still_given(tx: Transaction, keep: bytes, edge: EdgeRecord, gain: Gain) -> 
     """What of a gain the kept atom has had ever since; what was put on it again later is not the merge's."""
     tags = {tag_identity(tag): tag for tag in gain.tags}
     buckets, aliases = set(gain.buckets), set(gain.aliases)
-    seq: int | None = recorded(tx, show_id(keep)).last_seq
-    while seq is not None and seq > edge.payload_seq:
-        entry = read_entry(tx.rows, seq)
+    for entry in entries_back(tx.rows, recorded(tx, show_id(keep)).last_seq):
+        if entry.header.seq <= edge.payload_seq:
+            break
         body = entry.body
         if isinstance(body, AtomBody):
             buckets.intersection_update(body.buckets)
@@ -340,5 +340,4 @@ def _still_given(tx: Transaction, keep: bytes, edge: EdgeRecord, gain: Gain) -> 
         elif isinstance(body, TagsBody) and entry.header.kind is EventKind.TAGS_REMOVED:
             for tag in body.tags:
                 tags.pop(tag_identity(tag), None)
-        seq = entry.header.prev
     return Gain(tuple(tags.values()), tuple(sorted(buckets)), None, tuple(sorted(aliases)))

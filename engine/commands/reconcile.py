@@ -30,7 +30,7 @@ from engine.commands.base import Command, Transaction, receipt
 from engine.commands.edges import Link, RegisterType, TypeName, Unlink
 from engine.commands.sequence import place
 from engine.followers.tags import members
-from engine.ledger.journal import read_entry, read_header
+from engine.ledger.journal import entries_back, read_header
 from engine.ledger.queries import body_of, edges_at, record_at
 from engine.ledger.records import AtomRecord, Lookup, default_id, type_code
 from proofs.events import AtomBody, EventKind, TagsBody
@@ -156,13 +156,10 @@ def _by_others(rows: Lookup, record: AtomRecord, actor: str) -> tuple[set[str], 
     there, so what a body of `actor` says is nobody's doing.
     """
     last: dict[str, bool] = {}
-    seq: int | None = record.last_seq
-    while seq is not None:
-        header, body, _ = read_entry(rows, seq)
+    for header, body, _ in entries_back(rows, record.last_seq):
         if header.actor != actor and isinstance(body, AtomBody | TagsBody):
             for tag in map(tag_identity, body.tags):
                 last.setdefault(tag, header.kind is not EventKind.TAGS_REMOVED)
-        seq = header.prev
     return {tag for tag, put in last.items() if put}, {tag for tag, put in last.items() if not put}
 
 

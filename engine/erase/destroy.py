@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import NamedTuple
 
 from backends.base import Batch, Guard, Reader
@@ -18,7 +19,7 @@ from engine.base.validation import show_id
 from engine.commands.atoms import alike, recorded
 from engine.commands.base import Transaction, receipt
 from engine.ledger.codec import fields, unpack
-from engine.ledger.journal import read_entry
+from engine.ledger.journal import entries_back
 from engine.ledger.layout import ERASING, payload_key
 from engine.ledger.queries import edges_at
 from engine.ledger.records import EdgeRecord, Lookup
@@ -145,13 +146,7 @@ class Destroy:
 
 def destroyable(rows: Lookup, last: int) -> Iterator[Entry]:
     """The events on one subject whose payloads erasing it destroys, the newest, `last`, first."""
-    seq: int | None = last
-    while seq is not None:
-        entry = read_entry(rows, seq)
-        if entry.header.kind in ERASING_KINDS:
-            return
-        yield entry
-        seq = entry.header.prev
+    return takewhile(lambda entry: entry.header.kind not in ERASING_KINDS, entries_back(rows, last))
 
 
 def edges_of(rows: Reader, atom: bytes) -> list[EdgeRecord]:

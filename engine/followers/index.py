@@ -1,15 +1,9 @@
-"""The follower `index`: who mentions which term (SPEC: Index).
+"""The follower `index`: who mentions which term (SPEC: Index has the rows).
 
-    i/head             u32be N ‖ leaf hash[32] of the last entry that gave an ordinal or erased an atom;
-                       no row while N is 0
-    i/doc/ ordinal[4]  u64be seq of the event that gave the ordinal; empty where its payload is destroyed
-    i/seg/…, i/sum/…   the segments: `engine.followers.segments`
-
-What a document is says `engine.followers.columns`. The `index` tree has a leaf for each segment,
-SegmentName.key → summary row, one for the tail and one for N. Documents of erased atoms become `NO_DOCUMENT`,
-and the segments that held them are written anew, so that a segment follows from its ordinals and the payloads
-that are left. The tail has no rows: its documents are kept in memory and, wherever they are not at hand, made
-again from the journal.
+The `index` tree has a leaf for each segment, SegmentName.key → summary row, one for the tail and one for N.
+Documents of erased atoms become `NO_DOCUMENT`, and the segments that held them are written anew, so that a
+segment follows from its ordinals and the payloads that are left. The tail has no rows: its documents are kept
+in memory and, wherever they are not at hand, made again from the journal.
 """
 
 from __future__ import annotations

@@ -1,28 +1,11 @@
-"""The bytes of an index segment (SPEC: Index).
+"""The segments of the index: which there are, and the rows beside those of terms (SPEC: Index has the bytes).
 
-A segment covers the ordinals start … start + 256·4^level − 1, with level 0 to 4 and start a multiple
-of its size. Which segments exist is a function of the number of ordinals N alone: as many of the
-largest as fit, then of the next, down to 256. The last N mod 256 ordinals, the *tail*, are in no
-segment and in no row; the tail is treated as one segment of its own when the root is asked for.
+Which segments exist is a function of the number of ordinals N alone. The last N mod 256 ordinals, the *tail*,
+are in no segment and in no row; the tail is treated as one segment of its own when the root is asked for.
 
-    i/seg/ level[1] start[4] / term      one row for each term, in order of the term's bytes
-        value = u32be df ‖ u8 max tf ‖ df × u16le offset from start, ascending ‖ df × u8 tf
-    i/seg/ level[1] start[4] / 01 term   the same, of the terms of each document's head
-    i/seg/ level[1] start[4] / 00        the first row: how long each document is
-        value = u32be ordinals ‖ u8 0 ‖ ordinals × u16le length
-    i/seg/ level[1] start[4] / 00 01     the second row: facts about each document
-        value = u32be ordinals ‖ u8 0 ‖ ordinals × u64le source ‖ sequences ‖ titles ‖ fingerprints, likewise
-    i/sum/ level[1] start[4]             the summary: canonical CBOR [documents, total length, rows, root]
-                                         documents: ordinals whose payload is not erased
-    i/blk/ level[1] start[4]             for each 256 rows: u16be length of the first t ‖ t ‖ root[32]
-
-A term is 1 to 64 bytes of UTF-8 of which the first is above 01. A document's head is its title, or the
-label of a line of a conversation (`engine.text.labels`). tf is clamped to 255 and a length to 65,535;
-the length is the number of terms of the text that are not stop words. A document without a body has
-length 0, no terms, and facts of 0. `rows` counts all rows; `root` is the Merkle tree over them in key
-order, leaf = row_hash(rest of the key, inner_row_hash(value)), split as in RFC 6962. With the blocks, a
-proof about one term reads two of them and not the segment. Their roots are a level of the tree over the
-rows, so the root of `index` covers them without committing to that row.
+With the row of blocks a proof about one term reads two blocks of a segment's rows and not all of them.
+Their roots are a level of the tree over the rows, so the root of `index` covers them without committing to
+that row.
 """
 
 from __future__ import annotations
@@ -32,9 +15,9 @@ from functools import lru_cache
 from typing import Final
 
 from engine.base.errors import CorruptionError
+from engine.ledger.codec import reading
 from engine.ledger.layout import INDEX_BLOCKS, INDEX_ROWS, INDEX_SUMMARIES
 from proofs import segments
-from proofs.forms import FormError
 from proofs.hashing import DIGEST_BYTES
 from proofs.rows import rows_root
 from proofs.segments import LEVELS, Segment, Summary
@@ -89,10 +72,7 @@ def decode_summary(name: SegmentName, raw: bytes) -> Summary:
     Raises:
         CorruptionError: the bytes are no summary of a segment of this size.
     """
-    try:
-        return segments.decode_summary(raw, name.size, describe(name.summary_key))
-    except FormError as error:
-        raise CorruptionError(str(error)) from error
+    return reading(segments.decode_summary, raw, name.size, describe(name.summary_key))
 
 
 def parse_summary_key(key: bytes) -> SegmentName:

@@ -1,14 +1,10 @@
 """The follower `tags`: for each tag, bucket, kind, provenance, source and day, who has it (SPEC: Tags).
 
-A set of ordinals is cut into chunks of 65,536 (`engine.followers.chunks`). Ordinals that a revision
-made dead stay in every set but `live`; whoever asks takes the intersection with `live`.
-
-    g/ group[1] value 00 chunk[2]    the chunk's members; an empty chunk has no row
+A set of ordinals is cut into chunks of 65,536 (`engine.followers.chunks`), each a row and a leaf of the
+`tags` tree. Ordinals that a revision made dead stay in every set but `live`; answers are intersected with it.
 
 Erasing an atom takes all its ordinals out of all sets. To find those, it reads every row: measured, less than
 0.2 s for twenty thousand rows, the other followers included; erasing is rare.
-
-The `tags` tree has a leaf for each row, keyed by the row's key without `g/`.
 """
 
 from __future__ import annotations

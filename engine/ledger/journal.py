@@ -1,10 +1,8 @@
 """The journal: its head, its entries, and appending them to a batch (SPEC: Journal).
 
 An entry is a header row and a payload row. The header is a leaf of the log; the payload is bound to
-it by a salted commitment, so that it can be destroyed and the history still be proved. The rows by which
-destroyed payloads are told from lost ones are written with its events, and copied with those:
-
-    x/ subject    u64be seq of the last event that erased the subject: an atom's id, or source ‖ code ‖ target
+it by a salted commitment, so that it can be destroyed and the history still be proved. The rows `x/`, by
+which destroyed payloads are told from lost ones, are written with its events, and copied with those.
 """
 
 from __future__ import annotations
@@ -242,6 +240,19 @@ def read_entry(rows: Lookup, seq: int) -> Entry:
     """
     header, leaf = read_header(rows, seq)
     return Entry(header, body_in(rows, header, rows.get(payload_key(seq))), leaf)
+
+
+def entries_back(rows: Lookup, last: int) -> Iterator[Entry]:
+    """The events on one subject back from event `last`, which is one of them and comes first.
+
+    Raises:
+        CorruptionError: see `read_entry`.
+    """
+    seq: int | None = last
+    while seq is not None:
+        entry = read_entry(rows, seq)
+        yield entry
+        seq = entry.header.prev
 
 
 def body_in(rows: Lookup, header: Header, raw: bytes | None) -> Body | None:

@@ -1,30 +1,12 @@
-"""Stores the compact sparse Merkle tree of a namespace in 16-way pages (SPEC: Pages).
+"""Stores the compact sparse Merkle tree of a namespace in 16-way pages (SPEC: Trees, where the bytes are).
 
 The tree is the one that `proofs.smt` defines. Its root, which pages there are and their bytes depend
 on the set of leaves alone, not on the order or the batches in which they came.
 
-A page holds four bit levels: what hangs below one *path*, the first `depth` nibbles (0 to 63) of a
-key digest, the high nibble of a byte first.
-
-    key   = tree_prefix(namespace) ‖ u8 depth ‖ path, ⌈depth/2⌉ bytes
-    value = u16 occupied ‖ u16 leaves ‖ slots
-
-A path of an odd number of nibbles has its last low nibble zero. Bit n (value 2^n) of the two
-big-endian bitmaps speaks of slot n, the subtree of the keys whose nibble at `depth` is n:
-
-    bit not in occupied               no leaf below;                  takes no bytes
-    bit in occupied, in leaves        exactly one leaf below:         key digest[32] ‖ value digest[32]
-    bit in occupied, not in leaves    two leaves or more below:       root[32] of that subtree
-
-Slots follow in ascending order of n with nothing between or after. A page is there exactly if two
-leaves or more are below its path; the page of the empty path is there if there is one at all. That
-one page is enough to compute the root of the tree, and no page means the empty tree.
-
-Decoding accepts no other bytes: `leaves` is a subset of `occupied`, the length follows from the
-two, each leaf's key digest begins with the page's path and the slot's nibble, a subtree root is not
-the empty one, none stands in a page at depth 63, and no page holds fewer leaves than it must. A value
-digest, a subtree root, or the rest of a key digest can still be another one: decoding one page cannot
-see that, computing the roots again from the leaves does.
+A page holds four bit levels: what hangs below one *path*, the first `depth` nibbles (0 to 63) of a key
+digest. The page of the empty path is enough to compute the root of the tree; no page means the empty tree.
+Decoding accepts no bytes that encoding does not give. A value digest, a subtree root, or the rest of a key
+digest can still be another one: decoding one page cannot see that, computing the roots from the leaves does.
 """
 
 from __future__ import annotations
@@ -161,27 +143,6 @@ class PagedTree:
         """
         stored = rows.get(self._root_key)
         return EMPTY if stored is None else self._finish(decode_page(self._root_key, 0, b"", stored))
-
-    def get(self, rows: Reader, key_digest: bytes) -> bytes | None:
-        """The value digest of `key_digest`, or None when the tree has no such leaf.
-
-        Raises:
-            InvalidInputError: the key digest has not 32 bytes.
-            CorruptionError: a page on the way is malformed or missing.
-        """
-        if len(key_digest) != DIGEST_BYTES:
-            raise InvalidInputError(f"a key digest has {DIGEST_BYTES} bytes, this one has {len(key_digest)}")
-        depth, path = 0, b""
-        while (stored := rows.get(self._page_key(depth, path))) is not None:
-            nibble = nibble_of(key_digest, depth)
-            slot = decode_page(self._page_key(depth, path), depth, path, stored)[nibble]
-            if len(slot) != DIGEST_BYTES:
-                # An empty slot begins with no key digest, another leaf with another.
-                return slot[DIGEST_BYTES:] if slot.startswith(key_digest) else None
-            depth, path = depth + 1, child_path(path, depth, nibble)
-        if depth:
-            raise missing_page(self._page_key(depth, path))
-        return None
 
     def update(self, rows: Reader, batch: Batch, changes: Mapping[bytes, bytes | None]) -> bytes:
         """Put into `batch` the pages that `changes` make different; the new root.

@@ -22,7 +22,7 @@ from proofs.leaves import EdgeType, State
 class Lookup(Protocol):
     """Where single rows can be read: a backend, a snapshot, or rows about to be written."""
 
-    def get(self, key: bytes) -> bytes | None:
+    def get(self, key: bytes, /) -> bytes | None:
         """The value of `key`, or None."""
 
 

@@ -131,15 +131,10 @@ def keep_evidence(error: InconsistentError, known: str, place: Path) -> Path:
             try:
                 make_file(path, data, PUBLIC)
             except FileExistsError:
-                if _holds(path, data):
-                    return path
-                continue
+                with path.open("rb") as file:
+                    if file.read(len(data) + 1) != data:
+                        continue
             return path
     except (OSError, ValueError) as failure:
         raise EngineError(f"the evidence cannot be kept beside {place}: {failure}") from failure
     raise EngineError(f"there are {_NUMBERS - 1} files of evidence beside {place}")
-
-
-def _holds(path: Path, data: bytes) -> bool:
-    with path.open("rb") as file:
-        return file.read(len(data) + 1) == data

@@ -1,9 +1,12 @@
 """The log as static files that any web server can hand out (c2sp.org/tlog-tiles; SPEC: The log as tiles).
 
     checkpoint                      origin, size and root of the log; signatures, if it was given any
-    tile/…                          what `engine.trust.tiles.export` describes
+    tile/<level>/<number>           256 hashes of the level, side by side
+    tile/entries/<number>           256 headers, each after its u16 length
+    ….p/<width>                     the same of fewer, at the right edge of one size
 
-Tiles never change. The checkpoint comes last, so that it never speaks of a tile that is not there.
+Tiles never change once they are there. The checkpoint comes last, so that it never speaks of a tile that is
+missing.
 """
 
 from __future__ import annotations
