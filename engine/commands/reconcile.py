@@ -256,13 +256,7 @@ def hold_source(
 
     What is wanted meets the recorded atom of the same id, so a text that was changed is another atom. Each
     keeps the place that it has, as far as the order allows.
-
-    Args:
-        rows: A snapshot.
-        actor: Who will carry the commands out.
-        source: The source of all that is wanted.
-        atoms: The ids of what is wanted.
-        wanted: In the order of the source.
+    `atoms` are the ids of what is `wanted`, in the order of the source. `actor` will carry the commands out.
     """
     recorded = atoms_of(rows, source)
     known = [recorded[atom].sequence if atom in recorded else None for atom in atoms]

@@ -48,7 +48,8 @@ class IndexFollower(Follower):
 
     What it holds in memory is a cache, checked against `i/head` at every call: rows that another
     process wrote, or a batch of its own that was never written, make it derive the tail anew.
-    `follow` must not run twice at the same time; the other methods may run beside it.
+    `follow` must not run twice at the same time; the other methods may run beside it. Where a row that
+    is needed is malformed or missing, methods raise CorruptionError.
     """
 
     name = "index"
@@ -78,7 +79,7 @@ class IndexFollower(Follower):
         """Give each new ordinal its document row; build the segments that are now complete.
 
         Raises:
-            CorruptionError: a row is malformed, or the ordinals do not continue those in the rows.
+            CorruptionError: also where the ordinals do not continue those in the rows.
         """
         changing = [entry for entry in entries if entry.header.kind in _CHANGES_DOCUMENTS]
         if not changing:
@@ -105,11 +106,7 @@ class IndexFollower(Follower):
         self._keep(Tail(head, start, tuple(documents[max(start - tail.start, 0) :])))
 
     def root(self, rows: Reader) -> bytes:
-        """The root of the `index` tree, tail included.
-
-        Raises:
-            CorruptionError: a row that is needed is malformed or missing.
-        """
+        """The root of the `index` tree, tail included."""
         tail = self.tail(rows)
         if not tail.end:
             return self._tree.root(rows)
@@ -119,11 +116,7 @@ class IndexFollower(Follower):
         return self._tree.root_with(rows, dict(virtual))
 
     def view(self, rows: Reader) -> IndexView:
-        """The index as of `rows`, to search in. Valid as long as `rows` does not change.
-
-        Raises:
-            CorruptionError: a row that is needed is malformed or missing.
-        """
+        """The index as of `rows`, to search in. Valid as long as `rows` does not change."""
         tail = self.tail(rows)
         return IndexView(rows, read_summaries(rows, tail.end), tail, self._cache)
 
@@ -176,11 +169,7 @@ class IndexFollower(Follower):
         self._tree.update(rows, batch, leaves)
 
     def tail(self, rows: Reader) -> Tail:
-        """The tail as of `rows`; what proofs need of it is on the object.
-
-        Raises:
-            CorruptionError: a row that is needed is malformed or missing.
-        """
+        """The tail as of `rows`; what proofs need of it is on the object."""
         head = rows.get(INDEX_HEAD)
         if head is None:
             return Tail(b"", 0, ())

@@ -76,7 +76,7 @@ class PostingsCache:
     A row is named by the root of its segment, which stands for the bytes it was decoded from, so no
     entry is ever wrong. Impacts go first: they are larger, and of no use after the next document.
     Norms and facts come on top, 8 and 32 bytes a document. Safe between threads: a lost entry is made
-    again.
+    again. Where a row is missing or malformed, methods that read raise CorruptionError.
     """
 
     def __init__(self) -> None:
@@ -129,9 +129,6 @@ class PostingsCache:
         """The facts of all documents, read-only; those of segments that were there before are not read.
 
         `key` stands for segments and tail.
-
-        Raises:
-            CorruptionError: a row is missing or malformed.
         """
         kept = self._facts
         if kept is not None and kept.key == key:
@@ -188,7 +185,10 @@ DENSE_SHARE: Final = 2
 
 
 class IndexView:
-    """What searching needs, as of the rows it was made from. Safe between threads."""
+    """What searching needs, as of the rows it was made from. Safe between threads.
+
+    Where a row is missing or malformed, every method and property raises CorruptionError.
+    """
 
     def __init__(
         self, rows: Reader, segments: list[tuple[SegmentName, Summary]], tail: Tail, cache: PostingsCache
@@ -215,28 +215,17 @@ class IndexView:
         """Sum of the lengths of all documents."""
 
     def postings(self, term: str) -> list[Postings]:
-        """Who mentions `term`, segment by segment, ordinals ascending over the whole list.
-
-        Raises:
-            CorruptionError: a row is malformed.
-        """
+        """Who mentions `term`, segment by segment, ordinals ascending over the whole list."""
         return self._postings(term, b"")
 
     def df(self, term: str) -> int:
-        """How many documents mention `term`.
-
-        Raises:
-            CorruptionError: a row is malformed.
-        """
+        """How many documents mention `term`."""
         return sum(len(part.offsets) for part in self.postings(term))
 
     def heads(self, term: str) -> list[Postings]:
         """As `postings`, in whose head it is: a title, or the label of a text without one.
 
         Nearly all of them mention it in their text, too; a label's asterisks may have parted its terms.
-
-        Raises:
-            CorruptionError: a row is malformed.
         """
         return self._postings(term, HEAD)
 
@@ -258,19 +247,12 @@ class IndexView:
         """What is known of every document, by ordinal; 0 for one that has no body.
 
         Kept until the index changes; then only the facts of new segments are read.
-
-        Raises:
-            CorruptionError: a row is missing or malformed.
         """
         return self._cache.facts(self._rows, self.content, self._segments, self._tail)
 
     @cached_property
     def lengths(self) -> NDArray[np.uint16]:
-        """The length of every document, by ordinal; 0 for one that has no body.
-
-        Raises:
-            CorruptionError: a row is missing or malformed.
-        """
+        """The length of every document, by ordinal; 0 for one that has no body."""
         import numpy as np
 
         parts = [self._cache.lengths(self._rows, name, summary.root) for name, summary in self._segments]
@@ -288,9 +270,6 @@ class IndexView:
             head: Being in the head counts so many times as being in the text, on top of that: where the
                 text mentions the term, tf is tf + head · (tf in the head), as BM25F has it (Robertson,
                 Zaragoza & Taylor 2004). 0 or more; df does not depend on it.
-
-        Raises:
-            CorruptionError: a row is malformed.
         """
         scaled = self._scaled(k1, b)
         found = scaled.impacts.get((term, head))

@@ -167,10 +167,7 @@ def _row_key(name: SetName, chunk: int) -> bytes:
 def members(rows: Reader, name: SetName, below: int | None = None) -> BitMap:
     """All ordinals in a set, dead ones included.
 
-    Args:
-        rows: Where to read.
-        name: The set.
-        below: All ordinals there are, if the caller knows: a few reads are cheaper than a scan.
+    `below` is how many ordinals there are, if the caller knows: a few reads are cheaper than a scan.
 
     Raises:
         CorruptionError: a row is not one of this follower's.

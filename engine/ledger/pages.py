@@ -145,15 +145,11 @@ class PagedTree:
         return EMPTY if stored is None else self._finish(decode_page(self._root_key, 0, b"", stored))
 
     def update(self, rows: Reader, batch: Batch, changes: Mapping[bytes, bytes | None]) -> bytes:
-        """Put into `batch` the pages that `changes` make different; the new root.
+        """Put into `batch` the pages that `changes`, key digest → value digest, make different; the new root.
 
         A change that changes nothing puts nothing. Pages are read from `rows` and not from `batch`,
         so a namespace is updated once in a batch, and `rows` must not change before it is written.
-
-        Args:
-            rows: The rows as they are before the batch.
-            batch: Takes the puts and deletes.
-            changes: Key digest → value digest, or None to remove the leaf if there is one.
+        In place of a value digest, None removes the leaf if there is one.
 
         Raises:
             InvalidInputError: a digest has not 32 bytes, or `batch` already holds an update of this

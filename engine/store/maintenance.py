@@ -33,10 +33,8 @@ def rebuild(backend: Backend, progress: Progress = no_progress) -> Checkpoint:
 
     The journal is read and checked to its end before anything is dropped. Then all cursors go,
     durably: a crash from then on leaves a store that the next opening, or the next call, finishes.
-
-    Args:
-        backend: The store; nothing but its journal needs to be whole.
-        progress: Told how many of all events are done; the check counts as half.
+    Nothing but the journal needs to be whole. `progress` is told how many of all events are done; the check
+    counts as half.
 
     Raises:
         CorruptionError: the journal is damaged; nothing was dropped.

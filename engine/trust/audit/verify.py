@@ -84,10 +84,8 @@ REPORTED_MAX = 20
 def verify(backend: Backend, *, expect: str | None = None, progress: Progress = no_progress) -> Report:
     """Replay the journal and compare everything; reads one snapshot and writes nothing to the store.
 
-    Args:
-        backend: The store, open or not otherwise in use; its own code is not asked anything.
-        expect: An overall root, 64 hex digits, that the head must have.
-        progress: Told how many of all events are replayed.
+    The store is open or not otherwise in use. `expect` is an overall root, 64 hex digits, that the head must
+    have; `progress` is told how many of all events are replayed.
 
     Raises:
         InvalidInputError: `expect` is no root.

@@ -57,9 +57,7 @@ class History(NamedTuple):
 def read_history(rows: Reader, sizes: Iterable[int]) -> History:
     """The log of one snapshot: every header is read and hashed again (measured: 2.6 µs each, LevelDB).
 
-    Args:
-        rows: The snapshot.
-        sizes: Where its root is wanted besides at the head; those beyond it are left out.
+    Its root is wanted at `sizes` besides at the head; those beyond it are left out.
 
     Raises:
         CorruptionError: a header is missing, or the headers are not those the log state commits to.
@@ -113,12 +111,8 @@ def keep_evidence(error: InconsistentError, known: str, place: Path) -> Path:
     """Write what contradicts what to a new file, and return it; a file that holds just this is enough.
 
     It is `place`.evidence-N.json with the first N that is free, one JSON object: `problem`, `known` (the
-    note as it was given) and `found` (the texts that the store gives, its head last).
-
-    Args:
-        error: The contradiction.
-        known: The known note, with its signatures; empty: the text that the error has.
-        place: The path that the name begins with.
+    note with its signatures; if `known` is empty, the text that the error has) and `found` (the texts that
+    the store gives, its head last).
 
     Raises:
         EngineError: it cannot be written.

@@ -178,9 +178,7 @@ class Signer:
     def sign(self, checkpoint: Checkpoint, history: History) -> Note:
         """The note, signed; it is durably what was signed last when this returns.
 
-        Args:
-            checkpoint: One of `history`.
-            history: Read with the size of `checkpoint` and of the one signed last.
+        `checkpoint` is one of `history`, which was read with its size and that of the one signed last.
 
         Raises:
             InconsistentError: it does not continue what was signed last.

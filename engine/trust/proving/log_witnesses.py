@@ -36,11 +36,9 @@ class LogPaths:
     """
 
     def __init__(self, rows: Reader, size: int) -> None:
-        """Look at the log of the first `size` events.
+        """Look at the log of the first `size` events, the largest size that may be asked for.
 
-        Args:
-            rows: A snapshot with at least so many headers; the follower's rows may lag or not be there.
-            size: The largest size that may be asked for.
+        `rows` has at least so many headers; the follower's rows may lag or not be there.
 
         Raises:
             CorruptionError: the follower's cursor is not one of this journal.

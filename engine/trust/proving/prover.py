@@ -54,12 +54,9 @@ class _Ground(NamedTuple):
 
 
 def prove(store: Store, claims: Iterable[Claim], *, sizes: Mapping[bytes, int] = NO_SIZES) -> Proof:
-    """A proof of `claims` against the overall root at the head.
+    """A proof of `claims`, of all or of nothing, against the overall root at the head.
 
-    Args:
-        store: A store, or one as of the past.
-        claims: What is to be shown; all of it, or nothing.
-        sizes: Of earlier overall roots, how many events they cover; else a checkpoint must hold them.
+    `sizes` says of earlier overall roots how many events they cover; else a checkpoint must hold them.
 
     Raises:
         InvalidInputError: no claims, or one twice.
