@@ -156,12 +156,8 @@ def _sets_of(body: AtomBody, created: int) -> Iterator[SetName]:
     yield Group.DAY, day_of(created)
 
 
-def _set_prefix(name: SetName) -> bytes:
-    return TAGS + set_prefix(*name)
-
-
 def _row_key(name: SetName, chunk: int) -> bytes:
-    return _set_prefix(name) + chunk.to_bytes(2, "big")
+    return TAGS + set_prefix(*name) + chunk.to_bytes(2, "big")
 
 
 def members(rows: Reader, name: SetName, below: int | None = None) -> BitMap:
@@ -174,7 +170,7 @@ def members(rows: Reader, name: SetName, below: int | None = None) -> BitMap:
     """
     from pyroaring import BitMap
 
-    prefix = _set_prefix(name)
+    prefix = TAGS + set_prefix(*name)
     found = BitMap()
     if below is not None and below <= _READ_CHUNKS_MAX << CHUNK_BITS:
         for chunk in range((below >> CHUNK_BITS) + 1):

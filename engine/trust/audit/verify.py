@@ -8,7 +8,6 @@ projection at the event that its own cursor names, before any catching up could 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from operator import ne
 
@@ -299,9 +298,7 @@ class _Verification:
             self._differences.append(difference)
 
     def report(self, roots: Roots | None) -> Report:
-        named: Iterable[tuple[str, bytes]] = ()
-        if roots is not None:
-            named = [("log", roots.log), *zip(NAMESPACES, roots.namespaces, strict=True)]
+        named = zip(("log", *NAMESPACES), (roots.log, *roots.namespaces), strict=True) if roots else ()
         return Report(
             ok=not self._differences,
             size=self._size,

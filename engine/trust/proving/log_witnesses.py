@@ -72,7 +72,7 @@ class LogPaths:
         self._check("index", index, 0, size - 1)
         path, start, stop = [], 0, size
         while stop - start > 1:
-            middle = _middle(start, stop)
+            middle = start + left_half(stop - start)
             if index < middle:
                 path.append(self._range(middle, stop))
                 stop = middle
@@ -91,7 +91,7 @@ class LogPaths:
         self._check("older size", old, 1, size)
         path, start, stop = [], 0, size
         while stop != old:
-            middle = _middle(start, stop)
+            middle = start + left_half(stop - start)
             if old <= middle:
                 path.append(self._range(middle, stop))
                 stop = middle
@@ -122,7 +122,7 @@ class LogPaths:
         if not count & (count - 1):
             height = count.bit_length() - 1
             return self._complete(height, start >> height)
-        middle = _middle(start, stop)
+        middle = start + left_half(stop - start)
         return node_hash(self._range(start, middle), self._range(middle, stop))
 
     def _complete(self, height: int, index: int) -> bytes:
@@ -142,11 +142,6 @@ class LogPaths:
     def _check(self, what: str, given: int, least: int, most: int) -> None:
         if not least <= given <= most:
             raise InvalidInputError(f"{what} {given} of the log: it must be {least} to {most}")
-
-
-def _middle(start: int, stop: int) -> int:
-    """Where the tree over these leaves, two at least, splits."""
-    return start + left_half(stop - start)
 
 
 NOTHING_KNOWN: Mapping[bytes, Opening] = {}

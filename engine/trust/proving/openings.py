@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from backends.base import Reader, prefix_end
 from engine.base.errors import CorruptionError
@@ -88,15 +88,12 @@ class _Opener:
             self.hashes.append(leaf)
 
 
-class _Page:
+class _Page(NamedTuple):
     """A page on the way: its place, and its slots folded bit level by bit level, the top first."""
 
-    __slots__ = ("depth", "levels", "path")
-
-    def __init__(self, depth: int, path: bytes, levels: list[Slots]) -> None:
-        self.depth = depth
-        self.path = path
-        self.levels = levels
+    depth: int
+    path: bytes
+    levels: list[Slots]
 
 
 class IndexRows:

@@ -281,7 +281,11 @@ def _before(files: PublishedFolder, wanted: Checkpoint, log: _Log) -> Note | Non
     for name in (CHECKPOINT, ANNOUNCED):
         raw = files.read(name)
         if raw is not None:
-            found[name] = _read_there(files.root / name, raw)
+            try:
+                found[name] = parse_note(raw)
+            except ProofError as error:
+                problem = f"{files.root / name} is no checkpoint: {error}"
+                raise ConflictError(problem, hint=_ELSEWHERE) from None
             _check_there(found[name].checkpoint, log)
     for note in found.values():
         if note.checkpoint.size > wanted.size:
@@ -292,13 +296,6 @@ def _before(files: PublishedFolder, wanted: Checkpoint, log: _Log) -> Note | Non
     if not found and files.names():
         raise ConflictError(f"{files.root} is not empty and holds no log", hint=_ELSEWHERE)
     return found.get(CHECKPOINT)
-
-
-def _read_there(path: Path, raw: bytes) -> Note:
-    try:
-        return parse_note(raw)
-    except ProofError as error:
-        raise ConflictError(f"{path} is no checkpoint: {error}", hint=_ELSEWHERE) from None
 
 
 def _check_there(there: Checkpoint, log: _Log) -> None:
