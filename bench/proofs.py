@@ -30,8 +30,8 @@ from engine.followers.log import LogFollower
 from engine.ledger.journal import read_log
 from engine.ledger.layout import cursor_key, journal_key
 from engine.ledger.pages import PagedTree
-from engine.trust.proving.log_paths import LogPaths
-from engine.trust.proving.trees import open_tree
+from engine.trust.proving.log_witnesses import LogPaths
+from engine.trust.proving.openings import open_tree
 from proofs import claims as kinds
 from proofs.claims import Claim
 from proofs.events import Entry, EventKind, GenesisBody, GenesisDetail, Header

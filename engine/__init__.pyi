@@ -118,8 +118,8 @@ from .commands import (
     Untag as Untag,
 )
 from .engine import Engine as Engine
-from .erase.receipt import Erasable as Erasable
-from .erase.receipt import Erasure as Erasure
+from .erase.run import Erasable as Erasable
+from .erase.run import Erasure as Erasure
 from .knowledge.dreaming.config import DreamConfig as DreamConfig
 from .knowledge.dreaming.cycle import DreamReport as DreamReport
 from .language.categories import Category as Category

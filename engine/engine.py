@@ -24,11 +24,9 @@ from engine.base.model import Atom, Checkpoint, Direction, Edge, HistoryItem, Re
 from engine.base.validation import atom_id, instance, integer, label, optional_integer, several, show_id
 from engine.commands.atoms import UNCHANGED, Add, Revise, Revive, Tag, Tombstone, Unchanged, Untag
 from engine.commands.base import Command
-from engine.commands.edges import Link, RegisterType, TypeName, Unlink
-from engine.commands.merge import Merge, Unmerge
-from engine.commands.relate import Relate, Unrelate
-from engine.commands.supersede import Supersede
-from engine.erase.finish import Stage, quietly, resume
+from engine.commands.edges import Link, RegisterType, Relate, TypeName, Unlink, Unrelate
+from engine.commands.merge import Merge, Supersede, Unmerge
+from engine.erase.destroy import Stage, quietly, resume
 from engine.followers.tags import tag_counts
 from engine.ledger.journal import Sources, read_entries, read_entry, read_log
 from engine.ledger.queries import atom_of, get_record, resolve_id
@@ -41,7 +39,7 @@ from engine.store.status import Status, status
 from engine.store.store import Store
 
 if TYPE_CHECKING:
-    from engine.erase.receipt import Erasable, Erasure
+    from engine.erase.run import Erasable, Erasure
     from engine.knowledge.dreaming.config import DreamConfig
     from engine.knowledge.dreaming.cycle import DreamReport
     from engine.query.context.windows import Context
@@ -60,7 +58,7 @@ if TYPE_CHECKING:
     from engine.secrets.policy import SecretsPolicy
     from engine.transfer.ingest.run import IngestProgress, IngestReport
     from engine.transfer.mirror.report import MirrorCheck, MirrorReport
-    from engine.trust.audit.report import Report
+    from engine.trust.audit.verify import Report
     from engine.trust.notes.issue import CheckpointNote
     from engine.trust.proving.prover import Proof
     from proofs.basis import LogHead

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from engine.base import errors, limits, make_unicode14_table
+from engine.base import errors, limits
 from engine.cli.helping import EXIT_CODES
 from engine.followers import columns
 from engine.ledger.layout import COUNTERS, CURSOR, DREAM, ERASING, FAMILIES, LOG
@@ -23,6 +23,7 @@ from proofs.further import FURTHER, OF_EVERY_BODY
 from proofs.hashing import FORMAT, NAMESPACES, SALT_BYTES
 from proofs.leaves import EdgeType, State
 from proofs.sets import Group
+from tests.base import make_unicode14_table
 from tests.spec_page import PAGE, blocks, number, page, record_fields, stop_words, table
 
 SECTIONS = (

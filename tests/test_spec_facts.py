@@ -6,13 +6,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engine.followers.documents import HEAD_MARK, document_of, title_hash
+from engine.followers.columns import HEAD_MARK, document_of, title_hash
 from engine.text import simhash
 from engine.text.analyzer import index_terms
 from engine.text.labels import label_of
 from proofs.events import AtomBody
 from tests import spec_facts as naive
 from tests.spec_page import stop_words, table
+from tests.text.many import fingerprints
 
 LABELS = [(row[at], "" if row[at + 1] == "none" else row[at + 1]) for row in table("labels") for at in (0, 2)]
 FINGERPRINTS = [(text, terms.split(), int(hexed, 16)) for _, text, terms, hexed in table("fingerprints")]
@@ -40,7 +41,7 @@ def test_fingerprints_of_the_page_follow_from_its_rule(text: str, terms: list[st
     assert index_terms(text) == terms
     assert naive.fingerprint(terms) == expected
     assert simhash.fingerprint(terms) == expected
-    assert simhash.fingerprints([terms]).tolist() == [expected]
+    assert fingerprints([terms]).tolist() == [expected]
 
 
 @pytest.mark.parametrize(("texts", "bits", "near"), DISTANCES)

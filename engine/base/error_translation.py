@@ -24,28 +24,26 @@ from engine.base.errors import (
     NotFoundError,
 )
 
+_MEANINGS: tuple[tuple[type[BackendError], type[EngineError], str], ...] = (
+    (BackendBusy, BusyError, "close it there, or use a sqlite: store for several processes"),
+    (BackendMissing, NotFoundError, "create it with `engine init`, or check the path"),
+    (BackendUnusable, InvalidInputError, ""),
+    (BackendClosed, ClosedError, ""),
+    (
+        BackendCorrupt,
+        CorruptionError,
+        "copy the store's files aside before anything else; then run `engine verify-root`",
+    ),
+    (BackendInDoubt, InDoubtError, ""),
+    (BackendError, EngineError, ""),
+)
+
 
 @contextmanager
 def translated() -> Iterator[None]:
     """Let only errors of the `EngineError` family leave the block, each with what to do."""
     try:
         yield
-    except BackendBusy as error:
-        raise BusyError(
-            str(error), hint="close it there, or use a sqlite: store for several processes"
-        ) from error
-    except BackendMissing as error:
-        raise NotFoundError(str(error), hint="create it with `engine init`, or check the path") from error
-    except BackendUnusable as error:
-        raise InvalidInputError(str(error)) from error
-    except BackendClosed as error:
-        raise ClosedError(str(error)) from error
-    except BackendCorrupt as error:
-        raise CorruptionError(
-            str(error),
-            hint="copy the store's files aside before anything else; then run `engine verify-root`",
-        ) from error
-    except BackendInDoubt as error:
-        raise InDoubtError(str(error)) from error
     except BackendError as error:
-        raise EngineError(str(error)) from error
+        kind, hint = next((kind, hint) for raised, kind, hint in _MEANINGS if isinstance(error, raised))
+        raise kind(str(error), hint=hint) from error

@@ -9,8 +9,7 @@ from pathlib import Path
 from engine.base.errors import EngineError, InconsistentError, InvalidInputError
 from engine.cli.output import Failure, line
 from engine.cli.session import Session
-from engine.trust.notes.evidence import keep_evidence
-from engine.trust.notes.history import History, check_pair, read_history
+from engine.trust.notes.history import History, check_pair, keep_evidence, read_history
 from proofs.note import Note, format_note
 
 UNNAMED = "checkpoint"

@@ -14,7 +14,7 @@ from engine.cli.options import ID, dry_run
 from engine.cli.output import Failure, Line, line
 from engine.cli.session import Session
 from engine.cli.values import plain
-from engine.erase.receipt import Erasable, Erasure
+from engine.erase.run import Erasable, Erasure
 
 
 @command(

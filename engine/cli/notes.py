@@ -24,7 +24,7 @@ from engine.cli.values import STDIN, counted, plain
 from engine.front.times import shown_time
 from engine.ledger.journal import read_identity
 from engine.trust.notes.files import PUBLIC, check_writable, replace_file
-from engine.trust.notes.keys import load_key, new_key
+from engine.trust.notes.signing import load_key, new_key
 from engine.trust.notes.trust import Judged, Trust, added, judge, merged, read_note, require
 from proofs.errors import ProofError
 from proofs.note import Note, format_note, origin_of, parse_note, store_id_of

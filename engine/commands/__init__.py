@@ -6,10 +6,8 @@ idempotence lives. Deciding either succeeds whole or raises before anything is w
 
 from engine.commands.atoms import Add, Revise, Revive, Tag, Tombstone, Untag
 from engine.commands.base import Command, Transaction
-from engine.commands.edges import Link, RegisterType, Unlink
-from engine.commands.merge import Merge, Unmerge
-from engine.commands.relate import Relate, Unrelate
-from engine.commands.supersede import Supersede
+from engine.commands.edges import Link, RegisterType, Relate, Unlink, Unrelate
+from engine.commands.merge import Merge, Supersede, Unmerge
 
 __all__ = [
     "Add",

@@ -1,4 +1,7 @@
-"""Commands on atoms: add, revise, tombstone, revive, tag, untag (SPEC: Records and the fold)."""
+"""Commands on atoms: add, revise, tombstone, revive, tag, untag (SPEC: Records and the fold).
+
+A content that was destroyed comes back only when somebody insists.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +13,17 @@ from typing import Any, Final
 
 from engine.base import limits
 from engine.base import validation as border
-from engine.base.errors import ConflictError, LimitError, NotFoundError
+from engine.base.errors import ConflictError, LimitError, RefusedError
 from engine.base.model import Receipt
 from engine.base.validation import atom_id, show_id
 from engine.commands.base import Transaction, receipt
-from engine.commands.destroyed import refuse_destroyed, refuse_erased, refuse_revival
-from engine.ledger.atom_ids import default_id
-from engine.ledger.records import AtomRecord
+from engine.ledger.layout import destroyed_key
+from engine.ledger.queries import get_record
+from engine.ledger.records import AtomRecord, Lookup, default_id
 from proofs.codec import encode_body
 from proofs.events import AtomBody, AtomDetail, EventKind, ReasonBody, TagsBody
 from proofs.further import Scalar
+from proofs.hashing import destroyed_hash
 from proofs.leaves import State
 from proofs.sets import tag_identity
 
@@ -34,8 +38,20 @@ UNCHANGED: Final = Unchanged.UNCHANGED
 """Stands for a field that a revision leaves as it is."""
 
 
+class _Kept:
+    """Keeps what iterators yield: a command may be decided more than once."""
+
+    __slots__ = ()
+
+    def __post_init__(self) -> None:
+        for name in ("tags", "buckets", "aliases"):
+            given = getattr(self, name, None)
+            if isinstance(given, Iterator):
+                object.__setattr__(self, name, tuple(given))
+
+
 @dataclass(frozen=True, slots=True)
-class Add:
+class Add(_Kept):
     """Have an atom with this content.
 
     With `id` or `key` the caller names it: the same content again is no event, another content is
@@ -64,10 +80,6 @@ class Add:
     """Other names of what it is about."""
     folder: str | None = None
     """Which folder its source belongs to."""
-
-    def __post_init__(self) -> None:
-        """Keep what iterators yield: a command may be decided more than once."""
-        _keep(self, "tags", "buckets", "aliases")
 
     def body(self) -> AtomBody:
         """The checked form of what was given.
@@ -107,9 +119,9 @@ class Add:
             atom = default_id(tx.id_key, body.source, body.content, body.occurrence, body.key)
         record = tx.atom(atom)
         if record is None or record.state is State.ERASED:
-            if record is not None:
-                refuse_erased(record, force=self.force)
-            refuse_destroyed(tx, body.content, force=self.force)
+            if record is not None and not self.force:
+                raise RefusedError(f"atom {show_id(atom)} was erased at event {record.last_seq}", hint=INSIST)
+            _refuse_destroyed(tx, body.content, force=self.force)
             detail, prev = AtomDetail(atom, tx.next_ordinal, None), record.last_seq if record else None
             return receipt(atom, State.LIVE, tx.append(EventKind.ATOM_ADDED, prev, detail, body))
         named = self.id is not None or self.key is not None
@@ -122,7 +134,7 @@ class Add:
 
 
 @dataclass(frozen=True, slots=True)
-class Revise:
+class Revise(_Kept):
     """Have the atom say this from now on; what is left `UNCHANGED` stays."""
 
     id: str
@@ -143,10 +155,6 @@ class Revise:
     aliases: Iterable[str] | Unchanged | None = UNCHANGED
     folder: str | Unchanged | None = UNCHANGED
 
-    def __post_init__(self) -> None:
-        """Keep what iterators yield: a command may be decided more than once."""
-        _keep(self, "tags", "buckets", "aliases")
-
     def decide(self, tx: Transaction) -> Receipt:
         """No event where nothing differs, else one that repeats the whole atom."""
         record = live(tx, self.id, "revise")
@@ -160,27 +168,13 @@ class Revise:
         if encode_body(body) == encode_body(before):  # as values, true would be 1
             return receipt(record.id, record.state)
         if body.content != before.content:
-            refuse_destroyed(tx, body.content, force=self.force)
+            _refuse_destroyed(tx, body.content, force=self.force)
         detail = AtomDetail(record.id, tx.next_ordinal, record.ordinal)
         entry = tx.append(EventKind.ATOM_REVISED, record.last_seq, detail, body)
         return receipt(record.id, State.LIVE, entry)
 
 
-_REVISABLE = (
-    "content",
-    "title",
-    "kind",
-    "tags",
-    "buckets",
-    "source",
-    "sequence",
-    "provenance",
-    "trust",
-    "created",
-    "meta",
-    "aliases",
-    "folder",
-)
+_REVISABLE = tuple(field.name for field in fields(Revise) if field.name not in {"id", "force"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,21 +213,21 @@ class Revive:
         body = ReasonBody(border.line(self.reason, "reason", limits.REASON_BYTES_MAX))
         if record.state is State.LIVE:
             return receipt(record.id, record.state)
-        refuse_revival(tx, record, force=self.force)
+        if record.state is State.ERASED:
+            raise RefusedError(
+                f"atom {show_id(record.id)} was erased at event {record.last_seq}; nothing is left of it"
+            )
+        _refuse_destroyed(tx, tx.body(record).content, force=self.force)
         entry = tx.append(EventKind.ATOM_REVIVED, record.last_seq, _detail(record), body)
         return receipt(record.id, State.LIVE, entry)
 
 
 @dataclass(frozen=True, slots=True)
-class Tag:
+class Tag(_Kept):
     """Have these tags on the atom."""
 
     id: str
     tags: Iterable[str] = ()
-
-    def __post_init__(self) -> None:
-        """Keep what iterators yield: a command may be decided more than once."""
-        _keep(self, "tags")
 
     def decide(self, tx: Transaction) -> Receipt:
         """No event where it has them all."""
@@ -250,15 +244,11 @@ class Tag:
 
 
 @dataclass(frozen=True, slots=True)
-class Untag:
+class Untag(_Kept):
     """Have none of these tags on the atom."""
 
     id: str
     tags: Iterable[str] = ()
-
-    def __post_init__(self) -> None:
-        """Keep what iterators yield: a command may be decided more than once."""
-        _keep(self, "tags")
 
     def decide(self, tx: Transaction) -> Receipt:
         """No event where it has none of them."""
@@ -277,11 +267,7 @@ def recorded(tx: Transaction, given: str) -> AtomRecord:
     Raises:
         NotFoundError: it was never recorded.
     """
-    atom = atom_id(given)
-    record = tx.atom(atom)
-    if record is None:
-        raise NotFoundError(f"atom {show_id(atom)} was never recorded")
-    return record
+    return get_record(tx.rows, atom_id(given))
 
 
 def live(tx: Transaction, given: str, verb: str) -> AtomRecord:
@@ -315,12 +301,35 @@ def _as_add(body: AtomBody, other: Mapping[str, Any]) -> Add:
 _ADDED = frozenset(field.name for field in fields(Add))
 
 
-def _keep(command: object, *names: str) -> None:
-    for name in names:
-        given = getattr(command, name)
-        if isinstance(given, Iterator):
-            object.__setattr__(command, name, tuple(given))
-
-
 def _detail(record: AtomRecord) -> AtomDetail:
     return AtomDetail(record.id, record.ordinal, None)
+
+
+ERASED = "this content was erased from the memory"
+INSIST = "have it all the same: --force"
+
+
+_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
+
+
+def alike(content: str) -> bytes:
+    """What a content has in common with its copies: white space as single spaces, A to Z as a to z, UTF-8.
+
+    No further, because the bytes are hashed for ever: other scripts' cases differ by version of Unicode.
+    """
+    return " ".join(content.split()).translate(_LOWER).encode()
+
+
+def is_destroyed(rows: Lookup, id_key: bytes, content: str) -> bool:
+    """Whether an atom with such a content was erased, of whatever id; `alike` says how like it must be."""
+    return rows.get(destroyed_key(destroyed_hash(id_key, alike(content)))) is not None
+
+
+def _refuse_destroyed(tx: Transaction, content: str, *, force: bool) -> None:
+    """Refuse a content that was erased.
+
+    Raises:
+        RefusedError: it was, and `force` is not set.
+    """
+    if not force and is_destroyed(tx.rows, tx.id_key, content):
+        raise RefusedError(ERASED, hint=INSIST)

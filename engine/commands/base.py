@@ -69,7 +69,6 @@ class Transaction:
         self.screen = screen
         self._request = self._line(request, "request", limits.REQUEST_BYTES_MAX)
         self._origin = self._line(origin, "origin", limits.ORIGIN_BYTES_MAX)
-        self._log = log
         self._appender = Appender(self.rows, log, *sources)
         self._counters = read_counters(rows)
 

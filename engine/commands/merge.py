@@ -1,4 +1,4 @@
-"""Merging near-duplicates, and taking a merge back (SPEC: Records and the fold).
+"""Superseding an atom, merging near-duplicates, and taking a merge back (SPEC: Records and the fold).
 
 A merge leaves its trace in two places: the reason with which the other atom is tombstoned names the
 one that is kept, and the data of the edge `supersedes` between them says what that one gained. From
@@ -20,7 +20,7 @@ from engine.commands.atoms import Revise, Revive, Tag, Tombstone, Untag, live, r
 from engine.commands.base import Transaction, receipt
 from engine.commands.edges import Link, Unlink
 from engine.ledger.codec import unpack
-from engine.ledger.journal import read_entry
+from engine.ledger.journal import entries_back
 from engine.ledger.records import AtomRecord, EdgeRecord
 from engine.text.analyzer import index_terms
 from engine.text.simhash import NEAR_BITS, distance, fingerprint, near
@@ -28,6 +28,46 @@ from proofs.codec import pack
 from proofs.events import AtomBody, EventKind, TagsBody
 from proofs.leaves import EdgeType, State
 from proofs.sets import tag_identity
+
+SUPERSEDED: Final = "superseded"
+"""The tag of an atom that another one took the place of: no answer to a question unless asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Supersede:
+    """Have the atom `new` stand for `old`, which is kept, and no longer recalled unless asked for.
+
+    `old` gets the tag `superseded`, and `new` an edge `supersedes` to it with the reason in its data.
+    Taking the tag off, or the edge away, is all it takes to have it back.
+    """
+
+    old: str
+    new: str
+    reason: str = ""
+
+    def decide(self, tx: Transaction) -> Receipt:
+        """No event where both are there.
+
+        Raises:
+            NotFoundError: one of them was never recorded.
+            ConflictError: one of them is hidden, or the old one supersedes the new one.
+        """
+        reason = border.line(self.reason, "reason", limits.REASON_BYTES_MAX)
+        old, new = live(tx, self.old, "supersede"), live(tx, self.new, "supersede by")
+        if old.id == new.id:
+            raise InvalidInputError(f"atom {show_id(old.id)} cannot supersede itself")
+        back = tx.edge(old.id, bytes([EdgeType.SUPERSEDES]), new.id)
+        if back is not None and back.state is State.LIVE:
+            raise ConflictError(
+                f"atom {show_id(old.id)} supersedes {show_id(new.id)}",
+                hint="take that back first: `engine history` of both says which events to revert",
+            )
+        first = len(tx.entries)
+        data = pack({"reason": reason}) if reason else b""
+        Link(show_id(new.id), EdgeType.SUPERSEDES, show_id(old.id), data=data).decide(tx)
+        Tag(show_id(old.id), (SUPERSEDED,)).decide(tx)
+        return receipt(old.id, State.LIVE, *tx.entries[first:])
+
 
 MERGED: Final = "merged into "
 """How the reason of a merged atom's tombstone begins; the id of the kept atom follows."""
@@ -288,9 +328,9 @@ def _still_given(tx: Transaction, keep: bytes, edge: EdgeRecord, gain: Gain) -> 
     """What of a gain the kept atom has had ever since; what was put on it again later is not the merge's."""
     tags = {tag_identity(tag): tag for tag in gain.tags}
     buckets, aliases = set(gain.buckets), set(gain.aliases)
-    seq: int | None = recorded(tx, show_id(keep)).last_seq
-    while seq is not None and seq > edge.payload_seq:
-        entry = read_entry(tx.rows, seq)
+    for entry in entries_back(tx.rows, recorded(tx, show_id(keep)).last_seq):
+        if entry.header.seq <= edge.payload_seq:
+            break
         body = entry.body
         if isinstance(body, AtomBody):
             buckets.intersection_update(body.buckets)
@@ -300,5 +340,4 @@ def _still_given(tx: Transaction, keep: bytes, edge: EdgeRecord, gain: Gain) -> 
         elif isinstance(body, TagsBody) and entry.header.kind is EventKind.TAGS_REMOVED:
             for tag in body.tags:
                 tags.pop(tag_identity(tag), None)
-        seq = entry.header.prev
     return Gain(tuple(tags.values()), tuple(sorted(buckets)), None, tuple(sorted(aliases)))

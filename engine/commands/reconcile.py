@@ -25,16 +25,14 @@ from backends.base import Reader
 from engine.base.model import Direction, Receipt
 from engine.base.validation import show_id
 from engine.base.validation import tags as checked_tags
-from engine.commands.atoms import Add, Revise, Revive, Tag, Tombstone, Untag
+from engine.commands.atoms import Add, Revise, Revive, Tag, Tombstone, Untag, is_destroyed
 from engine.commands.base import Command, Transaction, receipt
-from engine.commands.destroyed import is_destroyed
 from engine.commands.edges import Link, RegisterType, TypeName, Unlink
 from engine.commands.sequence import place
 from engine.followers.tags import members
-from engine.ledger.atom_ids import default_id
-from engine.ledger.journal import read_entry, read_header
+from engine.ledger.journal import entries_back, read_header
 from engine.ledger.queries import body_of, edges_at, record_at
-from engine.ledger.records import AtomRecord, Lookup, type_code
+from engine.ledger.records import AtomRecord, Lookup, default_id, type_code
 from proofs.events import AtomBody, EventKind, TagsBody
 from proofs.leaves import EdgeType, State
 from proofs.sets import Group, tag_identity
@@ -158,13 +156,10 @@ def _by_others(rows: Lookup, record: AtomRecord, actor: str) -> tuple[set[str], 
     there, so what a body of `actor` says is nobody's doing.
     """
     last: dict[str, bool] = {}
-    seq: int | None = record.last_seq
-    while seq is not None:
-        header, body, _ = read_entry(rows, seq)
+    for header, body, _ in entries_back(rows, record.last_seq):
         if header.actor != actor and isinstance(body, AtomBody | TagsBody):
             for tag in map(tag_identity, body.tags):
                 last.setdefault(tag, header.kind is not EventKind.TAGS_REMOVED)
-        seq = header.prev
     return {tag for tag, put in last.items() if put}, {tag for tag, put in last.items() if not put}
 
 
@@ -261,13 +256,7 @@ def hold_source(
 
     What is wanted meets the recorded atom of the same id, so a text that was changed is another atom. Each
     keeps the place that it has, as far as the order allows.
-
-    Args:
-        rows: A snapshot.
-        actor: Who will carry the commands out.
-        source: The source of all that is wanted.
-        atoms: The ids of what is wanted.
-        wanted: In the order of the source.
+    `atoms` are the ids of what is `wanted`, in the order of the source. `actor` will carry the commands out.
     """
     recorded = atoms_of(rows, source)
     known = [recorded[atom].sequence if atom in recorded else None for atom in atoms]

@@ -1,26 +1,30 @@
-"""Deciding what erasing an atom takes: events, payloads deleted, and the row that says it is going on.
+"""Destroying an atom for good: deciding what it takes, carrying it out, and finishing what was broken off.
 
-Its edges come first, each with an event of its own; an atom with very many takes several commits.
+Its edges come first, each with an event of its own; an atom with very many takes several commits. The row
+`meta/erasing` says what is being erased, from the first of them until the backend has purged its files.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import takewhile
+from typing import NamedTuple
 
-from backends.base import Reader
+from backends.base import Batch, Guard, Reader
 from engine.base import limits
 from engine.base.errors import ConflictError
-from engine.base.model import Direction, Receipt
+from engine.base.model import Direction, EventRef, Receipt
 from engine.base.validation import show_id
-from engine.commands.atoms import recorded
+from engine.commands.atoms import alike, recorded
 from engine.commands.base import Transaction, receipt
-from engine.commands.destroyed import alike
-from engine.erase.pending import Pending, encode_pending, read_pending
-from engine.ledger.journal import read_entry
+from engine.ledger.codec import fields, unpack
+from engine.ledger.journal import entries_back
 from engine.ledger.layout import ERASING, payload_key
 from engine.ledger.queries import edges_at
 from engine.ledger.records import EdgeRecord, Lookup
+from engine.store.store import Store
+from proofs.codec import pack
 from proofs.events import (
     ERASING_KINDS,
     AtomBody,
@@ -31,8 +35,38 @@ from proofs.events import (
     EventKind,
     ReasonBody,
 )
+from proofs.forms import sized, text, uint
 from proofs.hashing import destroyed_hash
 from proofs.leaves import State
+
+
+class Pending(NamedTuple):
+    """An erasure that is not done; all that finishing it takes."""
+
+    id: bytes
+    reason: str
+    actor: str
+    remember: int
+    """1: keep hashes of the contents, so that they are refused if they come again; 0: keep none."""
+
+
+_FIELDS = (sized(16), text(limits.REASON_BYTES_MAX), text(limits.LABEL_CHARS_MAX), uint(1))
+
+
+def encode_pending(pending: Pending) -> bytes:
+    """The row."""
+    return pack(list(pending))
+
+
+def read_pending(rows: Lookup) -> Pending | None:
+    """The erasure that is not done; None where there is none.
+
+    Raises:
+        CorruptionError: the row is not one of these.
+    """
+    raw = rows.get(ERASING)
+    return None if raw is None else Pending(*fields(unpack(raw, "erasing"), _FIELDS, "erasing"))
+
 
 EDGES_AT_ONCE = 4000
 """Edges erased in one commit: far from the bounds of a batch, whatever their reasons say."""
@@ -112,15 +146,76 @@ class Destroy:
 
 def destroyable(rows: Lookup, last: int) -> Iterator[Entry]:
     """The events on one subject whose payloads erasing it destroys, the newest, `last`, first."""
-    seq: int | None = last
-    while seq is not None:
-        entry = read_entry(rows, seq)
-        if entry.header.kind in ERASING_KINDS:
-            return
-        yield entry
-        seq = entry.header.prev
+    return takewhile(lambda entry: entry.header.kind not in ERASING_KINDS, entries_back(rows, last))
 
 
 def edges_of(rows: Reader, atom: bytes) -> list[EdgeRecord]:
     """All edges at an atom that are not erased, live or not."""
     return list(edges_at(rows, atom, Direction.BOTH, (), tombstoned=True))
+
+
+Stage = Callable[[str], None]
+"""Called with the name of each stage as it begins."""
+
+
+def quietly(stage: str) -> None:
+    """Report nothing."""
+    del stage
+
+
+def carry_out(store: Store, pending: Pending, progress: Stage = quietly) -> tuple[Destroyed, list[EventRef]]:
+    """Erase an atom: commits first, then every row made of it, then every byte in the backend's files.
+
+    When this is broken off anywhere, opening the store finishes it.
+
+    Returns:
+        What was destroyed, and the events that say so.
+
+    Raises:
+        BackendBusy: somebody keeps a snapshot open: all is done, but the files are not purged yet.
+    """
+    total, events = Destroyed(), list[EventRef]()
+    with store.alone():
+        state = State.LIVE
+        while state is not State.ERASED:
+            progress("events")
+            command = Destroy(pending)
+            receipt = store.commit([command], pending.actor)[0]
+            state = receipt.state
+            events += receipt.events
+            total.payloads += command.done.payloads
+            total.size += command.done.size
+            total.edges += command.done.edges
+            total.contents = total.contents or command.done.contents
+        finish(store, pending, progress)
+    return total, events
+
+
+def finish(store: Store, pending: Pending, progress: Stage = quietly) -> None:
+    """What is left once the atom is erased in the journal; the caller keeps everybody else from writing."""
+    # In memory are still events that were just destroyed, and what was worked out from them.
+    store.recent.clear()
+    progress("followers")
+    store.follow()
+    store.index.forget()
+    progress("files")
+    store.backend.purge()
+    row = encode_pending(pending)
+    if store.backend.get(ERASING) == row:
+        done = Batch()
+        done.delete(ERASING)
+        store.backend.write(done, guard=Guard(ERASING, row), durable=True)
+
+
+def resume(store: Store) -> None:
+    """Finish an erasure that was broken off, here or in another process, if there is one.
+
+    Raises:
+        BackendBusy: another process keeps the store locked, or a snapshot open.
+    """
+    if store.backend.get(ERASING) is None:
+        return
+    with store.alone():
+        pending = read_pending(store.backend)
+        if pending is not None:
+            carry_out(store, pending)

@@ -1,25 +1,147 @@
-"""The content of a segment as columns of numbers: made from documents, and merged.
+"""Documents, as the index is told of them, and the content of a segment as columns of numbers (SPEC: Index).
 
-numpy is imported on first use only.
+Neighbours, titles that a text mentions and near-duplicates are found by the columns of facts, without reading
+a body. numpy is imported on first use only.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Collection, Sequence
+from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from engine.followers.documents import NO_DOCUMENT, Document
-from engine.followers.facts import Facts, join
-from engine.followers.segments import HEAD
-from engine.text.simhash import combine, term_hash
+from engine.base.errors import CorruptionError
+from engine.base.limits import INTEGER_MAX
+from engine.followers.segments import HEAD, HEAD_BYTES, columns_head, describe
+from engine.text.analyzer import index_terms
+from engine.text.labels import label_of
+from engine.text.simhash import combine, phrase_hash, term_hash
 from engine.text.words import STOP_WORDS
+from proofs.events import AtomBody, Body
+from proofs.hashing import source_number
 from proofs.segments import LENGTH_MAX
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+
+HEAD_MARK: Final = HEAD.decode()
+
+
+class Document(NamedTuple):
+    """A document as the index sees it."""
+
+    terms: Sequence[str]
+    """Those of its text in order, then those of its head, each with HEAD_MARK before it."""
+    source: int
+    sequence: int
+    title: int
+    """These three as in `engine.followers.columns.Facts`."""
+
+
+NO_DOCUMENT: Final = Document((), 0, 0, 0)
+"""Where the payload is destroyed: this object and no equal one, which a text without terms may have."""
+
+
+def atom_body(body: Body | None) -> AtomBody | None:
+    """The atom in an event's body; None when there is none."""
+    return body if isinstance(body, AtomBody) else None
+
+
+def document_of(body: AtomBody | None) -> Document:
+    """The document of an atom: the text is the title, if there is one, a newline, and the content."""
+    if body is None:
+        return NO_DOCUMENT
+    terms = index_terms(body.content)
+    if body.title is None:
+        label = label_of(body.content)
+        head = index_terms(label) if label else []
+    else:
+        # Nothing reaches over the newline: the terms of both together are those of each.
+        head = index_terms(body.title)
+        terms = head + terms
+    terms += [HEAD_MARK + term for term in head]
+    source = 0 if body.source is None else _source_number(body.source)
+    sequence = 0 if body.sequence is None else body.sequence + 1
+    return Document(terms, source, sequence, title_hash(body.title))
+
+
+def title_hash(title: str | None) -> int:
+    """What a title is found by in texts that mention it: the hash of its terms, 64 bits.
+
+    A parenthesis at its end, from the last ` (` to a final `)`, says which of several is meant, and
+    does not count. 0 without a title, or where only stop words are left.
+    """
+    if title is None:
+        return 0
+    if title.endswith(")"):
+        named, _, _ = title.rpartition(" (")
+        title = named or title
+    terms = index_terms(title)
+    return 0 if STOP_WORDS.issuperset(terms) else phrase_hash(terms)
+
+
+@lru_cache(1024)
+def _source_number(source: str) -> int:
+    return source_number(source.encode())
+
+
+FACT_BYTES: Final = 32
+"""For each document."""
+
+
+class Facts(NamedTuple):
+    """What is known of each document; arrays of equal length, 0 where there is nothing to know."""
+
+    sources: NDArray[np.uint64]
+    """`proofs.hashing.source_number` of the source: equal for documents of one source."""
+    sequences: NDArray[np.uint64]
+    """One more than the sequence."""
+    titles: NDArray[np.uint64]
+    """`engine.followers.columns.title_hash` of the title."""
+    fingerprints: NDArray[np.uint64]
+    """`engine.text.simhash.fingerprint` of all terms of the text."""
+
+
+def join(parts: Sequence[Facts]) -> Facts:
+    """The facts of neighbouring ranges as those of the one range they make up, read-only."""
+    import numpy as np
+
+    nothing = np.zeros(0, np.uint64)
+    columns = [np.concatenate([nothing, *column]) for column in zip(*parts, strict=True)] or [nothing] * 4
+    for column in columns:
+        column.flags.writeable = False
+    return Facts(*columns)
+
+
+def encode_facts(facts: Facts) -> bytes:
+    """The value of the row."""
+    columns = b"".join(column.astype("<u8").tobytes() for column in facts)
+    return columns_head(len(facts.sources)) + columns
+
+
+def decode_facts(key: bytes, value: bytes | None, documents: int) -> Facts:
+    """The facts of `documents` documents, read-only.
+
+    Raises:
+        CorruptionError: the row is missing or malformed.
+    """
+    import numpy as np
+
+    if value is None:
+        raise CorruptionError(f"{describe(key)}: missing")
+    fits = len(value) == HEAD_BYTES + FACT_BYTES * documents
+    if not fits or value[:HEAD_BYTES] != columns_head(documents):
+        raise CorruptionError(f"{describe(key)}: not the facts of {documents} documents")
+    columns = np.frombuffer(value, "<u8", 4 * documents, HEAD_BYTES).astype(np.uint64, copy=False)
+    facts = Facts(*columns.reshape(4, documents))
+    if (facts.sequences > INTEGER_MAX + 1).any():
+        raise CorruptionError(f"{describe(key)}: a sequence over {INTEGER_MAX}")
+    return facts
+
 
 TF_MAX: Final = 0xFF
 

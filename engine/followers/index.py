@@ -1,15 +1,9 @@
-"""The follower `index`: who mentions which term (SPEC: Index).
+"""The follower `index`: who mentions which term (SPEC: Index has the rows).
 
-    i/head             u32be N ‖ leaf hash[32] of the last entry that gave an ordinal or erased an atom;
-                       no row while N is 0
-    i/doc/ ordinal[4]  u64be seq of the event that gave the ordinal; empty where its payload is destroyed
-    i/seg/…, i/sum/…   the segments: `engine.followers.segments`
-
-What a document is says `engine.followers.documents`. The `index` tree has a leaf for each segment,
-SegmentName.key → summary row, one for the tail and one for N. Documents of erased atoms become `NO_DOCUMENT`,
-and the segments that held them are written anew, so that a segment follows from its ordinals and the payloads
-that are left. The tail has no rows: its documents are kept in memory and, wherever they are not at hand, made
-again from the journal.
+The `index` tree has a leaf for each segment, SegmentName.key → summary row, one for the tail and one for N.
+Documents of erased atoms become `NO_DOCUMENT`, and the segments that held them are written anew, so that a
+segment follows from its ordinals and the payloads that are left. The tail has no rows: its documents are kept
+in memory and, wherever they are not at hand, made again from the journal.
 """
 
 from __future__ import annotations
@@ -22,11 +16,10 @@ from backends.base import Batch, Reader
 from engine.base.errors import CorruptionError
 from engine.followers import columns, postings
 from engine.followers.base import Follower
-from engine.followers.documents import NO_DOCUMENT, Document, atom_body, document_of
-from engine.followers.index_cache import PostingsCache
-from engine.followers.index_view import IndexView
+from engine.followers.columns import NO_DOCUMENT, Document, atom_body, document_of
+from engine.followers.index_view import IndexView, PostingsCache
+from engine.followers.postings import Tail
 from engine.followers.segments import SegmentName, decode_summary, describe, parse_summary_key, segments_of
-from engine.followers.tail import Tail
 from engine.ledger.journal import erased_ordinals
 from engine.ledger.layout import INDEX, INDEX_HEAD, INDEX_SUMMARIES, document_key, tree_prefix
 from engine.ledger.pages import PagedTree
@@ -55,7 +48,8 @@ class IndexFollower(Follower):
 
     What it holds in memory is a cache, checked against `i/head` at every call: rows that another
     process wrote, or a batch of its own that was never written, make it derive the tail anew.
-    `follow` must not run twice at the same time; the other methods may run beside it.
+    `follow` must not run twice at the same time; the other methods may run beside it. Where a row that
+    is needed is malformed or missing, methods raise CorruptionError.
     """
 
     name = "index"
@@ -85,12 +79,12 @@ class IndexFollower(Follower):
         """Give each new ordinal its document row; build the segments that are now complete.
 
         Raises:
-            CorruptionError: a row is malformed, or the ordinals do not continue those in the rows.
+            CorruptionError: also where the ordinals do not continue those in the rows.
         """
         changing = [entry for entry in entries if entry.header.kind in _CHANGES_DOCUMENTS]
         if not changing:
             return
-        tail = self._tail_at(rows)
+        tail = self.tail(rows)
         documents = list(tail.documents)
         swept: set[int] = set()
         for entry in changing:
@@ -112,12 +106,8 @@ class IndexFollower(Follower):
         self._keep(Tail(head, start, tuple(documents[max(start - tail.start, 0) :])))
 
     def root(self, rows: Reader) -> bytes:
-        """The root of the `index` tree, tail included.
-
-        Raises:
-            CorruptionError: a row that is needed is malformed or missing.
-        """
-        tail = self._tail_at(rows)
+        """The root of the `index` tree, tail included."""
+        tail = self.tail(rows)
         if not tail.end:
             return self._tree.root(rows)
         virtual = [count_leaf(tail.end)]
@@ -125,21 +115,9 @@ class IndexFollower(Follower):
             virtual.append(segment_leaf(tail.key, tail.summary))
         return self._tree.root_with(rows, dict(virtual))
 
-    def tail(self, rows: Reader) -> Tail:
-        """The tail as of `rows`; what proofs need of it is on the object.
-
-        Raises:
-            CorruptionError: a row that is needed is malformed or missing.
-        """
-        return self._tail_at(rows)
-
     def view(self, rows: Reader) -> IndexView:
-        """The index as of `rows`, to search in. Valid as long as `rows` does not change.
-
-        Raises:
-            CorruptionError: a row that is needed is malformed or missing.
-        """
-        tail = self._tail_at(rows)
+        """The index as of `rows`, to search in. Valid as long as `rows` does not change."""
+        tail = self.tail(rows)
         return IndexView(rows, read_summaries(rows, tail.end), tail, self._cache)
 
     def forget(self) -> None:
@@ -190,7 +168,8 @@ class IndexFollower(Follower):
             leaves[key] = value
         self._tree.update(rows, batch, leaves)
 
-    def _tail_at(self, rows: Reader) -> Tail:
+    def tail(self, rows: Reader) -> Tail:
+        """The tail as of `rows`; what proofs need of it is on the object."""
         head = rows.get(INDEX_HEAD)
         if head is None:
             return Tail(b"", 0, ())

@@ -1,16 +1,19 @@
-"""The index as of one moment, as searching sees it: rows are read when they are asked for."""
+"""The index as of one moment, as searching sees it, and what is kept between two questions.
+
+Rows are read when they are asked for.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from backends.base import Reader
-from engine.followers.facts import Facts
-from engine.followers.index_cache import Impacts, PostingsCache, Scaled, TermImpacts
-from engine.followers.segments import HEAD, SegmentName
-from engine.followers.tail import Postings, Tail
+from engine.followers import postings
+from engine.followers.columns import Facts, decode_facts, join
+from engine.followers.postings import Postings, Tail
+from engine.followers.segments import FACTS, HEAD, LENGTHS, SegmentName
 from engine.text.identifiers import TERM_BYTES_MAX
 from proofs.segments import Summary
 
@@ -18,14 +21,174 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Facts", "Impacts", "IndexView", "Postings", "TermImpacts"]
+
+CACHE_BYTES_MAX: Final = 32 << 20
+CACHE_ENTRY_BYTES: Final = 400
+"""What an entry costs beside its numbers: two array objects, a tuple and a key, measured."""
+
+Segments = Sequence[tuple[SegmentName, Summary]]
+
+
+class Impacts(NamedTuple):
+    """What mentioning a term is worth in the documents of one segment: w / (norm + w); read-only.
+
+    w is the term's frequency in the text and, weighed, in the head.
+    """
+
+    start: int
+    """The ordinal that offset 0 stands for."""
+    offsets: NDArray[np.uint16] | None
+    """Ascending; None where `values` has a number for every document, 0 for those without the term."""
+    values: NDArray[np.float64]
+
+
+class TermImpacts(NamedTuple):
+    """The impacts of a term, segment by segment, ordinals ascending over all."""
+
+    df: int
+    """How many documents mention it."""
+    parts: tuple[Impacts, ...]
+
+
+class Scaled:
+    """What is worked out for one content of the index and one pair of BM25's constants."""
+
+    def __init__(self, key: tuple[object, ...], norms: NDArray[np.float64]) -> None:
+        """`key` is all they depend on; `norms`: k1 · (1 − b + b · length / average length), by ordinal."""
+        self.key = key
+        self.norms = norms
+        self.impacts: dict[tuple[str, float], TermImpacts] = {}
+        """By the term and the weight of heads."""
+
+
+class _KeptFacts(NamedTuple):
+    """The facts of one content of the index."""
+
+    key: tuple[bytes, ...]
+    whole: Facts
+    parts: dict[bytes, Facts]
+    """Those of each segment, by its root: views of the whole."""
+
+
+class PostingsCache:
+    """Decoded rows of segments and impacts, at most CACHE_BYTES_MAX of both; emptied when full.
+
+    A row is named by the root of its segment, which stands for the bytes it was decoded from, so no
+    entry is ever wrong. Impacts go first: they are larger, and of no use after the next document.
+    Norms and facts come on top, 8 and 32 bytes a document. Safe between threads: a lost entry is made
+    again. Where a row is missing or malformed, methods that read raise CorruptionError.
+    """
+
+    def __init__(self) -> None:
+        self._postings: dict[tuple[bytes, bytes], tuple[NDArray[np.uint16], NDArray[np.uint8]] | None] = {}
+        self._lengths: dict[bytes, NDArray[np.uint16]] = {}
+        self._row_bytes = 0
+        self._scaled: Scaled | None = None
+        self._impact_bytes = 0
+        self._facts: _KeptFacts | None = None
+
+    @property
+    def size(self) -> int:
+        """How many bytes are kept, norms and facts not counted."""
+        return self._row_bytes + self._impact_bytes
+
+    def postings(
+        self, rows: Reader, name: SegmentName, root: bytes, term: bytes
+    ) -> tuple[NDArray[np.uint16], NDArray[np.uint8]] | None:
+        """The decoded row of `term` in a segment, or None if it has none.
+
+        Raises:
+            CorruptionError: the row is malformed.
+        """
+        try:
+            return self._postings[root, term]
+        except KeyError:
+            pass
+        key = name.row_prefix + term
+        value = rows.get(key)
+        found = None if value is None else postings.decode_postings(key, value, name.size)
+        self._make_room(rows=len(value or b"") + CACHE_ENTRY_BYTES)
+        self._postings[root, term] = found
+        return found
+
+    def lengths(self, rows: Reader, name: SegmentName, root: bytes) -> NDArray[np.uint16]:
+        """The lengths of a segment's documents.
+
+        Raises:
+            CorruptionError: the row is missing or malformed.
+        """
+        found = self._lengths.get(root)
+        if found is None:
+            key = name.row_prefix + LENGTHS
+            found = postings.decode_lengths(key, rows.get(key), name.size)
+            self._make_room(rows=2 * name.size + CACHE_ENTRY_BYTES)
+            self._lengths[root] = found
+        return found
+
+    def facts(self, rows: Reader, key: tuple[bytes, ...], segments: Segments, tail: Tail) -> Facts:
+        """The facts of all documents, read-only; those of segments that were there before are not read.
+
+        `key` stands for segments and tail.
+        """
+        kept = self._facts
+        if kept is not None and kept.key == key:
+            return kept.whole
+        known = {} if kept is None else kept.parts
+        parts = []
+        for name, summary in segments:
+            part = known.get(summary.root)
+            if part is None:
+                row = name.row_prefix + FACTS
+                part = decode_facts(row, rows.get(row), name.size)
+            parts.append(part)
+        whole = join([*parts, tail.columns.facts] if tail.documents else parts)
+        views = {
+            summary.root: Facts(*(column[name.start : name.end] for column in whole))
+            for name, summary in segments
+        }
+        self._facts = _KeptFacts(key, whole, views)
+        return whole
+
+    def scaled(self, key: tuple[object, ...]) -> Scaled | None:
+        """What was kept last, if it depends on the same."""
+        kept = self._scaled
+        return kept if kept is not None and kept.key == key else None
+
+    def keep_scaled(self, scaled: Scaled) -> None:
+        """Keep this instead of what was kept last: queries between two writes share it."""
+        self._impact_bytes = 0
+        self._scaled = scaled
+
+    def keep_impacts(self, scaled: Scaled, term: str, head: float, found: TermImpacts) -> None:
+        """Keep the impacts of one more term, for one weight of heads."""
+        size = 0
+        for _, offsets, values in found.parts:
+            size += values.nbytes + (0 if offsets is None else offsets.nbytes) + CACHE_ENTRY_BYTES
+        self._make_room(impacts=size + CACHE_ENTRY_BYTES)
+        scaled.impacts[term, head] = found
+
+    def _make_room(self, *, rows: int = 0, impacts: int = 0) -> None:
+        if self.size + rows + impacts > CACHE_BYTES_MAX:
+            if self._scaled is not None:
+                self._scaled.impacts.clear()
+            self._impact_bytes = 0
+        if self.size + rows + impacts > CACHE_BYTES_MAX:
+            self._postings.clear()
+            self._lengths.clear()
+            self._row_bytes = 0
+        self._row_bytes += rows
+        self._impact_bytes += impacts
+
 
 DENSE_SHARE: Final = 2
 """Where one document in so many has a term, each gets a number: faster by a third, and no larger."""
 
 
 class IndexView:
-    """What searching needs, as of the rows it was made from. Safe between threads."""
+    """What searching needs, as of the rows it was made from. Safe between threads.
+
+    Where a row is missing or malformed, every method and property raises CorruptionError.
+    """
 
     def __init__(
         self, rows: Reader, segments: list[tuple[SegmentName, Summary]], tail: Tail, cache: PostingsCache
@@ -52,28 +215,17 @@ class IndexView:
         """Sum of the lengths of all documents."""
 
     def postings(self, term: str) -> list[Postings]:
-        """Who mentions `term`, segment by segment, ordinals ascending over the whole list.
-
-        Raises:
-            CorruptionError: a row is malformed.
-        """
+        """Who mentions `term`, segment by segment, ordinals ascending over the whole list."""
         return self._postings(term, b"")
 
     def df(self, term: str) -> int:
-        """How many documents mention `term`.
-
-        Raises:
-            CorruptionError: a row is malformed.
-        """
+        """How many documents mention `term`."""
         return sum(len(part.offsets) for part in self.postings(term))
 
     def heads(self, term: str) -> list[Postings]:
         """As `postings`, in whose head it is: a title, or the label of a text without one.
 
         Nearly all of them mention it in their text, too; a label's asterisks may have parted its terms.
-
-        Raises:
-            CorruptionError: a row is malformed.
         """
         return self._postings(term, HEAD)
 
@@ -95,19 +247,12 @@ class IndexView:
         """What is known of every document, by ordinal; 0 for one that has no body.
 
         Kept until the index changes; then only the facts of new segments are read.
-
-        Raises:
-            CorruptionError: a row is missing or malformed.
         """
         return self._cache.facts(self._rows, self.content, self._segments, self._tail)
 
     @cached_property
     def lengths(self) -> NDArray[np.uint16]:
-        """The length of every document, by ordinal; 0 for one that has no body.
-
-        Raises:
-            CorruptionError: a row is missing or malformed.
-        """
+        """The length of every document, by ordinal; 0 for one that has no body."""
         import numpy as np
 
         parts = [self._cache.lengths(self._rows, name, summary.root) for name, summary in self._segments]
@@ -125,9 +270,6 @@ class IndexView:
             head: Being in the head counts so many times as being in the text, on top of that: where the
                 text mentions the term, tf is tf + head · (tf in the head), as BM25F has it (Robertson,
                 Zaragoza & Taylor 2004). 0 or more; df does not depend on it.
-
-        Raises:
-            CorruptionError: a row is malformed.
         """
         scaled = self._scaled(k1, b)
         found = scaled.impacts.get((term, head))

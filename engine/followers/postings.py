@@ -1,23 +1,33 @@
-"""The rows of a segment: written from its columns of numbers, and read.
+"""The rows of a segment, written from its columns and read; and the tail, which has none in a store.
 
-The bytes are described in `engine.followers.segments`. numpy is imported on first use only.
+The bytes are described in SPEC: Index. numpy is imported on first use only.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable
+from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from engine.base.errors import CorruptionError
-from engine.followers.columns import FIRST_OF_TEXT, Columns
-from engine.followers.facts import decode_facts, encode_facts
-from engine.followers.row_blocks import BLOCK_ROWS, block_roots, encode_blocks
-from engine.followers.segments import FACTS, HEAD, HEAD_BYTES, LENGTHS, SegmentName, columns_head, describe
+from engine.followers.columns import FIRST_OF_TEXT, Columns, Document, build, decode_facts, encode_facts
+from engine.followers.segments import (
+    BLOCK_ROWS,
+    FACTS,
+    HEAD,
+    HEAD_BYTES,
+    LENGTHS,
+    SegmentName,
+    block_roots,
+    columns_head,
+    describe,
+    encode_blocks,
+)
 from engine.text.identifiers import TERM_BYTES_MAX
 from proofs.rows import row_leaf, rows_root
-from proofs.segments import Summary
+from proofs.segments import TAIL_LEVEL, Summary
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,7 +45,7 @@ class Encoded(NamedTuple):
     """In key order."""
     summary: Summary
     blocks: bytes
-    """The row of `engine.followers.row_blocks`."""
+    """The row of `engine.followers.segments`."""
 
 
 def encode(columns: Columns) -> Encoded:
@@ -195,3 +205,77 @@ def check_term(key: bytes, term: bytes) -> None:
         fits = False
     if not fits:
         raise CorruptionError(f"{describe(key)}: not a term of 1 to {TERM_BYTES_MAX} bytes of UTF-8")
+
+
+class Postings(NamedTuple):
+    """Who of one segment mentions a term; read-only arrays of equal length."""
+
+    start: int
+    """The ordinal that offset 0 stands for."""
+    offsets: NDArray[np.uint16]
+    """Ascending."""
+    tfs: NDArray[np.uint8]
+
+
+class Tail:
+    """The documents after the last segment, made from the journal. Immutable."""
+
+    def __init__(self, head: bytes, start: int, documents: tuple[Document, ...]) -> None:
+        """`head` is the row the tail belongs to; `documents` are those of the ordinals from `start` on."""
+        self.head = head
+        self.start = start
+        self.documents = documents
+
+    @property
+    def end(self) -> int:
+        """The number of ordinals, N."""
+        return self.start + len(self.documents)
+
+    @property
+    def key(self) -> bytes:
+        """Its key in the `index` tree."""
+        return bytes([TAIL_LEVEL]) + self.start.to_bytes(4, "big")
+
+    @cached_property
+    def columns(self) -> Columns:
+        """Its content as a segment's columns."""
+        return build(self.documents)
+
+    @cached_property
+    def rows(self) -> list[TermRow]:
+        """The rows it would have as a segment, in key order."""
+        return self._encoded.rows
+
+    @cached_property
+    def summary(self) -> Summary:
+        """The summary it would have as a segment."""
+        return self._encoded.summary
+
+    @property
+    def blocks(self) -> bytes:
+        """The row about its blocks of rows that it would have as a segment."""
+        return self._encoded.blocks
+
+    @cached_property
+    def total_length(self) -> int:
+        """The sum of its documents' lengths; unlike `summary` it needs no hashing."""
+        return int(self.columns.lengths.sum(dtype="i8"))
+
+    @cached_property
+    def _encoded(self) -> Encoded:
+        return encode(self.columns)
+
+    @cached_property
+    def _ranges(self) -> dict[bytes, tuple[int, int]]:
+        ends = self.columns.dfs.cumsum()
+        starts = ends - self.columns.dfs
+        pairs = zip(starts.tolist(), ends.tolist(), strict=True)
+        return dict(zip(self.columns.terms, pairs, strict=True))
+
+    def find(self, term: bytes) -> Postings | None:
+        """The postings of the row that would have the key `term`."""
+        found = self._ranges.get(term)
+        if found is None:
+            return None
+        start, end = found
+        return Postings(self.start, self.columns.offsets[start:end], self.columns.tfs[start:end])

@@ -1,37 +1,25 @@
-"""The bytes of an index segment (SPEC: Index).
+"""The segments of the index: which there are, and the rows beside those of terms (SPEC: Index has the bytes).
 
-A segment covers the ordinals start … start + 256·4^level − 1, with level 0 to 4 and start a multiple
-of its size. Which segments exist is a function of the number of ordinals N alone: as many of the
-largest as fit, then of the next, down to 256. The last N mod 256 ordinals, the *tail*, are in no
-segment and in no row; the tail is treated as one segment of its own when the root is asked for.
+Which segments exist is a function of the number of ordinals N alone. The last N mod 256 ordinals, the *tail*,
+are in no segment and in no row; the tail is treated as one segment of its own when the root is asked for.
 
-    i/seg/ level[1] start[4] / term      one row for each term, in order of the term's bytes
-        value = u32be df ‖ u8 max tf ‖ df × u16le offset from start, ascending ‖ df × u8 tf
-    i/seg/ level[1] start[4] / 01 term   the same, of the terms of each document's head
-    i/seg/ level[1] start[4] / 00        the first row: how long each document is
-        value = u32be ordinals ‖ u8 0 ‖ ordinals × u16le length
-    i/seg/ level[1] start[4] / 00 01     the second row: facts about each document
-        value: `engine.followers.facts`
-    i/sum/ level[1] start[4]             the summary: canonical CBOR [documents, total length, rows, root]
-                                         documents: ordinals whose payload is not erased
-    i/blk/ level[1] start[4]             for proofs, each 256 rows: `engine.followers.row_blocks`
-
-A term is 1 to 64 bytes of UTF-8 of which the first is above 01. A document's head is its title, or the
-label of a line of a conversation (`engine.text.labels`). tf is clamped to 255 and a length to 65,535;
-the length is the number of terms of the text that are not stop words. A document without a body has
-length 0, no terms, and facts of 0. `rows` counts all rows; `root` is the Merkle tree over them in key
-order, leaf = row_hash(rest of the key, inner_row_hash(value)), split as in RFC 6962.
+With the row of blocks a proof about one term reads two blocks of a segment's rows and not all of them.
+Their roots are a level of the tree over the rows, so the root of `index` covers them without committing to
+that row.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
 from engine.base.errors import CorruptionError
+from engine.ledger.codec import reading
 from engine.ledger.layout import INDEX_BLOCKS, INDEX_ROWS, INDEX_SUMMARIES
 from proofs import segments
-from proofs.forms import FormError
+from proofs.hashing import DIGEST_BYTES
+from proofs.rows import rows_root
 from proofs.segments import LEVELS, Segment, Summary
 
 LENGTHS: Final = b"\x00"
@@ -84,10 +72,7 @@ def decode_summary(name: SegmentName, raw: bytes) -> Summary:
     Raises:
         CorruptionError: the bytes are no summary of a segment of this size.
     """
-    try:
-        return segments.decode_summary(raw, name.size, describe(name.summary_key))
-    except FormError as error:
-        raise CorruptionError(str(error)) from error
+    return reading(segments.decode_summary, raw, name.size, describe(name.summary_key))
 
 
 def parse_summary_key(key: bytes) -> SegmentName:
@@ -107,3 +92,39 @@ def parse_summary_key(key: bytes) -> SegmentName:
 def describe(key: bytes) -> str:
     """A key for an error message, its bytes escaped."""
     return f"index row {key!r}"
+
+
+BLOCK_ROWS: Final = 256
+"""A power of two, so that blocks are subtrees."""
+
+
+def block_roots(leaves: Sequence[bytes]) -> list[bytes]:
+    """The root of each block; `rows_root` of these is that of all the leaves."""
+    return [rows_root(leaves[at : at + BLOCK_ROWS]) for at in range(0, len(leaves), BLOCK_ROWS)]
+
+
+def encode_blocks(firsts: Sequence[bytes], roots: Sequence[bytes]) -> bytes:
+    """The bytes of the row: what each block's first row is called, and the block's root."""
+    pairs = zip(firsts, roots, strict=True)
+    return b"".join(len(first).to_bytes(2, "big") + first + root for first, root in pairs)
+
+
+def decode_blocks(raw: bytes, where: str) -> tuple[list[bytes], list[bytes]]:
+    """What each block's first row is called, and the blocks' roots.
+
+    Raises:
+        CorruptionError: the bytes are no such row.
+    """
+    pairs = list(_pairs(raw, where))
+    return [first for first, _ in pairs], [root for _, root in pairs]
+
+
+def _pairs(raw: bytes, where: str) -> Iterator[tuple[bytes, bytes]]:
+    at = 0
+    while at < len(raw):
+        middle = at + 2 + int.from_bytes(raw[at : at + 2], "big")
+        end = middle + DIGEST_BYTES
+        if end > len(raw):
+            raise CorruptionError(f"{where}: ends within a block", family="index")
+        yield raw[at + 2 : middle], raw[middle:end]
+        at = end

@@ -1,14 +1,10 @@
 """The follower `tags`: for each tag, bucket, kind, provenance, source and day, who has it (SPEC: Tags).
 
-A set of ordinals is cut into chunks of 65,536 (`engine.followers.chunks`). Ordinals that a revision
-made dead stay in every set but `live`; whoever asks takes the intersection with `live`.
-
-    g/ group[1] value 00 chunk[2]    the chunk's members; an empty chunk has no row
+A set of ordinals is cut into chunks of 65,536 (`engine.followers.chunks`), each a row and a leaf of the
+`tags` tree. Ordinals that a revision made dead stay in every set but `live`; answers are intersected with it.
 
 Erasing an atom takes all its ordinals out of all sets. To find those, it reads every row: measured, less than
 0.2 s for twenty thousand rows, the other followers included; erasing is rare.
-
-The `tags` tree has a leaf for each row, keyed by the row's key without `g/`.
 """
 
 from __future__ import annotations
@@ -160,28 +156,21 @@ def _sets_of(body: AtomBody, created: int) -> Iterator[SetName]:
     yield Group.DAY, day_of(created)
 
 
-def _set_prefix(name: SetName) -> bytes:
-    return TAGS + set_prefix(*name)
-
-
 def _row_key(name: SetName, chunk: int) -> bytes:
-    return _set_prefix(name) + chunk.to_bytes(2, "big")
+    return TAGS + set_prefix(*name) + chunk.to_bytes(2, "big")
 
 
 def members(rows: Reader, name: SetName, below: int | None = None) -> BitMap:
     """All ordinals in a set, dead ones included.
 
-    Args:
-        rows: Where to read.
-        name: The set.
-        below: All ordinals there are, if the caller knows: a few reads are cheaper than a scan.
+    `below` is how many ordinals there are, if the caller knows: a few reads are cheaper than a scan.
 
     Raises:
         CorruptionError: a row is not one of this follower's.
     """
     from pyroaring import BitMap
 
-    prefix = _set_prefix(name)
+    prefix = TAGS + set_prefix(*name)
     found = BitMap()
     if below is not None and below <= _READ_CHUNKS_MAX << CHUNK_BITS:
         for chunk in range((below >> CHUNK_BITS) + 1):

@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from backends.base import Batch, Reader
-from engine.base.errors import CorruptionError
 from engine.followers.base import Follower
+from engine.ledger.codec import reading
 from engine.ledger.fold import Overlay
 from engine.ledger.layout import VALUE, tree_prefix, value_key
 from engine.ledger.pages import PagedTree
 from engine.ledger.records import Lookup
 from proofs.events import ERASING_KINDS, AtomDetail, EdgeDetail, Entry, EventKind
-from proofs.forms import FormError
 from proofs.hashing import key_digest, value_digest
 from proofs.leaves import State, Value, decode_value, edge_key, encode_value
 
@@ -82,12 +81,7 @@ def read_value(rows: Lookup, namespace: str, key: bytes) -> Value | None:
         CorruptionError: the row is not such a value.
     """
     raw = rows.get(value_key(namespace, key))
-    if raw is None:
-        return None
-    try:
-        return decode_value(raw, f"value of {namespace} {key.hex()}")
-    except FormError as error:
-        raise CorruptionError(str(error)) from error
+    return None if raw is None else reading(decode_value, raw, f"value of {namespace} {key.hex()}")
 
 
 def value_after(entry: Entry, before: Value | None) -> Value | None:

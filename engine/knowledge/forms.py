@@ -18,10 +18,9 @@ from engine.base import validation as border
 from engine.base.errors import InvalidInputError, LimitError
 from engine.commands.sequence import STEP
 from engine.knowledge.model import Entity, Relation
-from engine.ledger.atom_ids import default_id
 from engine.ledger.codec import unpack
 from engine.ledger.entities import entity_key, entity_name
-from engine.ledger.records import AtomRecord
+from engine.ledger.records import AtomRecord, default_id
 from proofs.codec import pack
 from proofs.leaves import EdgeType
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
 
 from engine.base.errors import CorruptionError
 from proofs import codec, forms
+from proofs.errors import ProofError
 from proofs.events import Body, EventKind, Header
 from proofs.forms import Check, FormError
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def unpack(raw: bytes, where: str) -> Any:
@@ -19,6 +24,18 @@ def unpack(raw: bytes, where: str) -> Any:
     try:
         return codec.unpack(raw, where)
     except FormError as error:
+        raise CorruptionError(str(error)) from error
+
+
+def reading(read: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    """What `read`, a function of `proofs`, makes of a stored row.
+
+    Raises:
+        CorruptionError: it refuses the bytes.
+    """
+    try:
+        return read(*args, **kwargs)
+    except (FormError, ProofError) as error:
         raise CorruptionError(str(error)) from error
 
 

@@ -14,7 +14,7 @@ from engine.base import limits
 from engine.base.errors import InvalidInputError, LimitError
 from engine.base.unicode14 import is_assigned
 from engine.base.validation import label, line, quoted
-from engine.ledger.atom_ids import default_id
+from engine.ledger.records import default_id
 from proofs.sets import tag_identity
 
 ENTITY: Final = "entity"

@@ -1,7 +1,8 @@
-"""The journal: reading entries, and appending them to a batch (SPEC: Journal).
+"""The journal: its head, its entries, and appending them to a batch (SPEC: Journal).
 
 An entry is a header row and a payload row. The header is a leaf of the log; the payload is bound to
-it by a salted commitment, so that it can be destroyed and the history still be proved.
+it by a salted commitment, so that it can be destroyed and the history still be proved. The rows `x/`, by
+which destroyed payloads are told from lost ones, are written with its events, and copied with those.
 """
 
 from __future__ import annotations
@@ -12,46 +13,107 @@ from typing import Final, NamedTuple
 from backends.base import Reader
 from engine.base import limits
 from engine.base.errors import BatchLimitError, CorruptionError, EngineError, LimitError
-from engine.ledger.codec import decode_body, decode_header
-from engine.ledger.erasures import encode_seq, erased_at, subject_key
+from engine.ledger.codec import decode_body, decode_header, fields, unpack
 from engine.ledger.fold import Overlay
 from engine.ledger.layout import LOG, erasure_key, journal_key, payload_key
-from engine.ledger.log_state import LogState, encode_log, read_log
 from engine.ledger.records import Lookup
-from proofs.codec import encode_body, encode_header
+from proofs.codec import encode_body, encode_header, pack
 from proofs.events import (
     ERASING_KINDS,
     AtomDetail,
     Body,
     Detail,
+    EdgeDetail,
     Entry,
     EventKind,
     GenesisBody,
     GenesisDetail,
     Header,
 )
+from proofs.forms import raw_up_to, uint
 from proofs.hashing import SALT_BYTES, commitment
-from proofs.log import leaf_hash
+from proofs.leaves import edge_key
+from proofs.log import Frontier, leaf_hash
 
-__all__ = [
-    "Appender",
-    "Clock",
-    "Identity",
-    "LogState",
-    "RawEntry",
-    "Salts",
-    "Sources",
-    "body_in",
-    "check_analyzer",
-    "encode_log",
-    "open_payload",
-    "read_entries",
-    "read_entry",
-    "read_header",
-    "read_identity",
-    "read_log",
-    "read_raw",
-]
+_LOG_FIELDS = (uint(), raw_up_to(8 + 32 * 64))
+
+
+class LogState(NamedTuple):
+    """The row that every commit is guarded by, decoded."""
+
+    row: bytes | None
+    time: int
+    frontier: Frontier
+
+    @property
+    def size(self) -> int:
+        """How many events the journal holds."""
+        return self.frontier.size
+
+
+def read_log(rows: Lookup) -> LogState:
+    """The state of the log; of size 0 where there is no journal yet.
+
+    Raises:
+        CorruptionError: the row is not such a state.
+    """
+    row = rows.get(LOG)
+    if row is None:
+        return LogState(None, 0, Frontier())
+    time, raw = fields(unpack(row, "log state"), _LOG_FIELDS, "log state")
+    try:
+        return LogState(row, time, Frontier.from_bytes(raw))
+    except ValueError as error:
+        raise CorruptionError(f"log state: {error}") from error
+
+
+def encode_log(time: int, frontier: Frontier) -> bytes:
+    """The row of the log's state."""
+    return pack([time, frontier.to_bytes()])
+
+
+def subject_key(detail: Detail) -> bytes:
+    """What names the atom or edge that an event is about; empty where it is about none."""
+    if isinstance(detail, AtomDetail):
+        return detail.id
+    return edge_key(*detail) if isinstance(detail, EdgeDetail) else b""
+
+
+def erased_at(rows: Lookup, header: Header) -> int | None:
+    """The seq of the event that destroyed the payload of this one; None where none did.
+
+    It may lie behind the last event of `rows`, where they are a beginning of a longer journal.
+
+    Raises:
+        CorruptionError: what stands there is no event that erases.
+    """
+    raw = rows.get(erasure_key(subject_key(header.detail)))
+    seq = None if raw is None else decode_seq(raw, "erasure")
+    if seq is None or seq <= header.seq or header.kind in ERASING_KINDS:
+        return None
+    row = rows.get(journal_key(seq))
+    if row is None:
+        return None if seq < read_log(rows).size else seq
+    named = decode_header(row, seq)
+    erases = named.kind in ERASING_KINDS and subject_key(named.detail) == subject_key(header.detail)
+    return seq if erases else None
+
+
+def encode_seq(seq: int) -> bytes:
+    """The row that names an event."""
+    return seq.to_bytes(8, "big")
+
+
+def decode_seq(raw: bytes, where: str) -> int:
+    """The event that a row names.
+
+    Raises:
+        CorruptionError: it names none.
+    """
+    if len(raw) != 8:
+        raise CorruptionError(f"{where}: has {len(raw)} bytes, not 8", family="erasures")
+    return int.from_bytes(raw, "big")
+
 
 Clock = Callable[[], int]
 """The time now, in µs UTC."""
@@ -178,6 +240,19 @@ def read_entry(rows: Lookup, seq: int) -> Entry:
     """
     header, leaf = read_header(rows, seq)
     return Entry(header, body_in(rows, header, rows.get(payload_key(seq))), leaf)
+
+
+def entries_back(rows: Lookup, last: int) -> Iterator[Entry]:
+    """The events on one subject back from event `last`, which is one of them and comes first.
+
+    Raises:
+        CorruptionError: see `read_entry`.
+    """
+    seq: int | None = last
+    while seq is not None:
+        entry = read_entry(rows, seq)
+        yield entry
+        seq = entry.header.prev
 
 
 def body_in(rows: Lookup, header: Header, raw: bytes | None) -> Body | None:

@@ -1,27 +1,115 @@
-"""Stores the compact sparse Merkle tree of a namespace in 16-way pages (bytes: `engine.ledger.page_bytes`).
+"""Stores the compact sparse Merkle tree of a namespace in 16-way pages (SPEC: Trees, where the bytes are).
 
 The tree is the one that `proofs.smt` defines. Its root, which pages there are and their bytes depend
 on the set of leaves alone, not on the order or the batches in which they came.
+
+A page holds four bit levels: what hangs below one *path*, the first `depth` nibbles (0 to 63) of a key
+digest. The page of the empty path is enough to compute the root of the tree; no page means the empty tree.
+Decoding accepts no bytes that encoding does not give. A value digest, a subtree root, or the rest of a key
+digest can still be another one: decoding one page cannot see that, computing the roots from the leaves does.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from backends.base import Batch, Reader
-from engine.base.errors import InvalidInputError
+from engine.base.errors import CorruptionError, InvalidInputError
 from engine.ledger import layout
-from engine.ledger.page_bytes import (
-    LEAF_BYTES,
-    SLOTS,
-    Slots,
-    child_path,
-    decode_page,
-    encode_page,
-    missing_page,
-    nibble_of,
-)
 from proofs.hashing import DIGEST_BYTES, EMPTY, TREE_HASHER, TreeHasher
+
+DEPTH_MAX: Final = 63
+"""The deepest page: its slots are told apart by the last nibble of the key digest."""
+LEAF_BYTES: Final = 2 * DIGEST_BYTES
+HEAD_BYTES: Final = 4
+SLOTS: Final = 16
+
+# The set bits of a byte in ascending order. Going over occupied slots only was measured at 0.5 µs of
+# the 21 that an update in a batch of 10,000 takes.
+_BITS: Final = [tuple(bit for bit in range(8) if byte >> bit & 1) for byte in range(256)]
+_HIGH_BITS: Final = [tuple(bit + 8 for bit in bits) for bits in _BITS]
+
+_HINT: Final = "run `engine rebuild`: the trees are made again from the journal"
+
+Slots = list[bytes]
+"""The 16 slots of a page: b"" for no leaf, 64 bytes for one leaf, 32 bytes for a subtree root."""
+
+
+def decode_page(page_key: bytes, depth: int, path: bytes, stored: bytes) -> Slots:
+    """The 16 slots of the page at `path`, `depth` nibbles deep.
+
+    Raises:
+        CorruptionError: `stored` breaks a rule of the format; the message names the page and the rule.
+    """
+    occupied, leaves = _bitmaps(page_key, depth, stored)
+    # A leaf repeats the whole bytes of the path and, in the next byte, its half byte and the slot.
+    whole = depth >> 1
+    above = path[:whole]
+    mask, base, step = (0xFF, path[whole], 1) if depth & 1 else (0xF0, 0, 16)
+    slots = [b""] * SLOTS
+    at = HEAD_BYTES
+    for nibble in _BITS[occupied & 0xFF] + _HIGH_BITS[occupied >> 8]:
+        end = at + DIGEST_BYTES
+        if leaves >> nibble & 1:
+            if not stored.startswith(above, at) or stored[at + whole] & mask != base + nibble * step:
+                raise _malformed(page_key, f"the leaf in slot {nibble} belongs elsewhere")
+            end += DIGEST_BYTES
+        slots[nibble] = stored[at:end]
+        at = end
+    if EMPTY in slots:
+        raise _malformed(page_key, "a subtree in it has the root of the empty tree")
+    return slots
+
+
+def encode_page(slots: Slots, body: bytes) -> bytes:
+    """The bytes of the page with `slots`, of which at least one is occupied; `body` is them joined."""
+    occupied = leaves = 0
+    bit = 1
+    for slot in slots:
+        if slot:
+            occupied |= bit
+            if len(slot) == LEAF_BYTES:
+                leaves |= bit
+        bit <<= 1
+    return (occupied << 16 | leaves).to_bytes(HEAD_BYTES, "big") + body
+
+
+def nibble_of(key_digest: bytes, depth: int) -> int:
+    """The slot in which a key digest belongs in its page at `depth`."""
+    return key_digest[depth >> 1] >> (0 if depth & 1 else 4) & 15
+
+
+def child_path(path: bytes, depth: int, nibble: int) -> bytes:
+    """The path of the page below slot `nibble` of the page at `path`, `depth` nibbles deep."""
+    if depth & 1:
+        return path[:-1] + bytes((path[-1] | nibble,))
+    return path + bytes((nibble << 4,))
+
+
+def missing_page(page_key: bytes) -> CorruptionError:
+    """The error for a page that the page above calls for and that has no row."""
+    return CorruptionError(f"the tree page {page_key.hex()} is missing", hint=_HINT)
+
+
+def _bitmaps(page_key: bytes, depth: int, stored: bytes) -> tuple[int, int]:
+    """Which slots are occupied and which are leaves, when that suits the depth and the length."""
+    head = int.from_bytes(stored[:HEAD_BYTES], "big")
+    occupied, leaves = head >> 16, head & 0xFFFF
+    count, leaf_count = occupied.bit_count(), leaves.bit_count()
+    if len(stored) != HEAD_BYTES + DIGEST_BYTES * (count + leaf_count):
+        raise _malformed(page_key, f"its bitmaps do not call for {len(stored)} bytes")
+    if leaves & ~occupied:
+        raise _malformed(page_key, "a leaf stands in a slot that is not occupied")
+    if not count or (depth and count == leaf_count == 1):
+        raise _malformed(page_key, "it holds too few leaves to be there")
+    if depth == DEPTH_MAX and count != leaf_count:
+        raise _malformed(page_key, "a subtree stands below the last nibble")
+    return occupied, leaves
+
+
+def _malformed(page_key: bytes, rule: str) -> CorruptionError:
+    return CorruptionError(f"the tree page {page_key.hex()} is malformed: {rule}", hint=_HINT)
 
 
 class _Visit:
@@ -56,37 +144,12 @@ class PagedTree:
         stored = rows.get(self._root_key)
         return EMPTY if stored is None else self._finish(decode_page(self._root_key, 0, b"", stored))
 
-    def get(self, rows: Reader, key_digest: bytes) -> bytes | None:
-        """The value digest of `key_digest`, or None when the tree has no such leaf.
-
-        Raises:
-            InvalidInputError: the key digest has not 32 bytes.
-            CorruptionError: a page on the way is malformed or missing.
-        """
-        if len(key_digest) != DIGEST_BYTES:
-            raise InvalidInputError(f"a key digest has {DIGEST_BYTES} bytes, this one has {len(key_digest)}")
-        depth, path = 0, b""
-        while (stored := rows.get(self._page_key(depth, path))) is not None:
-            nibble = nibble_of(key_digest, depth)
-            slot = decode_page(self._page_key(depth, path), depth, path, stored)[nibble]
-            if len(slot) != DIGEST_BYTES:
-                # An empty slot begins with no key digest, another leaf with another.
-                return slot[DIGEST_BYTES:] if slot.startswith(key_digest) else None
-            depth, path = depth + 1, child_path(path, depth, nibble)
-        if depth:
-            raise missing_page(self._page_key(depth, path))
-        return None
-
     def update(self, rows: Reader, batch: Batch, changes: Mapping[bytes, bytes | None]) -> bytes:
-        """Put into `batch` the pages that `changes` make different; the new root.
+        """Put into `batch` the pages that `changes`, key digest → value digest, make different; the new root.
 
         A change that changes nothing puts nothing. Pages are read from `rows` and not from `batch`,
         so a namespace is updated once in a batch, and `rows` must not change before it is written.
-
-        Args:
-            rows: The rows as they are before the batch.
-            batch: Takes the puts and deletes.
-            changes: Key digest → value digest, or None to remove the leaf if there is one.
+        In place of a value digest, None removes the leaf if there is one.
 
         Raises:
             InvalidInputError: a digest has not 32 bytes, or `batch` already holds an update of this

@@ -249,7 +249,7 @@ def data_of(edge: EdgeRecord) -> Mapping[str, Any]:
 
 
 def source_in(data: Mapping[str, Any]) -> bytes | None:
-    """The atom that a relation's data names as its source (`engine.commands.relate`)."""
+    """The atom that a relation's data names as its source (`engine.commands.edges`)."""
     named = data.get("source")
     return named if isinstance(named, bytes) and len(named) == ID_BYTES else None
 

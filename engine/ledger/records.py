@@ -1,4 +1,4 @@
-"""Records: what is true of each atom, edge and predicate now (SPEC: Records).
+"""Records: what is true of each atom, edge and predicate now (SPEC: Records, Atom ids).
 
 A record is folded in the same batch as the journal entries that change it, because the next
 command decides by it. These are its stored forms; `engine.base.model` has what callers see.
@@ -7,6 +7,8 @@ command decides by it. These are its stored forms; `engine.base.model` has what 
 from __future__ import annotations
 
 from typing import NamedTuple, Protocol
+
+from blake3 import blake3
 
 from engine.base import limits
 from engine.base.errors import CorruptionError
@@ -20,7 +22,7 @@ from proofs.leaves import EdgeType, State
 class Lookup(Protocol):
     """Where single rows can be read: a backend, a snapshot, or rows about to be written."""
 
-    def get(self, key: bytes) -> bytes | None:
+    def get(self, key: bytes, /) -> bytes | None:
         """The value of `key`, or None."""
 
 
@@ -209,3 +211,19 @@ def type_code(rows: Lookup, name: str) -> bytes | None:
     if name.upper() in EdgeType.__members__:
         return bytes([EdgeType[name.upper()]])
     return rows.get(type_name_key(name))
+
+
+def default_id(id_key: bytes, source: str | None, content: str, occurrence: int, key: str | None) -> bytes:
+    """The id an atom gets when the caller gives none (SPEC: Atom ids).
+
+    BLAKE3 keyed with the store's id key over: u8 1 if a key is given, else 0 ‖ u8 1 if there is a
+    source, else 0 ‖ u32 length of source ‖ source ‖ the key, or u64 occurrence ‖ content. The first
+    16 bytes, with the version and variant bits of a UUIDv8 (RFC 9562).
+    """
+    raw_source = (source or "").encode()
+    head = bytes([key is not None, source is not None]) + len(raw_source).to_bytes(4, "big") + raw_source
+    rest = occurrence.to_bytes(8, "big") + content.encode() if key is None else key.encode()
+    digest = bytearray(blake3(head + rest, key=id_key).digest(16))
+    digest[6] = digest[6] & 0x0F | 0x80
+    digest[8] = digest[8] & 0x3F | 0x80
+    return bytes(digest)

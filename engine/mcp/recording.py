@@ -106,7 +106,7 @@ TAG = Tool(
 
 
 def _relate(engine: Engine, arguments: Arguments) -> Fields:
-    from engine.commands.relate import Relate
+    from engine.commands.edges import Relate
 
     source = arguments.get("source")
     relation = Relate(

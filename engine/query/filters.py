@@ -12,7 +12,7 @@ from backends.base import Reader
 from engine.base import limits
 from engine.base import validation as border
 from engine.base.errors import InvalidInputError
-from engine.commands.supersede import SUPERSEDED
+from engine.commands.merge import SUPERSEDED
 from engine.followers.tags import LIVE, day_of, members, union, values
 from engine.language.categories import Category, categories_of
 from engine.ledger.entities import ENTITY

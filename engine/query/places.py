@@ -12,7 +12,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.followers.index_view import Facts, IndexView
+from engine.followers.columns import Facts
+from engine.followers.index_view import IndexView
 
 SKIPPED_MAX: Final = 8
 """So many dead neighbours are stepped over before an atom counts as having none."""

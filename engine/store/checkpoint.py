@@ -3,11 +3,32 @@
 from __future__ import annotations
 
 from contextlib import nullcontext, suppress
+from dataclasses import dataclass
 
 from engine.base.errors import ConflictError
 from engine.base.model import Receipt
-from engine.commands.checkpoint import TakeCheckpoint
+from engine.commands.base import Transaction, receipt
+from engine.ledger.journal import read_header
 from engine.store.store import Store
+from proofs.events import CheckpointBody, CheckpointDetail, EventKind
+from proofs.leaves import State
+
+
+@dataclass(frozen=True, slots=True)
+class TakeCheckpoint:
+    """Have the roots of the log of `size` events in the journal."""
+
+    size: int
+    root: bytes
+    namespace_roots: tuple[bytes, ...]
+
+    def decide(self, tx: Transaction) -> Receipt:
+        """No event where the last one is a checkpoint."""
+        if read_header(tx.rows, self.size - 1)[0].kind is EventKind.CHECKPOINT:
+            return receipt("", State.LIVE)
+        detail, body = CheckpointDetail(self.root), CheckpointBody(self.namespace_roots)
+        return receipt("", State.LIVE, tx.append(EventKind.CHECKPOINT, None, detail, body))
+
 
 CHECKPOINT_LOSSES = 3
 """How often the roots are computed again because the head moved, before other writers have to wait."""

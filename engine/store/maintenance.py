@@ -11,8 +11,15 @@ from engine.base.errors import CorruptionError, VerificationError
 from engine.base.model import Checkpoint
 from engine.followers.base import drop
 from engine.ledger.codec import decode_header
-from engine.ledger.erasures import encode_seq, erased_at, subject_key
-from engine.ledger.journal import LogState, read_entries, read_log, read_raw
+from engine.ledger.journal import (
+    LogState,
+    encode_seq,
+    erased_at,
+    read_entries,
+    read_log,
+    read_raw,
+    subject_key,
+)
 from engine.ledger.layout import ERASURE, JOURNAL, LOG, erasure_key, journal_key
 from engine.store.replay import Progress, check_prefix, no_progress, replay
 from engine.store.store import Store, projections
@@ -26,10 +33,8 @@ def rebuild(backend: Backend, progress: Progress = no_progress) -> Checkpoint:
 
     The journal is read and checked to its end before anything is dropped. Then all cursors go,
     durably: a crash from then on leaves a store that the next opening, or the next call, finishes.
-
-    Args:
-        backend: The store; nothing but its journal needs to be whole.
-        progress: Told how many of all events are done; the check counts as half.
+    Nothing but the journal needs to be whole. `progress` is told how many of all events are done; the check
+    counts as half.
 
     Raises:
         CorruptionError: the journal is damaged; nothing was dropped.

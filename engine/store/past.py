@@ -11,9 +11,8 @@ from backends.base import Batch, Reader
 from engine.base.errors import InvalidInputError, NotFoundError
 from engine.base.model import HistoryItem
 from engine.base.validation import atom_id, integer, microseconds, show_id
-from engine.ledger.erasures import decode_seq
 from engine.ledger.fold import Overlay, fold
-from engine.ledger.journal import read_entry, read_header, read_log
+from engine.ledger.journal import decode_seq, entries_back, read_header, read_log
 from engine.ledger.layout import ERASURE, payload_key
 from engine.ledger.queries import get_record
 from engine.ledger.records import AtomRecord, Lookup, read_atom, type_name
@@ -59,27 +58,12 @@ def size_at(rows: Lookup, moment: AsOf) -> int:
 
 def subject_history(rows: Lookup, last: int) -> list[Entry]:
     """The events on one subject up to event `last`, which is one of them, the oldest first."""
-    found: list[Entry] = []
-    seq: int | None = last
-    while seq is not None:
-        entry = read_entry(rows, seq)
-        found.append(entry)
-        seq = entry.header.prev
-    found.reverse()
-    return found
-
-
-class _Nothing:
-    """No rows: what a fold from the beginning starts on."""
-
-    def get(self, key: bytes) -> None:
-        """None, for every key."""
-        del key
+    return list(entries_back(rows, last))[::-1]
 
 
 def records_after(history: Iterable[Entry], size: int) -> Lookup:
     """The records that those of these events make that are among the journal's first `size`."""
-    overlay = Overlay(_Nothing(), Batch())
+    overlay = Overlay({}, Batch())
     for entry in history:
         if entry.header.seq < size:
             fold(entry, overlay)

@@ -38,10 +38,7 @@ def rehearsal(store: Store, *, when: bool = True) -> Iterator[Store]:
     """A store that takes commands as `store` does now, and forgets them at the end of the block.
 
     What is written goes to a temporary folder; times, seqs and ids of events mean nothing.
-
-    Args:
-        store: The store; it is only read, as of one moment.
-        when: False gives `store` itself.
+    `store` is only read, as of one moment. With `when` false it is given itself.
     """
     if not when:
         yield store

@@ -15,8 +15,16 @@ from engine.base import limits
 from engine.base.errors import ConflictError
 from engine.followers.base import are_current, catch_up
 from engine.followers.records import Records, count, head_guards, seal
-from engine.ledger.erasures import encode_seq, subject_key
-from engine.ledger.journal import RawEntry, encode_log, read_entries, read_header, read_log, read_raw
+from engine.ledger.journal import (
+    RawEntry,
+    encode_log,
+    encode_seq,
+    read_entries,
+    read_header,
+    read_log,
+    read_raw,
+    subject_key,
+)
 from engine.ledger.layout import LOG, erasure_key, journal_key, payload_key
 from engine.ledger.records import read_counters
 from proofs.events import ERASING_KINDS, Entry

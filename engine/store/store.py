@@ -27,7 +27,7 @@ from engine.base.errors import (
 from engine.base.model import Receipt
 from engine.commands.base import Command, Transaction
 from engine.followers.base import Follower, are_current, catch_up
-from engine.followers.documents import atom_body
+from engine.followers.columns import atom_body
 from engine.followers.index import IndexFollower
 from engine.followers.log import LogFollower
 from engine.followers.records import Records, head_guards, seal
@@ -45,12 +45,59 @@ from engine.ledger.journal import (
 )
 from engine.ledger.records import read_counters
 from engine.ledger.roots import Roots
-from engine.store.recent import Recent
 from engine.text.analyzer import ANALYZER_NAME, fingerprint
-from proofs.events import Entry, EventKind, GenesisBody, GenesisDetail
+from proofs.events import AtomBody, Entry, EventKind, GenesisBody, GenesisDetail
 
 if TYPE_CHECKING:
     from engine.secrets.filter import Gate
+
+
+class Recent:
+    """The events this process committed last, decoded, so that followers need not read them back.
+
+    At most 24,576, and contents of at most some 16 million characters; older ones are forgotten.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._entries: list[Entry] = []
+        self._chars = 0
+
+    def add(self, entries: Sequence[Entry]) -> None:
+        """Keep `entries`; forget what is not next to them, and the oldest of too many."""
+        with self._lock:
+            kept = self._entries
+            if kept and kept[-1].header.seq + 1 != entries[0].header.seq:
+                self._forget(len(kept))
+            kept.extend(entries)
+            self._chars += sum(map(_chars_of, entries))
+            if len(kept) > 3 * limits.FOLLOW_EVENTS_MAX:
+                self._forget(len(kept) - limits.FOLLOW_EVENTS_MAX)
+            while self._chars > limits.FOLLOW_BYTES_MAX:
+                self._forget(len(kept) // 2 + 1)
+
+    def clear(self) -> None:
+        """Forget all: every follower has them."""
+        with self._lock:
+            self._forget(len(self._entries))
+
+    def _forget(self, count: int) -> None:
+        self._chars -= sum(map(_chars_of, self._entries[:count]))
+        del self._entries[:count]
+
+    def get(self, start: int, stop: int) -> list[Entry]:
+        """The events from `start` up to `stop`; none unless all are kept."""
+        with self._lock:
+            kept = self._entries
+            if not kept or start < kept[0].header.seq or stop > kept[-1].header.seq + 1:
+                return []
+            first = kept[0].header.seq
+            return kept[start - first : stop - first]
+
+
+def _chars_of(entry: Entry) -> int:
+    return len(entry.body.content) if isinstance(entry.body, AtomBody) else 0
+
 
 COMMIT_LOSSES = 3
 """How often a command is decided again because another process moved the head, before that one must wait."""
@@ -87,7 +134,7 @@ class Store:
             sources: Time and randomness; None for a store that takes no commands.
             finish: False leaves records that are behind as they are, for now.
             check: False takes a journal that another analyzer was used with.
-            resume: Called once the store is open, to finish what was broken off (`engine.erase.finish`).
+            resume: Called once the store is open, to finish what was broken off (`engine.erase.destroy`).
         """
         self.backend = backend
         self._sources = sources

@@ -81,11 +81,6 @@ def tokens(text: str) -> list[Token]:
     return [Token(term, term in STOP_WORDS) for term in index_terms(text)]
 
 
-def analyze(text: str) -> list[str]:
-    """The terms of `text` in order, without stop words: what counts as its length."""
-    return [term for term in index_terms(text) if term not in STOP_WORDS]
-
-
 def analyze_query(text: str) -> list[str]:
     """The terms to search for, each once, in order; stop words only if there is nothing else.
 

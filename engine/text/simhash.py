@@ -1,20 +1,15 @@
 """Fingerprints that are nearly equal for nearly equal texts (Charikar 2002; SPEC: Index).
 
-    hash of a term     the first 8 bytes of H(term; UTF-8), little-endian
-    hash of a phrase   of one term: its hash; of more: (hash of all but the last) · MULTIPLIER + hash of the
-                       last, mod 2^64; a result of 0 counts as 1
-
-Every term of a text and every pair of neighbours votes on each bit of the fingerprint: for it where
-the bit is set in its hash, against it where not. Stop words vote, too, because `not` must count, and
-pairs, because order must. A text of n terms has 2n − 1 votes, so no vote is a tie. All of it is
-stored and hashed: nothing here may ever give another number.
+Every term of a text and every pair of neighbours votes on each bit of the fingerprint. Stop words vote, too,
+because `not` must count, and pairs, because order must. A text of n terms has 2n − 1 votes, so no vote is a
+tie. All of it is stored and hashed: nothing here may ever give another number.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
-from itertools import chain, combinations, pairwise, product
+from itertools import combinations, pairwise, product
 from typing import TYPE_CHECKING, Final
 
 from proofs.hashing import term_number
@@ -86,18 +81,6 @@ def fingerprint(terms: Sequence[str]) -> int:
     votes = [*hashes, *(_joined(*pair) for pair in pairwise(hashes))]
     elected = (bit for bit in range(_BITS) if 2 * sum(vote >> bit & 1 for vote in votes) > len(votes))
     return sum(1 << bit for bit in elected) or 1
-
-
-def fingerprints(documents: Sequence[Sequence[str]]) -> NDArray[np.uint64]:
-    """What `fingerprint` gives for each of many texts."""
-    import numpy as np
-
-    flat = list(chain.from_iterable(documents))
-    return combine(
-        np.fromiter(map(term_hash, flat), np.uint64, len(flat)),
-        np.fromiter(map(len, documents), np.int64, len(documents)),
-        np.fromiter((len(set(terms)) for terms in documents), np.int64, len(documents)),
-    )
 
 
 def combine(

@@ -24,11 +24,8 @@ def estimate_tokens(text: str) -> int:
     (emoji). An answer that promises to fit a budget may rely on it; equality with some tokenizer
     may not be relied on.
 
-    Args:
-        text: any text; a lone surrogate counts as a three-byte character.
-
-    Returns:
-        0 for the empty text or one space; never more than 3 a character. Time is linear.
+    A lone surrogate counts as a three-byte character. The answer is 0 for the empty text or one space,
+    and never more than 3 a character. Time is linear.
     """
     units = len(_UNITS.findall(text))
     if text.isascii():

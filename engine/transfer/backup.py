@@ -26,8 +26,7 @@ from engine.base.errors import (
     VerificationError,
 )
 from engine.base.model import Checkpoint
-from engine.ledger.erasures import decode_seq
-from engine.ledger.journal import read_identity, read_log
+from engine.ledger.journal import decode_seq, read_identity, read_log
 from engine.ledger.layout import ERASURE
 from engine.store import maintenance
 from engine.store.replay import Progress, no_progress, scratch_backend

@@ -13,8 +13,7 @@ from typing import BinaryIO
 from backends.base import Backend, Batch
 from engine.base import limits
 from engine.base.errors import CorruptionError
-from engine.ledger.erasures import subject_key
-from engine.ledger.journal import Identity, RawEntry
+from engine.ledger.journal import Identity, RawEntry, subject_key
 from engine.ledger.roots import Roots
 from engine.store.replay import Progress, append, no_progress
 from engine.store.store import Store
@@ -30,7 +29,7 @@ from engine.transfer.journal_lines import (
     tail_line,
 )
 from engine.trust.audit.chain import check_chain
-from engine.trust.audit.destroyed import Destroyed
+from engine.trust.audit.compare import Destroyed
 from proofs.events import ERASING_KINDS, CheckpointBody, CheckpointDetail, EventKind
 from proofs.hashing import NAMESPACES
 

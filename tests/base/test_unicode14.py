@@ -17,7 +17,7 @@ def test_the_table_is_what_its_script_makes() -> None:
         pytest.skip(f"this Python has Unicode {unicodedata.unidata_version}; the table is made from 14.0")
     from pathlib import Path
 
-    from engine.base.make_unicode14_table import table
+    from tests.base.make_unicode14_table import table
 
     assert Path(unicode14_table.__file__).read_text(encoding="ascii") == table()
 

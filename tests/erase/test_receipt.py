@@ -11,9 +11,8 @@ from engine.base.errors import InvalidInputError, RefusedError
 from engine.commands import Add
 from engine.engine import Engine
 from engine.erase import run
-from engine.erase.pieces import PIECE_BYTES, pieces_of
-from engine.erase.probe import Sighting, look
-from engine.erase.receipt import Verdict, judged
+from engine.erase.probe import PIECE_BYTES, Sighting, look, pieces_of
+from engine.erase.run import Verdict, judged
 from proofs.events import AtomBody, EventKind
 from tests.erase.support import SECRET, small
 from tests.support.engines import engine_on

@@ -7,10 +7,10 @@ import pytest
 from backends.base import Backend
 from engine.base.errors import CorruptionError
 from engine.engine import Engine
-from engine.ledger.erasures import encode_seq
+from engine.ledger.journal import encode_seq
 from engine.ledger.layout import DESTROYED, ERASING, ERASURE, erasure_key, payload_key
 from engine.store.maintenance import rebuild
-from engine.trust.audit.destroyed import Unchecked
+from engine.trust.audit.compare import Unchecked
 from engine.trust.audit.verify import verify
 from proofs.events import AtomDetail, EdgeDetail, ErasedBody, EventKind, ReasonBody
 from proofs.leaves import State

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from backends.base import Batch, Reader
 from backends.memory import MemoryBackend
-from engine.followers.documents import atom_body
+from engine.followers.columns import atom_body
 from engine.followers.index import IndexFollower
 from engine.followers.index_view import IndexView
 from engine.text.analyzer import index_terms

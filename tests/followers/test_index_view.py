@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backends.base import Reader, Row
-from engine.followers import index_cache
-from engine.followers.index_view import IndexView, Postings
+from engine.followers import index_view
+from engine.followers.index_view import IndexView
+from engine.followers.postings import Postings
 from engine.text.words import STOP_WORDS
 from tests.followers.support import World, Written, body, history, plain_document, world_of
 from tests.spec_facts import NO_DOCUMENT, Document
@@ -185,7 +186,7 @@ def test_values_are_found_at_any_ordinals(ordinals: list[int], term: str) -> Non
 def test_the_cache_keeps_within_its_bound_with_heads(monkeypatch: pytest.MonkeyPatch) -> None:
     """Impacts of many weights of heads never take more than the bound, and stay right."""
     world = world_of(texts_of(700))
-    monkeypatch.setattr(index_cache, "CACHE_BYTES_MAX", 30_000)
+    monkeypatch.setattr(index_view, "CACHE_BYTES_MAX", 30_000)
     for number in range(40):
         weight = number % 7 / 2
         expected = plain_values(_DOCUMENTS[700], "sea", 0.9, 0.4, weight)

@@ -16,7 +16,7 @@ from engine.followers.log import LogFollower, complete_root
 from engine.ledger.journal import read_log
 from engine.ledger.layout import JOURNAL, SUBTREE, cursor_key, journal_key, subtree_key
 from engine.trust.audit.verify import verify
-from engine.trust.proving.log_paths import LogPaths
+from engine.trust.proving.log_witnesses import LogPaths
 from proofs.log import root_of
 from tests.spec_rows import log_rows
 from tests.support.engines import backend_of, copied_rows, engine_on, fresh_rows, put_rows

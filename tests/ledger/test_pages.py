@@ -16,7 +16,6 @@ from tests.ledger.support import (
     Changes,
     Rows,
     apply,
-    digests,
     histories,
     key_digests,
     leaves_after,
@@ -87,17 +86,6 @@ def test_removing_one_by_one_leaves_no_rows(leaves: dict[bytes, bytes]) -> None:
     for key in leaves:
         apply(TREE, rows, {key: None})
     assert rows.rows == {}
-
-
-@given(histories(), st.lists(key_digests, max_size=4))
-def test_get_finds_what_is_there_and_nothing_else(history: list[Changes], others: list[bytes]) -> None:
-    """For keys that were ever touched and for others, get is the lookup in the set of leaves."""
-    rows = Rows()
-    for changes in history:
-        apply(TREE, rows, changes)
-    leaves = leaves_after(history)
-    keys = {key for changes in history for key in changes} | set(others)
-    assert {key: TREE.get(rows, key) for key in keys} == {key: leaves.get(key) for key in keys}
 
 
 @given(histories(), st.dictionaries(key_digests, st.none() | values, max_size=6))
@@ -213,27 +201,12 @@ def test_a_digest_of_another_width_is_refused(change: tuple[bytes, bytes | None]
     assert batch.rows == {}
 
 
-@pytest.mark.parametrize("key", [b"", BASE[1:], BASE + b"x"])
-def test_get_refuses_what_is_no_key_digest(key: bytes) -> None:
-    """A key of another width is an error, not an absent leaf."""
-    with pytest.raises(InvalidInputError, match="32 bytes"):
-        TREE.get(built({BASE: V}), key)
-
-
-@given(digests)
-def test_get_in_an_empty_tree_finds_nothing(key: bytes) -> None:
-    """No page means no leaf."""
-    assert TREE.get(Rows(), key) is None
-
-
 def test_a_missing_page_is_found_and_nothing_is_put() -> None:
-    """Update and get name the key of a page that the page above calls for."""
+    """Update names the key of a page that the page above calls for."""
     rows = built({BASE: V, sharing(6, V): V, sharing(1, V): V})
     missing = max(rows.rows)
     del rows.rows[missing]
     batch = Batch()
     with pytest.raises(CorruptionError, match=missing.hex()):
         TREE.update(rows, batch, {BASE: W, sharing(0, V): W})
-    with pytest.raises(CorruptionError, match=missing.hex()):
-        TREE.get(rows, BASE)
     assert batch.rows == {}

@@ -134,7 +134,7 @@ def claims_of(at: World) -> dict[str, list[Claim]]:
 
 
 def _prefix(at: World) -> Claim:
-    from engine.trust.proving.log_paths import LogPaths
+    from engine.trust.proving.log_witnesses import LogPaths
 
     size = max(1, at.head.size // 2)
     with at.engine.store.view() as rows:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from engine.ledger.pages import PagedTree
-from engine.trust.proving.trees import open_tree
+from engine.trust.proving.openings import open_tree
 from proofs.errors import ProofError
 from proofs.log import leaf_hash
 from proofs.log_paths import check_consistency, check_inclusion

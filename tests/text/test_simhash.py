@@ -17,13 +17,13 @@ from engine.text.simhash import (
     MULTIPLIER,
     distance,
     fingerprint,
-    fingerprints,
     near,
     near_pairs,
     phrase_hash,
     term_hash,
 )
 from tests import spec_facts as naive
+from tests.text.many import fingerprints
 
 TERMS = ("sea", "ship", "mast", "not", "the", "storm", "猫", "🚀", "é")
 TEXTS = st.lists(st.sampled_from(TERMS), max_size=30)

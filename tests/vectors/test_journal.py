@@ -12,8 +12,7 @@ from backends.memory import MemoryBackend
 from engine.base.errors import RefusedError
 from engine.engine import Engine
 from engine.ledger.codec import decode_header
-from engine.ledger.erasures import encode_seq, subject_key
-from engine.ledger.journal import encode_log, read_header, read_log
+from engine.ledger.journal import encode_log, encode_seq, read_header, read_log, subject_key
 from engine.ledger.layout import LOG, erasure_key, journal_key, payload_key
 from engine.store.past import past_store
 from engine.store.replay import replay

@@ -20,7 +20,7 @@ from engine.base.errors import ConflictError, EngineError, InvalidInputError, No
 from engine.base.model import Direction
 from engine.base.validation import integer, line, positive, quoted
 from engine.base.validation import tag as kept_tag
-from engine.followers.documents import title_hash
+from engine.followers.columns import title_hash
 from engine.followers.tags import members
 from engine.ledger.entities import ENTITY, entity_id, entity_name
 from engine.ledger.queries import (

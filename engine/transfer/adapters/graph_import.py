@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from engine.base.limits import FOLLOW_EVENTS_MAX
-from engine.commands.destroyed import ERASED, is_destroyed
+from engine.commands.atoms import ERASED, is_destroyed
 from engine.knowledge.commands import OnGraph, hold_entities, hold_relations
 from engine.knowledge.model import Entity, Relation
 from engine.store.replay import Progress, no_progress

@@ -11,8 +11,7 @@ from typing import Final
 
 from engine.commands import Add, Command
 from engine.commands.reconcile import EndAtom, EndEdge, HoldAtom, HoldEdge, wanted_id
-from engine.ledger.atom_ids import default_id
-from engine.ledger.records import Lookup, read_atom
+from engine.ledger.records import Lookup, default_id, read_atom
 from engine.transfer.adapters.base import Item
 from proofs.codec import pack
 

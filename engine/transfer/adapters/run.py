@@ -16,7 +16,7 @@ from engine.base import validation as border
 from engine.base.error_translation import translated
 from engine.base.errors import RefusedError
 from engine.commands import Command
-from engine.commands.destroyed import ERASED
+from engine.commands.atoms import ERASED
 from engine.commands.reconcile import HoldEdge, end_others, is_refused
 from engine.ledger.records import read_atom
 from engine.secrets.filter import Screen

@@ -8,7 +8,7 @@ projection at the event that its own cursor names, before any catching up could 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from dataclasses import dataclass
 from operator import ne
 
 from backends.base import Backend, Reader
@@ -34,14 +34,40 @@ from engine.store.replay import Progress, append, no_progress, scratch_backend
 from engine.store.store import Store, projections
 from engine.text.analyzer import ANALYZER_NAME, fingerprint
 from engine.trust.audit.chain import check_chain
-from engine.trust.audit.compare import NO_CURSOR, Difference, compare_prefix, stray_rows
-from engine.trust.audit.destroyed import ByHeaders, Destroyed, Unchecked
-from engine.trust.audit.report import Report
+from engine.trust.audit.compare import (
+    NO_CURSOR,
+    ByHeaders,
+    Destroyed,
+    Difference,
+    Unchecked,
+    compare_prefix,
+    stray_rows,
+)
 from proofs.events import CheckpointBody, CheckpointDetail, Entry, EventKind
 from proofs.hashing import NAMESPACES
 from proofs.log import Frontier, leaf_hash
 
-__all__ = ["REPORTED_MAX", "Report", "verify"]
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a verification found; the roots are recomputed from the journal alone."""
+
+    ok: bool
+    size: int
+    """Events replayed."""
+    root: str
+    """The overall root, 64 hex digits; empty if the journal itself broke off."""
+    roots: dict[str, str]
+    """The log's and the namespaces' roots by name."""
+    checkpoints: int
+    """Checkpoints whose roots were recomputed and found right."""
+    rows: int
+    """Rows compared."""
+    differences: tuple[Difference, ...]
+    """At most 20, the first one first."""
+    unchecked: tuple[Unchecked, ...] = ()
+    """Checkpoints that can no longer be checked in full, because something was erased since."""
+
 
 LOG_DAMAGE_BYTES_MAX = 8
 """So many bytes of the log state may differ from the headers' before the headers are to blame."""
@@ -57,10 +83,8 @@ REPORTED_MAX = 20
 def verify(backend: Backend, *, expect: str | None = None, progress: Progress = no_progress) -> Report:
     """Replay the journal and compare everything; reads one snapshot and writes nothing to the store.
 
-    Args:
-        backend: The store, open or not otherwise in use; its own code is not asked anything.
-        expect: An overall root, 64 hex digits, that the head must have.
-        progress: Told how many of all events are replayed.
+    The store is open or not otherwise in use. `expect` is an overall root, 64 hex digits, that the head must
+    have; `progress` is told how many of all events are replayed.
 
     Raises:
         InvalidInputError: `expect` is no root.
@@ -274,9 +298,7 @@ class _Verification:
             self._differences.append(difference)
 
     def report(self, roots: Roots | None) -> Report:
-        named: Iterable[tuple[str, bytes]] = ()
-        if roots is not None:
-            named = [("log", roots.log), *zip(NAMESPACES, roots.namespaces, strict=True)]
+        named = zip(("log", *NAMESPACES), (roots.log, *roots.namespaces), strict=True) if roots else ()
         return Report(
             ok=not self._differences,
             size=self._size,

@@ -15,7 +15,20 @@ from pathlib import Path
 from backends.files import fsync_path
 from backends.leveldb_place import is_place
 from engine.base.errors import EngineError, InvalidInputError, NotFoundError, RefusedError
-from engine.trust.notes.secrecy import refuse_secret
+
+PRIVATE_PREFIX = "PRIVATE+KEY+"
+"""What the line of a private key begins with."""
+
+
+def refuse_secret(given: object, hint: str) -> None:
+    """Refuse an argument that is or holds a private key, repeating none of it; `hint` says what to give.
+
+    Raises:
+        InvalidInputError: it does.
+    """
+    if PRIVATE_PREFIX in str(given).upper():
+        raise InvalidInputError("this is a private key", hint=hint)
+
 
 STDIN = "-"
 PRIVATE = 0o600
@@ -69,7 +82,7 @@ def make_file(path: Path, data: bytes, mode: int) -> None:
 
 
 def replace_file(path: Path, data: bytes, mode: int) -> None:
-    """Have `path` hold `data`, at once and durably: loss of power leaves the old bytes or the new ones.
+    """Write `data` to `path`, at once and durably: loss of power leaves the old bytes or the new ones.
 
     Raises:
         RefusedError: something is there that is no regular file.
@@ -91,11 +104,8 @@ def replace_file(path: Path, data: bytes, mode: int) -> None:
 def check_writable(path: Path, store: Path | None) -> None:
     """Make sure that `replace_file` can be expected to write `path`, before work is done for it.
 
-    It is found out by making an empty file beside it, which is gone when this returns.
-
-    Args:
-        path: Where something is to be written; nothing, or a regular file, may be there.
-        store: The folder or file of the store at hand, if it has one.
+    It is found out by making an empty file beside it, which is gone when this returns. Nothing, or a regular
+    file, may be at `path`; `store` is the folder or file of the store at hand, if it has one.
 
     Raises:
         InvalidInputError: it cannot be a file's path, or is a private key.
@@ -121,10 +131,7 @@ def check_writable(path: Path, store: Path | None) -> None:
 def refuse_inside(path: Path, store: Path | None, hint: str) -> None:
     """Refuse a file that would be copied, verified or purged along with a store, or would harm it.
 
-    Args:
-        path: The file, which need not be there.
-        store: The folder or file of the store at hand, if it has one.
-        hint: What to do instead.
+    The file need not be there; `store` is the folder or file of the store at hand, if it has one.
 
     Raises:
         InvalidInputError: it cannot be a file's path.

@@ -1,14 +1,20 @@
-"""Whether a checkpoint that somebody kept is one of this store's, from the stored headers alone."""
+"""Whether a checkpoint that somebody kept is one of this store's, from the stored headers alone.
+
+Where it is not, both sides of the contradiction can be kept in a file.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import NamedTuple
 
 from backends.base import Reader
-from engine.base.errors import CorruptionError, InconsistentError
+from engine.base.errors import CorruptionError, EngineError, InconsistentError
 from engine.ledger.journal import read_identity, read_log
 from engine.ledger.layout import JOURNAL, journal_key
+from engine.trust.notes.files import PUBLIC, make_file
 from proofs.log import Frontier, leaf_hash
 from proofs.note import Checkpoint, origin_of
 
@@ -51,9 +57,7 @@ class History(NamedTuple):
 def read_history(rows: Reader, sizes: Iterable[int]) -> History:
     """The log of one snapshot: every header is read and hashed again (measured: 2.6 µs each, LevelDB).
 
-    Args:
-        rows: The snapshot.
-        sizes: Where its root is wanted besides at the head; those beyond it are left out.
+    Its root is wanted at `sizes` besides at the head; those beyond it are left out.
 
     Raises:
         CorruptionError: a header is missing, or the headers are not those the log state commits to.
@@ -98,3 +102,33 @@ def inconsistent(problem: str, known: Checkpoint, *found: Checkpoint) -> Inconsi
 
 def _equivocation(size: int) -> str:
     return f"equivocation: two logs of {size} events with different roots"
+
+
+_NUMBERS = 10_000
+
+
+def keep_evidence(error: InconsistentError, known: str, place: Path) -> Path:
+    """Write what contradicts what to a new file, and return it; a file that holds just this is enough.
+
+    It is `place`.evidence-N.json with the first N that is free, one JSON object: `problem`, `known` (the
+    note with its signatures; if `known` is empty, the text that the error has) and `found` (the texts that
+    the store gives, its head last).
+
+    Raises:
+        EngineError: it cannot be written.
+    """
+    held = {"problem": str(error), "known": known or error.known, "found": list(error.found)}
+    data = (json.dumps(held, indent=2, ensure_ascii=True) + "\n").encode()
+    try:
+        for number in range(1, _NUMBERS):
+            path = place.with_name(f"{place.name}.evidence-{number}.json")
+            try:
+                make_file(path, data, PUBLIC)
+            except FileExistsError:
+                with path.open("rb") as file:
+                    if file.read(len(data) + 1) != data:
+                        continue
+            return path
+    except (OSError, ValueError) as failure:
+        raise EngineError(f"the evidence cannot be kept beside {place}: {failure}") from failure
+    raise EngineError(f"there are {_NUMBERS - 1} files of evidence beside {place}")

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from engine.base.errors import InvalidInputError, LimitError, VerificationError
 from engine.trust.notes import ed25519
-from engine.trust.notes.files import read_file
-from engine.trust.notes.secrecy import refuse_secret
+from engine.trust.notes.files import read_file, refuse_secret
 from proofs.errors import ProofError
 from proofs.note import (
     NOTE_BYTES_MAX,
@@ -95,13 +94,9 @@ def read_note(path: str | Path) -> Note:
         VerificationError: it is no checkpoint note.
     """
     try:
-        return parse_note(_read(path))
+        return parse_note(read_file(path, NOTE_BYTES_MAX))
     except ProofError as error:
         raise VerificationError(f"{path} is no checkpoint note: {error}") from None
-
-
-def _read(path: str | Path) -> bytes:
-    return read_file(path, NOTE_BYTES_MAX)
 
 
 def judge(note: Note, trust: Trust) -> tuple[Judged, ...]:
@@ -175,11 +170,16 @@ def merged(note: Note, path: str | Path) -> Note:
 
 def _lines(note: Note, path: str | Path) -> tuple[Signature, ...]:
     """The signature lines in a file of the same text, or of lines alone."""
-    data = _read(path)
+    data = read_file(path, NOTE_BYTES_MAX)
     try:
-        return parse_signatures(data) if data.startswith("\u2014".encode()) else _same(note, parse_note(data))
+        if data.startswith("\u2014".encode()):
+            return parse_signatures(data)
+        other = parse_note(data)
+        if other.checkpoint != note.checkpoint:
+            raise ProofError("note", "it is a note of another text")
     except ProofError as error:
         raise VerificationError(f"{path} adds nothing to this note: {error}") from None
+    return other.signatures
 
 
 def _together(note: Note, lines: Sequence[Signature]) -> Note:
@@ -191,9 +191,3 @@ def _together(note: Note, lines: Sequence[Signature]) -> Note:
             f"together over {SIGNATURES_MAX} signatures or {NOTE_BYTES_MAX} bytes: {error}"
         ) from None
     return together
-
-
-def _same(note: Note, other: Note) -> tuple[Signature, ...]:
-    if other.checkpoint != note.checkpoint:
-        raise ProofError("note", "it is a note of another text")
-    return other.signatures

@@ -12,9 +12,8 @@ from engine.ledger.journal import read_log
 from engine.store.past import past_store
 from engine.store.store import Store
 from engine.trust.proving.log_witnesses import LogWitnesses, opening_of
-from engine.trust.proving.refusals import NeverRecorded, NotSo
-from engine.trust.proving.trees import open_tree
-from engine.trust.proving.witnesses import Witnesses
+from engine.trust.proving.openings import open_tree
+from engine.trust.proving.witnesses import NeverRecorded, NotSo, Witnesses
 from proofs import claims as kinds
 from proofs.basis import Basis, LogHead, Root
 from proofs.claims import Claim
@@ -55,12 +54,9 @@ class _Ground(NamedTuple):
 
 
 def prove(store: Store, claims: Iterable[Claim], *, sizes: Mapping[bytes, int] = NO_SIZES) -> Proof:
-    """A proof of `claims` against the overall root at the head.
+    """A proof of `claims`, of all or of nothing, against the overall root at the head.
 
-    Args:
-        store: A store, or one as of the past.
-        claims: What is to be shown; all of it, or nothing.
-        sizes: Of earlier overall roots, how many events they cover; else a checkpoint must hold them.
+    `sizes` says of earlier overall roots how many events they cover; else a checkpoint must hold them.
 
     Raises:
         InvalidInputError: no claims, or one twice.

@@ -6,32 +6,49 @@ proof is verified before it is handed out.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 from backends.base import Reader
-from engine.base.errors import CorruptionError
+from engine.base.errors import CorruptionError, NotFoundError, RefusedError
 from engine.base.validation import show_id
 from engine.followers.trees import read_value
-from engine.ledger.erasures import erased_at
-from engine.ledger.journal import read_header
+from engine.ledger.codec import reading
+from engine.ledger.journal import erased_at, read_header
 from engine.ledger.layout import TAGS, ordinal_key, payload_key
 from engine.store.store import Store
-from engine.trust.proving.refusals import NeverRecorded, NotSo
-from engine.trust.proving.segments import IndexRows
+from engine.trust.proving.openings import IndexRows
 from proofs import claims as kinds
-from proofs.errors import ProofError
+from proofs.claims import AtomIs, EdgeIs, StateClaim
 from proofs.file import TREES
-from proofs.forms import FormError
 from proofs.hashing import key_digest
 from proofs.leaves import State, Value, encode_value
 from proofs.rows import read_postings
 from proofs.segments import LARGEST
 from proofs.sets import CHUNK_BITS, Group, bits_of, contains, members_in, set_row
+from proofs.words import words_of
 
-P = ParamSpec("P")
-R = TypeVar("R")
+
+class NotSo(RefusedError):
+    """The claim does not hold; `instead` does, and with `sealed` no payload of it is left to be opened."""
+
+    def __init__(self, problem: str, instead: StateClaim, *, sealed: bool = False) -> None:
+        super().__init__(f"the claim does not hold: {problem}", hint=_hint(instead, sealed=sealed))
+        self.instead = instead
+
+
+class NeverRecorded(NotFoundError):
+    """The claim is about what was never recorded, which is what `instead` says."""
+
+    def __init__(self, what: str, instead: StateClaim) -> None:
+        super().__init__(f"{what} was never recorded", hint=_hint(instead, sealed=True))
+        self.instead = instead
+
+
+def _hint(instead: StateClaim, *, sealed: bool) -> str:
+    if not sealed and isinstance(instead, (AtomIs, EdgeIs)) and instead.state is not State.ERASED:
+        instead = replace(instead, opened=True)
+    return f"what holds is: {' '.join(words_of(instead))}"
 
 
 class Witnesses:
@@ -107,7 +124,7 @@ class Witnesses:
             )
             raise NotSo(problem, kinds.AtomIs(claim.id, State(value.state), opened=False))
         chunk = self._set(Group.TAG, claim.identity, value.ordinal >> CHUNK_BITS)
-        has = chunk is not None and _read(contains, chunk, value.ordinal & 0xFFFF)
+        has = chunk is not None and reading(contains, chunk, value.ordinal & 0xFFFF)
         if has is not isinstance(claim, kinds.HasTag):
             problem = f"the atom {'has' if has else 'lacks'} the tag {claim.identity!r}"
             raise NotSo(problem, (kinds.HasTag if has else kinds.LacksTag)(claim.id, claim.identity))
@@ -140,7 +157,7 @@ class Witnesses:
             start + posting.offset
             for (_, shown, _), start in zip(entries, self.index.starts(), strict=True)
             if type(shown) is bytes
-            for posting in _read(read_postings, shown, LARGEST, LARGEST)
+            for posting in reading(read_postings, shown, LARGEST, LARGEST)
         ]
         numbers = sorted({ordinal >> CHUNK_BITS for ordinal in mentioned})
         lives = {number: self._set(Group.LIVE, "", number) for number in numbers}
@@ -189,7 +206,7 @@ class Witnesses:
 
 
 def _bits(chunk: bytes | None) -> int:
-    return 0 if chunk is None else _read(bits_of, chunk)
+    return 0 if chunk is None else reading(bits_of, chunk)
 
 
 def _counted(live: list[int]) -> str:
@@ -202,11 +219,3 @@ def _in_state(claim: kinds.NoAtom | kinds.NoEdge, value: Value) -> kinds.AtomIs 
     if isinstance(claim, kinds.NoAtom):
         return kinds.AtomIs(claim.id, state, opened=False)
     return kinds.EdgeIs(claim.src, claim.code, claim.dst, state, opened=False)
-
-
-def _read(read: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-    """What `read` returns of a stored row."""
-    try:
-        return read(*args, **kwargs)
-    except (FormError, ProofError) as error:
-        raise CorruptionError(str(error)) from error

@@ -20,7 +20,10 @@ READ_BYTES_MAX = 1 << 20
 
 
 class PublishedFolder:
-    """Writes files below one folder and nowhere else: no name is followed through a symbolic link."""
+    """Reads and writes files below one folder and nowhere else: no name is followed through a symbolic link.
+
+    ConflictError is raised where what has the name of a file is none, or a link is on the way.
+    """
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -33,11 +36,7 @@ class PublishedFolder:
         return {entry.name for entry in self.root.iterdir()} - {UNFINISHED}
 
     def read(self, name: str) -> bytes | None:
-        """The file `name`, or None.
-
-        Raises:
-            ConflictError: what has the name is no file of at most 1 MiB.
-        """
+        """The file `name`, or None; ConflictError where it is over 1 MiB."""
         size = self._size(name)
         if size is None:
             return None
@@ -46,11 +45,7 @@ class PublishedFolder:
         return (self.root / name).read_bytes()
 
     def has(self, name: str) -> bool:
-        """Whether there is a file `name`.
-
-        Raises:
-            ConflictError: what has the name is no file, or is reached through a link.
-        """
+        """Whether there is a file `name`."""
         return self._size(name) is not None
 
     def check(self, name: str, data: bytes) -> None:
@@ -58,7 +53,6 @@ class PublishedFolder:
 
         Raises:
             RefusedError: it says something else.
-            ConflictError: it is no file.
         """
         path = self.root / name
         if self._size(name) != len(data) or path.read_bytes() != data:
@@ -68,16 +62,9 @@ class PublishedFolder:
             )
 
     def listed(self, name: str) -> list[str]:
-        """What stands in the folder `name`, sorted; nothing if it is not there.
-
-        Raises:
-            ConflictError: it is no folder, or is reached through a link.
-        """
-        return (
-            sorted(path.name for path in (self.root / name).iterdir())
-            if self._stands(self.root / name)
-            else []
-        )
+        """What stands in the folder `name`, sorted; nothing if it is not there."""
+        folder = self.root / name
+        return sorted(path.name for path in folder.iterdir()) if self._stands(folder) else []
 
     def replace(self, name: str, data: bytes) -> None:
         """Put `data` in the place of the file `name`, which a reader sees whole, old or new."""

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from engine.base.limits import INTEGER_MAX
-from engine.followers.facts import Facts
+from engine.followers.columns import Facts
 from engine.followers.index_view import IndexView
 from engine.query.places import NOBODY, Places, PlacesCache
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.base.errors import InvalidInputError
-from engine.followers import index_cache
+from engine.followers import index_view
 from engine.query.recall.signals.bm25 import K1_MAX, TIES_MAX, Bm25Config, best
 from engine.text.analyzer import index_terms
 from engine.text.words import STOP_WORDS
@@ -165,7 +165,7 @@ def test_a_full_cache_is_emptied(monkeypatch: pytest.MonkeyPatch) -> None:
     """Answers do not depend on what the cache has room for."""
     world = world_of(texts_of(600, 2))
     expected = search(world.view(), VOCABULARY, 10)
-    monkeypatch.setattr(index_cache, "CACHE_BYTES_MAX", 1000)
+    monkeypatch.setattr(index_view, "CACHE_BYTES_MAX", 1000)
     world.follower = world.fresh()
     assert search(world.view(), VOCABULARY, 10) == expected
     assert search(world.view(), VOCABULARY, 10) == expected
@@ -175,7 +175,7 @@ def test_the_cache_keeps_within_its_bound(monkeypatch: pytest.MonkeyPatch) -> No
     """Rows and impacts together never take more than the bound, and answers stay the same."""
     world = world_of(texts_of(1100, 2))
     expected = [search(world.view(), [term], 10) for term in VOCABULARY]
-    monkeypatch.setattr(index_cache, "CACHE_BYTES_MAX", 20_000)
+    monkeypatch.setattr(index_view, "CACHE_BYTES_MAX", 20_000)
     world.follower = world.fresh()
     held = []
     for number in range(60):

@@ -20,8 +20,7 @@ from engine.base.errors import (
 from engine.engine import Engine
 from engine.trust.notes import ed25519, files
 from engine.trust.notes.history import read_history
-from engine.trust.notes.keys import load_key, new_key
-from engine.trust.notes.signing import signing
+from engine.trust.notes.signing import load_key, new_key, signing
 from proofs.note import Checkpoint, Note, format_note, origin_of, parse_note, verify_signatures
 from proofs.vkey import parse_vkey
 from tests.support.engines import copied_rows, engine_on

@@ -75,7 +75,7 @@ def filled(backend: Backend | None = None) -> Engine:
 
 def log_head(engine: Engine, size: int | None = None) -> LogHead:
     """What a checkpoint note says of the log, now or when it had so many events."""
-    from engine.trust.proving.log_paths import LogPaths
+    from engine.trust.proving.log_witnesses import LogPaths
 
     with engine.store.view(*engine.store.followers) as rows:
         log = read_log(rows)

@@ -21,7 +21,7 @@ from engine.ledger.layout import (
     tree_prefix,
     value_key,
 )
-from engine.ledger.page_bytes import child_path, nibble_of
+from engine.ledger.pages import child_path, nibble_of
 from proofs.basis import Root
 from proofs.claims import AtomIs, AtomsMentioning, Claim, EventIs, NoneMentioning
 from proofs.errors import ProofError

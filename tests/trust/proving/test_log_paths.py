@@ -16,7 +16,7 @@ from backends.memory import MemoryBackend
 from engine.base.errors import CorruptionError, InvalidInputError
 from engine.followers.base import Cursor, encode_cursor
 from engine.ledger.layout import JOURNAL, SUBTREE, cursor_key, journal_key, subtree_key
-from engine.trust.proving.log_paths import LogPaths
+from engine.trust.proving.log_witnesses import LogPaths
 from proofs.log import EMPTY_ROOT, leaf_hash
 from proofs.log_paths import check_consistency, check_inclusion
 from tests.shared import needs

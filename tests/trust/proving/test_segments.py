@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from backends.memory import MemoryBackend
 from engine.commands import Add, Tombstone
 from engine.engine import Engine
-from engine.followers.row_blocks import BLOCK_ROWS
-from engine.followers.segments import SegmentName
-from engine.trust.proving.segments import IndexRows
+from engine.followers.segments import BLOCK_ROWS, SegmentName
+from engine.trust.proving.openings import IndexRows
 from proofs.basis import Root
 from proofs.claims import AtomsMentioning, AtomsTagged, Claim, NoneMentioning, NoneTagged
 from proofs.index_table import read_index

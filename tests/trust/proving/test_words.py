@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from engine.base.errors import ConflictError, EngineError, InvalidInputError, NotFoundError
 from engine.text.analyzer import index_terms
-from engine.trust.proving.words import Asked, claim_of, term_of
+from engine.trust.proving.ask import Asked, claim_of, term_of
 from proofs import claims as kinds
 from proofs.asked import claims_of
 from proofs.claims import Claim

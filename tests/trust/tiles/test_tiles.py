@@ -9,9 +9,8 @@ import pytest
 from engine.base.errors import CorruptionError, InvalidInputError, RefusedError
 from engine.ledger.journal import encode_log, read_identity, read_log
 from engine.ledger.layout import JOURNAL, LOG, subtree_key
-from engine.trust.proving.log_paths import LogPaths
-from engine.trust.tiles.export import export
-from engine.trust.tiles.layout import Tile
+from engine.trust.proving.log_witnesses import LogPaths
+from engine.trust.tiles.export import Tile, export
 from proofs.log import Frontier, leaf_hash
 from proofs.log_paths import check_inclusion
 from proofs.note import Note, format_note, origin_of, parse_note

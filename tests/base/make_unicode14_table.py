@@ -1,4 +1,4 @@
-"""Makes `unicode14_table.py`. Run it as a script, with a Python that has Unicode 14.0 (3.11).
+"""Makes `engine/base/unicode14_table.py`. Run it as a script, with a Python that has Unicode 14.0 (3.11).
 
 The table is committed, so that every Python reads text alike: 3.12 knows Unicode 15.0, 3.13 knows
 15.1. What a class is for stands in the table itself.
@@ -10,6 +10,8 @@ import sys
 import unicodedata
 from collections.abc import Callable
 from pathlib import Path
+
+from engine.base import unicode14_table
 
 UNICODE = "14.0.0"
 LINE_CHARS_MAX = 100
@@ -133,4 +135,4 @@ def table() -> str:
 if __name__ == "__main__":
     if unicodedata.unidata_version != UNICODE:
         sys.exit(f"this Python has Unicode {unicodedata.unidata_version}; the table is made from {UNICODE}")
-    Path(__file__).with_name("unicode14_table.py").write_text(table(), encoding="ascii")
+    Path(unicode14_table.__file__).write_text(table(), encoding="ascii")

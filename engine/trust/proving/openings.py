@@ -1,23 +1,99 @@
-"""Showing rows of the index: a term's own, or the two between which it would stand."""
+"""Opening what is stored for a proof: trees at several keys, and rows of the index."""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
 
 from backends.base import Reader, prefix_end
 from engine.base.errors import CorruptionError
 from engine.followers.index import IndexFollower, read_summaries
-from engine.followers.postings import TermRow
-from engine.followers.row_blocks import BLOCK_ROWS, decode_blocks
-from engine.followers.segments import LENGTHS, SegmentName, describe
-from engine.followers.tail import Tail
-from proofs.file import Segments
-from proofs.hashing import inner_row_hash
+from engine.followers.postings import Tail, TermRow
+from engine.followers.segments import BLOCK_ROWS, LENGTHS, SegmentName, decode_blocks, describe
+from engine.ledger.layout import tree_prefix
+from engine.ledger.pages import LEAF_BYTES, SLOTS, Slots, above, child_path, decode_page, hashed, missing_page
+from proofs.file import Segments, TreeOpening
+from proofs.hashing import DIGEST_BYTES, TREE_HASHER, TreeHasher, inner_row_hash
 from proofs.log import left_half
+from proofs.opening import NODE, NOTHING, OTHER_LEAF, OWN_LEAF
 from proofs.rows import row_leaf, rows_root
 from proofs.segments import Summary
+from proofs.smt import bit_of
+
+PAGE_BITS = 4
+
+
+def open_tree(
+    rows: Reader, namespace: str, keys: Iterable[bytes], hasher: TreeHasher = TREE_HASHER
+) -> TreeOpening:
+    """What shows, for each of the key digests `keys`, what the tree of `namespace` has there.
+
+    Reads the pages on the way to the keys, each once.
+
+    Raises:
+        CorruptionError: a page on the way is malformed or missing.
+    """
+    opener = _Opener(rows, namespace, sorted(keys), hasher)
+    opener.page(0, b"", 0, len(opener.keys))
+    return TreeOpening(bytes(opener.shape), b"".join(opener.hashes))
+
+
+class _Opener:
+    def __init__(self, rows: Reader, namespace: str, keys: list[bytes], hasher: TreeHasher) -> None:
+        self._rows = rows
+        self._prefix = tree_prefix(namespace)
+        self.keys = keys
+        self._hasher = hasher
+        self.shape = bytearray()
+        self.hashes: list[bytes] = []
+
+    def page(self, depth: int, path: bytes, first: int, last: int) -> None:
+        """Open the page at `path`, `depth` nibbles deep, for the keys from `first` up to `last`."""
+        page_key = self._prefix + bytes([depth]) + path
+        stored = self._rows.get(page_key)
+        if stored is None and depth:
+            raise missing_page(page_key)
+        levels: list[Slots] = [
+            [b""] * SLOTS if stored is None else decode_page(page_key, depth, path, stored)
+        ]
+        while len(levels[0]) > 1:
+            levels.insert(0, above(levels[0], self._hasher))
+        self._place(_Page(depth, path, levels), 0, 0, first, last)
+
+    def _place(self, page: _Page, level: int, at: int, first: int, last: int) -> None:
+        """Open what stands at `at` of a bit level of the page, for the keys from `first` to `last`."""
+        found = page.levels[level][at]
+        if not found:
+            self.shape.append(NOTHING)
+        elif len(found) == LEAF_BYTES:
+            self._leaf(found, first, last)
+        elif level == PAGE_BITS:
+            self.page(page.depth + 1, child_path(page.path, page.depth, at), first, last)
+        else:
+            self.shape.append(NODE)
+            bit = PAGE_BITS * page.depth + level
+            split = first + bisect_left(self.keys[first:last], 1, key=lambda key: bit_of(key, bit))
+            for side, (low, high) in enumerate(((first, split), (split, last))):
+                if low < high:
+                    self._place(page, level + 1, 2 * at + side, low, high)
+                else:
+                    self.hashes.append(hashed(page.levels[level + 1][2 * at + side], self._hasher))
+
+    def _leaf(self, leaf: bytes, first: int, last: int) -> None:
+        if leaf[:DIGEST_BYTES] in self.keys[first:last]:
+            self.shape.append(OWN_LEAF)
+        else:
+            self.shape.append(OTHER_LEAF)
+            self.hashes.append(leaf)
+
+
+class _Page(NamedTuple):
+    """A page on the way: its place, and its slots folded bit level by bit level, the top first."""
+
+    depth: int
+    path: bytes
+    levels: list[Slots]
 
 
 class IndexRows:
