@@ -16,8 +16,7 @@ from engine.base.error_translation import translated
 from engine.base.errors import EngineError
 from engine.cli.output import Failure, Output
 from engine.cli.values import receipt_data
-from engine.front.opening import backend_opener, engine_opener
-from engine.front.patience import patiently
+from engine.front.opening import backend_opener, engine_opener, patiently
 from engine.front.settings import Named, Setting, find_memory, find_secrets, find_store
 from engine.front.times import Moment
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from engine.base.json_text import dumped
 from engine.mcp.definition import Fields
-from engine.query.budget import tokens_of
-from engine.query.explore.form import UNPRICED, dumped
 
 if TYPE_CHECKING:
     from engine.base.model import Checkpoint, Receipt
@@ -17,16 +16,15 @@ LISTED: Final = 20
 """So much is shown of a text, and of a list, that is not what was asked for."""
 
 
-def about(memory: Engine, fields: Fields) -> Fields:
-    """`fields`, and what the answer costs, and of which memory it is true.
+def stated(root: Checkpoint, fields: Fields) -> Fields:
+    """`fields`, and what the answer costs, and the root of the memory of which it is true.
 
     Counted as in `engine.query.explore.form.priced`: on all of the JSON, these four too.
     """
-    return stated(memory.root(), fields)
+    # Loaded with the first answer of a tool: a client waits for the first message of the process.
+    from engine.query.budget import tokens_of
+    from engine.query.explore.form import UNPRICED
 
-
-def stated(root: Checkpoint, fields: Fields) -> Fields:
-    """As `about`, of a root that is known."""
     truth = {"seq": root.size - 1, "root": root.root}
     cost = tokens_of(dumped(fields | {"cost_tokens": UNPRICED, "total_tokens": UNPRICED} | truth))
     return fields | {"cost_tokens": cost, "total_tokens": cost} | truth
@@ -39,7 +37,7 @@ def received(memory: Engine, receipts: list[Receipt], **more: Any) -> Fields:
         "changed": any(receipt.changed for receipt in receipts),
         "state": receipts[-1].state.name.lower(),
     }
-    return about(memory, found | more)
+    return stated(memory.root(), found | more)
 
 
 def beginning(text: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from engine.base.errors import EngineError, RefusedError
+from engine.base.json_text import dumped
 from engine.mcp.definition import Arguments, Fields, Profile, Prompt, Resource, Tool
 from engine.mcp.lease import Lease
 from engine.mcp.protocol import (
@@ -24,7 +25,6 @@ from engine.mcp.protocol import (
     enveloped,
     has_envelope,
 )
-from engine.query.explore.form import dumped
 
 if TYPE_CHECKING:
     from engine.mcp.arguments import Checker

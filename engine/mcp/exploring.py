@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from engine.base.errors import RefusedError
 from engine.mcp.answering import shortened, stated
-from engine.mcp.definition import Arguments, Fields, Tool
-from engine.mcp.schemas import members, number, text, texts
-from engine.query.explore.form import Form, plain
+from engine.mcp.definition import Arguments, Fields, Tool, members, number, text, texts
 
 if TYPE_CHECKING:
     from engine.base.model import HistoryItem
@@ -62,6 +60,8 @@ def verb(
     """
 
     def run(engine: Engine, arguments: Arguments) -> Fields:
+        from engine.query.explore.form import Form, plain
+
         past = nullcontext(engine) if arguments.get("as_of") is None else engine.as_of(arguments["as_of"])
         with past as memory:
             explorer = memory.explorer(form=Form.JSON, spent=arguments.get("spent", 0))

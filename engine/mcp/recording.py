@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from engine.mcp.answering import beginning, received
-from engine.mcp.definition import Arguments, Fields, Tool
+from engine.mcp.definition import Arguments, Fields, Tool, members, text, texts
 from engine.mcp.exploring import ANSWER, ID
-from engine.mcp.schemas import members, text, texts
 
 if TYPE_CHECKING:
     from engine.commands import Command
