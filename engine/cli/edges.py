@@ -22,9 +22,8 @@ from engine.cli.options import (
     limit,
     together,
 )
-from engine.cli.output import Fields, Shown, Table
+from engine.cli.output import Fields, Shown, Table, plain
 from engine.cli.session import Session
-from engine.cli.values import plain
 from engine.commands import Link, RegisterType
 from engine.front.times import Moment
 from engine.ledger.codec import unpack
@@ -83,13 +82,7 @@ def unlink(session: Session, src: str, kind: str, dst: str, reason: str) -> int:
 @WEIGHT
 @FORCE
 def relate(
-    session: Session,
-    subject: str,
-    predicate: str,
-    target: str,
-    source: str | None,
-    weight: float,
-    force: bool,
+    session: Session, subject: str, predicate: str, target: str, source: str | None, **wanted: Any
 ) -> int:
     """Join two named things by a predicate.
 
@@ -98,7 +91,7 @@ def relate(
     """
     with session.engine(create=True) as engine:
         said = None if source is None else engine.resolve(source)
-        receipt = engine.relate(subject, predicate, target, source=said, weight=weight, force=force)
+        receipt = engine.relate(subject, predicate, target, source=said, **wanted)
     return session.done(receipt, "related", "nothing to do: it is there")
 
 

@@ -11,9 +11,8 @@ from engine.base.errors import RefusedError, VerificationError
 from engine.cli.command import argument, command, option, repeated
 from engine.cli.mirroring import after_writes
 from engine.cli.options import ID, dry_run, one_of
-from engine.cli.output import Failure, Line, Table, line
+from engine.cli.output import Failure, Line, Table, counted, line, plain
 from engine.cli.session import Session
-from engine.cli.values import counted, plain
 from engine.erase.receipt import Erasable, Erasure
 from engine.front.settings import find_secrets
 from engine.secrets.kinds import DETECTORS

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from engine.base.errors import InvalidInputError, RefusedError
 from engine.cli.command import argument, command, option
 from engine.cli.options import dry_run, one_of
-from engine.cli.output import Failure, Line, Table, line
+from engine.cli.output import Failure, Line, Table, counted, line, plain
 from engine.cli.session import Session
-from engine.cli.values import counted, plain
 from engine.front.opening import patiently
 from engine.front.settings import find_root
 from engine.named.changing import create, delete, rename

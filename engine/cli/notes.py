@@ -18,9 +18,8 @@ from engine.base.errors import (
 from engine.cli.command import argument, command, option, repeated
 from engine.cli.contradiction import compared, contradicted, swapped
 from engine.cli.options import EVIDENCE, at_least, one_of
-from engine.cli.output import Line, line
+from engine.cli.output import STDIN, Line, counted, line, plain
 from engine.cli.session import Session
-from engine.cli.values import STDIN, counted, plain
 from engine.front.times import shown_time
 from engine.ledger.journal import read_identity
 from engine.trust.notes.files import PUBLIC, check_writable, replace_file
@@ -136,8 +135,8 @@ def verify_checkpoint(
     """
     if add is not None and file == STDIN:
         raise InvalidInputError("--add writes to FILE, which cannot be stdin")
-    for option_name, given in (("--key", keys), ("--witness", witnesses)):
-        _refuse_files(option_name, given)
+    _refuse_files("--key", keys)
+    _refuse_files("--witness", witnesses)
     trust = Trust.of(keys, witnesses, threshold)
     note = read_note(file)
     old = None if since is None else read_note(since)
@@ -228,7 +227,10 @@ def key(session: Session, action: str, file: str, name: str | None) -> int:
     """
     one_of(["new", "show"], action, "action")
     if action == "new":
-        found = new_key(Path(file), _origin(session) if name is None else name, session.place())
+        if name is None:
+            with session.backend(session.setting.url) as backend:
+                name = origin_of(read_identity(backend).store_id)
+        found = new_key(Path(file), name, session.place())
         session.out.note(f"made a key: keep {file} secret, and hand out what {file}.vkey holds")
     elif name is not None:
         raise InvalidInputError("a key has the name it was made with", hint="leave out --name")
@@ -236,12 +238,6 @@ def key(session: Session, action: str, file: str, name: str | None) -> int:
         found = load_key(Path(file)).verifier
     data = {"file": file, "name": found.name, "key_id": found.key_id.hex(), "vkey": found.vkey}
     return session.out.answer(data, [found.vkey])
-
-
-def _origin(session: Session) -> str:
-    """The origin of the store at hand."""
-    with session.backend(session.setting.url) as backend:
-        return origin_of(read_identity(backend).store_id)
 
 
 def _is_vkey(text: str) -> bool:

@@ -10,9 +10,8 @@ from engine.base.errors import InvalidInputError
 from engine.base.validation import choice
 from engine.cli.command import command, option
 from engine.cli.options import AS_OF, QUESTION, at_least, filter_options, limit
-from engine.cli.output import Line, Shown
+from engine.cli.output import Line, Shown, counted, plain
 from engine.cli.session import Session
-from engine.cli.values import counted, plain
 from engine.query.context.inflate import Context
 from engine.query.graph.bright import BrightGraph
 from engine.query.graph.drawing import dot, mermaid
