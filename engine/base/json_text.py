@@ -1,4 +1,4 @@
-"""JSON from outside, read strictly: RFC 8259 within the bounds of I-JSON (RFC 7493).
+"""JSON read strictly, RFC 8259 within the bounds of I-JSON (RFC 7493), and JSON written for models.
 
 Python's own reader keeps the last of two equal keys, reads `1e999` as infinity, and lets a lone surrogate
 into a text that UTF-8 cannot hold. Here these are refused, and so is what is too large or nested too deep.
@@ -25,6 +25,24 @@ _ESCAPE: Final = re.compile(
 )
 _SURROGATE: Final = re.compile("(?P<lone>[\ud800-\udfff])")
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},:]|[^\s"\[\]{},:]+', re.DOTALL)
+_ESCAPED: Final = re.compile(
+    "[<>\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\uffff"
+    "\U000e0000-\U000e0fff]"
+)
+"""Markup, what a terminal might obey, and what nobody can see but a model may read."""
+
+
+def dumped(value: object, *, indent: int | None = None) -> str:
+    r"""JSON, on one line unless indented; `<`, `>`, DEL, C1 and what nobody can see as `\uXXXX`."""
+    separators = (",", ":") if indent is None else None
+    text = json.dumps(value, ensure_ascii=False, separators=separators, indent=indent)
+    return _ESCAPED.sub(_escaped, text)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    character = found[0]
+    # As two surrogates where it is beyond U+FFFF.
+    return f"\\u{ord(character):04x}" if character < "\x80" else json.dumps(character)[1:-1]
 
 
 class JsonError(InvalidInputError):

@@ -10,9 +10,8 @@ from typing import Any
 from engine.base.errors import InvalidInputError
 from engine.cli.command import argument, command, option
 from engine.cli.options import AS_OF, ID, at_least, dry_run
-from engine.cli.output import Line, Shown
+from engine.cli.output import Line, Shown, counted, plain
 from engine.cli.session import DEFAULT_ACTOR, Session
-from engine.cli.values import counted, plain
 from engine.front.times import Moment, parse_moment, shown_time
 from engine.query.history.diff import AtomChange, Diff
 from engine.query.history.revert import Undone
@@ -34,8 +33,11 @@ def diff(session: Session, before: str, after: str | None, markdown: bool) -> in
     first, last = _moment(before), None if after is None else _moment(after)
     with session.engine() as engine:
         found = engine.diff(first, last)
+    data = plain(found)
+    for shown, atom in zip(data["atoms"], found.atoms, strict=True):
+        shown["lines"] = atom.lines()
     lines = _in_markdown(found) if markdown else _in_text(found)
-    return session.out.answer(_data(found), lines, count=len(found.atoms) + len(found.edges))
+    return session.out.answer(data, lines, count=len(found.atoms) + len(found.edges))
 
 
 def _moment(given: str) -> Moment | str:
@@ -74,7 +76,7 @@ def _in_markdown(found: Diff) -> Iterator[str]:
         yield f"## {atom.change}: {_plain(atom.title or atom.id)}\n\n`{atom.id}`{_plain(_why(atom.reason))}\n"
         details = _details(atom)
         if details:
-            longest = max((len(run) for line in details for run in _ticks(line)), default=0)
+            longest = max((len(run) for line in details for run in re.findall("`+", line)), default=0)
             fence = "`" * max(3, longest + 1)
             yield "\n".join([f"{fence}diff", *details, fence, ""])
     if found.edges:
@@ -85,10 +87,6 @@ def _in_markdown(found: Diff) -> Iterator[str]:
         )
         yield ""
     yield _summary(found)
-
-
-def _ticks(line: str) -> list[str]:
-    return re.findall("`+", line)
 
 
 def _plain(text: str) -> str:
@@ -126,13 +124,6 @@ def _summary(found: Diff) -> str:
     if found.checkpoints:
         parts.append(f"checkpoints at {', '.join(map(str, found.checkpoints))}")
     return "; ".join(parts)
-
-
-def _data(found: Diff) -> dict[str, Any]:
-    data: dict[str, Any] = plain(found)
-    for shown, atom in zip(data["atoms"], found.atoms, strict=True):
-        shown["lines"] = atom.lines()
-    return data
 
 
 @command("engine revert 41..45", "engine revert --actor dreamer --since 120 --dry-run")
@@ -179,11 +170,9 @@ def _range(events: str | None, since: int | None) -> tuple[int, int | None]:
 def _undone(one: Undone) -> Shown:
     seqs = ", ".join(map(str, one.seqs))
     by = f" by {', '.join(map(str, one.events))}" if one.events else ""
-    left = "; ".join(one.left)
-    said = (
-        f"left: {left}" if one.outcome == "left" else f"{one.outcome}{by}{f'; left: {left}' if left else ''}"
-    )
-    return ((f"{seqs} ", "cyan"), (f"{one.subject}  ", ""), (said, "dim"))
+    said = [] if one.outcome == "left" else [one.outcome + by]
+    said += [f"left: {'; '.join(one.left)}"] if one.left else []
+    return ((f"{seqs} ", "cyan"), (f"{one.subject}  ", ""), ("; ".join(said), "dim"))
 
 
 @command("engine why 1f0c")

@@ -46,6 +46,13 @@ def option(*names: str, help: str, **attributes: Any) -> Callable[[Function], Fu
     return click.option(*names, help=help, **attributes)
 
 
+def repeated(
+    field: str, *names: str, metavar: str = "NAME", **attributes: Any
+) -> Callable[[Function], Function]:
+    """An option that may be given several times; the command is given all its values as the tuple `field`."""
+    return option(field, *names, metavar=metavar, multiple=True, **attributes)
+
+
 def _remember(ctx: click.Context, param: click.Parameter, value: Any) -> None:
     if value is not None and value is not False and param.name is not None:
         ctx.ensure_object(Session).option(param.name, value)

@@ -74,20 +74,13 @@ def _install(ctx: click.Context, param: click.Parameter, asked: bool) -> None:
 
 
 COMPLETION_OPTIONS: list[click.Parameter] = [
-    click.Option(
-        ["--install-completion"],
-        is_flag=True,
-        is_eager=True,
-        expose_value=False,
-        callback=_install,
-        help="Install completion for the current shell.",
-    ),
-    click.Option(
-        ["--show-completion"],
-        is_flag=True,
-        is_eager=True,
-        expose_value=False,
-        callback=_show,
-        help="Show completion for the current shell, to copy it or customize the installation.",
-    ),
+    click.Option([name], is_flag=True, is_eager=True, expose_value=False, callback=callback, help=text)
+    for name, callback, text in (
+        ("--install-completion", _install, "Install completion for the current shell."),
+        (
+            "--show-completion",
+            _show,
+            "Show completion for the current shell, to copy it or customize the installation.",
+        ),
+    )
 ]

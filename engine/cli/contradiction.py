@@ -9,7 +9,7 @@ from pathlib import Path
 from engine.base.errors import EngineError, InconsistentError, InvalidInputError
 from engine.cli.output import Failure, line
 from engine.cli.session import Session
-from engine.trust.notes.history import History, check_pair, keep_evidence, read_history
+from engine.trust.notes.history import check_pair, keep_evidence, read_history
 from proofs.note import Note, format_note
 
 UNNAMED = "checkpoint"
@@ -21,11 +21,7 @@ def compared(
 ) -> bool:
     """Compare kept checkpoints with each other and with the store; False: only the store could tell.
 
-    Args:
-        session: The run.
-        notes: What the store must have.
-        since: Two of them, the second of which must continue the first.
-        asked: Whether the store is asked.
+    If it is `asked`, the store must have all of `notes`. The second note of `since` must continue the first.
 
     Raises:
         InconsistentError: the store contradicts one of them, or the two contradict each other.
@@ -35,7 +31,10 @@ def compared(
     turned = asked and since is not None and swapped(*since)
     told = since is None or turned or check_pair(since[0].checkpoint, since[1].checkpoint)
     if asked:
-        in_store(session, notes)
+        with session.backend(session.setting.url) as backend, backend.snapshot() as rows:
+            history = read_history(rows, [note.checkpoint.size for note in notes])
+            for note in notes:
+                history.check(note.checkpoint)
     if turned and since is not None:
         sizes = [note.checkpoint.size for note in since]
         raise InvalidInputError(
@@ -47,19 +46,6 @@ def compared(
 def swapped(old: Note, new: Note) -> bool:
     """Whether `old` is of more events than `new`, of the same store."""
     return old.checkpoint.origin == new.checkpoint.origin and old.checkpoint.size > new.checkpoint.size
-
-
-def in_store(session: Session, notes: Sequence[Note]) -> History:
-    """The history of the store at hand, once it is known to have all of `notes`.
-
-    Raises:
-        InconsistentError: it contradicts one of them.
-    """
-    with session.backend(session.setting.url) as backend, backend.snapshot() as rows:
-        history = read_history(rows, [note.checkpoint.size for note in notes])
-        for note in notes:
-            history.check(note.checkpoint)
-    return history
 
 
 def contradicted(
@@ -76,7 +62,7 @@ def contradicted(
         error: The contradiction.
         known: The notes that were asked about, by file; the first file names the evidence if the known
             checkpoint is in none of them.
-        folder: Where the evidence is to go; None: beside the file.
+        folder: Where the evidence goes; None: beside the file.
         advice: What to look at before anything else.
     """
     named = {note.checkpoint.text: (name, format_note(note).decode()) for name, note in known.items() if note}

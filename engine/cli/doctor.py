@@ -16,27 +16,14 @@ from backends import locate
 from engine.base.errors import EngineError
 from engine.base.version import __version__
 from engine.cli.command import command
-from engine.cli.output import Line, line
+from engine.cli.output import Line, line, plain
 from engine.cli.session import Session
-from engine.cli.values import plain
 from engine.front.settings import find_mirror, find_secrets
 from engine.language.model import RULES
 
 LIBRARIES = (
-    "blake3",
-    "cbor2",
-    "PyStemmer",
-    "numpy",
-    "pyroaring",
-    "sortedcontainers",
-    "markdown-it-py",
-    "mdit-py-plugins",
-    "PyYAML",
-    "platformdirs",
-    "rich",
-    "click",
-    "plyvel",
-    "plyvel-ci",
+    *("blake3", "cbor2", "PyStemmer", "numpy", "pyroaring", "sortedcontainers", "markdown-it-py"),
+    *("mdit-py-plugins", "PyYAML", "platformdirs", "rich", "click", "plyvel", "plyvel-ci"),
 )
 
 

@@ -1,19 +1,33 @@
-"""Commands on edges, and on relations between named things: link, unlink, edges, relate, unrelate."""
+"""Commands that join and list: link, unlink, relate, unrelate, edges, find, tags."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from engine.base.errors import InvalidInputError
 from engine.base.json_text import JsonError, parse
-from engine.cli.command import argument, command, option
-from engine.cli.options import AS_OF, FORCE, ID, REASON, WEIGHT, direction, limit, together
-from engine.cli.output import Table
+from engine.base.model import Direction
+from engine.base.validation import choice
+from engine.cli.command import argument, command, option, repeated
+from engine.cli.options import (
+    AS_OF,
+    FORCE,
+    ID,
+    REASON,
+    WEIGHT,
+    at_least,
+    direction,
+    filter_options,
+    limit,
+    together,
+)
+from engine.cli.output import Fields, Shown, Table, plain
 from engine.cli.session import Session
-from engine.cli.values import plain
 from engine.commands import Link, RegisterType
 from engine.front.times import Moment
 from engine.ledger.codec import unpack
+from engine.query.graph.find import Follow, Form, Found
 from proofs.codec import pack
 
 EDGE = together(
@@ -60,25 +74,6 @@ def unlink(session: Session, src: str, kind: str, dst: str, reason: str) -> int:
     return session.done(receipt, "unlinked", "nothing to do: there is no such live edge")
 
 
-@command("engine edges 1f0c", "engine edges 1f0c --direction both --type references")
-@ID
-@direction("out")
-@option("types", "--type", metavar="TYPE", multiple=True, help="Only edges of this type. Repeatable.")
-@option("--tombstoned", help="Include hidden edges.")
-@limit(100)
-@AS_OF
-def edges(session: Session, atom: str, as_of: Moment | None, **wanted: Any) -> int:
-    """List the edges at an atom."""
-    with session.reading(as_of) as memory:
-        found = memory.edges(memory.resolve(atom), **wanted)
-    data = [
-        {**plain(edge), "data": plain(unpack(edge.data, "edge data")) if edge.data else None}
-        for edge in found
-    ]
-    rows = ((edge.src, edge.type, edge.dst, f"{edge.weight:g}", edge.state.name.lower()) for edge in found)
-    return session.out.answer(data, [Table(("from", "type", "to", "weight", "state"), rows)])
-
-
 @command(
     "engine relate daemon uses json_rpc --source 1f0c", "engine relate daemon 'listens on' 'unix socket'"
 )
@@ -87,13 +82,7 @@ def edges(session: Session, atom: str, as_of: Moment | None, **wanted: Any) -> i
 @WEIGHT
 @FORCE
 def relate(
-    session: Session,
-    subject: str,
-    predicate: str,
-    target: str,
-    source: str | None,
-    weight: float,
-    force: bool,
+    session: Session, subject: str, predicate: str, target: str, source: str | None, **wanted: Any
 ) -> int:
     """Join two named things by a predicate.
 
@@ -102,7 +91,7 @@ def relate(
     """
     with session.engine(create=True) as engine:
         said = None if source is None else engine.resolve(source)
-        receipt = engine.relate(subject, predicate, target, source=said, weight=weight, force=force)
+        receipt = engine.relate(subject, predicate, target, source=said, **wanted)
     return session.done(receipt, "related", "nothing to do: it is there")
 
 
@@ -131,3 +120,95 @@ def _packed(text: str) -> bytes:
         raise InvalidInputError(
             f"--data is not JSON: {error}", hint="""as in --data '{"page": 3}'"""
         ) from None
+
+
+@command("engine edges 1f0c", "engine edges 1f0c --direction both --type references")
+@ID
+@direction("out")
+@repeated("types", "--type", metavar="TYPE", help="Only edges of this type. Repeatable.")
+@option("--tombstoned", help="Include hidden edges.")
+@limit(100)
+@AS_OF
+def edges(session: Session, atom: str, as_of: Moment | None, **wanted: Any) -> int:
+    """List the edges at an atom."""
+    with session.reading(as_of) as memory:
+        found = memory.edges(memory.resolve(atom), **wanted)
+    data = [
+        {**plain(edge), "data": plain(unpack(edge.data, "edge data")) if edge.data else None}
+        for edge in found
+    ]
+    rows = ((edge.src, edge.type, edge.dst, f"{edge.weight:g}", edge.state.name.lower()) for edge in found)
+    return session.out.answer(data, [Table(("from", "type", "to", "weight", "state"), rows)])
+
+
+@command(
+    "engine find --tag kitchen --limit 20",
+    "engine find --from 1f0c --follow references --max-hops 2",
+    "engine find --source 'notes/*' --form short",
+)
+@limit(20)
+@option("start", "--from", metavar="ID", help="Walk edges from this atom.")
+@repeated("follow", "--follow", metavar="TYPE", help="Only edges of this type. Repeatable.")
+@direction("out")
+@option("--min-hops", metavar="N", type=at_least(0), default=1, help="The least number of hops.")
+@option(
+    "--max-hops", metavar="N", type=at_least(0), default=1, help="The greatest number of hops, 6 or fewer."
+)
+@option(
+    "--form",
+    metavar="FORM",
+    default="medium",
+    help="short (title), medium (and 200 characters) or full.",
+)
+@filter_options("superseded")
+@AS_OF
+def find(
+    session: Session,
+    start: str | None,
+    follow: tuple[str, ...],
+    direction: str,
+    min_hops: int,
+    max_hops: int,
+    form: str,
+    **wanted: Any,
+) -> int:
+    """List atoms by what they are, or by walking edges."""
+    walk = Follow(follow, choice(Direction, direction, "--direction"), min_hops, max_hops)
+    if start is None and walk != Follow():
+        raise InvalidInputError(
+            "--follow, --direction and --…-hops need an atom to start at", hint="add --from ID"
+        )
+    shown, walked = choice(Form, form, "--form"), start is not None
+    with session.engine() as engine:
+        if start is not None:
+            wanted |= {"from_": engine.resolve(start), "follow": walk}
+        found = engine.find(form=shown, **wanted)
+    return session.out.answer(plain(found), (item for one in found for item in _found(one, shown, walked)))
+
+
+@command("engine tags", "engine tags --limit 10")
+@limit(100)
+@AS_OF
+def tags(session: Session, limit: int, as_of: Moment | None) -> int:
+    """List the tags and how many atoms have each.
+
+    The most used first; live atoms only.
+    """
+    with session.reading(as_of) as memory:
+        counts = memory.tags()
+    ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:limit]
+    data = [{"tag": name, "atoms": atoms} for name, atoms in ranked]
+    return session.out.answer(data, [Table(("tag", "atoms"), ((name, str(atoms)) for name, atoms in ranked))])
+
+
+def _found(found: Found, form: Form, walked: bool) -> Iterator[Shown]:
+    text = " ".join((found.text or "").split())
+    fields = [(found.id, "cyan")]
+    if walked:
+        fields.append((f"{found.hops} hop{'s' * (found.hops > 1)}", "green"))
+    fields.append((found.title or ("" if text else "untitled"), "bold"))
+    if form is Form.MEDIUM:
+        fields.append((text, ""))
+    yield Fields(tuple(fields))
+    if found.atom is not None:
+        yield found.atom.content + "\n"

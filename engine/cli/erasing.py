@@ -1,4 +1,4 @@
-"""The command that destroys: erase."""
+"""Commands on what must not be in the store: secrets finds it, erase destroys it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,18 @@ from collections.abc import Iterator
 import click
 
 from engine.base.errors import RefusedError, VerificationError
-from engine.cli.command import command, option
+from engine.cli.command import argument, command, option, repeated
 from engine.cli.mirroring import after_writes
-from engine.cli.options import ID, dry_run
-from engine.cli.output import Failure, Line, line
+from engine.cli.options import ID, dry_run, one_of
+from engine.cli.output import Failure, Line, Table, counted, line, plain
 from engine.cli.session import Session
-from engine.cli.values import plain
 from engine.erase.run import Erasable, Erasure
+from engine.front.settings import find_secrets
+from engine.secrets.kinds import DETECTORS
+from engine.secrets.policy import SecretsPolicy
+from engine.trust.secrets_scan import scan
+
+FOUND = 1
 
 
 @command(
@@ -111,3 +116,44 @@ def _done(receipt: Erasure) -> Iterator[Line]:
             yield line("also in", other)
     for what in receipt.out_of_reach:
         yield line("not reached", what)
+
+
+@command("engine secrets scan", "engine secrets scan --json --kind aws-key")
+@argument("action", "ACTION", "scan.")
+@repeated("kinds", "--kind", metavar="KIND", help="Only secrets of this kind. Repeatable.")
+def secrets(session: Session, action: str, kinds: tuple[str, ...]) -> int:
+    """Search the store for passwords, keys and other secrets.
+
+    Reads every payload there is, also of tombstoned atoms and of earlier versions. What is found is
+    listed with its first characters only. Exit code 1: something was found. What is to become of
+    secrets in what is still to be written is said in the settings: `secrets = "redact"`.
+    """
+    one_of(["scan"], action, "action")
+    policy = find_secrets()[0] or SecretsPolicy()
+    known = {detector.kind for detector in (*DETECTORS, *policy.detectors)}
+    for one in kinds:
+        one_of(sorted(known), one, "kind")
+    policy = policy.with_kinds(kinds)
+    with (
+        session.backend(session.setting.url) as backend,
+        backend.snapshot() as rows,
+        session.meter("read", "events") as move,
+    ):
+        found = list(scan(rows, policy, move))
+    failure = None
+    if found:
+        atoms = {atom for leak in found for atom in leak.atoms}
+        failure = Failure(
+            FOUND,
+            "found",
+            f"{counted(len(found), 'secret')} in the payloads of {counted(len(atoms), 'atom')}",
+            "change what was leaked; then `engine erase ID` destroys an atom's payloads",
+        )
+    heads = ("seq", "event", "atoms", "field", "kind", "preview")
+    lines = [
+        (str(leak.seq), leak.event, " ".join(leak.atoms), leak.field, leak.kind, leak.preview)
+        for leak in found
+    ]
+    return session.out.answer(
+        [plain(leak) for leak in found], [Table(heads, lines)] if lines else [], failure=failure
+    )

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from typing import Any
 
 from engine.base.errors import InvalidInputError
-from engine.cli.command import argument, command, option
+from engine.cli.command import argument, command, option, repeated
 from engine.cli.options import AS_OF, QUESTION, at_least, direction, filter_options, limit, together
-from engine.cli.output import Output, Shown
+from engine.cli.output import Output, Shown, counted
 from engine.cli.session import Session
-from engine.cli.values import counted
 from engine.front.times import Moment
 from engine.query.explore.answers import Answer, Hints, Neighbors
 from engine.query.explore.explorer import Explorer
@@ -20,7 +18,6 @@ from engine.query.explore.form import plain, text_of
 from engine.query.explore.policy import LanguagePolicy
 from engine.query.explore.program import Program
 from engine.query.explore.state import Exploration, Step
-from engine.query.filters import Filters
 
 VALUE = argument("given", "VALUE", "The same without its option.", required=False)
 QUERY = option("--query", metavar="TEXT", help="What you want to know.")
@@ -61,15 +58,7 @@ COST = together(
 )
 @filter_options("provenances", "categories")
 @AS_OF
-def explore(
-    session: Session,
-    query: tuple[str, ...],
-    budget: int,
-    steps: int,
-    decide: str | None,
-    filters: Filters,
-    as_of: Moment | None,
-) -> int:
+def explore(session: Session, query: tuple[str, ...], decide: str | None, **wanted: Any) -> int:
     """Ask a question; explore it step by step, within a token budget.
 
     Shows the steps as they happen, what was gathered, and what it cost beside ten whole atoms. Without
@@ -82,15 +71,7 @@ def explore(
 
     policy = None if decide is None else LanguagePolicy(Program(decide))
     with session.engine() as engine:
-        found = engine.explore(
-            " ".join(query),
-            policy=policy,
-            budget=budget,
-            steps=steps,
-            filters=filters,
-            on_step=happened,
-            as_of=as_of,
-        )
+        found = engine.explore(" ".join(query), policy=policy, on_step=happened, **wanted)
     return _show_exploration(session.out, found)
 
 
@@ -101,27 +82,17 @@ def explore(
 @VALUE
 @QUERY
 @limit(5, "At most 50.")
-@option("--known", metavar="ID", multiple=True, help="An atom that needs no hint. Repeatable.")
+@repeated("known", "--known", metavar="ID", help="An atom that needs no hint. Repeatable.")
 @COST
 @filter_options("provenances", "categories")
 @AS_OF
-def explore_recall(
-    session: Session,
-    given: str | None,
-    query: str | None,
-    limit: int,
-    spent: int,
-    as_of: Moment | None,
-    **wanted: Any,
-) -> int:
+def explore_recall(session: Session, given: str | None, query: str | None, **wanted: Any) -> int:
     """Ask a question; get hints, about 100 tokens for five.
 
     A hint says how well an atom answers, in per cent, what its whole text costs, its id and its title.
     """
     asked = _one(given, query, "--query", "a question")
-    with _explorer(session, spent, as_of) as explorer:
-        answer = explorer.explore_recall(asked, limit, **wanted)
-    return _show(session, answer, len(answer.hints))
+    return _ask(session, Explorer.explore_recall, asked, **wanted)
 
 
 @command("engine explore_peek --id 1f0c --query 'when is the kettle descaled?'")
@@ -130,23 +101,13 @@ def explore_recall(
 @QUERY
 @COST
 @AS_OF
-def explore_peek(
-    session: Session,
-    given: str | None,
-    atom: str | None,
-    query: str | None,
-    budget: int | None,
-    spent: int,
-    as_of: Moment | None,
-) -> int:
+def explore_peek(session: Session, given: str | None, atom: str | None, **wanted: Any) -> int:
     """Show the 200 characters of an atom that matter most.
 
     With --query, where its words are; without, the beginning.
     """
-    named = _one(given, atom, "--id", "an atom's id")
-    with _explorer(session, spent, as_of) as explorer:
-        answer = explorer.explore_peek(named, query, budget=budget)
-    return _show(session, answer)
+    asked = _one(given, atom, "--id", "an atom's id")
+    return _ask(session, Explorer.explore_peek, asked, **wanted)
 
 
 @command("engine explore_expand --id 1f0c", "engine explore_expand 1f0c --budget 500")
@@ -155,23 +116,13 @@ def explore_peek(
 @OFFSET
 @COST
 @AS_OF
-def explore_expand(
-    session: Session,
-    given: str | None,
-    atom: str | None,
-    offset: int,
-    budget: int | None,
-    spent: int,
-    as_of: Moment | None,
-) -> int:
+def explore_expand(session: Session, given: str | None, atom: str | None, **wanted: Any) -> int:
     """Show a whole atom.
 
     Its text, and its source, tags, versions and how many edges it has.
     """
-    named = _one(given, atom, "--id", "an atom's id")
-    with _explorer(session, spent, as_of) as explorer:
-        answer = explorer.explore_expand(named, budget=budget, offset=offset)
-    return _show(session, answer)
+    asked = _one(given, atom, "--id", "an atom's id")
+    return _ask(session, Explorer.explore_expand, asked, **wanted)
 
 
 @command(
@@ -185,23 +136,13 @@ def explore_expand(
 @OFFSET
 @COST
 @AS_OF
-def explore_neighbors(
-    session: Session,
-    given: str | None,
-    node: str | None,
-    direction: str,
-    spent: int,
-    as_of: Moment | None,
-    **wanted: Any,
-) -> int:
+def explore_neighbors(session: Session, given: str | None, node: str | None, **wanted: Any) -> int:
     """Show what an atom, an entity or a tag is connected to.
 
     As triples: subject → predicate → object. Beside edges these are tags and the next atoms of a source.
     """
-    named = _one(given, node, "--node", "a node")
-    with _explorer(session, spent, as_of) as explorer:
-        answer = explorer.explore_neighbors(named, direction, **wanted)
-    return _show(session, answer, len(answer.triples))
+    asked = _one(given, node, "--node", "a node")
+    return _ask(session, Explorer.explore_neighbors, asked, **wanted)
 
 
 def _one(given: str | None, option: str | None, name: str, what: str) -> str:
@@ -215,19 +156,27 @@ def _one(given: str | None, option: str | None, name: str, what: str) -> str:
     return str(option if given is None else given)
 
 
-@contextmanager
-def _explorer(session: Session, spent: int, as_of: Moment | None) -> Iterator[Explorer]:
+def _ask(
+    session: Session,
+    verb: Callable[..., Answer],
+    asked: str,
+    *,
+    spent: int,
+    as_of: Moment | None,
+    **wanted: Any,
+) -> int:
+    """Ask an explorer of the store, and answer with what it found and what that cost."""
     form = "json" if session.out.json else "text"
     with session.reading(as_of) as memory:
-        yield memory.explorer(form=form, spent=spent)
-
-
-def _show(session: Session, answer: Answer, count: int = 1) -> int:
+        answer = verb(memory.explorer(form=form, spent=spent), asked, **wanted)
     session.out.note(
         f"{answer.cost_tokens:,} tokens, {answer.total_tokens:,} in all; "
         f"at event {answer.seq}, root {answer.root}"
     )
     text = text_of(answer).removesuffix("\n")
+    count = 1
+    if isinstance(answer, (Hints, Neighbors)):
+        count = len(answer.hints if isinstance(answer, Hints) else answer.triples)
     return session.out.answer(plain(answer), [text] if text else [], count=count)
 
 

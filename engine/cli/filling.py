@@ -1,25 +1,180 @@
-"""What `ingest` and `import` share: the store they fill, and how they report what did not go in."""
+"""Commands that fill a store: ingest, import."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from backends import store_exists
+from engine.base import validation as border
 from engine.base.error_translation import translated
-from engine.cli.output import Failure, Line, line
+from engine.base.errors import InvalidInputError
+from engine.cli.command import argument, command, option, repeated
+from engine.cli.mirroring import after_writes
+from engine.cli.options import BUCKETS, dry_run, one_of
+from engine.cli.output import Failure, Line, counted, line, plain
 from engine.cli.session import Session
 from engine.engine import Engine
 from engine.front.settings import find_secrets
-from engine.transfer.ingest.documents import Skipped
+from engine.secrets.filter import summary
+from engine.transfer import adapters
+from engine.transfer.adapters import mcp_memory
+from engine.transfer.adapters.graph_import import ImportReport
+from engine.transfer.adapters.run import TakenIn, import_items
+from engine.transfer.backup import import_journal, verify_backup
+from engine.transfer.ingest.run import IngestReport
+from engine.transfer.ingest.walk import find_files
+from engine.transfer.journal_import import pass_all
+from engine.trust.secrets_scan import journal_check
 
 PARTIAL_IMPORT = 8
 SKIPPED_SHOWN = 20
+JOURNAL = "journal"
+MCP_MEMORY = "mcp-memory"
+FORMATS = ("basic-memory", "chatgpt", "claude", JOURNAL, MCP_MEMORY, "mem0")
+
+
+@command(
+    "engine ingest notes/",
+    "engine ingest notes/ --prune --dry-run",
+    "engine ingest talk.jsonl --tag talk",
+)
+@argument("paths", "PATH", "Files and folders.", many=True)
+@option("--name", metavar="NAME", help="The first part of every source. [default: the folder's name]")
+@option(
+    "--root",
+    metavar="DIR",
+    help="A folder that holds every PATH; sources are relative to it, after its name.",
+)
+@repeated("tags", "--tag", "-t", metavar="TAG", help="A tag for every atom. Repeatable.")
+@BUCKETS
+@option(
+    "--provenance",
+    metavar="NAME",
+    default="internal",
+    help="The provenance of new atoms: internal, external or quarantine.",
+)
+@option("--prune", help="Also tombstone atoms of files that are gone.")
+@option("sure", "--yes", help="Prune even if none of the files there now was ingested before.")
+@option("--force", help="Also ingest content that was erased.")
+@dry_run()
+def ingest(
+    session: Session,
+    paths: tuple[str, ...],
+    name: str | None,
+    root: str | None,
+    buckets: tuple[str, ...],
+    dry_run: bool,
+    **options: Any,
+) -> int:
+    """Read files or folders into the store.
+
+    Markdown, plain text and JSON Lines. Again: only what changed is written. What cannot be read is
+    skipped and listed, and the exit code is 8. Makes the store if there is none. Where the settings
+    name a mirror, it is brought up to date.
+    """
+    find_files(paths, name=name, root=root)  # a missing path must not leave an empty store behind
+    with _filled(session, dry_run=dry_run) as engine:
+        with session.meter("read", "files") as move:
+            report = engine.ingest(
+                paths,
+                name=name,
+                root=root,
+                buckets=buckets or ("inbox",),
+                dry_run=dry_run,
+                progress=lambda at: move(at.files, at.total),
+                **options,
+            )
+        mirror = None if dry_run else after_writes(session, engine)
+    return _answer(session, report, _files(report), held=report.pieces, dry_run=dry_run, mirror=mirror)
+
+
+@command(
+    "engine import mcp-memory ~/memory.jsonl --dry-run",
+    "engine import mcp-memory memory.json",
+    "engine import chatgpt export/conversations.json",
+    "engine import journal notes.jsonl --store sqlite:new.db",
+    name="import",
+)
+@argument("form", "FORMAT", f"One of: {', '.join(FORMATS)}.")
+@argument("file", "FILE", "What was exported; for basic-memory a folder.")
+@option(
+    "--provenance",
+    metavar="NAME",
+    help="The provenance of new atoms: internal, external or quarantine. "
+    "[default: external; mcp-memory: internal]",
+)
+@BUCKETS
+@dry_run()
+def import_(
+    session: Session, form: str, file: str, provenance: str | None, buckets: tuple[str, ...], dry_run: bool
+) -> int:
+    """Import what another memory system exported.
+
+    Again: only what is new or changed is written. What cannot go in is listed, and the exit code is 8.
+    Makes the store if there is none. docs/moving.md says what becomes of what.
+
+    mcp-memory: the file of the MCP memory server, memory.jsonl or memory.json; what was deleted since
+    comes back. journal: what `engine export` or `engine backup` wrote (- reads stdin): the same store
+    again, proved by its root, in a new place or where the beginning of it is.
+    """
+    one_of(FORMATS, form, "format")
+    if buckets and form in {JOURNAL, MCP_MEMORY}:
+        raise InvalidInputError(f"--bucket is not for {form}")
+    if form == JOURNAL:
+        if provenance is not None:
+            raise InvalidInputError("--provenance is not for journal: every atom keeps its own")
+        return _journal(session, file, dry_run=dry_run)
+    if form == MCP_MEMORY:
+        return _graph(session, file, provenance or "internal", dry_run=dry_run)
+    return _items(session, form, file, provenance or "external", buckets or ("inbox",), dry_run=dry_run)
+
+
+def _journal(session: Session, file: str, *, dry_run: bool) -> int:
+    with session.meter("replayed", "events") as move:
+        if dry_run:
+            found = verify_backup(file, progress=move)
+            return session.out.answer(
+                plain(found), [line("events", f"{found.size:,}"), line("root", found.root)]
+            )
+        policy, found_secrets = find_secrets()[0], Counter[str]()
+        check = pass_all if policy is None else journal_check(policy, found_secrets)
+        done = import_journal(file, session.setting.url, move, check=check)
+    if found_secrets:
+        session.out.note(f"secrets written all the same: {summary(found_secrets)}")
+    session.out.note("made a store" if done.created else f"{counted(done.events, 'event')} new")
+    return session.out.answer(plain(done), [done.root])
+
+
+def _graph(session: Session, file: str, provenance: str, *, dry_run: bool) -> int:
+    mcp_memory.check_file(Path(file))  # a bad file must not leave an empty store behind
+    with _filled(session, dry_run=dry_run) as engine, session.meter("read", "things") as move:
+        report = mcp_memory.import_file(
+            engine.store, file, provenance=provenance, dry_run=dry_run, progress=move
+        )
+        mirror = None if dry_run else after_writes(session, engine)
+    held = report.entities + report.relations
+    return _answer(session, report, _things(report), held=held, dry_run=dry_run, mirror=mirror)
+
+
+def _items(
+    session: Session, form: str, file: str, provenance: str, buckets: tuple[str, ...], *, dry_run: bool
+) -> int:
+    border.provenance(provenance)
+    adapters.check_file(form, Path(file))  # a bad file must not leave an empty store behind
+    with _filled(session, dry_run=dry_run) as engine, session.meter("read", "items") as move:
+        report = import_items(
+            engine.store, form, file, provenance=provenance, buckets=buckets, dry_run=dry_run, progress=move
+        )
+        mirror = None if dry_run else after_writes(session, engine)
+    return _answer(session, report, _taken(report), held=report.items, dry_run=dry_run, mirror=mirror)
 
 
 @contextmanager
-def filled(session: Session, *, dry_run: bool) -> Iterator[Engine]:
+def _filled(session: Session, *, dry_run: bool) -> Iterator[Engine]:
     """The store; where there is none a dry run counts against an empty one, and makes none."""
     with translated():
         missing = dry_run and not store_exists(session.setting.url)
@@ -31,50 +186,69 @@ def filled(session: Session, *, dry_run: bool) -> Iterator[Engine]:
             yield engine
 
 
-def left_out(
+def _answer(
     session: Session,
-    skipped: Sequence[Skipped],
-    warnings: Sequence[Skipped] = (),
+    report: IngestReport | ImportReport | TakenIn,
+    lines: Iterable[Line],
     *,
-    held: bool,
+    held: int,
     dry_run: bool,
-    mirror: Failure | None = None,
-) -> Failure | None:
-    """List the first of what did not go in, or not whole; what the command fails with.
+    mirror: Failure | None,
+) -> int:
+    """List the first of what did not go in, or not whole; answer with the report.
 
     Args:
         session: The run.
-        skipped: What did not go in.
-        warnings: What went in otherwise than it was meant.
-        held: Whether anything else went in.
+        report: What went in, what was skipped, and perhaps what went in otherwise than it was meant.
+        lines: The report for people, without the numbers of what was left out.
+        held: How much went in.
         dry_run: Whether nothing was to go in.
         mirror: What is wrong with the mirror, if anything; noted where the command fails with more than that.
     """
-    for word, items in (("warning", warnings), ("skipped", skipped)):
+    warnings = () if isinstance(report, ImportReport) else report.warnings
+    totals: list[Line] = []
+    for word, noted, items in (("warnings", "warning", warnings), ("skipped", "skipped", report.skipped)):
         for item in items[:SKIPPED_SHOWN]:
             at = "" if item.line is None else f":{item.line}"
-            session.out.note(f"{word} {item.source}{at}: {item.reason}")
-    if not skipped:
-        return mirror
-    if mirror is not None:
-        session.out.note(mirror.message)
-    rest = f"{'the rest' if held else 'nothing'} {'would go' if dry_run else 'went'} in"
-    return Failure(
-        PARTIAL_IMPORT,
-        "partial_import",
-        f"{len(skipped)} skipped; {rest}",
-        "--json lists them all",
+            session.out.note(f"{noted} {item.source}{at}: {item.reason}")
+        if items:
+            totals.append(line(word, f"{len(items):,}"))
+    failure = mirror
+    if report.skipped:
+        if mirror is not None:
+            session.out.note(mirror.message)
+        rest = f"{'the rest' if held else 'nothing'} {'would go' if dry_run else 'went'} in"
+        said = f"{len(report.skipped)} skipped; {rest}"
+        failure = Failure(PARTIAL_IMPORT, "partial_import", said, "--json lists them all")
+    return session.out.answer(plain(report), [*lines, *totals], failure=failure)
+
+
+def _files(report: IngestReport) -> Iterator[Line]:
+    yield line("files", f"{report.files:,} with {report.pieces:,} pieces")
+    yield line("atoms", _counts(report, ("added", "revised", "retagged", "revived", "tombstoned")))
+    yield line(
+        "links", f"{report.linked:,} new, {report.unlinked:,} gone, {report.unresolved_links:,} lead nowhere"
     )
 
 
-def counts(report: Any, names: Sequence[str]) -> str:
+def _taken(report: TakenIn) -> Iterator[Line]:
+    yield line("items", f"{report.items:,} read")
+    yield line("atoms", _counts(report, ("added", "revised", "revived", "tombstoned")))
+    if report.linked or report.unlinked or report.unresolved:
+        yield line(
+            "edges", f"{report.linked:,} new, {report.unlinked:,} gone, {report.unresolved:,} lead nowhere"
+        )
+    for name, count in report.left:
+        yield line("not kept", f"{count:,} {name}")
+
+
+def _things(report: ImportReport) -> Iterator[Line]:
+    yield line("entities", f"{report.entities:,} read, {report.new_entities:,} new")
+    yield line("observed", f"{counted(report.new_observations, 'observation')} new")
+    yield line("relations", f"{report.relations:,} read, {report.new_relations:,} new")
+
+
+def _counts(report: Any, names: Sequence[str]) -> str:
     """Those numbers of a report that are not 0: `3 added, 1 revised`."""
     found = [f"{getattr(report, name):,} {name}" for name in names if getattr(report, name)]
     return ", ".join(found) or "nothing to do"
-
-
-def numbers_left_out(report: Any) -> Iterator[Line]:
-    """How many warnings there are, and how much was skipped."""
-    for word in ("warnings", "skipped"):
-        if items := getattr(report, word, ()):
-            yield line(word, f"{len(items):,}")

@@ -11,9 +11,8 @@ from engine.base.model import HistoryItem
 from engine.cli.command import argument, command, option
 from engine.cli.contradiction import contradicted
 from engine.cli.options import AS_OF, ID, at_least, limit
-from engine.cli.output import Table, dumped
+from engine.cli.output import Table, counted, dumped, plain
 from engine.cli.session import Session
-from engine.cli.values import counted, plain
 from engine.front.times import Moment, shown_time
 from engine.trust.notes.files import read_file
 from engine.trust.tiles.export import export, published_notes
@@ -62,7 +61,12 @@ def log(
     server (c2sp.org/tlog-tiles); again, it adds what is new. No content is in them.
     """
     if action is not None:
-        _check_export(action, listing=(start, limit, as_of, jsonl or None) != (None,) * 4)
+        if action != "export":
+            raise InvalidInputError(f"`engine log` lists events or exports, it does not {action!r}")
+        if (start, limit, as_of, jsonl) != (None, None, None, False):
+            raise InvalidInputError(
+                "--from, --limit, --as-of and --jsonl are for listing; an export has all events"
+            )
         return _export(session, folder, note)
     if note is not None:
         raise InvalidInputError("--checkpoint goes with `engine log export DIR`")
@@ -76,15 +80,6 @@ def log(
             return 0
         found = list(events)
     return session.out.answer(plain(found), [_table(found)])
-
-
-def _check_export(action: str, *, listing: bool) -> None:
-    if action != "export":
-        raise InvalidInputError(f"`engine log` lists events or exports, it does not {action!r}")
-    if listing:
-        raise InvalidInputError(
-            "--from, --limit, --as-of and --jsonl are for listing; an export has all events"
-        )
 
 
 def _export(session: Session, folder: str | None, note: str | None) -> int:
@@ -123,22 +118,14 @@ def root(session: Session, as_of: Moment | None) -> int:
 
 def _table(items: Iterable[HistoryItem]) -> Table:
     rows = (
-        (
-            str(item.seq),
-            shown_time(item.time),
-            item.kind.name.lower(),
-            item.actor,
-            item.subject,
-            _detail(item),
-        )
-        for item in items
+        (str(one.seq), shown_time(one.time), one.kind.name.lower(), one.actor, one.subject, _detail(one))
+        for one in items
     )
     return Table(("event", "time", "what", "by", "on", "detail"), rows)
 
 
 def _detail(item: HistoryItem) -> str:
-    shown = {
-        name: value for name, value in item.detail.items() if name not in {"ordinal", "replaced"} and value
-    }
+    left_out = {"ordinal", "replaced"}
+    shown = {name: value for name, value in item.detail.items() if name not in left_out and value}
     text = dumped(plain(shown)) if shown else ""
     return text if len(text) <= 120 else text[:119] + "…"

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 
 from engine.base.errors import InvalidInputError, RefusedError
 from engine.cli.command import argument, command, option
-from engine.cli.options import dry_run
-from engine.cli.output import Failure, Line, Table, line
+from engine.cli.options import dry_run, one_of
+from engine.cli.output import Failure, Line, Table, counted, line, plain
 from engine.cli.session import Session
-from engine.cli.values import counted, plain
-from engine.front.patience import patiently
+from engine.front.opening import patiently
 from engine.front.settings import find_root
 from engine.named.changing import Memory, create, delete, described, memories, names_in, rename
 from engine.store.named_places import memory_url, root_of
@@ -35,10 +34,7 @@ def memory(session: Session, action: str, names: tuple[str, ...], yes: bool, dry
     The root is what --store names: a folder, or sqlite:PATH, one file. Every other command works on one
     of its memories with --memory NAME. Exit code 5: the memory is in use. 7: delete without --yes.
     """
-    if action not in ACTIONS:
-        raise InvalidInputError(
-            f"there is no action {ascii(action)[:80]}", hint=f"one of: {', '.join(ACTIONS)}"
-        )
+    one_of(ACTIONS, action, "action")
     if len(names) != ACTIONS[action]:
         raise InvalidInputError(f"{action} takes {counted(ACTIONS[action], 'name')}, not {len(names)}")
     url = find_root(session.store).url

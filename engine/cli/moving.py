@@ -7,10 +7,9 @@ import sys
 from engine.base.errors import InconsistentError, InvalidInputError
 from engine.cli.command import argument, command, option
 from engine.cli.contradiction import contradicted
-from engine.cli.options import CHECKPOINTS, EVIDENCE, EXPECT
-from engine.cli.output import line
+from engine.cli.options import CHECKPOINTS, EVIDENCE, EXPECT, one_of
+from engine.cli.output import STDIN, line, plain
 from engine.cli.session import Session
-from engine.cli.values import STDIN, plain
 from engine.transfer import backup as backups
 from engine.transfer.adapters import export_items
 from engine.trust.notes.trust import read_note
@@ -32,8 +31,7 @@ def export(session: Session, file: str, form: str) -> int:
     journal: all of it, as JSON Lines, from which `engine import journal` makes the store again, with the
     same root. The others: what is live, as far as the other memory has a place for it; the rest is counted.
     """
-    if form not in FORMATS:
-        raise InvalidInputError(f"there is no format {form!r}", hint=f"choose among: {', '.join(FORMATS)}")
+    one_of(FORMATS, form, "format")
     if file == STDIN and session.out.json:
         raise InvalidInputError("--json prints to stdout, and so does the export", hint="name a file")
     sys.stdout.flush()

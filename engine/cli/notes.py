@@ -15,12 +15,11 @@ from engine.base.errors import (
     RefusedError,
     VerificationError,
 )
-from engine.cli.command import argument, command, option
+from engine.cli.command import argument, command, option, repeated
 from engine.cli.contradiction import compared, contradicted, swapped
-from engine.cli.options import EVIDENCE, at_least
-from engine.cli.output import Line, line
+from engine.cli.options import EVIDENCE, at_least, one_of
+from engine.cli.output import STDIN, Line, counted, line, plain
 from engine.cli.session import Session
-from engine.cli.values import STDIN, counted, plain
 from engine.front.times import shown_time
 from engine.ledger.journal import read_identity
 from engine.trust.notes.files import PUBLIC, check_writable, replace_file
@@ -111,20 +110,8 @@ def _written(path: Path, note: Note) -> str:
     name="verify-checkpoint",
 )
 @argument("file", "FILE", "The checkpoint; - reads stdin.")
-@option(
-    "keys",
-    "--key",
-    metavar="VKEY",
-    multiple=True,
-    help="A verifier key; one of them must have signed. Repeatable.",
-)
-@option(
-    "witnesses",
-    "--witness",
-    metavar="VKEY",
-    multiple=True,
-    help="A witness that must have cosigned. Repeatable.",
-)
+@repeated("keys", "--key", metavar="VKEY", help="A verifier key; one of them must have signed. Repeatable.")
+@repeated("witnesses", "--witness", metavar="VKEY", help="A witness that must have cosigned. Repeatable.")
 @option("--threshold", metavar="N", type=at_least(1), help="N witnesses are enough. [default: all]")
 @option("--since", metavar="OLD", help="An older checkpoint, which this one must continue.")
 @option("--against-store", help="The store must have it; implied by --store.")
@@ -148,8 +135,8 @@ def verify_checkpoint(
     """
     if add is not None and file == STDIN:
         raise InvalidInputError("--add writes to FILE, which cannot be stdin")
-    for option_name, given in (("--key", keys), ("--witness", witnesses)):
-        _refuse_files(option_name, given)
+    _refuse_files("--key", keys)
+    _refuse_files("--witness", witnesses)
     trust = Trust.of(keys, witnesses, threshold)
     note = read_note(file)
     old = None if since is None else read_note(since)
@@ -238,23 +225,19 @@ def key(session: Session, action: str, file: str, name: str | None) -> int:
     Prints the verifier key, to hand to those who are to check signatures; it is in FILE.vkey, too.
     FILE itself is secret. It is never overwritten.
     """
+    one_of(["new", "show"], action, "action")
     if action == "new":
-        found = new_key(Path(file), _origin(session) if name is None else name, session.place())
+        if name is None:
+            with session.backend(session.setting.url) as backend:
+                name = origin_of(read_identity(backend).store_id)
+        found = new_key(Path(file), name, session.place())
         session.out.note(f"made a key: keep {file} secret, and hand out what {file}.vkey holds")
-    elif action == "show":
-        if name is not None:
-            raise InvalidInputError("a key has the name it was made with", hint="leave out --name")
-        found = load_key(Path(file)).verifier
+    elif name is not None:
+        raise InvalidInputError("a key has the name it was made with", hint="leave out --name")
     else:
-        raise InvalidInputError(f"there is no action {action!r}", hint="new or show")
+        found = load_key(Path(file)).verifier
     data = {"file": file, "name": found.name, "key_id": found.key_id.hex(), "vkey": found.vkey}
     return session.out.answer(data, [found.vkey])
-
-
-def _origin(session: Session) -> str:
-    """The origin of the store at hand."""
-    with session.backend(session.setting.url) as backend:
-        return origin_of(read_identity(backend).store_id)
 
 
 def _is_vkey(text: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from typing import Any
 
@@ -10,7 +10,7 @@ import click
 
 from engine.base.errors import InvalidInputError
 from engine.base.json_text import JsonError, parse
-from engine.cli.command import Function, argument, option
+from engine.cli.command import Function, argument, option, repeated
 from engine.front.times import Moment, parse_moment, parse_time
 
 
@@ -53,6 +53,16 @@ def _microseconds(ctx: click.Context, param: click.Parameter, text: str | None) 
     return microseconds(parse_time(text, param.opts[0]))
 
 
+def one_of(known: Iterable[str], given: str, what: str) -> None:
+    """Refuse a word that is none of those `known`; `what` names the kind of word in the message.
+
+    Raises:
+        InvalidInputError: it is none of them.
+    """
+    if given not in known:
+        raise InvalidInputError(f"there is no {what} {ascii(given)[:80]}", hint=f"one of: {', '.join(known)}")
+
+
 # Arguments
 
 ID = argument("atom", "ID", "An atom's id, or its first digits: 4 or more.")
@@ -74,12 +84,8 @@ FORCE = option("--force", help="Proceed even if its content was erased.")
 EVIDENCE = option(
     "--evidence", metavar="DIR", help="Where both checkpoints are kept on exit code 9. [default: beside FILE]"
 )
-CHECKPOINTS = option(
-    "checkpoints",
-    "--checkpoint",
-    metavar="FILE",
-    multiple=True,
-    help="A checkpoint it must continue. Repeatable.",
+CHECKPOINTS = repeated(
+    "checkpoints", "--checkpoint", metavar="FILE", help="A checkpoint it must continue. Repeatable."
 )
 EXPECT = option("--expect", metavar="HEX", help="The expected root, 64 hex digits.")
 WEIGHT = option("--weight", metavar="X", type=float, default=1.0, help="Its strength.")
@@ -116,76 +122,45 @@ def together(*options: Callable[[Function], Function]) -> Callable[[Function], F
 ATOM_FIELDS = together(
     option("--title", metavar="TEXT", help="A heading, on one line."),
     option("--kind", metavar="NAME", help="The kind of atom."),
-    option("tags", "--tag", "-t", metavar="TAG", multiple=True, help="A tag. Repeatable."),
-    option("buckets", "--bucket", metavar="NAME", multiple=True, help="A bucket. Repeatable."),
+    repeated("tags", "--tag", "-t", metavar="TAG", help="A tag. Repeatable."),
+    repeated("buckets", "--bucket", help="A bucket. Repeatable."),
     option("--source", metavar="NAME", help="Where the text came from."),
     option("--sequence", metavar="N", type=int, help="Its position within its source."),
     option("--provenance", metavar="NAME", help="internal, external or quarantine."),
     option("--trust", metavar="N", type=int, help="From 0 to 100."),
     option("--created", metavar="TIME", callback=_microseconds, help="When the text was written."),
-    option(
+    repeated(
+        "meta",
         "--meta",
         metavar="KEY=VALUE",
-        multiple=True,
         callback=_entries,
         help="A value to keep with it; VALUE is JSON, or a text. Repeatable.",
     ),
-    option("aliases", "--alias", metavar="NAME", multiple=True, help="Another name for it. Repeatable."),
+    repeated("aliases", "--alias", help="Another name for it. Repeatable."),
 )
 """The fields of an atom that `add` and `revise` set."""
 
-BUCKETS = option(
-    "buckets",
-    "--bucket",
-    metavar="NAME",
-    multiple=True,
-    help="A bucket for new atoms. Repeatable. [default: inbox]",
-)
+BUCKETS = repeated("buckets", "--bucket", help="A bucket for new atoms. Repeatable. [default: inbox]")
 
 # Filters
 
 _FILTERS = {
-    "tags": option(
-        "tags",
-        "--tag",
-        "-t",
-        metavar="TAG",
-        multiple=True,
-        help="Only atoms with this tag; repeat to require several.",
+    "tags": repeated(
+        "tags", "--tag", "-t", metavar="TAG", help="Only atoms with this tag; repeat to require several."
     ),
-    "without_tags": option(
-        "without_tags",
-        "--without-tag",
-        metavar="TAG",
-        multiple=True,
-        help="Only atoms without this tag. Repeatable.",
+    "without_tags": repeated(
+        "without_tags", "--without-tag", metavar="TAG", help="Only atoms without this tag. Repeatable."
     ),
-    "buckets": option(
-        "buckets",
-        "--bucket",
-        metavar="NAME",
-        multiple=True,
-        help="Only atoms in this bucket; repeat to allow several.",
-    ),
-    "sources": option(
+    "buckets": repeated("buckets", "--bucket", help="Only atoms in this bucket; repeat to allow several."),
+    "sources": repeated(
         "sources",
         "--source",
-        metavar="NAME",
-        multiple=True,
         help="Only atoms from this source; NAME* matches all that begin so. Repeatable.",
     ),
-    "kinds": option(
-        "kinds",
-        "--kind",
-        metavar="NAME",
-        multiple=True,
-        help="Only atoms of this kind; repeat to allow several.",
-    ),
-    "provenances": option(
+    "kinds": repeated("kinds", "--kind", help="Only atoms of this kind; repeat to allow several."),
+    "provenances": repeated(
         "provenances",
         "--provenance",
-        metavar="NAME",
-        multiple=True,
         help="Only atoms of this provenance: internal, external or quarantine. Repeatable.",
     ),
     "since": option(
@@ -197,11 +172,9 @@ _FILTERS = {
     "until": option(
         "--until", metavar="TIME", callback=_microseconds, help="Only atoms created before TIME."
     ),
-    "categories": option(
+    "categories": repeated(
         "categories",
         "--category",
-        metavar="NAME",
-        multiple=True,
         help="Only atoms of this category, such as causal; repeat to allow several.",
     ),
     "superseded": option("--superseded", help="Include atoms that others superseded."),

@@ -10,11 +10,19 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any, TextIO
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from enum import Enum, IntEnum
+from typing import TYPE_CHECKING, Any, TextIO
 
 from engine.base.errors import EngineError
+from engine.front.times import shown_time
+
+if TYPE_CHECKING:
+    from engine.base.model import Receipt
+
+STDIN = "-"
+"""What stands for stdin, or stdout, where a file is named."""
 
 Span = tuple[str, str]
 """A text and its Rich style; the style counts on a terminal only."""
@@ -92,6 +100,41 @@ def dumped(value: Any, *, ascii_only: bool = False) -> str:
     return _RAW_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
+_TIMES = frozenset({"at", "created", "created_at", "last_event", "time", "updated"})
+"""Fields that hold µs UTC in the engine and ISO 8601 here."""
+
+
+def plain(value: Any, name: str = "") -> Any:
+    """`value` in the types of JSON: enums by name, times in ISO 8601, bytes in hex."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name), field.name) for field in fields(value)}
+    if isinstance(value, IntEnum):
+        return value.name.lower()
+    if isinstance(value, Enum):
+        return value.value
+    if name == "meta":
+        return value  # a key of it may be that of a time of ours
+    if isinstance(value, Mapping):
+        return {str(key): plain(item, str(key)) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if isinstance(value, bytes):
+        return value.hex()
+    if name in _TIMES and type(value) is int:
+        return shown_time(value)
+    return value
+
+
+def receipt_data(receipt: Receipt) -> dict[str, Any]:
+    """The receipt of a command for `--json`."""
+    return {**plain(receipt), "changed": receipt.changed}
+
+
+def counted(number: int, what: str) -> str:
+    """A number of things in words: `1 atom`, `1,200 atoms`."""
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
 class Output:
     """Where one run of the command line writes. Set `json`, `quiet`, `plain` before the first use."""
 
@@ -118,7 +161,7 @@ class Output:
     def note(self, message: str) -> None:
         """Say something that is not data, in one line on stderr, unless `--quiet`."""
         if not self.quiet:
-            _write(sys.stderr, shown(message, line=True) + "\n")
+            sys.stderr.write(shown(message, line=True) + "\n")
 
     def answer(
         self, data: Any, text: Iterable[Shown], *, count: int | None = None, failure: Failure | None = None
@@ -157,12 +200,12 @@ class Output:
 
     def json_line(self, data: Any) -> None:
         """Print one value of a stream of JSON Lines."""
-        _write(sys.stdout, dumped(data, ascii_only=not _is_utf8(sys.stdout)) + "\n")
+        sys.stdout.write(dumped(data, ascii_only=not _is_utf8(sys.stdout)) + "\n")
 
     def exact(self, text: str) -> None:
         """Print a content and nothing else: byte for byte, unless a terminal would obey it."""
         if sys.stdout.isatty():
-            _write(sys.stdout, shown(text) + "\n")
+            sys.stdout.write(shown(text) + "\n")
             return
         sys.stdout.flush()
         sys.stdout.buffer.write(text.encode())
@@ -185,7 +228,7 @@ class Output:
         sys.stdout.flush()  # so that in one stream the answer stands before what is wrong with it
         # Also with --quiet: an exit code without a reason helps nobody.
         hint = f"\nhint: {shown(failure.hint, line=True)}" if failure.hint else ""
-        _write(sys.stderr, f"error: {shown(failure.message, line=True)}{hint}\n")
+        sys.stderr.write(f"error: {shown(failure.message, line=True)}{hint}\n")
 
     def _show(self, item: Shown) -> None:
         if self.rich:
@@ -193,14 +236,14 @@ class Output:
 
             show(item)
         elif isinstance(item, str):
-            _write(sys.stdout, shown(item) + "\n")
+            sys.stdout.write(shown(item) + "\n")
         elif isinstance(item, Table):
             for row in item.rows:
                 _write_fields(row)
         elif isinstance(item, Fields):
             _write_fields(text for text, _ in item.spans)
         else:
-            _write(sys.stdout, "".join(shown(text, line=True) for text, _ in item) + "\n")
+            sys.stdout.write("".join(shown(text, line=True) for text, _ in item) + "\n")
 
 
 def _for_eyes(stream: TextIO) -> bool:
@@ -212,8 +255,4 @@ def _is_utf8(stream: TextIO) -> bool:
 
 
 def _write_fields(fields: Iterable[str]) -> None:
-    _write(sys.stdout, "\t".join(shown(field, line=True) for field in fields) + "\n")
-
-
-def _write(stream: TextIO, text: str) -> None:
-    stream.write(text)
+    sys.stdout.write("\t".join(shown(field, line=True) for field in fields) + "\n")

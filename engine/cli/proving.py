@@ -11,9 +11,8 @@ from uuid import UUID
 from engine.base.errors import InvalidInputError, RefusedError, VerificationError
 from engine.cli.command import argument, command, option
 from engine.cli.options import AS_OF, at_least, together
-from engine.cli.output import Line, Shown, Table, line
+from engine.cli.output import STDIN, Line, Shown, Table, counted, line
 from engine.cli.session import Session
-from engine.cli.values import STDIN, counted
 from engine.front.times import Moment, shown_time
 from engine.text.analyzer import index_terms
 from engine.trust.notes.files import PUBLIC, check_writable, read_file, replace_file
@@ -22,7 +21,7 @@ from engine.trust.proving.prover import Proof
 from proofs import verified
 from proofs.asked import CLAIMS_BYTES_MAX, basis_of, claim_lines, claims_of, described
 from proofs.errors import ProofError
-from proofs.events import AtomBody, Header
+from proofs.events import AtomBody
 from proofs.file import BEGINNING
 from proofs.limits import BUNDLE_BYTES_MAX
 from proofs.note import format_note
@@ -79,7 +78,8 @@ def prove(
     if claims is not None and not _is_whole(lines, found):
         listed = None if target is None else f"{target}.claims"
         if listed:
-            replace_file(Path(listed), _written(found).encode(), PUBLIC)
+            whole = "".join(" ".join(words_of(one)) + "\n" for one in found.claims)
+            replace_file(Path(listed), whole.encode(), PUBLIC)
     if target is not None:
         replace_file(target, found.data, PUBLIC)
     elif not session.out.json:
@@ -87,7 +87,16 @@ def prove(
         sys.stdout.buffer.write(found.data)
         return 0
     report = _report(found, str(target or "FILE"), listed, checkpoint)
-    return session.out.answer(_data(found, None if target is None else str(target)), report, count=1)
+    data = {
+        "file": None if target is None else str(target),
+        "bytes": len(found.data),
+        "proof": None if target else found.data.hex(),
+        "basis": described(found.basis, found.size),
+        "size": found.size,
+        "replayed": found.replayed,
+        "shown": [plain(one) for one in found.shown],
+    }
+    return session.out.answer(data, report, count=1)
 
 
 @command(
@@ -129,8 +138,7 @@ def verify_proof(
     for fact in facts:
         _note_words(session, fact)
     shown = [plain(one) for one in facts]
-    text: list[Shown] = [part for fact in facts for part in _answer(fact)]
-    text.append(line("as of", counted(events, "event")))
+    text = [*(part for fact in facts for part in _answer(fact)), line("as of", counted(events, "event"))]
     return session.out.answer({"basis": described(basis, events), "shown": shown}, text, count=len(shown))
 
 
@@ -154,36 +162,23 @@ def _answer(fact: verified.Verified) -> Iterator[Shown]:
     """The claim, and below it what the proof says beyond it."""
     yield line("holds", " ".join(words_of(fact.claim)))
     match fact:
-        case verified.LiveAtom() | verified.TombstonedAtom():
-            if fact.body is not None:
-                yield from _body(fact.body)
-        case verified.AllTagged() | verified.AllMentioning():
-            yield from _listed(fact.atoms)
-        case verified.LoggedEvent() | verified.RecordedRoot():
-            yield from _event(fact.header)
+        case verified.LiveAtom(body=AtomBody() as body) | verified.TombstonedAtom(body=AtomBody() as body):
+            if body.title is not None:
+                yield line("title", body.title)
+            if body.source is not None:
+                yield line("source", body.source)
+            yield body.content
+        case verified.AllTagged(atoms=atoms) | verified.AllMentioning(atoms=atoms):
+            for atom in atoms:
+                times = "" if atom.tf is None else f"  {atom.tf}×"
+                yield line("", f"{UUID(bytes=atom.id)}{times}")
+            yield line("", f"{counted(len(atoms), 'atom')}, and no others")
+        case verified.LoggedEvent(header=header) | verified.RecordedRoot(header=header):
+            yield line("", f"{header.kind.name.lower()} by {header.actor} at {shown_time(header.time)}")
         case verified.LogPrefix():
             yield line("", f"{counted(fact.size, 'event')}, of {fact.into:,} now")
         case _:
             return
-
-
-def _body(body: AtomBody) -> Iterator[Shown]:
-    if body.title is not None:
-        yield line("title", body.title)
-    if body.source is not None:
-        yield line("source", body.source)
-    yield body.content
-
-
-def _listed(atoms: tuple[verified.ListedAtom, ...]) -> Iterator[Shown]:
-    for atom in atoms:
-        times = "" if atom.tf is None else f"  {atom.tf}×"
-        yield line("", f"{UUID(bytes=atom.id)}{times}")
-    yield line("", f"{counted(len(atoms), 'atom')}, and no others")
-
-
-def _event(header: Header) -> Iterator[Shown]:
-    yield line("", f"{header.kind.name.lower()} by {header.actor} at {shown_time(header.time)}")
 
 
 def _note_words(session: Session, fact: verified.Verified) -> None:
@@ -207,28 +202,11 @@ def _check_target(path: Path, session: Session) -> None:
                 raise RefusedError(f"{path} exists and is not a proof", hint="name another file")
 
 
-def _written(proof: Proof) -> str:
-    """The claims, whole, one on each line."""
-    return "".join(" ".join(words_of(claim)) + "\n" for claim in proof.claims)
-
-
 def _lines(path: str) -> list[list[str]]:
     try:
         return claim_lines(read_file(path, CLAIMS_BYTES_MAX))
     except ProofError as error:
         raise InvalidInputError(f"{path}: {error}") from None
-
-
-def _data(proof: Proof, out: str | None) -> dict[str, object]:
-    return {
-        "file": out,
-        "bytes": len(proof.data),
-        "proof": None if out else proof.data.hex(),
-        "basis": described(proof.basis, proof.size),
-        "size": proof.size,
-        "replayed": proof.replayed,
-        "shown": [plain(one) for one in proof.shown],
-    }
 
 
 def _report(proof: Proof, file: str, claims: str | None, checkpoint: str | None) -> Iterator[Line]:

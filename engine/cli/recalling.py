@@ -1,18 +1,20 @@
-"""Commands that answer a question: recall, context."""
+"""Commands that ask: recall, context, bright."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
+from typing import Any
 
 from engine.base.errors import InvalidInputError
+from engine.base.validation import choice
 from engine.cli.command import command, option
 from engine.cli.options import AS_OF, QUESTION, at_least, filter_options, limit
-from engine.cli.output import Line
+from engine.cli.output import Line, Shown, counted, plain
 from engine.cli.session import Session
-from engine.cli.values import counted, plain
-from engine.front.times import Moment
 from engine.query.context.windows import Context
-from engine.query.filters import Filters
+from engine.query.graph.bright import BrightGraph
+from engine.query.graph.drawing import dot, mermaid
 from engine.query.recall.answer import Hit, Recall
 
 DEFAULT_BUDGET = 2000
@@ -36,9 +38,8 @@ def recall(
     limit: int | None,
     budget: int | None,
     inflate: bool,
-    filters: Filters,
-    as_of: Moment | None,
     explain: bool,
+    **wanted: Any,
 ) -> int:
     """Ask a question; get the atoms that answer it best.
 
@@ -50,11 +51,9 @@ def recall(
                 "--inflate cannot be combined with --limit or --explain",
                 hint="give --budget N, or leave --inflate out",
             )
-        return _context(session, query, DEFAULT_BUDGET if budget is None else budget, filters, as_of)
+        return _context(session, query, budget=DEFAULT_BUDGET if budget is None else budget, **wanted)
     with session.engine() as engine:
-        answer = engine.recall(
-            " ".join(query), limit=limit, budget=budget, filters=filters, explain=explain, as_of=as_of
-        )
+        answer = engine.recall(" ".join(query), limit=limit, budget=budget, explain=explain, **wanted)
     session.out.note(_about(answer))
     return session.out.answer(plain(answer), _lines(answer), count=len(answer.hits))
 
@@ -73,22 +72,18 @@ def recall(
 )
 @filter_options()
 @AS_OF
-def context(
-    session: Session, query: tuple[str, ...], budget: int, filters: Filters, as_of: Moment | None
-) -> int:
+def context(session: Session, query: tuple[str, ...], **wanted: Any) -> int:
     """Ask a question; get what answers it as a text for a prompt.
 
     Atoms that stand side by side in their source come as one window, with some of what is around them. The
     options that say what an atom must be hold for those, too. Nothing found is no error.
     """
-    return _context(session, query, budget, filters, as_of)
+    return _context(session, query, **wanted)
 
 
-def _context(
-    session: Session, query: tuple[str, ...], budget: int, filters: Filters, as_of: Moment | None
-) -> int:
+def _context(session: Session, query: tuple[str, ...], **wanted: Any) -> int:
     with session.engine() as engine:
-        answer: Context = engine.context(" ".join(query), budget=budget, filters=filters, as_of=as_of)
+        answer: Context = engine.context(" ".join(query), **wanted)
     windows = len(answer.windows)
     atoms = counted(sum(len(window.ids) for window in answer.windows), "atom")
     tokens = f"{answer.tokens:,} of {answer.budget:,} tokens"
@@ -141,3 +136,69 @@ def _role(hit: Hit) -> str:
     if not hit.path:
         return f"  {hit.role}" if hit.role == "walker" else ""
     return f"  {hit.role} by {' '.join(hit.path)}"
+
+
+class Format(StrEnum):
+    """How a graph is printed."""
+
+    TEXT = "text"
+    JSON = "json"
+    MERMAID = "mermaid"
+    DOT = "dot"
+
+
+@command(
+    "engine bright 'who looks after the boiler?'",
+    "engine bright kettle --limit 5 --format mermaid",
+    "engine bright kettle --format dot | dot -Tsvg",
+)
+@QUESTION
+@limit(10, "At most N atoms, 50 or fewer.")
+@option("form", "--format", metavar="FORM", default="text", help="text, json, mermaid or dot (Graphviz).")
+@filter_options("superseded")
+@AS_OF
+def bright(session: Session, query: tuple[str, ...], form: str, **wanted: Any) -> int:
+    """Ask a question; see the matching atoms and how they are connected.
+
+    Edges between them, tags and buckets they share, and who stands next to whom in a source, each with a
+    strength from 0 to 1.
+    """
+    drawn = choice(Format, form, "--format")
+    with session.engine() as engine:
+        graph = engine.structured_graph(" ".join(query), **wanted)
+    shown = f"{counted(len(graph.nodes), 'atom')}, {counted(len(graph.relations), 'relation')}"
+    session.out.note(f"{shown}; {graph.omitted:,} weaker ones left out" if graph.omitted else shown)
+    if drawn is Format.JSON and not session.out.json:
+        session.out.json_line(plain(graph))
+        return 0
+    if drawn in {Format.MERMAID, Format.DOT}:
+        text: Iterable[Shown] = [(mermaid if drawn is Format.MERMAID else dot)(graph).removesuffix("\n")]
+    else:
+        text = _graph(graph)
+    return session.out.answer(plain(graph), text, count=len(graph.nodes))
+
+
+def _graph(graph: BrightGraph) -> Iterator[Line]:
+    numbers = {node.id: str(number) for number, node in enumerate(graph.nodes, 1)}
+    for node in graph.nodes:
+        heading = node.title or node.source or "untitled"
+        yield (
+            (f"{numbers[node.id]}. ", "dim"),
+            (heading, "bold"),
+            (f"  {round(100 * node.brightness)}%", "green"),
+        )
+        yield (("   ", ""), (" ".join(node.snippet.split()), ""))
+        tags = "".join(f" #{tag}" for tag in node.tags)
+        yield (
+            (f"   {node.id}", "cyan"),
+            (f"  {node.source}" if node.source else "", "dim"),
+            (tags, "magenta"),
+        )
+    for one in graph.relations:
+        arrow = "→" if one.directed else "–"
+        yield (
+            (f"{numbers[one.src]} {arrow} {numbers[one.dst]}", "bold"),
+            (f"  {one.kind}", "dim"),
+            (f"  {', '.join(one.names)}", "magenta"),
+            (f"  {one.strength:.2f}", "green"),
+        )

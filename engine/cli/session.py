@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,10 +14,8 @@ from backends.base import Backend
 from backends.files import real
 from engine.base.error_translation import translated
 from engine.base.errors import EngineError
-from engine.cli.output import Failure, Output
-from engine.cli.values import receipt_data
-from engine.front.opening import backend_opener, engine_opener
-from engine.front.patience import patiently
+from engine.cli.output import Failure, Output, receipt_data
+from engine.front.opening import backend_opener, engine_opener, patiently
 from engine.front.settings import Named, Setting, find_memory, find_secrets, find_store
 from engine.front.times import Moment
 
@@ -102,12 +100,8 @@ class Session:
     @contextmanager
     def reading(self, as_of: Moment | None) -> Iterator[Engine]:
         """The store, open, as it is or as it was at the moment that `--as-of` names."""
-        with self.engine() as engine:
-            if as_of is None:
-                yield engine
-                return
-            with engine.as_of(as_of) as past:
-                yield past
+        with self.engine() as engine, nullcontext(engine) if as_of is None else engine.as_of(as_of) as memory:
+            yield memory
 
     @contextmanager
     def backend(self, url: str, *, create: bool = False) -> Iterator[Backend]:

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from backends import store_exists
 from engine.base.error_translation import translated
 from engine.cli.command import command
-from engine.cli.output import Line, line
+from engine.cli.output import Line, line, plain
 from engine.cli.session import Session
-from engine.cli.values import plain
 from engine.front.settings import find_secrets
 from engine.front.times import shown_time
 
@@ -26,7 +25,8 @@ def init(session: Session) -> int:
     with session.engine(create=True) as engine:
         status = engine.status()
     session.out.note("a store is there already" if there else "made an empty store")
-    data = {"store": url, "origin": origin, "memory": _name(session), "store_id": status.store_id}
+    name = session.named.name if session.named else None
+    data = {"store": url, "origin": origin, "memory": name, "store_id": status.store_id}
     return session.out.answer({**data, "created": not there}, [url])
 
 
@@ -42,7 +42,7 @@ def status(session: Session) -> int:
         found = engine.status()
     named = session.named
     policy, said_by = find_secrets()
-    data = {"store": url, "origin": origin, "memory": _name(session), **plain(found)}
+    data = {"store": url, "origin": origin, "memory": named.name if named else None, **plain(found)}
     mode = "off" if policy is None else str(policy.mode)
     data["secrets"] = {"mode": mode, "origin": said_by}
 
@@ -65,8 +65,3 @@ def status(session: Session) -> int:
         yield line("version", found.version)
 
     return session.out.answer(data, lines())
-
-
-def _name(session: Session) -> str | None:
-    named = session.named
-    return None if named is None else named.name

@@ -1,17 +1,25 @@
-"""Opening what the settings name."""
+"""Opening what the settings name, and waiting for a store that another process holds."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from backends import open_backend
 from backends.base import Backend
 from engine.base.error_translation import translated
+from engine.base.errors import BusyError, InvalidInputError
 from engine.front.settings import find_secrets
 
 if TYPE_CHECKING:
     from engine.engine import Engine
+
+
+Opened = TypeVar("Opened")
+
+POLL_SECONDS = 0.02
+"""The pause between two attempts to open a store that another process holds."""
 
 
 def engine_opener(url: str, actor: str, *, create: bool) -> Callable[[], Engine]:
@@ -39,3 +47,22 @@ def backend_opener(url: str, *, create: bool = False) -> Callable[[], Backend]:
             return open_backend(url, create=create)
 
     return opened
+
+
+def patiently(open_it: Callable[[], Opened], seconds: float) -> Opened:
+    """What `open_it` opens. While another process holds it, this tries again for `seconds`.
+
+    Raises:
+        BusyError: it is still held.
+        InvalidInputError: `seconds` is negative or not a number.
+    """
+    if not seconds >= 0:
+        raise InvalidInputError(f"--wait takes 0 seconds or more, not {seconds}")
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            return open_it()
+        except BusyError:
+            if time.monotonic() >= deadline:
+                raise
+            time.sleep(POLL_SECONDS)

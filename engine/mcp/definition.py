@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from engine.query.explore.form import dumped
+from engine.base.json_text import dumped
 
 if TYPE_CHECKING:
     from engine.engine import Engine
@@ -21,6 +21,31 @@ Arguments = dict[str, Any]
 
 Fields = dict[str, Any]
 """An answer, of the types of JSON: handed out as structured content, and as its text."""
+
+Schema = dict[str, Any]
+"""A JSON Schema, with bounds, written shortly: every token of it is paid in every conversation."""
+
+
+def text(*, most: int) -> Schema:
+    """A text of up to `most` characters. That one must not be blank is left to the engine to say."""
+    return {"type": "string", "maxLength": most}
+
+
+def number(*, most: int, least: int = 0, default: int | None = None) -> Schema:
+    """A whole number from `least` to `most`."""
+    schema = {"type": "integer", "minimum": least, "maximum": most}
+    return schema if default is None else {**schema, "default": default}
+
+
+def texts(*, each: int, most: int) -> Schema:
+    """A list of up to `most` texts of up to `each` characters."""
+    return {"type": "array", "items": text(most=each), "maxItems": most}
+
+
+def members(properties: Mapping[str, Schema], *required: str) -> Schema:
+    """An object with these properties and no others."""
+    schema = {"type": "object", "properties": dict(properties), "additionalProperties": False}
+    return {**schema, "required": list(required)} if required else schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +63,7 @@ class Tool:
     description: str
     """One or two sentences for a language model; every token is paid in every conversation."""
     input: Mapping[str, Any]
-    """A JSON Schema of type object, without further properties, with bounds on everything (`schemas`)."""
+    """A JSON Schema of type object, without further properties, with bounds on everything."""
     output: Mapping[str, Any]
     """A JSON Schema of type object that every answer meets; lean."""
     run: Callable[[Engine, Arguments], Fields]

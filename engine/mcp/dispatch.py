@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from engine.base.errors import EngineError, RefusedError
+from engine.base.json_text import dumped
 from engine.mcp.definition import Arguments, Fields, Profile, Prompt, Resource, Tool
 from engine.mcp.lease import Lease
 from engine.mcp.protocol import (
@@ -24,7 +25,6 @@ from engine.mcp.protocol import (
     enveloped,
     has_envelope,
 )
-from engine.query.explore.form import dumped
 
 if TYPE_CHECKING:
     from engine.mcp.arguments import Checker
@@ -42,13 +42,7 @@ class Dispatcher:
     """One profile on one store. It keeps nothing between requests, and may be used by several threads."""
 
     def __init__(self, profile: Profile, lease: Lease, refused: tuple[Tool, ...] = ()) -> None:
-        """Open nothing yet.
-
-        Args:
-            profile: What is offered.
-            lease: The store; opened when a request needs it.
-            refused: Tools that are not offered, and said to be refused when they are called.
-        """
+        """Offer `profile` on the store of `lease`; a call of a tool in `refused` is answered as refused."""
         self.profile = profile
         self._lease = lease
         self._tools = {tool.name: tool for tool in profile.tools}
@@ -58,7 +52,7 @@ class Dispatcher:
             "initialize": self._initialize,
             "ping": lambda params: {},
             "server/discover": self._discover,
-            "tools/list": self._list_tools,
+            "tools/list": lambda params: {"tools": [_shown_tool(tool) for tool in profile.tools]},
             "tools/call": self._call_tool,
         }
         if profile.resources:
@@ -68,7 +62,10 @@ class Dispatcher:
                 "resources/read": self._read_resource,
             }
         if profile.prompts:
-            self._answers |= {"prompts/list": self._list_prompts, "prompts/get": self._get_prompt}
+            self._answers |= {
+                "prompts/list": lambda params: {"prompts": [_shown_prompt(one) for one in profile.prompts]},
+                "prompts/get": self._get_prompt,
+            }
 
     @property
     def methods(self) -> frozenset[str]:
@@ -111,10 +108,6 @@ class Dispatcher:
         return {"capabilities": capabilities, "instructions": self.profile.instructions}
 
     # Tools
-
-    def _list_tools(self, params: Params) -> Fields:
-        del params
-        return {"tools": [_shown_tool(tool) for tool in self.profile.tools]}
 
     def _call_tool(self, params: Params) -> Fields:
         name = params["name"]
@@ -186,10 +179,6 @@ class Dispatcher:
 
     # Prompts
 
-    def _list_prompts(self, params: Params) -> Fields:
-        del params
-        return {"prompts": [_shown_prompt(prompt) for prompt in self.profile.prompts]}
-
     def _get_prompt(self, params: Params) -> Fields:
         name, given = params["name"], params.get("arguments") or {}
         prompt = next((one for one in self.profile.prompts if one.name == name), None)
@@ -216,12 +205,8 @@ def _shown_tool(tool: Tool) -> Fields:
 
 
 def _shown(one: Resource, address: str) -> Fields:
-    return {
-        address: one.uri,
-        "name": one.name,
-        "description": one.description,
-        "mimeType": one.mime_type,
-    }
+    about = {"name": one.name, "description": one.description, "mimeType": one.mime_type}
+    return {address: one.uri, **about}
 
 
 def _shown_prompt(prompt: Prompt) -> Fields:
@@ -241,8 +226,5 @@ def _failure(code: str, message: str, hint: str) -> Fields:
 
 
 def _result(fields: Mapping[str, object], text: str, *, is_error: bool = False) -> Fields:
-    return {
-        "content": [{"type": "text", "text": text}],
-        "structuredContent": fields,
-        "isError": is_error,
-    }
+    content = [{"type": "text", "text": text}]
+    return {"content": content, "structuredContent": fields, "isError": is_error}

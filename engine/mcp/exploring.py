@@ -1,4 +1,7 @@
-"""The tools that only read: the four verbs of exploration, history, prove and status."""
+"""The tools that only read: the four verbs of exploration, history, prove and status.
+
+Beside them, what every answer of a tool says of itself, and the small forms that several tools share.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,11 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Final
 
 from engine.base.errors import RefusedError
-from engine.mcp.answering import shortened, stated
-from engine.mcp.definition import Arguments, Fields, Tool
-from engine.mcp.schemas import members, number, text, texts
-from engine.query.explore.form import Form, plain
+from engine.base.json_text import dumped
+from engine.mcp.definition import Arguments, Fields, Tool, members, number, text, texts
 
 if TYPE_CHECKING:
-    from engine.base.model import HistoryItem
+    from engine.base.model import Checkpoint, HistoryItem, Receipt
     from engine.engine import Engine
     from engine.query.explore.answers import Answer
     from engine.query.explore.explorer import Explorer
@@ -32,6 +33,52 @@ ID: Final = text(most=36)
 SPENT: Final = number(most=COUNT_MAX)
 AS_OF: Final = number(most=COUNT_MAX)
 OFFSET: Final = number(most=COUNT_MAX)
+
+
+SHOWN_CHARS: Final = 200
+LISTED: Final = 20
+"""So much is shown of a text, and of a list, that is not what was asked for."""
+
+
+def stated(root: Checkpoint, fields: Fields) -> Fields:
+    """`fields`, and what the answer costs, and the root of the memory of which it is true.
+
+    Counted as in `engine.query.explore.explorer`: on all of the JSON, these four too.
+    """
+    # Loaded with the first answer of a tool: a client waits for the first message of the process.
+    from engine.query.budget import tokens_of
+    from engine.query.explore.form import UNPRICED
+
+    truth = {"seq": root.size - 1, "root": root.root}
+    cost = tokens_of(dumped(fields | {"cost_tokens": UNPRICED, "total_tokens": UNPRICED} | truth))
+    return fields | {"cost_tokens": cost, "total_tokens": cost} | truth
+
+
+def received(memory: Engine, receipts: list[Receipt], **more: Any) -> Fields:
+    """What became of commands on one subject."""
+    found: Fields = {
+        "id": receipts[-1].subject,
+        "changed": any(receipt.changed for receipt in receipts),
+        "state": receipts[-1].state.name.lower(),
+    }
+    return stated(memory.root(), found | more)
+
+
+def beginning(text: str) -> str:
+    """A text on one line, cut after some 200 characters."""
+    line = " ".join(text[: 2 * SHOWN_CHARS].split())
+    cut = len(text) > 2 * SHOWN_CHARS or len(line) > SHOWN_CHARS
+    return line[:SHOWN_CHARS] + "…" if cut else line
+
+
+def shortened(value: Any) -> Any:
+    """A value of JSON's types with the texts in it on one line and cut, and long lists cut."""
+    if isinstance(value, str):
+        return beginning(value)
+    if isinstance(value, (list, tuple)):
+        cut = ["…"] if len(value) > LISTED else []
+        return [shortened(item) for item in value[:LISTED]] + cut
+    return value if value is None or isinstance(value, (bool, int, float)) else beginning(str(value))
 
 
 def budget(default: int) -> dict[str, Any]:
@@ -62,6 +109,8 @@ def verb(
     """
 
     def run(engine: Engine, arguments: Arguments) -> Fields:
+        from engine.query.explore.form import Form, plain
+
         past = nullcontext(engine) if arguments.get("as_of") is None else engine.as_of(arguments["as_of"])
         with past as memory:
             explorer = memory.explorer(form=Form.JSON, spent=arguments.get("spent", 0))

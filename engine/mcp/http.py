@@ -6,6 +6,9 @@ sessions, no streams: a POST of one message to /mcp is answered with one JSON va
 
 from __future__ import annotations
 
+import os
+import re
+import secrets
 import socket
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +19,6 @@ from engine.base.interrupts import at_end
 from engine.mcp.definition import Profile, Tool
 from engine.mcp.dispatch import Dispatcher
 from engine.mcp.lease import Lease
-from engine.mcp.tokens import token_from
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -28,6 +30,14 @@ CONNECTIONS_MAX: Final = 64
 """More at once are answered with 503."""
 
 END_SECONDS: Final = 1
+
+VARIABLE: Final = "ENGINE_MCP_TOKEN"
+
+_TOKEN_CHARS_MIN: Final = 16
+"""A shorter token could be guessed."""
+
+_TOKEN: Final = re.compile(rf"[A-Za-z0-9._~+/=-]{{{_TOKEN_CHARS_MIN},1024}}")
+_FILE_BYTES_MAX: Final = 2048
 
 
 def serve_http(
@@ -45,11 +55,11 @@ def serve_http(
     Args:
         profile: What is offered.
         lease: The store.
-        refused: Tools that are not offered, and said to be refused.
+        refused: Tools that are not offered, and are refused when called.
         host: 127.0.0.1, ::1 or localhost.
         port: 0 finds a free one.
         token_file: Holds the token; None: ENGINE_MCP_TOKEN does, or a new one is shown once.
-        note: Says something to the person who started the server.
+        note: Shows a text to the person who started the server.
 
     Raises:
         RefusedError: the host is another, or the token is too weak or lies open.
@@ -60,7 +70,7 @@ def serve_http(
             f"{host!a} is not this machine alone",
             hint="serve 127.0.0.1, ::1 or localhost; put a proxy with TLS before it for others",
         )
-    token, is_new = token_from(token_file)
+    token, is_new = _token(token_file)
     listening = _listen(LOOPBACK[host], port)
     try:
         bound = listening.getsockname()[1]
@@ -72,6 +82,33 @@ def serve_http(
     finally:
         listening.close()
         lease.close(END_SECONDS)
+
+
+def _token(file: Path | None) -> tuple[str, bool]:
+    """The token, and whether it was made just now: from the file, the environment, or chance.
+
+    Raises:
+        RefusedError: it is too short, or holds what no header may; or others can read the file.
+        NotFoundError: there is no such file.
+    """
+    if file is not None:
+        from engine.trust.notes.files import read_file
+
+        raw = read_file(file, _FILE_BYTES_MAX)
+        if os.name == "posix" and file.stat().st_mode & 0o077:
+            raise RefusedError(f"others can read {file}", hint=f"chmod 600 {file}")
+        return _checked(raw.decode("utf-8", "replace").strip(), str(file)), False
+    given = os.environ.get(VARIABLE)
+    return (secrets.token_urlsafe(32), True) if given is None else (_checked(given, VARIABLE), False)
+
+
+def _checked(token: str, where: str) -> str:
+    if not _TOKEN.fullmatch(token):
+        raise RefusedError(
+            f"{where} holds no token: {_TOKEN_CHARS_MIN} or more letters, digits and . _ ~ + / = -",
+            hint="leave it out, and a new token is made",
+        )
+    return token
 
 
 def _listen(address: str, port: int) -> socket.socket:
@@ -93,8 +130,7 @@ def _listen(address: str, port: int) -> socket.socket:
 def _app(profile: Profile, lease: Lease, refused: tuple[Tool, ...], port: int, token: str) -> ASGIApp:
     from mcp.server.transport_security import TransportSecuritySettings
 
-    from engine.mcp.guard import Guard
-    from engine.mcp.server import server_of
+    from engine.mcp.server import Guard, server_of
 
     hosts = [f"127.0.0.1:{port}", f"localhost:{port}", f"[::1]:{port}"]
     settings = TransportSecuritySettings(

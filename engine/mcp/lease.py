@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from engine.base.errors import BusyError, ClosedError, CorruptionError, InDoubtError
+from engine.front.opening import patiently
 
 if TYPE_CHECKING:
     from engine.engine import Engine
@@ -28,7 +29,7 @@ HOLD_SECONDS = 0.5
 """After so long the store is given up once nobody uses it, however many calls wait: others wait longer."""
 
 PAUSE_SECONDS = 0.05
-"""How long it then stays closed: those who wait for it look every 20 ms (`engine.front.patience`)."""
+"""How long it then stays closed: those who wait for it look every 20 ms (`engine.front.opening`)."""
 
 
 class Lease:
@@ -116,8 +117,6 @@ class Lease:
             return engine
 
     def _opened_patiently(self, deadline: float) -> Engine:
-        from engine.front.patience import patiently
-
         # Whoever waits for the store in another process must have a moment in which it is free.
         time.sleep(max(self._resume - time.monotonic(), 0))
         return patiently(self._open_store, max(deadline - time.monotonic(), 0))

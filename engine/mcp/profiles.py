@@ -12,8 +12,6 @@ from engine.mcp.definition import Profile, Tool
 MODULES: Final = {"memory": "engine.mcp.tools", "reference": "engine.mcp.reference"}
 """Name → the module whose PROFILE it is."""
 
-DEFAULT: Final = "memory"
-
 
 def profile_of(name: str, *, read_only: bool = False) -> Profile:
     """The profile of this name; with `read_only`, without the tools that write and what tells of them.

@@ -4,25 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from engine.mcp.answering import beginning, received
-from engine.mcp.definition import Arguments, Fields, Tool
-from engine.mcp.exploring import ANSWER, ID
-from engine.mcp.schemas import members, text, texts
+from engine.mcp.definition import Arguments, Fields, Tool, members, text, texts
+from engine.mcp.exploring import ANSWER, ID, beginning, received
 
 if TYPE_CHECKING:
     from engine.commands import Command
     from engine.engine import Engine
 
-TEXT_CHARS_MAX: Final = 65_536
-LINE_CHARS_MAX: Final = 512
-NAME_CHARS_MAX: Final = 256
-REASON_CHARS_MAX: Final = 1000
 DUPLICATES_SHOWN: Final = 5
 
-TEXT: Final = text(most=TEXT_CHARS_MAX)
-LINE: Final = text(most=LINE_CHARS_MAX)
-NAME: Final = text(most=NAME_CHARS_MAX)
-TAGS: Final = texts(each=NAME_CHARS_MAX, most=64)
+TEXT: Final = text(most=65_536)
+LINE: Final = text(most=512)
+NAME: Final = text(most=256)
+TAGS: Final = texts(each=256, most=64)
 KIND: Final = text(most=32)
 
 
@@ -39,9 +33,8 @@ def _remember(engine: Engine, arguments: Arguments) -> Fields:
 
 def _near(engine: Engine, atom: str) -> list[Fields]:
     """Atoms that say almost the same, so that a model sees that it repeats itself."""
-    found = []
-    for group in engine.duplicates(of=atom, limit=1):
-        found = [one for one in (group.keep, *group.others) if one.id != atom]
+    groups = engine.duplicates(of=atom, limit=1)
+    found = [one for group in groups for one in (group.keep, *group.others) if one.id != atom]
     return [
         {"id": one.id, "title": one.title, "text": beginning(one.snippet)} for one in found[:DUPLICATES_SHOWN]
     ]
@@ -79,7 +72,7 @@ def _revise(engine: Engine, arguments: Arguments) -> Fields:
 
 REVISE = Tool(
     "revise",
-    "Have an atom say something else; its history is kept. What is left out stays; `tags` replaces all.",
+    "Change what an atom says; its history is kept. What is left out stays; `tags` replaces all.",
     {**members({"id": ID, "text": TEXT, "title": LINE, "tags": TAGS}, "id"), "minProperties": 2},
     ANSWER,
     _revise,
@@ -108,14 +101,9 @@ TAG = Tool(
 def _relate(engine: Engine, arguments: Arguments) -> Fields:
     from engine.commands.edges import Relate
 
-    source = arguments.get("source")
-    relation = Relate(
-        arguments["subject"],
-        arguments["predicate"],
-        arguments["object"],
-        source=None if source is None else engine.resolve(source),
-    )
-    return received(engine, engine.apply([relation]))
+    subject, predicate, target = (arguments[name] for name in ("subject", "predicate", "object"))
+    source = engine.resolve(arguments["source"]) if "source" in arguments else None
+    return received(engine, engine.apply([Relate(subject, predicate, target, source=source)]))
 
 
 RELATE = Tool(
@@ -138,16 +126,17 @@ def _forget(engine: Engine, arguments: Arguments) -> Fields:
     from engine.commands import Supersede, Tombstone
 
     atom, reason = engine.resolve(arguments["id"]), arguments["reason"]
+    wanted: Command = Tombstone(atom, reason)
     if "instead" in arguments:
-        return received(engine, engine.apply([Supersede(atom, engine.resolve(arguments["instead"]), reason)]))
-    return received(engine, engine.apply([Tombstone(atom, reason)]))
+        wanted = Supersede(atom, engine.resolve(arguments["instead"]), reason)
+    return received(engine, engine.apply([wanted]))
 
 
 FORGET = Tool(
     "forget",
     "Hide an atom from every answer; it is kept. With `instead`, the id of the atom that is right, that one "
     "takes its place, also for copies of it that come later.",
-    members({"id": ID, "reason": text(most=REASON_CHARS_MAX), "instead": ID}, "id", "reason"),
+    members({"id": ID, "reason": text(most=1000), "instead": ID}, "id", "reason"),
     ANSWER,
     _forget,
     writes=True,

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from engine.base.errors import LimitError
-from engine.mcp.definition import Arguments, Fields, Profile, Resource, Tool
-from engine.mcp.schemas import Schema, members
-from engine.query.explore.form import dumped
+from engine.base.json_text import dumped
+from engine.mcp.definition import Arguments, Fields, Profile, Resource, Schema, Tool, members
 
 if TYPE_CHECKING:
     from engine.engine import Engine
@@ -30,12 +30,6 @@ _LISTED_MAX: Final = 5_000
 _NAME_CHARS_MAX: Final = 1_024
 _TEXT_CHARS_MAX: Final = 1 << 20
 _QUERY_CHARS_MAX: Final = 2_048
-
-_INSTEAD: Final = {
-    "read_graph": "use search_nodes or open_nodes: the graph is too large to be read at once",
-    "search_nodes": "search for something that fewer entities have, or open_nodes by name",
-    "open_nodes": "open fewer entities at once",
-}
 
 
 def _string(description: str = "", *, most: int = _NAME_CHARS_MAX) -> Schema:
@@ -82,37 +76,37 @@ def _text(value: object) -> str:
     return dumped(value, indent=2)
 
 
-def _create_entities(engine: Engine, arguments: Arguments) -> Fields:
-    from engine.knowledge import KnowledgeGraph, shapes
+def _graph(engine: Engine) -> KnowledgeGraph:
+    from engine.knowledge import KnowledgeGraph
 
-    created = KnowledgeGraph(engine.store, actor=engine.actor).create_entities(
-        map(shapes.entity_in, arguments["entities"])
-    )
+    return KnowledgeGraph(engine.store, actor=engine.actor)
+
+
+def _create_entities(engine: Engine, arguments: Arguments) -> Fields:
+    from engine.knowledge import shapes
+
+    created = _graph(engine).create_entities(map(shapes.entity_in, arguments["entities"]))
     return {"entities": shapes.entities(created)}
 
 
 def _create_relations(engine: Engine, arguments: Arguments) -> Fields:
-    from engine.knowledge import KnowledgeGraph, shapes
+    from engine.knowledge import shapes
 
-    created = KnowledgeGraph(engine.store, actor=engine.actor).create_relations(
-        map(shapes.relation_in, arguments["relations"])
-    )
+    created = _graph(engine).create_relations(map(shapes.relation_in, arguments["relations"]))
     return {"relations": shapes.relations(created)}
 
 
 def _add_observations(engine: Engine, arguments: Arguments) -> Fields:
-    from engine.knowledge import KnowledgeGraph, Observed
+    from engine.knowledge import Observed
 
     given = [Observed(one["entityName"], tuple(one["contents"])) for one in arguments["observations"]]
-    added = KnowledgeGraph(engine.store, actor=engine.actor).add_observations(given)
+    added = _graph(engine).add_observations(given)
     return {"results": [{"entityName": one.entity, "addedObservations": list(one.contents)} for one in added]}
 
 
 def _delete_entities(engine: Engine, arguments: Arguments) -> Fields:
-    from engine.knowledge import KnowledgeGraph
-
     names = arguments["entityNames"]
-    deleted = KnowledgeGraph(engine.store, actor=engine.actor).delete_entities(names)
+    deleted = _graph(engine).delete_entities(names)
     if not deleted.missing:
         return _done("Entities deleted successfully")
     missing = ", ".join(deleted.missing)
@@ -120,10 +114,10 @@ def _delete_entities(engine: Engine, arguments: Arguments) -> Fields:
 
 
 def _delete_observations(engine: Engine, arguments: Arguments) -> Fields:
-    from engine.knowledge import KnowledgeGraph, Observed
+    from engine.knowledge import Observed
 
     given = [Observed(one["entityName"], tuple(one["observations"])) for one in arguments["deletions"]]
-    deleted = KnowledgeGraph(engine.store, actor=engine.actor).delete_observations(given)
+    deleted = _graph(engine).delete_observations(given)
     asked = sum(len(one.contents) for one in given)
     if deleted.count == asked:
         return _done("Observations deleted successfully")
@@ -132,54 +126,55 @@ def _delete_observations(engine: Engine, arguments: Arguments) -> Fields:
 
 
 def _delete_relations(engine: Engine, arguments: Arguments) -> Fields:
-    from engine.knowledge import KnowledgeGraph, shapes
+    from engine.knowledge import shapes
 
     given = list(map(shapes.relation_in, arguments["relations"]))
-    count = KnowledgeGraph(engine.store, actor=engine.actor).delete_relations(given).count
+    count = _graph(engine).delete_relations(given).count
     if count == len(given):
         return _done("Relations deleted successfully")
     return _done(f"Deleted {count} of {len(given)} relations. The rest matched nothing.")
 
 
-def _reading(
-    tool: str, read: Callable[[KnowledgeGraph, Arguments], Knowledge]
-) -> Callable[[Engine, Arguments], Fields]:
-    """What a part of the graph says, as a tool, if that costs at most `READ_TOKENS_MAX` tokens."""
+def _reads(
+    name: str,
+    description: str,
+    given: Schema,
+    read: Callable[[KnowledgeGraph, Arguments], Knowledge],
+    instead: str,
+) -> Tool:
+    """A tool that says what is in a part of the graph, if that costs at most `READ_TOKENS_MAX` tokens."""
 
     def run(engine: Engine, arguments: Arguments) -> Fields:
-        from engine.knowledge import AnswerLimitError, KnowledgeGraph, shapes
+        from engine.knowledge import AnswerLimitError, shapes
         from engine.text.tokens import estimate_tokens
 
         fields = None
         with suppress(AnswerLimitError):
-            fields = shapes.knowledge(read(KnowledgeGraph(engine.store), arguments))
+            fields = shapes.knowledge(read(_graph(engine), arguments))
         if fields is None or estimate_tokens(_text(fields)) > READ_TOKENS_MAX:
-            raise LimitError(f"the answer would cost over {READ_TOKENS_MAX:,} tokens", hint=_INSTEAD[tool])
+            raise LimitError(f"the answer would cost over {READ_TOKENS_MAX:,} tokens", hint=instead)
         return fields
 
-    return run
-
-
-_read_graph = _reading("read_graph", lambda graph, given: graph.read_graph(tokens_max=READ_TOKENS_MAX))
-_search_nodes = _reading(
-    "search_nodes", lambda graph, given: graph.search_nodes(given["query"], tokens_max=READ_TOKENS_MAX)
-)
-_open_nodes = _reading(
-    "open_nodes", lambda graph, given: graph.open_nodes(given["names"], tokens_max=READ_TOKENS_MAX)
-)
+    return Tool(name, description, given, _GRAPH, run, text=_text)
 
 
 def _done(message: str) -> Fields:
     return {"success": True, "message": message}
 
 
-def _message(fields: Fields) -> str:
-    return str(fields["message"])
+def _deletes(name: str, description: str, given: Schema, run: Callable[[Engine, Arguments], Fields]) -> Tool:
+    """A tool that takes something out of the graph, and answers with a message."""
+    said: Callable[[Fields], str] = itemgetter("message")
+    return Tool(name, description, given, _DONE, run, writes=True, destructive=True, text=said)
 
 
-def _resource(engine: Engine, _: str) -> str:
-    return _text(_read_graph(engine, {}))
-
+_READ_GRAPH: Final = _reads(
+    "read_graph",
+    "Read the whole knowledge graph.",
+    _answer(),
+    lambda graph, given: graph.read_graph(tokens_max=READ_TOKENS_MAX),
+    "use search_nodes or open_nodes: the graph is too large to be read at once",
+)
 
 PROFILE: Final = Profile(
     name="reference",
@@ -223,17 +218,13 @@ PROFILE: Final = Profile(
             writes=True,
             text=lambda fields: _text(fields["results"]),
         ),
-        Tool(
+        _deletes(
             "delete_entities",
             "Delete entities with their observations and relations from the knowledge graph.",
             _answer(entityNames=_list(_string(), "The names of the entities")),
-            _DONE,
             _delete_entities,
-            writes=True,
-            destructive=True,
-            text=_message,
         ),
-        Tool(
+        _deletes(
             "delete_observations",
             "Delete observations of entities from the knowledge graph.",
             _answer(
@@ -244,38 +235,28 @@ PROFILE: Final = Profile(
                     )
                 )
             ),
-            _DONE,
             _delete_observations,
-            writes=True,
-            destructive=True,
-            text=_message,
         ),
-        Tool(
+        _deletes(
             "delete_relations",
             "Delete relations from the knowledge graph.",
             _answer(relations=_list(_RELATION, "The relations to delete")),
-            _DONE,
             _delete_relations,
-            writes=True,
-            destructive=True,
-            text=_message,
         ),
-        Tool("read_graph", "Read the whole knowledge graph.", _answer(), _GRAPH, _read_graph, text=_text),
-        Tool(
+        _READ_GRAPH,
+        _reads(
             "search_nodes",
             "Find entities of the knowledge graph whose name, type or observations contain a text.",
             _answer(query=_string("The text to look for, whatever the case", most=_QUERY_CHARS_MAX)),
-            _GRAPH,
-            _search_nodes,
-            text=_text,
+            lambda graph, given: graph.search_nodes(given["query"], tokens_max=READ_TOKENS_MAX),
+            "search for something that fewer entities have, or open_nodes by name",
         ),
-        Tool(
+        _reads(
             "open_nodes",
             "Read entities of the knowledge graph by their names.",
             _answer(names=_list(_string(), "The names of the entities")),
-            _GRAPH,
-            _open_nodes,
-            text=_text,
+            lambda graph, given: graph.open_nodes(given["names"], tokens_max=READ_TOKENS_MAX),
+            "open fewer entities at once",
         ),
     ),
     resources=(
@@ -283,7 +264,7 @@ PROFILE: Final = Profile(
             "memory://knowledge-graph",
             "knowledge-graph",
             "The whole knowledge graph: all entities and relations.",
-            _resource,
+            lambda engine, _: _text(_READ_GRAPH.run(engine, {})),
         ),
     ),
 )

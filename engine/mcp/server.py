@@ -1,20 +1,30 @@
-"""A profile behind the SDK's server, for transports that are left to the SDK."""
+"""A profile behind the SDK's server: what a request over HTTP must pass before, and how answers leave it."""
 
 from __future__ import annotations
 
+import hmac
+import json
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import anyio
 import anyio.to_thread
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
+from mcp.server.transport_security import TransportSecurityMiddleware, TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from engine.base.json_text import dumped
 from engine.mcp.definition import Fields
 from engine.mcp.dispatch import THREADS, WAITING, Dispatcher
 from engine.mcp.protocol import SERVER, ProtocolError
+
+PATH: Final = "/mcp"
 
 Context = ServerRequestContext[Any, Any]
 
@@ -42,3 +52,72 @@ def server_of(dispatcher: Dispatcher) -> Server[Any]:
     for method in dispatcher.methods - {"initialize", "ping", "server/discover"}:
         server.add_request_handler(method, types.RequestParams, answer)
     return server
+
+
+class Guard:
+    """The app behind checks of Host, Origin, token, path and method, in this order."""
+
+    def __init__(self, app: ASGIApp, settings: TransportSecuritySettings, token: str) -> None:
+        """Guard `app`; `settings` name the hosts and origins that may ask."""
+        self._app = app
+        self._names = TransportSecurityMiddleware(settings)
+        self._token = token
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request (ASGI)."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            return
+        refusal = await self._refusal(scope)
+        if refusal is not None:
+            await refusal(scope, receive, send)
+            return
+        await self._app(scope, receive, _Escaping(send))
+
+    async def _refusal(self, scope: Scope) -> Response | None:
+        wrong_name = await self._names.validate_request(Request(scope))
+        if wrong_name is not None:
+            return wrong_name
+        if not _is_bearer(Headers(scope=scope).get("authorization"), self._token):
+            return PlainTextResponse(
+                "A token is required", 401, {"WWW-Authenticate": 'Bearer realm="memroot"'}
+            )
+        if scope["path"] != PATH:
+            return PlainTextResponse("There is nothing here", 404)
+        if scope["method"] != "POST":
+            return PlainTextResponse("One message is posted", 405, {"Allow": "POST"})
+        return None
+
+
+def _is_bearer(header: str | None, token: str) -> bool:
+    """Whether an Authorization header (RFC 6750) carries the token; takes as long whatever it carries."""
+    scheme, _, given = (header or "").partition(" ")
+    same = hmac.compare_digest(given.strip().encode("utf-8", "surrogateescape"), token.encode())
+    return same and scheme.lower() == "bearer"
+
+
+class _Escaping:
+    """Sends JSON with `<` and what a terminal might obey escaped, as over a pipe."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._start: Message | None = None
+        self._body = bytearray()
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            kind = Headers(raw=message["headers"]).get("content-type", "")
+            if kind.startswith("application/json"):
+                self._start = message
+                return
+        elif self._start is not None:
+            self._body += message.get("body", b"")
+            if message.get("more_body"):
+                return
+            body = dumped(json.loads(self._body)).encode() if self._body else b""
+            MutableHeaders(raw=self._start["headers"])["content-length"] = str(len(body))
+            await self._send(self._start)
+            message = {"type": "http.response.body", "body": body}
+        await self._send(message)

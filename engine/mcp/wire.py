@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, Final
 
+from engine.base.json_text import dumped
 from engine.mcp.definition import Fields
 from engine.mcp.protocol import INVALID_REQUEST, PARSE_ERROR, ProtocolError, check_message, request_id
-from engine.query.explore.form import dumped
 
 LINE_BYTES_MAX: Final = 4 << 20
 """The longest message; that of the SDK over HTTP."""

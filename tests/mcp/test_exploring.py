@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from engine.query.explore.form import dumped
+from engine.base.json_text import dumped
 from engine.text.tokens import estimate_tokens
 from proofs import Root, verify
 from tests.mcp.support import Memory

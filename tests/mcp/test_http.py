@@ -95,7 +95,7 @@ def test_a_client_with_the_token_is_served(served: Served, mode: str) -> None:
 
     async def run() -> None:
         async with (
-            httpx2.AsyncClient(headers={"Authorization": f"Bearer {TOKEN}"}) as connection,
+            httpx2.AsyncClient(headers={"Authorization": f"Bearer {TOKEN}"}, timeout=TIMEOUT) as connection,
             Client(streamable_http_client(served.url, http_client=connection), mode=mode) as client,
         ):
             assert len((await client.list_tools()).tools) == 12

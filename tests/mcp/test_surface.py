@@ -10,8 +10,8 @@ import mcp_types
 import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # it ships no type hints
 
+from engine.base.json_text import dumped
 from engine.mcp.profiles import MODULES, profile_of
-from engine.query.explore.form import dumped
 from engine.text.tokens import estimate_tokens
 from tests.mcp.support import Memory
 

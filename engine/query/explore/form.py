@@ -18,24 +18,18 @@ terminal might obey escaped in it; text is indented, with every `<` that could b
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import asdict
 from enum import StrEnum
 from typing import Any, Final
 
+from engine.base.json_text import dumped
 from engine.query.budget import INDENT, body, heading, on_one_line
 from engine.query.explore.answers import Answer, Expanded, Hints, Neighbors, Peek, Triple
 
 UNPRICED: Final = 99_999_999
 """Stands for the cost while it is counted: an answer costs at most some tokens less. None is as dear."""
-
-_ESCAPED_IN_JSON: Final = re.compile(
-    "[<>\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\uffff"
-    "\U000e0000-\U000e0fff]"
-)
-"""Markup, what a terminal might obey, and what nobody can see but a model may read."""
 
 HIDDEN: Final = re.compile(
     "[\xad\u180e\u200b\u2060-\u2064\u206a-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
@@ -57,19 +51,6 @@ def plain(answer: Answer) -> dict[str, Any]:
     fields = asdict(answer)
     about = {name: fields.pop(name) for name in ("cost_tokens", "total_tokens", "seq", "root")}
     return fields | about
-
-
-def dumped(value: object, *, indent: int | None = None) -> str:
-    r"""JSON, on one line unless indented; `<`, `>`, DEL, C1 and what nobody can see as `\uXXXX`."""
-    separators = (",", ":") if indent is None else None
-    text = json.dumps(value, ensure_ascii=False, separators=separators, indent=indent)
-    return _ESCAPED_IN_JSON.sub(_escaped, text)
-
-
-def _escaped(found: re.Match[str]) -> str:
-    character = found[0]
-    # As two surrogates where it is beyond U+FFFF.
-    return f"\\u{ord(character):04x}" if character < "\x80" else json.dumps(character)[1:-1]
 
 
 def unmarked(text: str) -> str:
