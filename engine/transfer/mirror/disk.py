@@ -13,6 +13,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
+from io import BufferedReader
 from typing import Any, Final
 
 from backends.files import fsync_opened
@@ -20,7 +21,7 @@ from backends.files import fsync_opened
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _MAKE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_CHUNK: Final = 1 << 20
+_NOT_THERE: Final = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
 
 _NO_REPLACE: Final = 1
 _EXCHANGE: Final = 2
@@ -74,7 +75,7 @@ def found_at(folder: int, path: str) -> os.stat_result | None:
         with reached(folder, way) as parent:
             return found(parent, name)
     except OSError as error:
-        if error.errno in {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}:
+        if error.errno in _NOT_THERE:
             return None
         raise
 
@@ -96,37 +97,31 @@ def same(one: os.stat_result | None, other: os.stat_result | None) -> bool:
 
 def read(folder: int, path: str) -> bytes | None:
     """The bytes of a regular file; None where none stands."""
-    parts = list(_parts(folder, path))
-    return b"".join(part for part in parts if part is not None) if None not in parts else None
+    with _file(folder, path) as file:
+        return None if file is None else file.read()
 
 
 def digest(folder: int, path: str) -> str | None:
     """The SHA-256 of a regular file; None where none stands."""
-    hashed = hashlib.sha256()
-    for part in _parts(folder, path):
-        if part is None:
-            return None
-        hashed.update(part)
-    return hashed.hexdigest()
+    with _file(folder, path) as file:
+        return None if file is None else hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _parts(folder: int, path: str) -> Iterator[bytes | None]:
+@contextmanager
+def _file(folder: int, path: str) -> Iterator[BufferedReader | None]:
     *way, name = path.split("/")
     try:
         with reached(folder, way) as parent:
             descriptor = os.open(name, _READ, dir_fd=parent)
     except OSError as error:
         # ENXIO is a socket.
-        if error.errno not in {errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO}:
+        if error.errno not in {*_NOT_THERE, errno.ENXIO}:
             raise
         yield None
         return
     try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            yield None
-            return
-        while part := os.read(descriptor, _CHUNK):
-            yield part
+        is_regular = stat.S_ISREG(os.fstat(descriptor).st_mode)
+        yield os.fdopen(descriptor, "rb", closefd=False) if is_regular else None
     finally:
         os.close(descriptor)
 

@@ -24,9 +24,16 @@ from engine.ledger.layout import EDGE_FROM, payload_key
 from engine.ledger.queries import bodies_of, body_of, edges_at, ids_at, records_of
 from engine.ledger.records import AtomRecord, read_atom, read_counters, type_name
 from engine.store.replay import Progress, no_progress
-from engine.transfer.mirror.entry import Content, EdgeLine, entry, reference
 from engine.transfer.mirror.names import ENTITIES, UNTAGGED, Names
-from engine.transfer.mirror.style import Head, StyleName, Target, style_of
+from engine.transfer.mirror.style import (
+    Bundle,
+    StyleName,
+    Target,
+    edge_line,
+    entry,
+    reference,
+    style_of,
+)
 from engine.transfer.mirror.text import snippet
 from proofs.leaves import State
 from proofs.sets import Group, tag_identity
@@ -52,18 +59,6 @@ _EDGE_BYTES: Final = 200
 """What a reference and an edge count for, about what they take."""
 
 _LABELS_KEPT: Final = 10_000
-
-
-class Bundle(NamedTuple):
-    """What atoms are bundled by."""
-
-    bucket: str
-    tag: str | None
-    what: str
-    """`source`, `day` or `entity`."""
-    title: str
-    atom: str
-    """The id of an entity; empty for the others."""
 
 
 class Part(NamedTuple):
@@ -203,25 +198,26 @@ class Pages:
                     title = snippet(None, body.content)
                 if item.whole:
                     atoms.append(show_id(record.id))
-                    content = Content(record, body.content, bundle.what != "entity", *self._edges(record))
-                    blocks.append(entry(self.style, content))
+                    edges, in_source = self._edges(record), bundle.what != "entity"
+                    blocks.append(entry(self.style, record, body.content, edges, in_source=in_source))
                 else:
                     blocks.append(reference(self.style, self._place(record, body.content)))
-        head = self.style.head(Head(bundle.bucket, bundle.tag, bundle.what, title, number))
+        head = self.style.head(bundle, title, number)
         text = "{}\n\n{}\n".format(head, "\n\n---\n\n".join(blocks))
         return Page(self._path(bundle, number, title), text.encode(), tuple(atoms))
 
-    def _edges(self, record: AtomRecord) -> tuple[list[EdgeLine], bool]:
-        """The edges from an atom to live ones, and whether there may be more."""
-        shown: list[EdgeLine] = []
+    def _edges(self, record: AtomRecord) -> list[str]:
+        """A line for each edge from an atom to a live one, and one that says that there are more."""
+        shown: list[str] = []
         if self._linked:
             for edge in edges_at(self._rows, record.id, Direction.OUT, ()):
                 target = self._target(edge.dst)
                 if target is not None:
                     if len(shown) == EDGES_MAX:
-                        return shown, True
-                    shown.append(EdgeLine(type_name(self._rows, edge.type), target, edge.weight))
-        return shown, False
+                        shown.append(f"- more: `engine edges {show_id(record.id)}` lists all edges")
+                        break
+                    shown.append(edge_line(self.style, type_name(self._rows, edge.type), target, edge.weight))
+        return shown
 
     def _find_target(self, atom: bytes) -> Target | None:
         record = read_atom(self._rows, atom)
