@@ -12,7 +12,7 @@ from engine.base.errors import InvalidInputError, NotFoundError
 from engine.base.limits import CONTENT_BYTES_MAX, KEY_BYTES_MAX, TAGS_PER_ATOM_MAX
 from engine.store.store import Store
 from engine.transfer.ingest.checks import border, is_line, source_fault, tag_of
-from engine.transfer.ingest.documents import Skipped
+from engine.transfer.ingest.documents import BadItemError, Skipped
 from engine.transfer.ingest.pieces import distinct
 from engine.transfer.ingest.plain import parse_plain
 
@@ -20,8 +20,8 @@ TEXT_CHARS_MAX: Final = CONTENT_BYTES_MAX
 """A longer text is reported instead of cut into thousands of atoms: nobody wrote it."""
 
 
-class BadItemError(Exception):
-    """Why an item does not go in."""
+ACTOR: Final = "import"
+"""Who all events of an import are by."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from engine.transfer.adapters.base import BadItemError, Item, Left
+from engine.transfer.adapters.base import Item, Left
 from engine.transfer.adapters.strict_json import read_items
 from engine.transfer.adapters.talk import Conversation, Message, items, ordered, text_of
-from engine.transfer.ingest.dates import created_of_number
-from engine.transfer.ingest.documents import Skipped
+from engine.transfer.ingest.checks import created_of_value
+from engine.transfer.ingest.documents import BadItemError, Skipped
 
 FORM: Final = "chatgpt"
 
@@ -67,8 +67,7 @@ def _author(message: Mapping[str, Any]) -> str:
 
 def _time(fields: Mapping[str, Any]) -> int | None:
     value = fields.get("create_time")
-    given = isinstance(value, int | float) and not isinstance(value, bool)
-    return created_of_number(value) if given and value else None
+    return None if isinstance(value, str) else created_of_value(value or None)
 
 
 def _text(message: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from engine.commands.sequence import STEP
-from engine.transfer.adapters.base import BadItemError, Item, Left, checked_key, cut
+from engine.transfer.adapters.base import Item, Left, checked_key, cut
 from engine.transfer.adapters.strict_json import read_items
 from engine.transfer.adapters.talk import Conversation, Message, items, text_of
-from engine.transfer.ingest.dates import created_of_text
-from engine.transfer.ingest.documents import Skipped
+from engine.transfer.ingest.checks import created_of_text
+from engine.transfer.ingest.documents import BadItemError, Skipped
 
 FORM: Final = "claude"
 MEMORIES: Final = f"{FORM}/memory"
@@ -94,5 +94,4 @@ def _text(message: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
 
 
 def _time(fields: Mapping[str, Any]) -> int | None:
-    value = fields.get("created_at")
-    return created_of_text(value) if isinstance(value, str) else None
+    return created_of_text(text_of(fields.get("created_at")))

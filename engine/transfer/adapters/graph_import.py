@@ -12,10 +12,8 @@ from engine.knowledge.commands import OnGraph, hold_entities, hold_relations
 from engine.knowledge.model import Entity, Relation
 from engine.store.replay import Progress, no_progress
 from engine.store.store import Store
+from engine.transfer.adapters.base import ACTOR
 from engine.transfer.ingest.documents import Skipped
-
-ACTOR: Final = "import"
-"""Who all events of an import are by."""
 
 BATCH_EVENTS: Final = 4000
 BATCH_BYTES: Final = 4 << 20

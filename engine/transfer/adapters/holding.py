@@ -16,9 +16,6 @@ from engine.ledger.records import Lookup, read_atom
 from engine.transfer.adapters.base import Item
 from proofs.codec import pack
 
-ACTOR: Final = "import"
-"""Who all events of an import are by."""
-
 IMPORTED_FROM: Final = "imported_from"
 """The predicate of the edge from an atom to its origin."""
 

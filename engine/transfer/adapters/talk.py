@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from engine.commands.sequence import STEP
 from engine.text.labels import label_of
-from engine.transfer.adapters.base import BadItemError, Item, Left, checked_key, checked_source, cut
+from engine.transfer.adapters.base import Item, Left, checked_key, checked_source, cut
 from engine.transfer.ingest.checks import title_of
-from engine.transfer.ingest.documents import Skipped
+from engine.transfer.ingest.documents import BadItemError, Skipped
 
 OTHER_BRANCH: Final = "other-branch"
 """The tag of messages that the conversation was led away from: by an answer made anew, or a text edited."""
