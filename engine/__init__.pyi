@@ -64,6 +64,8 @@ from .base.model import (
 )
 from .base.model import (
     Receipt as Receipt,
+)
+from .base.model import (
     Scalar as Scalar,
 )
 from .base.model import (

@@ -34,10 +34,9 @@ from engine.transfer.adapters.base import (
     Left,
     Relation,
     check_readable,
-    checked_content,
 )
 from engine.transfer.adapters.live import Live, live
-from engine.transfer.ingest.checks import tag_of
+from engine.transfer.ingest.checks import checked_content, tag_of
 from engine.transfer.ingest.documents import ATOM_TOKENS, BadItemError, Found, Skipped
 from engine.transfer.ingest.frontmatter import Frontmatter, read_frontmatter
 from engine.transfer.ingest.pieces import distinct, stem

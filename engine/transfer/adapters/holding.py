@@ -29,14 +29,7 @@ class Wanted:
     """What items call for."""
 
     def __init__(self, id_key: bytes, form: str, provenance: str, buckets: tuple[str, ...]) -> None:
-        """Set what all items share.
-
-        Args:
-            id_key: The store's.
-            form: The format, which names the origin.
-            provenance: Of new atoms.
-            buckets: Of new atoms whose item names none.
-        """
+        """Set what all items share; `form` names the origin, `buckets` are for items that name none."""
         self._id_key = id_key
         self._provenance = provenance
         self._buckets = buckets

@@ -86,30 +86,23 @@ def check_file(path: Path) -> None:
         raise NotFoundError(f"there is no file {path}")
     if not path.is_file():
         raise InvalidInputError(f"{path} is not a file")
-    decoder, at = codecs.getincrementaldecoder("utf-8")(), 0
+    decoder, read, start, part = codecs.getincrementaldecoder("utf-8")(), 0, 0, b" "
     try:
         with path.open("rb") as stream:
-            while part := stream.read(_READ_BYTES):
-                if at == 0 and part.startswith(_UTF16):
+            while part:
+                part = stream.read(_READ_BYTES)
+                if read == 0 and part.startswith(_UTF16):
                     raise InvalidInputError(f"{path} is not UTF-8 but UTF-16", hint="save it as UTF-8")
-                kept = len(decoder.getstate()[0])
-                at += _decoded(decoder, part, path, at - kept)
-        _decoded(decoder, b"", path, at - len(decoder.getstate()[0]), final=True)
+                start = read - len(decoder.getstate()[0])  # the decoder holds the beginning of a character
+                decoder.decode(part, final=not part)
+                read += len(part)
+    except UnicodeDecodeError as error:
+        raise InvalidInputError(
+            f"{path} is not UTF-8 at byte {start + error.start}",
+            hint="nothing was imported; save it as UTF-8",
+        ) from None
     except OSError as error:
         raise InvalidInputError(f"{path} cannot be read: {(error.strerror or 'failed').lower()}") from None
-
-
-def _decoded(
-    decoder: codecs.IncrementalDecoder, part: bytes, path: Path, at: int, *, final: bool = False
-) -> int:
-    try:
-        decoder.decode(part, final)
-    except UnicodeDecodeError as error:
-        where = at + error.start
-        raise InvalidInputError(
-            f"{path} is not UTF-8 at byte {where}", hint="nothing was imported; save it as UTF-8"
-        ) from None
-    return len(part)
 
 
 def read_file(path: Path, *, line_bytes_max: int = LINE_BYTES_MAX) -> Iterator[Read | Skipped]:

@@ -19,14 +19,12 @@ from engine.transfer.adapters.base import (
     Item,
     Left,
     Put,
-    checked_content,
     checked_key,
-    checked_source,
     kept_tags,
 )
 from engine.transfer.adapters.live import Live, live, name_of
 from engine.transfer.adapters.strict_json import read_items
-from engine.transfer.ingest.checks import EPOCH, created_of_value, title_of
+from engine.transfer.ingest.checks import EPOCH, checked_content, checked_source, created_of_value, title_of
 from engine.transfer.ingest.documents import BadItemError, Skipped
 
 FORM: Final = "mem0"

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from engine.commands.sequence import STEP
 from engine.text.labels import label_of
-from engine.transfer.adapters.base import Item, Left, checked_key, checked_source, cut
-from engine.transfer.ingest.checks import title_of
+from engine.transfer.adapters.base import Item, Left, checked_key, cut
+from engine.transfer.ingest.checks import checked_source, title_of
 from engine.transfer.ingest.documents import BadItemError, Skipped
 
 OTHER_BRANCH: Final = "other-branch"

@@ -6,12 +6,14 @@ One bad piece must not spoil a file. Dates are read exactly, to microseconds.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from engine.base import validation as rules
 from engine.base.errors import InvalidInputError
 from engine.base.limits import SOURCE_BYTES_MAX, TITLE_BYTES_MAX
+from engine.transfer.ingest.documents import BadItemError
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -22,20 +24,41 @@ _MICROSECONDS_MAX = (datetime.max.replace(tzinfo=UTC) - EPOCH) // _MICROSECOND
 
 def border(text: str) -> str | None:
     """Why the engine would refuse `text` as content, or None if it would take it."""
-    try:
-        rules.content(text)
-    except InvalidInputError as error:
-        return str(error)
-    return None
+    return _fault(rules.content, text)
 
 
 def source_fault(source: str) -> str | None:
     """Why the engine would refuse `source` as a source, or None if it would take it."""
+    return _fault(rules.optional_line, source, "source", SOURCE_BYTES_MAX)
+
+
+def is_line(text: str, bytes_max: int) -> bool:
+    """Whether `text` could be stored as one line of at most `bytes_max` bytes."""
+    return _fault(rules.line, text, "text", bytes_max) is None
+
+
+def _fault(rule: Callable[..., object], *given: object) -> str | None:
     try:
-        rules.optional_line(source, "source", SOURCE_BYTES_MAX)
+        rule(*given)
     except InvalidInputError as error:
         return str(error)
     return None
+
+
+def checked_content(text: str) -> str:
+    """`text`, or BadItemError if the engine would refuse it as content."""
+    return _taken(text, border(text))
+
+
+def checked_source(text: str) -> str:
+    """`text`, or BadItemError if the engine would refuse it as a source."""
+    return _taken(text, source_fault(text))
+
+
+def _taken(text: str, reason: str | None) -> str:
+    if reason is not None:
+        raise BadItemError(reason)
+    return text
 
 
 def title_of(text: str) -> str | None:
@@ -54,15 +77,6 @@ def tag_of(text: str) -> str | None:
         return rules.tag(text.strip().lstrip("#").strip("/"))
     except InvalidInputError:
         return None
-
-
-def is_line(text: str, bytes_max: int) -> bool:
-    """Whether `text` could be stored as one line of at most `bytes_max` bytes."""
-    try:
-        rules.line(text, "text", bytes_max)
-    except InvalidInputError:
-        return False
-    return True
 
 
 def created_of_text(text: str) -> int | None:

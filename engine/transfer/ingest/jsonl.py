@@ -11,7 +11,7 @@ from engine.base.errors import InvalidInputError
 from engine.base.json_text import JsonError, parse
 from engine.base.limits import INTEGER_MAX, KEY_BYTES_MAX, TAGS_PER_ATOM_MAX
 from engine.base.validation import tag as kept_tag
-from engine.transfer.ingest.checks import border, created_of_value, source_fault, title_of
+from engine.transfer.ingest.checks import checked_content, checked_source, created_of_value, title_of
 from engine.transfer.ingest.documents import BadItemError, Piece, Skipped, Sourced
 from engine.transfer.ingest.pieces import distinct
 
@@ -87,8 +87,7 @@ def _sourced(fields: dict[str, Any], file_source: str, number: int, seen: dict[b
     content = text if text is not None else _text(fields, "content")
     if content is None:
         raise BadItemError("no text: the key `text` or `content` is needed")
-    if (reason := border(content)) is not None:
-        raise BadItemError(reason)
+    checked_content(content)
     source = _source(fields, file_source)
     own_id = _text(fields, "id")
     if own_id is not None and not 0 < len(own_id.encode("utf-8", "replace")) <= KEY_BYTES_MAX:
@@ -132,9 +131,7 @@ def _source(fields: dict[str, Any], file_source: str) -> str:
         if isinstance(session, bool) or not isinstance(session, (int, str)):
             raise BadItemError("`session` must be a text or a whole number")
         source = f"{source}#{session}"
-    if (reason := source_fault(source)) is not None:
-        raise BadItemError(reason)
-    return source
+    return checked_source(source)
 
 
 def _sequence(fields: dict[str, Any]) -> int | None:

@@ -19,8 +19,7 @@ from engine.transfer.ingest.documents import (
     Sourced,
 )
 from engine.transfer.ingest.jsonl import LINE_BYTES_MAX, parse_jsonl
-from engine.transfer.ingest.pieces import distinct
-from engine.transfer.ingest.plain import parse_plain
+from engine.transfer.ingest.pieces import distinct, parse_plain
 
 if TYPE_CHECKING:
     from engine.secrets.filter import Screen

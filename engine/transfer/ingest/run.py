@@ -109,23 +109,9 @@ def ingest(
     dry_run: bool = False,
     progress: Callable[[IngestProgress], None] = lambda _: None,
 ) -> IngestReport:
-    """Have the store hold what the files under `paths` say now.
+    """Make the store hold what the files under `paths` say now (see `engine.Engine.ingest`).
 
     All events are by the actor `ingest`, by which a later run knows what is its own to change.
-
-    Args:
-        store: Where to.
-        paths: Folders and files (`engine.transfer.ingest.walk`).
-        name: The first part of every source instead of the folder's name.
-        root: A folder that holds all `paths`: sources are the paths from it.
-        tags: Put on every atom besides the file's own.
-        buckets: For atoms that are new.
-        provenance: For atoms that are new.
-        prune: Also tombstone atoms of files that are gone from the folders.
-        sure: Prune also where none of the files that are there now is known.
-        force: Take in also what was erased; else such pieces are left out and named.
-        dry_run: Only count what would be done.
-        progress: Told after each file.
 
     Raises:
         NotFoundError: a path is not there; nothing was written.
