@@ -28,7 +28,7 @@ class Removal:
 
 
 def create(url: str, name: str, *, actor: str = "user") -> bool:
-    """Have a memory of this name; returns whether it was made just now.
+    """Make a memory of this name unless there is one; returns whether it was made just now.
 
     Raises:
         InvalidInputError: it is no name, or `url` can hold none.
@@ -79,9 +79,7 @@ def delete(url: str, name: str, *, dry_run: bool = False) -> Removal:
     _needed(name, names_in(root), url)
     found = described(root, name)
     with translated():
-        if root.is_file and in_use(str(root.path), name):
-            raise BusyError(f"memory {name!r} is in use", hint="close it there first")
-        if found.state == "busy":
+        if found.state == "busy" or (root.is_file and in_use(str(root.path), name)):
             raise BusyError(f"memory {name!r} is in use", hint="close it there first")
         if dry_run:
             kept = [] if root.is_file else foreign_in(root.path / name)

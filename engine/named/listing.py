@@ -11,6 +11,7 @@ from backends.sqlite_named import memories_in, memory_bytes
 from engine.base.error_translation import translated
 from engine.base.errors import EngineError, InvalidInputError
 from engine.ledger.journal import read_log
+from engine.named.folder import beside
 from engine.store.named_places import Root, is_memory, root_of
 from engine.store.status import status
 from engine.store.store import Store
@@ -85,5 +86,4 @@ def size_of(root: Root, name: str) -> int:
         return sum(
             Path(folder, file).lstat().st_size for folder, _, files in os.walk(entry) for file in files
         )
-    beside = (entry, *(entry.with_name(name + end) for end in ("-wal", "-shm", "-lock")))
-    return sum(file.lstat().st_size for file in beside if file.is_file())
+    return sum(file.lstat().st_size for file in (entry, *beside(entry)) if file.is_file())

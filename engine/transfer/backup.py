@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from backends import locate, open_backend, store_exists
-from backends.base import Backend, Reader
+from backends.base import Backend
 from engine.base import limits
 from engine.base.error_translation import translated
 from engine.base.errors import (
@@ -32,7 +32,6 @@ from engine.base.model import Checkpoint
 from engine.ledger.erasures import decode_seq
 from engine.ledger.journal import read_identity, read_log, read_raw
 from engine.ledger.layout import ERASURE
-from engine.ledger.roots import Roots
 from engine.store import maintenance
 from engine.store.replay import Progress, no_progress, scratch_backend
 from engine.store.store import Store
@@ -72,26 +71,21 @@ def export_store(store: Store, write: Write, progress: Progress = no_progress) -
         CorruptionError: the journal is damaged; what was written has no last line.
         BusyError: other processes kept moving the head.
     """
-    with store.view(*store.followers) as rows:
-        roots = store.roots(rows)
-        _export(rows, roots, write, progress)
-    return roots.shown()
-
-
-def _export(rows: Reader, roots: Roots, write: Write, progress: Progress) -> None:
     digest, frontier = sha256(), Frontier()
 
     def put(line: bytes) -> None:
         digest.update(line)
         write(line)
 
-    put(head_line(Head(read_identity(rows), roots)))
-    while frontier.size < roots.size:
-        stop = min(roots.size, frontier.size + limits.FOLLOW_EVENTS_MAX)
-        for event in read_raw(rows, frontier.size, stop):
-            frontier.append(event.entry.leaf)
-            put(event_line(event))
-        progress(frontier.size, roots.size)
+    with store.view(*store.followers) as rows:
+        roots = store.roots(rows)
+        put(head_line(Head(read_identity(rows), roots)))
+        while frontier.size < roots.size:
+            stop = min(roots.size, frontier.size + limits.FOLLOW_EVENTS_MAX)
+            for event in read_raw(rows, frontier.size, stop):
+                frontier.append(event.entry.leaf)
+                put(event_line(event))
+            progress(frontier.size, roots.size)
     if frontier.root() != roots.log:
         raise CorruptionError(
             f"the {roots.size} headers of the journal are not those that the log commits to",
@@ -99,6 +93,7 @@ def _export(rows: Reader, roots: Roots, write: Write, progress: Progress) -> Non
             family="journal",
         )
     write(tail_line(roots.size, roots.log, digest.digest()))
+    return roots.shown()
 
 
 def export_to(store: Store, path: str | Path, progress: Progress = no_progress) -> Checkpoint:

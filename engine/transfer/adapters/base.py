@@ -18,7 +18,6 @@ from engine.transfer.ingest.pieces import distinct, parse_plain
 TEXT_CHARS_MAX: Final = CONTENT_BYTES_MAX
 """A longer text is reported instead of cut into thousands of atoms: nobody wrote it."""
 
-
 ACTOR: Final = "import"
 """Who all events of an import are by."""
 

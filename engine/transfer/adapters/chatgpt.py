@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from engine.transfer.adapters.base import Item, Left
 from engine.transfer.adapters.strict_json import read_items
-from engine.transfer.adapters.talk import Conversation, Message, items, ordered, text_of
+from engine.transfer.adapters.talk import Conversation, Message, items, list_of, ordered, text_of
 from engine.transfer.ingest.checks import created_of_value
 from engine.transfer.ingest.documents import BadItemError, Skipped
 
@@ -39,9 +39,8 @@ def _conversation(value: Any, where: str, number: int) -> Iterator[Item | Left |
         tuple(f"conversation.{key}" for key in value if key not in _CONVERSATION and value[key] is not None)
     )
     parents = {key: text_of(node.get("parent")) or None for key, node in nodes.items()}
-    main, others = ordered(
-        parents, {key: _children(node) for key, node in nodes.items()}, value.get("current_node")
-    )
+    children = {key: list_of(node.get("children"), str) for key, node in nodes.items()}
+    main, others = ordered(parents, children, value.get("current_node"))
     messages = []
     for branch, keys in ((False, main), (True, others)):
         for key in keys:
@@ -53,11 +52,6 @@ def _conversation(value: Any, where: str, number: int) -> Iterator[Item | Left |
             elif message is not None:
                 yield Skipped(where, f"message {key!a:.80}: not a JSON object", number)
     yield from items(talk, messages)
-
-
-def _children(node: Mapping[str, Any]) -> list[str]:
-    children = node.get("children")
-    return [child for child in children if isinstance(child, str)] if isinstance(children, list) else []
 
 
 def _author(message: Mapping[str, Any]) -> str:

@@ -44,7 +44,7 @@ class Wanted:
         return wanted_id(self._id_key, wanted)
 
     def commands(self, rows: Lookup, item: Item) -> Iterator[Command]:
-        """The commands that have the memory hold an item; of a text that was longer, the rest is ended."""
+        """The commands for an item; of a text that was longer before, the rest is tombstoned."""
         wanted = self.atoms(item)
         yield from map(HoldAtom, wanted)
         at = len(wanted)

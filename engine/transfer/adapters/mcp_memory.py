@@ -52,7 +52,7 @@ def import_file(
     dry_run: bool = False,
     progress: Progress = no_progress,
 ) -> ImportReport:
-    """Hold the graph in a file of the MCP memory server, besides what the store holds.
+    """Take in the graph in a file of the MCP memory server, besides what the store holds.
 
     What is there already stays as it is; what was deleted before comes back. Killed anywhere, it is
     continued by running it again.

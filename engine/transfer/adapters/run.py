@@ -70,7 +70,7 @@ def import_items(
     dry_run: bool = False,
     progress: Progress = no_progress,
 ) -> TakenIn:
-    """Have the store hold what a file, or a folder, of another memory says.
+    """Make the store hold what a file, or a folder, of another memory says.
 
     All events are by the actor `import`, by which a later run knows what is its own to change.
 

@@ -127,7 +127,7 @@ def _file(folder: int, path: str) -> Iterator[BufferedReader | None]:
 
 
 def write(folder: int, name: str, data: bytes) -> None:
-    """Make a file that is not there yet; `settle` has it survive a loss of power."""
+    """Make a file that is not there yet; it survives a loss of power once `settle` was called."""
     descriptor = os.open(name, _MAKE, 0o666, dir_fd=folder)
     try:
         left = memoryview(data)
@@ -138,7 +138,7 @@ def write(folder: int, name: str, data: bytes) -> None:
 
 
 def link(old: int, new: int, path: str) -> bool:
-    """Have the file of one tree in another one too, as the same file; False where that is not possible."""
+    """Link a file of one tree into another one; False where that is not possible."""
     *way, name = path.split("/")
     with reached(old, way) as source, reached(new, way, create=True) as target:
         try:
@@ -151,12 +151,12 @@ def link(old: int, new: int, path: str) -> bool:
 
 
 def exchange(folder: int, one: str, other: str) -> bool:
-    """Let two names change places at once; False where the system cannot."""
+    """Exchange two names in one step; False where the system cannot."""
     return _renameat2(folder, one, folder, other, _EXCHANGE)
 
 
 def move(source: int, name: str, target: int, new: str) -> bool:
-    """Give what stands at `name` another place; False, and nothing moved, where something stands there."""
+    """Move what stands at `name` elsewhere; False, and nothing is moved, where something stands there."""
     try:
         if _renameat2(source, name, target, new, _NO_REPLACE):
             return True
@@ -201,7 +201,7 @@ def folders(folder: int) -> Iterator[tuple[str, ...]]:
 
 
 def settle(folder: int) -> None:
-    """Have all files and folders in a folder survive a loss of power."""
+    """Make all files and folders in a folder survive a loss of power."""
     call = _system("syncfs")
     if call is not None:
         # One flush for all: with one for each file, 6,000 small pages took 35 s on a busy disk.

@@ -108,35 +108,35 @@ class Pages:
 
     def __iter__(self) -> Iterator[Page]:
         # Where a link leads depends on the page that its target stands on, so all are placed first.
-        for part in self._parts():
-            for _, pages in self._bundles(part):
-                for number, page in enumerate(pages, 1):
-                    for item in page:
-                        if item.whole:
-                            self._page_of[item.ordinal] = number
+        for _, number, page in self._bundles():
+            for item in page:
+                if item.whole:
+                    self._page_of[item.ordinal] = number
         done = 0
-        for part in self._parts():
-            for bundle, pages in self._bundles(part):
-                for number, page in enumerate(pages, 1):
-                    made = self._render(bundle, number, page)
-                    done += len(made.atoms)
-                    self._progress(done, self.atoms)
-                    yield made
+        for bundle, number, page in self._bundles():
+            made = self._render(bundle, number, page)
+            done += len(made.atoms)
+            self._progress(done, self.atoms)
+            yield made
 
     def _parts(self) -> Iterator[Part]:
         rest = self._live.copy()
-        for source in values(self._rows, Group.SOURCE):
-            found = self._live & members(self._rows, (Group.SOURCE, source))
-            if found:
-                rest -= found
-                yield Part("source", source, found)
-        for day in values(self._rows, Group.DAY):
-            found = rest & members(self._rows, (Group.DAY, day))
-            if found:
-                yield Part("day", day, found)
+        for what, group in (("source", Group.SOURCE), ("day", Group.DAY)):
+            for title in values(self._rows, group):
+                found = rest & members(self._rows, (group, title))
+                if found:
+                    rest -= found
+                    yield Part(what, title, found)
 
-    def _bundles(self, part: Part) -> Iterator[tuple[Bundle, Iterator[list[Item]]]]:
-        """The bundles of a part, each with its pages."""
+    def _bundles(self) -> Iterator[tuple[Bundle, int, list[Item]]]:
+        """The pages of all bundles, part by part, each with its number."""
+        for part in self._parts():
+            found = self._bundled(part)
+            for bundle in sorted(found, key=_order):
+                for number, page in enumerate(_pages(sorted(found.pop(bundle))), 1):
+                    yield bundle, number, page
+
+    def _bundled(self, part: Part) -> dict[Bundle, list[Item]]:
         found: dict[Bundle, list[Item]] = {}
         ordinals = iter(part.ordinals)
         while chunk := list(islice(ordinals, _READ_ATOMS)):
@@ -149,8 +149,7 @@ class Pages:
                 found.setdefault(first, []).append(Item(*order, True, size))
                 for other in others:
                     found.setdefault(other, []).append(Item(*order, False, _REFERENCE_BYTES))
-        for bundle in sorted(found, key=_order):
-            yield bundle, _pages(sorted(found.pop(bundle)))
+        return found
 
     def _bundles_of(self, record: AtomRecord, part: Part) -> Iterator[Bundle]:
         """Where an atom stands whole, then where it is referred to."""
