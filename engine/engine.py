@@ -1041,7 +1041,7 @@ class Engine:
 
     def export(self, write: Callable[[bytes], object], *, progress: Progress = no_progress) -> Checkpoint:
         """Write the journal as JSON Lines, all of it as of one head; `write` gets the bytes, part by part."""
-        from engine.transfer.journal_export import export_store
+        from engine.transfer.backup import export_store
 
         with translated():
             return export_store(self.store, write, progress)

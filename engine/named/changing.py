@@ -12,7 +12,7 @@ from engine.base.error_translation import translated
 from engine.base.errors import BusyError, ConflictError, EngineError, InvalidInputError, NotFoundError
 from engine.engine import Engine
 from engine.ledger.journal import read_log
-from engine.named.folder import delete_in, foreign_in, rename_in
+from engine.named.folder import beside, delete_in, foreign_in, rename_in
 from engine.store.named_places import Root, is_memory, root_of
 from engine.store.status import status
 from engine.store.store import Store
@@ -87,8 +87,7 @@ def size_of(root: Root, name: str) -> int:
         return sum(
             Path(folder, file).lstat().st_size for folder, _, files in os.walk(entry) for file in files
         )
-    beside = (entry, *(entry.with_name(name + end) for end in ("-wal", "-shm", "-lock")))
-    return sum(file.lstat().st_size for file in beside if file.is_file())
+    return sum(file.lstat().st_size for file in (entry, *beside(entry)) if file.is_file())
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +104,7 @@ class Removal:
 
 
 def create(url: str, name: str, *, actor: str = "user") -> bool:
-    """Have a memory of this name; returns whether it was made just now.
+    """Make a memory of this name unless there is one; returns whether it was made just now.
 
     Raises:
         InvalidInputError: it is no name, or `url` can hold none.

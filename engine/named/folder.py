@@ -29,7 +29,6 @@ KEPT = "kept"
 """The folder that foreign files out of a deleted memory's LevelDB are kept in, inside the memory's own."""
 
 _LEVELDB = re.compile(r"CURRENT|LOCK|LOG|LOG\.old|MANIFEST-[0-9]+|[0-9]+\.(log|ldb|sst|dbtmp)")
-_BESIDE = ("-wal", "-shm", "-lock")
 _LEFT_OVER = re.compile(r"\.(.+)\.new-[0-9a-f]{16}")
 
 
@@ -78,12 +77,12 @@ def rename_in(root: Path, old: str, new: str) -> None:
     """
     entry, target = root / old, root / new
     with alone_in(root), _held(entry):
-        for taken in (target, *_beside(target)):
+        for taken in (target, *beside(target)):
             if os.path.lexists(taken):
                 raise ConflictError(f"{taken} is there already", hint="choose another name")
         entry.rename(target)
         fsync_path(root)
-        for left in _beside(entry):
+        for left in beside(entry):
             left.unlink(missing_ok=True)
 
 
@@ -105,7 +104,7 @@ def delete_in(root: Path, name: str) -> list[Path]:
             else:
                 entry.rename(rubbish / name)
             fsync_path(root)
-        for left in _beside(entry):
+        for left in beside(entry):
             left.unlink(missing_ok=True)
         if rubbish.exists():
             raise BackendUnusable(f"{name!r} is deleted, but not all of {rubbish} could be removed")
@@ -123,8 +122,9 @@ def _set_aside(entry: Path) -> list[Path]:
     return sorted(found for found in entry.iterdir() if found.name not in (LOCK, DATA))
 
 
-def _beside(entry: Path) -> list[Path]:
-    return [entry.with_name(entry.name + end) for end in _BESIDE]
+def beside(entry: Path) -> list[Path]:
+    """Where SQLite, and this program, keep files of the file `entry`."""
+    return [entry.with_name(entry.name + end) for end in ("-wal", "-shm", "-lock")]
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""Backups, and stores from them: an exported journal in a file, checked without us having to be believed.
+"""Exports of the journal, backups, and stores from them: JSON Lines, checked by whoever reads them.
 
 A backup is the journal and nothing else. A copy of a store's files would be three times as large, tied to
 one kind of backend, and full of rows that follow from the journal anyway (`engine copy` makes one).
@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO
 
 from backends import locate, open_backend, store_exists
 from backends.base import Backend
+from engine.base import limits
 from engine.base.error_translation import translated
 from engine.base.errors import (
     ConflictError,
+    CorruptionError,
     EngineError,
     InvalidInputError,
     NotFoundError,
@@ -26,21 +29,24 @@ from engine.base.errors import (
     VerificationError,
 )
 from engine.base.model import Checkpoint
-from engine.ledger.journal import decode_seq, read_identity, read_log
+from engine.ledger.journal import decode_seq, read_identity, read_log, read_raw
 from engine.ledger.layout import ERASURE
 from engine.store import maintenance
 from engine.store.replay import Progress, no_progress, scratch_backend
 from engine.store.store import Store
-from engine.transfer.journal_export import export_store
 from engine.transfer.journal_import import LINE_BYTES_MAX, Check, JournalReader, pass_all, read_into
-from engine.transfer.journal_lines import LineError, read_head
+from engine.transfer.journal_lines import Head, LineError, event_line, head_line, read_head, tail_line
 from engine.transfer.placing import new_store, written
 from engine.trust.notes.history import read_history
+from proofs.log import Frontier
 from proofs.note import Checkpoint as NotedCheckpoint
 from proofs.note import Note, origin_of
 
 STDIN = "-"
 _NAMED = "sqlite+"
+
+Write = Callable[[bytes], object]
+"""Takes the next bytes of an export."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +59,40 @@ class Restored:
     """Appended."""
     size: int
     root: str
+
+
+def export_store(store: Store, write: Write, progress: Progress = no_progress) -> Checkpoint:
+    """Write all events of a store, as of one head, in its one canonical form; others may go on writing.
+
+    Two exports of one store at one head are the same bytes. Memory is bounded by 16 MiB of events.
+
+    Raises:
+        CorruptionError: the journal is damaged; what was written has no last line.
+        BusyError: other processes kept moving the head.
+    """
+    digest, frontier = sha256(), Frontier()
+
+    def put(line: bytes) -> None:
+        digest.update(line)
+        write(line)
+
+    with store.view(*store.followers) as rows:
+        roots = store.roots(rows)
+        put(head_line(Head(read_identity(rows), roots)))
+        while frontier.size < roots.size:
+            stop = min(roots.size, frontier.size + limits.FOLLOW_EVENTS_MAX)
+            for event in read_raw(rows, frontier.size, stop):
+                frontier.append(event.entry.leaf)
+                put(event_line(event))
+            progress(frontier.size, roots.size)
+    if frontier.root() != roots.log:
+        raise CorruptionError(
+            f"the {roots.size} headers of the journal are not those that the log commits to",
+            hint="`engine verify-root` names the first that differs",
+            family="journal",
+        )
+    write(tail_line(roots.size, roots.log, digest.digest()))
+    return roots.shown()
 
 
 def export_to(store: Store, path: str | Path, progress: Progress = no_progress) -> Checkpoint:

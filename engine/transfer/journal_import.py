@@ -20,7 +20,6 @@ from engine.store.store import Store
 from engine.transfer.journal_lines import (
     Head,
     LineError,
-    Tail,
     damaged,
     is_tail,
     parsed,
@@ -58,12 +57,7 @@ class JournalReader:
     """
 
     def __init__(self, stream: BinaryIO, name: str) -> None:
-        """Read the first line.
-
-        Args:
-            stream: The export.
-            name: What to call it in errors.
-        """
+        """Read the first line of the export; `name` is what errors call it."""
         self.check: Check = pass_all
         self._stream = stream
         self._digest = sha256()
@@ -105,7 +99,7 @@ class JournalReader:
         Raises:
             CorruptionError: one of the two says something else; it is named.
         """
-        expected = tail_line(Tail(roots.size, roots.log, self._digest.digest()))
+        expected = tail_line(roots.size, roots.log, self._digest.digest())
         try:
             raw = self._next()
             tail = parsed(raw)

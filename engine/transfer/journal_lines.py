@@ -60,14 +60,6 @@ class Head(NamedTuple):
     roots: Roots
 
 
-class Tail(NamedTuple):
-    """What the last line says of all before it."""
-
-    events: int
-    log_root: bytes
-    sha256: bytes
-
-
 def canonical(value: Any) -> bytes:
     """`value` as a line of RFC 8785, its end included; all keys in it are ASCII, and no number a float.
 
@@ -138,11 +130,9 @@ def read_head(raw: bytes) -> Head:
     return head
 
 
-def tail_line(tail: Tail) -> bytes:
-    """The last line of an export."""
-    return canonical(
-        {"events": tail.events, "log_root": tail.log_root.hex(), "sha256": tail.sha256.hex(), "end": True}
-    )
+def tail_line(events: int, log_root: bytes, sha256: bytes) -> bytes:
+    """The last line of an export, which says how many events and what bytes stand before it."""
+    return canonical({"events": events, "log_root": log_root.hex(), "sha256": sha256.hex(), "end": True})
 
 
 def is_tail(fields: Mapping[str, Any]) -> bool:
@@ -193,10 +183,7 @@ def _plain(value: Any) -> Any:
 def read_event(raw: bytes, fields: dict[str, Any], seq: int) -> RawEntry:
     """The event on a line, made again from its words: header, commitment and leaf are worked out.
 
-    Args:
-        raw: The line.
-        fields: What `parsed` gave for it.
-        seq: What its number must be.
+    `fields` is what `parsed` gave for the line, and `seq` what the event's number must be.
 
     Raises:
         LineError: it is another event, or not what an export writes.

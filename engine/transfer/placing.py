@@ -15,17 +15,24 @@ from engine.base.error_translation import translated
 from engine.base.errors import ConflictError, EngineError, RefusedError
 from engine.trust.notes.files import PRIVATE, refuse_inside
 
-_NEW = "store"
-"""What is built is called so in its folder."""
+
+@contextmanager
+def _built(place: Path, shown: object) -> Iterator[Path]:
+    """Where to build what goes to `place`, beside it; the block ends by giving it its name."""
+    try:
+        make_parents(place)
+        with building(place) as folder:
+            yield folder / "store"
+            fsync_path(place.parent)
+    except OSError as error:
+        raise EngineError(f"{shown} cannot be written: {error.strerror or error}") from error
 
 
 @contextmanager
 def written(path: Path, *, replace: bool = False) -> Iterator[BinaryIO]:
     """A file to write that gets its name when the block ends, on the disk; nothing else ever shows there.
 
-    Args:
-        path: Where it goes; missing folders are made.
-        replace: Put it in the place of a regular file.
+    Missing folders are made. With `replace`, it takes the place of a regular file.
 
     Raises:
         RefusedError: something is there, or the place is inside a store.
@@ -35,22 +42,16 @@ def written(path: Path, *, replace: bool = False) -> Iterator[BinaryIO]:
         place = real(str(path))
     refuse_inside(place, None, "name a file outside every store")
     _refuse_other(path, replace=replace)
-    try:
-        make_parents(place)
-        with building(place) as folder:
-            new = folder / _NEW
-            descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE)
-            with os.fdopen(descriptor, "wb") as file:
-                yield file
-            fsync_path(new)
-            _refuse_other(path, replace=replace)
-            if replace:
-                new.replace(place)
-            else:
-                _link(new, place)
-            fsync_path(place.parent)
-    except OSError as error:
-        raise EngineError(f"{path} cannot be written: {error.strerror or error}") from error
+    with _built(place, path) as new:
+        descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE)
+        with os.fdopen(descriptor, "wb") as file:
+            yield file
+        fsync_path(new)
+        _refuse_other(path, replace=replace)
+        if replace:
+            new.replace(place)
+        elif not _link(new, place):
+            raise RefusedError(f"{place} has come to be there meanwhile", hint="name a new file")
 
 
 def _refuse_other(path: Path, *, replace: bool) -> None:
@@ -61,12 +62,13 @@ def _refuse_other(path: Path, *, replace: bool) -> None:
         raise RefusedError(f"{path} is there already", hint="name a new file, or remove that one")
 
 
-def _link(new: Path, place: Path) -> None:
+def _link(new: Path, place: Path) -> bool:
     """Give `new` its name; unlike a rename, never in the place of what came there meanwhile."""
     try:
         os.link(new, place)
     except FileExistsError:
-        raise RefusedError(f"{place} has come to be there meanwhile", hint="name a new file") from None
+        return False
+    return True
 
 
 @contextmanager
@@ -80,34 +82,27 @@ def new_store(url: str) -> Iterator[Backend]:
     with translated():
         scheme, path = locate(url)
         place = real(path)
-    try:
-        make_parents(place)
-        with building(place) as folder:
-            new = folder / _NEW
-            with translated(), open_backend(f"{scheme}:{new}") as backend:
-                yield backend
-            _settle(new, place)
-    except OSError as error:
-        raise EngineError(f"{place} cannot be written: {error.strerror or error}") from error
+    with _built(place, place) as new:
+        with translated(), open_backend(f"{scheme}:{new}") as backend:
+            yield backend
+        if not _settled(new, place):
+            raise ConflictError(f"{place} has come to be there meanwhile", hint="run it again to add to it")
 
 
-def _settle(new: Path, place: Path) -> None:
+def _settled(new: Path, place: Path) -> bool:
+    """Give a store its name; False where something came there meanwhile."""
     if new.is_file():
         fsync_path(new)
-        try:
-            os.link(new, place)
-        except FileExistsError:
-            raise _taken(place) from None
-    else:
-        fsync_tree(new)
-        if place.exists() and (not place.is_dir() or any(place.iterdir())):
-            raise _taken(place)
-        new.rename(place)  # in the place of an empty folder, or fails
-    fsync_path(place.parent)
+        return _link(new, place)
+    fsync_tree(new)
+    if _is_taken(place):
+        return False
+    new.rename(place)  # in the place of an empty folder, or fails
+    return True
 
 
-def _taken(place: Path) -> ConflictError:
-    return ConflictError(f"{place} has come to be there meanwhile", hint="run it again to add to it")
+def _is_taken(place: Path) -> bool:
+    return place.exists() and (not place.is_dir() or any(place.iterdir()))
 
 
 @contextmanager
@@ -121,16 +116,10 @@ def new_folder(path: Path) -> Iterator[Path]:
     with translated():
         place = real(str(path))
     refuse_inside(place, None, "name a folder outside every store")
-    if path.is_symlink() or (path.exists() and (not path.is_dir() or any(path.iterdir()))):
+    if path.is_symlink() or _is_taken(path):
         raise RefusedError(f"{path} is there already", hint="name a new folder, or an empty one")
-    try:
-        make_parents(place)
-        with building(place) as folder:
-            new = folder / _NEW
-            new.mkdir()
-            yield new
-            fsync_tree(new)
-            new.rename(place)  # in the place of an empty folder, or fails
-            fsync_path(place.parent)
-    except OSError as error:
-        raise EngineError(f"{path} cannot be written: {error.strerror or error}") from error
+    with _built(place, path) as new:
+        new.mkdir()
+        yield new
+        fsync_tree(new)
+        new.rename(place)  # in the place of an empty folder, or fails

@@ -15,7 +15,7 @@ from engine.cli.tree import COMMANDS
 from engine.engine import Engine
 from engine.language.question import analyze_question
 from engine.query.filters import Filters
-from engine.transfer.journal_export import export_store
+from engine.transfer.backup import export_store
 from proofs.words import words_of
 from tests.support.command_line import Cli
 from tests.support.leveldb import needs_leveldb

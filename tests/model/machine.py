@@ -19,7 +19,7 @@ from engine.followers.base import drop
 from engine.ledger.journal import read_log
 from engine.store.maintenance import copy
 from engine.store.store import Store
-from engine.transfer.journal_export import export_store
+from engine.transfer.backup import export_store
 from engine.transfer.journal_import import JournalReader, read_into
 from engine.trust.audit.verify import verify
 from proofs.leaves import State

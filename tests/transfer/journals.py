@@ -12,7 +12,7 @@ from backends.memory import MemoryBackend
 from engine.base.error_translation import translated
 from engine.base.errors import CorruptionError
 from engine.engine import Engine
-from engine.transfer.journal_export import export_store
+from engine.transfer.backup import export_store
 from engine.transfer.journal_import import JournalReader, read_into
 from tests.support import workloads
 from tests.support.engines import engine_on

@@ -219,19 +219,18 @@ def test_a_backup_is_of_one_head_while_others_write(tmp_path: Path) -> None:
 BACK_UP = """
 import os, signal, sys
 from engine.engine import Engine
-from engine.transfer import journal_export
-from engine.transfer.backup import backup
+from engine.transfer import backup as backups
 writes = 0
-whole = journal_export.event_line
+whole = backups.event_line
 def line(event):
     global writes
     writes += 1
     if writes == 30:
         os.kill(os.getpid(), signal.SIGKILL)
     return whole(event)
-journal_export.event_line = line
+backups.event_line = line
 with Engine.open(sys.argv[1]) as engine:
-    backup(engine.store, sys.argv[2])
+    backups.backup(engine.store, sys.argv[2])
 """
 
 
@@ -283,7 +282,7 @@ def test_nothing_is_left_where_there_is_no_room(
     def full(event: object) -> bytes:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("engine.transfer.journal_export.event_line", full)
+    monkeypatch.setattr("engine.transfer.backup.event_line", full)
     with pytest.raises(EngineError, match="No space left"):
         backup(engine.store, tmp_path / "b")
     assert names(tmp_path) == set()

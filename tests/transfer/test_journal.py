@@ -14,7 +14,7 @@ from engine.commands import Add, Link
 from engine.engine import Engine
 from engine.followers.base import drop
 from engine.ledger.layout import payload_key
-from engine.transfer.journal_export import export_store
+from engine.transfer.backup import export_store
 from engine.transfer.journal_lines import EXACT_MAX, canonical
 from proofs.codec import pack
 from proofs.events import AtomDetail, CheckpointBody, CheckpointDetail, EventKind, ReasonBody

@@ -15,19 +15,14 @@ from engine.transfer.placing import new_folder, written
 
 STDOUT: Final = "-"
 
-READERS: Final = {
-    "basic-memory": "basic_memory",
-    "chatgpt": "chatgpt",
-    "claude": "claude",
-    "mem0": "mem0",
-}
-"""Format that can be imported → the file here that has `read`."""
+READERS: Final = ("basic-memory", "chatgpt", "claude", "mem0")
+"""Formats that can be imported: the file here of that name has `read`."""
 
-WRITERS: Final = {"mcp-memory": "mcp_memory_out", "mem0": "mem0_out"}
-"""Format that can be exported as one file → the file here that has `write`."""
+WRITERS: Final = ("mcp-memory", "mem0")
+"""Formats that can be exported as one file: the file here of that name has `write`."""
 
-FOLDER_WRITERS: Final = {"basic-memory": "basic_memory_out"}
-"""Format that can be exported as a folder → the file here that has `write`."""
+FOLDER_WRITERS: Final = ("basic-memory",)
+"""Formats that can be exported as a folder: the file here of that name has `write`."""
 
 
 def reader(form: str) -> Reads:
@@ -55,7 +50,7 @@ def export_items(store: Store, form: str, path: str | Path) -> Exported:
 
     Args:
         store: The memory.
-        form: A key of `WRITERS` or `FOLDER_WRITERS`.
+        form: One of `WRITERS` or `FOLDER_WRITERS`.
         path: Where to; `-` is stdout, for a format that is one file.
 
     Raises:
@@ -76,9 +71,9 @@ def export_items(store: Store, form: str, path: str | Path) -> Exported:
             return to_file(store, file.write)
 
 
-def _module(formats: dict[str, str], form: str) -> Any:
+def _module(formats: tuple[str, ...], form: str) -> Any:
     if form not in formats:
         raise InvalidInputError(
             f"there is no format {form!a:.80}", hint=f"choose among: {', '.join(formats)}"
         )
-    return import_module(f"{__name__}.{formats[form]}")
+    return import_module(f"{__name__}.{form.replace('-', '_')}")

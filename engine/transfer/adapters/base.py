@@ -11,17 +11,15 @@ from typing import Final
 from engine.base.errors import InvalidInputError, NotFoundError
 from engine.base.limits import CONTENT_BYTES_MAX, KEY_BYTES_MAX, TAGS_PER_ATOM_MAX
 from engine.store.store import Store
-from engine.transfer.ingest.checks import border, is_line, source_fault, tag_of
-from engine.transfer.ingest.documents import Skipped
-from engine.transfer.ingest.pieces import distinct
-from engine.transfer.ingest.plain import parse_plain
+from engine.transfer.ingest.checks import is_line, tag_of
+from engine.transfer.ingest.documents import BadItemError, Skipped
+from engine.transfer.ingest.pieces import distinct, parse_plain
 
 TEXT_CHARS_MAX: Final = CONTENT_BYTES_MAX
 """A longer text is reported instead of cut into thousands of atoms: nobody wrote it."""
 
-
-class BadItemError(Exception):
-    """Why an item does not go in."""
+ACTOR: Final = "import"
+"""Who all events of an import are by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,26 +121,6 @@ def cut(text: str, label: str = "") -> tuple[str, ...]:
     return tuple(begin + piece.content for piece in document.pieces)
 
 
-def checked_content(text: str) -> str:
-    """A text that can be a content as it is.
-
-    Raises:
-        BadItemError: it cannot.
-    """
-    _refuse(border(text))
-    return text
-
-
-def checked_source(text: str) -> str:
-    """A text that can be a source.
-
-    Raises:
-        BadItemError: it cannot.
-    """
-    _refuse(source_fault(text))
-    return text
-
-
 def checked_key(value: object, what: str) -> str:
     """The other memory's name of an item, which is to be a key.
 
@@ -154,11 +132,6 @@ def checked_key(value: object, what: str) -> str:
     if not is_line(value, KEY_BYTES_MAX - 8):
         raise BadItemError(f"{what} is over {KEY_BYTES_MAX - 8} bytes long, or not on one line")
     return value
-
-
-def _refuse(reason: str | None) -> None:
-    if reason is not None:
-        raise BadItemError(reason)
 
 
 def kept_tags(values: object) -> tuple[tuple[str, ...], int]:

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from engine.transfer.adapters.base import BadItemError, Item, Left
+from engine.transfer.adapters.base import Item, Left
 from engine.transfer.adapters.strict_json import read_items
-from engine.transfer.adapters.talk import Conversation, Message, items, ordered, text_of
-from engine.transfer.ingest.dates import created_of_number
-from engine.transfer.ingest.documents import Skipped
+from engine.transfer.adapters.talk import Conversation, Message, items, list_of, ordered, text_of
+from engine.transfer.ingest.checks import created_of_value
+from engine.transfer.ingest.documents import BadItemError, Skipped
 
 FORM: Final = "chatgpt"
 
@@ -39,9 +39,8 @@ def _conversation(value: Any, where: str, number: int) -> Iterator[Item | Left |
         tuple(f"conversation.{key}" for key in value if key not in _CONVERSATION and value[key] is not None)
     )
     parents = {key: text_of(node.get("parent")) or None for key, node in nodes.items()}
-    main, others = ordered(
-        parents, {key: _children(node) for key, node in nodes.items()}, value.get("current_node")
-    )
+    children = {key: list_of(node.get("children"), str) for key, node in nodes.items()}
+    main, others = ordered(parents, children, value.get("current_node"))
     messages = []
     for branch, keys in ((False, main), (True, others)):
         for key in keys:
@@ -55,11 +54,6 @@ def _conversation(value: Any, where: str, number: int) -> Iterator[Item | Left |
     yield from items(talk, messages)
 
 
-def _children(node: Mapping[str, Any]) -> list[str]:
-    children = node.get("children")
-    return [child for child in children if isinstance(child, str)] if isinstance(children, list) else []
-
-
 def _author(message: Mapping[str, Any]) -> str:
     author = message.get("author")
     return text_of(author.get("role")) if isinstance(author, dict) else ""
@@ -67,8 +61,7 @@ def _author(message: Mapping[str, Any]) -> str:
 
 def _time(fields: Mapping[str, Any]) -> int | None:
     value = fields.get("create_time")
-    given = isinstance(value, int | float) and not isinstance(value, bool)
-    return created_of_number(value) if given and value else None
+    return None if isinstance(value, str) else created_of_value(value or None)
 
 
 def _text(message: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:

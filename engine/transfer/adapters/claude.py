@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from engine.commands.sequence import STEP
-from engine.transfer.adapters.base import BadItemError, Item, Left, checked_key, cut
+from engine.transfer.adapters.base import Item, Left, checked_key, cut
 from engine.transfer.adapters.strict_json import read_items
-from engine.transfer.adapters.talk import Conversation, Message, items, text_of
-from engine.transfer.ingest.dates import created_of_text
-from engine.transfer.ingest.documents import Skipped
+from engine.transfer.adapters.talk import Conversation, Message, items, list_of, text_of
+from engine.transfer.ingest.checks import created_of_text
+from engine.transfer.ingest.documents import BadItemError, Skipped
 
 FORM: Final = "claude"
 MEMORIES: Final = f"{FORM}/memory"
@@ -67,7 +67,7 @@ def _conversation(value: Any, where: str, number: int) -> Iterator[Item | Left |
         yield Left((*left, *(f"message.{key}" for key in message if key not in _MESSAGE and message[key])))
         key = text_of(message.get("uuid")) or f"message {place}"
         messages.append(Message(key, message.get("sender"), text, _time(message)))
-        for at, attachment in enumerate(_attachments(message), 1):
+        for at, attachment in enumerate(list_of(message.get("attachments"), dict), 1):
             yield Left(tuple(f"attachment.{name}" for name in attachment if name not in _ATTACHMENT))
             content = text_of(attachment.get("extracted_content"))
             name = text_of(attachment.get("file_name"))
@@ -77,15 +77,9 @@ def _conversation(value: Any, where: str, number: int) -> Iterator[Item | Left |
     yield from items(talk, messages)
 
 
-def _attachments(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    given = message.get("attachments")
-    return [one for one in given if isinstance(one, dict)] if isinstance(given, list) else []
-
-
 def _text(message: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
     """What a message says, and the names of what else is in it."""
-    content = message.get("content")
-    blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+    blocks = list_of(message.get("content"), dict)
     texts = [text_of(block.get("text")) for block in blocks if block.get("type", "text") == "text"]
     left = [f"block of type {text_of(block.get('type'))[:40] or 'unknown'}" for block in blocks]
     whole = text_of(message.get("text"))
@@ -94,5 +88,4 @@ def _text(message: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
 
 
 def _time(fields: Mapping[str, Any]) -> int | None:
-    value = fields.get("created_at")
-    return created_of_text(value) if isinstance(value, str) else None
+    return created_of_text(text_of(fields.get("created_at")))

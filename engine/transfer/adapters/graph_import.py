@@ -12,10 +12,8 @@ from engine.knowledge.commands import OnGraph, hold_entities, hold_relations
 from engine.knowledge.model import Entity, Relation
 from engine.store.replay import Progress, no_progress
 from engine.store.store import Store
+from engine.transfer.adapters.base import ACTOR
 from engine.transfer.ingest.documents import Skipped
-
-ACTOR: Final = "import"
-"""Who all events of an import are by."""
 
 BATCH_EVENTS: Final = 4000
 BATCH_BYTES: Final = 4 << 20
@@ -61,7 +59,7 @@ class ImportReport:
 
 
 def hold(store: Store, lines: Lines, provenance: str, progress: Progress = no_progress) -> ImportReport:
-    """Have the store hold what the lines say, in their order. Reads them twice.
+    """Make the store hold what the lines say, in their order. Reads them twice.
 
     `progress` is told (entities and relations done, 0: how many there are is not known).
     """
@@ -69,7 +67,10 @@ def hold(store: Store, lines: Lines, provenance: str, progress: Progress = no_pr
     run.entities(lines())
     run.relations(lines())
     store.follow()
-    return run.report()
+    skipped = tuple(sorted(run.skipped, key=lambda item: item.line or 0))
+    return ImportReport(
+        run.read_entities, run.read_relations, run.created, run.observed, run.related, skipped
+    )
 
 
 class _Run:
@@ -77,9 +78,9 @@ class _Run:
         self._store = store
         self._provenance = provenance
         self._progress = progress
-        self._entities = self._relations = 0
-        self._created = self._observed = self._related = 0
-        self._skipped: list[Skipped] = []
+        self.read_entities = self.read_relations = 0
+        self.created = self.observed = self.related = 0
+        self.skipped: list[Skipped] = []
         self._behind = 0
 
     def entities(self, lines: Iterable[Read | Skipped]) -> None:
@@ -87,11 +88,11 @@ class _Run:
         events = size = 0
         for item in lines:
             if isinstance(item, Skipped):
-                self._skipped.append(item)
+                self.skipped.append(item)
                 continue
             if not isinstance(item.found, Entity):
                 continue
-            self._entities += 1
+            self.read_entities += 1
             entity = self._without_erased(item, item.found)
             for piece, cost in () if entity is None else _pieces(entity):
                 pieces.append(piece)
@@ -105,25 +106,25 @@ class _Run:
         """The entity without observations that were erased, which are reported; None if it was itself."""
         rows, id_key = self._store.backend, self._store.identity.id_key
         if is_destroyed(rows, id_key, entity.name):
-            self._skipped.append(Skipped(item.source, ERASED, item.line))
+            self.skipped.append(Skipped(item.source, ERASED, item.line))
             return None
         kept = tuple(one for one in entity.observations if not is_destroyed(rows, id_key, one))
         erased = Skipped(item.source, f"an observation: {ERASED}", item.line)
-        self._skipped += [erased] * (len(entity.observations) - len(kept))
+        self.skipped += [erased] * (len(entity.observations) - len(kept))
         return Entity(entity.name, entity.type, kept)
 
     def _hold_entities(self, pieces: list[Entity]) -> None:
         command = OnGraph(hold_entities, tuple(pieces), self._provenance)
         self._commit(command)
-        self._created += sum(held.created for held in command.outcome)
-        self._observed += sum(held.added for held in command.outcome)
+        self.created += sum(held.created for held in command.outcome)
+        self.observed += sum(held.added for held in command.outcome)
 
     def relations(self, lines: Iterable[Read | Skipped]) -> None:
         part: list[Read] = []
         for item in lines:
             if isinstance(item, Skipped) or not isinstance(item.found, Relation):
                 continue
-            self._relations += 1
+            self.read_relations += 1
             part.append(item)
             if len(part) * 4 >= BATCH_EVENTS:
                 self._hold_relations(part)
@@ -136,9 +137,9 @@ class _Run:
         self._commit(command)
         for item, outcome in zip(part, command.outcome, strict=True):
             if isinstance(outcome, bool):
-                self._related += outcome
+                self.related += outcome
             else:
-                self._skipped.append(Skipped(item.source, outcome, item.line))
+                self.skipped.append(Skipped(item.source, outcome, item.line))
 
     def _commit(self, command: OnGraph[Any, Any]) -> None:
         (receipt,) = self._store.commit([command], ACTOR)
@@ -146,17 +147,7 @@ class _Run:
         if self._behind >= FOLLOW_EVENTS_MAX // 2:
             self._store.follow(more=True)
             self._behind = 0
-        self._progress(self._entities + self._relations, 0)
-
-    def report(self) -> ImportReport:
-        return ImportReport(
-            self._entities,
-            self._relations,
-            self._created,
-            self._observed,
-            self._related,
-            tuple(sorted(self._skipped, key=lambda item: item.line or 0)),
-        )
+        self._progress(self.read_entities + self.read_relations, 0)
 
 
 def _pieces(entity: Entity) -> Iterator[tuple[Entity, int]]:

@@ -15,9 +15,6 @@ from engine.ledger.records import Lookup, default_id, read_atom
 from engine.transfer.adapters.base import Item
 from proofs.codec import pack
 
-ACTOR: Final = "import"
-"""Who all events of an import are by."""
-
 IMPORTED_FROM: Final = "imported_from"
 """The predicate of the edge from an atom to its origin."""
 
@@ -31,14 +28,7 @@ class Wanted:
     """What items call for."""
 
     def __init__(self, id_key: bytes, form: str, provenance: str, buckets: tuple[str, ...]) -> None:
-        """Set what all items share.
-
-        Args:
-            id_key: The store's.
-            form: The format, which names the origin.
-            provenance: Of new atoms.
-            buckets: Of new atoms whose item names none.
-        """
+        """Set what all items share; `form` names the origin, `buckets` are for items that name none."""
         self._id_key = id_key
         self._provenance = provenance
         self._buckets = buckets
@@ -53,7 +43,7 @@ class Wanted:
         return wanted_id(self._id_key, wanted)
 
     def commands(self, rows: Lookup, item: Item) -> Iterator[Command]:
-        """The commands that have the memory hold an item; of a text that was longer, the rest is ended."""
+        """The commands for an item; of a text that was longer before, the rest is tombstoned."""
         wanted = self.atoms(item)
         yield from map(HoldAtom, wanted)
         at = len(wanted)

@@ -1,4 +1,4 @@
-"""Taking in the file of the MCP memory server: `memory.jsonl`, once called `memory.json`.
+"""The file of the MCP memory server: `memory.jsonl`, once called `memory.json`.
 
 One JSON object a line, in UTF-8: `{"type":"entity","name","entityType","observations":[text]}` and
 `{"type":"relation","from","to","relationType"}`. Also taken: `entityName` or `id` for `name`, `from_id`,
@@ -9,6 +9,8 @@ several objects on one line, which the server is known to leave behind after two
 from __future__ import annotations
 
 import codecs
+import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -19,13 +21,18 @@ from engine.base.json_text import JsonError, parse_several
 from engine.base.validation import content as checked_content
 from engine.base.validation import provenance as checked_provenance
 from engine.base.validation import quoted
+from engine.knowledge import KnowledgeGraph, shapes
 from engine.knowledge.forms import checked_entity, checked_relation
 from engine.knowledge.model import Entity, Relation
+from engine.ledger.entities import ENTITY
+from engine.ledger.records import AtomRecord
 from engine.store.rehearsal import rehearsal
 from engine.store.replay import Progress, no_progress
 from engine.store.store import Store
+from engine.transfer.adapters.base import Exported, Put
 from engine.transfer.adapters.graph_import import ImportReport, Read, hold
-from engine.transfer.ingest.documents import Skipped
+from engine.transfer.adapters.live import live
+from engine.transfer.ingest.documents import BadItemError, Skipped
 from engine.transfer.ingest.jsonl import lines_of
 
 LINE_BYTES_MAX: Final = 16 << 20
@@ -33,10 +40,8 @@ LINE_BYTES_MAX: Final = 16 << 20
 _READ_BYTES: Final = 1 << 20
 _UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _NAMES: Final = ("name", "entityName", "id")
-
-
-class _BadLineError(Exception):
-    """Why something on a line does not go in."""
+_IN_THE_GRAPH: Final = ("entity/", "entity-self/")
+"""What the sources of an entity's observations, and of its relations to itself, begin with."""
 
 
 def import_file(
@@ -47,7 +52,7 @@ def import_file(
     dry_run: bool = False,
     progress: Progress = no_progress,
 ) -> ImportReport:
-    """Have the store hold the graph in a file of the MCP memory server, besides what it holds.
+    """Take in the graph in a file of the MCP memory server, besides what the store holds.
 
     What is there already stays as it is; what was deleted before comes back. Killed anywhere, it is
     continued by running it again.
@@ -81,30 +86,23 @@ def check_file(path: Path) -> None:
         raise NotFoundError(f"there is no file {path}")
     if not path.is_file():
         raise InvalidInputError(f"{path} is not a file")
-    decoder, at = codecs.getincrementaldecoder("utf-8")(), 0
+    decoder, read, start, part = codecs.getincrementaldecoder("utf-8")(), 0, 0, b" "
     try:
         with path.open("rb") as stream:
-            while part := stream.read(_READ_BYTES):
-                if at == 0 and part.startswith(_UTF16):
+            while part:
+                part = stream.read(_READ_BYTES)
+                if read == 0 and part.startswith(_UTF16):
                     raise InvalidInputError(f"{path} is not UTF-8 but UTF-16", hint="save it as UTF-8")
-                kept = len(decoder.getstate()[0])
-                at += _decoded(decoder, part, path, at - kept)
-        _decoded(decoder, b"", path, at - len(decoder.getstate()[0]), final=True)
+                start = read - len(decoder.getstate()[0])  # the decoder holds the beginning of a character
+                decoder.decode(part, final=not part)
+                read += len(part)
+    except UnicodeDecodeError as error:
+        raise InvalidInputError(
+            f"{path} is not UTF-8 at byte {start + error.start}",
+            hint="nothing was imported; save it as UTF-8",
+        ) from None
     except OSError as error:
         raise InvalidInputError(f"{path} cannot be read: {(error.strerror or 'failed').lower()}") from None
-
-
-def _decoded(
-    decoder: codecs.IncrementalDecoder, part: bytes, path: Path, at: int, *, final: bool = False
-) -> int:
-    try:
-        decoder.decode(part, final)
-    except UnicodeDecodeError as error:
-        where = at + error.start
-        raise InvalidInputError(
-            f"{path} is not UTF-8 at byte {where}", hint="nothing was imported; save it as UTF-8"
-        ) from None
-    return len(part)
 
 
 def read_file(path: Path, *, line_bytes_max: int = LINE_BYTES_MAX) -> Iterator[Read | Skipped]:
@@ -121,19 +119,19 @@ def read_file(path: Path, *, line_bytes_max: int = LINE_BYTES_MAX) -> Iterator[R
             try:
                 for fields in _objects(raw):
                     yield from _read(fields, name, number)
-            except _BadLineError as error:
+            except BadItemError as error:
                 yield Skipped(name, str(error), number)
 
 
 def _objects(raw: bytes) -> Iterator[Mapping[str, Any]]:
-    """The objects on a line, which may stand side by side; raises `_BadLineError` at the first bad one."""
+    """The objects on a line, which may stand side by side; raises `BadItemError` at the first bad one."""
     try:
         for value in parse_several(raw):
             if not isinstance(value, dict):
-                raise _BadLineError("not a JSON object")
+                raise BadItemError("not a JSON object")
             yield value
     except JsonError as error:
-        raise _BadLineError(str(error)) from None
+        raise BadItemError(str(error)) from None
 
 
 def _read(fields: Mapping[str, Any], name: str, line: int) -> Iterator[Read | Skipped]:
@@ -149,9 +147,9 @@ def _read(fields: Mapping[str, Any], name: str, line: int) -> Iterator[Read | Sk
             relation = Relation(src, _text(fields, "relationType", "relation_type"), dst)
             yield Read(line, name, checked_relation(relation))
         else:
-            raise _BadLineError(f"the type is {quoted(kind)}, neither entity nor relation")
+            raise BadItemError(f"the type is {quoted(kind)}, neither entity nor relation")
     except InvalidInputError as error:
-        raise _BadLineError(str(error)) from None
+        raise BadItemError(str(error)) from None
 
 
 def _text(fields: Mapping[str, Any], *names: str, default: str | None = None) -> str:
@@ -160,9 +158,9 @@ def _text(fields: Mapping[str, Any], *names: str, default: str | None = None) ->
         if isinstance(value, str):
             return value
         if value is not None:
-            raise _BadLineError(f"`{name}` must be a text")
+            raise BadItemError(f"`{name}` must be a text")
     if default is None:
-        raise _BadLineError(f"`{names[0]}` is missing")
+        raise BadItemError(f"`{names[0]}` is missing")
     return default
 
 
@@ -172,7 +170,7 @@ def _observations(fields: Mapping[str, Any]) -> tuple[tuple[str, ...], list[str]
     if given is None:
         given = []
     if not isinstance(given, list):
-        raise _BadLineError("`observations` must be a list of texts")
+        raise BadItemError("`observations` must be a list of texts")
     kept, bad = [], []
     for number, value in enumerate(given, 1):
         try:
@@ -180,3 +178,23 @@ def _observations(fields: Mapping[str, Any]) -> tuple[tuple[str, ...], list[str]
         except InvalidInputError as error:
             bad.append(f"observation {number}: {error}")
     return tuple(kept), bad
+
+
+def write(store: Store, put: Put) -> Exported:
+    """Write entities, then relations, as the server itself writes them: no end to the last line.
+
+    Atoms that are neither are not in it, and are counted.
+    """
+    graph = KnowledgeGraph(store).read_graph()
+    lines: list[dict[str, Any]] = [{"type": "entity"} | one for one in shapes.entities(graph.entities)]
+    lines += [{"type": "relation"} | one for one in shapes.relations(graph.relations)]
+    with live(store) as atoms:
+        kinds = Counter(record.kind for record in atoms.records() if not _is_in_the_graph(record))
+    for at, line in enumerate(lines):
+        text = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
+        put((b"\n" if at else b"") + text.encode())
+    return Exported.of(len(lines), Counter({f"atoms of kind {kind}": count for kind, count in kinds.items()}))
+
+
+def _is_in_the_graph(record: AtomRecord) -> bool:
+    return record.kind == ENTITY or (record.source or "").startswith(_IN_THE_GRAPH)

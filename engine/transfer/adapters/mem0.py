@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
 
 from engine.base.errors import InvalidInputError
 from engine.base.limits import BUCKETS_PER_ATOM_MAX, EDGE_DATA_BYTES_MAX, TRUST_MAX
 from engine.base.validation import label, labels, optional_integer
+from engine.ledger.records import AtomRecord
+from engine.store.store import Store
 from engine.transfer.adapters.base import (
-    BadItemError,
+    Exported,
     Item,
     Left,
-    checked_content,
+    Put,
     checked_key,
-    checked_source,
     kept_tags,
 )
+from engine.transfer.adapters.live import Live, live, name_of
 from engine.transfer.adapters.strict_json import read_items
-from engine.transfer.ingest.checks import title_of
-from engine.transfer.ingest.dates import created_of_number, created_of_text
-from engine.transfer.ingest.documents import Skipped
+from engine.transfer.ingest.checks import EPOCH, checked_content, checked_source, created_of_value, title_of
+from engine.transfer.ingest.documents import BadItemError, Skipped
 
 FORM: Final = "mem0"
 LISTS: Final = ("results", "memories")
@@ -102,11 +105,7 @@ def created_of(fields: Mapping[str, Any], ours: Mapping[str, Any]) -> int | None
     """When a memory was made, µs UTC, if it says so in a form that can be read."""
     if "created" in ours:
         return optional_integer(ours["created"], "created")
-    value = fields.get("created_at")
-    if isinstance(value, str):
-        return created_of_text(value)
-    given = isinstance(value, int | float) and not isinstance(value, bool)
-    return created_of_number(value) if given and value else None
+    return created_of_value(fields.get("created_at") or None)
 
 
 def _ours(fields: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -139,3 +138,47 @@ def _kept(fields: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
     except UnicodeEncodeError:
         raise BadItemError("a text has a lone surrogate: it is not valid Unicode") from None
     return (text, ()) if size <= _FIELDS_MAX else ("", ("fields",))
+
+
+def write(store: Store, put: Put) -> Exported:
+    """Write each live atom as one memory, its key or id as the memory's.
+
+    What mem0 has no place for is in `metadata`; what came from mem0 gets its own fields back. Edges,
+    provenance and history are not in it.
+    """
+    left: Counter[str] = Counter()
+    count = 0
+    with live(store) as atoms:
+        put(b"[")
+        for record in atoms.records():
+            left["edges"] += sum(1 for _ in atoms.edges(record))
+            text = json.dumps(
+                _memory(atoms, record), ensure_ascii=False, sort_keys=True, separators=(",", ":")
+            )
+            put((b",\n" if count else b"\n") + text.encode())
+            count += 1
+        put(b"\n]\n")
+    return Exported.of(count, left)
+
+
+def _memory(atoms: Live, record: AtomRecord) -> dict[str, Any]:
+    atom = atoms.atom(record)
+    fields = atoms.fields(record, FORM) or {}
+    metadata = fields.pop("metadata", None)
+    ours: dict[str, Any] = {
+        "buckets": None if atom.buckets == ("inbox",) else list(atom.buckets),
+        "kind": None if atom.kind == KIND else atom.kind,
+        "sequence": atom.sequence,
+        "source": None if atom.source == source_of(fields) else atom.source,
+        "tags": list(atom.tags) or None,
+        "title": atom.title,
+        "trust": atom.trust,
+    }
+    if created_of(fields, {}) != atom.created:
+        try:
+            fields["created_at"] = (EPOCH + timedelta(microseconds=atom.created)).isoformat()
+        except OverflowError:  # a year that ISO 8601 has no four digits for
+            ours["created"] = atom.created
+    said = {name: value for name, value in ours.items() if value is not None}
+    kept = {**metadata, OURS: said} if isinstance(metadata, dict) else {OURS: said}
+    return {"id": name_of(record), "memory": atom.content, "metadata": kept, **fields}

@@ -24,8 +24,8 @@ from engine.store.rehearsal import rehearsal
 from engine.store.replay import Progress, no_progress
 from engine.store.store import Store
 from engine.transfer.adapters import reader
-from engine.transfer.adapters.base import Item, Left, cut
-from engine.transfer.adapters.holding import ACTOR, Wanted
+from engine.transfer.adapters.base import ACTOR, Item, Left, cut
+from engine.transfer.adapters.holding import Wanted
 from engine.transfer.ingest.documents import Skipped
 from engine.transfer.ingest.links import caseless
 from engine.transfer.ingest.work import Work
@@ -70,13 +70,13 @@ def import_items(
     dry_run: bool = False,
     progress: Progress = no_progress,
 ) -> TakenIn:
-    """Have the store hold what a file, or a folder, of another memory says.
+    """Make the store hold what a file, or a folder, of another memory says.
 
     All events are by the actor `import`, by which a later run knows what is its own to change.
 
     Args:
         store: Where to.
-        form: The format: a key of `engine.transfer.adapters.READERS`.
+        form: The format: one of `engine.transfer.adapters.READERS`.
         path: The file, or for `basic-memory` the folder.
         provenance: Of new atoms.
         buckets: Of new atoms.

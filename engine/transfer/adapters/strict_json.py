@@ -9,8 +9,8 @@ from typing import Any, BinaryIO, Final
 
 from engine.base.errors import EngineError, InvalidInputError
 from engine.base.json_text import JsonError, parse
-from engine.transfer.adapters.base import BadItemError, Item, Left, check_readable
-from engine.transfer.ingest.documents import Skipped
+from engine.transfer.adapters.base import Item, Left, check_readable
+from engine.transfer.ingest.documents import BadItemError, Skipped
 
 ITEM_BYTES_MAX: Final = 64 << 20
 
@@ -26,28 +26,11 @@ def read_items(
     read: Callable[[Any, str, int], Iterator[Item | Left | Skipped]],
     lists: Sequence[str] = (),
 ) -> Iterator[Item | Left | Skipped]:
-    """What `read` makes of each item of a file, given with the file's name and its number.
+    """What `read` makes of each item of a file, given with the file's name and its number, in order.
 
-    An item for which it raises BadItemError is reported. All else is as for `items_of`.
-    """
-    for found in items_of(path, lists):
-        if isinstance(found, Skipped):
-            yield found
-            continue
-        number, value = found
-        try:
-            yield from read(value, path.name, number)
-        except BadItemError as error:
-            yield Skipped(path.name, str(error), number)
-
-
-def items_of(
-    path: Path, lists: Sequence[str] = (), *, bytes_max: int = ITEM_BYTES_MAX
-) -> Iterator[tuple[int, Any] | Skipped]:
-    """Number and value of each item of a file, in order, and reports of those that cannot be read.
-
-    The items are those of an array; or, where the file is one object, those of the first list that it has
-    under one of `lists`, or else the object itself. Memory is bounded by one item, or by the object.
+    An item that cannot be read, or for which `read` raises BadItemError, is reported. The items  are
+    those of an array; or, where the file is one object, those of the first list that it has under one of
+    `lists`, or else the object itself. Memory is bounded by one item, or by the object.
 
     Raises:
         NotFoundError: there is no such file.
@@ -56,24 +39,30 @@ def items_of(
     check_readable(path)
     try:
         with path.open("rb") as stream:
-            yield from _items(stream, path, lists, bytes_max)
+            for found in _items(stream, path, lists):
+                if isinstance(found, Skipped):
+                    yield found
+                    continue
+                number, value = found
+                try:
+                    yield from read(value, path.name, number)
+                except BadItemError as error:
+                    yield Skipped(path.name, str(error), number)
     except OSError as error:
         raise EngineError(f"{path} cannot be read: {error.strerror}") from error
 
 
-def _items(
-    stream: BinaryIO, path: Path, lists: Sequence[str], bytes_max: int
-) -> Iterator[tuple[int, Any] | Skipped]:
+def _items(stream: BinaryIO, path: Path, lists: Sequence[str]) -> Iterator[tuple[int, Any] | Skipped]:
     begin = stream.read(_READ_BYTES)
     if begin.startswith(b"PK\x03\x04"):
         raise InvalidInputError(f"{path} is a ZIP file", hint="unpack it, and name the file in it")
     begin = begin.removeprefix(_BOM).lstrip(_WHITE)
     if begin[:1] == b"[":
-        raws = elements(stream, begin[1:], bytes_max)
+        raws = _elements(stream, begin[1:])
     elif begin[:1] == b"{":
-        raw = begin + stream.read(bytes_max)
-        if len(raw) > bytes_max:
-            raise InvalidInputError(f"{path} is one object of over {bytes_max:,} bytes")
+        raw = begin + stream.read(ITEM_BYTES_MAX)
+        if len(raw) > ITEM_BYTES_MAX:
+            raise InvalidInputError(f"{path} is one object of over {ITEM_BYTES_MAX:,} bytes")
         yield from _members(raw, path, lists)
         return
     else:
@@ -97,34 +86,33 @@ def _members(raw: bytes, path: Path, lists: Sequence[str]) -> Iterator[tuple[int
     yield from enumerate(found, 1)
 
 
-def elements(stream: BinaryIO, begin: bytes, bytes_max: int) -> Iterator[tuple[int, bytes | str]]:
+def _elements(stream: BinaryIO, chunk: bytes) -> Iterator[tuple[int, bytes | str]]:
     """The bytes of each element of an array, by its number; a text says what is wrong with one.
 
-    Args:
-        stream: What follows `begin`.
-        begin: What stands after the `[`.
-        bytes_max: A longer element is left out unheld.
+    `chunk` is what stands after the `[`, and `stream` has the rest. An element over `ITEM_BYTES_MAX` is left
+    out unheld.
     """
-    scan = _Scan(bytes_max)
-    chunk = begin
+    scan = _Scan()
     while chunk and not scan.ended:
         yield from scan.feed(chunk)
         chunk = b"" if scan.ended else stream.read(_READ_BYTES)
-    yield from scan.finish(stream)
+    if not scan.ended:
+        yield scan.number + 1, "the file ends inside this item"
+    elif (scan.rest + stream.read(_READ_BYTES)).strip(_WHITE):
+        yield scan.number + 1, "there is something after the end of the array"
 
 
 class _Scan:
     """Where one element ends and the next begins, found by brackets and quotes alone."""
 
-    def __init__(self, bytes_max: int) -> None:
-        self._most = bytes_max
+    def __init__(self) -> None:
         self._held = bytearray()
         self._long = False
         self._depth = 0
         self._quoted = self._escaped = False
-        self._number = 0
+        self.number = 0
         self.ended = False
-        self._rest = b""
+        self.rest = b""
 
     def feed(self, chunk: bytes) -> Iterator[tuple[int, bytes | str]]:
         at = start = 0
@@ -146,28 +134,22 @@ class _Scan:
                 start = at
                 yield from self._element(last=mark != b",")
                 if mark != b",":
-                    self.ended, self._rest = True, (b"" if mark == b"]" else mark) + chunk[at:]
+                    self.ended, self.rest = True, (b"" if mark == b"]" else mark) + chunk[at:]
                     return
         self._hold(chunk[start:])
 
     def _hold(self, part: bytes) -> None:
         if not self._long:
             self._held += part
-            if len(self._held) > self._most:
+            if len(self._held) > ITEM_BYTES_MAX:
                 self._long = True
                 self._held.clear()
 
     def _element(self, *, last: bool) -> Iterator[tuple[int, bytes | str]]:
         raw = bytes(self._held).strip(_WHITE)
         self._held.clear()
-        if last and not raw and not self._long and not self._number:
+        if last and not raw and not self._long and not self.number:
             return  # the array is empty
-        self._number += 1
-        yield self._number, f"over {self._most:,} bytes long" if self._long else raw
+        self.number += 1
+        yield self.number, f"over {ITEM_BYTES_MAX:,} bytes long" if self._long else raw
         self._long = False
-
-    def finish(self, stream: BinaryIO) -> Iterator[tuple[int, bytes | str]]:
-        if not self.ended:
-            yield self._number + 1, "the file ends inside this item"
-        elif (self._rest + stream.read(_READ_BYTES)).strip(_WHITE):
-            yield self._number + 1, "there is something after the end of the array"

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from engine.commands.sequence import STEP
 from engine.text.labels import label_of
-from engine.transfer.adapters.base import BadItemError, Item, Left, checked_key, checked_source, cut
-from engine.transfer.ingest.checks import title_of
-from engine.transfer.ingest.documents import Skipped
+from engine.transfer.adapters.base import Item, Left, checked_key, cut
+from engine.transfer.ingest.checks import checked_source, title_of
+from engine.transfer.ingest.documents import BadItemError, Skipped
+
+_T = TypeVar("_T")
 
 OTHER_BRANCH: Final = "other-branch"
 """The tag of messages that the conversation was led away from: by an answer made anew, or a text edited."""
@@ -129,3 +131,8 @@ def _last(parents: Mapping[str, str | None], children: Mapping[str, Sequence[str
 def text_of(value: Any) -> str:
     """A text, or nothing where it is something else."""
     return value if isinstance(value, str) else ""
+
+
+def list_of(value: Any, kind: type[_T]) -> list[_T]:
+    """The members of a list that are of a kind; none where it is something else."""
+    return [one for one in value if isinstance(one, kind)] if isinstance(value, list) else []

@@ -17,6 +17,10 @@ ATOM_TOKENS = 200
 """The size an atom is split to, in estimated tokens (Standard 065: `AvgTokensPerAtom`)."""
 
 
+class BadItemError(Exception):
+    """Why a file, or something in it, does not go in."""
+
+
 @dataclass(frozen=True, slots=True)
 class Link:
     """A reference to another document, as the text spells it; data, never a path to open."""

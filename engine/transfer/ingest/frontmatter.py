@@ -12,8 +12,7 @@ from typing import Any, Final
 
 import yaml
 
-from engine.transfer.ingest.checks import tag_of, title_of
-from engine.transfer.ingest.dates import created_of_text
+from engine.transfer.ingest.checks import created_of_text, tag_of, title_of
 
 FRONTMATTER_BYTES_MAX = 64 << 10
 _DEPTH_MAX: Final = 16

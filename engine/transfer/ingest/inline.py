@@ -46,7 +46,8 @@ def marks(text: str, start: int, end: int) -> Iterator[Mark]:
         char = text[at]
         found: Mark | None = None
         if char == "`":
-            done = closing[at]
+            # A run whose first backtick is escaped begins one later and opens nothing.
+            done = closing.get(at, at + 1)
         elif char == "\\":
             done = at + 2
         elif char == "#":
@@ -94,14 +95,7 @@ def _code_ends(text: str, start: int, end: int) -> dict[int, int]:
         length = match.end() - match.start()
         ends[match.start()] = next_of_length.get(length, match.end())
         next_of_length[length] = match.end()
-    return _Ends(ends)
-
-
-class _Ends(dict[int, int]):
-    """A run whose first backtick is escaped begins one later and opens nothing."""
-
-    def __missing__(self, at: int) -> int:
-        return at + 1
+    return ends
 
 
 def _tag(text: str, at: int, start: int, end: int) -> tuple[int, Mark | None]:

@@ -11,17 +11,12 @@ from engine.base.errors import InvalidInputError
 from engine.base.json_text import JsonError, parse
 from engine.base.limits import INTEGER_MAX, KEY_BYTES_MAX, TAGS_PER_ATOM_MAX
 from engine.base.validation import tag as kept_tag
-from engine.transfer.ingest.checks import border, source_fault, title_of
-from engine.transfer.ingest.dates import created_of_number, created_of_text
-from engine.transfer.ingest.documents import Piece, Skipped, Sourced
+from engine.transfer.ingest.checks import checked_content, checked_source, created_of_value, title_of
+from engine.transfer.ingest.documents import BadItemError, Piece, Skipped, Sourced
 from engine.transfer.ingest.pieces import distinct
 
 LINE_BYTES_MAX = 4 << 20
 _READ_BYTES: Final = 64 << 10
-
-
-class _BadLineError(Exception):
-    """Why a line is skipped."""
 
 
 def parse_jsonl(
@@ -56,7 +51,7 @@ def parse_jsonl(
             continue
         try:
             yield _sourced(_object(raw), source, number, seen)
-        except _BadLineError as error:
+        except BadItemError as error:
             yield Skipped(source, str(error), number)
 
 
@@ -76,28 +71,27 @@ def lines_of(stream: BinaryIO, line_bytes_max: int) -> Iterator[tuple[int, bytes
 
 
 def _object(raw: bytes) -> dict[str, Any]:
-    """The object that a line is; raises `_BadLineError`."""
+    """The object that a line is; raises `BadItemError`."""
     try:
         value = parse(raw)
     except JsonError as error:
-        raise _BadLineError(str(error)) from None
+        raise BadItemError(str(error)) from None
     if not isinstance(value, dict):
-        raise _BadLineError("not a JSON object")
+        raise BadItemError("not a JSON object")
     return value
 
 
 def _sourced(fields: dict[str, Any], file_source: str, number: int, seen: dict[bytes, int]) -> Sourced:
-    """The line as a piece; counts its content in `seen` unless it has an id; raises `_BadLineError`."""
+    """The line as a piece; counts its content in `seen` unless it has an id; raises `BadItemError`."""
     text = _text(fields, "text")
     content = text if text is not None else _text(fields, "content")
     if content is None:
-        raise _BadLineError("no text: the key `text` or `content` is needed")
-    if (reason := border(content)) is not None:
-        raise _BadLineError(reason)
+        raise BadItemError("no text: the key `text` or `content` is needed")
+    checked_content(content)
     source = _source(fields, file_source)
     own_id = _text(fields, "id")
     if own_id is not None and not 0 < len(own_id.encode("utf-8", "replace")) <= KEY_BYTES_MAX:
-        raise _BadLineError(f"`id` must be 1 to {KEY_BYTES_MAX} bytes long")
+        raise BadItemError(f"`id` must be 1 to {KEY_BYTES_MAX} bytes long")
     title = _text(fields, "title")
     piece = Piece(
         content=content,
@@ -121,64 +115,57 @@ def _count(seen: dict[bytes, int], source: str, content: str) -> int:
 
 
 def _text(fields: dict[str, Any], key: str) -> str | None:
-    """The text under `key`; raises `_BadLineError` for anything else that is not null."""
+    """The text under `key`; raises `BadItemError` for anything else that is not null."""
     value = fields.get(key)
     if value is not None and not isinstance(value, str):
-        raise _BadLineError(f"`{key}` must be a text")
+        raise BadItemError(f"`{key}` must be a text")
     return value
 
 
 def _source(fields: dict[str, Any], file_source: str) -> str:
-    """The source with its session; raises `_BadLineError`."""
+    """The source with its session; raises `BadItemError`."""
     source = _text(fields, "source")
     source = source if source is not None else file_source
     session = fields.get("session")
     if session is not None:
         if isinstance(session, bool) or not isinstance(session, (int, str)):
-            raise _BadLineError("`session` must be a text or a whole number")
+            raise BadItemError("`session` must be a text or a whole number")
         source = f"{source}#{session}"
-    if (reason := source_fault(source)) is not None:
-        raise _BadLineError(reason)
-    return source
+    return checked_source(source)
 
 
 def _sequence(fields: dict[str, Any]) -> int | None:
-    """The caller's own position; raises `_BadLineError`."""
+    """The caller's own position; raises `BadItemError`."""
     value = fields.get("seq")
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= INTEGER_MAX:
-        raise _BadLineError("`seq` must be a whole number of at least 0")
+        raise BadItemError("`seq` must be a whole number of at least 0")
     return value
 
 
 def _created(fields: dict[str, Any]) -> int | None:
-    """The moment in µs UTC; raises `_BadLineError`."""
+    """The moment in µs UTC; raises `BadItemError`."""
     value = fields.get("timestamp")
     if value is None:
         return None
-    created = None
-    if isinstance(value, str):
-        created = created_of_text(value)
-    elif isinstance(value, (int, float)) and not isinstance(value, bool):
-        created = created_of_number(value)
-    if created is None:
-        raise _BadLineError("`timestamp` must be ISO 8601, or seconds or milliseconds since 1970")
+    if (created := created_of_value(value)) is None:
+        raise BadItemError("`timestamp` must be ISO 8601, or seconds or milliseconds since 1970")
     return created
 
 
 def _tags(fields: dict[str, Any]) -> tuple[str, ...]:
-    """The tags; raises `_BadLineError`."""
+    """The tags; raises `BadItemError`."""
     value = fields.get("tags")
     if value is None:
         return ()
     words: Any = value.replace(",", " ").split() if isinstance(value, str) else value
     if not isinstance(words, list):
-        raise _BadLineError("`tags` must be a list of texts")
+        raise BadItemError("`tags` must be a list of texts")
     try:
         tags = distinct(kept_tag(word) for word in words)
     except InvalidInputError as error:
-        raise _BadLineError(str(error)) from None
+        raise BadItemError(str(error)) from None
     if len(tags) > TAGS_PER_ATOM_MAX:
-        raise _BadLineError(f"{len(tags)} tags; at most {TAGS_PER_ATOM_MAX} are allowed")
+        raise BadItemError(f"{len(tags)} tags; at most {TAGS_PER_ATOM_MAX} are allowed")
     return tags

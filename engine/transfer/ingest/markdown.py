@@ -59,13 +59,9 @@ def parse_markdown(
     line is in exactly one piece, in order. Frontmatter that cannot be read is kept as content, and
     reported. Link reference definitions are text; HTML blocks and code hold no tags or links.
 
-    Args:
-        text: a decoded file, lines ended by `\n`.
-        source: where it comes from; the last component names pieces that have no other title.
-        tokens_max: the size of a piece, at least 8.
-
-    Returns:
-        The document, perhaps without pieces, and a report of pieces refused by `border`.
+    The lines of `text`, a decoded file, end with `\n`; `tokens_max` is at least 8. The last component of
+    `source` names pieces that have no other title. The document may be without pieces; what `border` refuses
+    is reported.
     """
     front = read_frontmatter(text)
     outline = _Outline([], [])

@@ -1,16 +1,21 @@
-"""From spans of a text to the pieces of a document: what every format of text shares."""
+"""From spans of a text to the pieces of a document, which every format of text shares; and plain text."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import PurePosixPath
 
 from engine.base.limits import TAGS_PER_ATOM_MAX
 from engine.transfer.ingest.checks import border, title_of
-from engine.transfer.ingest.documents import Document, Link, Piece, Skipped
+from engine.transfer.ingest.documents import ATOM_TOKENS, Document, Link, Piece, Skipped
+from engine.transfer.ingest.split import Block, Section, split
 from proofs.sets import tag_identity
+
+_BLANK_LINE = re.compile(r"^[^\S\n]*\n", re.MULTILINE)
 
 
 @dataclass(slots=True)
@@ -32,18 +37,10 @@ def document(
     tags: tuple[str, ...] = (),
     created: int | None = None,
 ) -> tuple[Document, tuple[Skipped, ...]]:
-    """The document made of `cuts`, and a report of those that `border` refuses.
+    """The document made of `cuts`, which are in the order of the file, and a report of those left out.
 
-    Args:
-        text: the decoded file.
-        source: where it comes from.
-        title: of the document.
-        cuts: in the order of the file.
-        tags: the file's own, put before those of every piece.
-        created: when the file says it was made, µs UTC.
-
-    Returns:
-        The document without the refused pieces; tags past `TAGS_PER_ATOM_MAX` are left out and reported.
+    Left out are pieces that `border` refuses, and tags past `TAGS_PER_ATOM_MAX`. The file's own `tags` come
+    before those of every piece; `created` is when the file says it was made, in µs UTC.
     """
     seen: Counter[str] = Counter()
     pieces: list[Piece] = []
@@ -87,3 +84,22 @@ def distinct(tags: Iterable[str]) -> tuple[str, ...]:
 def stem(source: str) -> str | None:
     """The name of the file without its suffix, as a title."""
     return title_of(PurePosixPath(source).stem)
+
+
+def parse_plain(
+    text: str, source: str, *, tokens_max: int = ATOM_TOKENS
+) -> tuple[Document, tuple[Skipped, ...]]:
+    r"""The document that `text` is, and what of it could not go in.
+
+    Paragraphs, parted by blank lines, go together while they cost at most `tokens_max` estimated
+    tokens; longer ones are cut at line ends, after sentences, between words. Every line that is not
+    blank is in exactly one piece, in order. There are no tags and no links; the title is the file's name.
+
+    The lines of `text`, a decoded file, end with `\n`; `tokens_max` is at least 8. The document may have no
+    pieces; what `border` refuses is reported.
+    """
+    edges = [0, *(match.end() for match in _BLANK_LINE.finditer(text)), len(text)]
+    blocks = tuple(Block(start, end) for start, end in pairwise(edges) if start < end)
+    title = stem(source)
+    cuts = (Cut(span, title) for span, _ in split(text, [Section((), blocks)], tokens_max))
+    return document(text, source, title, cuts)

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 from engine.base.errors import RefusedError
-from engine.transfer.ingest.documents import ATOM_TOKENS, Document, Format, Found, Skipped, Sourced
+from engine.transfer.ingest.documents import (
+    ATOM_TOKENS,
+    BadItemError,
+    Document,
+    Found,
+    Skipped,
+    Sourced,
+)
 from engine.transfer.ingest.jsonl import LINE_BYTES_MAX, parse_jsonl
-from engine.transfer.ingest.pieces import distinct
-from engine.transfer.ingest.plain import parse_plain
+from engine.transfer.ingest.pieces import distinct, parse_plain
 
 if TYPE_CHECKING:
     from engine.secrets.filter import Screen
 
 FILE_BYTES_MAX: Final = 64 << 20
-
-
-class _UnreadableError(Exception):
-    """Why a file is skipped."""
 
 
 def read_file(
@@ -45,16 +47,16 @@ def read_file(
         screen: what the text passes before it is cut; a file or line that it refuses is skipped.
     """
     try:
-        with _opened(found.path) as stream:
+        with opened(found.path) as stream:
             if found.format == "jsonl":
                 lines = parse_jsonl(stream, found.source, line_bytes_max=line_bytes_max)
                 yield from lines if screen is None else (_screened(screen, item) for item in lines)
                 return
             raw = stream.read(file_bytes_max + 1)
         if len(raw) > file_bytes_max:
-            raise _UnreadableError(f"over {file_bytes_max} bytes long")
+            raise BadItemError(f"over {file_bytes_max} bytes long")
         text = decode(raw)
-    except _UnreadableError as error:
+    except BadItemError as error:
         yield Skipped(found.source, str(error))
         return
     except OSError as error:
@@ -66,28 +68,22 @@ def read_file(
         except RefusedError as error:
             yield Skipped(found.source, str(error), screen.line_of(text))
             return
-    document, skipped = _parser(found.format)(text, found.source, tokens_max=tokens_max)
+    parse = parse_plain
+    if found.format == "markdown":
+        # markdown-it and PyYAML: only where they are needed
+        from engine.transfer.ingest.markdown import parse_markdown as parse
+    document, skipped = parse(text, found.source, tokens_max=tokens_max)
     yield from skipped
     yield document
 
 
-def _parser(form: Format) -> Callable[..., tuple[Document, tuple[Skipped, ...]]]:
-    if form != "markdown":
-        return parse_plain
-    from engine.transfer.ingest.markdown import (
-        parse_markdown,  # markdown-it and PyYAML: only where they are needed
-    )
-
-    return parse_markdown
-
-
 def screened_files(screen: Screen | None, found: Iterable[Found | Skipped]) -> Iterator[Found | Skipped]:
     """Files and reports with names as they may be written; a file whose name is refused is skipped."""
+    if screen is None:
+        yield from found
+        return
     taken: set[str] = set()
     for item in found:
-        if screen is None:
-            yield item
-            continue
         shown = screen.shown(item.source)
         if isinstance(item, Skipped):
             yield replace(item, source=shown)
@@ -120,28 +116,32 @@ def decode(raw: bytes) -> str:
     r"""The text of a file: UTF-8, a byte order mark dropped, every line end as `\n`.
 
     Raises:
-        _UnreadableError: a NUL byte, or not UTF-8.
+        BadItemError: a NUL byte, or not UTF-8.
     """
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise _UnreadableError("not UTF-8 but UTF-16; save it as UTF-8")
+        raise BadItemError("not UTF-8 but UTF-16; save it as UTF-8")
     nul = raw.find(b"\x00")
     if nul >= 0:
-        raise _UnreadableError(f"not text: NUL at byte {nul}")
+        raise BadItemError(f"not text: NUL at byte {nul}")
     try:
         text = raw.decode()
     except UnicodeDecodeError as error:
-        raise _UnreadableError(f"not UTF-8 at byte {error.start}") from None
+        raise BadItemError(f"not UTF-8 at byte {error.start}") from None
     text = text.removeprefix("\ufeff")
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
-def _opened(path: Path) -> BinaryIO:
+def opened(path: Path) -> BinaryIO:
     """The regular file at `path`, for reading.
 
     It may have been replaced since it was found: a link is not followed, a pipe does not block.
+
+    Raises:
+        BadItemError: it is not a regular file.
+        OSError: it cannot be opened.
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise _UnreadableError("not a regular file")
+        raise BadItemError("not a regular file")
     return os.fdopen(descriptor, "rb")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -19,14 +20,7 @@ from engine.base import validation as border
 from engine.base.errors import InvalidInputError, RefusedError
 from engine.base.model import Direction
 from engine.commands import Add, Command
-from engine.commands.reconcile import (
-    HoldAtom,
-    atoms_of,
-    end_others,
-    hold_edges,
-    hold_source,
-    wanted_id,
-)
+from engine.commands.reconcile import HoldAtom, atoms_of, end_others, hold_edges, hold_source, wanted_id
 from engine.commands.sequence import STEP
 from engine.followers.tags import values
 from engine.ledger.queries import edges_at
@@ -81,17 +75,8 @@ class IngestReport:
     @property
     def changed(self) -> bool:
         """Whether anything was, or would be, appended."""
-        return any(
-            (
-                self.added,
-                self.revised,
-                self.tombstoned,
-                self.revived,
-                self.retagged,
-                self.linked,
-                self.unlinked,
-            )
-        )
+        atoms = self.added or self.revised or self.tombstoned or self.revived or self.retagged
+        return bool(atoms or self.linked or self.unlinked)
 
 
 def ingest(
@@ -109,23 +94,9 @@ def ingest(
     dry_run: bool = False,
     progress: Callable[[IngestProgress], None] = lambda _: None,
 ) -> IngestReport:
-    """Have the store hold what the files under `paths` say now.
+    """Make the store hold what the files under `paths` say now (see `engine.Engine.ingest`).
 
     All events are by the actor `ingest`, by which a later run knows what is its own to change.
-
-    Args:
-        store: Where to.
-        paths: Folders and files (`engine.transfer.ingest.walk`).
-        name: The first part of every source instead of the folder's name.
-        root: A folder that holds all `paths`: sources are the paths from it.
-        tags: Put on every atom besides the file's own.
-        buckets: For atoms that are new.
-        provenance: For atoms that are new.
-        prune: Also tombstone atoms of files that are gone from the folders.
-        sure: Prune also where none of the files that are there now is known.
-        force: Take in also what was erased; else such pieces are left out and named.
-        dry_run: Only count what would be done.
-        progress: Told after each file.
 
     Raises:
         NotFoundError: a path is not there; nothing was written.
@@ -325,7 +296,4 @@ def _has_ours(rows: Reader, source: str) -> bool:
 
 
 def _sources_under(rows: Reader, prefix: str) -> Iterator[str]:
-    for source in values(rows, Group.SOURCE, prefix):
-        if not source.startswith(prefix):
-            return
-        yield source
+    return takewhile(lambda source: source.startswith(prefix), values(rows, Group.SOURCE, prefix))

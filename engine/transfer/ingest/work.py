@@ -26,7 +26,7 @@ class Work:
         """Source → how many of its atoms were left out because their content was erased."""
 
     def carry_out(self, commands: Iterable[Command]) -> None:
-        """Have the store carry out the commands, and count the events."""
+        """Carry out the commands, and count the events."""
         sent: deque[Command] = deque()
 
         def remembered() -> Iterator[Command]:

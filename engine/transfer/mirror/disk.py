@@ -13,6 +13,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
+from io import BufferedReader
 from typing import Any, Final
 
 from backends.files import fsync_opened
@@ -20,7 +21,7 @@ from backends.files import fsync_opened
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _MAKE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_CHUNK: Final = 1 << 20
+_NOT_THERE: Final = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
 
 _NO_REPLACE: Final = 1
 _EXCHANGE: Final = 2
@@ -74,7 +75,7 @@ def found_at(folder: int, path: str) -> os.stat_result | None:
         with reached(folder, way) as parent:
             return found(parent, name)
     except OSError as error:
-        if error.errno in {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}:
+        if error.errno in _NOT_THERE:
             return None
         raise
 
@@ -96,43 +97,37 @@ def same(one: os.stat_result | None, other: os.stat_result | None) -> bool:
 
 def read(folder: int, path: str) -> bytes | None:
     """The bytes of a regular file; None where none stands."""
-    parts = list(_parts(folder, path))
-    return b"".join(part for part in parts if part is not None) if None not in parts else None
+    with _file(folder, path) as file:
+        return None if file is None else file.read()
 
 
 def digest(folder: int, path: str) -> str | None:
     """The SHA-256 of a regular file; None where none stands."""
-    hashed = hashlib.sha256()
-    for part in _parts(folder, path):
-        if part is None:
-            return None
-        hashed.update(part)
-    return hashed.hexdigest()
+    with _file(folder, path) as file:
+        return None if file is None else hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _parts(folder: int, path: str) -> Iterator[bytes | None]:
+@contextmanager
+def _file(folder: int, path: str) -> Iterator[BufferedReader | None]:
     *way, name = path.split("/")
     try:
         with reached(folder, way) as parent:
             descriptor = os.open(name, _READ, dir_fd=parent)
     except OSError as error:
         # ENXIO is a socket.
-        if error.errno not in {errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO}:
+        if error.errno not in {*_NOT_THERE, errno.ENXIO}:
             raise
         yield None
         return
     try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            yield None
-            return
-        while part := os.read(descriptor, _CHUNK):
-            yield part
+        is_regular = stat.S_ISREG(os.fstat(descriptor).st_mode)
+        yield os.fdopen(descriptor, "rb", closefd=False) if is_regular else None
     finally:
         os.close(descriptor)
 
 
 def write(folder: int, name: str, data: bytes) -> None:
-    """Make a file that is not there yet; `settle` has it survive a loss of power."""
+    """Make a file that is not there yet; it survives a loss of power once `settle` was called."""
     descriptor = os.open(name, _MAKE, 0o666, dir_fd=folder)
     try:
         left = memoryview(data)
@@ -143,7 +138,7 @@ def write(folder: int, name: str, data: bytes) -> None:
 
 
 def link(old: int, new: int, path: str) -> bool:
-    """Have the file of one tree in another one too, as the same file; False where that is not possible."""
+    """Link a file of one tree into another one; False where that is not possible."""
     *way, name = path.split("/")
     with reached(old, way) as source, reached(new, way, create=True) as target:
         try:
@@ -156,12 +151,12 @@ def link(old: int, new: int, path: str) -> bool:
 
 
 def exchange(folder: int, one: str, other: str) -> bool:
-    """Let two names change places at once; False where the system cannot."""
+    """Exchange two names in one step; False where the system cannot."""
     return _renameat2(folder, one, folder, other, _EXCHANGE)
 
 
 def move(source: int, name: str, target: int, new: str) -> bool:
-    """Give what stands at `name` another place; False, and nothing moved, where something stands there."""
+    """Move what stands at `name` elsewhere; False, and nothing is moved, where something stands there."""
     try:
         if _renameat2(source, name, target, new, _NO_REPLACE):
             return True
@@ -206,7 +201,7 @@ def folders(folder: int) -> Iterator[tuple[str, ...]]:
 
 
 def settle(folder: int) -> None:
-    """Have all files and folders in a folder survive a loss of power."""
+    """Make all files and folders in a folder survive a loss of power."""
     call = _system("syncfs")
     if call is not None:
         # One flush for all: with one for each file, 6,000 small pages took 35 s on a busy disk.

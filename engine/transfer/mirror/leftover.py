@@ -21,7 +21,6 @@ from engine.transfer.mirror.place import Place
 
 MARKER: Final = ".engine-mirror-unfinished"
 
-
 Aside = tuple[tuple[str, str], ...]
 """Pages that somebody edited: (the page, where that version stands now)."""
 
@@ -62,16 +61,11 @@ def _is_free(place: Place) -> bool:
 
 
 def _manifest(place: Place, name: str, folder: int, store_id: str) -> Manifest:
-    raw = disk.read(folder, MANIFEST)
-    if raw is None:
-        raise _in_the_way(place, name)
-    try:
-        manifest = decode(raw)
-    except InvalidInputError:
-        raise _in_the_way(place, name) from None
-    if manifest.store_id != store_id:
-        raise _in_the_way(place, name)
-    return manifest
+    with suppress(InvalidInputError):
+        manifest = decode(disk.read(folder, MANIFEST) or b"")
+        if manifest.store_id == store_id:
+            return manifest
+    raise _in_the_way(place, name)
 
 
 def _in_the_way(place: Place, name: str) -> RefusedError:

@@ -24,9 +24,16 @@ from engine.ledger.layout import EDGE_FROM, payload_key
 from engine.ledger.queries import bodies_of, body_of, edges_at, ids_at, records_of
 from engine.ledger.records import AtomRecord, read_atom, read_counters, type_name
 from engine.store.replay import Progress, no_progress
-from engine.transfer.mirror.entry import Content, EdgeLine, entry, reference
 from engine.transfer.mirror.names import ENTITIES, UNTAGGED, Names
-from engine.transfer.mirror.style import Head, StyleName, Target, style_of
+from engine.transfer.mirror.style import (
+    Bundle,
+    StyleName,
+    Target,
+    edge_line,
+    entry,
+    reference,
+    style_of,
+)
 from engine.transfer.mirror.text import snippet
 from proofs.leaves import State
 from proofs.sets import Group, tag_identity
@@ -52,18 +59,6 @@ _EDGE_BYTES: Final = 200
 """What a reference and an edge count for, about what they take."""
 
 _LABELS_KEPT: Final = 10_000
-
-
-class Bundle(NamedTuple):
-    """What atoms are bundled by."""
-
-    bucket: str
-    tag: str | None
-    what: str
-    """`source`, `day` or `entity`."""
-    title: str
-    atom: str
-    """The id of an entity; empty for the others."""
 
 
 class Part(NamedTuple):
@@ -113,35 +108,35 @@ class Pages:
 
     def __iter__(self) -> Iterator[Page]:
         # Where a link leads depends on the page that its target stands on, so all are placed first.
-        for part in self._parts():
-            for _, pages in self._bundles(part):
-                for number, page in enumerate(pages, 1):
-                    for item in page:
-                        if item.whole:
-                            self._page_of[item.ordinal] = number
+        for _, number, page in self._bundles():
+            for item in page:
+                if item.whole:
+                    self._page_of[item.ordinal] = number
         done = 0
-        for part in self._parts():
-            for bundle, pages in self._bundles(part):
-                for number, page in enumerate(pages, 1):
-                    made = self._render(bundle, number, page)
-                    done += len(made.atoms)
-                    self._progress(done, self.atoms)
-                    yield made
+        for bundle, number, page in self._bundles():
+            made = self._render(bundle, number, page)
+            done += len(made.atoms)
+            self._progress(done, self.atoms)
+            yield made
 
     def _parts(self) -> Iterator[Part]:
         rest = self._live.copy()
-        for source in values(self._rows, Group.SOURCE):
-            found = self._live & members(self._rows, (Group.SOURCE, source))
-            if found:
-                rest -= found
-                yield Part("source", source, found)
-        for day in values(self._rows, Group.DAY):
-            found = rest & members(self._rows, (Group.DAY, day))
-            if found:
-                yield Part("day", day, found)
+        for what, group in (("source", Group.SOURCE), ("day", Group.DAY)):
+            for title in values(self._rows, group):
+                found = rest & members(self._rows, (group, title))
+                if found:
+                    rest -= found
+                    yield Part(what, title, found)
 
-    def _bundles(self, part: Part) -> Iterator[tuple[Bundle, Iterator[list[Item]]]]:
-        """The bundles of a part, each with its pages."""
+    def _bundles(self) -> Iterator[tuple[Bundle, int, list[Item]]]:
+        """The pages of all bundles, part by part, each with its number."""
+        for part in self._parts():
+            found = self._bundled(part)
+            for bundle in sorted(found, key=_order):
+                for number, page in enumerate(_pages(sorted(found.pop(bundle))), 1):
+                    yield bundle, number, page
+
+    def _bundled(self, part: Part) -> dict[Bundle, list[Item]]:
         found: dict[Bundle, list[Item]] = {}
         ordinals = iter(part.ordinals)
         while chunk := list(islice(ordinals, _READ_ATOMS)):
@@ -154,8 +149,7 @@ class Pages:
                 found.setdefault(first, []).append(Item(*order, True, size))
                 for other in others:
                     found.setdefault(other, []).append(Item(*order, False, _REFERENCE_BYTES))
-        for bundle in sorted(found, key=_order):
-            yield bundle, _pages(sorted(found.pop(bundle)))
+        return found
 
     def _bundles_of(self, record: AtomRecord, part: Part) -> Iterator[Bundle]:
         """Where an atom stands whole, then where it is referred to."""
@@ -203,25 +197,26 @@ class Pages:
                     title = snippet(None, body.content)
                 if item.whole:
                     atoms.append(show_id(record.id))
-                    content = Content(record, body.content, bundle.what != "entity", *self._edges(record))
-                    blocks.append(entry(self.style, content))
+                    edges, in_source = self._edges(record), bundle.what != "entity"
+                    blocks.append(entry(self.style, record, body.content, edges, in_source=in_source))
                 else:
                     blocks.append(reference(self.style, self._place(record, body.content)))
-        head = self.style.head(Head(bundle.bucket, bundle.tag, bundle.what, title, number))
+        head = self.style.head(bundle, title, number)
         text = "{}\n\n{}\n".format(head, "\n\n---\n\n".join(blocks))
         return Page(self._path(bundle, number, title), text.encode(), tuple(atoms))
 
-    def _edges(self, record: AtomRecord) -> tuple[list[EdgeLine], bool]:
-        """The edges from an atom to live ones, and whether there may be more."""
-        shown: list[EdgeLine] = []
+    def _edges(self, record: AtomRecord) -> list[str]:
+        """A line for each edge from an atom to a live one, and one that says that there are more."""
+        shown: list[str] = []
         if self._linked:
             for edge in edges_at(self._rows, record.id, Direction.OUT, ()):
                 target = self._target(edge.dst)
                 if target is not None:
                     if len(shown) == EDGES_MAX:
-                        return shown, True
-                    shown.append(EdgeLine(type_name(self._rows, edge.type), target, edge.weight))
-        return shown, False
+                        shown.append(f"- more: `engine edges {show_id(record.id)}` lists all edges")
+                        break
+                    shown.append(edge_line(self.style, type_name(self._rows, edge.type), target, edge.weight))
+        return shown
 
     def _find_target(self, atom: bytes) -> Target | None:
         record = read_atom(self._rows, atom)

@@ -1,4 +1,4 @@
-"""What the two styles of a mirror do differently: folders, heads of pages, tags and links.
+"""How atoms and the heads of pages are written, and what the two styles do differently.
 
 `plain` is Markdown that any editor shows: folders `#tag`, relative links. `obsidian` can be opened as a
 vault: names without signs that end a link, properties first, `[[links]]` to blocks, tags that it takes.
@@ -7,6 +7,7 @@ vault: names without signs that end a link, properties first, `[[links]]` to blo
 from __future__ import annotations
 
 import re
+import struct
 from base64 import b32encode
 from collections.abc import Sequence
 from enum import StrEnum
@@ -15,10 +16,13 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from engine.base.validation import show_id
+from engine.followers.tags import day_of
+from engine.ledger.records import AtomRecord
 from engine.transfer.mirror.names import Names, safe, word_class
-from engine.transfer.mirror.text import alias, inline, yaml
+from engine.transfer.mirror.text import alias, body, inline, snippet, yaml
 from proofs.sets import tag_identity
 
+_WORD = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 _YEAR = re.compile(r"y[0-9]+")
 _HASHED_TAG = re.compile(r".*_[0-9a-f]{12}", re.DOTALL)
 
@@ -30,15 +34,16 @@ class StyleName(StrEnum):
     OBSIDIAN = "obsidian"
 
 
-class Head(NamedTuple):
-    """What a page is about."""
+class Bundle(NamedTuple):
+    """What atoms are bundled by."""
 
     bucket: str
     tag: str | None
     what: str
     """`source`, `day` or `entity`."""
     title: str
-    number: int
+    atom: str
+    """The id of an entity; empty for the others."""
 
 
 class Target(NamedTuple):
@@ -67,13 +72,13 @@ class Style:
             self.renamed[name] = tag
         return self.tag_prefix + name
 
-    def head(self, head: Head) -> str:
-        """The beginning of a page, without a line end."""
-        lines = [f"# {inline(head.title)}", "", f"- bucket: {head.bucket}"]
-        if head.tag is not None:
-            lines.append(f"- tag: {inline(head.tag)}")
-        lines.append(f"- {head.what}: {inline(head.title)}")
-        lines.append(f"- page: {head.number}")
+    def head(self, bundle: Bundle, title: str, number: int) -> str:
+        """The beginning of page `number` of a bundle, without a line end."""
+        lines = [f"# {inline(title)}", "", f"- bucket: {bundle.bucket}"]
+        if bundle.tag is not None:
+            lines.append(f"- tag: {inline(bundle.tag)}")
+        lines.append(f"- {bundle.what}: {inline(title)}")
+        lines.append(f"- page: {number}")
         return "\n".join(lines)
 
     def tags(self, tags: Sequence[str]) -> str:
@@ -87,7 +92,6 @@ class Style:
 
     def anchor(self, atom: bytes) -> str:
         """What makes an atom's entry a place to link to; empty where nothing does."""
-        del atom
         return ""
 
 
@@ -97,18 +101,16 @@ class Obsidian(Style):
     name = StyleName.OBSIDIAN
     tag_prefix = "tag-"
 
-    def head(self, head: Head) -> str:
+    def head(self, bundle: Bundle, title: str, number: int) -> str:
         """Properties, then a heading."""
-        tags = "tags: []" if head.tag is None else f"tags:\n  - {yaml(self._tag(head.tag))}"
-        title = head.title if head.what == "day" else yaml(head.title)
         properties = [
-            f"aliases:\n  - {yaml(head.title)}",
-            tags,
-            f"bucket: {yaml(head.bucket)}",
-            f"{head.what}: {title}",
-            f"page: {head.number}",
+            f"aliases:\n  - {yaml(title)}",
+            "tags: []" if bundle.tag is None else f"tags:\n  - {yaml(self._tag(bundle.tag))}",
+            f"bucket: {yaml(bundle.bucket)}",
+            f"{bundle.what}: {title if bundle.what == 'day' else yaml(title)}",
+            f"page: {number}",
         ]
-        return "---\n{}\n---\n\n# {}".format("\n".join(properties), inline(head.title))
+        return "---\n{}\n---\n\n# {}".format("\n".join(properties), inline(title))
 
     def tags(self, tags: Sequence[str]) -> str:
         """Tags as Obsidian reads them."""
@@ -151,3 +153,63 @@ def block(atom: bytes) -> str:
 def _nestable() -> re.Pattern[str]:
     part = f"[-_0-9A-Za-z{word_class()}]+"
     return re.compile(f"{part}(?:/{part})*")
+
+
+def entry(style: Style, record: AtomRecord, content: str, edges: Sequence[str], *, in_source: bool) -> str:
+    """An atom that stands whole: `## [ID] Snippet`, what is recorded of it, its edges, its content.
+
+    Args:
+        style: How pages are written.
+        record: What is recorded of the atom.
+        content: What it says.
+        edges: A line for each edge.
+        in_source: Whether the page as a whole says which source the atom is from.
+    """
+    lines = [_heading(record.id, snippet(record.title, content)), ""]
+    if record.title is not None:
+        lines.append(f"- title: {inline(record.title)}")
+    if record.tags:
+        lines.append(f"- tags: {style.tags(record.tags)}")
+    if len(record.buckets) > 1:
+        lines.append(f"- buckets: {', '.join(record.buckets)}")
+    if record.source is not None and not in_source:
+        lines.append(f"- source: {inline(record.source)}")
+    if record.key is not None:
+        lines.append(f"- key: {inline(record.key)}")
+    lines.append(f"- facts: {_facts(record)}")
+    lines.extend(edges)
+    if anchor := style.anchor(record.id):
+        lines.extend(["", anchor])
+    return "\n".join([*lines, "", body(content)])
+
+
+def reference(style: Style, target: Target) -> str:
+    """The heading of an atom that stands whole elsewhere, with a link there."""
+    return f"{_heading(target.atom, target.label)}\n\n- see: {style.link(target)}"
+
+
+def edge_line(style: Style, type_name: str, target: Target, weight: bytes) -> str:
+    """An edge from an atom to a live one."""
+    # Bare only where Markdown sees nothing in it: `1.` would begin a list.
+    name = type_name if _WORD.fullmatch(type_name) else f"`{type_name}`"
+    number = struct.unpack(">f", weight)[0]
+    after = "" if number == 1.0 else f" ({number:.9g})"
+    return f"- {name} {style.link(target)}{after}"
+
+
+def _heading(atom: bytes, label: str) -> str:
+    return f"## [{show_id(atom)}] {inline(label)}"
+
+
+def _facts(record: AtomRecord) -> str:
+    facts = [
+        f"kind {record.kind}",
+        f"provenance {record.provenance}",
+        f"created {day_of(record.created)}",
+        f"version {record.version}",
+    ]
+    if record.sequence is not None:
+        facts.append(f"sequence {record.sequence}")
+    if record.trust is not None:
+        facts.append(f"trust {record.trust}")
+    return ", ".join(facts)

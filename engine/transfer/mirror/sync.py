@@ -35,7 +35,7 @@ def mirror(
     dry_run: bool = False,
     progress: Progress = no_progress,
 ) -> MirrorReport:
-    """Have `folder` hold what the store says now (see `engine.Engine.mirror`)."""
+    """Write what the store says now to `folder` (see `engine.Engine.mirror`)."""
     wanted = None if style is None else choice(StyleName, style, "style")
     store_id = show_id(store.identity.store_id)
     with place_at(folder, lock=True) as place:

@@ -41,9 +41,7 @@ def seen(text: str) -> str:
 def inline(text: str, also: str = "") -> str:
     """`text` on one line, as itself in Markdown: exact, once the backslashes before signs are taken off.
 
-    Args:
-        text: Any text.
-        also: One more sign to put a backslash before.
+    `also` is one more sign to put a backslash before.
     """
     line = _MARKUP.sub(r"\\\g<0>", _WRITTEN_OUT_IN_LINE.sub(_code_point, text))
     return line.replace(also, "\\" + also) if also else line

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.transfer.ingest.markdown import parse_markdown
-from engine.transfer.ingest.plain import parse_plain
+from engine.transfer.ingest.pieces import parse_plain
 
 _N = 10_000
 _HOSTILE = {

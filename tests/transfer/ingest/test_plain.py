@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.text.tokens import estimate_tokens
-from engine.transfer.ingest.plain import parse_plain
+from engine.transfer.ingest.pieces import parse_plain
 
 
 def test_paragraphs_are_packed() -> None:
