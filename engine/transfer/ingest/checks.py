@@ -5,7 +5,6 @@ One bad piece must not spoil a file. Dates are read exactly, to microseconds.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -95,7 +94,7 @@ def created_of_text(text: str) -> int | None:
 
 def created_of_number(number: float) -> int | None:
     """µs UTC of seconds since 1970, or of milliseconds if it is 1e11 or more; None out of range."""
-    if not math.isfinite(number) or number < 0:
+    if not 0 <= number <= _MICROSECONDS_MAX:  # nor a NaN; a whole number may be too large for a float
         return None
     scale = 1_000 if number >= _MILLISECONDS_FROM else 1_000_000
     created = number * scale if isinstance(number, int) else round(number * scale)

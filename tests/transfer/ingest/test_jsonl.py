@@ -179,3 +179,12 @@ def test_it_is_total(raw: bytes) -> None:
 def test_any_value_is_read_or_refused(fields: dict[str, object]) -> None:
     """No type of value under a known key raises."""
     assert isinstance(_one(**fields), (Sourced, Skipped))
+
+
+def test_a_timestamp_of_hundreds_of_digits_is_reported() -> None:
+    """It is larger than any float, and only its own line is skipped."""
+    raw = b'{"text": "a", "timestamp": 1' + b"0" * 400 + b'}\n{"text": "b"}\n'
+    first, second = _parsed(raw)
+    assert isinstance(first, Skipped)
+    assert first.reason.startswith("`timestamp` must be")
+    assert isinstance(second, Sourced)
