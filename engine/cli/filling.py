@@ -20,14 +20,14 @@ from engine.cli.session import Session
 from engine.engine import Engine
 from engine.front.settings import find_secrets
 from engine.secrets.filter import summary
-from engine.transfer import adapters
-from engine.transfer.adapters import mcp_memory
-from engine.transfer.adapters.graph_import import ImportReport
-from engine.transfer.adapters.run import TakenIn, import_items
+from engine.transfer import other_programs
 from engine.transfer.backup import import_journal, verify_backup
 from engine.transfer.ingest.run import IngestReport
 from engine.transfer.ingest.walk import find_files
 from engine.transfer.journal_import import pass_all
+from engine.transfer.other_programs import mcp_memory
+from engine.transfer.other_programs.graph_import import ImportReport
+from engine.transfer.other_programs.run import TakenIn, import_items
 from engine.trust.secrets_scan import journal_check
 
 PARTIAL_IMPORT = 8
@@ -164,7 +164,7 @@ def _items(
     session: Session, form: str, file: str, provenance: str, buckets: tuple[str, ...], *, dry_run: bool
 ) -> int:
     border.provenance(provenance)
-    adapters.check_file(form, Path(file))  # a bad file must not leave an empty store behind
+    other_programs.check_file(form, Path(file))  # a bad file must not leave an empty store behind
     with _filled(session, dry_run=dry_run) as engine, session.meter("read", "items") as move:
         report = import_items(
             engine.store, form, file, provenance=provenance, buckets=buckets, dry_run=dry_run, progress=move

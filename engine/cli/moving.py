@@ -11,7 +11,7 @@ from engine.cli.options import CHECKPOINTS, EVIDENCE, EXPECT, one_of
 from engine.cli.output import STDIN, line, plain
 from engine.cli.session import Session
 from engine.transfer import backup as backups
-from engine.transfer.adapters import export_items
+from engine.transfer.other_programs import export_items
 from engine.trust.notes.trust import read_note
 
 JOURNAL = "journal"

@@ -1,1 +1,1 @@
-"""Moving text in and out: ingest, adapters, the mirror, journal export and import, backups."""
+"""Moving text in and out: ingest, exports of other programs, the mirror, the journal as text, backups."""

@@ -13,9 +13,9 @@ from engine.base.errors import EngineError, RefusedError
 from engine.commands import Command
 from engine.knowledge.graph import KnowledgeGraph
 from engine.knowledge.model import Entity
-from engine.transfer.adapters.mcp_memory import import_file
-from engine.transfer.adapters.run import import_items
 from engine.transfer.backup import export_store, import_journal
+from engine.transfer.other_programs.mcp_memory import import_file
+from engine.transfer.other_programs.run import import_items
 from engine.trust.secrets_scan import journal_check, scan
 from proofs.codec import pack
 from tests.secrets.samples import SAMPLES, pem

@@ -1,4 +1,4 @@
-"""What the tests of adapters share: files, imports of them, and what is live afterwards."""
+"""What the tests of imports share: files, imports of them, and what is live afterwards."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from engine.base.model import Atom
 from engine.engine import Engine
-from engine.transfer.adapters.live import live
-from engine.transfer.adapters.run import TakenIn, import_items
+from engine.transfer.other_programs.live import live
+from engine.transfer.other_programs.run import TakenIn, import_items
 
 
 def written(folder: Path, value: Any, name: str = "file.json") -> Path:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.command_line import Cli
-from tests.transfer.test_talks import BRANCHED
+from tests.transfer.other_programs.test_talks import BRANCHED
 
 
 def test_an_export_goes_through_a_pipe(cli: Cli, pair: tuple[str, str], surroundings: Path) -> None:

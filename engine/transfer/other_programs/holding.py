@@ -12,7 +12,7 @@ from typing import Final
 from engine.commands import Add, Command
 from engine.commands.reconcile import EndAtom, EndEdge, HoldAtom, HoldEdge, wanted_id
 from engine.ledger.records import Lookup, default_id, read_atom
-from engine.transfer.adapters.base import Item
+from engine.transfer.other_programs.base import Item
 from proofs.codec import pack
 
 IMPORTED_FROM: Final = "imported_from"

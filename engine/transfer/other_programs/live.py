@@ -16,7 +16,7 @@ from engine.ledger.codec import unpack
 from engine.ledger.queries import atom_of, edge_of, edges_at, record_at
 from engine.ledger.records import AtomRecord, read_edge, type_code
 from engine.store.store import Store
-from engine.transfer.adapters.holding import FIELDS, IMPORTED_FROM, ORIGIN, origin_id
+from engine.transfer.other_programs.holding import FIELDS, IMPORTED_FROM, ORIGIN, origin_id
 
 
 class Live:

@@ -23,12 +23,12 @@ from engine.secrets.filter import Screen
 from engine.store.rehearsal import rehearsal
 from engine.store.replay import Progress, no_progress
 from engine.store.store import Store
-from engine.transfer.adapters import reader
-from engine.transfer.adapters.base import ACTOR, Item, Left, cut
-from engine.transfer.adapters.holding import Wanted
 from engine.transfer.ingest.documents import Skipped
 from engine.transfer.ingest.links import caseless
 from engine.transfer.ingest.work import Work
+from engine.transfer.other_programs import reader
+from engine.transfer.other_programs.base import ACTOR, Item, Left, cut
+from engine.transfer.other_programs.holding import Wanted
 from proofs.events import EventKind
 
 
@@ -76,7 +76,7 @@ def import_items(
 
     Args:
         store: Where to.
-        form: The format: one of `engine.transfer.adapters.READERS`.
+        form: The format: one of `engine.transfer.other_programs.READERS`.
         path: The file, or for `basic-memory` the folder.
         provenance: Of new atoms.
         buckets: Of new atoms.

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.transfer.adapters.talk import ordered, speaker
+from engine.transfer.other_programs.talk import ordered, speaker
 
 NAMES = st.sampled_from("abcdefgh")
 

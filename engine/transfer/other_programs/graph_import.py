@@ -12,8 +12,8 @@ from engine.knowledge.commands import OnGraph, hold_entities, hold_relations
 from engine.knowledge.model import Entity, Relation
 from engine.store.replay import Progress, no_progress
 from engine.store.store import Store
-from engine.transfer.adapters.base import ACTOR
 from engine.transfer.ingest.documents import Skipped
+from engine.transfer.other_programs.base import ACTOR
 
 BATCH_EVENTS: Final = 4000
 BATCH_BYTES: Final = 4 << 20

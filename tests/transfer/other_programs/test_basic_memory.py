@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from engine.base.errors import InvalidInputError, NotFoundError, RefusedError
 from engine.commands import Add
 from engine.engine import Engine
-from engine.transfer.adapters import export_items
-from engine.transfer.adapters.basic_memory import is_item
-from engine.transfer.adapters.run import import_items
+from engine.transfer.other_programs import export_items
+from engine.transfer.other_programs.basic_memory import is_item
+from engine.transfer.other_programs.run import import_items
 from tests.support import workloads
 from tests.support.engines import after, engine_on, refuses
 from tests.transfer.support import LINE, TEXT, atoms_of, told, twice

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.engine import Engine
-from engine.transfer.adapters import export_items
-from engine.transfer.adapters.run import import_items
+from engine.transfer.other_programs import export_items
+from engine.transfer.other_programs.run import import_items
 from tests.support import workloads
 from tests.support.engines import after, engine_on
 from tests.transfer.support import JSON, TEXT, atoms_of, mangled, reasons, told, twice, written

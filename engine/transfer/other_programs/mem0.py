@@ -14,7 +14,9 @@ from engine.base.limits import BUCKETS_PER_ATOM_MAX, EDGE_DATA_BYTES_MAX, TRUST_
 from engine.base.validation import label, labels, optional_integer
 from engine.ledger.records import AtomRecord
 from engine.store.store import Store
-from engine.transfer.adapters.base import (
+from engine.transfer.ingest.checks import EPOCH, checked_content, checked_source, created_of_value, title_of
+from engine.transfer.ingest.documents import BadItemError, Skipped
+from engine.transfer.other_programs.base import (
     Exported,
     Item,
     Left,
@@ -22,10 +24,8 @@ from engine.transfer.adapters.base import (
     checked_key,
     kept_tags,
 )
-from engine.transfer.adapters.live import Live, live, name_of
-from engine.transfer.adapters.strict_json import read_items
-from engine.transfer.ingest.checks import EPOCH, checked_content, checked_source, created_of_value, title_of
-from engine.transfer.ingest.documents import BadItemError, Skipped
+from engine.transfer.other_programs.live import Live, live, name_of
+from engine.transfer.other_programs.strict_json import read_items
 
 FORM: Final = "mem0"
 LISTS: Final = ("results", "memories")

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from engine.base.errors import InvalidInputError, NotFoundError
 from engine.engine import Engine
 from engine.text.tokens import estimate_tokens
-from engine.transfer.adapters.run import import_items
-from engine.transfer.adapters.talk import OTHER_BRANCH
 from engine.transfer.ingest.documents import ATOM_TOKENS
+from engine.transfer.other_programs.run import import_items
+from engine.transfer.other_programs.talk import OTHER_BRANCH
 from tests.support.engines import engine_on, refuses
 from tests.transfer.support import atoms_of, mangled, reasons, told, twice, written
 
@@ -197,7 +197,7 @@ def test_a_text_that_nobody_wrote_is_reported(
     engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A giant message, and an item that is larger than may be held."""
-    monkeypatch.setattr("engine.transfer.adapters.base.TEXT_CHARS_MAX", 1000)
+    monkeypatch.setattr("engine.transfer.other_programs.base.TEXT_CHARS_MAX", 1000)
     giant = chat(ROOT, node("a", "r", [], "x" * 1001), current="a")
     done = twice(engine, "chatgpt", written(tmp_path, [giant]))
     assert "1,001 characters" in reasons(done)[0][1]

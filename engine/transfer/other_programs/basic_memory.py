@@ -27,7 +27,13 @@ from engine.ledger.entities import predicate
 from engine.ledger.records import AtomRecord
 from engine.store.store import Store
 from engine.text.tokens import estimate_tokens
-from engine.transfer.adapters.base import (
+from engine.transfer.ingest.checks import checked_content, tag_of
+from engine.transfer.ingest.documents import ATOM_TOKENS, BadItemError, Found, Skipped
+from engine.transfer.ingest.frontmatter import Frontmatter, read_frontmatter
+from engine.transfer.ingest.pieces import distinct, stem
+from engine.transfer.ingest.read import opened
+from engine.transfer.ingest.walk import find_files
+from engine.transfer.other_programs.base import (
     ACTOR,
     Exported,
     Item,
@@ -35,13 +41,7 @@ from engine.transfer.adapters.base import (
     Relation,
     check_readable,
 )
-from engine.transfer.adapters.live import Live, live
-from engine.transfer.ingest.checks import checked_content, tag_of
-from engine.transfer.ingest.documents import ATOM_TOKENS, BadItemError, Found, Skipped
-from engine.transfer.ingest.frontmatter import Frontmatter, read_frontmatter
-from engine.transfer.ingest.pieces import distinct, stem
-from engine.transfer.ingest.read import opened
-from engine.transfer.ingest.walk import find_files
+from engine.transfer.other_programs.live import Live, live
 
 FORM: Final = "basic-memory"
 FRONTMATTER: Final = "frontmatter"

@@ -9,8 +9,8 @@ from typing import Any, BinaryIO, Final
 
 from engine.base.errors import EngineError, InvalidInputError
 from engine.base.json_text import JsonError, parse
-from engine.transfer.adapters.base import Item, Left, check_readable
 from engine.transfer.ingest.documents import BadItemError, Skipped
+from engine.transfer.other_programs.base import Item, Left, check_readable
 
 ITEM_BYTES_MAX: Final = 64 << 20
 

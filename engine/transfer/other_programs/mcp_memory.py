@@ -29,11 +29,11 @@ from engine.ledger.records import AtomRecord
 from engine.store.rehearsal import rehearsal
 from engine.store.replay import Progress, no_progress
 from engine.store.store import Store
-from engine.transfer.adapters.base import Exported, Put
-from engine.transfer.adapters.graph_import import ImportReport, Read, hold
-from engine.transfer.adapters.live import live
 from engine.transfer.ingest.documents import BadItemError, Skipped
 from engine.transfer.ingest.jsonl import lines_of
+from engine.transfer.other_programs.base import Exported, Put
+from engine.transfer.other_programs.graph_import import ImportReport, Read, hold
+from engine.transfer.other_programs.live import live
 
 LINE_BYTES_MAX: Final = 16 << 20
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from engine.transfer.adapters.base import Item, Left
-from engine.transfer.adapters.strict_json import read_items
-from engine.transfer.adapters.talk import Conversation, Message, items, list_of, ordered, text_of
 from engine.transfer.ingest.checks import created_of_value
 from engine.transfer.ingest.documents import BadItemError, Skipped
+from engine.transfer.other_programs.base import Item, Left
+from engine.transfer.other_programs.strict_json import read_items
+from engine.transfer.other_programs.talk import Conversation, Message, items, list_of, ordered, text_of
 
 FORM: Final = "chatgpt"
 

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from engine.base.errors import RefusedError
 from engine.engine import Engine
 from engine.knowledge import Entity, Knowledge, KnowledgeGraph, Relation
-from engine.transfer.adapters import export_items
-from engine.transfer.adapters.mcp_memory import import_file
+from engine.transfer.other_programs import export_items
+from engine.transfer.other_programs.mcp_memory import import_file
 from tests.knowledge.strategies import graphs
 from tests.support.engines import engine_on
 

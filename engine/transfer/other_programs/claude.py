@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from engine.commands.sequence import STEP
-from engine.transfer.adapters.base import Item, Left, checked_key, cut
-from engine.transfer.adapters.strict_json import read_items
-from engine.transfer.adapters.talk import Conversation, Message, items, list_of, text_of
 from engine.transfer.ingest.checks import created_of_text
 from engine.transfer.ingest.documents import BadItemError, Skipped
+from engine.transfer.other_programs.base import Item, Left, checked_key, cut
+from engine.transfer.other_programs.strict_json import read_items
+from engine.transfer.other_programs.talk import Conversation, Message, items, list_of, text_of
 
 FORM: Final = "claude"
 MEMORIES: Final = f"{FORM}/memory"

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from engine import Engine
 from engine.base.errors import EngineError, InvalidInputError, NotFoundError
 from engine.knowledge import Entity, Knowledge, KnowledgeGraph, Observed, Relation, shapes
-from engine.transfer.adapters import graph_import as importing
-from engine.transfer.adapters.mcp_memory import import_file, read_file
 from engine.transfer.ingest.documents import Skipped
+from engine.transfer.other_programs import graph_import as importing
+from engine.transfer.other_programs.mcp_memory import import_file, read_file
 from tests.knowledge.strategies import graphs
 from tests.support.command_line import Cli
 from tests.support.engines import engine_on, refuses
