@@ -13,8 +13,9 @@ from engine.base.limits import CONTENT_BYTES_MAX
 from engine.base.model import Atom
 from engine.cli.command import argument, command, option
 from engine.cli.options import AS_OF, ATOM_FIELDS, FORCE, ID, IDS, REASON, dry_run, limit
-from engine.cli.output import STDIN, Failure, Fields, Shown, counted, line, plain, receipt_data
+from engine.cli.output import STDIN, Failure, plain, receipt_data
 from engine.cli.session import Session
+from engine.cli.shapes import Fields, Shown, counted, line
 from engine.commands import Add, Command, Merge, Revive, Supersede, Tag, Tombstone, Untag
 from engine.engine import Engine
 from engine.front.times import Moment, shown_time

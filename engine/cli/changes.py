@@ -10,8 +10,9 @@ from typing import Any
 from engine.base.errors import InvalidInputError
 from engine.cli.command import argument, command, option
 from engine.cli.options import AS_OF, ID, at_least, dry_run
-from engine.cli.output import Line, Shown, counted, plain
+from engine.cli.output import plain
 from engine.cli.session import DEFAULT_ACTOR, Session
+from engine.cli.shapes import Line, Shown, counted
 from engine.front.times import Moment, parse_moment, shown_time
 from engine.query.history.diff import AtomChange, Diff
 from engine.query.history.revert import Undone

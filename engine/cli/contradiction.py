@@ -7,8 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from engine.base.errors import EngineError, InconsistentError, InvalidInputError
-from engine.cli.output import Failure, line
+from engine.cli.output import Failure
 from engine.cli.session import Session
+from engine.cli.shapes import line
 from engine.trust.notes.history import check_pair, keep_evidence, read_history
 from proofs.note import Note, format_note
 

@@ -16,8 +16,9 @@ from backends import locate
 from engine.base.errors import EngineError
 from engine.base.version import __version__
 from engine.cli.command import command
-from engine.cli.output import Line, line, plain
+from engine.cli.output import plain
 from engine.cli.session import Session
+from engine.cli.shapes import Line, line
 from engine.front.settings import find_mirror, find_secrets
 from engine.language.model import RULES
 

@@ -9,8 +9,9 @@ from engine.base.errors import InvalidInputError
 from engine.cli.command import command, option
 from engine.cli.mirroring import after_writes
 from engine.cli.options import at_least, dry_run
-from engine.cli.output import Line, counted, line, plain
+from engine.cli.output import plain
 from engine.cli.session import Session
+from engine.cli.shapes import Line, counted, line
 from engine.knowledge.dreaming.cycle import DreamReport
 from engine.knowledge.dreaming.watch import CYCLE_ATOMS, QUIET_SECONDS, until_signalled, watch
 from engine.query.duplicates import DuplicateGroup

@@ -22,8 +22,9 @@ from engine.cli.options import (
     limit,
     together,
 )
-from engine.cli.output import Fields, Shown, Table, plain
+from engine.cli.output import plain
 from engine.cli.session import Session
+from engine.cli.shapes import Fields, Shown, Table
 from engine.commands import Link, RegisterType
 from engine.front.times import Moment
 from engine.ledger.codec import unpack

@@ -11,8 +11,9 @@ from engine.base.errors import RefusedError, VerificationError
 from engine.cli.command import argument, command, option, repeated
 from engine.cli.mirroring import after_writes
 from engine.cli.options import ID, dry_run, one_of
-from engine.cli.output import Failure, Line, Table, counted, line, plain
+from engine.cli.output import Failure, plain
 from engine.cli.session import Session
+from engine.cli.shapes import Line, Table, counted, line
 from engine.erase.run import Erasable, Erasure
 from engine.front.settings import find_secrets
 from engine.secrets.kinds import DETECTORS

@@ -9,8 +9,9 @@ from typing import Any
 from engine.base.errors import InvalidInputError
 from engine.cli.command import argument, command, option, repeated
 from engine.cli.options import AS_OF, QUESTION, at_least, direction, filter_options, limit, together
-from engine.cli.output import Output, Shown, counted
+from engine.cli.output import Output
 from engine.cli.session import Session
+from engine.cli.shapes import Shown, counted
 from engine.front.times import Moment
 from engine.query.explore.answers import Answer, Hints, Neighbors
 from engine.query.explore.explorer import Explorer

@@ -15,8 +15,9 @@ from engine.base.errors import InvalidInputError
 from engine.cli.command import argument, command, option, repeated
 from engine.cli.mirroring import after_writes
 from engine.cli.options import BUCKETS, dry_run, one_of
-from engine.cli.output import Failure, Line, counted, line, plain
+from engine.cli.output import Failure, plain
 from engine.cli.session import Session
+from engine.cli.shapes import Line, counted, line
 from engine.engine import Engine
 from engine.front.settings import find_secrets
 from engine.secrets.filter import summary

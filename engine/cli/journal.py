@@ -11,8 +11,9 @@ from engine.base.model import HistoryItem
 from engine.cli.command import argument, command, option
 from engine.cli.contradiction import contradicted
 from engine.cli.options import AS_OF, ID, at_least, limit
-from engine.cli.output import Table, counted, dumped, plain
+from engine.cli.output import plain
 from engine.cli.session import Session
+from engine.cli.shapes import Table, counted, dumped
 from engine.front.times import Moment, shown_time
 from engine.trust.notes.files import read_file
 from engine.trust.tiles.export import export, published_notes

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from engine.base.errors import InvalidInputError, RefusedError
 from engine.cli.command import argument, command, option
 from engine.cli.options import dry_run, one_of
-from engine.cli.output import Failure, Line, Table, counted, line, plain
+from engine.cli.output import Failure, plain
 from engine.cli.session import Session
+from engine.cli.shapes import Line, Table, counted, line
 from engine.front.opening import patiently
 from engine.front.settings import find_root
 from engine.named.changing import Memory, create, delete, described, memories, names_in, rename

@@ -10,8 +10,9 @@ from pathlib import Path
 from engine.base.errors import EngineError, InvalidInputError, RefusedError, VerificationError
 from engine.cli.command import argument, command, option
 from engine.cli.options import dry_run
-from engine.cli.output import Failure, Line, counted, line, plain
+from engine.cli.output import Failure, plain
 from engine.cli.session import Session
+from engine.cli.shapes import Line, counted, line
 from engine.engine import Engine
 from engine.front.settings import find_mirror
 from engine.transfer.mirror.report import MirrorCheck, MirrorReport, Verdict

@@ -8,8 +8,9 @@ from engine.base.errors import InconsistentError, InvalidInputError
 from engine.cli.command import argument, command, option
 from engine.cli.contradiction import contradicted
 from engine.cli.options import CHECKPOINTS, EVIDENCE, EXPECT, one_of
-from engine.cli.output import STDIN, line, plain
+from engine.cli.output import STDIN, plain
 from engine.cli.session import Session
+from engine.cli.shapes import line
 from engine.transfer import backup as backups
 from engine.transfer.other_programs import export_items
 from engine.trust.notes.trust import read_note

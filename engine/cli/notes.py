@@ -18,8 +18,9 @@ from engine.base.errors import (
 from engine.cli.command import argument, command, option, repeated
 from engine.cli.contradiction import compared, contradicted, swapped
 from engine.cli.options import EVIDENCE, at_least, one_of
-from engine.cli.output import STDIN, Line, counted, line, plain
+from engine.cli.output import STDIN, plain
 from engine.cli.session import Session
+from engine.cli.shapes import Line, counted, line
 from engine.front.times import shown_time
 from engine.ledger.journal import read_identity
 from engine.trust.notes.files import PUBLIC, check_writable, replace_file

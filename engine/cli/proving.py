@@ -11,8 +11,9 @@ from uuid import UUID
 from engine.base.errors import InvalidInputError, RefusedError, VerificationError
 from engine.cli.command import argument, command, option
 from engine.cli.options import AS_OF, at_least, together
-from engine.cli.output import STDIN, Line, Shown, Table, counted, line
+from engine.cli.output import STDIN
 from engine.cli.session import Session
+from engine.cli.shapes import Line, Shown, Table, counted, line
 from engine.front.times import Moment, shown_time
 from engine.text.analyzer import index_terms
 from engine.trust.notes.files import PUBLIC, check_writable, read_file, replace_file

@@ -10,8 +10,9 @@ from engine.base.errors import InvalidInputError
 from engine.base.validation import choice
 from engine.cli.command import command, option
 from engine.cli.options import AS_OF, QUESTION, at_least, filter_options, limit
-from engine.cli.output import Line, Shown, counted, plain
+from engine.cli.output import plain
 from engine.cli.session import Session
+from engine.cli.shapes import Line, Shown, counted
 from engine.query.context.windows import Context
 from engine.query.graph.bright import BrightGraph
 from engine.query.graph.drawing import dot, mermaid

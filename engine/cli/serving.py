@@ -10,8 +10,8 @@ import click
 
 from engine.base.errors import InvalidInputError
 from engine.cli.command import command, option
-from engine.cli.output import shown
 from engine.cli.session import Session
+from engine.cli.shapes import shown
 from engine.front.opening import engine_opener
 from engine.mcp.lease import DEFAULT_WAIT, Lease
 from engine.mcp.profiles import profile_of, writing

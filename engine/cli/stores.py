@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from backends import store_exists
 from engine.base.error_translation import translated
 from engine.cli.command import command
-from engine.cli.output import Line, line, plain
+from engine.cli.output import plain
 from engine.cli.session import Session
+from engine.cli.shapes import Line, line
 from engine.front.settings import find_secrets
 from engine.front.times import shown_time
 

@@ -11,8 +11,9 @@ from engine.base.errors import CorruptionError, InconsistentError, InvalidInputE
 from engine.cli.command import argument, command, option
 from engine.cli.contradiction import compared, contradicted
 from engine.cli.options import CHECKPOINTS, EVIDENCE, EXPECT
-from engine.cli.output import Failure, Line, line, plain
+from engine.cli.output import Failure, plain
 from engine.cli.session import Session
+from engine.cli.shapes import Line, line
 from engine.store import maintenance
 from engine.trust.audit.compare import NO_CURSOR, Difference
 from engine.trust.audit.verify import Report, verify

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.cli.output import dumped, shown
+from engine.cli.shapes import dumped, shown
 from engine.transfer.ingest.checks import border
 from tests.shared import needs
 from tests.support.command_line import Cli

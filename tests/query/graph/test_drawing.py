@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from engine.cli.output import shown
+from engine.cli.shapes import shown
 from engine.query.graph.bright import BrightGraph, BrightNode, Relation, RelationKind
 from engine.query.graph.drawing import LABEL_CHARS, dot, mermaid
 from engine.transfer.ingest.checks import border
