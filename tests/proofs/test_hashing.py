@@ -82,7 +82,7 @@ LAYOUTS: dict[str, tuple[Callable[[], bytes], str, bytes]] = {
     "overall": (
         lambda: hashing.overall_root(b"s" * 16, 258, A, [("a", B), ("bc", A)]),
         "overall",
-        b"\x00\x00\x00\x01" + b"s" * 16 + b"\0\0\0\0\0\0\x01\x02" + A + b"\x00\x02\x01a" + B + b"\x02bc" + A,
+        b"\x00\x00\x00\x02" + b"s" * 16 + b"\0\0\0\0\0\0\x01\x02" + A + b"\x00\x02\x01a" + B + b"\x02bc" + A,
     ),
 }
 
