@@ -14,11 +14,14 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Argument(click.Argument):
-    """An argument that explains itself; click has had this only since 8.5."""
+    """An argument with a description, which `Page` prints.
 
-    def __init__(self, *names: Any, help: str, **attributes: Any) -> None:  # noqa: A002  click's word
+    Not under the name `help`: from 8.5 on, click would print it a second time.
+    """
+
+    def __init__(self, *names: Any, description: str, **attributes: Any) -> None:
         super().__init__(*names, **attributes)
-        self.help = help
+        self.description = description
 
     @property
     def label(self) -> str:
@@ -29,14 +32,16 @@ class Argument(click.Argument):
 def argument(
     name: str,
     metavar: str,
-    help: str,  # noqa: A002  click's word
+    description: str,
     *,
     many: bool = False,
     required: bool = True,
 ) -> Callable[[Function], Function]:
     """An argument of a command. With `many` it takes all the words that are left, as a tuple."""
     nargs = -1 if many else 1
-    return click.argument(name, cls=Argument, metavar=metavar, help=help, nargs=nargs, required=required)
+    return click.argument(
+        name, cls=Argument, metavar=metavar, description=description, nargs=nargs, required=required
+    )
 
 
 def option(*names: str, help: str, **attributes: Any) -> Callable[[Function], Function]:  # noqa: A002
@@ -119,7 +124,7 @@ class Page(click.Command):
         """The arguments and the command's own options; the global ones are in the help of `engine`."""
         records = [option.get_help_record(ctx) for option in self.options]
         for heading, rows in (
-            ("Arguments", [(one.label, one.help or "") for one in self.arguments]),
+            ("Arguments", [(one.label, one.description) for one in self.arguments]),
             ("Options", [record for record in records if record is not None]),
         ):
             if rows:

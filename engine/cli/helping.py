@@ -63,7 +63,12 @@ def _described(name: str) -> dict[str, Any]:
         "summary": COMMANDS[name][1],
         "help": page.help,
         "arguments": [
-            {"name": one.metavar, "required": one.required, "repeatable": one.nargs == -1, "help": one.help}
+            {
+                "name": one.metavar,
+                "required": one.required,
+                "repeatable": one.nargs == -1,
+                "help": one.description,
+            }
             for one in page.arguments
         ],
         "options": [_option(one) for one in page.options],

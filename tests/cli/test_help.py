@@ -25,6 +25,13 @@ def test_every_command_explains_itself(bare: Cli, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
+def test_help_has_no_section_twice(bare: Cli, name: str) -> None:
+    """The sections of a help page are these, each at most once, whatever the version of click."""
+    sections = re.findall(r"^(\w[\w ]*):$", bare("help", name).out, re.MULTILINE)
+    assert sections == [one for one in ("Arguments", "Options", "Examples") if one in sections]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
 def test_help_fits_a_terminal(bare: Cli, name: str) -> None:
     """No line of a help page is wider than 80 columns."""
     assert [line for line in bare("help", name).out.splitlines() if len(line) > 80] == []
