@@ -235,8 +235,8 @@ def _scalar(key: str, value: object) -> Scalar:
         value = int(value)
     if not isinstance(value, (bool, int, float)) or not is_scalar(value):
         raise InvalidInputError(
-            f"meta {key} must be a text, true, false, an integer within ±(2^53 − 1) or a finite number with "
-            f"a fraction, not {quoted(value)}"
+            f"meta {key} must be a text, true, false, a finite number or an integer within ±(2^53 − 1), "
+            f"not {quoted(value)}"
         )
     return value
 
