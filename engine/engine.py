@@ -280,7 +280,7 @@ class Engine:
             content: The text, at most 1 MiB of UTF-8.
             title: A heading, on one line.
             kind: What sort of atom it is, a label.
-            tags: At most 64, in any case, with or without `#`.
+            tags: At most 256, in any case, with or without `#`.
             buckets: The coarse partitions it is in.
             source: Where the text came from, on one line.
             sequence: Its place within its source.
@@ -431,7 +431,7 @@ class Engine:
 
         Raises:
             NotFoundError: one of them was never recorded.
-            ConflictError: they are no near-duplicates, and `force` is not set.
+            RefusedError: they are no near-duplicates, or too short to be compared, and `force` is not set.
         """
         return self._one(Merge(keep, other, force))
 

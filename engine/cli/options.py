@@ -25,10 +25,10 @@ def _moment(ctx: click.Context, param: click.Parameter, text: str | None) -> Mom
 
 
 def _entries(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -> dict[str, Any] | None:
-    """The values of `--meta KEY=VALUE`: texts, numbers, true and false of JSON, anything else as a text.
+    """The values of `--meta KEY=VALUE`: texts, numbers, true and false of JSON; what is no JSON is a text.
 
     Raises:
-        InvalidInputError: there is no `=`.
+        InvalidInputError: there is no `=`, or VALUE is a list, an object or null.
     """
     del ctx, param
     found: dict[str, Any] = {}
@@ -40,7 +40,12 @@ def _entries(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -
             value = parse(text)
         except JsonError:
             value = text
-        found[key] = value if isinstance(value, (bool, int, float, str)) else text
+        if not isinstance(value, (bool, int, float, str)):
+            raise InvalidInputError(
+                f"--meta {entry!r} is neither a text nor a number, true or false",
+                hint="quote it to keep it as a text",
+            )
+        found[key] = value
     return found or None
 
 

@@ -54,6 +54,9 @@ _READ_ATOMS: Final = 1000
 _READ_BODIES: Final = 16
 """Contents held at once: at most 16 MiB."""
 
+NO_BUCKET: Final = ("inbox",)
+"""Where an atom stands that is in no bucket."""
+
 _REFERENCE_BYTES: Final = 300
 _EDGE_BYTES: Final = 200
 """What a reference and an edge count for, about what they take."""
@@ -157,13 +160,14 @@ class Pages:
         untagged: list[str | None] = [None]
         if record.kind == ENTITY:
             yield self._home(record)
-        for bucket in record.buckets:
-            if tags or record.kind != ENTITY or bucket != record.buckets[0]:
+        buckets = record.buckets or NO_BUCKET
+        for bucket in buckets:
+            if tags or record.kind != ENTITY or bucket != buckets[0]:
                 for tag in tags or untagged:
                     yield Bundle(bucket, tag, part.what, part.title, "")
 
     def _home(self, record: AtomRecord) -> Bundle:
-        bucket = record.buckets[0]
+        bucket = (record.buckets or NO_BUCKET)[0]
         if record.kind == ENTITY:
             return Bundle(bucket, None, "entity", "", show_id(record.id))
         tag = tag_identity(record.tags[0]) if record.tags else None

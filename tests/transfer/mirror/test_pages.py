@@ -26,6 +26,17 @@ def test_atoms_are_bundled_by_bucket_tag_and_source(tmp_path: Path) -> None:
     assert text.startswith("# notes/tea.md\n")
 
 
+def test_an_atom_in_no_bucket_stands_in_the_inbox(tmp_path: Path) -> None:
+    """A note and an entity without a bucket are mirrored like those in the default bucket."""
+    engine = engine_on()
+    note = engine.add("in none", source="s", buckets=[]).id
+    engine.add("Kettle", title="Kettle", kind="entity", buckets=[])
+    engine.mirror(tmp_path / "m")
+    found = pages(tmp_path / "m")
+    assert all(path.startswith("@inbox/") for path in found)
+    assert note in {entry.id for text in found.values() for entry in parse(text).entries}
+
+
 def test_an_entry_is_a_heading_with_id_and_snippet(tmp_path: Path) -> None:
     """Each atom begins `## [ID] Snippet`, and a rule stands between two."""
     engine = engine_on()

@@ -145,8 +145,17 @@ UNTRUE: list[tuple[int, list[str]]] = [
     (2, ["one.proof", "--claims", "latin.txt"]),
     (2, ["one.proof", "--checkpoint", "kept.checkpoint", "atom", ATOM]),
     (2, ["one.proof", "no-term", "Kettle"]),
-    (2, ["one.proof", "tagged", "#kitchen"]),
+    (2, ["one.proof", "tagged", ""]),
 ]
+
+
+def test_a_tag_may_be_written_as_people_do(store: Cli, capsys: pytest.CaptureFixture[str]) -> None:
+    """`engine verify-proof` folds a tag; the verifier without Unicode tables takes its identity alone."""
+    assert store("prove", "tagged", "#Kitchen", "-o", "tagged.proof").code == 0
+    options = trust(store)
+    assert store("verify-proof", "tagged.proof", "tagged", "#Kitchen", *options).code == 0
+    assert alone(capsys, "tagged.proof", "tagged", "kitchen", *as_standalone(options))[0] == 0
+    assert alone(capsys, "tagged.proof", "tagged", "#Kitchen", *as_standalone(options))[0] == 2
 
 
 @pytest.mark.parametrize(("code", "words"), UNTRUE)
