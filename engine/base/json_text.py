@@ -24,7 +24,11 @@ _ESCAPE: Final = re.compile(
     r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<lone>u[dD][89a-fA-F])|.)", re.DOTALL
 )
 _SURROGATE: Final = re.compile("(?P<lone>[\ud800-\udfff])")
-_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},:]|[^\s"\[\]{},:]+', re.DOTALL)
+_TOKEN: Final = re.compile(
+    r'"(?:[^"\\]|\\.)*"|[\[\]{},:]|NaN|-?Infinity|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|[^\s"\[\]{},:]',
+    re.DOTALL,
+)
+"""Python's reader refuses a number or a constant before it looks at what follows, and so does this."""
 _ESCAPED: Final = re.compile(
     "[<>\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\uffff"
     "\U000e0000-\U000e0fff]"
@@ -157,7 +161,10 @@ def _depth(value: Any) -> int:
 
 
 def _refusal(text: str, begin: int, depth_max: int) -> JsonError:
-    """Why the value that begins at `begin` is refused: the first reason in the order of the text."""
+    """Why the value that begins at `begin` is refused: the first reason in the order of the text.
+
+    What comes before that reason is JSON, for else Python's reader would have stopped there.
+    """
     keys: list[set[str] | None] = []
     before = ""
     for found in _TOKEN.finditer(text, begin):
@@ -166,20 +173,20 @@ def _refusal(text: str, begin: int, depth_max: int) -> JsonError:
             keys.append(None if word == "[" else set())
             if len(keys) > depth_max:
                 return _at(text, at, f"nested deeper than {depth_max}")
-        elif word in ("]", "}"):
+        elif word in ("]", "}") and keys:
             keys.pop()
         elif word.startswith('"'):
-            if before in ("{", ",") and (seen := keys[-1]) is not None:
+            if before in ("{", ",") and keys and (seen := keys[-1]) is not None:
                 key = json.loads(word)
                 if key in seen:
                     return _at(text, at, f"the key {key[:80]!a} is there twice")
                 seen.add(key)
         elif word in ("NaN", "Infinity", "-Infinity"):
             return _at(text, at, f"not JSON: {word}")
-        elif word[-1] in "0123456789" and not math.isfinite(float(word)):
+        elif set(word) & set(".eE") and word[-1].isdigit() and not math.isfinite(float(word)):
             return _at(text, at, f"the number {word[:40]} is too large")
         before = word
-    raise AssertionError("unreachable: it was refused for one of these")
+    return _at(text, begin, "not JSON that is accepted here")
 
 
 def _after_white(text: str, at: int) -> int:

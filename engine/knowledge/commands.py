@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Generic, NamedTuple, TypeVar
 
-from engine.base.errors import ConflictError, NotFoundError
+from engine.base.errors import ConflictError, NotFoundError, RefusedError
 from engine.base.model import Receipt
 from engine.commands.base import Transaction, receipt
 from engine.knowledge.forms import OBSERVATION
@@ -117,7 +117,7 @@ def hold_relations(graph: GraphTransaction, given: tuple[Relation, ...]) -> tupl
     def one(relation: Relation) -> bool | str:
         try:
             return graph.create_relation(relation)
-        except (NotFoundError, ConflictError) as error:  # both are raised before anything is appended
+        except (NotFoundError, ConflictError, RefusedError) as error:  # raised before anything is appended
             return str(error)
 
     return tuple(map(one, given))

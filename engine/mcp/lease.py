@@ -7,13 +7,14 @@ have open at once, and what is only in memory, stays open.
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from engine.base.errors import BusyError, ClosedError, CorruptionError, InDoubtError
+from engine.base.errors import BusyError, ClosedError, CorruptionError, EngineError, InDoubtError
 from engine.front.opening import patiently
 
 if TYPE_CHECKING:
@@ -30,6 +31,9 @@ HOLD_SECONDS = 0.5
 
 PAUSE_SECONDS = 0.05
 """How long it then stays closed: those who wait for it look every 20 ms (`engine.front.opening`)."""
+
+
+log = logging.getLogger(__name__)
 
 
 class Lease:
@@ -149,7 +153,10 @@ class Lease:
         if engine is not None:
             if not self._spoilt and time.monotonic() - self._opened > HOLD_SECONDS:
                 self._resume = time.monotonic() + PAUSE_SECONDS
-            engine.close()
+            try:
+                engine.close()
+            except EngineError:  # what the last call did is done, and its answer must say so
+                log.exception("the store could not be closed")
         self._changed.notify_all()
 
     def _close_later(self) -> None:

@@ -99,6 +99,8 @@ class Wire:
                     message = f"a message has over {LINE_BYTES_MAX} bytes"
                     self.send_error(None, ProtocolError(INVALID_REQUEST, message))
                 buffer, skipping = bytearray(), True
+        if buffer and not skipping and not self.ended:
+            yield bytes(buffer)
 
     def _part(self) -> bytes:
         """Some input, once there is any; empty at its end."""

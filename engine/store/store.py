@@ -252,15 +252,16 @@ class Store:
 
     def _commit_parts(
         self, commands: Sequence[Command], actor: str, request: str | None, origin: str | None
-    ) -> list[Receipt]:
+    ) -> Iterator[Receipt]:
+        """The receipts of one half are out before the other is tried: it may be refused."""
         try:
-            return self.commit(commands, actor, request=request, origin=origin)
+            yield from self.commit(commands, actor, request=request, origin=origin)
         except BatchLimitError:
             if len(commands) == 1:
                 raise
             half = len(commands) // 2
-            parts = commands[:half], commands[half:]
-            return [one for part in parts for one in self._commit_parts(part, actor, request, origin)]
+            for part in (commands[:half], commands[half:]):
+                yield from self._commit_parts(part, actor, request, origin)
 
     @contextmanager
     def masked(self) -> Iterator[None]:

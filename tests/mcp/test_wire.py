@@ -215,6 +215,13 @@ def test_lines_are_whole_however_they_come(piped: Piped) -> None:
     assert [message["id"] for message in piped.wire.messages()] == [0, 1, 2]
 
 
+def test_a_last_line_needs_no_end(piped: Piped) -> None:
+    """What the input ends with is a message, too."""
+    os.write(piped.client_out, json.dumps(call(7, "tea")).encode())
+    piped.hang_up()
+    assert [message["id"] for message in piped.wire.messages()] == [7]
+
+
 def test_a_line_over_the_limit_is_answered_once_and_passed_over(piped: Piped) -> None:
     """However long it goes on; the next line is read."""
 

@@ -9,6 +9,7 @@ import pytest
 from backends.memory import MemoryBackend
 from engine.base import limits
 from engine.base.errors import LimitError, NotFoundError
+from engine.base.model import Receipt
 from engine.commands import Add, Command, Tag
 from engine.ledger.journal import read_log
 from engine.store.store import COMMIT_CHUNK
@@ -65,6 +66,18 @@ def test_a_command_that_fails_keeps_the_batches_before_it() -> None:
     with pytest.raises(NotFoundError):
         list(engine.apply_many([*made, Tag(id_of(99), ["red"])]))
     assert read_log(backend_of(engine)).size == 1 + COMMIT_CHUNK
+
+
+def test_receipts_of_a_half_are_out_before_the_other_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is durable has its receipt, also where a later part of a halved batch fails."""
+    monkeypatch.setattr(limits, "BATCH_BYTES_MAX", 5000)
+    engine = engine_on()
+    made: list[Command] = [Add("x" * 1000 + str(number)) for number in range(7)]
+    receipts: list[Receipt] = []
+    with pytest.raises(NotFoundError):
+        receipts.extend(engine.apply_many([*made, Tag(id_of(99), ["red"])]))
+    assert receipts
+    assert read_log(backend_of(engine)).size == 1 + len(receipts)
 
 
 def test_a_batch_too_large_in_bytes_is_halved(monkeypatch: pytest.MonkeyPatch) -> None:

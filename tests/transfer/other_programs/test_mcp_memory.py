@@ -290,3 +290,24 @@ def test_the_command_reports_and_makes_the_store(cli: Cli, surroundings: Path) -
     envelope = cli("import", "mcp-memory", "memory.jsonl", "--json").envelope
     assert (envelope["status"], envelope["error"]["code"]) == ("error", "partial_import")
     assert [item["line"] for item in envelope["data"]["skipped"]] == [4]
+
+
+def test_an_erased_relation_of_a_thing_to_itself_is_skipped(tmp_path: Path) -> None:
+    """It is reported, and the other relations go in."""
+    itself = {"type": "relation", "from": "Alice", "to": "Alice", "relationType": "likes"}
+    file = tmp_path / "memory.jsonl"
+    file.write_text("\n".join(map(json.dumps, [ALICE, itself])), encoding="utf-8")
+    engine = engine_on()
+    import_file(engine.store, file)
+    (said,) = (
+        found
+        for found in engine.find(form="full")
+        if found.atom and "likes" in found.atom.content and found.atom.kind not in {"entity", "observation"}
+    )
+    engine.erase(said.id, "asked for")
+    bob = {"type": "entity", "name": "Bob", "entityType": "person", "observations": []}
+    knows = {"type": "relation", "from": "Alice", "to": "Bob", "relationType": "knows"}
+    file.write_text("\n".join(map(json.dumps, [ALICE, bob, itself, knows])), encoding="utf-8")
+    report = import_file(engine.store, file)
+    assert report.new_relations == 1
+    assert [skipped.line for skipped in report.skipped] == [3]

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engine.base.errors import InvalidInputError
@@ -39,7 +39,18 @@ def test_values_side_by_side_are_read_one_by_one(values: list[Any], between: str
     assert list(parse_several(between.join(map(json.dumps, values)) + between)) == values
 
 
-@given(st.text(st.sampled_from('{}[]",:\\u0dD8e-19NaInfity \n')))
+PARTS = [*"{}[]:,-.x ", "NaN", "Infinity", "1e999", "1", "-1E400x", ".5", '"a"', '"b', "\u0663", "9" * 400]
+
+
+@given(
+    st.text(st.sampled_from('{}[]",:\\u0dD8e-19NaInfity \n'))
+    | st.lists(st.sampled_from(PARTS), max_size=12).map("".join)
+)
+@example("NaNx")
+@example("[NaN1]")
+@example("[1e999x]]")
+@example("1e999.5")
+@example("1e999\u0663")
 def test_whatever_is_taken_json_takes_too(text: str) -> None:
     """No text is an error of another family, and none is read otherwise than by the standard library."""
     try:
@@ -60,6 +71,7 @@ def test_whatever_is_taken_json_takes_too(text: str) -> None:
         ("[-1E400]", "the number -1E400 is too large", 1, 2),
         ("[1,\n NaN]", "not JSON: NaN", 2, 2),
         ("-Infinity", "not JSON: -Infinity", 1, 1),
+        ('{"n":' + "9" * 400 + ',"a":1,"a":2}', "the key 'a' is there twice", 1, 413),
         ("[" + "9" * 5000 + "]", "not JSON: a number has thousands of digits", 1, 1),
         ('["a", "\\ud83d"]', "a text has a lone surrogate", 1, 8),
         ('{"\\udc00\\ud83d": 1}', "a text has a lone surrogate", 1, 3),
