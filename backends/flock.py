@@ -10,7 +10,7 @@ import os
 
 
 class Flock:
-    """A descriptor on a lock file, None while there is none; who inherits says when it is taken."""
+    """Holds the descriptor of a lock file, or None while the file is not open. Subclasses take the lock."""
 
     _descriptor: int | None = None
 

@@ -33,11 +33,11 @@ _ESCAPED: Final = re.compile(
     "[<>\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\uffff"
     "\U000e0000-\U000e0fff]"
 )
-"""Markup, what a terminal might obey, and what nobody can see but a model may read."""
+"""Markup, terminal control characters, and invisible characters, which a language model would still read."""
 
 
 def dumped(value: object, *, indent: int | None = None) -> str:
-    r"""JSON, on one line unless indented; `<`, `>`, DEL, C1 and what nobody can see as `\uXXXX`."""
+    r"""JSON on one line unless indented; `<`, `>`, DEL, C1 and invisible characters become `\uXXXX`."""
     separators = (",", ":") if indent is None else None
     text = json.dumps(value, ensure_ascii=False, separators=separators, indent=indent)
     return _ESCAPED.sub(_escaped, text)

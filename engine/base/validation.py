@@ -191,7 +191,7 @@ def tags(values: object) -> tuple[str, ...]:
 
 
 def aliases(values: object) -> tuple[str, ...] | None:
-    """Other names, each on one line, in the order given and without repeats; None where there are none.
+    """Other names, each on one line, in the given order, without duplicates; None for an empty list.
 
     Raises:
         InvalidInputError: see `line`, or one is empty.
@@ -205,9 +205,9 @@ def aliases(values: object) -> tuple[str, ...] | None:
 
 
 def meta(values: object) -> dict[str, Scalar] | None:
-    """A map of truths, numbers and texts, by the order of canonical CBOR; None where it is empty.
+    """A map of booleans, numbers and texts, in the key order of canonical CBOR; None for an empty map.
 
-    A float without a fraction is kept as the integer that it is.
+    A float without a fraction is stored as an integer.
 
     Raises:
         InvalidInputError: no such map, or a number that not every reader of JSON would keep.
@@ -257,7 +257,7 @@ def integer(value: object, what: str, most: int = limits.INTEGER_MAX, least: int
     """A whole number from `least` to `most`.
 
     Raises:
-        InvalidInputError: not an integer (true and false are none), or below `least`.
+        InvalidInputError: not an integer (`True` and `False` are refused), or below `least`.
         LimitError: over `most`.
     """
     if type(value) is not int or value < least:

@@ -39,8 +39,8 @@ def add(session: Session, text: str, force: bool, **fields: Any) -> int:
     """Add one atom.
 
     Prints its id. Adding the same text from the same source again changes nothing. Unless said
-    otherwise: kind note, bucket inbox, provenance internal, created now. Makes the store if there
-    is none.
+    otherwise: kind note, bucket inbox, provenance internal, created now. Creates the store if it
+    does not exist.
     """
     wanted = Add(_given_text(text), **_given(fields), force=force)
     wanted.body()  # what breaks a rule must not leave an empty store behind

@@ -74,7 +74,7 @@ def ingest(
     """Read files or folders into the store.
 
     Markdown, plain text and JSON Lines. Again: only what changed is written. What cannot be read is
-    skipped and listed, and the exit code is 8. Makes the store if there is none. Where the settings
+    skipped and listed, and the exit code is 8. Creates the store if it does not exist. Where the settings
     name a mirror, it is brought up to date.
     """
     find_files(paths, name=name, root=root)  # a missing path must not leave an empty store behind
@@ -116,7 +116,7 @@ def import_(
     """Import what another memory system exported.
 
     Again: only what is new or changed is written. What cannot go in is listed, and the exit code is 8.
-    Makes the store if there is none. docs/moving.md says what becomes of what.
+    Creates the store if it does not exist. docs/moving.md lists how each item is converted.
 
     mcp-memory: the file of the MCP memory server, memory.jsonl or memory.json; what was deleted since
     comes back. journal: what `engine export` or `engine backup` wrote (- reads stdin): the same store
@@ -145,7 +145,7 @@ def _journal(session: Session, file: str, *, dry_run: bool) -> int:
         check = pass_all if policy is None else journal_check(policy, found_secrets)
         done = import_journal(file, session.setting.url, move, check=check)
     if found_secrets:
-        session.out.note(f"secrets written all the same: {summary(found_secrets)}")
+        session.out.note(f"secrets found, and written: {summary(found_secrets)}")
     session.out.note("made a store" if done.created else f"{counted(done.events, 'event')} new")
     return session.out.answer(plain(done), [done.root])
 
@@ -176,7 +176,7 @@ def _items(
 
 @contextmanager
 def _filled(session: Session, *, dry_run: bool) -> Iterator[Engine]:
-    """The store; where there is none a dry run counts against an empty one, and makes none."""
+    """The store. If it does not exist, a dry run uses an empty store in memory instead of creating one."""
     with translated():
         missing = dry_run and not store_exists(session.setting.url)
     if missing:

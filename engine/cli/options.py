@@ -25,7 +25,7 @@ def _moment(ctx: click.Context, param: click.Parameter, text: str | None) -> Mom
 
 
 def _entries(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -> dict[str, Any] | None:
-    """The values of `--meta KEY=VALUE`: texts, numbers, true and false of JSON; what is no JSON is a text.
+    """Parse `--meta KEY=VALUE`. VALUE is a JSON text, number, true or false; else it is a text.
 
     Raises:
         InvalidInputError: there is no `=`, or VALUE is a list, an object or null.
@@ -59,10 +59,10 @@ def _microseconds(ctx: click.Context, param: click.Parameter, text: str | None) 
 
 
 def one_of(known: Iterable[str], given: str, what: str) -> None:
-    """Refuse a word that is none of those `known`; `what` names the kind of word in the message.
+    """Refuse a word that is not in `known`; the message calls it a `what`, such as "format".
 
     Raises:
-        InvalidInputError: it is none of them.
+        InvalidInputError: the word is not in `known`.
     """
     if given not in known:
         raise InvalidInputError(f"there is no {what} {ascii(given)[:80]}", hint=f"one of: {', '.join(known)}")
