@@ -174,6 +174,15 @@ def tag(value: object) -> str:
     return kept
 
 
+def folded_tag(value: object) -> str:
+    """The identity of a tag as people write it, in any case, with or without `#`.
+
+    Raises:
+        InvalidInputError: as `tag`.
+    """
+    return tag_identity(tag(value))
+
+
 def tags(values: object) -> tuple[str, ...]:
     """Tags in their kept form, sorted by identity; of one identity the first spelling stays.
 

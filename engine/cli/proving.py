@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from uuid import UUID
 
-from engine.base import validation as border
 from engine.base.errors import InvalidInputError, RefusedError, VerificationError
+from engine.base.validation import folded_tag
 from engine.cli.command import argument, command, option
 from engine.cli.options import AS_OF, at_least, together
 from engine.cli.output import STDIN
@@ -27,7 +27,6 @@ from proofs.events import AtomBody
 from proofs.file import BEGINNING
 from proofs.limits import BUNDLE_BYTES_MAX
 from proofs.note import format_note
-from proofs.sets import tag_identity
 from proofs.shown import plain
 from proofs.verifier import examine
 from proofs.words import parse_claim, words_of
@@ -131,7 +130,7 @@ def verify_proof(
     note = None if checkpoint is None else format_note(read_note(checkpoint))
     listed = None if claims is None else read_file(claims, CLAIMS_BYTES_MAX)
     try:
-        basis, wanted = basis_of(root, size, store_id, note), claims_of(list(claim), listed, _folded)
+        basis, wanted = basis_of(root, size, store_id, note), claims_of(list(claim), listed, folded_tag)
         facts, events = examine(read_file(file, BUNDLE_BYTES_MAX), basis, wanted)
     except ProofError as error:
         if error.reason == "input":
@@ -181,11 +180,6 @@ def _answer(fact: verified.Verified) -> Iterator[Shown]:
             yield line("", f"{counted(fact.size, 'event')}, of {fact.into:,} now")
         case _:
             return
-
-
-def _folded(tag: str) -> str:
-    """The identity of a tag as people write it, with or without `#`."""
-    return tag_identity(border.tag(tag))
 
 
 def _note_words(session: Session, fact: verified.Verified) -> None:

@@ -97,9 +97,9 @@ def allowed(rows: Reader, filters: Filters) -> BitMap:
         border.several(getattr(filters, name), name)
     found = members(rows, LIVE)
     for tag in filters.tags:
-        found &= members(rows, (Group.TAG, tag_identity(border.tag(tag))))
+        found &= members(rows, (Group.TAG, border.folded_tag(tag)))
     for tag in filters.without_tags:
-        found -= members(rows, (Group.TAG, tag_identity(border.tag(tag))))
+        found -= members(rows, (Group.TAG, border.folded_tag(tag)))
     for group, wanted in (
         (Group.BUCKET, [border.label(name, "bucket") for name in filters.buckets]),
         (Group.KIND, [border.label(name, "kind") for name in filters.kinds]),
@@ -132,7 +132,7 @@ def marked(rows: Reader, filters: Filters) -> BitMap:
     """
     from pyroaring import BitMap
 
-    if filters.superseded or SUPERSEDED in map(tag_identity, map(border.tag, filters.tags)):
+    if filters.superseded or SUPERSEDED in map(border.folded_tag, filters.tags):
         return BitMap()
     return members(rows, (Group.TAG, SUPERSEDED))
 
@@ -183,7 +183,7 @@ def wanted_categories(given: Iterable[str]) -> frozenset[Category]:
         InvalidInputError: there is no such category; the message lists them.
     """
     return frozenset(
-        border.choice(Category, tag_identity(border.tag(name)), "category")
+        border.choice(Category, border.folded_tag(name), "category")
         for name in border.several(given, "categories")
     )
 

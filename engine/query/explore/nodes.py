@@ -18,8 +18,7 @@ from pyroaring import BitMap
 from engine.base import limits
 from engine.base.errors import ConflictError, EngineError, InvalidInputError, NotFoundError
 from engine.base.model import Direction
-from engine.base.validation import integer, line, positive, quoted
-from engine.base.validation import tag as kept_tag
+from engine.base.validation import folded_tag, integer, line, positive, quoted
 from engine.followers.columns import title_hash
 from engine.followers.tags import members
 from engine.ledger.entities import ENTITY, entity_id, entity_name
@@ -141,7 +140,7 @@ def _only(scope: Scope, asked: str, records: Sequence[AtomRecord]) -> AtomRecord
 
 def _tag(scope: Scope, asked: str) -> str | None:
     try:
-        identity = tag_identity(kept_tag(asked))
+        identity = folded_tag(asked)
     except EngineError:
         return None  # what can be no tag is none
     return identity if members(scope.rows, (Group.TAG, identity)) & scope.live else None

@@ -25,7 +25,6 @@ from engine.trust.proving.prover import Proof
 from proofs.basis import LogHead
 from proofs.claims import ALL, BeginsWithRoot, Claim, EventIs
 from proofs.errors import ProofError
-from proofs.sets import tag_identity
 from proofs.words import parse_claim, parse_number
 
 
@@ -118,7 +117,7 @@ def claim_of(rows: Reader, words: Sequence[str]) -> Asked:
     if name in {"edge", "no-edge"} and len(given) > 1:
         given[1] = known_type(rows, given[1]).hex()
     if name in {"tag", "no-tag", "tagged", "none-tagged"} and given:
-        given[-1] = tag_identity(border.tag(given[-1]))
+        given[-1] = border.folded_tag(given[-1])
     if name in {"term", "no-term"} and given:
         given = [term_of(" ".join(given))]
     try:
