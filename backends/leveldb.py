@@ -39,7 +39,7 @@ from backends.base import (
 )
 from backends.errors import BackendClosed, BackendCorrupt, BackendError, BackendInDoubt
 from backends.files import fsync_path, real
-from backends.gate import Gate
+from backends.handle_state import HandleState
 from backends.leveldb_place import DATA, open_data, plyvel_module, rewrite, settle
 from backends.leveldb_snapshot import LevelDBSnapshot
 
@@ -88,7 +88,7 @@ class LevelDBBackend(Backend):
         self._names: set[str] = set()
         self._unsynced = False
         self._writing = threading.Lock()
-        self._gate = Gate(str(place), self._parts)
+        self._handle_state = HandleState(str(place), self._parts)
 
     def _parts(self) -> Iterable[object]:
         """What a forked process must not free; and it must not hold the lock on the parent's behalf."""
@@ -101,13 +101,13 @@ class LevelDBBackend(Backend):
 
     def _get(self, source: Any, key: bytes) -> bytes | None:
         """Reads `source`, or the store itself: only who is inside the gate may name its handle."""
-        self._gate.enter()
+        self._handle_state.enter()
         try:
             return (source or self._db).get(key, verify_checksums=True)  # type: ignore[no-any-return]
         except self._error as error:
             raise self._translated(error) from error
         finally:
-            self._gate.leave()
+            self._handle_state.leave()
 
     def multi_get(self, keys: Sequence[bytes]) -> list[bytes | None]:
         """The values of `keys`, in their order; take a snapshot to have them of one moment."""
@@ -115,7 +115,7 @@ class LevelDBBackend(Backend):
 
     def _multi_get(self, source: Any, keys: Sequence[bytes]) -> list[bytes | None]:
         try:
-            with self._gate.inside():
+            with self._handle_state.inside():
                 get = (source or self._db).get
                 return [get(key, verify_checksums=True) for key in keys]
         except self._error as error:
@@ -123,12 +123,17 @@ class LevelDBBackend(Backend):
 
     def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
         """Rows with start <= key < end as of the call, a few at a time."""
-        return self._scan(None, self._gate, start, end, reverse)
+        return self._scan(None, self._handle_state, start, end, reverse)
 
     def _scan(
-        self, source: Any, owner: Gate | LevelDBSnapshot, start: bytes, end: bytes | None, reverse: bool
+        self,
+        source: Any,
+        owner: HandleState | LevelDBSnapshot,
+        start: bytes,
+        end: bytes | None,
+        reverse: bool,
     ) -> Iterator[Row]:
-        self._gate.check()
+        self._handle_state.check()
         if end is not None and end <= start:
             return iter(())
         rows = self._rows(source, owner, start, end, reverse)
@@ -137,10 +142,15 @@ class LevelDBBackend(Backend):
         return rows
 
     def _rows(
-        self, source: Any, owner: Gate | LevelDBSnapshot, start: bytes, end: bytes | None, reverse: bool
+        self,
+        source: Any,
+        owner: HandleState | LevelDBSnapshot,
+        start: bytes,
+        end: bytes | None,
+        reverse: bool,
     ) -> Iterator[Row]:
-        gate = self._gate
-        with gate.inside():
+        handle_state = self._handle_state
+        with handle_state.inside():
             # plyvel 1.5.1 finds nothing backwards where `start` is the only key in the range, so
             # backwards we stop at `start` ourselves.
             found = (source or self._db).iterator(
@@ -151,15 +161,15 @@ class LevelDBBackend(Backend):
         try:
             yield _OPENED
             while True:
-                with gate.inside():
+                with handle_state.inside():
                     chunk = list(islice(found, size))
                 fetched = len(chunk)
                 while chunk and chunk[-1][0] < start:
                     chunk.pop()
                 for row in chunk:
-                    if gate.refusal is not None:
-                        gate.check()
-                    if owner is not gate and owner.refusal is not None:
+                    if handle_state.refusal is not None:
+                        handle_state.check()
+                    if owner is not handle_state and owner.refusal is not None:
                         raise BackendClosed(owner.refusal)
                     yield row
                 if fetched < size or len(chunk) < fetched:
@@ -172,21 +182,21 @@ class LevelDBBackend(Backend):
 
     def _end(self, found: Any) -> None:
         """Close an iterator, unless closing the handle did or it belongs to a parent process."""
-        with contextlib.suppress(BackendClosed), self._gate.inside():
+        with contextlib.suppress(BackendClosed), self._handle_state.inside():
             found.close()
             self._live.discard(found)
 
     def snapshot(self) -> Snapshot:
         """The rows as they are now."""
-        with self._gate.inside():
+        with self._handle_state.inside():
             return LevelDBSnapshot(self, self._db.snapshot())
 
     def write(self, batch: Batch, *, guard: Guards = None, durable: bool = True) -> None:
         """Apply `batch` atomically; with `durable`, it and everything before it survive loss of power."""
         check_batch(batch)
         guards = guards_of(guard)
-        with self._gate.inside(), self._writing:
-            self._gate.check_writable()
+        with self._handle_state.inside(), self._writing:
+            self._handle_state.check_writable()
             check_guards(guards, self.get)
             if not batch.rows and not (durable and self._unsynced):
                 return
@@ -201,10 +211,10 @@ class LevelDBBackend(Backend):
                 self._send(built, sync=sync, durable=durable)
             except BaseException as error:
                 # Also what a signal handler raises: nobody knows how far the write came.
-                self._gate.poison(error)
+                self._handle_state.poison(error)
                 if isinstance(error, Exception):
                     raise BackendInDoubt(
-                        f"a write to {self._gate.where} failed half-way ({error}); "
+                        f"a write to {self._handle_state.where} failed half-way ({error}); "
                         f"reopen it and look if the rows are there"
                     ) from error
                 raise
@@ -248,8 +258,8 @@ class LevelDBBackend(Backend):
 
     def purge(self) -> None:
         """Copy all rows into a new LevelDB and have that take the old one's place."""
-        with self._gate.held(lambda: not self._live, self._busy_seconds):
-            self._gate.check_writable()
+        with self._handle_state.held(lambda: not self._live, self._busy_seconds):
+            self._handle_state.check_writable()
             try:
                 with contextlib.closing(self._db.iterator(verify_checksums=True)) as rows:
                     rewrite(self._place, rows)
@@ -258,12 +268,15 @@ class LevelDBBackend(Backend):
                 self._db = open_data(self._data)
             except BaseException as error:
                 # Whichever of the two is there under the name has all rows; this handle may have neither.
-                self._gate.poison(error)
+                self._handle_state.poison(error)
                 if self._db.closed:
-                    self._gate.refusal = f"{self._gate.where} could not be opened again: close it, reopen it"
+                    self._handle_state.refusal = (
+                        f"{self._handle_state.where} could not be opened again: close it, reopen it"
+                    )
                 if isinstance(error, Exception):
                     raise BackendInDoubt(
-                        f"rewriting {self._gate.where} failed half-way ({error}); reopen it, nothing is lost"
+                        f"rewriting {self._handle_state.where} failed half-way ({error}); "
+                        "open it again: nothing is lost"
                     ) from error
                 raise
             self._names, self._unsynced = set(), False
@@ -274,7 +287,7 @@ class LevelDBBackend(Backend):
 
     def close(self) -> None:
         """Wait for running calls, then release the store; scans still open raise BackendClosed."""
-        self._gate.shut(self._release)
+        self._handle_state.shut(self._release)
 
     def _release(self) -> None:
         self._db.close()
@@ -283,5 +296,5 @@ class LevelDBBackend(Backend):
 
     def _translated(self, error: Exception) -> BackendError:
         if isinstance(error, plyvel_module().CorruptionError):
-            return BackendCorrupt(f"{self._gate.where} is damaged: {error}")
-        return BackendError(f"{self._gate.where} cannot be read: {error}")
+            return BackendCorrupt(f"{self._handle_state.where} is damaged: {error}")
+        return BackendError(f"{self._handle_state.where} cannot be read: {error}")

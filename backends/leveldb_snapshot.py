@@ -49,7 +49,7 @@ class LevelDBSnapshot(Snapshot):
         """Release it; scans still open raise BackendClosed."""
         self.refusal = "the snapshot is closed"
         if self._source is not None:
-            with contextlib.suppress(BackendClosed), self._backend._gate.inside():
+            with contextlib.suppress(BackendClosed), self._backend._handle_state.inside():
                 self._backend._live.discard(self._source)
                 self._source = None
 

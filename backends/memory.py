@@ -22,7 +22,7 @@ from backends.base import (
     guards_of,
 )
 from backends.errors import BackendClosed
-from backends.gate import Gate
+from backends.handle_state import HandleState
 
 _CHUNK_ROWS = 64
 """Rows a scan fetches under one hold of the lock."""
@@ -41,7 +41,7 @@ class _Rows:
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.gate = Gate("the memory store")
+        self.handle_state = HandleState("the memory store")
         self.version = 0
         self.values: dict[bytes, bytes | None] = {}
         self.order: SortedList = SortedList()
@@ -55,9 +55,9 @@ class _Rows:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """The lock, and the handle open under it; before it too, as a fork can copy a lock that is held."""
-        self.gate.check()
+        self.handle_state.check()
         with self.lock:
-            self.gate.check()
+            self.handle_state.check()
             yield
 
     def open_reader(self) -> int:
@@ -125,7 +125,7 @@ def _scan(rows: _Rows, version: int, start: bytes, end: bytes | None, reverse: b
             keys = list(islice(rows.order.irange(start, end, include, reverse), _CHUNK_ROWS))
             found = [(key, rows.read(key, version)) for key in keys]
         for key, value in found:
-            rows.gate.check()
+            rows.handle_state.check()
             if value is not None:
                 yield key, value
         if len(keys) < _CHUNK_ROWS:
@@ -146,7 +146,7 @@ class _Snapshot(Snapshot):
     def _check(self) -> None:
         if not self._open:
             raise BackendClosed("the snapshot is closed")
-        self._rows.gate.check()
+        self._rows.handle_state.check()
 
     def get(self, key: bytes) -> bytes | None:
         self._check()
@@ -188,9 +188,9 @@ class MemoryBackend(Backend):
     def get(self, key: bytes) -> bytes | None:
         """The value of `key`, or None."""
         rows = self._rows
-        rows.gate.check()
+        rows.handle_state.check()
         with rows.lock:
-            rows.gate.check()
+            rows.handle_state.check()
             return rows.values.get(key)
 
     def multi_get(self, keys: Sequence[bytes]) -> list[bytes | None]:
@@ -215,7 +215,7 @@ class MemoryBackend(Backend):
 
     def purge(self) -> None:
         """Nothing to do but to look whether the handle is open: there are no files."""
-        self._rows.gate.check()
+        self._rows.handle_state.check()
 
     def snapshot(self) -> Snapshot:
         """The rows as they are now."""
@@ -223,4 +223,4 @@ class MemoryBackend(Backend):
 
     def close(self) -> None:
         """Drop all rows."""
-        self._rows.gate.shut(self._rows.forget)
+        self._rows.handle_state.shut(self._rows.forget)

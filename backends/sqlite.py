@@ -29,7 +29,7 @@ from backends.base import (
 )
 from backends.errors import BackendError, BackendInDoubt, GuardFailed
 from backends.files import real
-from backends.gate import Gate
+from backends.handle_state import HandleState
 from backends.registry import REGISTRY
 from backends.sqlite_lock import WriterLock
 from backends.sqlite_named import table_of
@@ -87,7 +87,7 @@ class SQLiteBackend(Backend):
         self._unsynced = False
         self._level = ""
         self._lock = WriterLock(self._path, busy_seconds)
-        self._gate = Gate(str(self._path), self._parts)
+        self._handle_state = HandleState(str(self._path), self._parts)
         self._identity = settle(self._path, create=create)
         try:
             self._writer = self._connect("PRAGMA secure_delete = ON", "PRAGMA cache_size = -16000")
@@ -110,21 +110,21 @@ class SQLiteBackend(Backend):
             for setting in settings:
                 made.execute(setting)
         except sqlite3.Error as error:
-            raise translated(self._gate.where, error) from error
+            raise translated(self._handle_state.where, error) from error
         return made
 
     def _settle_table(self, *, create: bool) -> None:
         try:
             self._sql, self._use = table_of(self._writer, self._path, self._memory, self._lock, create=create)
         except sqlite3.Error as error:
-            raise translated(self._gate.where, error) from error
+            raise translated(self._handle_state.where, error) from error
 
     def _reader(self) -> sqlite3.Connection:
         made = self._connect("PRAGMA query_only = ON")
         try:
             get_one(made, self._sql, b"")
         except sqlite3.Error as error:
-            raise translated(self._gate.where, error) from error
+            raise translated(self._handle_state.where, error) from error
         return made
 
     def _parts(self) -> Iterable[object]:
@@ -154,19 +154,19 @@ class SQLiteBackend(Backend):
     @contextlib.contextmanager
     def _borrowed(self) -> Iterator[sqlite3.Connection]:
         """A reading connection, inside the gate, with SQLite's errors made ours."""
-        with self._gate.inside():
+        with self._handle_state.inside():
             reader = self._take()
             try:
                 yield reader
             except sqlite3.Error as error:
-                raise translated(self._gate.where, error) from error
+                raise translated(self._handle_state.where, error) from error
             finally:
                 self._give_back(reader)
 
     def get(self, key: bytes) -> bytes | None:
         """The value of `key`, or None."""
         # As `_borrowed` does, without the 2 µs that context managers take.
-        self._gate.enter()
+        self._handle_state.enter()
         try:
             reader = self._take()
             try:
@@ -174,9 +174,9 @@ class SQLiteBackend(Backend):
             finally:
                 self._give_back(reader)
         except sqlite3.Error as error:
-            raise translated(self._gate.where, error) from error
+            raise translated(self._handle_state.where, error) from error
         finally:
-            self._gate.leave()
+            self._handle_state.leave()
 
     def multi_get(self, keys: Sequence[bytes]) -> list[bytes | None]:
         """The values of `keys`, in their order; take a snapshot to have them of one moment."""
@@ -190,15 +190,15 @@ class SQLiteBackend(Backend):
 
     def snapshot(self) -> SQLiteSnapshot:
         """The rows as they are now: a read transaction on a connection of its own."""
-        with self._gate.inside():
+        with self._handle_state.inside():
             reader = self._take()
             try:
                 reader.execute("BEGIN")
                 # The transaction sees the rows as of its first read, not of BEGIN.
                 get_one(reader, self._sql, b"")
             except sqlite3.Error as error:
-                raise translated(self._gate.where, error) from error
-            made = SQLiteSnapshot(self._gate, self._sql, reader, self._give_back)
+                raise translated(self._handle_state.where, error) from error
+            made = SQLiteSnapshot(self._handle_state, self._sql, reader, self._give_back)
             self._snapshots.add(made)
             return made
 
@@ -210,8 +210,8 @@ class SQLiteBackend(Backend):
         """
         check_batch(batch)
         guards = guards_of(guard)
-        with self._gate.inside(), self._writing:
-            self._gate.check_writable()
+        with self._handle_state.inside(), self._writing:
+            self._handle_state.check_writable()
             if batch.rows or guards or (durable and self._unsynced):
                 with self._lock:
                     self._send(batch, guards, durable)
@@ -219,18 +219,18 @@ class SQLiteBackend(Backend):
     @contextlib.contextmanager
     def exclusive(self) -> Iterator[None]:
         """Keep other handles and processes from writing until the end of the block."""
-        with self._gate.inside(), self._writing:
-            self._gate.check_writable()
+        with self._handle_state.inside(), self._writing:
+            self._handle_state.check_writable()
             with self._lock:
                 yield
 
     def purge(self) -> None:
         """VACUUM, and empty the WAL, waiting for readers as long as a write waits for writers."""
-        with self._gate.inside(), self._writing:
-            self._gate.check_writable()
+        with self._handle_state.inside(), self._writing:
+            self._handle_state.check_writable()
             with self._lock:
                 self._set_level("FULL")
-                vacuum(self._writer, self._gate.where)
+                vacuum(self._writer, self._handle_state.where)
                 self._unsynced = False
 
     def files(self) -> tuple[Path, ...]:
@@ -246,11 +246,11 @@ class SQLiteBackend(Backend):
         except BackendError:
             raise
         except BaseException as error:
-            self._gate.poison(error)
+            self._handle_state.poison(error)
             self._roll_back()
             if isinstance(error, Exception):
                 raise BackendInDoubt(
-                    f"a write to {self._gate.where} failed half-way ({error}); "
+                    f"a write to {self._handle_state.where} failed half-way ({error}); "
                     f"reopen it and look if the rows are there"
                 ) from error
             raise
@@ -262,7 +262,7 @@ class SQLiteBackend(Backend):
             self._set_level(level)
             self._writer.execute("BEGIN IMMEDIATE")
         except sqlite3.Error as error:
-            raise translated(self._gate.where, error) from error
+            raise translated(self._handle_state.where, error) from error
 
     def _set_level(self, level: str) -> None:
         """What a COMMIT waits for: FULL, the disk; NORMAL, nothing."""
@@ -299,7 +299,7 @@ class SQLiteBackend(Backend):
 
     def close(self) -> None:
         """Wait for running calls, then release the store; scans still open raise BackendClosed."""
-        self._gate.shut(self._release)
+        self._handle_state.shut(self._release)
 
     def _release(self) -> None:
         with REGISTRY.lock:

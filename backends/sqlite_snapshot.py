@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from backends.base import Row, Snapshot
 from backends.errors import BackendBusy, BackendClosed, BackendCorrupt, BackendError, BackendUnusable
-from backends.gate import Gate
+from backends.handle_state import HandleState
 from backends.sqlite_tables import KEYS_PER_QUERY, Statements
 
 _CHUNK_ROWS = 32
@@ -74,12 +74,12 @@ class SQLiteSnapshot(Snapshot):
 
     def __init__(
         self,
-        gate: Gate,
+        handle_state: HandleState,
         sql: Statements,
         reader: sqlite3.Connection,
         give_back: Callable[[sqlite3.Connection], None],
     ) -> None:
-        self._gate = gate
+        self._handle_state = handle_state
         self._sql = sql
         self._give_back = give_back
         self._reader: sqlite3.Connection | None = reader
@@ -88,20 +88,20 @@ class SQLiteSnapshot(Snapshot):
 
     def check(self) -> None:
         """Raise BackendClosed when the snapshot or the store is closed."""
-        self._gate.check()
+        self._handle_state.check()
         if self._reader is None:
             raise BackendClosed("the snapshot is closed")
 
     @contextlib.contextmanager
     def using(self) -> Iterator[sqlite3.Connection]:
         """The connection, for one call, inside the gate, with SQLite's errors made ours."""
-        with self._gate.inside(), self._using:
+        with self._handle_state.inside(), self._using:
             if self._reader is None:
                 raise BackendClosed("the snapshot is closed")
             try:
                 yield self._reader
             except sqlite3.Error as error:
-                raise translated(self._gate.where, error) from error
+                raise translated(self._handle_state.where, error) from error
 
     def get(self, key: bytes) -> bytes | None:
         """The value of `key`, or None."""
@@ -155,13 +155,13 @@ class SQLiteSnapshot(Snapshot):
 
     def _end(self, found: sqlite3.Cursor) -> None:
         """Release a cursor, unless closing did or it belongs to a parent process."""
-        with contextlib.suppress(BackendClosed), self._gate.inside():
+        with contextlib.suppress(BackendClosed), self._handle_state.inside():
             found.close()
             self.cursors.discard(found)
 
     def close(self) -> None:
         """End the transaction; scans still open raise BackendClosed."""
-        with contextlib.suppress(BackendClosed), self._gate.inside(), self._using:
+        with contextlib.suppress(BackendClosed), self._handle_state.inside(), self._using:
             reader, self._reader = self._reader, None
             if reader is not None:
                 # A transaction lasts until its last statement is done.

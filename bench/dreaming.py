@@ -32,7 +32,7 @@ from bench.retrieval.table import markdown
 from engine import Engine
 from engine.base.model import Atom, Direction
 from engine.knowledge.dreaming.config import DreamConfig
-from engine.knowledge.dreaming.pages import Page, tokens_of_name
+from engine.knowledge.dreaming.pages import TokenizedText, tokens_of_name
 from engine.language.categories import Category
 from engine.ledger.entities import ENTITY
 from engine.query.recall.config import RecallConfig
@@ -157,23 +157,23 @@ class _Surroundings:
     def reach(self, anchors: Sequence[str]) -> float:
         """The share of all texts that are within two hops of some, these themselves not counted."""
         begin = {self._names.get(name, name) for name in anchors}
-        seen, border, tags = set(begin), set(begin), set[str]()
+        seen, validation, tags = set(begin), set(begin), set[str]()
         for _ in range(HOPS):
             new: set[str] = set()
-            for one in border:
+            for one in validation:
                 new |= self._next.get(one, set())
                 for tag in self._tags_of.get(one, ()):
                     if tag not in tags:
                         tags.add(tag)
                         new.update(self._tags[tag])
-            border = new - seen
-            seen |= border
+            validation = new - seen
+            seen |= validation
         return len((seen - begin) & self._texts) / self._total
 
 
 def _count_junk(engine: Engine, found: Found) -> None:
     texts = _texts(engine)
-    pages = [Page(text.title, text.content, LIMITS.chars) for text in texts]
+    pages = [TokenizedText(text.title, text.content, LIMITS.chars) for text in texts]
     words: dict[str, list[int]] = defaultdict(list)
     for number, page in enumerate(pages):
         for word in set(page.words):

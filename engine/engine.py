@@ -121,10 +121,10 @@ class Engine:
         self.view = View(store, config)
         """For the parts of the engine itself; what it gives may raise the backends' errors, too."""
         if secrets is not None:
-            from engine.secrets.filter import Gate
+            from engine.secrets.filter import SecretFilter
             from engine.secrets.policy import policy_of
 
-            store.gate = Gate(policy_of(secrets, "secrets"))
+            store.secret_filter = SecretFilter(policy_of(secrets, "secrets"))
 
     @classmethod
     def open(cls, url: str, *, create: bool = True, memory: str | None = None, **options: Any) -> Self:

@@ -13,7 +13,7 @@ from proofs.errors import ProofError
 from proofs.forms import optional, raw_up_to, sized, uint
 from proofs.hashing import DIGEST_BYTES, NAMESPACES
 from proofs.log import SIZE_MAX
-from proofs.reading import array, shaped, strict
+from proofs.strict_cbor import array, shaped, strict
 
 MAGIC: Final = "memroot-proof"
 VERSION: Final = 2
@@ -29,7 +29,7 @@ OPENING_FIELDS: Final = (uint(SIZE_MAX), *5 * (_HASH,))
 _SUMMARY: Final = (uint(), uint(), uint(), _HASH)
 
 
-class Link(NamedTuple):
+class CheckpointLink(NamedTuple):
     """Shows that a checkpoint event is in the log."""
 
     header: bytes
@@ -71,7 +71,7 @@ class TreeOpening(NamedTuple):
 class ProofFile(NamedTuple):
     """The parts of a proof, each of the right form; whether they show anything is yet to be seen."""
 
-    link: Link | None
+    link: CheckpointLink | None
     opening: Opening | None
     segments: Segments | None
     trees: dict[str, TreeOpening | None]
@@ -124,7 +124,7 @@ def decode(data: bytes, claims: Sequence[Claim]) -> ProofFile:
     array(whole, "a proof", 9)
     link, opening, segments, *trees, witnesses = whole[2:]
     proof = ProofFile(
-        None if link is None else Link(*shaped(link, (RAW, RAW), "the link")),
+        None if link is None else CheckpointLink(*shaped(link, (RAW, RAW), "the link")),
         None if opening is None else Opening(*shaped(opening, OPENING_FIELDS, "the opening of the root")),
         None if segments is None else _segments(segments),
         dict(zip(TREES, map(_tree, trees), strict=True)),

@@ -8,11 +8,11 @@ from proofs.basis import Basis, LogHead, Root
 from proofs.codec import decode_header
 from proofs.errors import ProofError
 from proofs.events import CheckpointDetail, Header
-from proofs.file import Link, Opening, ProofFile
+from proofs.file import CheckpointLink, Opening, ProofFile
 from proofs.hashing import overall_root
 from proofs.log import leaf_hash
 from proofs.log_paths import check_inclusion
-from proofs.reading import named, path_of, strict
+from proofs.strict_cbor import named, path_of, strict
 
 
 class Log(NamedTuple):
@@ -74,7 +74,7 @@ def check_opening(store_id: bytes, opening: Opening, root: bytes) -> None:
         raise ProofError("root", "the parts do not make up the overall root of this store")
 
 
-def checkpoint_in(log: Log, link: Link) -> Header:
+def checkpoint_in(log: Log, link: CheckpointLink) -> Header:
     """The header of the checkpoint event that `link` shows to be in the log.
 
     Raises:

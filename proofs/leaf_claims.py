@@ -13,8 +13,8 @@ from proofs.hashing import SALT_BYTES, commitment
 from proofs.heads import expect
 from proofs.leaves import State, Value, decode_value
 from proofs.places import Places
-from proofs.reading import named, shaped, strict
 from proofs.sets import CHUNK_BITS, Group, contains, set_row
+from proofs.strict_cbor import named, shaped, strict
 from proofs.verified import (
     AbsentAtom,
     AbsentEdge,

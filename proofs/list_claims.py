@@ -13,8 +13,8 @@ from proofs.index_table import Index
 from proofs.leaf_claims import read_value
 from proofs.leaves import State
 from proofs.places import Places
-from proofs.reading import array, named, shaped
 from proofs.sets import CHUNK_BITS, Group, bits_of, members_in, set_row
+from proofs.strict_cbor import array, named, shaped
 from proofs.subjects import ID_BYTES
 from proofs.verified import AllTagged, ListedAtom, TagUnused
 

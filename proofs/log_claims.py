@@ -6,11 +6,11 @@ from typing import Any
 
 from proofs.claims import BeginsWithRoot, EventIs, LogBegins, RootRecorded
 from proofs.errors import ProofError
-from proofs.file import MAYBE_RAW, OPENING_FIELDS, RAW, Link, Opening
+from proofs.file import MAYBE_RAW, OPENING_FIELDS, RAW, CheckpointLink, Opening
 from proofs.heads import Heads, check_opening, checkpoint_in, header_in, recorded_root
 from proofs.leaf_claims import opened
 from proofs.log_paths import check_consistency
-from proofs.reading import array, path_of, shaped
+from proofs.strict_cbor import array, path_of, shaped
 from proofs.verified import LoggedEvent, LogPrefix, RecordedRoot
 
 
@@ -56,7 +56,7 @@ def check_recorded(claim: RootRecorded, fields: list[Any], heads: Heads) -> Reco
     Raises:
         ProofError: not what was claimed.
     """
-    header = checkpoint_in(heads.log, Link(*shaped(fields, (RAW, RAW), "the witness of a root")))
+    header = checkpoint_in(heads.log, CheckpointLink(*shaped(fields, (RAW, RAW), "the witness of a root")))
     if recorded_root(header) != claim.root:
         raise ProofError("header", f"checkpoint {header.seq} holds another root")
     return RecordedRoot(claim, header)

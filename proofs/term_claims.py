@@ -12,10 +12,10 @@ from proofs.hashing import inner_row_hash, row_hash
 from proofs.index_table import Index
 from proofs.list_claims import check_count, listed_atoms, live_bits
 from proofs.places import Places
-from proofs.reading import array, shaped
 from proofs.rows import TERM_BYTES_MAX, read_postings, shown_root
 from proofs.segments import Summary
 from proofs.sets import CHUNK_BITS, DENSE_BYTES
+from proofs.strict_cbor import array, shaped
 from proofs.verified import AllMentioning, TermUnused
 
 

@@ -24,7 +24,7 @@ from bench.retrieval.sets import Document, Memory, Question, QuestionSet
 from engine.base.model import Atom
 from engine.base.validation import atom_id, show_id
 from engine.text.words import STOP_WORDS
-from engine.transfer.ingest.documents import Link
+from engine.transfer.ingest.documents import Reference
 from engine.transfer.ingest.links import Targets
 from proofs.events import EventKind
 from proofs.leaves import State
@@ -95,7 +95,7 @@ def _cited(atoms: Sequence[Atom], notes: dict[str, list[Atom]]) -> Iterator[Cite
     sources = {atom.id: atom.source for atom in atoms}
     for atom in atoms:
         for found in _LINK.finditer(atom.content):
-            meant = targets.resolve(Link(found[1], None, "wiki"), atom.source or "")
+            meant = targets.resolve(Reference(found[1], None, "wiki"), atom.source or "")
             source = sources[show_id(meant)] if meant is not None else None
             if source is None or source == atom.source or len(notes[source]) > NOTE_ATOMS_MAX:
                 continue

@@ -14,7 +14,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Argument(click.Argument):
-    """An argument with a description, which `Page` prints.
+    """An argument with a description, which `CommandWithHelp` prints.
 
     Not under the name `help`: from 8.5 on, click would print it a second time.
     """
@@ -96,7 +96,7 @@ GLOBAL_OPTIONS: list[click.Parameter] = [
 """Accepted before the command and after it; the last one given counts."""
 
 
-class Page(click.Command):
+class CommandWithHelp(click.Command):
     """A command with its help page. The global options may follow it."""
 
     def __init__(self, *args: Any, **attributes: Any) -> None:
@@ -139,18 +139,18 @@ def examples(*lines: str) -> str:
     return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
 
 
-def command(*lines: str, name: str | None = None) -> Callable[[Callable[..., int]], Page]:
+def command(*lines: str, name: str | None = None) -> Callable[[Callable[..., int]], CommandWithHelp]:
     """Make a function a command: its docstring is the help, `lines` are the examples.
 
     The function is given the run it belongs to, then its arguments and options by name, and returns the exit
     code. Without `name` the command has the function's.
     """
 
-    def made(function: Callable[..., int]) -> Page:
+    def made(function: Callable[..., int]) -> CommandWithHelp:
         run = click.make_pass_decorator(Session, ensure=True)(function)
         described = click.command(
             name or function.__name__,
-            cls=Page,
+            cls=CommandWithHelp,
             help=inspect.cleandoc(function.__doc__ or ""),
             epilog=examples(*lines),
             context_settings={"show_default": True},

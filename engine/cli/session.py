@@ -81,21 +81,23 @@ class Session:
             return failure  # the settings themselves are wrong, and the failure says so
         if policy is None:
             return failure
-        from engine.secrets.filter import Gate
+        from engine.secrets.filter import SecretFilter
 
-        gate = Gate(policy)
+        secret_filter = SecretFilter(policy)
         if self.out.command is not None:
-            self.out.command = gate.shown(self.out.command)  # perhaps it is none
-        return replace(failure, message=gate.shown(failure.message), hint=gate.shown(failure.hint))
+            self.out.command = secret_filter.shown(self.out.command)  # perhaps it is none
+        return replace(
+            failure, message=secret_filter.shown(failure.message), hint=secret_filter.shown(failure.hint)
+        )
 
     def _tell_secrets(self, engine: Engine) -> None:
         """Note how many secrets of which kinds were kept out, or written."""
-        gate = engine.store.gate
-        if gate is not None and gate.found:
+        secret_filter = engine.store.secret_filter
+        if secret_filter is not None and secret_filter.found:
             from engine.secrets.filter import summary
 
-            done = "written all the same" if gate.policy.mode == "warn" else "redacted"
-            self.out.note(f"secrets {done}: {summary(gate.found)}")
+            done = "written all the same" if secret_filter.policy.mode == "warn" else "redacted"
+            self.out.note(f"secrets {done}: {summary(secret_filter.found)}")
 
     @contextmanager
     def reading(self, as_of: Moment | None) -> Iterator[Engine]:

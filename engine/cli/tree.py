@@ -15,15 +15,15 @@ from importlib import import_module
 import click
 
 from engine.base.version import __version__
-from engine.cli.command import GLOBAL_OPTIONS, Page, examples
+from engine.cli.command import GLOBAL_OPTIONS, CommandWithHelp, examples
 from engine.cli.completion import COMPLETION_OPTIONS
 from engine.cli.session import Session
 
 GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Write": {
         "init": ("stores", "Create an empty store, unless there is one already."),
-        "ingest": ("filling", "Read files or folders into the store."),
-        "import": ("filling", "Import what another memory system exported."),
+        "ingest": ("importing", "Read files or folders into the store."),
+        "import": ("importing", "Import what another memory system exported."),
         "add": ("atoms", "Add one atom."),
         "relate": ("edges", "Join two named things by a predicate."),
         "link": ("edges", "Join two atoms by an edge."),
@@ -108,10 +108,10 @@ def spelled(name: str) -> str | None:
     return next((one for one in COMMANDS if one.replace("_", "-") == name.replace("_", "-")), None)
 
 
-def loaded(name: str) -> Page:
+def loaded(name: str) -> CommandWithHelp:
     """The command called just so, imported on first use."""
     module = import_module(f"engine.cli.{COMMANDS[name][0]}")
-    return next(one for one in vars(module).values() if isinstance(one, Page) and one.name == name)
+    return next(one for one in vars(module).values() if isinstance(one, CommandWithHelp) and one.name == name)
 
 
 class Tree(click.Group):
@@ -122,7 +122,7 @@ class Tree(click.Group):
         del ctx
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> Page | None:
+    def get_command(self, ctx: click.Context, cmd_name: str) -> CommandWithHelp | None:
         """The command, imported on first use; None if there is none."""
         del ctx
         name = spelled(cmd_name)

@@ -11,8 +11,7 @@ from datetime import datetime
 from enum import Enum
 from typing import Any, Final
 
-from engine.base import limits
-from engine.base import validation as border
+from engine.base import limits, validation
 from engine.base.errors import ConflictError, LimitError, RefusedError
 from engine.base.model import Receipt
 from engine.base.validation import atom_id, show_id
@@ -88,21 +87,21 @@ class Add(_Kept):
             InvalidInputError: a field breaks a rule of SPEC.md.
         """
         return AtomBody(
-            content=border.content(self.content),
-            title=border.optional_line(self.title, "title", limits.TITLE_BYTES_MAX),
-            kind=border.label(self.kind, "kind"),
-            tags=() if self.tags == () else border.tags(self.tags),
-            buckets=border.labels(self.buckets, "buckets", limits.BUCKETS_PER_ATOM_MAX),
-            source=border.optional_line(self.source, "source", limits.SOURCE_BYTES_MAX),
-            sequence=border.optional_integer(self.sequence, "sequence"),
-            provenance=border.provenance(self.provenance),
-            trust=border.optional_integer(self.trust, "trust", limits.TRUST_MAX),
-            created=border.created(self.created),
-            occurrence=border.integer(self.occurrence, "occurrence"),
-            key=border.optional_line(self.key, "key", limits.KEY_BYTES_MAX),
-            meta=border.meta(self.meta),
-            aliases=border.aliases(self.aliases),
-            folder=border.optional_line(self.folder, "folder", limits.FOLDER_BYTES_MAX),
+            content=validation.content(self.content),
+            title=validation.optional_line(self.title, "title", limits.TITLE_BYTES_MAX),
+            kind=validation.label(self.kind, "kind"),
+            tags=() if self.tags == () else validation.tags(self.tags),
+            buckets=validation.labels(self.buckets, "buckets", limits.BUCKETS_PER_ATOM_MAX),
+            source=validation.optional_line(self.source, "source", limits.SOURCE_BYTES_MAX),
+            sequence=validation.optional_integer(self.sequence, "sequence"),
+            provenance=validation.provenance(self.provenance),
+            trust=validation.optional_integer(self.trust, "trust", limits.TRUST_MAX),
+            created=validation.created(self.created),
+            occurrence=validation.integer(self.occurrence, "occurrence"),
+            key=validation.optional_line(self.key, "key", limits.KEY_BYTES_MAX),
+            meta=validation.meta(self.meta),
+            aliases=validation.aliases(self.aliases),
+            folder=validation.optional_line(self.folder, "folder", limits.FOLDER_BYTES_MAX),
         )
 
     def decide(self, tx: Transaction) -> Receipt:
@@ -187,7 +186,7 @@ class Tombstone:
     def decide(self, tx: Transaction) -> Receipt:
         """No event where it is hidden already."""
         record = recorded(tx, self.id)
-        body = ReasonBody(border.line(self.reason, "reason", limits.REASON_BYTES_MAX))
+        body = ReasonBody(validation.line(self.reason, "reason", limits.REASON_BYTES_MAX))
         if record.state is not State.LIVE:
             return receipt(record.id, record.state)
         entry = tx.append(EventKind.ATOM_TOMBSTONED, record.last_seq, _detail(record), body)
@@ -210,7 +209,7 @@ class Revive:
             RefusedError: it is erased; or an atom with its content is, and `force` is not set.
         """
         record = recorded(tx, self.id)
-        body = ReasonBody(border.line(self.reason, "reason", limits.REASON_BYTES_MAX))
+        body = ReasonBody(validation.line(self.reason, "reason", limits.REASON_BYTES_MAX))
         if record.state is State.LIVE:
             return receipt(record.id, record.state)
         if record.state is State.ERASED:
@@ -233,7 +232,7 @@ class Tag(_Kept):
         """No event where it has them all."""
         record = live(tx, self.id, "tag")
         present = set(map(tag_identity, record.tags))
-        wanted = border.tags(tx.screened(border.tags(self.tags), "tags"))
+        wanted = validation.tags(tx.screened(validation.tags(self.tags), "tags"))
         new = tuple(tag for tag in wanted if tag_identity(tag) not in present)
         if len(record.tags) + len(new) > limits.TAGS_PER_ATOM_MAX:
             raise LimitError(f"atom {self.id} would have over {limits.TAGS_PER_ATOM_MAX} tags")
@@ -253,7 +252,7 @@ class Untag(_Kept):
     def decide(self, tx: Transaction) -> Receipt:
         """No event where it has none of them."""
         record = live(tx, self.id, "untag")
-        unwanted = set(map(tag_identity, border.tags(self.tags)))
+        unwanted = set(map(tag_identity, validation.tags(self.tags)))
         gone = tuple(tag for tag in record.tags if tag_identity(tag) in unwanted)
         if not gone:
             return receipt(record.id, record.state)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 from backends.base import Batch
-from engine.base import limits
-from engine.base import validation as border
+from engine.base import limits, validation
 from engine.base.errors import LimitError
 from engine.base.model import EventRef, Receipt
 from engine.base.validation import label, show_id
@@ -98,7 +97,9 @@ class Transaction:
         return given if self.screen is None else self.screen.value(given, place)
 
     def _line(self, given: str | None, what: str, most: int) -> str | None:
-        return border.optional_line(self.screened(border.optional_line(given, what, most), what), what, most)
+        return validation.optional_line(
+            self.screened(validation.optional_line(given, what, most), what), what, most
+        )
 
     @property
     def next_ordinal(self) -> int:

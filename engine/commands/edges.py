@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 from cbor2 import CBORTag
 
-from engine.base import limits
-from engine.base import validation as border
+from engine.base import limits, validation
 from engine.base.errors import ConflictError, CorruptionError, InvalidInputError, LimitError, NotFoundError
 from engine.base.model import Receipt
 from engine.base.validation import atom_id, show_id
@@ -39,7 +38,7 @@ def known_type(rows: Lookup, given: object) -> bytes:
     """
     if isinstance(given, EdgeType):
         return bytes([given])
-    name = border.label(given, "edge type")
+    name = validation.label(given, "edge type")
     code = type_code(rows, name)
     if code is None:
         raise NotFoundError(
@@ -59,7 +58,7 @@ class RegisterType:
 
     def decide(self, tx: Transaction) -> Receipt:
         """No event where it is built in or registered."""
-        name = border.label(self.name, "edge type")
+        name = validation.label(self.name, "edge type")
         if type_code(tx.rows, name) is not None:
             return receipt(name, State.LIVE)
         detail, body = TypeDetail(tx.next_type), TypeBody(name)
@@ -87,7 +86,7 @@ class Link:
             ConflictError: an end is erased.
         """
         detail = _detail(tx, self.src, self.type, self.dst)
-        body = EdgeBody(border.weight(self.weight), _edge_data(self.data))
+        body = EdgeBody(validation.weight(self.weight), _edge_data(self.data))
         for end in (self.src, self.dst):
             if recorded(tx, end).state is State.ERASED:
                 raise ConflictError(f"cannot link atom {show_id(atom_id(end))}: it is erased")
@@ -111,7 +110,7 @@ class Unlink:
     def decide(self, tx: Transaction) -> Receipt:
         """One event where the edge is live."""
         detail = _detail(tx, self.src, self.type, self.dst)
-        body = ReasonBody(border.line(self.reason, "reason", limits.REASON_BYTES_MAX))
+        body = ReasonBody(validation.line(self.reason, "reason", limits.REASON_BYTES_MAX))
         before = tx.edge(*detail)
         subject = _subject(tx, detail)
         if before is None or before.state is not State.LIVE:
@@ -225,7 +224,7 @@ class Unrelate:
         for name in names:
             atom = entity_id(tx.id_key, name)
             if tx.atom(atom) is None:
-                raise NotFoundError(f"there never was an entity {border.quoted(name)}")
+                raise NotFoundError(f"there never was an entity {validation.quoted(name)}")
             ends.append(show_id(atom))
         _refuse_one(ends, names)
         return Unlink(ends[0], predicate(self.predicate), ends[1], self.reason).decide(tx)
@@ -239,7 +238,8 @@ def _have(tx: Transaction, name: str, *, force: bool) -> str:
         return Add(name, kind=ENTITY, key=entity_key(name), force=force).decide(tx).subject
     if record.kind != ENTITY:
         raise ConflictError(
-            f"atom {show_id(atom)} has the key of the entity {border.quoted(name)} and is a {record.kind}",
+            f"atom {show_id(atom)} has the key of the entity {validation.quoted(name)}, but its kind is "
+            f"{record.kind!r}",
             hint="give that atom another key, or the entity another name",
         )
     if record.state is State.TOMBSTONED:
@@ -249,5 +249,5 @@ def _have(tx: Transaction, name: str, *, force: bool) -> str:
 
 def _refuse_one(ends: list[str], names: tuple[str, str]) -> None:
     if ends[0] == ends[1]:
-        first, second = map(border.quoted, names)
+        first, second = map(validation.quoted, names)
         raise InvalidInputError(f"{first} and {second} are one entity; a relation joins two")

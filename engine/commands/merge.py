@@ -11,8 +11,7 @@ import struct
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from engine.base import limits
-from engine.base import validation as border
+from engine.base import limits, validation
 from engine.base.errors import ConflictError, InvalidInputError, LimitError, RefusedError
 from engine.base.model import Receipt
 from engine.base.validation import atom_id, show_id
@@ -52,7 +51,7 @@ class Supersede:
             NotFoundError: one of them was never recorded.
             ConflictError: one of them is hidden, or the old one supersedes the new one.
         """
-        reason = border.line(self.reason, "reason", limits.REASON_BYTES_MAX)
+        reason = validation.line(self.reason, "reason", limits.REASON_BYTES_MAX)
         old, new = live(tx, self.old, "supersede"), live(tx, self.new, "supersede by")
         if old.id == new.id:
             raise InvalidInputError(f"atom {show_id(old.id)} cannot supersede itself")
@@ -112,8 +111,8 @@ def read_gain(data: bytes) -> Gain | None:
         case _:
             return None
     try:
-        kept = border.tags(tags), border.labels(buckets, "buckets", limits.BUCKETS_PER_ATOM_MAX)
-        aliases = border.aliases(more.get("aliases", ())) or ()
+        kept = validation.tags(tags), validation.labels(buckets, "buckets", limits.BUCKETS_PER_ATOM_MAX)
+        aliases = validation.aliases(more.get("aliases", ())) or ()
     except InvalidInputError:
         return None
     found = Gain(*kept, replaced, aliases)
@@ -290,7 +289,7 @@ def _record(tx: Transaction, keep: bytes, other: bytes, gain: Gain) -> None:
             return
         Unlink(*ends, "merged").decide(tx)
     ascending = tuple(sorted(gain.buckets)), gain.replaced, tuple(sorted(gain.aliases))
-    data = Gain(border.tags(gain.tags), *ascending).encode()
+    data = Gain(validation.tags(gain.tags), *ascending).encode()
     if len(data) > limits.EDGE_DATA_BYTES_MAX:
         raise LimitError(
             f"merging {show_id(other)} would give {show_id(keep)} tags and names of {len(data)} bytes; "

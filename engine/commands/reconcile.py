@@ -70,7 +70,7 @@ def is_refused(rows: Lookup, id_key: bytes, wanted: Add, record: AtomRecord | No
 
 
 @dataclass(frozen=True, slots=True)
-class HoldAtom:
+class UpsertAtom:
     """Have an atom that says this: content, title, kind, place, time and tags; the rest is for a new one."""
 
     wanted: Add
@@ -164,7 +164,7 @@ def _by_others(rows: Lookup, record: AtomRecord, actor: str) -> tuple[set[str], 
 
 
 @dataclass(frozen=True, slots=True)
-class EndAtom:
+class RetireAtom:
     """Have an atom hidden, because nothing outside says it any more."""
 
     atom: bytes
@@ -181,7 +181,7 @@ class EndAtom:
 
 
 @dataclass(frozen=True, slots=True)
-class HoldEdge:
+class UpsertEdge:
     """Have an edge with this data."""
 
     src: bytes
@@ -214,7 +214,7 @@ class HoldEdge:
 
 
 @dataclass(frozen=True, slots=True)
-class EndEdge:
+class RetireEdge:
     """Have no edge of this actor from `src` to `dst`."""
 
     src: bytes
@@ -249,7 +249,7 @@ def atoms_of(rows: Reader, source: str) -> dict[bytes, AtomRecord]:
     return found
 
 
-def hold_source(
+def reconcile_source(
     rows: Reader, actor: str, source: str, atoms: Sequence[bytes], wanted: Sequence[Add]
 ) -> Iterator[Command]:
     """The commands that have a source hold these atoms in this order, and no others of `actor`.
@@ -261,20 +261,20 @@ def hold_source(
     recorded = atoms_of(rows, source)
     known = [recorded[atom].sequence if atom in recorded else None for atom in atoms]
     for one, sequence in zip(wanted, place(known), strict=True):
-        yield HoldAtom(replace(one, sequence=sequence))
-    yield from end_others(rows, actor, source, set(atoms))
+        yield UpsertAtom(replace(one, sequence=sequence))
+    yield from retire_others(rows, actor, source, set(atoms))
 
 
-def end_others(
+def retire_others(
     rows: Reader, actor: str, source: str, kept: AbstractSet[bytes], reason: str = GONE
 ) -> Iterator[Command]:
     """The commands that end the live atoms of a source that `actor` said last and that are not in `kept`."""
     for atom, record in sorted(atoms_of(rows, source).items()):
         if atom not in kept and record.state is State.LIVE and is_by(rows, record.payload_seq, actor):
-            yield EndAtom(atom, reason)
+            yield RetireAtom(atom, reason)
 
 
-def hold_edges(
+def reconcile_edges(
     rows: Reader, actor: str, src: bytes, kind: EdgeType, targets: Collection[bytes]
 ) -> Iterator[Command]:
     """The commands that have edges of a type from `src` to `targets`, and none of `actor` elsewhere."""
@@ -282,7 +282,7 @@ def hold_edges(
     present = {edge.dst for edge in edges}
     for target in targets:
         if target not in present:
-            yield HoldEdge(src, kind, target)
+            yield UpsertEdge(src, kind, target)
     for edge in edges:
         if edge.dst not in targets and edge.created_by == actor:
-            yield EndEdge(src, kind, edge.dst)
+            yield RetireEdge(src, kind, edge.dst)

@@ -5,7 +5,7 @@ It is the model of the widespread MCP memory server. Its three things are atoms 
 """
 
 from engine.knowledge.graph import KnowledgeGraph
+from engine.knowledge.graph_reader import AnswerLimitError
 from engine.knowledge.model import Deleted, Entity, Knowledge, Observed, Relation
-from engine.knowledge.reading import AnswerLimitError
 
 __all__ = ["AnswerLimitError", "Deleted", "Entity", "Knowledge", "KnowledgeGraph", "Observed", "Relation"]

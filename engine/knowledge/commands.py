@@ -73,7 +73,7 @@ class Held(NamedTuple):
     """Observations."""
 
 
-def hold_entities(graph: GraphTransaction, given: tuple[Entity, ...]) -> tuple[Held, ...]:
+def upsert_entities(graph: GraphTransaction, given: tuple[Entity, ...]) -> tuple[Held, ...]:
     """Have entities of these names with, besides others, these observations.
 
     The type of one that is there stays as it is.
@@ -111,7 +111,7 @@ def create_relations(graph: GraphTransaction, given: tuple[Relation, ...]) -> tu
     return tuple(relation for relation in given if graph.create_relation(relation))
 
 
-def hold_relations(graph: GraphTransaction, given: tuple[Relation, ...]) -> tuple[bool | str, ...]:
+def upsert_relations(graph: GraphTransaction, given: tuple[Relation, ...]) -> tuple[bool | str, ...]:
     """Have those of these relations that can be. Returns whether each was created, or why it cannot be."""
 
     def one(relation: Relation) -> bool | str:

@@ -13,8 +13,7 @@ from typing import Final
 
 from blake3 import blake3
 
-from engine.base import limits
-from engine.base import validation as border
+from engine.base import limits, validation
 from engine.base.errors import InvalidInputError, LimitError
 from engine.commands.sequence import STEP
 from engine.knowledge.model import Entity, Relation
@@ -49,7 +48,7 @@ def checked_name(value: object) -> str:
         InvalidInputError: it breaks a rule of SPEC.md.
     """
     entity_name(value)
-    return border.line(value, "entity name", limits.NAME_BYTES_MAX)
+    return validation.line(value, "entity name", limits.NAME_BYTES_MAX)
 
 
 def could_be_name(name: str) -> bool:
@@ -77,7 +76,9 @@ def checked_entity(given: Entity) -> Entity:
         InvalidInputError: its name, type or an observation breaks a rule of SPEC.md.
     """
     name = checked_name(given.name)
-    kind = border.line(given.type, f"type of the entity {border.quoted(name)}", limits.TITLE_BYTES_MAX)
+    kind = validation.line(
+        given.type, f"type of the entity {validation.quoted(name)}", limits.TITLE_BYTES_MAX
+    )
     return Entity(name, kind, checked_observations(given.observations))
 
 
@@ -87,7 +88,7 @@ def checked_observations(values: object) -> tuple[str, ...]:
     Raises:
         InvalidInputError: one is blank, or breaks a rule of SPEC.md.
     """
-    return tuple(dict.fromkeys(map(border.content, border.several(values, "observations"))))
+    return tuple(dict.fromkeys(map(validation.content, validation.several(values, "observations"))))
 
 
 def checked_relation(given: Relation) -> Relation:
@@ -96,7 +97,7 @@ def checked_relation(given: Relation) -> Relation:
     Raises:
         InvalidInputError: a name or the type breaks a rule of SPEC.md.
     """
-    kind = border.text_bytes(given.type, "relation type", RELATION_TYPE_BYTES_MAX)
+    kind = validation.text_bytes(given.type, "relation type", RELATION_TYPE_BYTES_MAX)
     return Relation(checked_name(given.src), kind, checked_name(given.dst))
 
 

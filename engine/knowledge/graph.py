@@ -13,8 +13,8 @@ from engine.base.validation import several, text_bytes
 from engine.knowledge import commands
 from engine.knowledge.commands import Given, OnGraph, Outcome
 from engine.knowledge.forms import checked_entity, checked_observations, checked_relation
+from engine.knowledge.graph_reader import GraphReader
 from engine.knowledge.model import Deleted, Entity, Knowledge, Observed, Relation
-from engine.knowledge.reading import GraphReader
 from engine.store.store import Store
 
 _IN_PARTS: Final = "do it in several calls; of an entity with thousands of observations, delete those first"

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Final
 
 from engine.language import lexicon
-from engine.language.pieces import Piece, bare
+from engine.language.tokenizer import Token, bare
 
 _NUMBER: Final = re.compile("[0-9][0-9.,:/-]*(?:[a-z]{1,3})?|[0-9]+-[a-z-]+")
 _LAST_KNOWN: Final = "\u036f"
@@ -51,7 +51,7 @@ class _Place:
     """A form of have has come: a participle is due."""
 
 
-def parts_of(text: str, pieces: Sequence[Piece]) -> list[str]:
+def parts_of(text: str, pieces: Sequence[Token]) -> list[str]:
     """The universal part of speech of each piece of `text`; PUNCT for marks."""
     parts = [lexicon.FUNCTION_WORDS.get(piece.low, "") if piece.word else "PUNCT" for piece in pieces]
     for i in _names(pieces):
@@ -174,7 +174,7 @@ def _is_adjective(word: str, last: str, place: _Place) -> bool:
     return place.before != "DET" or place.after in {"", "ADJ", "NOUN", "PROPN", "NUM", "CCONJ"}
 
 
-def _names(pieces: Sequence[Piece]) -> list[int]:
+def _names(pieces: Sequence[Token]) -> list[int]:
     """The indices of the pieces that are names."""
     indices = [i for i, piece in enumerate(pieces) if piece.word]
     words = [pieces[i] for i in indices]
@@ -198,23 +198,23 @@ def _names(pieces: Sequence[Piece]) -> list[int]:
     return found
 
 
-def _is_capitalised(word: Piece) -> bool:
+def _is_capitalised(word: Token) -> bool:
     first = word.text[1:2] if word.text[0] in "@#" else word.text[0]
     return first.isupper()
 
 
-def _is_in_capitals(word: Piece) -> bool:
+def _is_in_capitals(word: Token) -> bool:
     return word.text.isupper() and len(word.text) > 1
 
 
-def _is_shouted(words: Sequence[Piece]) -> bool:
+def _is_shouted(words: Sequence[Token]) -> bool:
     """Whether all is in capitals."""
     if any(word.text != word.text.upper() for word in words):
         return False
     return len(words) >= _WORDS_OF_CAPITALS or any(word.low in lexicon.FUNCTION_WORDS for word in words)
 
 
-def _is_title_case(words: Sequence[Piece]) -> bool:
+def _is_title_case(words: Sequence[Token]) -> bool:
     """Whether Every Word Has a Capital, function words among them, so that capitals tell no name."""
     raised = any(
         word.low in lexicon.FUNCTION_WORDS
@@ -226,7 +226,7 @@ def _is_title_case(words: Sequence[Piece]) -> bool:
     return raised and len(words) > 2 and all(map(_is_capitalised, others))
 
 
-def _starts(pieces: Sequence[Piece], words: Sequence[int]) -> set[int]:
+def _starts(pieces: Sequence[Token], words: Sequence[int]) -> set[int]:
     """The words that begin a sentence: the first, and those after a mark that ends one."""
     found = set(words[:1])
     for before, i in pairwise(words):
@@ -247,7 +247,7 @@ def _is_known(word: str) -> bool:
     return any(word in listed for listed in lists) or lexicon.is_verb(word)
 
 
-def _begins_name(words: Sequence[Piece], word: Piece, following: Piece | None) -> bool:
+def _begins_name(words: Sequence[Token], word: Token, following: Token | None) -> bool:
     """Whether the capitalised word that begins a sentence is a name all the same."""
     low = bare(word.low)
     repeated = sum(other.text == word.text for other in words) > 1

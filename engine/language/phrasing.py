@@ -14,7 +14,7 @@ from functools import cache
 from typing import Final
 
 from engine.language.model import Ask
-from engine.language.pieces import Piece
+from engine.language.tokenizer import Token
 
 _FIRST_PIECES: Final = 48
 _LAST_PIECES: Final = 12
@@ -116,7 +116,7 @@ _SUFFIX: Final = (
 )
 
 
-def core_of(pieces: Sequence[Piece]) -> tuple[int, int]:
+def core_of(pieces: Sequence[Token]) -> tuple[int, int]:
     """The range of `pieces` that is left without what is said around it; all of them if nothing would be."""
     first, last = 0, len(pieces)
     for _ in range(_ROUNDS_MAX):
@@ -204,7 +204,7 @@ _LATEST: Final = re.compile(
 )
 
 
-def kind_of(pieces: Sequence[Piece], first: int, *, dated: bool) -> Ask:
+def kind_of(pieces: Sequence[Token], first: int, *, dated: bool) -> Ask:
     """What is asked for in `pieces`, whose core begins at index `first`; `dated` if it names a date."""
     core = _joined(pieces[first : first + _PIECES_MAX])
     asking = _asking(core)
@@ -232,5 +232,5 @@ def _asking(core: str) -> str:
     return core[found.start("word") :] if found else ""
 
 
-def _joined(pieces: Sequence[Piece]) -> str:
+def _joined(pieces: Sequence[Token]) -> str:
     return " ".join(piece.low for piece in pieces)

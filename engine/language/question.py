@@ -21,8 +21,8 @@ from engine.language.lexicon import GENERIC, NAME_PARTICLES
 from engine.language.model import RULES, Ask, Entity, Part, Question, TimeSpan, Word
 from engine.language.parts import abbreviates, parts_of
 from engine.language.phrasing import core_of, kind_of
-from engine.language.pieces import Piece, bare, clean, is_identifier, quotations, split
 from engine.language.times import Mark, find_times
+from engine.language.tokenizer import Token, bare, clean, is_identifier, quotations, split
 from engine.text.analyzer import analyze_query
 from engine.text.words import STOP_WORDS
 
@@ -44,7 +44,7 @@ _NOUNS: Final = frozenset({Part.PROPER, Part.NOUN, Part.NUMBER, Part.TIME, Part.
 
 def find_entities(
     text: str,
-    pieces: Sequence[Piece],
+    pieces: Sequence[Token],
     parts: Sequence[Part | None],
     blocks: Sequence[Range],
     among: Collection[str],
@@ -69,7 +69,7 @@ def find_entities(
 
 
 def _name_runs(
-    pieces: Sequence[Piece], parts: Sequence[Part | None], blocks: Sequence[Range]
+    pieces: Sequence[Token], parts: Sequence[Part | None], blocks: Sequence[Range]
 ) -> Iterator[Range]:
     """The runs of proper nouns outside `blocks`, with the small words and numbers that belong to them."""
     taken = {i for first, last in blocks for i in range(first, last)}
@@ -86,7 +86,7 @@ def _name_runs(
         i = last
 
 
-def _continues(pieces: Sequence[Piece], parts: Sequence[Part | None], names: Sequence[bool], at: int) -> int:
+def _continues(pieces: Sequence[Token], parts: Sequence[Part | None], names: Sequence[bool], at: int) -> int:
     """The end of the run of a name that goes on at `at`, or 0 if it ends there."""
     before = pieces[at - 1]
     if at >= len(pieces) or bare(before.text) != before.text or _stands_alone(before.text):
@@ -114,7 +114,7 @@ def _stands_alone(word: str) -> bool:
     return word[0] in "@#" or "/" in word or "_" in word
 
 
-def _noun_runs(pieces: Sequence[Piece], parts: Sequence[Part | None]) -> Iterator[Range]:
+def _noun_runs(pieces: Sequence[Token], parts: Sequence[Part | None]) -> Iterator[Range]:
     """The runs of common nouns, and of words of unknown part."""
     i = 0
     while i < len(pieces):
@@ -133,7 +133,7 @@ def _overlaps(run: Range, others: Sequence[Range]) -> bool:
     return any(run[0] < last and first < run[1] for first, last in others)
 
 
-def _is_generic(pieces: Sequence[Piece], run: Range) -> bool:
+def _is_generic(pieces: Sequence[Token], run: Range) -> bool:
     """Whether a noun stands alone and tells little."""
     word = pieces[run[0]].low
     return run[1] - run[0] == 1 and (word in GENERIC or word.removesuffix("s") in GENERIC)
@@ -215,13 +215,13 @@ def _analyzed(text: str) -> _Analysed:
 _cached = lru_cache(maxsize=_CACHED_QUESTIONS)(_analyzed)
 
 
-def _window(pieces: list[Piece]) -> list[Piece]:
+def _window(pieces: list[Token]) -> list[Token]:
     """The pieces up to the last word that has a part of speech; none if there is no word."""
     words = [i for i, piece in enumerate(pieces) if piece.word]
     return pieces if 0 < len(words) <= WORDS_MAX else pieces[: words[WORDS_MAX - 1] + 1] if words else []
 
 
-def _parts(text: str, pieces: Sequence[Piece], times: Sequence[Mark]) -> list[Part | None]:
+def _parts(text: str, pieces: Sequence[Token], times: Sequence[Mark]) -> list[Part | None]:
     """The part of each piece; None for marks. Times and identifiers are told by their shape."""
     found: list[Part | None] = []
     left = iter(times)

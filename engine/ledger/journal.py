@@ -129,7 +129,7 @@ class Sources(NamedTuple):
     salts: Salts
 
 
-REHEARSED: Final = Sources(lambda: 0, lambda _seq: bytes(32))
+DRY_RUN_SOURCES: Final = Sources(lambda: 0, lambda _seq: bytes(32))
 """For events that are decided and never written: nobody sees their times and salts."""
 
 

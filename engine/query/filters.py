@@ -9,8 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from backends.base import Reader
-from engine.base import limits
-from engine.base import validation as border
+from engine.base import limits, validation
 from engine.base.errors import InvalidInputError
 from engine.commands.merge import SUPERSEDED
 from engine.followers.tags import LIVE, day_of, members, union, values
@@ -74,14 +73,14 @@ def narrowed(filters: Filters, fields: FilterFields) -> Filters:
     Raises:
         InvalidInputError: one of them is no field of `Filters`, or not iterable where it must be.
     """
-    border.instance(filters, Filters, "filters")
+    validation.instance(filters, Filters, "filters")
     known = {field.name for field in dataclass_fields(Filters)}
     changed: dict[str, Any] = {}
     for name, value in fields.items():
         if name not in known:
             raise InvalidInputError(f"{name} is no argument and no field of Filters")
         single = name in {"since", "until", "superseded"}
-        changed[name] = value if single else tuple(border.several(value, name))
+        changed[name] = value if single else tuple(validation.several(value, name))
     return replace(filters, **changed)
 
 
@@ -94,16 +93,16 @@ def allowed(rows: Reader, filters: Filters) -> BitMap:
         InvalidInputError: a filter is not what its field may hold.
     """
     for name in ("tags", "without_tags", "buckets", "sources", "kinds", "provenances", "categories"):
-        border.several(getattr(filters, name), name)
+        validation.several(getattr(filters, name), name)
     found = members(rows, LIVE)
     for tag in filters.tags:
-        found &= members(rows, (Group.TAG, border.folded_tag(tag)))
+        found &= members(rows, (Group.TAG, validation.folded_tag(tag)))
     for tag in filters.without_tags:
-        found -= members(rows, (Group.TAG, border.folded_tag(tag)))
+        found -= members(rows, (Group.TAG, validation.folded_tag(tag)))
     for group, wanted in (
-        (Group.BUCKET, [border.label(name, "bucket") for name in filters.buckets]),
-        (Group.KIND, [border.label(name, "kind") for name in filters.kinds]),
-        (Group.PROVENANCE, [border.provenance(name) for name in filters.provenances]),
+        (Group.BUCKET, [validation.label(name, "bucket") for name in filters.buckets]),
+        (Group.KIND, [validation.label(name, "kind") for name in filters.kinds]),
+        (Group.PROVENANCE, [validation.provenance(name) for name in filters.provenances]),
         (Group.SOURCE, list(_sources(rows, filters.sources))),
     ):
         if wanted or (group is Group.SOURCE and filters.sources):
@@ -132,7 +131,7 @@ def marked(rows: Reader, filters: Filters) -> BitMap:
     """
     from pyroaring import BitMap
 
-    if filters.superseded or SUPERSEDED in map(border.folded_tag, filters.tags):
+    if filters.superseded or SUPERSEDED in map(validation.folded_tag, filters.tags):
         return BitMap()
     return members(rows, (Group.TAG, SUPERSEDED))
 
@@ -183,14 +182,14 @@ def wanted_categories(given: Iterable[str]) -> frozenset[Category]:
         InvalidInputError: there is no such category; the message lists them.
     """
     return frozenset(
-        border.choice(Category, border.folded_tag(name), "category")
-        for name in border.several(given, "categories")
+        validation.choice(Category, validation.folded_tag(name), "category")
+        for name in validation.several(given, "categories")
     )
 
 
 def _sources(rows: Reader, given: Iterable[str]) -> Iterable[str]:
     for source in given:
-        border.line(source, "source", limits.SOURCE_BYTES_MAX)
+        validation.line(source, "source", limits.SOURCE_BYTES_MAX)
         if source.endswith("*"):
             start = source[:-1]
             for found in values(rows, Group.SOURCE, start):
@@ -205,8 +204,8 @@ def _created_between(
     rows: Reader, found: BitMap, since: int | datetime | None, until: int | datetime | None
 ) -> BitMap:
     """Whole days by their sets; of the first and the last day only those that the times let through."""
-    since = border.microseconds(limits.CREATED_MIN if since is None else since, "since")
-    until = border.microseconds(limits.INTEGER_MAX if until is None else until, "until")
+    since = validation.microseconds(limits.CREATED_MIN if since is None else since, "since")
+    until = validation.microseconds(limits.INTEGER_MAX if until is None else until, "until")
     if since >= until:
         raise InvalidInputError("`since` is not before `until`; no atom can be between them")
     first, last = day_of(since), day_of(until)

@@ -13,7 +13,7 @@ from engine.store.past import AsOf, past_store, size_at
 from engine.store.store import Store
 
 if TYPE_CHECKING:
-    from engine.query.places import PlacesCache
+    from engine.query.positions import PlacesCache
 
 
 class View:
@@ -33,7 +33,7 @@ class View:
     @cached_property
     def places(self) -> PlacesCache:
         """Where the atoms stand, made again when the index has changed."""
-        from engine.query.places import PlacesCache  # brings numpy, which only a question needs
+        from engine.query.positions import PlacesCache  # brings numpy, which only a question needs
 
         return PlacesCache()
 

@@ -31,7 +31,7 @@ LOOKED_AT_CHARS_MAX = 1 << 22
 """Of the texts that a screen remembers, so that none is looked through twice."""
 
 
-class Gate:
+class SecretFilter:
     """What is done about secrets in one open store, and how many there were of each kind."""
 
     def __init__(self, policy: SecretsPolicy) -> None:

@@ -49,7 +49,7 @@ from engine.text.analyzer import ANALYZER_NAME, fingerprint
 from proofs.events import AtomBody, Entry, EventKind, GenesisBody, GenesisDetail
 
 if TYPE_CHECKING:
-    from engine.secrets.filter import Gate
+    from engine.secrets.filter import SecretFilter
 
 
 class Recent:
@@ -138,7 +138,7 @@ class Store:
         """
         self.backend = backend
         self._sources = sources
-        self.gate: Gate | None = None
+        self.secret_filter: SecretFilter | None = None
         self._write_lock = threading.RLock()
         self._follow_lock = threading.RLock()
         self.recent = Recent()
@@ -214,15 +214,15 @@ class Store:
                     if not are_current(rows, log, (self.records,)):
                         self._finish_records()
                         continue
-                    screen = None if self.gate is None else self.gate.screen()
+                    screen = None if self.secret_filter is None else self.secret_filter.screen()
                     key = self.identity.id_key
                     tx = Transaction(
                         rows, log, key, self._sources, actor, screen, request=request, origin=origin
                     )
                     receipts = [command.decide(tx) for command in commands]
                     if not tx.entries or self._write(tx, head_guards(rows, log)):
-                        if self.gate is not None and tx.entries:
-                            self.gate.passed(screen)
+                        if self.secret_filter is not None and tx.entries:
+                            self.secret_filter.passed(screen)
                         return receipts
             raise BusyError("other processes are writing to this store all the time; try again")
 
@@ -269,8 +269,8 @@ class Store:
         try:
             yield
         except EngineError as error:
-            if self.gate is not None:
-                self.gate.mask(error)
+            if self.secret_filter is not None:
+                self.secret_filter.mask(error)
             raise
 
     def _write(self, tx: Transaction, guard: Sequence[Guard]) -> bool:

@@ -49,7 +49,7 @@ _LOOKALIKES: Final = (("\u2019", "'"), ("\u2010", "-"), ("\u2011", "-"))
 _CACHE: Final[dict[str, tuple[str, ...]]] = {}
 
 
-class Token(NamedTuple):
+class AnalyzedTerm(NamedTuple):
     """A term as it stands in a text; stop words are marked, not lost."""
 
     term: str
@@ -76,9 +76,9 @@ def index_terms(text: str) -> list[str]:
     return terms
 
 
-def tokens(text: str) -> list[Token]:
+def tokens(text: str) -> list[AnalyzedTerm]:
     """All terms of `text` in order, each with the mark whether it is a stop word."""
-    return [Token(term, term in STOP_WORDS) for term in index_terms(text)]
+    return [AnalyzedTerm(term, term in STOP_WORDS) for term in index_terms(text)]
 
 
 def analyze_query(text: str) -> list[str]:

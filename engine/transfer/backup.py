@@ -34,9 +34,9 @@ from engine.ledger.layout import ERASURE
 from engine.store import maintenance
 from engine.store.replay import Progress, no_progress, scratch_backend
 from engine.store.store import Store
+from engine.transfer.atomic_output import new_store, written
 from engine.transfer.journal_import import LINE_BYTES_MAX, Check, JournalReader, pass_all, read_into
 from engine.transfer.journal_lines import Head, LineError, event_line, head_line, read_head, tail_line
-from engine.transfer.placing import new_store, written
 from engine.trust.notes.history import read_history
 from proofs.log import Frontier
 from proofs.note import Checkpoint as NotedCheckpoint

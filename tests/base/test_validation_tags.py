@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.base import validation as border
+from engine.base import validation
 from engine.base.errors import InvalidInputError
 from engine.query.filters import Filters
 from proofs.sets import tag_identity
@@ -34,7 +34,7 @@ from tests.support.engines import engine_on, refuses
 )
 def test_a_tag_is_kept_in_its_form(given: str, kept: str) -> None:
     """NFC, no leading #, white space as single hyphens; case and compatibility forms stay."""
-    assert border.tag(given) == kept
+    assert validation.tag(given) == kept
 
 
 @pytest.mark.parametrize(
@@ -99,11 +99,11 @@ TAG_TEXT = st.text(
 def test_the_form_of_a_tag_is_stable(given: str) -> None:
     """A kept tag is kept as it is; its identity is its own; both are NFC."""
     try:
-        kept = border.tag(given)
+        kept = validation.tag(given)
     except InvalidInputError:
         return
     identity = tag_identity(kept)
-    assert border.tag(kept) == kept
+    assert validation.tag(kept) == kept
     assert tag_identity(identity) == identity
     assert unicodedata.is_normalized("NFC", kept)
     assert unicodedata.is_normalized("NFC", identity)
@@ -119,7 +119,7 @@ def test_tags_found_are_tags_given(given: list[str]) -> None:
     except InvalidInputError:
         return
     assert all(engine.find(limit=1, filters=Filters(tags=(tag,))) for tag in given)
-    assert all(engine.find(limit=1, filters=Filters(tags=(border.tag(tag),))) for tag in given)
+    assert all(engine.find(limit=1, filters=Filters(tags=(validation.tag(tag),))) for tag in given)
 
 
 @pytest.mark.parametrize("given", ["red", b"red", "", 0, 5, True, [5], [None], [["red"]]], ids=repr)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.cli.shapes import dumped, shown
-from engine.transfer.ingest.checks import border
+from engine.transfer.ingest.checks import content_problem
 from tests.shared import needs
 from tests.support.command_line import Cli
 
@@ -75,7 +75,7 @@ def test_json_for_an_ascii_stream_is_ascii(text: str) -> None:
 def test_naughty_strings_pass_through(cli: Cli) -> None:
     """Every naughty string that the store takes comes out harmless as text and exact as JSON."""
     strings = json.loads(needs("vectors/strings/blns.json").read_text(encoding="utf-8"))
-    together = "\n".join(text for text in strings if text.strip() and border(text) is None)
+    together = "\n".join(text for text in strings if text.strip() and content_problem(text) is None)
     added = cli("-q", "add", "-", stdin=together.encode())
     assert added.code == 0, added.err
     text = cli("get", added.out.strip()).out

@@ -14,7 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from engine.language.categories import TEXT_CHARS_MAX, Category, categories_of
-from engine.language.categories.reading import LISTS, Mark, tokens_of
+from engine.language.categories.marked_text import LISTS, Mark, tokens_of
 from tests.language.category_labels import LETTERS, SAMPLE
 from tests.shared import needs
 
@@ -90,7 +90,7 @@ def test_nothing_is_loaded_before_it_is_needed() -> None:
     """Importing the enum loads no word list, and telling categories no numpy."""
     code = (
         "import sys, json, engine.language.categories as c; "
-        "before = 'engine.language.categories.reading' in sys.modules; c.categories_of('Anna'); "
+        "before = 'engine.language.categories.marked_text' in sys.modules; c.categories_of('Anna'); "
         "print(json.dumps([before, 'numpy' in sys.modules]))"
     )
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout

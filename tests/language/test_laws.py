@@ -5,8 +5,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from engine.language.phrasing import _PREFIXES
-from engine.language.pieces import clean, split
 from engine.language.question import ENTITIES_MAX, _analyzed, analyze_question
+from engine.language.tokenizer import clean, split
 from engine.text.analyzer import analyze_query
 
 SAMPLES = (

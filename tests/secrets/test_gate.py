@@ -123,7 +123,7 @@ def test_no_file_of_a_store_ever_holds_it(tmp_path: Path, scheme: str, way: str)
         assert leaks(stored(place)) == []
         engine.rebuild()
         assert engine.verify().ok
-        assert sum(engine.store.gate.found.values()) > 0  # type: ignore[union-attr]  # it has one
+        assert sum(engine.store.secret_filter.found.values()) > 0  # type: ignore[union-attr]  # it has one
     assert leaks(stored(place)) == []
 
 
@@ -132,7 +132,7 @@ def test_without_the_gate_it_would_be_there(tmp_path: Path, way: str) -> None:
     """The ways do lead a secret into the store: `off` is the default, and `warn` only counts."""
     with Engine.open(f"sqlite:{tmp_path / 'store'}", secrets="warn") as engine:
         WAYS[way](engine, tmp_path)
-        assert sum(engine.store.gate.found.values()) > 0  # type: ignore[union-attr]  # it has one
+        assert sum(engine.store.secret_filter.found.values()) > 0  # type: ignore[union-attr]  # it has one
         with engine.store.backend.snapshot() as rows:
             found = list(scan(rows, SecretsPolicy()))
     assert leaks((tmp_path / "store").read_bytes())

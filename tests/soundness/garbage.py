@@ -14,10 +14,10 @@ from proofs.forms import FormError
 from proofs.leaves import decode_value
 from proofs.note import parse_note, parse_signatures
 from proofs.opening import opening_root
-from proofs.reading import path_of, strict
 from proofs.rows import read_postings, shown_root
 from proofs.segments import decode_summary
 from proofs.sets import bits_of, contains, members_in
+from proofs.strict_cbor import path_of, strict
 from proofs.verifier import verify
 from proofs.vkey import parse_vkey
 from tests.soundness.mutations import Seeds, pick

@@ -29,12 +29,12 @@ BEFORE: Final = (
 )
 TYPES: Final = "never so: said for the type checker"
 ARGUED: Final[dict[str, str]] = {
-    "reading._check_heads: at > len(raw)": BEFORE,
-    "reading._check_heads: at < len(raw)": BEFORE,
-    "reading._number: end > len(raw) or number < _LEAST[info - 24]": BEFORE,
-    "reading._number: end > len(raw)": BEFORE,
-    "reading._number: number < _LEAST[info - 24]": BEFORE,
-    "reading.path_of: type(raw) is not bytes": TYPES,
+    "strict_cbor._check_heads: at > len(raw)": BEFORE,
+    "strict_cbor._check_heads: at < len(raw)": BEFORE,
+    "strict_cbor._number: end > len(raw) or number < _LEAST[info - 24]": BEFORE,
+    "strict_cbor._number: end > len(raw)": BEFORE,
+    "strict_cbor._number: number < _LEAST[info - 24]": BEFORE,
+    "strict_cbor.path_of: type(raw) is not bytes": TYPES,
     "file.decode: type(whole[1]) is not int": "true and 1.0 equal 1, and `strict` lets neither in",
     "codec.unpack: not same": "`strict` has seen every head before; needed where stores are read",
     "codec.decode_header: value[1] != seq": "a header is read at its own seq; needed where stores are read",

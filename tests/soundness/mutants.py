@@ -32,7 +32,7 @@ MODULES: Final = (
     "log_paths",
     "opening",
     "places",
-    "reading",
+    "strict_cbor",
     "rows",
     "sets",
     "subjects",

@@ -15,7 +15,7 @@ from proofs.errors import REASONS, ProofError
 from proofs.hashing import EMPTY, NAMESPACES, overall_root
 from proofs.limits import BUNDLE_BYTES_MAX
 from proofs.opening import opening_root
-from proofs.reading import strict
+from proofs.strict_cbor import strict
 from tests.soundness.recoding import head
 from tests.soundness.support import items
 from tests.soundness.wire import ATOMS, OPENING, Item, edited, packed, parts_of, refusal, replaced

@@ -14,13 +14,13 @@ from engine.base.errors import ConflictError, NotFoundError, RefusedError
 from engine.base.validation import atom_id, show_id
 from engine.commands import Command, Link, Revise, Revive, Tag, Tombstone, Unlink, Untag
 from engine.commands.reconcile import (
-    EndAtom,
-    EndEdge,
-    HoldAtom,
-    HoldEdge,
-    end_others,
-    hold_edges,
-    hold_source,
+    RetireAtom,
+    RetireEdge,
+    UpsertAtom,
+    UpsertEdge,
+    reconcile_edges,
+    reconcile_source,
+    retire_others,
     wanted_id,
 )
 from proofs.events import EventKind
@@ -65,7 +65,7 @@ def held(engine: Engine, said: list[Add], links: set[tuple[str, str]] = frozense
 
     atoms = [wanted_id(store.identity.id_key, one) for one in said]
     with store.view(store.tags) as rows:
-        commands = list(hold_source(rows, OURS, SOURCE, atoms, said))
+        commands = list(reconcile_source(rows, OURS, SOURCE, atoms, said))
     carry_out(commands)
     for one, atom in zip(said, atoms, strict=True):
         others = [
@@ -73,7 +73,7 @@ def held(engine: Engine, said: list[Add], links: set[tuple[str, str]] = frozense
         ]
         with store.view(store.tags) as rows:
             targets = sorted(other for other in others if other != atom)
-            commands = list(hold_edges(rows, OURS, atom, REFERENCES, targets))
+            commands = list(reconcile_edges(rows, OURS, atom, REFERENCES, targets))
         carry_out(commands)
     return done
 
@@ -215,7 +215,7 @@ def test_the_order_of_commands_on_different_atoms_does_not_matter(
         engine = engine_on()
         engine.store.commit(EVERY, OURS)
         meddle(engine, hands)
-        engine.store.commit([HoldAtom(one) for one in order], OURS)
+        engine.store.commit([UpsertAtom(one) for one in order], OURS)
         atoms = [engine.get(show_id(atom)) for atom in ids(engine)]
         found.append([(atom.state, atom.content, atom.title, sorted(atom.tags)) for atom in atoms])
     assert found[0] == found[1]
@@ -229,10 +229,10 @@ def test_what_is_asked_for_by_name_comes_back_whoever_hid_it() -> None:
     engine.apply([Tag(show_id(first), ["mine"]), Revise(show_id(first), content="By hand.")])
     engine.apply([Tombstone(show_id(first)), Link(show_id(first), REFERENCES, show_id(second))])
     engine.apply([Unlink(show_id(first), REFERENCES, show_id(second))])
-    plain: list[Command] = [HoldAtom(EVERY[0]), HoldEdge(first, REFERENCES, second)]
+    plain: list[Command] = [UpsertAtom(EVERY[0]), UpsertEdge(first, REFERENCES, second)]
     assert not any(receipt.changed for receipt in engine.store.commit(plain, OURS))
     engine.store.commit(
-        [HoldAtom(EVERY[0], insist=True), HoldEdge(first, REFERENCES, second, insist=True)], OURS
+        [UpsertAtom(EVERY[0], insist=True), UpsertEdge(first, REFERENCES, second, insist=True)], OURS
     )
     atom = engine.get(show_id(first))
     assert (atom.state, atom.content, atom.tags) == (State.LIVE, "x", ("mine",))
@@ -265,7 +265,7 @@ def test_other_data_of_an_edge_of_ours_takes_the_place_of_what_was_there() -> No
     engine.store.commit(EVERY, OURS)
     engine.apply([Link(show_id(first), REFERENCES, show_id(third), data=b"\x01")])
     for data in (b"\x02", b"\x03"):
-        edges = [HoldEdge(first, REFERENCES, other, data) for other in (second, third)]
+        edges = [UpsertEdge(first, REFERENCES, other, data) for other in (second, third)]
         engine.store.commit(edges, OURS)
     assert [
         engine.get_edge(show_id(first), REFERENCES, show_id(other)).data for other in (second, third)
@@ -280,31 +280,31 @@ def test_what_was_erased_is_said_to_be_and_stays_away() -> None:
     engine = engine_on()
     engine.store.commit(EVERY[:1], OURS)
     engine.erase(show_id(ids(engine)[0]), "private")
-    receipt = engine.store.commit([HoldAtom(EVERY[0])], OURS)[0]
+    receipt = engine.store.commit([UpsertAtom(EVERY[0])], OURS)[0]
     assert (receipt.state, receipt.events) == (State.ERASED, ())
     with pytest.raises(RefusedError):
-        engine.store.commit([HoldAtom(EVERY[0], insist=True)], OURS)
-    assert engine.store.commit([HoldAtom(replace(EVERY[0], force=True))], OURS)[0].changed
+        engine.store.commit([UpsertAtom(EVERY[0], insist=True)], OURS)
+    assert engine.store.commit([UpsertAtom(replace(EVERY[0], force=True))], OURS)[0].changed
 
 
 def test_only_what_the_actor_said_last_is_ended() -> None:
     """Neither the atoms of others nor those that others have rewritten since; nor edges of others."""
     engine = engine_on()
     first, second, third = ids(engine)
-    engine.store.commit([*EVERY, HoldEdge(first, REFERENCES, second)], OURS)
+    engine.store.commit([*EVERY, UpsertEdge(first, REFERENCES, second)], OURS)
     mine = atom_id(engine.add("mine", source=SOURCE).subject)
     engine.apply(
         [Revise(show_id(second), content="By hand."), Link(show_id(first), REFERENCES, show_id(third))]
     )
-    ends: list[Command] = [EndAtom(atom) for atom in (second, mine)]
+    ends: list[Command] = [RetireAtom(atom) for atom in (second, mine)]
     assert not any(receipt.changed for receipt in engine.store.commit(ends, OURS))
-    assert not engine.store.commit([EndEdge(first, REFERENCES, third)], OURS)[0].changed
-    assert engine.store.commit([EndEdge(first, REFERENCES, second)], OURS)[0].changed
+    assert not engine.store.commit([RetireEdge(first, REFERENCES, third)], OURS)[0].changed
+    assert engine.store.commit([RetireEdge(first, REFERENCES, second)], OURS)[0].changed
     with engine.store.view(engine.store.tags) as rows:
         ended = [
             command.atom
-            for command in end_others(rows, OURS, SOURCE, {first})
-            if isinstance(command, EndAtom)
+            for command in retire_others(rows, OURS, SOURCE, {first})
+            if isinstance(command, RetireAtom)
         ]
     assert ended == [third]
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from engine.text.analyzer import (
     CACHED_CHARS_MAX,
     TEXT_CHARS_MAX,
-    Token,
+    AnalyzedTerm,
     analyze_query,
     fingerprint,
     index_terms,
@@ -98,7 +98,11 @@ def test_a_query_of_han_asks_for_pairs_only() -> None:
 
 def test_stop_words_are_marked_and_not_lost() -> None:
     """Stop words are among the terms, with their mark, and count neither in a length nor in a query."""
-    assert tokens("to the sea") == [Token("to", True), Token("the", True), Token("sea", False)]
+    assert tokens("to the sea") == [
+        AnalyzedTerm("to", True),
+        AnalyzedTerm("the", True),
+        AnalyzedTerm("sea", False),
+    ]
     assert analyze_query("to the sea") == ["sea"]
 
 

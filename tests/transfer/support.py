@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from engine.base.model import Atom
 from engine.engine import Engine
 from engine.transfer.other_programs.live import live
-from engine.transfer.other_programs.run import TakenIn, import_items
+from engine.transfer.other_programs.run import ImportReport, import_items
 
 
 def written(folder: Path, value: Any, name: str = "file.json") -> Path:
@@ -34,7 +34,7 @@ def told(engine: Engine) -> list[str]:
     return [atom.content for atom in atoms_of(engine)]
 
 
-def twice(engine: Engine, form: str, path: Path) -> TakenIn:
+def twice(engine: Engine, form: str, path: Path) -> ImportReport:
     """Import: a dry run that writes nothing and says what will be, the import, and again without an event."""
     size = engine.size
     expected = import_items(engine.store, form, path, dry_run=True)
@@ -49,7 +49,7 @@ def twice(engine: Engine, form: str, path: Path) -> TakenIn:
     return done
 
 
-def reasons(done: TakenIn) -> list[tuple[int | None, str]]:
+def reasons(done: ImportReport) -> list[tuple[int | None, str]]:
     """Number and reason of what did not go in."""
     return [(item.line, item.reason) for item in done.skipped]
 

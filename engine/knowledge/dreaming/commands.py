@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from itertools import combinations, islice
 from typing import Final, NamedTuple
 
-from engine.base import limits
-from engine.base import validation as border
+from engine.base import limits, validation
 from engine.base.errors import EngineError
 from engine.base.model import Receipt
 from engine.base.validation import atom_id, show_id
@@ -252,7 +251,7 @@ def _phrases(survey: Survey, text: Text, found: Sequence[Name]) -> tuple[Pair, .
 def _tag(text: str) -> Iterator[str]:
     """A name as a tag; none where it cannot be one."""
     try:
-        yield border.tag(text)
+        yield validation.tag(text)
     except EngineError:
         return
 

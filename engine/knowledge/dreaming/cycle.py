@@ -19,7 +19,7 @@ from engine.knowledge.dreaming.round import Phase, Round, begun, checked, cursor
 from engine.knowledge.dreaming.survey import Survey, spread
 from engine.ledger.journal import read_log
 from engine.query.duplicates import DuplicateGroup, duplicates
-from engine.store.rehearsal import rehearsal
+from engine.store.dry_run import dry_run_store
 from engine.store.replay import Progress, no_progress
 from engine.store.store import Store
 from proofs.leaves import State
@@ -96,7 +96,7 @@ def dream(
         survey = Survey(rows, store.index.view(rows), config)
         before = read_cursor(rows, digest, size)
         due = round_of(rows, begun(before, size, survey), size, survey)
-        with rehearsal(store, when=dry_run) as target:
+        with dry_run_store(store, when=dry_run) as target:
             cycle = _Cycle(survey, due, target, budget, seconds, stop, progress)
             cycle.run()
         if not dry_run and cycle.cursor != before:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from engine.knowledge.dreaming.config import DreamConfig
+from engine.language.categories.marked_text import MARKS, Mark, MarkedText, tokens_of
 from engine.language.categories.people import named_in
-from engine.language.categories.reading import MARKS, Mark, Reading, tokens_of
 from engine.language.lexicon import ADVERBS, FUNCTION_WORDS, is_verb
 from engine.ledger.entities import entity_identity
 from engine.text.words import STOP_WORDS
@@ -55,12 +55,12 @@ def tokens_of_name(name: str) -> Tokens:
     return Tokens(surfaces, tuple(map(str.lower, surfaces)))
 
 
-class Page:
+class TokenizedText:
     """The tokens of an atom's title and content, read once."""
 
     def __init__(self, title: str | None, content: str, chars: int) -> None:
         text = content[:chars] if title is None else f"{title}\n{content[:chars]}"
-        self.read = Reading(text)
+        self.read = MarkedText(text)
         self.surfaces = list(map(_bare, self.read.tokens))
         self.words = list(map(str.lower, self.surfaces))
 
@@ -231,7 +231,7 @@ class Names:
             lengths.sort(reverse=True)
         return name
 
-    def found_in(self, page: Page, most: int) -> list[Name]:
+    def found_in(self, page: TokenizedText, most: int) -> list[Name]:
         """The different names that stand in a text, none within a longer one, in order; at most `most`.
 
         Several words match whatever their case. A single word matches as it is written in the name; one

@@ -16,7 +16,7 @@ from backends.base import Reader
 from engine.followers.index_view import IndexView
 from engine.followers.tags import LIVE, members
 from engine.knowledge.dreaming.config import DreamConfig
-from engine.knowledge.dreaming.pages import Page, Tokens, is_given_name
+from engine.knowledge.dreaming.pages import TokenizedText, Tokens, is_given_name
 from engine.language.categories import Category, categories_of
 from engine.ledger.entities import ENTITY
 from engine.ledger.queries import bodies_of, ids_at, records_of
@@ -44,7 +44,7 @@ class Text(NamedTuple):
 
     record: AtomRecord
     body: AtomBody
-    page: Page
+    page: TokenizedText
 
 
 class Survey:
@@ -93,7 +93,7 @@ class Survey:
         if new:
             records = records_of(self.rows, ids_at(self.rows, new))
             for ordinal, record, body in zip(new, records, bodies_of(self.rows, records), strict=True):
-                page = Page(body.title, body.content, self.config.chars)
+                page = TokenizedText(body.title, body.content, self.config.chars)
                 self._read[ordinal] = Text(record, body, page)
         return [self._read[ordinal] for ordinal in ordinals]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from engine.language.categories.reading import LISTS, Mark, Reading
+from engine.language.categories.marked_text import LISTS, Mark, MarkedText
 from engine.text.words import STOP_WORDS
 
 _PARTICLES: Final = frozenset(LISTS["particles"])
@@ -52,7 +52,7 @@ class Named(NamedTuple):
         return {one.words[-1] for one in self.people if len(one.words) > 1}
 
 
-def named_in(text: Reading) -> Named:
+def named_in(text: MarkedText) -> Named:
     """The capitalised runs of a text, and which of them are people."""
     runs = list(_runs(text))
     people: list[Run] = []
@@ -65,7 +65,7 @@ def named_in(text: Reading) -> Named:
     return Named(runs, people)
 
 
-def _runs(text: Reading) -> Iterator[Run]:
+def _runs(text: MarkedText) -> Iterator[Run]:
     parts: list[int] = []
     for at in text.capitals:
         if parts and not _continues(text, parts[-1], at):
@@ -83,7 +83,7 @@ def _runs(text: Reading) -> Iterator[Run]:
         yield _run(text, parts)
 
 
-def _continues(text: Reading, last: int, at: int) -> bool:
+def _continues(text: MarkedText, last: int, at: int) -> bool:
     """Whether between two capitalised words stands nothing, the dot of a short form, or particles."""
     if at - last == 1:
         return True
@@ -93,14 +93,14 @@ def _continues(text: Reading, last: int, at: int) -> bool:
     return len(between) <= 2 and _PARTICLES.issuperset(between)
 
 
-def _run(text: Reading, parts: list[int]) -> Run:
+def _run(text: MarkedText, parts: list[int]) -> Run:
     words, marks = text.words, text.marks
     return Run(
         parts[0], parts[-1] + 1, tuple([words[at] for at in parts]), tuple([marks[at] for at in parts])
     )
 
 
-def _person(text: Reading, run: Run, before: Run | None) -> Run | None:
+def _person(text: MarkedText, run: Run, before: Run | None) -> Run | None:
     """The part of a run that is a person's name; None where it is none. `before`: the person just before."""
     last = len(run.words) - 1
     skipped = 0
@@ -120,7 +120,7 @@ def _person(text: Reading, run: Run, before: Run | None) -> Run | None:
     return rest if skipped or _is_person_by_surroundings(text, rest, before) else None
 
 
-def _in_a_place(text: Reading, at: int) -> bool:
+def _in_a_place(text: MarkedText, at: int) -> bool:
     """Whether a place follows that what stands before is in: `, Minnesota`."""
     return text.words[at] == "," and text.is_capital(at + 1) and bool(text.marks[at + 1] & Mark.PLACE)
 
@@ -133,7 +133,7 @@ def _may_speak(run: Run) -> bool:
     return not any(run.marks) and not first.endswith(NOUN_ENDINGS) and len(first) > 1 and "-" not in first
 
 
-def _is_person_by_surroundings(text: Reading, run: Run, before: Run | None) -> bool:
+def _is_person_by_surroundings(text: MarkedText, run: Run, before: Run | None) -> bool:
     """Whether what stands around a run, or an initial in it, makes it a person."""
     words, place = text.words, run.start - 1
     if len(run.words) == 1:
@@ -150,7 +150,7 @@ def _is_person_by_surroundings(text: Reading, run: Run, before: Run | None) -> b
     return words[run.end + 1] == "born" and words[run.end] in ("(", "was")
 
 
-def _is_greeted(text: Reading, run: Run) -> bool:
+def _is_greeted(text: MarkedText, run: Run) -> bool:
     """Whether somebody is spoken to: `Wow, Caro, …`."""
     greeted = text.words[run.start - 1] == "," and text.marks[run.start - 2] & Mark.GREETING
     return bool(greeted) and text.words[run.end] in (",", "!", ".", "?")

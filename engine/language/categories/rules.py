@@ -7,8 +7,8 @@ from functools import cache
 from typing import Final
 
 from engine.language.categories import Category
+from engine.language.categories.marked_text import LISTS, MARKS, STRONG, Mark, MarkedText
 from engine.language.categories.people import NOUN_ENDINGS, Named, Run, named_in
-from engine.language.categories.reading import LISTS, MARKS, STRONG, Mark, Reading
 
 _RELATIONSHIP: Final = 1 << 6
 _NARRATIVE: Final = 1 << 7
@@ -72,7 +72,7 @@ def _listed(found: int) -> tuple[Category, ...]:
 
 
 def _found(text: str) -> int:
-    read = Reading(text)
+    read = MarkedText(text)
     named = named_in(read)
     found = read.seen & STRONG | _hinted(read)
     if named.several:
@@ -92,7 +92,7 @@ def _found(text: str) -> int:
     return found
 
 
-def _hinted(read: Reading) -> int:
+def _hinted(read: MarkedText) -> int:
     """The categories that enough words hint at."""
     if len(read.hints) < HINTS_NEEDED:
         return 0
@@ -100,7 +100,7 @@ def _hinted(read: Reading) -> int:
     return sum(mark for hint, mark in _HINTS if sum(1 for word in read.hints if MARKS[word] & hint) >= needed)
 
 
-def _has_code(read: Reading) -> bool:
+def _has_code(read: MarkedText) -> bool:
     text = read.text
     if read.camels or any(_VERSION.fullmatch(read.tokens[at]) for at in read.numbers):
         return True
@@ -111,18 +111,18 @@ def _has_code(read: Reading) -> bool:
     return likely and _SIGNS_OF_CODE.search(text) is not None
 
 
-def _tells_money(read: Reading) -> bool:
+def _tells_money(read: MarkedText) -> bool:
     return any(read.tokens[at - 1] in ("$", "\u20ac", "\u00a3") for at in read.numbers)
 
 
-def _tells_place(read: Reading, named: Named) -> bool:
+def _tells_place(read: MarkedText, named: Named) -> bool:
     people = {one.start for one in named.people}
     if any(_is_place(read, run) for run in named.runs if run.start not in people):
         return True
     return any(read.marks[at] & Mark.PLACE_NOUN and _is_at(read, at) for at in read.looked_at)
 
 
-def _is_place(read: Reading, run: Run) -> bool:
+def _is_place(read: MarkedText, run: Run) -> bool:
     """Whether a capitalised run names a place: it is known, or its words or those around it say so."""
     either = 0
     for mark in run.marks:
@@ -148,14 +148,14 @@ def _is_place(read: Reading, run: Run) -> bool:
     )
 
 
-def _is_located(read: Reading, run: Run) -> bool:
+def _is_located(read: MarkedText, run: Run) -> bool:
     """Whether a word that is a name, too, stands as a place does: `in Georgia`, `Savannah, Georgia`."""
     beside = read.words[run.end] == "," and read.is_capital(run.end + 1)
     after = read.words[run.start - 1] == "," and read.is_capital(run.start - 2)
     return read.words[run.start - 1] in _AT or beside or after
 
 
-def _is_at(read: Reading, at: int) -> bool:
+def _is_at(read: MarkedText, at: int) -> bool:
     """Whether a kind of place stands as one that somebody is at: `at the beach`, `in my old hometown`."""
     for before in (1, 2):
         if read.words[at - before] in _DETERMINERS:
@@ -163,13 +163,13 @@ def _is_at(read: Reading, at: int) -> bool:
     return False
 
 
-def _tells_time(read: Reading) -> bool:
+def _tells_time(read: MarkedText) -> bool:
     if any(_is_time(read, at) for at in read.numbers):
         return True
     return any(read.marks[at] & Mark.POINTING and _points_at_span(read, at) for at in read.looked_at)
 
 
-def _is_time(read: Reading, at: int) -> bool:
+def _is_time(read: MarkedText, at: int) -> bool:
     """Whether a number is a date, a year or a time of day."""
     token, before, after = read.tokens[at], read.words[at - 1], read.words[at + 1]
     if any(read.marks[beside] & Mark.MONTH_SHORT and read.is_capital(beside) for beside in (at - 1, at + 1)):
@@ -184,7 +184,7 @@ def _is_time(read: Reading, at: int) -> bool:
     return token.isdigit() and after in ("am", "pm", "a.m", "p.m")
 
 
-def _points_at_span(read: Reading, at: int) -> bool:
+def _points_at_span(read: MarkedText, at: int) -> bool:
     """`last week`, `the past few months`, `in the spring`."""
     word = read.words[at]
     following = read.marks[at + 1]
@@ -195,11 +195,11 @@ def _points_at_span(read: Reading, at: int) -> bool:
     return bool(following & (Mark.SEASON if word in ("each", "every", "early", "late", "mid") else Mark.SPAN))
 
 
-def _tells_reason(read: Reading) -> bool:
+def _tells_reason(read: MarkedText) -> bool:
     return any(read.marks[at] & Mark.SO and _gives_reason(read, at) for at in read.looked_at)
 
 
-def _gives_reason(read: Reading, at: int) -> bool:
+def _gives_reason(read: MarkedText, at: int) -> bool:
     """`…, so I had to`, `So, we went`, `so it can`, `since you're here`."""
     if read.words[at] == "since":
         return read.words[at + 1] in _NOW
@@ -211,7 +211,7 @@ def _gives_reason(read: Reading, at: int) -> bool:
     return read.words[at - 1] == "," or any(read.words[after + step] in _CAN for step in (1, 2, 3))
 
 
-def _tells_event(read: Reading, named: Named) -> bool:
+def _tells_event(read: MarkedText, named: Named) -> bool:
     """Whether somebody did something."""
     if any(_acts(read, one.end) for one in named.people):
         return True
@@ -221,20 +221,20 @@ def _tells_event(read: Reading, named: Named) -> bool:
     return any(_somebody_acts(read, at) for at in read.looked_at)
 
 
-def _somebody_acts(read: Reading, at: int) -> bool:
+def _somebody_acts(read: MarkedText, at: int) -> bool:
     mark = read.marks[at]
     if mark & Mark.SUBJECT:
         return _acts(read, at + 1)
     return bool(mark & Mark.ELIDED) and _begins_line(read, at)
 
 
-def _begins_line(read: Reading, at: int) -> bool:
+def _begins_line(read: MarkedText, at: int) -> bool:
     while read.tokens[at - 1] in ("-", "*"):
         at -= 1
     return read.tokens[at - 1] in ("", "\n")
 
 
-def _acts(read: Reading, at: int) -> bool:
+def _acts(read: MarkedText, at: int) -> bool:
     """Whether a verb in the past stands there, or after one adverb."""
     if read.words[at] in _ADVERBS:
         at += 1

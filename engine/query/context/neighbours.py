@@ -16,7 +16,7 @@ from engine.ledger.queries import bodies_of, ids_at, records_of
 from engine.ledger.records import AtomRecord
 from engine.query.context.windows import (
     Context,
-    Piece,
+    Passage,
     Place,
     checked_budget,
     hits_wanted,
@@ -69,9 +69,9 @@ class Sources:
         self._retired = Retired(rows, view, marked(rows, filters))
         self._live = members(rows, LIVE)
         self._lines: dict[str, NDArray[np.int64]] = {}
-        self._read: dict[Place, Piece | None] = {}
+        self._read: dict[Place, Passage | None] = {}
 
-    def pieces(self, scores: Mapping[bytes, float]) -> list[Piece]:
+    def pieces(self, scores: Mapping[bytes, float]) -> list[Passage]:
         """The hits with these ids and scores, in their order, with their places."""
         records = records_of(self._rows, list(scores))
         bodies = bodies_of(self._rows, records)
@@ -86,13 +86,13 @@ class Sources:
             for record, body in zip(records, bodies, strict=True)
         ]
 
-    def beside(self, place: Place) -> Piece | None:
+    def beside(self, place: Place) -> Passage | None:
         """The atom at a place, if there is one that the filters let through; of a hit's source only."""
         if place not in self._read:
             self._read[place] = self._piece_at(place)
         return self._read[place]
 
-    def _piece_at(self, place: Place) -> Piece | None:
+    def _piece_at(self, place: Place) -> Passage | None:
         line = self._lines[place.source]
         if not 0 <= place.number < len(line) or int(line[place.number]) not in self._allowed:
             return None
@@ -124,10 +124,12 @@ def _by_source(records: Iterable[AtomRecord]) -> dict[str, list[int]]:
     return found
 
 
-def _piece(record: AtomRecord, body: AtomBody, place: Place | None, score: float = 0.0) -> Piece:
+def _piece(record: AtomRecord, body: AtomBody, place: Place | None, score: float = 0.0) -> Passage:
     if place is None and record.source is not None and record.sequence is not None:
         raise _contradiction(record)
-    return Piece(show_id(record.id), body.content, record.title, record.source, record.sequence, place, score)
+    return Passage(
+        show_id(record.id), body.content, record.title, record.source, record.sequence, place, score
+    )
 
 
 def _contradiction(record: AtomRecord) -> CorruptionError:

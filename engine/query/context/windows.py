@@ -62,7 +62,7 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class Passage:
     """An atom that may be shown."""
 
     id: str
@@ -102,14 +102,14 @@ class Window:
 class Run:
     """Atoms side by side, with how good the hits among them are, and what they cost."""
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[Passage, ...]
     ranks: dict[str, int]
     """Of the hits by id, 0 the best."""
     below: int
     """Tokens of all lines below the heading."""
 
     @classmethod
-    def of(cls, piece: Piece, rank: int | None = None) -> Run:
+    def of(cls, piece: Passage, rank: int | None = None) -> Run:
         """One atom; a hit, if it has a rank."""
         return cls((piece,), {} if rank is None else {piece.id: rank}, tokens_of(body(piece.content)))
 
@@ -166,19 +166,19 @@ class Run:
         )
 
 
-def _turn(before: Piece, after: Piece) -> str:
+def _turn(before: Passage, after: Passage) -> str:
     """What stands between two atoms of a window: the title, where it changes."""
     return "" if before.title == after.title else subheading(after.title)
 
 
-Beside = Callable[[Place], Piece | None]
+Beside = Callable[[Place], Passage | None]
 """The atom at a place, if there is one that may be shown. Asked only where the budget may have room."""
 
 
 class Layout:
     """Lays out hits, then what is near them, never over the budget. For one answer."""
 
-    def __init__(self, budget: int, hits: Sequence[Piece], beside: Beside) -> None:
+    def __init__(self, budget: int, hits: Sequence[Passage], beside: Beside) -> None:
         """`hits`: the best first, each once. `beside` is asked for atoms that are no hits."""
         self._budget = budget
         self._spent = 0
@@ -187,7 +187,7 @@ class Layout:
         self._walls: set[Place] = set()
         """Of hits that were cut: nothing is to join them."""
         self._beside = beside
-        self._placed: list[tuple[int, Place, Piece]] = []
+        self._placed: list[tuple[int, Place, Passage]] = []
         """The hits that can have neighbours, by rank."""
         self._shown: set[Place] = set()
         self._runs: dict[Place, Run] = {}
@@ -196,7 +196,7 @@ class Layout:
         """Windows of one hit that nothing can join, with their texts."""
         self._place(hits)
 
-    def _place(self, hits: Sequence[Piece]) -> None:
+    def _place(self, hits: Sequence[Passage]) -> None:
         """Give hits their places, in order, up to the first for less than half of which there is room.
 
         Counted is the text of each by itself, at most its share: both grow no faster than the budget,
@@ -241,7 +241,7 @@ class Layout:
             self._placed.append((run.rank, piece.place, piece))
             self._show(piece.place, [run])
 
-    def _at(self, place: Place) -> Piece | None:
+    def _at(self, place: Place) -> Passage | None:
         """The atom that a window may have at a place."""
         if place in self._walls:
             return None
@@ -257,7 +257,7 @@ class Layout:
             for step in (1, -1):
                 self._fill_gap(place, hit, step)
 
-    def _fill_gap(self, place: Place, hit: Piece, step: int) -> None:
+    def _fill_gap(self, place: Place, hit: Passage, step: int) -> None:
         beyond = [place.beside(step * distance) for distance in range(1, GAP_MAX + 2)]
         size = next((at for at, one in enumerate(beyond) if one in self._shown), 0)
         pieces = [self._at(one) for one in beyond[:size]]
@@ -326,7 +326,7 @@ class Layout:
             yield run.window(text)
 
 
-def _cut(piece: Piece, tokens: int) -> str:
+def _cut(piece: Passage, tokens: int) -> str:
     """A hit in at most `tokens`, its content cut if need be; empty if there is no room even for that.
 
     A heading that takes over half gives way to one with the id alone.
@@ -397,7 +397,7 @@ def radius_of(budget: int, rarity: float) -> int:
 
 
 def inflate(
-    query: str, hits: Sequence[Piece], beside: Beside, *, budget: int, radius: int, size: int = 0
+    query: str, hits: Sequence[Passage], beside: Beside, *, budget: int, radius: int, size: int = 0
 ) -> Context:
     """The windows of `hits` and of what is near them, in at most `budget` tokens.
 

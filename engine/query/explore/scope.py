@@ -23,7 +23,7 @@ from engine.ledger.layout import ATOM
 from engine.ledger.queries import body_of, get_record, resolve_id
 from engine.ledger.records import AtomRecord
 from engine.query.budget import ID_DIGITS
-from engine.query.places import Places
+from engine.query.positions import Places
 from engine.query.recall.signals.bm25 import idf
 from engine.query.snippets import beginning
 from engine.query.view import View

@@ -23,8 +23,8 @@ from engine.commands.base import Transaction, receipt
 from engine.commands.edges import Link, Unlink
 from engine.ledger.journal import read_header, read_log
 from engine.ledger.records import Lookup, type_name
+from engine.store.dry_run import dry_run_store
 from engine.store.past import subject_history, subject_name
-from engine.store.rehearsal import rehearsal
 from engine.store.store import Store
 from proofs.events import (
     AtomBody,
@@ -278,7 +278,7 @@ def revert(
     with store.view() as rows:
         chosen = _chosen(rows, start, size if end is None else end, whose)
     done: list[Undone] = []
-    with rehearsal(store, when=dry_run) as target:
+    with dry_run_store(store, when=dry_run) as target:
         for first in range(0, len(chosen), SUBJECTS_AT_ONCE):
             part = chosen[first : first + SUBJECTS_AT_ONCE]
             undos = [_undo(one) for one in part]

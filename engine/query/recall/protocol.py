@@ -19,8 +19,7 @@ from engine.language.lexicon import forms_of
 from engine.query.recall.answer import Bridge, Level
 from engine.query.recall.pool import Pool
 from engine.query.recall.scene import Scene, Text
-from engine.query.recall.signals import anchors, boosts, closeness, feedback, phrases, walk
-from engine.query.recall.signals import surroundings as lending
+from engine.query.recall.signals import anchors, boosts, closeness, feedback, phrases, surroundings, walk
 from engine.query.recall.signals.bm25 import weigh
 from engine.text.analyzer import index_terms
 
@@ -48,7 +47,7 @@ def run(scene: Scene, target: int, most: int) -> Ranking:
     found = anchors.by_words(scene, weights)
     pool, near = anchors.pool_of(scene, found.scores, max(scene.config.protocol.candidates, most))
     worth = anchors.matrix(scene, found.close, pool.ordinals)
-    lending.lend(scene, pool, near, worth)
+    surroundings.lend(scene, pool, near, worth)
     boosts.speakers(scene, pool)
     boosts.dated(scene, pool)
     boosts.provenance(scene, pool)

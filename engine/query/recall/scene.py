@@ -15,7 +15,7 @@ from engine.followers.tags import members
 from engine.language.model import Question
 from engine.ledger.queries import bodies_of, ids_at, records_of
 from engine.ledger.records import AtomRecord
-from engine.query.places import Places
+from engine.query.positions import Places
 from engine.query.recall.config import RecallConfig, Signals
 from engine.query.recall.signals.bm25 import idf
 from engine.text.analyzer import index_terms

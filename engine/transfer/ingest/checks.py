@@ -21,7 +21,7 @@ _MILLISECONDS_FROM = 10**11
 _MICROSECONDS_MAX = (datetime.max.replace(tzinfo=UTC) - EPOCH) // _MICROSECOND
 
 
-def border(text: str) -> str | None:
+def content_problem(text: str) -> str | None:
     """Why the engine would refuse `text` as content, or None if it would take it."""
     return _fault(rules.content, text)
 
@@ -46,7 +46,7 @@ def _fault(rule: Callable[..., object], *given: object) -> str | None:
 
 def checked_content(text: str) -> str:
     """`text`, or BadItemError if the engine would refuse it as content."""
-    return _taken(text, border(text))
+    return _taken(text, content_problem(text))
 
 
 def checked_source(text: str) -> str:

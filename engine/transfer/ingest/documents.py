@@ -22,7 +22,7 @@ class BadItemError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class Reference:
     """A reference to another document, as the text spells it; data, never a path to open."""
 
     target: str
@@ -44,7 +44,7 @@ class Piece:
     """In their kept form, no two the same, the file's own first."""
     occurrence: int
     """How many equal contents come earlier in the same source; 0 where `id` is given."""
-    links: tuple[Link, ...]
+    links: tuple[Reference, ...]
     """In order of appearance, no two equal."""
     created: int | None
     """µs UTC, if the text says when it was made."""

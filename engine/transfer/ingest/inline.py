@@ -14,9 +14,9 @@ from urllib.parse import unquote
 
 from engine.base.limits import SOURCE_BYTES_MAX
 from engine.transfer.ingest.checks import is_line, tag_of
-from engine.transfer.ingest.documents import Link
+from engine.transfer.ingest.documents import Reference
 
-Mark = tuple[int, str | Link]
+Mark = tuple[int, str | Reference]
 """Where it stands, and the tag (without `#`) or the link."""
 
 _MARKS: Final = re.compile(r"[`\\#\[\]]")
@@ -167,4 +167,4 @@ def _link(at: int, target: str, fragment: str, kind: str) -> Mark | None:
     target, fragment = target.strip(), fragment.strip()
     if not target or not (is_line(target, SOURCE_BYTES_MAX) and is_line(fragment, SOURCE_BYTES_MAX)):
         return None
-    return at, Link(target, fragment or None, "wiki" if kind == "wiki" else "relative")
+    return at, Reference(target, fragment or None, "wiki" if kind == "wiki" else "relative")

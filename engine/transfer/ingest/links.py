@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
-from engine.transfer.ingest.documents import Link
+from engine.transfer.ingest.documents import Reference
 from engine.transfer.ingest.walk import FORMATS
 
 Atoms = Sequence[tuple[bytes, str | None]]
@@ -38,7 +38,7 @@ class Targets:
                 self._by_path.setdefault(spelling, source)
             self._by_name.setdefault(posixpath.basename(_without_suffix(path)), []).append(source)
 
-    def resolve(self, link: Link, source: str) -> bytes | None:
+    def resolve(self, link: Reference, source: str) -> bytes | None:
         """The atom that `link`, standing in `source`, means; None where there is none."""
         means = self._wiki if link.kind == "wiki" else self._relative
         atoms = next(filter(None, map(self._load, means(link.target, source))), None)

@@ -11,7 +11,7 @@ from itertools import accumulate
 from markdown_it import MarkdownIt
 
 from engine.transfer.ingest.checks import title_of
-from engine.transfer.ingest.documents import ATOM_TOKENS, Document, Link, Skipped
+from engine.transfer.ingest.documents import ATOM_TOKENS, Document, Reference, Skipped
 from engine.transfer.ingest.frontmatter import read_frontmatter
 from engine.transfer.ingest.inline import marks, plain
 from engine.transfer.ingest.pieces import Cut, document, stem
@@ -60,8 +60,8 @@ def parse_markdown(
     reported. Link reference definitions are text; HTML blocks and code hold no tags or links.
 
     The lines of `text`, a decoded file, end with `\n`; `tokens_max` is at least 8. The last component of
-    `source` names pieces that have no other title. The document may be without pieces; what `border` refuses
-    is reported.
+    `source` names pieces that have no other title. The document may be without pieces. Pieces with a
+    `content_problem` are reported.
     """
     front = read_frontmatter(text)
     outline = _Outline([], [])
@@ -169,7 +169,7 @@ def _place_marks(text: str, paragraphs: Iterable[tuple[int, int]], cuts: list[Cu
             continue
         for at, mark in marks(text, start, end):
             cut = cuts[bisect_right(starts, at) - 1]
-            if isinstance(mark, Link):
+            if isinstance(mark, Reference):
                 cut.links.append(mark)
             else:
                 cut.tags.append(mark)

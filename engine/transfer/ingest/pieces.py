@@ -10,8 +10,8 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 
 from engine.base.limits import TAGS_PER_ATOM_MAX
-from engine.transfer.ingest.checks import border, title_of
-from engine.transfer.ingest.documents import ATOM_TOKENS, Document, Link, Piece, Skipped
+from engine.transfer.ingest.checks import content_problem, title_of
+from engine.transfer.ingest.documents import ATOM_TOKENS, Document, Piece, Reference, Skipped
 from engine.transfer.ingest.split import Block, Section, split
 from proofs.sets import tag_identity
 
@@ -25,7 +25,7 @@ class Cut:
     span: tuple[int, int]
     title: str | None
     tags: list[str] = field(default_factory=list)
-    links: list[Link] = field(default_factory=list)
+    links: list[Reference] = field(default_factory=list)
 
 
 def document(
@@ -39,8 +39,8 @@ def document(
 ) -> tuple[Document, tuple[Skipped, ...]]:
     """The document made of `cuts`, which are in the order of the file, and a report of those left out.
 
-    Left out are pieces that `border` refuses, and tags past `TAGS_PER_ATOM_MAX`. The file's own `tags` come
-    before those of every piece; `created` is when the file says it was made, in µs UTC.
+    Pieces with a `content_problem`, and tags past `TAGS_PER_ATOM_MAX`, are left out. The tags of the file
+    come before those of every piece; `created` is when the file says it was made, in µs UTC.
     """
     seen: Counter[str] = Counter()
     pieces: list[Piece] = []
@@ -50,7 +50,7 @@ def document(
         start, end = cut.span
         line, counted = line + text.count("\n", counted, start), start
         content = text[start:end]
-        if (reason := border(content)) is not None:
+        if (reason := content_problem(content)) is not None:
             skipped.append(Skipped(source, reason, line))
             continue
         kept_tags = distinct((*tags, *cut.tags))
@@ -96,7 +96,7 @@ def parse_plain(
     blank is in exactly one piece, in order. There are no tags and no links; the title is the file's name.
 
     The lines of `text`, a decoded file, end with `\n`; `tokens_max` is at least 8. The document may have no
-    pieces; what `border` refuses is reported.
+    pieces; what `content_problem` refuses is reported.
     """
     edges = [0, *(match.end() for match in _BLANK_LINE.finditer(text)), len(text)]
     blocks = tuple(Block(start, end) for start, end in pairwise(edges) if start < end)

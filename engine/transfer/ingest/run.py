@@ -15,18 +15,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from backends.base import Reader
-from engine.base import limits
-from engine.base import validation as border
+from engine.base import limits, validation
 from engine.base.errors import InvalidInputError, RefusedError
 from engine.base.model import Direction
 from engine.commands import Add, Command
-from engine.commands.reconcile import HoldAtom, atoms_of, end_others, hold_edges, hold_source, wanted_id
+from engine.commands.reconcile import (
+    UpsertAtom,
+    atoms_of,
+    reconcile_edges,
+    reconcile_source,
+    retire_others,
+    wanted_id,
+)
 from engine.commands.sequence import STEP
 from engine.followers.tags import values
 from engine.ledger.queries import edges_at
-from engine.store.rehearsal import rehearsal
+from engine.store.dry_run import dry_run_store
 from engine.store.store import Store
-from engine.transfer.ingest.documents import Document, Found, Link, Piece, Skipped, Sourced
+from engine.transfer.ingest.documents import Document, Found, Piece, Reference, Skipped, Sourced
 from engine.transfer.ingest.links import Atoms, Targets
 from engine.transfer.ingest.read import read_file, screened_files
 from engine.transfer.ingest.walk import find_files, source_of
@@ -104,29 +110,32 @@ def ingest(
         RefusedError: with `prune` and not `sure`, none of a folder's files is known, and all that are
             known under its name would go: another folder of that name, perhaps; nothing was written.
     """
-    screen, kept = None if store.gate is None else store.gate.reading(), border.tags(tags)
+    screen, kept = (
+        None if store.secret_filter is None else store.secret_filter.reading(),
+        validation.tags(tags),
+    )
     model = Add(
         "",
-        tags=kept if screen is None else border.tags(screen.value(kept, "tags")),
-        buckets=border.labels(buckets, "buckets", limits.BUCKETS_PER_ATOM_MAX),
-        provenance=border.provenance(provenance),
+        tags=kept if screen is None else validation.tags(screen.value(kept, "tags")),
+        buckets=validation.labels(buckets, "buckets", limits.BUCKETS_PER_ATOM_MAX),
+        provenance=validation.provenance(provenance),
         force=force,
     )
-    for path in border.several(paths, "paths"):
+    for path in validation.several(paths, "paths"):
         if not isinstance(path, (str, Path)):
             raise InvalidInputError(f"a path must be text or a Path, not {type(path).__name__}")
     found = list(screened_files(screen, find_files(paths, name=name, root=root)))
     store.follow(store.tags)
     folders = [path for path in map(Path, paths) if path.is_dir()] if prune else []
-    with rehearsal(store, when=dry_run) as target:
+    with dry_run_store(store, when=dry_run) as target:
         run = _Run(target, model, screen, found)
         gone = run.gone([source_of(folder, name=name, root=root) for folder in folders], sure=sure)
         run.carry_out(run.contents(progress))
         run.carry_out(run.prune(gone))
         target.follow(target.tags)
         run.carry_out(run.links())
-        if target.gate is not None:
-            target.gate.passed(screen)
+        if target.secret_filter is not None:
+            target.secret_filter.passed(screen)
     return run.report()
 
 
@@ -144,7 +153,7 @@ class _Run(Work):
         self._read: dict[str, Atoms] = {}
         # The JSON lines of this run: the atom of each, and its number among them all (some 150 bytes a line).
         self._lines: dict[bytes, int] = {}
-        self._linking: list[tuple[str, bytes, tuple[Link, ...]]] = []
+        self._linking: list[tuple[str, bytes, tuple[Reference, ...]]] = []
         self._unresolved = 0
 
     def contents(self, progress: Callable[[IngestProgress], None]) -> Iterator[Command]:
@@ -187,7 +196,7 @@ class _Run(Work):
         atoms = [wanted_id(self.id_key, one) for one in wanted]
         self._read[source] = [(atom, piece.title) for atom, piece in zip(atoms, pieces, strict=True)]
         with self.store.backend.snapshot() as rows:
-            commands = list(hold_source(rows, ACTOR, source, atoms, wanted))
+            commands = list(reconcile_source(rows, ACTOR, source, atoms, wanted))
             for atom, piece in zip(atoms, pieces, strict=True):
                 if piece.links or _has_references(rows, atom):
                     self._linking.append((source, atom, piece.links))
@@ -209,7 +218,7 @@ class _Run(Work):
             self.reports.append(Skipped(file.source, reason, line.line, kept=piece.id is None))
             return
         self._pieces += 1
-        yield HoldAtom(wanted)
+        yield UpsertAtom(wanted)
 
     def gone(self, folders: Sequence[str], *, sure: bool) -> list[str]:
         """The sources that begin as these folders' do and whose files are no longer there.
@@ -236,7 +245,7 @@ class _Run(Work):
         """Tombstones for the atoms of `sources`, but for those that lines of this run yield."""
         for source in sources:
             with self.store.backend.snapshot() as rows:
-                commands = list(end_others(rows, ACTOR, source, self._lines.keys(), reason))
+                commands = list(retire_others(rows, ACTOR, source, self._lines.keys(), reason))
             yield from commands
 
     def links(self) -> Iterator[Command]:
@@ -252,7 +261,7 @@ class _Run(Work):
             # A snapshot each: through one that was older than the new edges, LevelDB took 2.5 ms to step
             # over them all, for every atom.
             with self.store.backend.snapshot() as rows:
-                commands = list(hold_edges(rows, ACTOR, atom, EdgeType.REFERENCES, others))
+                commands = list(reconcile_edges(rows, ACTOR, atom, EdgeType.REFERENCES, others))
             yield from commands
 
     def _live_atoms(self, source: str) -> Atoms:
@@ -292,7 +301,7 @@ def _has_references(rows: Reader, atom: bytes) -> bool:
 
 def _has_ours(rows: Reader, source: str) -> bool:
     """Whether a source has a live atom that ingest said last."""
-    return next(end_others(rows, ACTOR, source, frozenset()), None) is not None
+    return next(retire_others(rows, ACTOR, source, frozenset()), None) is not None
 
 
 def _sources_under(rows: Reader, prefix: str) -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 
 from engine.commands import Command
-from engine.commands.reconcile import HoldAtom
+from engine.commands.reconcile import UpsertAtom
 from engine.store.store import Store
 from engine.transfer.ingest.documents import Skipped
 from proofs.events import EventKind
@@ -37,7 +37,7 @@ class Work:
         for receipt in self.store.commit_many(remembered(), self.actor):
             command = sent.popleft()
             self.counts.update(event.kind for event in receipt.events)
-            if isinstance(command, HoldAtom) and receipt.state is State.ERASED:
+            if isinstance(command, UpsertAtom) and receipt.state is State.ERASED:
                 self.erased[command.wanted.source or ""] += 1
 
     @property

@@ -10,8 +10,8 @@ from typing import Any, Final
 from engine.base.error_translation import translated
 from engine.base.errors import InvalidInputError
 from engine.store.store import Store
+from engine.transfer.atomic_output import new_folder, written
 from engine.transfer.other_programs.base import Exported, Reads, Writes, WritesFolder
-from engine.transfer.placing import new_folder, written
 
 STDOUT: Final = "-"
 

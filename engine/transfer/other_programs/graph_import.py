@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from engine.base.limits import FOLLOW_EVENTS_MAX
 from engine.commands.atoms import ERASED, is_destroyed
-from engine.knowledge.commands import OnGraph, hold_entities, hold_relations
+from engine.knowledge.commands import OnGraph, upsert_entities, upsert_relations
 from engine.knowledge.model import Entity, Relation
 from engine.store.replay import Progress, no_progress
 from engine.store.store import Store
@@ -39,7 +39,7 @@ Lines = Callable[[], Iterator[Read | Skipped]]
 
 
 @dataclass(frozen=True, slots=True)
-class ImportReport:
+class GraphImportReport:
     """What an import did, or would do."""
 
     entities: int
@@ -58,7 +58,7 @@ class ImportReport:
         return bool(self.new_entities or self.new_observations or self.new_relations)
 
 
-def hold(store: Store, lines: Lines, provenance: str, progress: Progress = no_progress) -> ImportReport:
+def hold(store: Store, lines: Lines, provenance: str, progress: Progress = no_progress) -> GraphImportReport:
     """Make the store hold what the lines say, in their order. Reads them twice.
 
     `progress` is told (entities and relations done, 0: how many there are is not known).
@@ -68,7 +68,7 @@ def hold(store: Store, lines: Lines, provenance: str, progress: Progress = no_pr
     run.relations(lines())
     store.follow()
     skipped = tuple(sorted(run.skipped, key=lambda item: item.line or 0))
-    return ImportReport(
+    return GraphImportReport(
         run.read_entities, run.read_relations, run.created, run.observed, run.related, skipped
     )
 
@@ -114,7 +114,7 @@ class _Run:
         return Entity(entity.name, entity.type, kept)
 
     def _hold_entities(self, pieces: list[Entity]) -> None:
-        command = OnGraph(hold_entities, tuple(pieces), self._provenance)
+        command = OnGraph(upsert_entities, tuple(pieces), self._provenance)
         self._commit(command)
         self.created += sum(held.created for held in command.outcome)
         self.observed += sum(held.added for held in command.outcome)
@@ -133,7 +133,7 @@ class _Run:
 
     def _hold_relations(self, part: list[Read]) -> None:
         given = tuple(item.found for item in part if isinstance(item.found, Relation))
-        command = OnGraph(hold_relations, given, self._provenance)
+        command = OnGraph(upsert_relations, given, self._provenance)
         self._commit(command)
         for item, outcome in zip(part, command.outcome, strict=True):
             if isinstance(outcome, bool):

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from engine.commands import Add, Command
-from engine.commands.reconcile import EndAtom, EndEdge, HoldAtom, HoldEdge, wanted_id
+from engine.commands.reconcile import RetireAtom, RetireEdge, UpsertAtom, UpsertEdge, wanted_id
 from engine.ledger.records import Lookup, default_id, read_atom
 from engine.transfer.other_programs.base import Item
 from proofs.codec import pack
@@ -45,17 +45,17 @@ class Wanted:
     def commands(self, rows: Lookup, item: Item) -> Iterator[Command]:
         """The commands for an item; of a text that was longer before, the rest is tombstoned."""
         wanted = self.atoms(item)
-        yield from map(HoldAtom, wanted)
+        yield from map(UpsertAtom, wanted)
         at = len(wanted)
         while item.key is not None and read_atom(rows, more := self.id(self._atom(item, at, ""))) is not None:
-            yield EndAtom(more)
+            yield RetireAtom(more)
             at += 1
         atom, origin = self.id(wanted[0]), self.id(self._origin)
         if item.fields:
             yield self._origin
-            yield HoldEdge(atom, IMPORTED_FROM, origin, pack({FIELDS: item.fields}))
+            yield UpsertEdge(atom, IMPORTED_FROM, origin, pack({FIELDS: item.fields}))
         else:
-            yield EndEdge(atom, IMPORTED_FROM, origin)
+            yield RetireEdge(atom, IMPORTED_FROM, origin)
 
     def _atom(self, item: Item, at: int, content: str) -> Add:
         return Add(

@@ -26,13 +26,13 @@ from engine.knowledge.forms import checked_entity, checked_relation
 from engine.knowledge.model import Entity, Relation
 from engine.ledger.entities import ENTITY
 from engine.ledger.records import AtomRecord
-from engine.store.rehearsal import rehearsal
+from engine.store.dry_run import dry_run_store
 from engine.store.replay import Progress, no_progress
 from engine.store.store import Store
 from engine.transfer.ingest.documents import BadItemError, Skipped
 from engine.transfer.ingest.jsonl import lines_of
 from engine.transfer.other_programs.base import Exported, Put
-from engine.transfer.other_programs.graph_import import ImportReport, Read, hold
+from engine.transfer.other_programs.graph_import import GraphImportReport, Read, hold
 from engine.transfer.other_programs.live import live
 
 LINE_BYTES_MAX: Final = 16 << 20
@@ -51,7 +51,7 @@ def import_file(
     provenance: str = "internal",
     dry_run: bool = False,
     progress: Progress = no_progress,
-) -> ImportReport:
+) -> GraphImportReport:
     """Take in the graph in a file of the MCP memory server, besides what the store holds.
 
     What is there already stays as it is; what was deleted before comes back. Killed anywhere, it is
@@ -71,7 +71,7 @@ def import_file(
     file = Path(path)
     checked_provenance(provenance)
     check_file(file)
-    with translated(), rehearsal(store, when=dry_run) as target:
+    with translated(), dry_run_store(store, when=dry_run) as target:
         return hold(target, lambda: read_file(file), provenance, progress)
 
 

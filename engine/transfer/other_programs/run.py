@@ -11,16 +11,15 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
 
-from engine.base import limits
-from engine.base import validation as border
+from engine.base import limits, validation
 from engine.base.error_translation import translated
 from engine.base.errors import RefusedError
 from engine.commands import Command
 from engine.commands.atoms import ERASED
-from engine.commands.reconcile import HoldEdge, end_others, is_refused
+from engine.commands.reconcile import UpsertEdge, is_refused, retire_others
 from engine.ledger.records import read_atom
 from engine.secrets.filter import Screen
-from engine.store.rehearsal import rehearsal
+from engine.store.dry_run import dry_run_store
 from engine.store.replay import Progress, no_progress
 from engine.store.store import Store
 from engine.transfer.ingest.documents import Skipped
@@ -33,7 +32,7 @@ from proofs.events import EventKind
 
 
 @dataclass(frozen=True, slots=True)
-class TakenIn:
+class ImportReport:
     """What an import did, or would do: atoms, unless something else is said."""
 
     items: int
@@ -69,7 +68,7 @@ def import_items(
     buckets: tuple[str, ...] = ("inbox",),
     dry_run: bool = False,
     progress: Progress = no_progress,
-) -> TakenIn:
+) -> ImportReport:
     """Make the store hold what a file, or a folder, of another memory says.
 
     All events are by the actor `import`, by which a later run knows what is its own to change.
@@ -90,21 +89,21 @@ def import_items(
     wanted = Wanted(
         store.identity.id_key,
         form,
-        border.provenance(provenance),
-        border.labels(buckets, "buckets", limits.BUCKETS_PER_ATOM_MAX),
+        validation.provenance(provenance),
+        validation.labels(buckets, "buckets", limits.BUCKETS_PER_ATOM_MAX),
     )
     items = reader(form)(Path(path))
     first = list(islice(items, 1))  # what cannot be read at all is found out before anything is touched
-    screen = None if store.gate is None else store.gate.reading()
+    screen = None if store.secret_filter is None else store.secret_filter.reading()
     with translated():
         store.follow(store.tags)
-        with rehearsal(store, when=dry_run) as target:
+        with dry_run_store(store, when=dry_run) as target:
             run = _Run(target, wanted, screen)
             run.carry_out(run.hold(chain(first, items), progress))
             run.carry_out(run.gone())
             run.carry_out(run.relate())
-            if target.gate is not None:
-                target.gate.passed(screen)
+            if target.secret_filter is not None:
+                target.secret_filter.passed(screen)
     return run.report()
 
 
@@ -179,7 +178,7 @@ class _Run(Work):
         """Tombstones for what sources that were read whole yield no more."""
         for source in sorted(self._whole):
             with self.store.backend.snapshot() as rows:
-                commands = list(end_others(rows, ACTOR, source, self._seen))
+                commands = list(retire_others(rows, ACTOR, source, self._seen))
             yield from commands
 
     def relate(self) -> Iterator[Command]:
@@ -190,14 +189,14 @@ class _Run(Work):
                 if target is None:
                     self._unresolved += 1
                 elif target != atom:
-                    yield HoldEdge(atom, relation.predicate, target, relation.data)
+                    yield UpsertEdge(atom, relation.predicate, target, relation.data)
 
-    def report(self) -> TakenIn:
+    def report(self) -> ImportReport:
         """The counts so far."""
         count = self.counts
         for source, number in self.erased.items():  # erased by somebody else meanwhile
             self.reports += [Skipped(source, ERASED)] * number
-        return TakenIn(
+        return ImportReport(
             items=self._items,
             added=count[EventKind.ATOM_ADDED],
             revised=count[EventKind.ATOM_REVISED],

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from backends.base import Reader
-from engine.base import validation as border
+from engine.base import validation
 from engine.base.errors import InvalidInputError, RefusedError
 from engine.base.validation import instance, several
 from engine.commands.edges import known_type
@@ -117,7 +117,7 @@ def claim_of(rows: Reader, words: Sequence[str]) -> Asked:
     if name in {"edge", "no-edge"} and len(given) > 1:
         given[1] = known_type(rows, given[1]).hex()
     if name in {"tag", "no-tag", "tagged", "none-tagged"} and given:
-        given[-1] = border.folded_tag(given[-1])
+        given[-1] = validation.folded_tag(given[-1])
     if name in {"term", "no-term"} and given:
         given = [term_of(" ".join(given))]
     try:
@@ -149,6 +149,6 @@ def term_of(word: str) -> str:
     if len(terms) == 1 or own:
         return own[0] if own else terms[0]
     raise InvalidInputError(
-        f"{border.quoted(word)} is found by {len(terms)} terms, and a claim is about one",
+        f"{validation.quoted(word)} is found by {len(terms)} terms, and a claim is about one",
         hint=f"choose among: {' '.join(terms)}" if terms else "give a word",
     )

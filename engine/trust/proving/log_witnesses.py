@@ -23,7 +23,7 @@ from engine.trust.notes.history import read_history
 from proofs import claims as kinds
 from proofs.errors import ProofError
 from proofs.events import CheckpointBody, CheckpointDetail
-from proofs.file import Link, Opening
+from proofs.file import CheckpointLink, Opening
 from proofs.heads import check_opening
 from proofs.log import EMPTY_ROOT, left_half, node_hash
 
@@ -185,12 +185,12 @@ class LogWitnesses:
                 opening = self._earlier(claim.root)
                 return [list(opening), self._prefix(opening.size, opening.log_root)]
 
-    def link(self, seq: int) -> Link:
+    def link(self, seq: int) -> CheckpointLink:
         """The header of event `seq`, and its path."""
         raw = self._rows.get(journal_key(seq))
         if raw is None:
             raise CorruptionError(f"journal header {seq} is missing", family="journal", seq=seq)
-        return Link(raw, b"".join(self.paths.inclusion(seq, self.size)))
+        return CheckpointLink(raw, b"".join(self.paths.inclusion(seq, self.size)))
 
     def recorded(self, seq: int) -> Opening:
         """What the overall root in checkpoint `seq` is made of.

@@ -13,12 +13,12 @@ from engine.store.past import past_store
 from engine.store.store import Store
 from engine.trust.proving.log_witnesses import LogWitnesses, opening_of
 from engine.trust.proving.openings import open_tree
-from engine.trust.proving.witnesses import NeverRecorded, NotSo, Witnesses
+from engine.trust.proving.witnesses import ClaimNotTrueError, NeverRecorded, Witnesses
 from proofs import claims as kinds
 from proofs.basis import Basis, LogHead, Root
 from proofs.claims import Claim
 from proofs.errors import ProofError
-from proofs.file import TREES, Link, Opening, ProofFile, encode, ordered
+from proofs.file import TREES, CheckpointLink, Opening, ProofFile, encode, ordered
 from proofs.verified import Verified
 from proofs.verifier import verify
 
@@ -49,7 +49,7 @@ class _Ground(NamedTuple):
 
     basis: Basis
     log: LogWitnesses
-    link: Link | None
+    link: CheckpointLink | None
     opening: Opening | None
 
 
@@ -130,7 +130,7 @@ def _assemble(claims: list[Claim], ground: _Ground, state: Witnesses, replayed: 
     for claim in ordered(claims):
         try:
             fields = ground.log.of(claim) if isinstance(claim, kinds.LogClaim) else state.of(claim)
-        except (NotSo, NeverRecorded) as error:
+        except (ClaimNotTrueError, NeverRecorded) as error:
             _check_refusal(error, ground, state)
             raise
         found.append([claim.number, *fields])
@@ -144,7 +144,7 @@ def _assemble(claims: list[Claim], ground: _Ground, state: Witnesses, replayed: 
     return Proof(data, basis, tuple(claims), _verified(data, basis, claims), size, replayed)
 
 
-def _check_refusal(error: NotSo | NeverRecorded, ground: _Ground, state: Witnesses) -> None:
+def _check_refusal(error: ClaimNotTrueError | NeverRecorded, ground: _Ground, state: Witnesses) -> None:
     """Make sure that what is said to hold instead does: a refusal is an answer, and rows may be damaged.
 
     Raises:
@@ -152,7 +152,7 @@ def _check_refusal(error: NotSo | NeverRecorded, ground: _Ground, state: Witness
     """
     try:
         _assemble([error.instead], ground, state.anew())
-    except (NotSo, NeverRecorded) as contradiction:
+    except (ClaimNotTrueError, NeverRecorded) as contradiction:
         raise CorruptionError(
             f"what is stored contradicts itself: {contradiction}", hint="run `engine verify-root`"
         ) from contradiction

@@ -29,7 +29,7 @@ from proofs.sets import CHUNK_BITS, Group, bits_of, contains, members_in, set_ro
 from proofs.words import words_of
 
 
-class NotSo(RefusedError):
+class ClaimNotTrueError(RefusedError):
     """The claim does not hold; `instead` does, and with `sealed` no payload of it is left to be opened."""
 
     def __init__(self, problem: str, instead: StateClaim, *, sealed: bool = False) -> None:
@@ -99,12 +99,14 @@ class Witnesses:
         if value.state != claim.state:
             state = State(value.state)
             problem = f"it is {state.name.lower()}, not {claim.state.name.lower()}"
-            raise NotSo(problem, replace(claim, state=state, opened=False))
+            raise ClaimNotTrueError(problem, replace(claim, state=state, opened=False))
         payload = self.rows.get(payload_key(value.payload_seq)) if claim.opened else None
         if claim.opened and payload is None:
             erased = erased_at(self.rows, read_header(self.rows, value.payload_seq)[0])
             if erased is not None:
-                raise NotSo(f"event {erased} erased its content", replace(claim, opened=False), sealed=True)
+                raise ClaimNotTrueError(
+                    f"event {erased} erased its content", replace(claim, opened=False), sealed=True
+                )
             raise CorruptionError(f"payload {value.payload_seq} is missing", family="payload")
         return [self._shown(namespace, claim.subject, value), payload]
 
@@ -112,7 +114,7 @@ class Witnesses:
         namespace = "atoms" if isinstance(claim, kinds.NoAtom) else "edges"
         value = read_value(self.rows, namespace, claim.subject)
         if value is not None:
-            raise NotSo("it is recorded", _in_state(claim, value))
+            raise ClaimNotTrueError("it is recorded", _in_state(claim, value))
         self._call(namespace, claim.subject)
         return []
 
@@ -122,12 +124,14 @@ class Witnesses:
             problem = (
                 f"the atom is {State(value.state).name.lower()}, and only live ones are spoken of by tag"
             )
-            raise NotSo(problem, kinds.AtomIs(claim.id, State(value.state), opened=False))
+            raise ClaimNotTrueError(problem, kinds.AtomIs(claim.id, State(value.state), opened=False))
         chunk = self._set(Group.TAG, claim.identity, value.ordinal >> CHUNK_BITS)
         has = chunk is not None and reading(contains, chunk, value.ordinal & 0xFFFF)
         if has is not isinstance(claim, kinds.HasTag):
             problem = f"the atom {'has' if has else 'lacks'} the tag {claim.identity!r}"
-            raise NotSo(problem, (kinds.HasTag if has else kinds.LacksTag)(claim.id, claim.identity))
+            raise ClaimNotTrueError(
+                problem, (kinds.HasTag if has else kinds.LacksTag)(claim.id, claim.identity)
+            )
         return [self._shown("atoms", claim.id, value), chunk]
 
     def _tagged(self, claim: kinds.AtomsTagged | kinds.NoneTagged) -> list[Any]:
@@ -144,11 +148,13 @@ class Witnesses:
             live += [number << CHUNK_BITS | member for member in members_in(both)]
         if isinstance(claim, kinds.AtomsTagged):
             if not live:
-                raise NotSo(f"no live atom has the tag {claim.identity!r}", kinds.NoneTagged(claim.identity))
+                raise ClaimNotTrueError(
+                    f"no live atom has the tag {claim.identity!r}", kinds.NoneTagged(claim.identity)
+                )
             return [sets, self._listed(live)]
         if live:
             problem = f"{_counted(live)} the tag {claim.identity!r}"
-            raise NotSo(problem, kinds.AtomsTagged(claim.identity))
+            raise ClaimNotTrueError(problem, kinds.AtomsTagged(claim.identity))
         return [sets]
 
     def _mentioning(self, claim: kinds.AtomsMentioning | kinds.NoneMentioning) -> list[Any]:
@@ -166,11 +172,13 @@ class Witnesses:
         shown = [entries, list(lives.values())]
         if isinstance(claim, kinds.AtomsMentioning):
             if not live:
-                raise NotSo(f"no live atom has the term {claim.term!r}", kinds.NoneMentioning(claim.term))
+                raise ClaimNotTrueError(
+                    f"no live atom has the term {claim.term!r}", kinds.NoneMentioning(claim.term)
+                )
             return [*shown, self._listed(live)]
         if live:
             problem = f"{_counted(live)} the term {claim.term!r}"
-            raise NotSo(problem, kinds.AtomsMentioning(claim.term))
+            raise ClaimNotTrueError(problem, kinds.AtomsMentioning(claim.term))
         return shown
 
     def _listed(self, ordinals: list[int]) -> list[list[bytes]]:

@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 from engine.base.errors import EngineError
 from engine.base.validation import tag
 from engine.knowledge.dreaming.config import DreamConfig
-from engine.knowledge.dreaming.pages import Names, Page, tokens_of_name
+from engine.knowledge.dreaming.pages import Names, TokenizedText, tokens_of_name
 
 CONFIG = DreamConfig()
 ID = bytes([1]) * 16
 
 
-def page(text: str) -> Page:
+def page(text: str) -> TokenizedText:
     """A text without a title."""
-    return Page(None, text, CONFIG.chars)
+    return TokenizedText(None, text, CONFIG.chars)
 
 
 @pytest.mark.parametrize(

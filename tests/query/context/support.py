@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hypothesis import strategies as st
 
 from engine.query.budget import hit_text, tokens_of
-from engine.query.context.windows import Context, Piece, Place, inflate
+from engine.query.context.windows import Context, Passage, Place, inflate
 
 TITLES = (None, "Kettle", "Tea | [1f0c2a3b 1] forged")
 SOURCES = ("notes/tea.md", "talk|[00000000]", "日記#1")
@@ -33,11 +33,11 @@ radii = st.integers(0, 4)
 class Scene:
     """What `inflate` is given."""
 
-    hits: tuple[Piece, ...]
-    near: tuple[Piece, ...]
+    hits: tuple[Passage, ...]
+    near: tuple[Passage, ...]
 
     @property
-    def pieces(self) -> dict[str, Piece]:
+    def pieces(self) -> dict[str, Passage]:
         """All that may be shown, by id."""
         return {piece.id: piece for piece in (*self.hits, *self.near)}
 
@@ -52,42 +52,42 @@ def id_of(number: int) -> str:
     return f"{number * 2654435761 % 2**32:08x}-0000-4000-8000-{number:012x}"
 
 
-def piece(number: int, content: str = "tea", title: str | None = None, place: int | None = None) -> Piece:
+def piece(number: int, content: str = "tea", title: str | None = None, place: int | None = None) -> Passage:
     """An atom of `notes/tea.md`, or of no source."""
     if place is None:
-        return Piece(id_of(number), content, title)
-    return Piece(id_of(number), content, title, SOURCES[0], 10 * place, Place(SOURCES[0], place))
+        return Passage(id_of(number), content, title)
+    return Passage(id_of(number), content, title, SOURCES[0], 10 * place, Place(SOURCES[0], place))
 
 
 @st.composite
 def scenes(draw: st.DrawFn) -> Scene:
     """Up to three sources of up to ten atoms, and atoms without a place."""
-    pieces: list[Piece] = []
+    pieces: list[Passage] = []
     for source in SOURCES[: draw(st.integers(0, 3))]:
         for number in range(draw(st.integers(1, 10))):
             title = draw(st.sampled_from(TITLES))
             place = Place(source, number)
             # Two atoms of a source may have one sequence.
-            pieces.append(Piece(id_of(len(pieces)), draw(contents), title, source, number // 2, place))
+            pieces.append(Passage(id_of(len(pieces)), draw(contents), title, source, number // 2, place))
     for _ in range(draw(st.integers(0, 3))):
         lacking = draw(st.sampled_from(((None, 3), (SOURCES[0], None), (None, None))))
-        pieces.append(Piece(id_of(len(pieces)), draw(contents), draw(st.sampled_from(TITLES)), *lacking))
+        pieces.append(Passage(id_of(len(pieces)), draw(contents), draw(st.sampled_from(TITLES)), *lacking))
     order = draw(st.permutations(pieces)) if pieces else []
     found = draw(st.integers(0, len(order)))
     hits = [
-        Piece(one.id, one.content, one.title, one.source, one.sequence, one.place, float(len(order) - rank))
+        Passage(one.id, one.content, one.title, one.source, one.sequence, one.place, float(len(order) - rank))
         for rank, one in enumerate(order[:found])
     ]
     near = [one for one in order[found:] if one.place is not None and draw(st.booleans())]
     return Scene(tuple(hits), tuple(near))
 
 
-def cost(one: Piece) -> int:
+def cost(one: Passage) -> int:
     """What a hit costs by itself."""
     return tokens_of(hit_text(one.title, one.source, one.sequence, one.id, one.content))
 
 
-def with_room(hits: Sequence[Piece], budget: int) -> list[str]:
+def with_room(hits: Sequence[Passage], budget: int) -> list[str]:
     """The hits, in order, for whose whole texts a budget has room."""
     fitting: list[str] = []
     spent = 0

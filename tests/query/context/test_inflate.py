@@ -18,7 +18,7 @@ from engine.query.context.windows import (
     MISSES_MAX,
     Beside,
     Context,
-    Piece,
+    Passage,
     Place,
     hits_wanted,
     inflate,
@@ -40,7 +40,7 @@ from tests.query.context.support import (
 from tests.shared import needs
 
 
-def around(near: Iterable[Piece]) -> Beside:
+def around(near: Iterable[Passage]) -> Beside:
     """Finds these atoms by their places."""
     by_place = {one.place: one for one in near if one.place is not None}
     return by_place.get
@@ -225,7 +225,7 @@ def test_atoms_without_room_are_not_asked_for_without_end() -> None:
     hits = [piece(number, place=10 * number) for number in range(20)]
     asked: list[Place] = []
 
-    def beside(place: Place) -> Piece:
+    def beside(place: Place) -> Passage:
         asked.append(place)
         return piece(100, "tea " * 100, place=place.number)
 
@@ -243,7 +243,7 @@ def test_an_atom_without_a_source_has_its_turn_by_its_rank() -> None:
 
 def test_a_best_hit_without_room_is_cut() -> None:
     """It ends after a word, marked; a long heading gives way to the id."""
-    long = Piece(id_of(1), "tea " * 1000, "Kettle " * 20, SOURCES[0], 1, Place(SOURCES[0], 1))
+    long = Passage(id_of(1), "tea " * 1000, "Kettle " * 20, SOURCES[0], 1, Place(SOURCES[0], 1))
     for budget in range(16, 100):
         (window,) = inflate("tea", [long], nothing, budget=budget, radius=4).windows
         assert window.tokens <= budget
@@ -255,7 +255,7 @@ def test_a_best_hit_without_room_is_cut() -> None:
 
 def test_the_smallest_budget_shows_something() -> None:
     """Whatever the id, the title and the text, 16 tokens have room for a heading and a beginning."""
-    worst = Piece(
+    worst = Passage(
         "1a2b3c4d-5e6f", "\u65e5" * 100, "\u65e5" * 100, "\u65e5" * 100, 2**62, Place("\u65e5" * 100, 1)
     )
     context = inflate("tea", [worst], nothing, budget=16, radius=0)

@@ -12,7 +12,7 @@ from engine.base.validation import atom_id
 from engine.followers import chunks
 from engine.ledger.layout import TAGS
 from engine.query.context.neighbours import Sources
-from engine.query.context.windows import Piece
+from engine.query.context.windows import Passage
 from engine.query.filters import NO_FILTERS
 from proofs.sets import Group
 from tests.support.engines import backend_of, engine_on, put_rows
@@ -39,7 +39,7 @@ def ids_of(engine: Engine) -> dict[str, str]:
 
 def beside(
     engine: Engine, *found: str, filters: Filters = NO_FILTERS, reach: int = FAR
-) -> tuple[list[Piece], list[Piece]]:
+) -> tuple[list[Passage], list[Passage]]:
     """The hits with these contents, and what is up to `reach` places from them."""
     ids = ids_of(engine)
     with engine.store.view(*engine.store.followers) as rows:
@@ -51,7 +51,7 @@ def beside(
         return hits, [one for one in pieces if one is not None]
 
 
-def numbers(near: list[Piece]) -> dict[str, int]:
+def numbers(near: list[Passage]) -> dict[str, int]:
     """Content → place."""
     return {one.content: one.place.number for one in near if one.place is not None}
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from engine.cli.shapes import shown
 from engine.query.graph.bright import BrightGraph, BrightNode, Relation, RelationKind
 from engine.query.graph.drawing import LABEL_CHARS, dot, mermaid
-from engine.transfer.ingest.checks import border
+from engine.transfer.ingest.checks import content_problem
 from tests.query.graph.parsers import Line, Node, read_dot, read_mermaid
 from tests.query.recall.support import id_of
 from tests.shared import needs
@@ -134,7 +134,7 @@ def test_a_drawing_has_nothing_that_a_terminal_would_obey(texts: list[str]) -> N
 def test_naughty_strings_are_labels() -> None:
     """Every naughty string that a title may be comes out as a label in both languages."""
     strings = json.loads(needs("vectors/strings/blns.json").read_text(encoding="utf-8"))
-    drawn = graph([text for text in strings if text.strip() and border(text) is None])
+    drawn = graph([text for text in strings if text.strip() and content_problem(text) is None])
     assert read_mermaid(mermaid(drawn)) == expected(drawn, MERMAID)
     assert read_dot(dot(drawn)) == expected(drawn, DOT)
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from engine.base.limits import INTEGER_MAX
 from engine.followers.columns import Facts
 from engine.followers.index_view import IndexView
-from engine.query.places import NOBODY, Places, PlacesCache
+from engine.query.positions import NOBODY, Places, PlacesCache
 
 SOURCES = (0, 0x1111_1111_0000_0001, 0x2222_2222_8000_0002, 0xFFFF_FFFF_0000_0003)
 """Numbers of sources that differ in their upper halves; 0 stands for none."""

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.transfer.ingest.documents import Link
+from engine.transfer.ingest.documents import Reference
 from engine.transfer.ingest.inline import marks, plain
 
 
@@ -14,8 +14,8 @@ def _tags(text: str) -> list[str]:
     return [mark for _, mark in marks(text, 0, len(text)) if isinstance(mark, str)]
 
 
-def _links(text: str) -> list[Link]:
-    return [mark for _, mark in marks(text, 0, len(text)) if isinstance(mark, Link)]
+def _links(text: str) -> list[Reference]:
+    return [mark for _, mark in marks(text, 0, len(text)) if isinstance(mark, Reference)]
 
 
 @pytest.mark.parametrize(
@@ -42,20 +42,23 @@ def test_tags_are_found_by_obsidians_rule(text: str, tags: list[str]) -> None:
 @pytest.mark.parametrize(
     ("text", "links"),
     [
-        ("[[Page]]", [Link("Page", None, "wiki")]),
-        ("![[Page#Part|shown]]", [Link("Page", "Part", "wiki")]),
-        ("[[a/b^block]] [[c#^d]]", [Link("a/b", "^block", "wiki"), Link("c", "^d", "wiki")]),
-        ("| [[a\\|b]] |", [Link("a", None, "wiki")]),
-        ("[[[x]]", [Link("x", None, "wiki")]),
+        ("[[Page]]", [Reference("Page", None, "wiki")]),
+        ("![[Page#Part|shown]]", [Reference("Page", "Part", "wiki")]),
+        ("[[a/b^block]] [[c#^d]]", [Reference("a/b", "^block", "wiki"), Reference("c", "^d", "wiki")]),
+        ("| [[a\\|b]] |", [Reference("a", None, "wiki")]),
+        ("[[[x]]", [Reference("x", None, "wiki")]),
         ("[[]] [[#h]] [[a\nb]] `[[c]]` [[d", []),
-        ("[x](../b.md#h)", [Link("../b.md", "h", "relative")]),
-        ("[x](a%20b.md) [y](<c d.md>)", [Link("a b.md", None, "relative"), Link("c d.md", None, "relative")]),
-        ('[x](a(1).md "title")', [Link("a(1).md", None, "relative")]),
+        ("[x](../b.md#h)", [Reference("../b.md", "h", "relative")]),
+        (
+            "[x](a%20b.md) [y](<c d.md>)",
+            [Reference("a b.md", None, "relative"), Reference("c d.md", None, "relative")],
+        ),
+        ('[x](a(1).md "title")', [Reference("a(1).md", None, "relative")]),
         ("[x](http://a) [x](mailto:a@b) [x](/a) [x](#h) [x](//a) [x]() [x] (a)", []),
         ("no](a.md) \\[x](b.md) [x](%00)", []),
     ],
 )
-def test_links_are_wiki_links_and_relative_ones(text: str, links: list[Link]) -> None:
+def test_links_are_wiki_links_and_relative_ones(text: str, links: list[Reference]) -> None:
     """Targets come without alias, decoded, with their fragment apart; others are no links."""
     assert _links(text) == links
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from engine.base.limits import TAGS_PER_ATOM_MAX, TITLE_BYTES_MAX
 from engine.text.tokens import estimate_tokens
 from engine.transfer.ingest import markdown
-from engine.transfer.ingest.documents import Document, Link
+from engine.transfer.ingest.documents import Document, Reference
 from engine.transfer.ingest.markdown import parse_markdown
 
 _LINES = st.sampled_from(
@@ -139,14 +139,14 @@ def test_tags_and_links_stand_in_their_piece() -> None:
     text += "\n```\n#no [[no]]\n```\n\n<div #no>\n[[no]]\n</div>\n"
     pieces = _parsed(text, 15).pieces
     assert [piece.tags for piece in pieces if piece.tags] == [("a",), ("b",)]
-    assert [piece.links for piece in pieces if piece.links] == [(Link(n, None, "wiki"),) for n in "AB"]
+    assert [piece.links for piece in pieces if piece.links] == [(Reference(n, None, "wiki"),) for n in "AB"]
 
 
 def test_tags_are_read_in_tables_lists_and_quotes() -> None:
     """Nested paragraphs count as well."""
     text = "| a | b |\n|---|---|\n| #t | [[x\\|y]] |\n\n> - #q\n"
     (piece,) = _parsed(text).pieces
-    assert (piece.tags, piece.links) == (("t", "q"), (Link("x", None, "wiki"),))
+    assert (piece.tags, piece.links) == (("t", "q"), (Reference("x", None, "wiki"),))
 
 
 def test_fences_and_tables_that_fit_stay_whole() -> None:

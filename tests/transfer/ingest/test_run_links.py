@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from engine import EdgeType
-from engine.transfer.ingest.documents import Link
+from engine.transfer.ingest.documents import Reference
 from engine.transfer.ingest.links import Targets
 from tests.transfer.ingest.folder import Folder, folder_of
 
@@ -99,14 +99,14 @@ def test_among_several_the_same_folder_wins_then_the_shortest_path() -> None:
     """As the editors that write such links resolve them."""
     sources = ["n/x/page.md", "n/page.md", "n/x/y/page.md"]
     targets = Targets(sources, lambda source: [(source.encode(), None)])
-    page = Link("page", None, "wiki")
+    page = Reference("page", None, "wiki")
     assert targets.resolve(page, "n/x/y/here.md") == b"n/x/y/page.md"
     assert targets.resolve(page, "n/elsewhere/here.md") == b"n/page.md"
-    assert targets.resolve(Link("y/page", None, "wiki"), "n/here.md") == b"n/x/y/page.md"
+    assert targets.resolve(Reference("y/page", None, "wiki"), "n/here.md") == b"n/x/y/page.md"
 
 
 def test_a_relative_link_cannot_leave_what_was_ingested() -> None:
     """A path is looked up among sources, never opened."""
     targets = Targets(["n/a.md"], lambda source: [(source.encode(), None)])
-    assert targets.resolve(Link("../../../etc/passwd", None, "relative"), "n/a.md") is None
-    assert targets.resolve(Link("../n/a.md", None, "relative"), "n/b.md") == b"n/a.md"
+    assert targets.resolve(Reference("../../../etc/passwd", None, "relative"), "n/a.md") is None
+    assert targets.resolve(Reference("../n/a.md", None, "relative"), "n/b.md") == b"n/a.md"

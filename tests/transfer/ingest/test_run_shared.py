@@ -11,7 +11,7 @@ from backends.memory import MemoryBackend
 from engine import EdgeType, Engine, State
 from engine.base.validation import atom_id
 from engine.commands import Command
-from engine.commands.reconcile import EndEdge, HoldEdge
+from engine.commands.reconcile import RetireEdge, UpsertEdge
 from engine.transfer.ingest.run import IngestProgress
 from tests.transfer.ingest.folder import Folder, fixed_clock, folder_of, salt
 
@@ -90,7 +90,7 @@ def test_an_edge_that_a_person_took_over_is_left_to_them(notes: Folder) -> None:
     notes.engine.unlink(a, EdgeType.REFERENCES, b)
     notes.engine.link(a, EdgeType.REFERENCES, c)
     kind = EdgeType.REFERENCES
-    ends: list[Command] = [HoldEdge(atom_id(a), kind, atom_id(b)), EndEdge(atom_id(a), kind, atom_id(c))]
+    ends: list[Command] = [UpsertEdge(atom_id(a), kind, atom_id(b)), RetireEdge(atom_id(a), kind, atom_id(c))]
     assert not any(receipt.changed for receipt in notes.engine.apply(ends, actor="ingest"))
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.base import validation as border
+from engine.base import validation
 from engine.base.errors import InvalidInputError, RefusedError
 from engine.engine import Engine
 from engine.text.analyzer import index_terms
@@ -43,7 +43,7 @@ def test_every_term_of_any_text_can_be_claimed(text: str) -> None:
 def test_every_tag_can_be_claimed(text: str) -> None:
     """The identity of whatever is kept as a tag is one to the verifier."""
     try:
-        identity = tag_identity(border.tag(text))
+        identity = tag_identity(validation.tag(text))
     except InvalidInputError:
         return
     assert NoneTagged(identity).identity == identity

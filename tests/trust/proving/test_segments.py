@@ -121,8 +121,8 @@ BIG = SegmentName(2, 0)
 def on_borders() -> Iterator[bytes]:
     """The terms around every border of a block of rows, and what lies right before and behind each."""
     terms = terms_of(memory_of(4400), BIG)
-    for border in range(BLOCK_ROWS, len(terms), BLOCK_ROWS):
-        for term in terms[border - 1 : border + 1]:
+    for validation in range(BLOCK_ROWS, len(terms), BLOCK_ROWS):
+        for term in terms[validation - 1 : validation + 1]:
             yield from (term[:-1] + bytes([term[-1] - 1]) + b"~", term, term + b"!")
     yield from (terms[-1], terms[-1] + b"!")
 

@@ -59,7 +59,7 @@ QUOTED_WORDS_MAX: Final = 16
 """A longer quotation is a text, not a title."""
 
 
-class Piece(NamedTuple):
+class Token(NamedTuple):
     """A word or a mark, and where it stands: `text[start:end]`."""
 
     text: str
@@ -75,7 +75,7 @@ def clean(text: str) -> str:
     return _UNREADABLE.sub(" ", text)
 
 
-def split(text: str) -> list[Piece]:
+def split(text: str) -> list[Token]:
     """The words and marks of `text`, in order; what is left out is white space or as good as it."""
     pieces = []
     at = 0
@@ -88,7 +88,7 @@ def split(text: str) -> list[Piece]:
             shorter = _PIECES.match(text, start, at)
             word = shorter is not None and shorter["word"] is not None
         written = text[start:at]
-        pieces.append(Piece(written, start, at, word, written.lower().replace("\u2019", "'")))
+        pieces.append(Token(written, start, at, word, written.lower().replace("\u2019", "'")))
     return pieces
 
 
@@ -104,7 +104,7 @@ def is_identifier(word: str) -> bool:
     return _IDENTIFIERS.match(name) is not None and _MEASURES.fullmatch(name) is None
 
 
-def quotations(pieces: Sequence[Piece]) -> list[tuple[int, int]]:
+def quotations(pieces: Sequence[Token]) -> list[tuple[int, int]]:
     """The quoted phrases, as ranges of `pieces` without their marks."""
     found = []
     at = 0
@@ -117,7 +117,7 @@ def quotations(pieces: Sequence[Piece]) -> list[tuple[int, int]]:
     return found
 
 
-def _closing(pieces: Sequence[Piece], at: int) -> int:
+def _closing(pieces: Sequence[Token], at: int) -> int:
     """The index of the mark that closes the quotation opened at `at`, or 0."""
     closing = _QUOTES.get(pieces[at].text)
     following = at + 1 < len(pieces) and pieces[at + 1].start == pieces[at].end

@@ -94,7 +94,7 @@ _BEYOND_LATIN: Final = "\u0250"
 _MARGIN: Final = [""] * 6
 
 
-class Reading:
+class MarkedText:
     """The tokens of one text, read once. At both ends stand empty ones, as far as any rule looks."""
 
     def __init__(self, text: str) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from backends import store_exists
-from engine.base import validation as border
+from engine.base import validation
 from engine.base.error_translation import translated
 from engine.base.errors import InvalidInputError
 from engine.cli.command import argument, command, option, repeated
@@ -27,8 +27,8 @@ from engine.transfer.ingest.run import IngestReport
 from engine.transfer.ingest.walk import find_files
 from engine.transfer.journal_import import pass_all
 from engine.transfer.other_programs import mcp_memory
-from engine.transfer.other_programs.graph_import import ImportReport
-from engine.transfer.other_programs.run import TakenIn, import_items
+from engine.transfer.other_programs.graph_import import GraphImportReport
+from engine.transfer.other_programs.run import ImportReport, import_items
 from engine.trust.secrets_scan import journal_check
 
 PARTIAL_IMPORT = 8
@@ -164,7 +164,7 @@ def _graph(session: Session, file: str, provenance: str, *, dry_run: bool) -> in
 def _items(
     session: Session, form: str, file: str, provenance: str, buckets: tuple[str, ...], *, dry_run: bool
 ) -> int:
-    border.provenance(provenance)
+    validation.provenance(provenance)
     other_programs.check_file(form, Path(file))  # a bad file must not leave an empty store behind
     with _filled(session, dry_run=dry_run) as engine, session.meter("read", "items") as move:
         report = import_items(
@@ -189,7 +189,7 @@ def _filled(session: Session, *, dry_run: bool) -> Iterator[Engine]:
 
 def _answer(
     session: Session,
-    report: IngestReport | ImportReport | TakenIn,
+    report: IngestReport | GraphImportReport | ImportReport,
     lines: Iterable[Line],
     *,
     held: int,
@@ -206,7 +206,7 @@ def _answer(
         dry_run: Whether nothing was to go in.
         mirror: What is wrong with the mirror, if anything; noted where the command fails with more than that.
     """
-    warnings = () if isinstance(report, ImportReport) else report.warnings
+    warnings = () if isinstance(report, GraphImportReport) else report.warnings
     totals: list[Line] = []
     for word, noted, items in (("warnings", "warning", warnings), ("skipped", "skipped", report.skipped)):
         for item in items[:SKIPPED_SHOWN]:
@@ -232,7 +232,7 @@ def _files(report: IngestReport) -> Iterator[Line]:
     )
 
 
-def _taken(report: TakenIn) -> Iterator[Line]:
+def _taken(report: ImportReport) -> Iterator[Line]:
     yield line("items", f"{report.items:,} read")
     yield line("atoms", _counts(report, ("added", "revised", "revived", "tombstoned")))
     if report.linked or report.unlinked or report.unresolved:
@@ -243,7 +243,7 @@ def _taken(report: TakenIn) -> Iterator[Line]:
         yield line("not kept", f"{count:,} {name}")
 
 
-def _things(report: ImportReport) -> Iterator[Line]:
+def _things(report: GraphImportReport) -> Iterator[Line]:
     yield line("entities", f"{report.entities:,} read, {report.new_entities:,} new")
     yield line("observed", f"{counted(report.new_observations, 'observation')} new")
     yield line("relations", f"{report.relations:,} read, {report.new_relations:,} new")

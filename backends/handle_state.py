@@ -21,7 +21,7 @@ _HELD = "the store is being rewritten"
 """The refusal that passes: who meets it waits."""
 
 
-class Gate:
+class HandleState:
     """Lets calls in while the handle is open, and closing wait until they are out.
 
     plyvel crashes the interpreter when a handle is closed under a running call, and a handle
@@ -51,7 +51,7 @@ class Gate:
         self._released = False
         self._poison: BaseException | None = None
         self._owner = os.getpid()
-        _gates.add(self)
+        _handle_states.add(self)
 
     def enter(self) -> None:
         """Count one call in; raises BackendClosed when the handle is closed or not this process's."""
@@ -179,7 +179,7 @@ class Gate:
         _never_free(self._keep())
 
 
-_gates: weakref.WeakSet[Gate] = weakref.WeakSet()
+_handle_states: weakref.WeakSet[HandleState] = weakref.WeakSet()
 
 
 def _never_free(things: Iterable[object]) -> None:
@@ -191,8 +191,8 @@ def _never_free(things: Iterable[object]) -> None:
 
 
 def _after_fork() -> None:
-    for gate in tuple(_gates):
-        gate.leave_to_parent()
+    for handle_state in tuple(_handle_states):
+        handle_state.leave_to_parent()
 
 
 os.register_at_fork(after_in_child=_after_fork)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from backends.base import Backend, Batch, Capabilities, Row
 from backends.memory import MemoryBackend
-from engine.store.rehearsal import Layers, rehearsal
+from engine.store.dry_run import Layers, dry_run_store
 from tests.backends.suite import ROWS, BackendSuite, batch_of
 from tests.backends.suite_guards import GuardSuite
 from tests.support.engines import engine_on, rows_of
@@ -59,7 +59,7 @@ def test_a_rehearsal_says_what_a_run_does(seed: int, count: int) -> None:
     for command in made[: count // 2]:
         engine.apply([command])
     before = rows_of(engine.store.backend)
-    with rehearsal(engine.store) as store:
+    with dry_run_store(engine.store) as store:
         said = [store.commit([command], "user")[0] for command in made[count // 2 :]]
     assert rows_of(engine.store.backend) == before
     done = [engine.apply([command])[0] for command in made[count // 2 :]]

@@ -25,7 +25,7 @@ from backends.base import (
     guards_of,
 )
 from engine.followers.base import Follower
-from engine.ledger.journal import REHEARSED
+from engine.ledger.journal import DRY_RUN_SOURCES
 from engine.store.replay import scratch_backend
 from engine.store.store import Store
 
@@ -34,7 +34,7 @@ _PUT = b"\x01"
 
 
 @contextmanager
-def rehearsal(store: Store, *, when: bool = True) -> Iterator[Store]:
+def dry_run_store(store: Store, *, when: bool = True) -> Iterator[Store]:
     """A store that takes commands as `store` does now, and forgets them at the end of the block.
 
     What is written goes to a temporary folder; times, seqs and ids of events mean nothing.
@@ -44,13 +44,13 @@ def rehearsal(store: Store, *, when: bool = True) -> Iterator[Store]:
         yield store
         return
     with store.view() as rows, scratch_backend(on_disk=True) as scratch:
-        rehearsed = _Rehearsed(Layers(rows, scratch), REHEARSED, finish=False, check=False)
-        if store.gate is not None:
-            rehearsed.gate = type(store.gate)(store.gate.policy)
+        rehearsed = _DryRunStore(Layers(rows, scratch), DRY_RUN_SOURCES, finish=False, check=False)
+        if store.secret_filter is not None:
+            rehearsed.secret_filter = type(store.secret_filter)(store.secret_filter.policy)
         yield rehearsed
 
 
-class _Rehearsed(Store):
+class _DryRunStore(Store):
     """Nobody asks a rehearsal for roots or ranks, so only the tags follow."""
 
     @property
