@@ -82,5 +82,5 @@ def test_checkpoints_of_before_are_named_in_a_verification(cli: Cli, atom: str) 
     cli("erase", atom, "--reason", "asked for", "--yes", "--forget", "--no-probe")
     result = cli("verify-root")
     assert result.code == 0
-    assert "not re-checkable, erased at event" in result.out
+    assert "tags and index cannot be checked (erasure at event" in result.out
     assert len(cli("verify-root", "--json").data["unchecked"]) == 1

@@ -212,7 +212,7 @@ def test_a_new_token_is_shown_once_and_taken(tmp_path: Path) -> None:
     """Where none is given; it is long, and another each time."""
     with Served(tmp_path / "store", "--quiet") as server:
         assert server.process.stderr is not None
-        token = server.process.stderr.readline().removeprefix("token, shown this once: ").strip()
+        token = server.process.stderr.readline().removeprefix("token (shown only once): ").strip()
         assert len(token) >= 40
         assert server.request(Authorization=f"Bearer {token}")[0] == 200
         assert server.request()[0] == 401
@@ -257,7 +257,7 @@ def test_no_other_address_is_listened_on(tmp_path: Path, host: str) -> None:
     """Refused, whoever asks for it."""
     code, message = refused(tmp_path, "--http", "0", "--host", host, ENGINE_MCP_TOKEN=TOKEN)
     assert code == 7
-    assert "is not this machine alone" in message
+    assert "is not a loopback address" in message
 
 
 @pytest.mark.parametrize("token", ["", "short", "with spaces in it, long", "é" * 40])
@@ -274,7 +274,7 @@ def test_the_token_comes_from_a_file_that_nobody_else_can_read(tmp_path: Path) -
     file.write_text(TOKEN + "\n")
     file.chmod(0o644)
     code, message = refused(tmp_path / "store", "--http", "0", "--token-file", str(file))
-    assert (code, "others can read" in message) == (7, True)
+    assert (code, "other users can read" in message) == (7, True)
     file.chmod(0o600)
     with Served(tmp_path / "store", "--token-file", str(file)) as server:
         assert server.request()[0] == 200

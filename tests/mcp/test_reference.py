@@ -228,7 +228,7 @@ def test_answers_have_a_bound(memory: Memory) -> None:
     )
     for tool, arguments, hint in (
         ("read_graph", {}, "search_nodes or open_nodes"),
-        ("search_nodes", {"query": "few"}, "fewer"),
+        ("search_nodes", {"query": "few"}, "less common"),
         ("open_nodes", {"names": [entity.name for entity in entities]}, "fewer"),
     ):
         fields, _, is_error = called(memory, tool, **arguments)

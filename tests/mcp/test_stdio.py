@@ -134,7 +134,7 @@ def test_naughty_strings_go_over_the_wire_one_line_each(store: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "given"),
     [
-        (b"this is no JSON", None),
+        (b"the message is not valid JSON", None),
         (b"[1, 2]", None),
         (b'"text"', None),
         (b"[" * 100_000, None),

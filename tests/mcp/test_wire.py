@@ -236,7 +236,7 @@ def test_a_line_over_the_limit_is_answered_once_and_passed_over(piped: Piped) ->
     writer.start()
     assert list(piped.wire.messages()) == [INITIALIZE]
     writer.join(TIMEOUT)
-    assert piped.heard()["error"]["message"] == f"a message has over {LINE_BYTES_MAX} bytes"
+    assert piped.heard()["error"]["message"] == f"a message is longer than {LINE_BYTES_MAX} bytes"
     assert not select.select([piped.client_in], [], [], 0)[0]
 
 
