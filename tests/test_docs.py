@@ -157,6 +157,26 @@ def test_the_index_lists_every_page() -> None:
     assert {page for page in PAGES if page.parent == DOCS and page.name != "README.md"} <= linked
 
 
+README_WORDS_MAX = 900
+
+
+def test_the_readme_can_be_read_in_five_minutes() -> None:
+    """README has fewer than 900 words, tables included and code blocks not."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    prose = re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)
+    assert len(prose.split()) < README_WORDS_MAX
+
+
+def test_the_architecture_lists_the_folders_that_there_are() -> None:
+    """The tree in docs/architecture.md names every folder of `engine` and the other folders of code, and no other."""
+    tree = (DOCS / "architecture.md").read_text(encoding="utf-8").partition("## Folders")[2].split("```")[1]
+    inner = {match[1] for match in re.finditer(r"^  (\w+)/ ", tree, re.MULTILINE)}
+    outer = {match[1] for match in re.finditer(r"^(\w+)/ ", tree, re.MULTILINE)}
+    code = {path.parent for path in ROOT.glob("*/*.py")}
+    assert inner == {path.parent.name for path in ROOT.glob("engine/*/__init__.py")}
+    assert outer == {folder.name for folder in code if not folder.name.startswith(".")}
+
+
 LIMITS = {
     "content of an atom": [limits.CONTENT_BYTES_MAX],
     "title, source": [limits.TITLE_BYTES_MAX],
@@ -168,9 +188,9 @@ LIMITS = {
 }
 
 
-def test_the_limits_in_the_readme_are_the_real_ones() -> None:
-    """Every row of README's table of limits has the numbers of `engine.base.limits`."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8").partition("<!-- limits -->")[2]
+def test_the_limits_in_the_docs_are_the_real_ones() -> None:
+    """Every row of the table in docs/limits.md has the numbers of `engine.base.limits`."""
+    text = (DOCS / "limits.md").read_text(encoding="utf-8").partition("<!-- limits -->")[2]
     rows = [line.split("|") for line in text.strip().partition("\n\n")[0].splitlines()[2:]]
     found = {
         row[1].strip(): [int(number.replace(",", "")) for number in re.findall(r"[\d,]*\d", row[2])]
