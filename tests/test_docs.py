@@ -158,6 +158,7 @@ def test_the_index_lists_every_page() -> None:
 
 
 README_WORDS_MAX = 900
+MEASURED_ROWS = 5
 
 
 def test_the_readme_can_be_read_in_five_minutes() -> None:
@@ -167,8 +168,22 @@ def test_the_readme_can_be_read_in_five_minutes() -> None:
     assert len(prose.split()) < README_WORDS_MAX
 
 
+def test_the_figures_in_the_readme_are_measured_ones() -> None:
+    """Every row of README's table of measurements has the figures of a row in bench/README.md."""
+    measured = [
+        set(re.findall(r"[\d,]*\d(?:\.\d+)?", line))
+        for line in (ROOT / "bench" / "README.md").read_text(encoding="utf-8").splitlines()
+    ]
+    text = (ROOT / "README.md").read_text(encoding="utf-8").partition("## Measured")[2]
+    rows = [line.split("|")[2:] for line in text.splitlines() if line.startswith("| ")][1:]
+    assert len(rows) == MEASURED_ROWS
+    for row in rows:
+        figures = set(re.findall(r"[\d,]*\d(?:\.\d+)?", " ".join(row)))
+        assert any(figures <= line for line in measured), row
+
+
 def test_the_architecture_lists_the_folders_that_there_are() -> None:
-    """The tree in docs/architecture.md names every folder of `engine` and the other folders of code, and no other."""
+    """The tree in docs/architecture.md names every folder of code, those of `engine` included, and no other."""
     tree = (DOCS / "architecture.md").read_text(encoding="utf-8").partition("## Folders")[2].split("```")[1]
     inner = {match[1] for match in re.finditer(r"^  (\w+)/ ", tree, re.MULTILINE)}
     outer = {match[1] for match in re.finditer(r"^(\w+)/ ", tree, re.MULTILINE)}

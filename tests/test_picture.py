@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 from pathlib import Path
 from types import ModuleType
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -34,7 +34,7 @@ def test_the_picture_is_what_its_script_draws(script: ModuleType) -> None:
 def test_the_picture_is_small_and_shown_in_the_readme() -> None:
     """The picture is well-formed XML of at most 200 kB, and README shows it."""
     assert PICTURE.stat().st_size <= 200_000
-    assert ElementTree.parse(PICTURE).getroot().tag == f"{SVG}svg"  # noqa: S314  it is a file of ours
+    assert ET.parse(PICTURE).getroot().tag == f"{SVG}svg"  # noqa: S314  it is a file of ours
     assert "docs/picture.svg" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
