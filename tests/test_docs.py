@@ -183,7 +183,7 @@ def test_the_figures_in_the_readme_are_measured_ones() -> None:
 
 
 def test_the_architecture_lists_the_folders_that_there_are() -> None:
-    """The tree in docs/architecture.md names every folder of code, those of `engine` included, and no other."""
+    """The tree in docs/architecture.md names every folder of code, those in `engine` too, and no other."""
     tree = (DOCS / "architecture.md").read_text(encoding="utf-8").partition("## Folders")[2].split("```")[1]
     inner = {match[1] for match in re.finditer(r"^  (\w+)/ ", tree, re.MULTILINE)}
     outer = {match[1] for match in re.finditer(r"^(\w+)/ ", tree, re.MULTILINE)}
