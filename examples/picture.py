@@ -138,7 +138,7 @@ class Drawing:
     """The lines of the picture from top to bottom, and the animation that shows them one after another."""
 
     def __init__(self) -> None:
-        self.now = THINK_S
+        self.now = 0.0
         self.y = BAR + TOP
         self.shapes: list[str] = []
         self.moves: list[tuple[str, float, float, int]] = []
