@@ -1,8 +1,8 @@
 """The pages are true: examples run, commands exist, links lead somewhere, named code is there.
 
 A Python block is a program; an `output` block right after it is what the program prints. A `console` block
-after `<!-- run -->` is typed into a shell in an empty folder, and one after `<!-- run: continued -->` continues
-in that shell. Its output is compared with the page, except for ids, roots and rates.
+after `<!-- run -->` is typed into a shell in an empty folder, and one after `<!-- run: continued -->` into
+the same shell. Its output is compared with the page, except for ids, roots and rates.
 """
 
 import re
@@ -215,7 +215,7 @@ def test_the_limits_in_the_docs_are_the_real_ones() -> None:
 
 
 def test_the_changelog_has_this_version_and_its_data_format() -> None:
-    """The newest version in CHANGELOG.md is the package's, and each version has a section on the data format."""
+    """The newest version in CHANGELOG.md is the package's, and each version has a data format."""
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     versions = re.split(r"^## ", text, flags=re.MULTILINE)[1:]
     assert versions[0].startswith(f"[{__version__}]")
