@@ -9,10 +9,10 @@ import pytest
 from proofs.basis import LogHead
 from proofs.verifier import verify
 from tests.reference.verifier import Basis, check
-from tests.spec_page import named
-from tests.test_spec_example import example_memory
+from tests.spec_page import example_values
+from tests.vectors.example import example_memory
 
-EXAMPLE = named("example")
+EXAMPLE = example_values()
 FIRST = UUID(hex=EXAMPLE["id first"])
 HEAD = LogHead(b"\x11" * 16, 6, bytes.fromhex(EXAMPLE["root log"]))
 OVERALL: Basis = ("root", HEAD.store_id, bytes.fromhex(EXAMPLE["root overall"]), 6)

@@ -17,6 +17,7 @@ from tests.reference.build import build, log_leaves
 from tests.reference.claims import Basis, Claim
 from tests.reference.world import mth
 from tests.spec_naive import opened, u
+from tests.vectors import bounds
 from tests.vectors.golden import golden
 from tests.vectors.stores import WIDE_ID, Made, plain, wide, wide_id
 
@@ -44,7 +45,7 @@ def valid() -> tuple[Valid, ...]:
     """All of them, in the order of the file."""
     stores = [golden(), *(plain(atoms) for atoms in (0, 1, 3, 300, 1300))]
     found = [one for store in stores for kind in ("root", "log") for one in proved(store, kind)]
-    return (*found, *of_wide())
+    return (*found, *of_wide(), *of_bounds())
 
 
 def proved(store: Made, kind: str) -> Iterator[Valid]:
@@ -138,3 +139,9 @@ def of_wide() -> Iterator[Valid]:
     for claims in asked:
         real_basis(basis)
         yield Valid("wide", build([], basis, claims, {0: wide()}), basis, claims)
+
+
+def of_bounds() -> Iterator[Valid]:
+    """Proofs of events whose fields are at their bounds."""
+    for made in bounds.accepted():
+        yield Valid("bounds", made.data, made.basis, made.claims)
