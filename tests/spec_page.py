@@ -8,7 +8,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "SPEC.md"
-PARTS = (PAGE, *(ROOT / "docs" / "spec" / f"{name}.md" for name in ("journal", "index", "proofs", "checkpoints")))
+PARTS = (
+    PAGE,
+    *(ROOT / "docs" / "spec" / f"{name}.md" for name in ("journal", "index", "proofs", "checkpoints")),
+)
 """The entry and the parts, in the order in which the entry lists them."""
 
 
@@ -19,7 +22,7 @@ def page() -> str:
 
 
 def table(name: str) -> list[list[str]]:
-    """Return the cells of the table after `<!-- table: name -->`, without backticks and its two head lines."""
+    """Return the cells of the table after `<!-- table: name -->`, without backticks and its head."""
     lines = page().partition(f"<!-- table: {name} -->\n")[2].split("\n")
     rows = []
     for line in lines:

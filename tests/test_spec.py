@@ -97,7 +97,9 @@ def test_the_forms_that_all_parts_share_are_numbered() -> None:
 def test_the_entry_says_which_part_has_which_section() -> None:
     """The first table of SPEC.md lists the numbers of each part."""
     for part in PARTS:
-        row = re.search(rf"^\| \[?(?:docs/spec/)?{part.name}.*$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+        row = re.search(
+            rf"^\| \[?(?:docs/spec/)?{part.name}.*$", PAGE.read_text(encoding="utf-8"), re.MULTILINE
+        )
         assert row is not None, part
         cell = row[0].split("|")[2]
         numbers = [range(int(a), int(b or a) + 1) for a, b in re.findall(r"(\d+)(?: to (\d+))?", cell)]

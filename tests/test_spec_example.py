@@ -11,10 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backends.base import Reader
 from backends.memory import MemoryBackend
 from engine.engine import Engine
-from engine.ledger.layout import JOURNAL, LOG, PAYLOAD, value_key
+from engine.ledger.layout import LOG, value_key
 from engine.text.analyzer import analyze_query, fingerprint, index_terms
 from engine.text.probes import probes
 from tests import spec_naive as naive

@@ -121,7 +121,7 @@ _TEXTS = st.lists(st.sampled_from(_PIECES), max_size=8).map("".join)
 def test_documents_of_any_body_follow_from_the_page(
     content: str, title: str | None, source: str | None, sequence: int | None
 ) -> None:
-    """Terms, heading and facts of a body are those of the page's rules, on the whole text as the page has it."""
+    """Terms, heading and facts of a body are those of the page's rules, on the whole text."""
     body = AtomBody(content, title, "note", (), (), source, sequence, "internal", None, None, 0)
     found, expected = document_of(body), naive.document(body, index_terms, stop_words())
     assert list(found.terms) == expected.text + [HEAD_MARK + term for term in expected.heading]

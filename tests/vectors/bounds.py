@@ -31,7 +31,14 @@ class Made(NamedTuple):
 
 
 def made(
-    what: str, kind: int, detail: list[Any], body: bytes, *, actor: str = "user", header: bytes = b"", path: bytes = b""
+    what: str,
+    kind: int,
+    detail: list[Any],
+    body: bytes,
+    *,
+    actor: str = "user",
+    header: bytes = b"",
+    path: bytes = b"",
 ) -> Made:
     """Return a proof that opens event 0, with its fields as given."""
     raw = header or write([2, 0, 5, kind, actor, digest("commitment", SALT + body), None, *detail])

@@ -80,7 +80,8 @@ def example() -> dict[str, Any]:
         first, second = (fields[7] for fields, _ in events[1:3])
         documents = [document(body, index_terms, STOP_WORDS) for _, body in events[1:3]]
         log, value = backend.get(LOG), backend.get(value_key("atoms", first))
-        assert log is not None and value is not None
+        assert log is not None
+        assert value is not None
         shown = engine.root()
         roots = {"log": shown.log_root, **shown.namespaces, "overall": shown.root}
         head = LogHead(STORE, len(rows), bytes.fromhex(shown.log_root))

@@ -23,8 +23,8 @@ CONTENTS: Final = (
     "Note (draft): hello",
 )
 _LONG: Final = (
-    "A store is an ordered map that holds a journal and everything made{} it. {} only grows; all other rows follow "
-    "from it by fixed rules, and can be deleted and made {}byte for byte the same."
+    "A store is an ordered map that holds a journal and everything made{} it. {} only grows; all other rows "
+    "follow from it by fixed rules, and can be deleted and made {}byte for byte the same."
 )
 TEXTS: Final = (
     "Yes.",
@@ -67,7 +67,12 @@ def facts() -> dict[str, Any]:
             [text, found, f"{value:016x}"] for text, found, value in zip(TEXTS, terms, hashes, strict=True)
         ],
         "distances": [
-            [one, other, simhash.distance(hashes[one], hashes[other]), simhash.near(hashes[one], hashes[other])]
+            [
+                one,
+                other,
+                simhash.distance(hashes[one], hashes[other]),
+                simhash.near(hashes[one], hashes[other]),
+            ]
             for one, other in combinations(range(len(TEXTS)), 2)
         ],
         "titles": [[title, f"{title_hash(title):016x}"] for title in TITLES],
