@@ -116,6 +116,20 @@ def test_sections_that_are_referred_to_exist(part: Path) -> None:
     assert named - known == set()
 
 
+@pytest.mark.parametrize("folder", ["engine", "proofs", "backends", "tests", "docs"])
+def test_sections_that_code_and_pages_refer_to_exist(folder: str) -> None:
+    """Each "SPEC, section n", "SPEC n:" or "SPEC: n" in code or a page is the number of a section."""
+    known = set(re.findall(r"^##+ (\d+(?:\.\d+)?)", page(), re.MULTILINE))
+    unknown = []
+    for path in sorted((PAGE.parent / folder).rglob("*.[pm][yd]")):
+        text = path.read_text(encoding="utf-8")
+        found = re.findall(r"SPEC(?:\]\([^)]*\))?(?:, sections?|:)? (\d[\d., and]*)", text)
+        unknown += [
+            (path.name, n) for some in found for n in re.findall(r"\d+(?:\.\d+)?", some) if n not in known
+        ]
+    assert unknown == []
+
+
 def test_the_part_on_proofs_is_short() -> None:
     """docs/spec/proofs.md has at most 30 kB, so that it can be read in one go."""
     part = next(part for part in PARTS if part.stem == "proofs")

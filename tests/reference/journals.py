@@ -1,4 +1,4 @@
-"""Journals made by hand, event by event, from SPEC 5."""
+"""Journals made by hand, event by event, from SPEC 3.4 and 5."""
 
 from __future__ import annotations
 
