@@ -21,14 +21,16 @@ from proofs.subjects import IDENTITY_BYTES_MAX
 from proofs.verifier import verify
 from proofs.vkey import FORMAT
 from proofs.words import FORMS, parse_claim
-from tests import spec_paths
+from tests import spec_paths, spec_verifier
 from tests.reference.both import real_claim
+from tests.reference.refused import Refused
 from tests.reference.verifier import Basis, check
 from tests.spec_grammar import grammar
 from tests.spec_page import PARTS, block, example_values, named, table
 from tests.vectors import logs
 from tests.vectors.example import OF_THE_LOG, PROVED, STORE, claim_in_words, example_memory
-from tests.vectors.reading import read
+from tests.vectors.items import edited
+from tests.vectors.reading import basis_of, claims_of, edits_of, read
 
 EXAMPLE = example_values()
 FIRST = UUID(hex=EXAMPLE["id first"])
@@ -134,6 +136,27 @@ def test_words_outside_the_grammar_are_refused(words: list[str]) -> None:
     assert refused.value.reason == "input"
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        *("event 07", "event 00", "event -1", "event 1.0", f"event {'9' * 20}", "Event 7", "event 7 Sealed"),
+        *(f"atom {ID} Live", f"atom {ID} sealed live", f"no-atom {ID} sealed", f"atom {ID} {ID}", "atom"),
+        *(
+            f"edge {ID} 8A01 {OTHER}",
+            f"edge {ID} 800 {OTHER}",
+            f"edge {ID} 800101 {OTHER}",
+            f"edge {ID} {OTHER}",
+        ),
+        *(f"prefix 1 {'ab' * 31}", f"prefix {'ab' * 32}", f"root {'xy' * 32}", "tagged", "term a b"),
+    ],
+)
+def test_words_that_nearly_fit_are_outside_the_grammar(words: str) -> None:
+    """Neither the grammar nor the verifier takes words that differ from a claim in one point."""
+    assert not grammar().fullmatch(words)
+    with pytest.raises(ProofError, match="^input"):
+        parse_claim(words.split(" "))
+
+
 @pytest.mark.parametrize("name", FORMS)
 def test_words_within_the_grammar_are_accepted(name: str) -> None:
     """For each claim, words of every optional form within the bounds are in the grammar and accepted."""
@@ -221,3 +244,30 @@ def test_the_paths_of_the_page_decide_as_the_vectors(name: str, of: str) -> None
     for wrong in read("log")[of]:
         question = read("log")[name][wrong["of"]]
         assert not accepted(question | wrong), wrong
+
+
+def reason_by_the_page(data: bytes, basis: Basis, claims: list[Plain]) -> str | None:
+    """Return the reason that the algorithm of section 20.5 gives, None where it refuses nothing."""
+    try:
+        spec_verifier.verified(data, basis, claims)
+    except Refused as refused:
+        return refused.reason
+    return None
+
+
+def test_the_algorithm_accepts_the_valid_vectors() -> None:
+    """The steps of section 20.5 refuse no valid proof of proofs.json."""
+    for vector in read("proofs")["valid"]:
+        data, basis = bytes.fromhex(vector["proof"]), basis_of(vector["basis"])
+        assert reason_by_the_page(data, basis, claims_of(vector["claims"])) is None, vector["number"]
+
+
+def test_the_algorithm_gives_the_reasons_of_the_vectors() -> None:
+    """In their order, the steps of section 20.5 refuse each invalid proof for the reason in proofs.json."""
+    valid = read("proofs")["valid"]
+    for vector in read("proofs")["invalid"]:
+        of = valid[vector["of"]]
+        data = edited(bytes.fromhex(of["proof"]), edits_of(vector.get("edits", [])))
+        basis = basis_of(vector.get("basis", of["basis"]))
+        found = reason_by_the_page(data, basis, claims_of(vector.get("claims", of["claims"])))
+        assert found == vector["reason"], vector

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from proofs.errors import REASONS
@@ -15,10 +13,9 @@ from proofs.words import parse_claim
 from tests import spec_naive as naive
 from tests.reference import hashes
 from tests.reference.both import ask, real_basis, real_claim, same
-from tests.reference.claims import Basis, Claim
-from tests.vectors.items import Edit, edited
+from tests.vectors.items import edited
 from tests.vectors.make import FILES, FOLDER, dumped
-from tests.vectors.reading import Vector, read
+from tests.vectors.reading import basis_of, claims_of, edits_of, read
 from tests.vectors.shown import shown
 
 BYTES_MAX = 2_600_000
@@ -76,22 +73,6 @@ def test_trees_of_digests_have_their_roots() -> None:
         assert hashes.tree_root(pairs).hex() == tree["root"]
 
 
-def basis_of(given: Vector) -> Basis:
-    """A basis as the reference takes it."""
-    store_id, root = bytes.fromhex(given["store"]), bytes.fromhex(given["root"])
-    if given["kind"] == "root":
-        return "root", store_id, root, given["size"]
-    return "log", store_id, given["size"], root
-
-
-def claims_of(given: list[Vector]) -> list[Claim]:
-    """Claims as the reference takes them."""
-    return [
-        (one["number"], bytes.fromhex(one["subject"]), one.get("state"), one.get("opened", False))
-        for one in given
-    ]
-
-
 def test_valid_proofs_show_what_they_show() -> None:
     """Both verifiers accept each valid proof and show the same, which is what the file says."""
     for vector in read("proofs")["valid"]:
@@ -111,15 +92,6 @@ def test_words_of_valid_proofs_are_their_claims() -> None:
     for vector in read("proofs")["valid"]:
         for one, claim in zip(vector["claims"], claims_of(vector["claims"]), strict=True):
             assert parse_claim(one["words"]) == real_claim(*claim)
-
-
-def edits_of(given: list[list[Any]]) -> list[Edit]:
-    """Edits, the repeated bytes written out."""
-    found: list[Edit] = []
-    for offset, length, new, *repeated in given:
-        more = bytes.fromhex(repeated[0]) * repeated[1] if repeated else b""
-        found.append((offset, length, bytes.fromhex(new) + more))
-    return found
 
 
 def test_invalid_proofs_are_refused() -> None:
