@@ -21,6 +21,12 @@ def page() -> str:
     return "\n".join(part.read_text(encoding="utf-8") for part in PARTS)
 
 
+@cache
+def sentences() -> str:
+    """Return the text of all parts with single spaces, so that a line break does not part a sentence."""
+    return " ".join(page().split())
+
+
 def table(name: str) -> list[list[str]]:
     """Return the cells of the table after `<!-- table: name -->`, without backticks and its head."""
     lines = page().partition(f"<!-- table: {name} -->\n")[2].split("\n")

@@ -12,7 +12,7 @@ from engine.text.analyzer import index_terms
 from engine.text.labels import label_of
 from proofs.events import AtomBody
 from tests import spec_facts as naive
-from tests.spec_page import page, stop_words, vectors
+from tests.spec_page import sentences, stop_words, vectors
 from tests.text.many import fingerprints
 
 VECTORS = vectors("facts")
@@ -56,7 +56,7 @@ def test_the_speakers_that_the_page_names_are_right() -> None:
     """The two contents in the text of section 12 have, and lack, a speaker as it says."""
     listed = dict(VECTORS["speakers"])
     for content, speaker in (("Caroline: Hey Mel!", "Caroline"), ("At 10:30 Anna: hello", None)):
-        assert f"`{content}`" in page()
+        assert f"`{content}`" in sentences()
         assert listed[content] == speaker
 
 

@@ -38,6 +38,8 @@ HEAD = LogHead(STORE, 6, bytes.fromhex(EXAMPLE["root log"]))
 OVERALL: Basis = ("root", HEAD.store_id, bytes.fromhex(EXAMPLE["root overall"]), 6)
 LOG: Basis = ("log", HEAD.store_id, HEAD.size, HEAD.root)
 PART = next(part for part in PARTS if part.stem == "proofs").read_text(encoding="utf-8")
+FLAT = " ".join(PART.split())
+"""The page with single spaces, so that a line break does not part a sentence."""
 ID, OTHER = "00000000-0000-4000-8000-00000000000a", "00000000-0000-4000-8000-00000000000b"
 
 Plain = tuple[int, bytes, int | None, bool]
@@ -67,7 +69,7 @@ def test_the_annotated_proof_is_that_of_the_example() -> None:
     lines = [re.split(r" {2,}", line.strip()) for line in block("annotated")]
     assert all(len(line) == 2 or line[0] == "82" for line in lines), "a line without a comment"
     assert "".join(line[0] for line in lines).replace(" ", "") == EXAMPLE["proof atom"]
-    text = PART.partition("### 20.11")[2].partition("```annotated")[0]
+    text = FLAT.partition("### 20.11")[2].partition("```annotated")[0]
     assert f"`atom {FIRST} sealed`" in text
     assert f"`{EXAMPLE['root overall']}`" in text
     assert f"`{UUID(bytes=STORE)}`" in text
@@ -89,7 +91,7 @@ def test_the_walk_of_the_annotated_proof_leads_to_its_root() -> None:
     expected["depth 0"] = TREE_HASHER.node(EMPTY, at)
     assert walk == expected
     assert walk["depth 0"].hex() == EXAMPLE["root atoms"]
-    assert f"begins with the bits {', '.join(str(bit_of(key, depth)) for depth in range(3))}," in PART
+    assert f"begins with the bits {', '.join(str(bit_of(key, depth)) for depth in range(3))}," in FLAT
 
 
 @pytest.mark.parametrize("line", block("claims"))
@@ -153,7 +155,7 @@ def test_words_outside_the_grammar_are_refused(words: list[str]) -> None:
 def test_words_that_nearly_fit_are_outside_the_grammar(words: str) -> None:
     """Neither the grammar nor the verifier takes words that differ from a claim in one point."""
     assert not grammar().fullmatch(words)
-    with pytest.raises(ProofError, match="^input"):
+    with pytest.raises(ProofError, match=r"^input"):
         parse_claim(words.split(" "))
 
 
@@ -180,11 +182,11 @@ def test_words_within_the_grammar_are_accepted(name: str) -> None:
 
 def test_every_reason_has_a_step() -> None:
     """Each reason of the table is given by a check before it, and each check gives a reason of the table."""
-    steps, _, rest = PART.partition("<!-- table: reasons -->")
+    steps, _, rest = FLAT.partition("<!-- table: reasons -->")
     assert {row[0] for row in table("reasons")} == set(REASONS)
     given = {word for word in re.findall(r"`([a-z-]+)`", steps) if word in REASONS}
     assert given | {"signature"} == set(REASONS)
-    unknown = set(re.findall(r"[Ee]lse `([a-z-]+)`", PART)) - set(REASONS)
+    unknown = set(re.findall(r"[Ee]lse `([a-z-]+)`", FLAT)) - set(REASONS)
     assert unknown == set()
     assert rest
 
@@ -192,7 +194,7 @@ def test_every_reason_has_a_step() -> None:
 def test_format_characters_are_listed() -> None:
     """Rule N4 lists exactly the format characters that the verifier refuses."""
     listed = set[int]()
-    text = PART.partition("- N4 ")[2].partition("(general category")[0]
+    text = FLAT.partition("- N4 ")[2].partition("(general category")[0]
     for first, last in re.findall(r"\b([0-9A-F]{4,5})(?:–([0-9A-F]{4,5}))?\b", text):
         listed |= set(range(int(first, 16), int(last or first, 16) + 1))
     assert listed == {point for point in range(0x110000) if FORMAT.match(chr(point))}
@@ -201,7 +203,7 @@ def test_format_characters_are_listed() -> None:
 @pytest.mark.parametrize(
     ("sentence", "value"),
     [
-        ('proof    = ["{}", 2,', MAGIC),
+        ('proof = ["{}", 2,', MAGIC),
         ("at most {:,} bytes if there is one claim", PROOF_BYTES_MAX),
         ("else at most {:,}. Else `size`", BUNDLE_BYTES_MAX),
         ("that lies inside {} other arrays", DEPTH_MAX),
@@ -213,7 +215,7 @@ def test_format_characters_are_listed() -> None:
 )
 def test_numbers_in_the_algorithm_are_the_constants(sentence: str, value: int | str) -> None:
     """A bound that the algorithm states has the value of the code."""
-    assert sentence.format(value) in PART
+    assert sentence.format(value) in FLAT
 
 
 @pytest.mark.parametrize(("name", "of"), [("inclusion", "not_included"), ("consistency", "not_consistent")])
