@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 REASONS: Final[dict[str, str]] = {
-    "input": "the basis or the claims of the caller cannot be verified: a wrong width, no claims, the same claim twice",
+    "input": "the caller's basis or claims cannot be verified: a wrong width, no claims, a claim twice",
     "size": "the proof is larger than a proof of its claims may be, or has more items",
-    "encoding": "the proof, or a header, value or body in it, is not one canonical CBOR item of the allowed types",
+    "encoding": "a proof, header, value or body is not one canonical CBOR item of the allowed types",
     "form": "the proof does not have the fields of a proof, or one is not of its type or within its bounds",
     "version": "not a proof of this version",
     "kind": "the witnesses are not those that the claims call for, in their order",
@@ -27,7 +27,7 @@ REASONS: Final[dict[str, str]] = {
     "state": "the atom or edge is in another state than the claim says",
     "payload": "not the payload that the commitment binds, or its body is not that of its event",
     "chunk": "not the canonical form of a chunk of a set",
-    "tagged": "the atom has the tag that the claim says it lacks, or lacks the tag that the claim says it has",
+    "tagged": "the chunk and the claim disagree about whether the atom has the tag",
     "segments": "not the segments of an index with this number of ordinals",
     "index": "the segments do not lead to the root of the index",
     "row": "not the canonical row of a segment, or not a row of this segment",

@@ -95,18 +95,21 @@ def refused() -> Iterator[Made]:
             what=f"asked for event {seq}", claims=[(c.EVENT, seq.to_bytes(8, "big"), None, True)]
         )
     nine = [None] * 7
-    for what, item in {
+    others: dict[str, Any] = {
         "an empty array": [],
         "a number": 0,
         "an array of the magic alone": ["memroot-proof"],
         "an array of magic and version": ["memroot-proof", 2],
         "version 1": ["memroot-proof", 1, *nine],
         "version 3": ["memroot-proof", 3, *nine],
-    }.items():
+    }
+    for what, item in others.items():
         yield good._replace(what=what, data=write(item))
     begin = b"\x89\x6dmemroot-proof\2"
-    for what, item in {
-        "a number in 16 arrays in the proof": b"\x81" * 16 + b"\0",
+    deep = {
+        "a number in 17 arrays, the proof included": b"\x81" * 16 + b"\0",
+        "a number in 16 arrays, the proof included": b"\x81" * 15 + b"\0",
         "an empty array in 16 arrays, the proof included": b"\x81" * 15 + b"\x80",
-    }.items():
-        yield good._replace(what=what, data=begin + item + b"\xf6" * 5 + b"\x80")
+    }
+    for what, raw in deep.items():
+        yield good._replace(what=what, data=begin + raw + b"\xf6" * 5 + b"\x80")
