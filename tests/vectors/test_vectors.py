@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cbor2
 import pytest
 
 from proofs.errors import REASONS
@@ -46,6 +47,18 @@ def test_files_have_enough_of_everything() -> None:
     # What a note's origin must be is said by no vector: any origin is a note's.
     assert {one["reason"] for some in files for one in some} == set(REASONS) - {"origin"}
     assert {one["kind"] for one in read("journal")["events"]} == {kind.name.lower() for kind in EventKind}
+
+
+def test_absence_is_proved_beside_chunks_and_rows_of_dead_atoms() -> None:
+    """Some proof of `none-tagged` shows a chunk of the tag, and some proof of `no-term` a row of the term."""
+    shown = set()
+    for vector in read("proofs")["valid"]:
+        for number, *rest in cbor2.loads(bytes.fromhex(vector["proof"]))[8]:
+            if number == 8 and any(entry is not None for entry in rest[0]):
+                shown.add("chunk")
+            if number == 10 and any(type(entry[1]) is bytes for entry in rest[0]):
+                shown.add("row")
+    assert shown == {"chunk", "row"}
 
 
 def unhex(rows: list[list[str]]) -> list[list[bytes]]:
