@@ -1,0 +1,107 @@
+// Claims 7 to 10: complete lists of live atoms by tag or term, and that there is none (SPEC.md, section 20).
+//
+// Each function takes a claim, its witness without the number, the proof's Calls and its index, and returns what is
+// shown.
+
+import { toHex } from "./bytes.mjs";
+import { CHUNK_ORDINALS, liveRow, readChunk, tagRow } from "./chunks.mjs";
+import { anyBytes, bytes, record } from "./fields.mjs";
+import { optionalBytes } from "./leaf_claims.mjs";
+import { check } from "./refusal.mjs";
+import { readRows } from "./rows.mjs";
+import { LIVE, readValue } from "./values.mjs";
+
+const CHUNKS = record([
+  ["tagged", anyBytes],
+  ["live", optionalBytes],
+]);
+const LISTED = record([
+  ["id", bytes(16)],
+  ["value", anyBytes],
+]);
+
+const chunkOf = (ordinal) => Math.floor(ordinal / CHUNK_ORDINALS);
+
+/** Return the ordinals in a chunk; null is a chunk without members. */
+function ordinalsOf(chunk, number, count) {
+  const ordinals = chunk === null ? [] : readChunk(chunk).map((member) => number * CHUNK_ORDINALS + member);
+  check(ordinals.length === 0 || ordinals.at(-1) < count, "chunk", "a member is not an ordinal of the index");
+  return ordinals;
+}
+
+function checkArray(item, length, what) {
+  check(Array.isArray(item), "form", `${what} are not an array`);
+  check(item.length === length, "list", `there are more or fewer ${what} than follow from the index`);
+}
+
+/** Return the live ordinals of a tag, ascending. */
+function taggedOrdinals(item, identity, calls, { count }) {
+  checkArray(item, Math.ceil(count / CHUNK_ORDINALS), "sets");
+  return item.flatMap((entry, number) => {
+    if (entry === null) {
+      calls.add("tags", tagRow(identity, number), null);
+      return [];
+    }
+    const { tagged, live } = CHUNKS(entry, "form");
+    const ordinals = ordinalsOf(tagged, number, count);
+    const alive = new Set(ordinalsOf(live, number, count));
+    calls.add("tags", tagRow(identity, number), tagged);
+    calls.add("tags", liveRow(number), live);
+    return ordinals.filter((ordinal) => alive.has(ordinal));
+  });
+}
+
+/** Return those of the ordinals that are live; `ordinals` ascend. */
+function liveOrdinals(item, ordinals, calls, { count }) {
+  const numbers = [...new Set(ordinals.map(chunkOf))];
+  checkArray(item, numbers.length, "lives");
+  const alive = new Set();
+  numbers.forEach((number, at) => {
+    const live = optionalBytes(item[at], "form");
+    for (const ordinal of ordinalsOf(live, number, count)) alive.add(ordinal);
+    calls.add("tags", liveRow(number), live);
+  });
+  return ordinals.filter((ordinal) => alive.has(ordinal));
+}
+
+/** Return the listed atoms, one for each of the ordinals; `frequencies` is null in a list by tag. */
+function listedAtoms(item, ordinals, frequencies, calls) {
+  checkArray(item, ordinals.length, "atoms");
+  const ids = new Set();
+  return item.map((entry, at) => {
+    const listed = LISTED(entry, "form");
+    const value = readValue(listed.value, false);
+    check(value.ordinal === ordinals[at], "list", "an atom has another ordinal");
+    check(value.state === LIVE, "list", "an atom is not live");
+    check(!ids.has(toHex(listed.id)), "list", "an atom is listed twice");
+    ids.add(toHex(listed.id));
+    calls.add("atoms", listed.id, listed.value);
+    return { id: listed.id, value, tf: frequencies && frequencies.get(ordinals[at]) };
+  });
+}
+
+function someTagged({ subject }, [sets, atoms], calls, index) {
+  const ordinals = taggedOrdinals(sets, subject, calls, index);
+  check(ordinals.length > 0, "list", "no live atom has the tag");
+  return { shows: "AllTagged", atoms: listedAtoms(atoms, ordinals, null, calls), ordinals: index.count };
+}
+
+function noneTagged({ subject }, [sets], calls, index) {
+  check(taggedOrdinals(sets, subject, calls, index).length === 0, "list", "a live atom has the tag");
+  return { shows: "TagUnused", ordinals: index.count };
+}
+
+function someMentioning({ subject }, [rows, lives, atoms], calls, index) {
+  const frequencies = readRows(rows, subject, index);
+  const ordinals = liveOrdinals(lives, [...frequencies.keys()], calls, index);
+  check(ordinals.length > 0, "list", "no live atom has the term");
+  return { shows: "AllMentioning", atoms: listedAtoms(atoms, ordinals, frequencies, calls), ordinals: index.count };
+}
+
+function noneMentioning({ subject }, [rows, lives], calls, index) {
+  const ordinals = [...readRows(rows, subject, index).keys()];
+  check(liveOrdinals(lives, ordinals, calls, index).length === 0, "list", "a live atom has the term");
+  return { shows: "TermUnused", ordinals: index.count };
+}
+
+export const LIST_CLAIMS = { 7: someTagged, 8: noneTagged, 9: someMentioning, 10: noneMentioning };
