@@ -1,16 +1,11 @@
 // The keys that witnesses call for in the trees of `atoms`, `edges` and `tags` (SPEC.md, section 20).
 
 import { compare, equal, toHex } from "./bytes.mjs";
-import { anyBytes, record } from "./fields.mjs";
 import { keyDigest, valueDigest } from "./hashes.mjs";
 import { openedRoot } from "./opening.mjs";
 import { check } from "./refusal.mjs";
 
 export const OPENED_NAMESPACES = ["atoms", "edges", "tags"];
-const TREE = record([
-  ["shape", anyBytes],
-  ["hashes", anyBytes],
-]);
 
 const sameValue = (a, b) => (a === null || b === null ? a === b : equal(a, b));
 
@@ -32,9 +27,8 @@ export class Calls {
     return this.namespaces.get(namespace).size > 0;
   }
 
-  /** Refuse unless the opening `item` leads from the keys called for to `root`. */
-  checkTree(namespace, item, root) {
-    const { shape, hashes } = TREE(item, "form");
+  /** Refuse unless the opening, {shape, hashes}, leads from the keys called for to `root`. */
+  checkTree(namespace, { shape, hashes }, root) {
     const leaves = [...this.namespaces.get(namespace).values()]
       .map(({ key, value }) => ({
         key: keyDigest(namespace, key),

@@ -20,36 +20,32 @@ const MAP = 5;
 const IN_PROOFS = [UNSIGNED, BYTES, TEXT, ARRAY];
 const IN_BODIES = [UNSIGNED, NEGATIVE, BYTES, TEXT, ARRAY, MAP];
 
+const require = (condition, detail) => check(condition, "encoding", detail);
+
 class Reader {
-  constructor(bytes, reason, inBody) {
+  constructor(bytes, inBody) {
     this.bytes = bytes;
     this.at = 0;
     this.items = 0;
-    this.reason = reason;
-    this.tooMany = reason === "encoding" ? "size" : reason;
     this.inBody = inBody;
   }
 
-  require(condition, detail) {
-    check(condition, this.reason, detail);
-  }
-
   take(length) {
-    this.require(length <= this.bytes.length - this.at, "an item is cut off");
+    require(length <= this.bytes.length - this.at, "an item is cut off");
     this.at += length;
     return this.bytes.subarray(this.at - length, this.at);
   }
 
   item(depth) {
     this.items++;
-    check(this.items <= ITEMS_MAX, this.tooMany, "there are more than 2^20 items");
+    check(this.items <= ITEMS_MAX, "size", "there are more than 2^20 items");
     const [first] = this.take(1);
     if (first === NULL) return null;
     if (this.inBody && first === FALSE) return false;
     if (this.inBody && first === TRUE) return true;
     if (this.inBody && first >= 0xf9 && first <= 0xfb) return this.float(1 << (first - 0xf8));
     const major = first >> 5;
-    this.require((this.inBody ? IN_BODIES : IN_PROOFS).includes(major), "an item is of a type that is not allowed");
+    require((this.inBody ? IN_BODIES : IN_PROOFS).includes(major), "an item is of a type that is not allowed");
     const argument = this.argument(first & 31);
     switch (major) {
       case UNSIGNED:
@@ -70,29 +66,29 @@ class Reader {
   /** Read the number behind the first byte of an item. */
   argument(info) {
     if (info < 24) return BigInt(info);
-    this.require(info <= 27, "an item has no definite length");
+    require(info <= 27, "an item has no definite length");
     const width = 1 << (info - 24);
     const number = fromBigEndian(this.take(width));
     const least = width === 1 ? 24n : 1n << BigInt(4 * width);
-    this.require(number >= least, "a number or length is not in its shortest form");
+    require(number >= least, "a number or length is not in its shortest form");
     return number;
   }
 
   text(length) {
     const text = fromUtf8(this.take(length));
-    this.require(text !== null, "a text is not UTF-8");
+    require(text !== null, "a text is not UTF-8");
     return text;
   }
 
   array(length, depth) {
-    this.require(depth <= DEPTH_MAX, "arrays are more than 16 deep");
+    check(depth <= DEPTH_MAX, "form", "arrays are more than 16 deep");
     const items = [];
     for (let left = length; left > 0n; left--) items.push(this.item(depth));
     return items;
   }
 
   map(length, depth) {
-    this.require(depth <= DEPTH_MAX, "arrays and maps are more than 16 deep");
+    check(depth <= DEPTH_MAX, "form", "arrays and maps are more than 16 deep");
     const start = this.at;
     const entries = new Map();
     let before = null;
@@ -100,7 +96,7 @@ class Reader {
       const from = this.at;
       const key = this.item(depth);
       const written = this.bytes.subarray(from, this.at);
-      this.require(before === null || compare(before, written) < 0, "the keys of a map do not ascend");
+      require(before === null || compare(before, written) < 0, "the keys of a map do not ascend");
       before = written;
       entries.set(key, this.item(depth));
     }
@@ -111,8 +107,8 @@ class Reader {
   float(width) {
     const bytes = this.take(width);
     const number = floatOf(bytes);
-    this.require(Number.isFinite(number), "a float is not finite");
-    this.require(width === 2 || !fitsIn(width / 2, number), "a float is not in its shortest form");
+    require(Number.isFinite(number), "a float is not finite");
+    require(width === 2 || !fitsIn(width / 2, number), "a float is not in its shortest form");
     return number;
   }
 }
@@ -143,19 +139,15 @@ function fitsIn(width, number) {
   return Number.isInteger(size / step);
 }
 
-/** Read the one canonical item of a proof, header or value; `reason` is that of a refusal. */
-export function readItem(bytes, reason) {
-  return readAll(new Reader(bytes, reason, false));
-}
+/** Read the one canonical item that a proof, header or value is. */
+export const readItem = (bytes) => readAll(new Reader(bytes, false));
 
 /** Read the one canonical item that the body of an event is. */
-export function readBodyItem(bytes, reason) {
-  return readAll(new Reader(bytes, reason, true));
-}
+export const readBodyItem = (bytes) => readAll(new Reader(bytes, true));
 
 function readAll(reader) {
   const item = reader.item(0);
-  reader.require(reader.at === reader.bytes.length, "there are bytes behind the item");
+  require(reader.at === reader.bytes.length, "there are bytes behind the item");
   return item;
 }
 

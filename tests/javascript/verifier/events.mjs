@@ -86,7 +86,7 @@ const KINDS = new Map([
 /** Return the fields of a canonical header; those of its kind are in `detail`. */
 export function readHeader(raw) {
   const reason = "header";
-  const items = readItem(raw, reason);
+  const items = readItem(raw);
   check(Array.isArray(items) && items.length >= COMMON.length, reason, "not an array of the common fields");
   const { format, ...header } = record(COMMON)(items.slice(0, COMMON.length), reason);
   check(format === FORMAT, reason, "of another format");
@@ -100,7 +100,7 @@ export function readPayload(payload, commitment, kind) {
   const reason = "payload";
   check(equal(H("commitment", payload), commitment), reason, "not what the commitment binds");
   check(payload.length > SALT_BYTES, reason, "without a body");
-  const items = readBodyItem(payload.subarray(SALT_BYTES), reason);
+  const items = readBodyItem(payload.subarray(SALT_BYTES));
   check(Array.isArray(items), reason, "not an array");
   const [, fields] = KINDS.get(kind);
   const further = items.at(-1) instanceof Map ? items.pop() : undefined;

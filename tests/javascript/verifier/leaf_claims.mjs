@@ -23,8 +23,8 @@ function recorded(namespace, kind, noun) {
     const bytes = anyBytes(rawValue, "form");
     const payload = optionalBytes(rawPayload, "form");
     const value = readValue(bytes, namespace === "edges");
-    checkPresence(payload, claim.opened, "the payload");
     check(value.state === claim.state, "state", "in another state than the claim says");
+    checkPresence(payload, claim.opened, "the payload");
     calls.add(namespace, claim.subject, bytes);
     const shown = { shows: STATE_NAMES[claim.state] + noun, value };
     if (claim.state === ERASED) return shown;

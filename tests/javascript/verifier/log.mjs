@@ -7,8 +7,8 @@ import { check } from "./refusal.mjs";
 export const logLeaf = (header) => sha256(join(Uint8Array.of(0), header));
 const logNode = (left, right) => sha256(join(Uint8Array.of(1), left, right));
 
-function hashesOf(path, reason) {
-  check(path.length % HASH_BYTES === 0, reason, "the path is not of whole hashes");
+function hashesOf(path) {
+  check(path.length % HASH_BYTES === 0, "form", "the path is not of whole hashes");
   const hashes = [];
   for (let at = 0; at < path.length; at += HASH_BYTES) hashes.push(path.subarray(at, at + HASH_BYTES));
   return hashes;
@@ -48,7 +48,7 @@ export function checkInclusion(leaf, index, size, path, root) {
   check(index < size, reason, "the log has no such index");
   const climb = new Climb(index, size, reason);
   let hash = leaf;
-  for (const sibling of hashesOf(path, reason)) {
+  for (const sibling of hashesOf(path)) {
     hash = climb.step() ? logNode(sibling, hash) : logNode(hash, sibling);
   }
   check(climb.done && equal(hash, root), reason, "the path does not lead to the root");
@@ -58,7 +58,7 @@ export function checkInclusion(leaf, index, size, path, root) {
 export function checkConsistency(oldSize, oldRoot, size, root, path) {
   const reason = "consistency";
   check(oldSize >= 1n && oldSize <= size, reason, "the sizes do not allow a path");
-  const hashes = hashesOf(path, reason);
+  const hashes = hashesOf(path);
   if (oldSize === size) {
     check(hashes.length === 0 && equal(oldRoot, root), reason, "one size has two roots, or a path");
     return;

@@ -17,10 +17,10 @@ function event({ subject, opened }, [rawHeader, rawPayload, rawPath], log) {
   const bytes = anyBytes(rawHeader, "form");
   const payload = optionalBytes(rawPayload, "form");
   const path = anyBytes(rawPath, "form");
-  checkPresence(payload, opened, "the payload");
   const header = readHeader(bytes);
   check(header.seq === fromBigEndian(subject), "header", "the header is that of another event");
   checkInclusion(logLeaf(bytes), header.seq, log.size, path, log.root);
+  checkPresence(payload, opened, "the payload");
   const body = payload === null ? null : readPayload(payload, header.commitment, header.kind);
   return { shows: "LoggedEvent", header, body };
 }
@@ -36,8 +36,8 @@ function recordedRoot({ subject }, [rawHeader, rawPath], log) {
   const path = anyBytes(rawPath, "form");
   const header = readHeader(bytes);
   check(header.kind === CHECKPOINT, "header", "the event is not a checkpoint");
-  check(equal(header.detail.root, subject), "header", "the checkpoint holds another root");
   checkInclusion(logLeaf(bytes), header.seq, log.size, path, log.root);
+  check(equal(header.detail.root, subject), "header", "the checkpoint holds another root");
   return { shows: "RecordedRoot", header };
 }
 

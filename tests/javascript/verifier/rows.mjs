@@ -46,7 +46,7 @@ function readNeighbours(items, term, index, segment) {
   for (let at = 0; at < items.length; at += 2) {
     const name = anyBytes(items[at], "form");
     const inner = bytes(32)(items[at + 1], "form");
-    check(name.length >= 1 && name.length <= NAME_BYTES_MAX, "row", "no row has such a name");
+    check(name.length >= 1 && name.length <= NAME_BYTES_MAX, "neighbours", "no row has such a name");
     rows.push({ name, inner });
   }
   const [before, behind] = rows;

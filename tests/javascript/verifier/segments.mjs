@@ -21,7 +21,8 @@ const SUMMARY = [
   ["rows", integer()],
   ["root", bytes(32)],
 ];
-const SEGMENTS = record([
+/** The part `segments` of a proof: {count, summaries}. */
+export const readSegments = record([
   ["count", number(ORDINALS_MAX)],
   ["summaries", list(record(SUMMARY))],
 ]);
@@ -42,9 +43,8 @@ function segmentsOf(count) {
   return found;
 }
 
-/** Read the part `segments` of a proof: {count, segments}, each segment with the fields of its summary. */
-export function readSegments(item) {
-  const { count, summaries } = SEGMENTS(item, "form");
+/** Return {count, segments} of an index, each segment with its place and the fields of its summary. */
+export function checkSegments({ count, summaries }) {
   const places = segmentsOf(count);
   check(summaries.length === places.length, "segments", "not one summary for each segment");
   const segments = places.map((place, at) => ({ ...place, ...summaries[at] }));

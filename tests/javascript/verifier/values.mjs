@@ -18,7 +18,7 @@ const VALUE = record([
 ]);
 
 export function readValue(raw, ofEdge) {
-  const value = VALUE(readItem(raw, "value"), "value");
+  const value = VALUE(readItem(raw), "value");
   check(!ofEdge || value.ordinal === 0, "value", "an edge has no ordinal");
   return value;
 }
