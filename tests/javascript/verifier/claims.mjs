@@ -4,7 +4,7 @@
 // A basis is {kind, store, size, root}: `kind` is "root" or "log", and `size` may be null for an overall root.
 
 import { compare, equal, fromBigEndian, fromUtf8, isBytes, isZero } from "./bytes.mjs";
-import { INTEGER_MAX, code } from "./fields.mjs";
+import { INTEGER_MAX, SEQ_MAX, code } from "./fields.mjs";
 import { check } from "./refusal.mjs";
 import { ERASED } from "./values.mjs";
 
@@ -66,11 +66,16 @@ function checkTagOfAtom(bytes) {
 
 function checkPrefix(bytes) {
   checkWidth(bytes, SEQ_BYTES + ROOT_BYTES);
-  check(fromBigEndian(bytes.subarray(0, SEQ_BYTES)) >= 1n, "input", "the size of the prefix is 0");
+  const size = fromBigEndian(bytes.subarray(0, SEQ_BYTES));
+  check(size >= 1n && size <= INTEGER_MAX, "input", "no prefix has this size");
+}
+
+function checkSeq(bytes) {
+  checkWidth(bytes, SEQ_BYTES);
+  check(fromBigEndian(bytes) <= SEQ_MAX, "input", "no event has this seq");
 }
 
 const checkTerm = (bytes) => checkWord(bytes, TERM_BYTES_MAX);
-const checkSeq = (bytes) => checkWidth(bytes, SEQ_BYTES);
 const checkRoot = (bytes) => checkWidth(bytes, ROOT_BYTES);
 
 /** The check of the subject of each claim, by its number. */

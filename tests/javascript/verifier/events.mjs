@@ -99,7 +99,6 @@ export function readHeader(raw) {
 export function readPayload(payload, commitment, kind) {
   const reason = "payload";
   check(equal(H("commitment", payload), commitment), reason, "not what the commitment binds");
-  check(payload.length > SALT_BYTES, reason, "without a body");
   const items = readBodyItem(payload.subarray(SALT_BYTES));
   check(Array.isArray(items), reason, "not an array");
   const [, fields] = KINDS.get(kind);

@@ -5,20 +5,27 @@
 
 import { toHex } from "./bytes.mjs";
 import { CHUNK_ORDINALS, liveRow, readChunk, tagRow } from "./chunks.mjs";
-import { anyBytes, bytes, record } from "./fields.mjs";
+import { anyBytes, bytes, list, optional, record } from "./fields.mjs";
 import { optionalBytes } from "./leaf_claims.mjs";
 import { check } from "./refusal.mjs";
 import { readRows } from "./rows.mjs";
 import { LIVE, readValue } from "./values.mjs";
 
-const CHUNKS = record([
-  ["tagged", anyBytes],
-  ["live", optionalBytes],
-]);
-const LISTED = record([
-  ["id", bytes(16)],
-  ["value", anyBytes],
-]);
+const SETS = list(
+  optional(
+    record([
+      ["tagged", anyBytes],
+      ["live", optionalBytes],
+    ]),
+  ),
+);
+const LIVES = list(optionalBytes);
+const ATOMS = list(
+  record([
+    ["id", bytes(16)],
+    ["value", anyBytes],
+  ]),
+);
 
 const chunkOf = (ordinal) => Math.floor(ordinal / CHUNK_ORDINALS);
 
@@ -29,47 +36,43 @@ function ordinalsOf(chunk, number, count) {
   return ordinals;
 }
 
-function checkArray(item, length, what) {
-  check(Array.isArray(item), "form", `${what} are not an array`);
-  check(item.length === length, "list", `there are more or fewer ${what} than follow from the index`);
+function checkLength(items, length, what) {
+  check(items.length === length, "list", `there are more or fewer ${what} than follow from the index`);
 }
 
 /** Return the live ordinals of a tag, ascending. */
 function taggedOrdinals(item, identity, calls, { count }) {
-  checkArray(item, Math.ceil(count / CHUNK_ORDINALS), "sets");
-  return item.flatMap((entry, number) => {
-    if (entry === null) {
-      calls.add("tags", tagRow(identity, number), null);
-      return [];
-    }
-    const { tagged, live } = CHUNKS(entry, "form");
-    const ordinals = ordinalsOf(tagged, number, count);
-    const alive = new Set(ordinalsOf(live, number, count));
-    calls.add("tags", tagRow(identity, number), tagged);
-    calls.add("tags", liveRow(number), live);
+  const sets = SETS(item, "form");
+  checkLength(sets, Math.ceil(count / CHUNK_ORDINALS), "sets");
+  return sets.flatMap((set, number) => {
+    calls.add("tags", tagRow(identity, number), set && set.tagged);
+    if (set === null) return [];
+    calls.add("tags", liveRow(number), set.live);
+    const ordinals = ordinalsOf(set.tagged, number, count);
+    const alive = new Set(ordinalsOf(set.live, number, count));
     return ordinals.filter((ordinal) => alive.has(ordinal));
   });
 }
 
 /** Return those of the ordinals that are live; `ordinals` ascend. */
 function liveOrdinals(item, ordinals, calls, { count }) {
+  const lives = LIVES(item, "form");
   const numbers = [...new Set(ordinals.map(chunkOf))];
-  checkArray(item, numbers.length, "lives");
+  checkLength(lives, numbers.length, "lives");
   const alive = new Set();
   numbers.forEach((number, at) => {
-    const live = optionalBytes(item[at], "form");
-    for (const ordinal of ordinalsOf(live, number, count)) alive.add(ordinal);
-    calls.add("tags", liveRow(number), live);
+    calls.add("tags", liveRow(number), lives[at]);
+    for (const ordinal of ordinalsOf(lives[at], number, count)) alive.add(ordinal);
   });
   return ordinals.filter((ordinal) => alive.has(ordinal));
 }
 
 /** Return the listed atoms, one for each of the ordinals; `frequencies` is null in a list by tag. */
 function listedAtoms(item, ordinals, frequencies, calls) {
-  checkArray(item, ordinals.length, "atoms");
+  const atoms = ATOMS(item, "form");
+  checkLength(atoms, ordinals.length, "atoms");
   const ids = new Set();
-  return item.map((entry, at) => {
-    const listed = LISTED(entry, "form");
+  return atoms.map((listed, at) => {
     const value = readValue(listed.value, false);
     check(value.ordinal === ordinals[at], "list", "an atom has another ordinal");
     check(value.state === LIVE, "list", "an atom is not live");

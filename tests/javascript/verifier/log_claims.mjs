@@ -17,9 +17,10 @@ function event({ subject, opened }, [rawHeader, rawPayload, rawPath], log) {
   const bytes = anyBytes(rawHeader, "form");
   const payload = optionalBytes(rawPayload, "form");
   const path = anyBytes(rawPath, "form");
+  const seq = fromBigEndian(subject);
   const header = readHeader(bytes);
-  check(header.seq === fromBigEndian(subject), "header", "the header is that of another event");
-  checkInclusion(logLeaf(bytes), header.seq, log.size, path, log.root);
+  checkInclusion(logLeaf(bytes), seq, log.size, path, log.root);
+  check(header.seq === seq, "header", "the header says another seq");
   checkPresence(payload, opened, "the payload");
   const body = payload === null ? null : readPayload(payload, header.commitment, header.kind);
   return { shows: "LoggedEvent", header, body };
