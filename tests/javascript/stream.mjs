@@ -26,7 +26,13 @@ const readBasis = ({ kind, store, size, root }) => ({
 
 const readClaim = ({ number, subject, state, opened }) => ({ number, subject: fromHex(subject), state, opened });
 
-const numberedLeaf = (index) => logLeaf(bigEndian(index, 8));
+/** The leaves of the log whose entry of each index is that index in 8 bytes. */
+const leaves = [];
+
+function numberedLeaves(count) {
+  while (leaves.length < count) leaves.push(logLeaf(bigEndian(leaves.length, 8)));
+  return leaves;
+}
 
 const QUESTIONS = {
   proof: ({ proof, basis, claims }) => verify(fromHex(proof), readBasis(basis), claims.map(readClaim)),
@@ -39,15 +45,15 @@ const QUESTIONS = {
     const read = readNote(fromHex(note));
     return { ...read, signatures: checkSignatures(read, known) };
   },
-  keys: ({ namespace, leaves }) => {
-    const digests = leaves.map(([key, value]) => [
+  keys: ({ namespace, leaves: pairs }) => {
+    const digests = pairs.map(([key, value]) => [
       keyDigest(namespace, fromHex(key)),
       valueDigest(namespace, fromHex(value)),
     ]);
     return { digests: digests.map(([key]) => key), root: treeRoot(digests) };
   },
-  digests: ({ leaves }) => ({ root: treeRoot(leaves.map((leaf) => leaf.map(fromHex))) }),
-  log: ({ size }) => ({ root: logRoot([...Array(size).keys()].map(numberedLeaf)) }),
+  digests: ({ leaves: pairs }) => ({ root: treeRoot(pairs.map((pair) => pair.map(fromHex))) }),
+  log: ({ size }) => ({ root: logRoot(numberedLeaves(size), 0, size) }),
   inclusion: ({ leaf, index, size, path, root }) => {
     checkInclusion(fromHex(leaf), BigInt(index), BigInt(size), fromHex(path), fromHex(root));
     return {};

@@ -36,14 +36,14 @@ function ordinalsOf(chunk, number, count) {
   return ordinals;
 }
 
-function checkLength(items, length, what) {
-  check(items.length === length, "list", `there are more or fewer ${what} than follow from the index`);
+function checkLength(chunks, length) {
+  check(chunks.length === length, "form", "there are more or fewer chunks than follow from the index");
 }
 
 /** Return the live ordinals of a tag, ascending. */
 function taggedOrdinals(item, identity, calls, { count }) {
   const sets = SETS(item, "form");
-  checkLength(sets, Math.ceil(count / CHUNK_ORDINALS), "sets");
+  checkLength(sets, Math.ceil(count / CHUNK_ORDINALS));
   return sets.flatMap((set, number) => {
     calls.add("tags", tagRow(identity, number), set && set.tagged);
     if (set === null) return [];
@@ -58,7 +58,7 @@ function taggedOrdinals(item, identity, calls, { count }) {
 function liveOrdinals(item, ordinals, calls, { count }) {
   const lives = LIVES(item, "form");
   const numbers = [...new Set(ordinals.map(chunkOf))];
-  checkLength(lives, numbers.length, "lives");
+  checkLength(lives, numbers.length);
   const alive = new Set();
   numbers.forEach((number, at) => {
     calls.add("tags", liveRow(number), lives[at]);
@@ -70,7 +70,7 @@ function liveOrdinals(item, ordinals, calls, { count }) {
 /** Return the listed atoms, one for each of the ordinals; `frequencies` is null in a list by tag. */
 function listedAtoms(item, ordinals, frequencies, calls) {
   const atoms = ATOMS(item, "form");
-  checkLength(atoms, ordinals.length, "atoms");
+  check(atoms.length === ordinals.length, "list", "there are more or fewer atoms than live ordinals");
   const ids = new Set();
   return atoms.map((listed, at) => {
     const value = readValue(listed.value, false);

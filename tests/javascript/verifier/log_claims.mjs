@@ -17,10 +17,9 @@ function event({ subject, opened }, [rawHeader, rawPayload, rawPath], log) {
   const bytes = anyBytes(rawHeader, "form");
   const payload = optionalBytes(rawPayload, "form");
   const path = anyBytes(rawPath, "form");
-  const seq = fromBigEndian(subject);
   const header = readHeader(bytes);
-  checkInclusion(logLeaf(bytes), seq, log.size, path, log.root);
-  check(header.seq === seq, "header", "the header says another seq");
+  checkInclusion(logLeaf(bytes), header.seq, log.size, path, log.root);
+  check(header.seq === fromBigEndian(subject), "header", "the header is that of another event");
   checkPresence(payload, opened, "the payload");
   const body = payload === null ? null : readPayload(payload, header.commitment, header.kind);
   return { shows: "LoggedEvent", header, body };
