@@ -44,7 +44,7 @@ def test_every_claim_about_a_store_with_segments_is_accepted() -> None:
 
 
 def history(count: int, seed: int) -> Made:
-    """Return a store after commands of all kinds, with atoms that have further fields, and one that is erased."""
+    """Return a store after commands of all kinds, with further fields of an atom, and an erased atom."""
     name = f"javascript {count} {seed}"
     engine = engine_of(name, ticks())
     engine.apply(commands(count, seed))

@@ -11,8 +11,9 @@ from typing import Final
 
 import pytest
 
-from tests.javascript import forged_events, forged_roots
+from tests.javascript import forged_events, odd_questions
 from tests.javascript.agreement import Asked, verdicts
+from tests.javascript.forged_roots import forged_roots
 from tests.javascript.node import ask, question_of
 from tests.soundness.mutations import CLASSES, Seed, seeds_of
 from tests.soundness.support import items
@@ -23,7 +24,7 @@ STORES: Final = ((0, 0), (3, 0), (24, 0), (24, 1), (257, 0))
 BATCH: Final = 20_000
 """How many questions one Node process is given at most."""
 SAME_REASON: Final = 0.95
-"""The least share of refusals with one reason. Where a proof has two faults, SPEC leaves open which one is named."""
+"""The least share of refusals with the same reason: of two faults in one proof, either may be named."""
 ODD: Final[dict[str, Callable[[], Iterator[Asked]]]] = {
     "bodies": forged_events.odd_bodies,
     "meta": forged_events.odd_metas,
@@ -41,7 +42,11 @@ def seeds() -> list[Seed]:
 
 
 def agreed(questions: Iterable[Asked]) -> Counter[bool]:
-    """Return how many proofs are refused and accepted, which both verifiers agree on, nearly always in the reason."""
+    """Return how many proofs both verifiers refuse, and how many both accept.
+
+    Raises:
+        AssertionError: they disagree on a proof, or too often on the reason of a refusal.
+    """
     counts, same = Counter[bool](), 0
     left = iter(questions)
     while batch := list(islice(left, BATCH)):
@@ -68,13 +73,13 @@ def test_verifiers_agree_on_changed_proofs(name: str) -> None:
 
 def test_verifiers_agree_where_the_root_fits() -> None:
     """Where all hashes were made to fit what was changed, some proofs are accepted, by both."""
-    counts = agreed(islice(forged_roots.forged_roots(Random(1)), times(4_000)))
+    counts = agreed(islice(forged_roots(Random(1)), times(4_000)))
     assert min(counts[False], counts[True]) > times(500)
 
 
 @pytest.mark.parametrize("name", ODD)
 def test_verifiers_agree_on_the_forms_of_events(name: str) -> None:
-    """Fields of headers and bodies have the same types and bounds for both; a usual run tries one in seven."""
+    """Fields of events have the same types and bounds for both; a usual run tries one value in seven."""
     counts = agreed(islice(ODD[name](), 0, None, 1 if FACTOR or name == "meta" else 7))
     assert counts[False]
     assert counts[True]
@@ -88,18 +93,18 @@ def test_verifiers_agree_on_events_changed_at_random() -> None:
 
 def test_verifiers_agree_on_what_a_claim_is() -> None:
     """Subjects, states and payloads of claims are refused as `input` by both, or by neither."""
-    claims = list(forged_roots.claim_questions())
+    claims = list(odd_questions.claim_questions())
     answers = ask(question_of(b"", BASIS, [claim]) for claim in claims)
     for claim, answer in zip(claims, answers, strict=True):
-        assert (answer["reason"] != "input") == forged_roots.is_claim(claim), claim
+        assert (answer["reason"] != "input") == odd_questions.is_claim(claim), claim
 
 
 def test_verifiers_agree_on_what_a_basis_is() -> None:
     """Bases of a wrong width or size are refused as `input` by both, and no others."""
-    bases = list(forged_roots.basis_questions())
+    bases = list(odd_questions.basis_questions())
     answers = ask(question_of(b"", basis, [CLAIM]) for basis in bases)
     for basis, answer in zip(bases, answers, strict=True):
-        assert (answer["reason"] != "input") == forged_roots.is_basis(basis), basis
+        assert (answer["reason"] != "input") == odd_questions.is_basis(basis), basis
 
 
 @pytest.mark.soak
@@ -114,5 +119,5 @@ def test_verifiers_agree_on_many_changed_proofs(name: str, number: int) -> None:
 @pytest.mark.parametrize("number", range(2, 12))
 def test_verifiers_agree_on_many_forgeries(number: int) -> None:
     """Some ten thousands of proofs with a root that fits, and of changed events."""
-    agreed(islice(forged_roots.forged_roots(Random(seed(number))), 20_000))
+    agreed(islice(forged_roots(Random(seed(number))), 20_000))
     agreed(islice(forged_events.random_events(Random(seed(number))), 20_000))

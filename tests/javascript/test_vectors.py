@@ -106,7 +106,9 @@ def whole_question(name: str, vector: Vector) -> Question:
     return question | {"old_root": roots()[vector["old"]]}
 
 
-@pytest.mark.parametrize(("name", "wrong"), [("inclusion", "not_included"), ("consistency", "not_consistent")])
+@pytest.mark.parametrize(
+    ("name", "wrong"), [("inclusion", "not_included"), ("consistency", "not_consistent")]
+)
 def test_paths_in_logs_are_judged_as_the_file_says(name: str, wrong: str) -> None:
     """Paths in logs are accepted, and what is not such a path is refused for its reason.
 
