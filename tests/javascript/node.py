@@ -32,7 +32,7 @@ def _version(node: str) -> int:
 
 
 def needs_node() -> str:
-    """Return the path of Node; skip the test if it is missing or too old."""
+    """Return the path of Node; skip the test if Node is missing or too old."""
     node = shutil.which("node")
     if node is None:
         pytest.skip("the verifier in JavaScript needs Node, which is not installed")
