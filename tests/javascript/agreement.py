@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from json import dumps
 from typing import Any, NamedTuple
 
 from proofs.basis import Basis
@@ -37,7 +38,8 @@ class Verdicts(NamedTuple):
     def agree(self) -> bool:
         """Return whether both refuse the proof, or both accept it and show the same."""
         if self.accepted:
-            return self.python == self.javascript
+            # As text, so that true is not 1 and 1.0 is not 1.
+            return dumps(self.python, sort_keys=True) == dumps(self.javascript, sort_keys=True)
         return "reason" in self.javascript
 
     @property

@@ -21,7 +21,8 @@ from tests.javascript.agreement import Asked
 from tests.javascript.odd_values import (
     ANYTHING,
     FURTHER,
-    LARGE,
+    LARGE_LISTS,
+    LARGE_TEXTS,
     MAPS,
     META_VALUES,
     METAS,
@@ -111,12 +112,13 @@ def odd_metas() -> Iterator[Asked]:
 
 
 def large_bodies() -> Iterator[Asked]:
-    """Give the fields that have no smaller bound values at their bounds."""
+    """Give contents, and hashes of erased contents, as long as they may be, and longer."""
     for event in events():
-        for value in LARGE:
-            if event.header[3] in (1, 11):
-                yield with_body(event, changed_at(event.body, 0, value))
-                yield with_body(event, changed_at(event.body, -1 % len(event.body), value))
+        match event.header[3]:
+            case 1:
+                yield from (with_body(event, changed_at(event.body, 0, text)) for text in LARGE_TEXTS)
+            case 11:
+                yield from (with_body(event, changed_at(event.body, 1, hashes)) for hashes in LARGE_LISTS)
 
 
 def odd_headers() -> Iterator[Asked]:
@@ -125,7 +127,7 @@ def odd_headers() -> Iterator[Asked]:
         for at in range(len(event.header)):
             yield from (with_header(event, changed_at(event.header, at, value)) for value in ANYTHING)
         yield from (with_header(event, event.header[:count]) for count in range(len(event.header)))
-        yield from (with_header(event, [*event.header, value]) for value in (None, 0, {}, "x"))
+        yield from (with_header(event, [*event.header, value]) for value in SIMPLE)
 
 
 def random_events(rng: Random) -> Iterator[Asked]:

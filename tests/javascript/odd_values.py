@@ -122,12 +122,5 @@ ANYTHING: Final = [*INTEGERS, *TEXTS, *STRINGS, *FLOATS, *LISTS, *MAPS, *SIMPLE]
 META_VALUES: Final = [*INTEGERS, *TEXTS, *FLOATS, *SIMPLE, b"", []]
 FURTHER: Final = 6
 """One more than there are further fields."""
-LARGE: Final[list[Any]] = [
-    "x" * 1_048_576,
-    "x" * 1_048_577,
-    "é" * 524_288,
-    "é" * 524_289,
-    [bytes(32)] * 65_536,
-    [bytes(32)] * 65_537,
-]
-"""What is too long to be tried in each field."""
+LARGE_TEXTS: Final = ["x" * 1_048_576, "x" * 1_048_577, "é" * 524_288, "é" * 524_289]
+LARGE_LISTS: Final = [[bytes(32)] * count for count in (65_536, 65_537)]

@@ -21,7 +21,8 @@ def valid_question(vector: Vector) -> Question:
 def invalid_question(vector: Vector, of: Vector) -> Question:
     """Return the question that an invalid proof, made from the valid one `of`, does not answer."""
     data = edited(bytes.fromhex(of["proof"]), edits_of(vector.get("edits", [])))
-    return question_of(data, vector.get("basis", of["basis"]), vector.get("claims", of["claims"]))
+    whole = of | vector
+    return question_of(data, whole["basis"], whole["claims"])
 
 
 def test_valid_proofs_show_what_they_show() -> None:
