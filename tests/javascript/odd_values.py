@@ -73,7 +73,8 @@ FLOATS: Final = [
     Float("d", struct.unpack(">f", struct.pack(">f", 0.1))[0]),
 ]
 LISTS: Final[list[Any]] = [
-    *([""] * count for count in (0, 1, 16, 17, 32, 33, 256, 257)),
+    *(["x"] * count for count in (0, 1, 16, 17, 32, 33, 256, 257)),
+    [""],
     *(["x" * (most + by)] for most in (32, 256, 512) for by in (0, 1)),
     *([bytes(32)] * count for count in (1, 3, 4, 5)),
     [bytes(31)] * 4,
