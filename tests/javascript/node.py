@@ -58,7 +58,7 @@ def ask(questions: Iterable[Question]) -> list[Answer]:
         encoding="utf-8",
         timeout=60 * MINUTES,
     )
-    answers: list[Answer] = [json.loads(line) for line in done.stdout.splitlines()]
+    answers: list[Answer] = [json.loads(line) for line in done.stdout.split("\n")[:-1]]
     assert len(answers) == lines.count("\n")
     assert [answer["fault"] for answer in answers if "fault" in answer] == []
     return answers
