@@ -1,7 +1,7 @@
 // Answers questions for the tests: one JSON object on each line of stdin, one answer on each line of stdout.
 //
-// A question has a name in `ask`. Byte strings are in hex, and sizes are decimal strings. An answer is what the
-// function below returns, {"reason": …} of a refusal, or {"fault": …} of any other error, which no question may cause.
+// A question names its kind in `ask`. Byte strings are in hex, sizes are decimal strings. An answer is what the
+// function below returns, {"reason": …} of a refusal, or {"fault": …} of any other error, which is a fault here.
 
 import { createInterface } from "node:readline";
 

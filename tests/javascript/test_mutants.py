@@ -13,6 +13,7 @@ import pytest
 
 from tests.javascript import forged_events, odd_questions
 from tests.javascript.agreement import Asked, verdicts
+from tests.javascript.forged_links import links
 from tests.javascript.forged_roots import forged_roots
 from tests.javascript.node import ask, question_of
 from tests.soundness.mutations import CLASSES, Seed, seeds_of
@@ -84,6 +85,13 @@ def test_verifiers_agree_on_the_forms_of_events(name: str) -> None:
     counts = agreed(ODD[name]())
     assert counts[False]
     assert counts[True]
+
+
+def test_verifiers_agree_on_links_to_the_last_event() -> None:
+    """A link is accepted if it is the last event and a checkpoint of the opening; all others are refused."""
+    found = verdicts(links())
+    assert [one for one in found if not one.agree] == []
+    assert sum(one.accepted for one in found) == 2
 
 
 def test_verifiers_agree_on_events_changed_at_random() -> None:

@@ -37,6 +37,7 @@ export class Calls {
       .sort((a, b) => compare(a.key, b.key));
     const keys = leaves.map(({ key }) => key);
     const values = leaves.map(({ value }) => value);
-    check(equal(openedRoot(keys, values, shape, hashes), root), "tree", `the opening leads to another root of ${namespace}`);
+    const found = openedRoot(keys, values, shape, hashes);
+    check(equal(found, root), "tree", `the opening leads to another root of ${namespace}`);
   }
 }

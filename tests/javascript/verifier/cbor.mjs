@@ -20,7 +20,7 @@ const MAP = 5;
 const IN_PROOFS = [UNSIGNED, BYTES, TEXT, ARRAY];
 const IN_BODIES = [UNSIGNED, NEGATIVE, BYTES, TEXT, ARRAY, MAP];
 
-const require = (condition, detail) => check(condition, "encoding", detail);
+const checkEncoding = (condition, detail) => check(condition, "encoding", detail);
 
 class Reader {
   constructor(bytes, inBody) {
@@ -31,7 +31,7 @@ class Reader {
   }
 
   take(length) {
-    require(length <= this.bytes.length - this.at, "an item is cut off");
+    checkEncoding(length <= this.bytes.length - this.at, "an item is cut off");
     this.at += length;
     return this.bytes.subarray(this.at - length, this.at);
   }
@@ -45,7 +45,7 @@ class Reader {
     if (this.inBody && first === TRUE) return true;
     if (this.inBody && first >= 0xf9 && first <= 0xfb) return this.float(1 << (first - 0xf8));
     const major = first >> 5;
-    require((this.inBody ? IN_BODIES : IN_PROOFS).includes(major), "an item is of a type that is not allowed");
+    checkEncoding((this.inBody ? IN_BODIES : IN_PROOFS).includes(major), "an item is of a type that is not allowed");
     const argument = this.argument(first & 31);
     switch (major) {
       case UNSIGNED:
@@ -66,17 +66,17 @@ class Reader {
   /** Read the number behind the first byte of an item. */
   argument(info) {
     if (info < 24) return BigInt(info);
-    require(info <= 27, "an item has no definite length");
+    checkEncoding(info <= 27, "an item has no definite length");
     const width = 1 << (info - 24);
     const number = fromBigEndian(this.take(width));
     const least = width === 1 ? 24n : 1n << BigInt(4 * width);
-    require(number >= least, "a number or length is not in its shortest form");
+    checkEncoding(number >= least, "a number or length is not in its shortest form");
     return number;
   }
 
   text(length) {
     const text = fromUtf8(this.take(length));
-    require(text !== null, "a text is not UTF-8");
+    checkEncoding(text !== null, "a text is not UTF-8");
     return text;
   }
 
@@ -96,7 +96,7 @@ class Reader {
       const from = this.at;
       const key = this.item(depth);
       const written = this.bytes.subarray(from, this.at);
-      require(before === null || compare(before, written) < 0, "the keys of a map do not ascend");
+      checkEncoding(before === null || compare(before, written) < 0, "the keys of a map do not ascend");
       before = written;
       entries.set(key, this.item(depth));
     }
@@ -107,8 +107,8 @@ class Reader {
   float(width) {
     const bytes = this.take(width);
     const number = floatOf(bytes);
-    require(Number.isFinite(number), "a float is not finite");
-    require(width === 2 || !fitsIn(width / 2, number), "a float is not in its shortest form");
+    checkEncoding(Number.isFinite(number), "a float is not finite");
+    checkEncoding(width === 2 || !fitsIn(width / 2, number), "a float is not in its shortest form");
     return number;
   }
 }
@@ -147,7 +147,7 @@ export const readBodyItem = (bytes) => readAll(new Reader(bytes, true));
 
 function readAll(reader) {
   const item = reader.item(0);
-  require(reader.at === reader.bytes.length, "there are bytes behind the item");
+  checkEncoding(reader.at === reader.bytes.length, "there are bytes behind the item");
   return item;
 }
 

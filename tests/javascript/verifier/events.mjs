@@ -68,19 +68,19 @@ const TAGS = [["tags", tags]];
 
 /** Of each kind of event the detail fields of its header and the fields of its body. */
 const KINDS = new Map([
-  [0, [[["store_id", bytes(16)], ["analyzer", label], ["fingerprint", bytes(32)]], [["id_key", bytes(32)]]]],
+  [0, [[["store_id", bytes(16)], ["analyzer", label], ["fingerprint", bytes(32)]], [["id_key", bytes(32)]]]], // genesis
   [ATOM_ADDED, [ATOM, ATOM_BODY]],
-  [2, [ATOM, ATOM_BODY]],
-  [3, [ATOM, REASON]],
-  [4, [ATOM, REASON]],
-  [5, [ATOM, TAGS]],
-  [6, [ATOM, TAGS]],
-  [7, [[["code", code]], [["name", label]]]],
+  [2, [ATOM, ATOM_BODY]], // atom_revised
+  [3, [ATOM, REASON]], // atom_tombstoned
+  [4, [ATOM, REASON]], // atom_revived
+  [5, [ATOM, TAGS]], // tags_added
+  [6, [ATOM, TAGS]], // tags_removed
+  [7, [[["code", code]], [["name", label]]]], // edge_type_registered
   [EDGE_ADDED, [EDGE, [["weight", bytes(4)], ["data", bytesUpTo(4096)]]]],
-  [9, [EDGE, REASON]],
+  [9, [EDGE, REASON]], // edge_removed
   [CHECKPOINT, [[["root", bytes(32)]], [["roots", list(bytes(32), 4, 4)]]]],
-  [11, [ATOM, [...REASON, ["contents", list(bytes(32), 65_536)]]]],
-  [13, [EDGE, REASON]],
+  [11, [ATOM, [...REASON, ["contents", list(bytes(32), 65_536)]]]], // erased
+  [13, [EDGE, REASON]], // edge_erased
 ]);
 
 /** Return the fields of a canonical header; those of its kind are in `detail`. */

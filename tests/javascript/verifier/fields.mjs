@@ -48,6 +48,8 @@ export const label = text(32);
 
 export const optional = (read) => (item, reason) => (item === null ? null : read(item, reason));
 
+export const optionalBytes = optional(anyBytes);
+
 export const list =
   (read, most = Infinity, least = 0) =>
   (item, reason) => {

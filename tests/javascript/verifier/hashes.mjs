@@ -1,4 +1,4 @@
-// The hashes of SPEC.md, section 3, 6 and 9.
+// The hashes of SPEC.md, sections 3, 6 and 9.
 
 import { createHash } from "node:crypto";
 

@@ -11,4 +11,7 @@ export function toJson(value) {
   return JSON.stringify(value);
 }
 
-const toObject = (entries) => `{${entries.map(([name, value]) => `${JSON.stringify(name)}:${toJson(value)}`).join(",")}}`;
+function toObject(entries) {
+  const members = entries.map(([name, value]) => `${JSON.stringify(name)}:${toJson(value)}`);
+  return `{${members.join(",")}}`;
+}

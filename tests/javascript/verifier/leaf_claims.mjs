@@ -4,19 +4,12 @@
 
 import { CHUNK_ORDINALS, readChunk, tagRow } from "./chunks.mjs";
 import { ATOM_ADDED, EDGE_ADDED, readPayload } from "./events.mjs";
-import { anyBytes, optional } from "./fields.mjs";
-import { check } from "./refusal.mjs";
+import { anyBytes, optionalBytes } from "./fields.mjs";
+import { check, checkPresence } from "./refusal.mjs";
 import { ERASED, LIVE, readValue } from "./values.mjs";
 
 const ID_BYTES = 16;
 const STATE_NAMES = ["Live", "Tombstoned", "Erased"];
-export const optionalBytes = optional(anyBytes);
-
-/** Refuse a payload that is not to be opened, and the lack of one that is. */
-export function checkPresence(item, wanted, what) {
-  check(item !== null || !wanted, "missing", `${what} is not there`);
-  check(item === null || wanted, "unneeded", `${what} is there without need`);
-}
 
 function recorded(namespace, kind, noun) {
   return (claim, [rawValue, rawPayload], calls) => {

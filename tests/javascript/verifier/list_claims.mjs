@@ -5,8 +5,7 @@
 
 import { toHex } from "./bytes.mjs";
 import { CHUNK_ORDINALS, liveRow, readChunk, tagRow } from "./chunks.mjs";
-import { anyBytes, bytes, list, optional, record } from "./fields.mjs";
-import { optionalBytes } from "./leaf_claims.mjs";
+import { anyBytes, bytes, list, optional, optionalBytes, record } from "./fields.mjs";
 import { check } from "./refusal.mjs";
 import { readRows } from "./rows.mjs";
 import { LIVE, readValue } from "./values.mjs";

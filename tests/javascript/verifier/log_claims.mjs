@@ -5,10 +5,9 @@
 
 import { equal, fromBigEndian } from "./bytes.mjs";
 import { CHECKPOINT, readHeader, readPayload } from "./events.mjs";
-import { anyBytes } from "./fields.mjs";
-import { checkPresence, optionalBytes } from "./leaf_claims.mjs";
+import { anyBytes, optionalBytes } from "./fields.mjs";
 import { checkConsistency, checkInclusion, logLeaf } from "./log.mjs";
-import { check } from "./refusal.mjs";
+import { check, checkPresence } from "./refusal.mjs";
 import { overallRoot, readOpening } from "./roots.mjs";
 
 const SIZE_BYTES = 8;

@@ -12,3 +12,9 @@ export class Refused extends Error {
 export function check(condition, reason, detail) {
   if (!condition) throw new Refused(reason, detail);
 }
+
+/** Refuse a part of a proof that is there but not wanted, or wanted but not there; null is a part that is not there. */
+export function checkPresence(item, wanted, what) {
+  check(item !== null || !wanted, "missing", `${what} is not there`);
+  check(item === null || wanted, "unneeded", `${what} is there without need`);
+}

@@ -5,11 +5,11 @@ import { Calls, OPENED_NAMESPACES } from "./calls.mjs";
 import { checkBasis, isList, isState, readClaims } from "./claims.mjs";
 import { CHECKPOINT, readHeader } from "./events.mjs";
 import { readProof, witnessFields } from "./file.mjs";
-import { LEAF_CLAIMS, checkPresence } from "./leaf_claims.mjs";
+import { LEAF_CLAIMS } from "./leaf_claims.mjs";
 import { LIST_CLAIMS } from "./list_claims.mjs";
 import { checkInclusion, logLeaf } from "./log.mjs";
 import { LOG_CLAIMS } from "./log_claims.mjs";
-import { check } from "./refusal.mjs";
+import { check, checkPresence } from "./refusal.mjs";
 import { overallRoot } from "./roots.mjs";
 import { checkSegments, indexRoot } from "./segments.mjs";
 
