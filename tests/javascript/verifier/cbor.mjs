@@ -81,14 +81,14 @@ class Reader {
   }
 
   array(length, depth) {
-    check(depth <= DEPTH_MAX, "form", "arrays are more than 16 deep");
+    check(length === 0n || depth <= DEPTH_MAX, "encoding", "an array with items lies inside 16 others");
     const items = [];
     for (let left = length; left > 0n; left--) items.push(this.item(depth));
     return items;
   }
 
   map(length, depth) {
-    check(depth <= DEPTH_MAX, "form", "arrays and maps are more than 16 deep");
+    check(length === 0n || depth <= DEPTH_MAX, "encoding", "a map with entries lies inside 16 others");
     const start = this.at;
     const entries = new Map();
     let before = null;
