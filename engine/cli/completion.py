@@ -11,14 +11,14 @@ from engine.base.errors import InvalidInputError
 from engine.cli.session import Session
 
 VARIABLE = "_ENGINE_COMPLETE"
-"""Set by the shell's script when it asks for completions."""
+"""Set by the shell's script when it asks for completions, whichever name of the command it completes."""
 
 _FILES = {
-    "bash": ".bash_completions/engine.sh",
-    "zsh": ".zfunc/_engine",
-    "fish": ".config/fish/completions/engine.fish",
+    "bash": ".bash_completions/{name}.sh",
+    "zsh": ".zfunc/_{name}",
+    "fish": ".config/fish/completions/{name}.fish",
 }
-"""Shell → where its script goes, below the user's home folder."""
+"""Shell → where the script for one name of the command goes, below the user's home folder."""
 
 _STARTED_BY = {
     "bash": (".bashrc", "source '{script}'"),
@@ -43,7 +43,7 @@ def _script(ctx: click.Context, shell: str) -> str:
     found = get_completion_class(shell)
     if found is None:  # unreachable: click has all of `_FILES`
         raise InvalidInputError(f"nothing is known about completion in {shell}")
-    return found(ctx.command, {}, "engine", VARIABLE).source()
+    return found(ctx.command, {}, str(ctx.info_name), VARIABLE).source()
 
 
 def _show(ctx: click.Context, param: click.Parameter, asked: bool) -> None:
@@ -58,7 +58,7 @@ def _install(ctx: click.Context, param: click.Parameter, asked: bool) -> None:
     if not asked or ctx.resilient_parsing:
         return
     shell = _shell()
-    script = Path.home() / _FILES[shell]
+    script = Path.home() / _FILES[shell].format(name=ctx.info_name)
     script.parent.mkdir(parents=True, exist_ok=True)
     script.write_text(_script(ctx, shell), encoding="utf-8")
     if shell in _STARTED_BY:
