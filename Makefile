@@ -9,7 +9,7 @@ FACTOR ?= 1
 # Tests start hundreds of processes; without bytecode on the disk each would compile the libraries again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick lint soak nightly bench retrieval exploration dreaming clean
+.PHONY: demo test quick lint soak nightly coverage package docs workflows bench retrieval exploration dreaming clean
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -39,6 +39,25 @@ soak: $(VENV)/.installed
 nightly: $(VENV)/.installed lint
 	MEMROOT_SOAK=10 $(BIN)/python -m pytest -n 2 --dist worksteal -m ""
 
+# Every test once, with the lines and branches that none of them reaches. htmlcov/index.html shows them.
+coverage: $(VENV)/.installed
+	$(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=term --cov-report=html
+
+# What a release uploads: the source distribution, and the wheel made from it.
+package: $(VENV)/.installed
+	rm -rf dist
+	$(BIN)/python -m build
+	$(BIN)/twine check --strict dist/*
+
+# The pages and the API reference as a site in site/.
+docs: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group docs
+	$(BIN)/mkdocs build --strict
+
+# Checks the files in .github/workflows. Needs Go.
+workflows:
+	go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
+
 bench: $(VENV)/.installed
 	$(BIN)/python -m bench
 
@@ -53,4 +72,4 @@ dreaming: $(VENV)/.installed
 	$(BIN)/python -m bench.dreaming locomo hotpotqa garden
 
 clean:
-	rm -rf $(VENV) $(STORE) build dist
+	rm -rf $(VENV) $(STORE) build dist site htmlcov
