@@ -71,7 +71,15 @@ def installed(distributions: tuple[Path, Path], tmp_path_factory: pytest.TempPat
     place = tmp_path_factory.mktemp("installed") / "venv"
     venv.create(place)
     python = place / "bin" / "python"
-    pip = [sys.executable, "-m", "pip", "--python", python, "--disable-pip-version-check", "--quiet"]
+    pip: list[str | Path] = [
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        python,
+        "--disable-pip-version-check",
+        "--quiet",
+    ]
     run([*pip, "install", "--no-index", "--no-deps", distributions[0]], place)
     # Packages in a folder that a .pth file names are found after those of the environment itself, and
     # .pth files in that folder, such as the one of our editable install, are not read.
@@ -125,7 +133,7 @@ def test_the_installed_wheel_keeps_a_memory(installed: Path, tmp_path: Path) -> 
     """Both names of the command run; add, recall, root and verify-root work, outside any checkout."""
     for name in ("engine", "memroot"):
         assert run([installed / name, "--version"], tmp_path) == f"{name} {__version__}\n"
-    engine = [installed / "engine", "--store", "sqlite:notes.db", "--quiet"]
+    engine: list[str | Path] = [installed / "engine", "--store", "sqlite:notes.db", "--quiet"]
     atom = run([*engine, "add", "The kettle is descaled on Fridays.", "--tag", "kitchen"], tmp_path).strip()
     assert atom in run([*engine, "recall", "when is the kettle descaled?"], tmp_path)
     root = run([*engine, "root"], tmp_path).strip()
@@ -134,12 +142,20 @@ def test_the_installed_wheel_keeps_a_memory(installed: Path, tmp_path: Path) -> 
 
 def test_the_installed_wheel_verifies_a_proof(installed: Path, tmp_path: Path) -> None:
     """A proof that `engine prove` writes is verified by `python -m proofs`."""
-    engine = [installed / "engine", "--store", "sqlite:notes.db", "--quiet"]
+    engine: list[str | Path] = [installed / "engine", "--store", "sqlite:notes.db", "--quiet"]
     run([*engine, "add", "The kettle is descaled on Fridays."], tmp_path)
     run([*engine, "prove", "no-term", "unicorn", "-o", "unicorn.proof"], tmp_path)
     store = json.loads(run([*engine, "status", "--json"], tmp_path))["data"]["store_id"]
     root = run([*engine, "root"], tmp_path).strip()
-    verify = [installed / "python", "-m", "proofs", "verify", "unicorn.proof", "no-term", "unicorn"]
+    verify: list[str | Path] = [
+        installed / "python",
+        "-m",
+        "proofs",
+        "verify",
+        "unicorn.proof",
+        "no-term",
+        "unicorn",
+    ]
     shown = json.loads(run([*verify, "--root", root, "--store-id", store], tmp_path))
     assert shown["verified"] is True
 
