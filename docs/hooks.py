@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import ast
 import re
+from enum import Enum
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -94,12 +96,22 @@ def listed(package: str) -> list[str]:
     return [f"{package}.{name}" for name in names]
 
 
+def documented(name: str) -> str:
+    """Return the line that mkdocstrings replaces by the documentation of a public name.
+
+    Members without a docstring are left out, as a dataclass shows its fields in its signature. Those of an
+    enum are in.
+    """
+    package, _, short = name.partition(".")
+    found = getattr(import_module(package), short)
+    an_enum = isinstance(found, type) and issubclass(found, Enum)
+    return f"::: {name}\n" + "    options:\n      show_if_no_docstring: true\n" * an_enum
+
+
 def reference() -> dict[str, str]:
     """Return the pages of the API reference, as text that mkdocstrings replaces by the docstrings."""
     names = public_names() | {package: listed(package) for package in ("proofs", "backends")}
-    return {
-        page: f"# {TITLES[page]}\n\n" + "\n".join(f"::: {name}\n" for name in names[page]) for page in TITLES
-    }
+    return {page: f"# {TITLES[page]}\n\n" + "\n".join(map(documented, names[page])) for page in TITLES}
 
 
 def on_config(config: MkDocsConfig) -> None:
