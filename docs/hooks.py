@@ -22,8 +22,8 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = ("*.md", "docs/**/*.md", "bench/**/*.md", "tests/vectors/README.md")
 """The pages of the site."""
 
-LINKED = ("LICENSE", "examples/*.py")
-"""Other files that pages link to; they are copied as they are."""
+LINKED = ("LICENSE", "examples/*.py", "docs/**/*.svg", "docs/**/*.png")
+"""Other files that pages link to or show; they are copied as they are."""
 
 ENGINE_PAGES = {
     "engine": ("engine.engine",),
@@ -48,9 +48,9 @@ TITLES = {
 
 
 def matching(patterns: tuple[str, ...]) -> list[str]:
-    """Return the paths of files that match one of the patterns, relative to the repository, sorted."""
+    """Return the paths of files that match a pattern, relative to the repository; an index is first."""
     found = (path.relative_to(ROOT).as_posix() for pattern in patterns for path in ROOT.glob(pattern))
-    return sorted(found, key=lambda path: (not path.endswith("README.md"), path))
+    return sorted(found, key=lambda path: (not path.endswith(("/README.md", "/index.md")), path))
 
 
 def expanded(nav: list[Any]) -> list[Any]:

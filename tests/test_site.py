@@ -45,7 +45,7 @@ def test_the_navigation_names_every_page_once() -> None:
 
 
 def test_a_folder_in_the_navigation_stands_for_its_pages() -> None:
-    """An entry that ends in a slash is replaced by the pages of that folder, README first."""
+    """An entry that ends in a slash is replaced by the pages of that folder, the index first."""
     found = hooks().expanded([{"Agents": ["docs/clients/"]}, "docs/none/"])
     assert found[1:] == []
     pages = found[0]["Agents"]
