@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
+    from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -136,6 +137,29 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for page, text in reference().items():
         files.append(File.generated(config, f"api/{page}.md", content=text))
     return files
+
+
+def spaced(markdown: str) -> str:
+    """Return `markdown` with a blank line before each list that follows a paragraph at once.
+
+    GitHub begins a list there; Python-Markdown would go on with the paragraph.
+    """
+    lines: list[str] = []
+    fenced = listed = False
+    for line in markdown.splitlines():
+        fenced ^= line.lstrip().startswith("```")
+        an_item = not fenced and re.match(r"([-*]|1\.) ", line) is not None
+        if an_item and not listed and lines and lines[-1].strip():
+            lines.append("")
+        listed = an_item or (listed and bool(line.strip()))
+        lines.append(line)
+    return "\n".join(lines) + "\n"
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Read lists as GitHub does."""
+    del page, config, files
+    return spaced(markdown)
 
 
 def on_env(env: Any, config: MkDocsConfig, files: Files) -> None:

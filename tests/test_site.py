@@ -55,6 +55,12 @@ def test_a_folder_in_the_navigation_stands_for_its_pages() -> None:
     )
 
 
+def test_a_list_right_after_a_paragraph_is_a_list() -> None:
+    """A blank line is put before it, but not between its items, nor in a fenced block."""
+    text = "Bounds:\n- one\n  more\n- two\n\n1. three\n\n```text\n$ ls\n- four\n```\n"
+    assert hooks().spaced(text) == text.replace("Bounds:\n", "Bounds:\n\n")
+
+
 def test_the_reference_has_every_public_name() -> None:
     """The pages of the API reference have the names that the three packages export, each once."""
     text = "\n".join(hooks().reference().values())
