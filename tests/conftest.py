@@ -48,7 +48,7 @@ SLOW = frozenset(
     test_offline test_paths test_places test_processes test_reference test_segments
     test_picture test_several_processes test_several_writers test_spec_example test_sqlite test_standalone
     test_stdio test_tamper test_threads test_tiles test_tiles_again test_tiles_compared
-    test_totality test_unicode14 test_vectors test_verbs
+    test_totality test_unicode14 test_vectors test_verbs test_wheel
     """.split()  # noqa: SIM905  a list of them would take a page
 )
 """Modules that `--quick` leaves out: each takes over two seconds, or starts many processes."""
