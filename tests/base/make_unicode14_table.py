@@ -80,11 +80,11 @@ def _word(point: int, category: str) -> bool:
 
 CLASSES: dict[str, tuple[str, Callable[[int, str], bool]]] = {
     "SEPARATED": (
-        "Not assigned, or a surrogate: such a code point ends a word, as a space does.",
+        "Unassigned code points and surrogates. They end a word, as a space does.",
         lambda _, category: category in ("Cn", "Cs"),
     ),
     "IGNORED": (
-        "Invisible inside a word (joiners, soft hyphens, variation selectors): removed. Not U+200B, a space.",
+        "Invisible code points (joiners, soft hyphens, variation selectors), removed; not U+200B, a space.",
         _ignored,
     ),
     "MARK": ("Combining marks (category M).", _mark),
@@ -114,7 +114,7 @@ def table() -> str:
     lines = [
         '"""Character classes of Unicode 14.0, written by `make_unicode14_table.py`; do not edit.',
         "",
-        "Each is a string of ranges of code points in hexadecimal: `first-last`, or one alone.",
+        "Each class is a string of ranges of code points in hexadecimal: `first-last`, or one code point.",
         '"""',
         "",
         f'UNICODE = "{UNICODE}"',
