@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Final
 
 from engine.base.errors import CorruptionError
-from engine.ledger.codec import reading
+from engine.ledger.codec import decode_stored
 from engine.ledger.layout import INDEX_BLOCKS, INDEX_ROWS, INDEX_SUMMARIES
 from proofs import segments
 from proofs.hashing import DIGEST_BYTES
@@ -72,7 +72,7 @@ def decode_summary(name: SegmentName, raw: bytes) -> Summary:
     Raises:
         CorruptionError: the bytes are no summary of a segment of this size.
     """
-    return reading(segments.decode_summary, raw, name.size, describe(name.summary_key))
+    return decode_stored(segments.decode_summary, raw, name.size, describe(name.summary_key))
 
 
 def parse_summary_key(key: bytes) -> SegmentName:

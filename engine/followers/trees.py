@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from backends.base import Batch, Reader
 from engine.followers.base import Follower
-from engine.ledger.codec import reading
+from engine.ledger.codec import decode_stored
 from engine.ledger.fold import Overlay
 from engine.ledger.layout import VALUE, tree_prefix, value_key
 from engine.ledger.pages import PagedTree
@@ -81,7 +81,7 @@ def read_value(rows: Lookup, namespace: str, key: bytes) -> Value | None:
         CorruptionError: the row is not such a value.
     """
     raw = rows.get(value_key(namespace, key))
-    return None if raw is None else reading(decode_value, raw, f"value of {namespace} {key.hex()}")
+    return None if raw is None else decode_stored(decode_value, raw, f"value of {namespace} {key.hex()}")
 
 
 def value_after(entry: Entry, before: Value | None) -> Value | None:
