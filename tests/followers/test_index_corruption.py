@@ -88,7 +88,7 @@ def test_rows_of_what_is_no_term_are_refused_when_merged(term: bytes) -> None:
     world.entries = history(TEXTS * 513)
     put(world, NAME.row_prefix + b"sea", None)
     put(world, NAME.row_prefix + term, GOOD)
-    with pytest.raises(CorruptionError, match="not a term"):
+    with pytest.raises(CorruptionError, match="does not end in a term"):
         world.follow(1022, 1026)
 
 
@@ -136,7 +136,7 @@ def test_a_missing_row_is_noticed_when_merged(term: bytes) -> None:
     world = full_world()
     world.entries = history(TEXTS * 513)
     put(world, NAME.row_prefix + term, None)
-    with pytest.raises(CorruptionError, match="does not fit the rows"):
+    with pytest.raises(CorruptionError, match="does not match the rows"):
         world.follow(1022, 1026)
 
 
@@ -166,7 +166,7 @@ def test_a_summary_of_more_documents_than_ordinals_is_refused() -> None:
 )
 def test_a_key_that_names_no_segment_is_refused(tail: bytes) -> None:
     """The key of a summary is a level, and a start that the level's size divides."""
-    with pytest.raises(CorruptionError, match="names no segment"):
+    with pytest.raises(CorruptionError, match="does not belong to any possible segment"):
         parse_summary_key(b"i/sum/" + tail)
 
 

@@ -239,7 +239,7 @@ def test_events_that_give_no_ordinal_change_nothing() -> None:
 def test_ordinals_must_follow_one_another() -> None:
     """An entry whose ordinal is not the next one is refused, naming it."""
     world = World(history(["sea"]))
-    with pytest.raises(CorruptionError, match="event 7 does not give the next ordinal, 0"):
+    with pytest.raises(CorruptionError, match="event 7 does not assign the next ordinal, 0"):
         world.follower.follow([entry(7, 3, body("ship"))], world.rows, Batch())
 
 

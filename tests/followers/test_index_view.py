@@ -192,7 +192,7 @@ def test_the_cache_keeps_within_its_bound_with_heads(monkeypatch: pytest.MonkeyP
         expected = plain_values(_DOCUMENTS[700], "sea", 0.9, 0.4, weight)
         assert values_of(world.view(), "sea", 0.9, 0.4, weight) == expected
         cache = world.follower._cache
-        assert cache._scaled is not None
-        parts = [part for found in cache._scaled.impacts.values() for part in found.parts]
+        assert cache._weights is not None
+        parts = [part for found in cache._weights.impacts.values() for part in found.parts]
         held = sum(array.nbytes for part in parts for array in part[1:] if array is not None)
         assert held <= cache.size <= 30_000
