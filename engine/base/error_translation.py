@@ -41,7 +41,7 @@ _TRANSLATIONS: tuple[tuple[type[BackendError], type[EngineError], str], ...] = (
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Convert backend errors raised in the block to the `EngineError` family, each with a hint."""
+    """Convert backend errors raised in the block to the `EngineError` family, with a hint if there is one."""
     try:
         yield
     except BackendError as error:

@@ -29,12 +29,13 @@ _TOKEN: Final = re.compile(
     r'"(?:[^"\\]|\\.)*"|[\[\]{},:]|NaN|-?Infinity|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|[^\s"\[\]{},:]',
     re.DOTALL,
 )
-"""The tokens of JSON. Like Python's parser, it matches a number or constant whatever follows it."""
+"""One token of JSON. Like Python's parser, it matches a number or constant whatever the next character is."""
 _ESCAPED: Final = re.compile(
     "[<>\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\uffff"
     "\U000e0000-\U000e0fff]"
 )
-"""Markup, terminal control characters, and invisible characters that a language model would still read."""
+"""The characters to escape: markup, terminal control characters, and invisible characters, which a language
+model would still read."""
 
 
 def dumped(value: object, *, indent: int | None = None) -> str:
@@ -90,7 +91,7 @@ def parse_several(
     """Yield the values of a sequence of JSON documents, with or without white space between them.
 
     Raises:
-        JsonError: as `parse`; the values before the error have been yielded.
+        JsonError: see `parse`; the values before the error have been yielded.
     """
     text = _decoded(source, bytes_max)
     end = _skip_white(text, 0)
@@ -178,7 +179,7 @@ def _explain(text: str, begin: int, depth_max: int) -> JsonError:
         if lexeme in ("[", "{"):
             keys.append(None if lexeme == "[" else set())
             if len(keys) > depth_max:
-                return _error_at(text, at, f"nested deeper than {depth_max}")
+                return _error_at(text, at, f"nested more than {depth_max} levels deep")
         elif lexeme in ("]", "}") and keys:
             keys.pop()
         elif lexeme.startswith('"'):
@@ -192,7 +193,7 @@ def _explain(text: str, begin: int, depth_max: int) -> JsonError:
         elif set(lexeme) & set(".eE") and lexeme[-1].isdigit() and not math.isfinite(float(lexeme)):
             return _error_at(text, at, f"the number {lexeme[:40]} is too large")
         previous = lexeme
-    return _error_at(text, begin, "not JSON that is accepted here")
+    return _error_at(text, begin, "not JSON that this parser accepts")
 
 
 def _skip_white(text: str, at: int) -> int:

@@ -15,7 +15,7 @@ MAX_HOPS_CAP = 6
 NAME_BYTES_MAX = 256
 """The maximum size in bytes of an entity's name, and of a predicate before it is converted to a label."""
 RESULTS_MAX = 10_000
-"""Most results one query may ask for."""
+"""The maximum number of results of one query."""
 QUERY_BYTES_MAX = 64 << 10
 FOLLOW_EVENTS_MAX = 8192
 FOLLOW_BYTES_MAX = 16 << 20

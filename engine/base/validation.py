@@ -77,7 +77,7 @@ def quoted(value: object) -> str:
     try:
         return ascii(value)[:80]
     except ValueError:  # CPython does not format integers of over 4,300 digits, even inside other values
-        return f"a {type(value).__name__} with a number of thousands of digits"
+        return f"a value of type {type(value).__name__} with a number of over 4,300 digits"
 
 
 def content(value: object) -> str:
@@ -123,7 +123,7 @@ def label(value: object, what: str) -> str:
         InvalidInputError: `value` is anything else.
     """
     if not isinstance(value, str) or not _LABEL.fullmatch(value):
-        raise InvalidInputError(f"{what} {quoted(value)} is not 1 to 32 characters from a-z 0-9 . _ -")
+        raise InvalidInputError(f"{what} must be 1 to 32 characters from a-z 0-9 . _ -, not {quoted(value)}")
     return value
 
 
@@ -165,7 +165,9 @@ def tag(value: object) -> str:
         if not character.isspace() and (
             unicodedata.category(character) in _TAG_CATEGORIES_REFUSED or not is_assigned(ord(character))
         ):
-            raise InvalidInputError(f"tag has the character U+{ord(character):04X}, which is not visible")
+            raise InvalidInputError(
+                f"tag has the character U+{ord(character):04X}, which is invisible, private or unassigned"
+            )
     normal = unicodedata.normalize("NFC", "-".join(text.split())).lstrip("#")
     if not normal:
         raise InvalidInputError("tag is empty")
@@ -362,7 +364,9 @@ def weight(value: object) -> bytes:
         raise InvalidInputError(f"weight {quoted(value)} does not fit in 32 bits") from None
     exponent = packed[0] & 0x7F, packed[1] & 0x80
     if exponent == (0x7F, 0x80) or packed == b"\x80\x00\x00\x00":
-        raise InvalidInputError(f"weight {quoted(value)} must be a finite number other than negative zero")
+        raise InvalidInputError(
+            f"weight must be a finite number other than negative zero, not {quoted(value)}"
+        )
     return packed
 
 

@@ -24,9 +24,9 @@ _ROARING_ARRAY_MAX = 4096
 
 
 def apply(raw: bytes, changes: Mapping[int, bool], key: bytes) -> bytes:
-    """Return the chunk `raw` after `changes`, which maps each changed number to whether it is a member.
+    """Return the chunk `raw` with `changes` applied.
 
-    `key` names the row in errors.
+    `changes` maps a number to True to add it, or to False to remove it. `key` names the row in errors.
 
     Raises:
         CorruptionError: `raw` is not a chunk.

@@ -1,4 +1,4 @@
-"""Documents, the input of the index, and the content of a segment as columns of numbers (SPEC: Index).
+"""The documents of the index, and the content of a segment as columns of numbers (SPEC: Index).
 
 The columns of facts serve to find neighbours, near-duplicates and titles that a text mentions without reading
 payloads. numpy is imported on first use only.
@@ -93,7 +93,7 @@ def _source_number(source: str) -> int:
 
 
 FACT_BYTES: Final = 32
-"""The size of the facts of one document."""
+"""The size of the facts of one document in bytes."""
 
 
 class Facts(NamedTuple):

@@ -33,14 +33,14 @@ LoadBody = Callable[[Reader, int], AtomBody | None]
 _ORDINAL_KINDS = (EventKind.ATOM_ADDED, EventKind.ATOM_REVISED)
 _DOCUMENT_KINDS = (*_ORDINAL_KINDS, EventKind.ERASED)
 BULK_DOCUMENTS: Final = 4096
-"""Batches of bulk work end at a multiple of this number of ordinals. With other ends, bulk adds spent 37 % of
-their time on segments that were merged soon after (measured)."""
+"""Batches of bulk work end at a multiple of this number of ordinals. With other boundaries, bulk adds spent
+37 % of their time on segments that were merged soon after (measured)."""
 
 _DESTROYED: Final = b""
 """The document row of an ordinal whose payload is destroyed."""
 
 _CACHED_TAILS_MAX = 2
-"""The newest tail, and the previous one in case the batch of the newest is not written."""
+"""The number of cached tails: the newest, and the previous one in case the newest is never written."""
 
 
 class IndexFollower(Follower):
@@ -203,7 +203,7 @@ class IndexFollower(Follower):
 
 
 def _append_document(entry: Entry, start: int, documents: list[Document], batch: Batch) -> None:
-    """Append the document of an event that assigns an ordinal to `documents`, which begin at `start`."""
+    """Append the document of an event to `documents`, whose first element has the ordinal `start`."""
     detail, ordinal = entry.header.detail, start + len(documents)
     if not isinstance(detail, AtomDetail) or detail.ordinal != ordinal:
         raise CorruptionError(f"event {entry.header.seq} does not assign the next ordinal, {ordinal}")
@@ -212,7 +212,7 @@ def _append_document(entry: Entry, start: int, documents: list[Document], batch:
 
 
 def _erase(erased: Header, rows: Reader, start: int, documents: list[Document]) -> set[int]:
-    """Replace the documents that an event erased by `NO_DOCUMENT`, and return the ordinals in segments."""
+    """Set the documents that an event erased to `NO_DOCUMENT`; return the erased ordinals in segments."""
     in_segments = set()
     for ordinal in erased_ordinals(rows, erased):
         if start <= ordinal < start + len(documents):

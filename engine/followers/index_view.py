@@ -188,8 +188,8 @@ class PostingsCache:
 
 
 DENSE_SHARE: Final = 2
-"""If at least one document in this many has a term, `Impacts.values` has a number for every document: this is
-a third faster and not larger."""
+"""If at least 1 in 2 documents of a segment has a term, `Impacts.values` has a number for every document:
+this is a third faster and not larger."""
 
 
 class IndexView:

@@ -23,7 +23,7 @@ WIDTH = 1 << WIDTH_BITS
 
 
 class LogFollower(Follower):
-    """Keeps the root of every complete subtree of 256, 256², … leaves."""
+    """Maintains the root of each complete subtree of 256, 256², … leaves."""
 
     name = "log"
     version = 1

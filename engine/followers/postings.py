@@ -100,7 +100,7 @@ def decode_postings(key: bytes, value: bytes, documents: int) -> tuple[NDArray[n
     df = int.from_bytes(value[:4], "big")
     if not 0 < df <= documents or len(value) != HEAD_BYTES + 3 * df:
         raise CorruptionError(
-            f"{describe(key)} has {len(value)} bytes, which is not the size of postings of {df} documents"
+            f"{describe(key)} has {len(value)} bytes and {df} postings, which is not a valid combination"
         )
     offsets = np.frombuffer(value, "<u2", df, HEAD_BYTES)
     tfs = np.frombuffer(value, "u1", df, HEAD_BYTES + 2 * df)
@@ -108,7 +108,7 @@ def decode_postings(key: bytes, value: bytes, documents: int) -> tuple[NDArray[n
         raise CorruptionError(f"{describe(key)} has offsets that are not ascending or not below {documents}")
     if not tfs.min() or tfs.max() != value[4]:
         raise CorruptionError(
-            f"{describe(key)} has a term frequency of 0, or another maximum than its first bytes state"
+            f"{describe(key)} has a term frequency of 0, or states a wrong maximum of its term frequencies"
         )
     return offsets, tfs
 

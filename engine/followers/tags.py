@@ -118,7 +118,7 @@ def _changes(entry: Entry) -> Iterator[tuple[SetName, int, bool]]:
 def _remove_from_all(
     erased: AbstractSet[int], rows: Reader, changes: dict[tuple[SetName, int], dict[int, bool]]
 ) -> None:
-    """Add the removal of the ordinals `erased` from all sets, in `changes` and in the rows, to `changes`."""
+    """Extend `changes` so that it removes the ordinals `erased` from all sets, stored or changed."""
     within: dict[int, list[int]] = {}
     for ordinal in erased:
         within.setdefault(ordinal >> CHUNK_BITS, []).append(ordinal & 0xFFFF)

@@ -13,7 +13,7 @@ from enum import Enum
 from typing import Final, NamedTuple, Protocol
 
 Interval = tuple[int, int]
-"""[start, end) in µs UTC since 1970."""
+"""A half-open interval [start, end) in µs UTC since 1970."""
 
 _EPOCH: Final = date(1970, 1, 1).toordinal()
 _DAY_US: Final = 86_400_000_000
@@ -155,7 +155,7 @@ class Yearless(NamedTuple):
         return Dated(year, self.month, self.day, Unit.DAY)
 
     def __call__(self, today: date | None, /) -> Interval:
-        """Return the nearest one in the direction of `turn`; a 29 February may be years away."""
+        """Return the month or day that `turn` selects; a 29 February may be years away."""
         today = _required(today)
         if self.turn > 0:
             return self.in_year(today.year + (self.month <= today.month))(today)
@@ -175,7 +175,7 @@ class Weekday(NamedTuple):
     length: int = 1
 
     def __call__(self, today: date | None, /) -> Interval:
-        """Return the one that `turn` selects.
+        """Return the day or weekend that `turn` selects.
 
         0 is the latest one that begins on or before `today`, −1 the latest one that has ended, 1 the next
         one, and None the one in the week of `today`.
@@ -258,5 +258,5 @@ def through(first: When, last: When) -> When:
 
 
 def relative_to(base: When, day: When) -> When:
-    """Return `base` relative to the first day of `day`: "last week, as mentioned on 6 November 2023"."""
+    """Return `base` resolved on the first day of `day`: "last week, as mentioned on 6 November 2023"."""
     return lambda today: base(_day(day(today)[0]))

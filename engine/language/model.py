@@ -81,7 +81,7 @@ class Question(NamedTuple):
     """The part of `text` without greetings and phrases such as "can you remind me what we said about". If
     nothing else is left, it is the whole text. It is blank only if `text` is blank."""
     words: tuple[Word, ...]
-    """The words among the first 2,000 words of `text` that are in the core, in order. Words without search
+    """The words of the core that are among the first 2,000 words of `text`, in order. Words without search
     terms are omitted."""
     terms: tuple[str, ...]
     """The first level of search terms: `analyze_query(core)`."""

@@ -251,7 +251,7 @@ def abbreviates(word: str) -> bool:
 
 
 def _is_known(word: str) -> bool:
-    """Return True if a word list has the lower-case word, so its capital at a start indicates no name."""
+    """Return True if a lower-case word is in a word list; a capital at a start then indicates no name."""
     lists = (lexicon.FUNCTION_WORDS, lexicon.NUMBERS, lexicon.ADJECTIVES, lexicon.ADVERBS, lexicon.OPENERS)
     return any(word in listed for listed in lists) or lexicon.is_verb(word)
 

@@ -126,7 +126,7 @@ def _day_or_moment(match: re.Match[str]) -> When | None:
 
 
 def _numeric(match: re.Match[str]) -> When:
-    """Return the day if only one order of day and month is possible; with dots the day comes first."""
+    """Return the day, or `unknown` if day and month could be swapped; with dots the day comes first."""
     first, second, year = int(match["first"]), int(match["second"]), int(match["year"])
     if first > 12 or first == second or match["sep"] == ".":
         return Dated(year, second, first, Unit.DAY) if second <= 12 else unknown

@@ -55,7 +55,7 @@ _QUOTES: Final = {
     "'": "'",
 }
 QUOTED_WORDS_MAX: Final = 16
-"""A longer quotation is treated as text, not as a title."""
+"""The maximum number of words in a quoted phrase; a longer quotation is treated as text, not as a title."""
 
 
 class Token(NamedTuple):

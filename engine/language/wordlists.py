@@ -17,7 +17,7 @@ def read_lists(package: str, file: str) -> dict[str, list[str]]:
     # Not importlib.resources: it imports tempfile, random and lzma, which costs each process 10 ms.
     raw = pkgutil.get_data(package, f"data/{file}")
     if raw is None:
-        raise FileNotFoundError(f"{package}: data/{file}")
+        raise FileNotFoundError(f"package {package} has no file data/{file}")
     lists: dict[str, list[str]] = {}
     entries: list[str] = []
     for line in raw.decode().split("\n"):

@@ -43,7 +43,9 @@ def entity_name(value: object) -> str:
         raise InvalidInputError("an entity's name is blank")
     for character in name:
         if unicodedata.category(character) in _REFUSED or not is_assigned(ord(character)):
-            raise InvalidInputError(f"the name {quoted(name)} has the character U+{ord(character):04X}")
+            raise InvalidInputError(
+                f"the name {quoted(name)} has the character U+{ord(character):04X}, which is not allowed"
+            )
     if not _visible(name).strip():
         raise InvalidInputError(f"the name {quoted(name)} has no visible character")
     return name

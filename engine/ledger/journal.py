@@ -64,7 +64,7 @@ def read_log(rows: Lookup) -> LogState:
     try:
         return LogState(row, time, Frontier.from_bytes(raw))
     except ValueError as error:
-        raise CorruptionError(f"log state: {error}") from error
+        raise CorruptionError(f"the log state is malformed: {error}") from error
 
 
 def encode_log(time: int, frontier: Frontier) -> bytes:
@@ -111,7 +111,7 @@ def decode_seq(raw: bytes, where: str) -> int:
         CorruptionError: `raw` does not have 8 bytes.
     """
     if len(raw) != 8:
-        raise CorruptionError(f"{where}: has {len(raw)} bytes, not 8", family="erasures")
+        raise CorruptionError(f"the {where} row has {len(raw)} bytes, not 8", family="erasures")
     return int.from_bytes(raw, "big")
 
 
@@ -359,7 +359,7 @@ def read_identity(rows: Lookup) -> Identity:
     entry = read_entry(rows, 0)
     detail, body = entry.header.detail, entry.body
     if not isinstance(detail, GenesisDetail) or not isinstance(body, GenesisBody):
-        raise CorruptionError("the first event of the journal is not a genesis")
+        raise CorruptionError("the first event of the journal is not a genesis event")
     return Identity(detail.store_id, body.id_key, detail.analyzer, detail.fingerprint)
 
 

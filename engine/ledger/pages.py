@@ -60,7 +60,7 @@ def decode_page(page_key: bytes, depth: int, path: bytes, stored: bytes) -> Slot
         slots[nibble] = stored[at:end]
         at = end
     if EMPTY in slots:
-        raise _malformed(page_key, "a slot has the root of the empty tree as a subtree root")
+        raise _malformed(page_key, "the subtree root in one of its slots is that of the empty tree")
     return slots
 
 

@@ -138,7 +138,7 @@ def decode_atom(raw: bytes, atom: bytes) -> AtomRecord:
     where = f"atom record {atom.hex()}"
     value = fields(unpack(raw, where), _ATOM_FIELDS, where)
     if value[0] != atom:
-        raise CorruptionError(f"{where}: this is the record of {value[0].hex()}")
+        raise CorruptionError(f"{where} has the id of another atom, {value[0].hex()}")
     value[2] = _STATES[value[2]]
     value[9], value[10] = tuple(value[9]), tuple(value[10])
     return AtomRecord._make(value)

@@ -15,7 +15,7 @@ class Roots(NamedTuple):
     size: int
     log: bytes
     namespaces: tuple[bytes, ...]
-    """In the order of `engine.ledger.layout.NAMESPACES`."""
+    """The roots of the namespaces, in the order of `proofs.hashing.NAMESPACES`."""
 
     @property
     def overall(self) -> bytes:

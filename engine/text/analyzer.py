@@ -36,7 +36,7 @@ from proofs.hashing import analyzer_fingerprint
 ANALYZER_NAME: Final = "memroot-1"
 
 TEXT_CHARS_MAX: Final = 1 << 21
-"""The analyzer ignores all further characters; twice as many as the longest allowed content can have."""
+"""The number of characters that the analyzer reads: twice as many as the longest allowed content can have."""
 
 JOINS_MAX: Final = 31
 """The maximum number of joiners in one identifier; further text begins a new one."""

@@ -16,9 +16,9 @@ import Stemmer
 from engine.text.words import CLIPPED_ENDINGS, STOP_WORDS
 
 TERM_BYTES_MAX: Final = 64
-"""Longer terms are truncated at a character boundary, both in texts and in queries."""
+"""The maximum size of a term. Longer terms are truncated at a character boundary, in texts and in queries."""
 PIECES_MAX: Final = 8
-"""A word that would split into more pieces than this is treated as noise (base64) and is not split."""
+"""The maximum number of pieces of a word. A word with more is treated as noise (base64) and is not split."""
 
 _JOINERS: Final = re.compile("[-._']+")
 # A split position precedes a capital that follows a lower-case letter or digit, or that begins a word after

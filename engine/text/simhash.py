@@ -22,7 +22,7 @@ MULTIPLIER: Final = 0x9E3779B97F4A7C15
 """2^64 divided by the golden ratio. It is odd, so no bit of a phrase's first terms is lost."""
 
 DISTINCT_MIN: Final = 4
-"""A text with fewer distinct terms has the fingerprint 0, which means none, and is near to no other text.
+"""The minimum number of distinct terms. A text with fewer has the fingerprint 0 and is not near any text.
 
 Measured on the 16,344 different texts of LoCoMo, HotpotQA and a collection of notes: among the 578 texts with
 fewer distinct terms, 7 pairs would be near, none of them duplicates (`doing daily`, `doing work`); among the
@@ -144,7 +144,7 @@ def distance(a: int, b: int) -> int:
 
 
 def near(a: int, b: int) -> bool:
-    """Return True if two fingerprints are those of near-duplicates. A fingerprint of 0 is near to none."""
+    """Return True if two fingerprints are those of near-duplicates. A fingerprint of 0 is not near any."""
     return bool(a and b) and distance(a, b) < NEAR_BITS
 
 

@@ -14,7 +14,7 @@ _FOUR_BYTE_LEADS = bytes(range(0xF0, 0xF5))
 
 
 def estimate_tokens(text: str) -> int:
-    """Return an estimate of the number of tokens of `text`, which is rather too high than too low.
+    """Return an estimate of the number of tokens of `text`, meant to be too high rather than too low.
 
     The estimate is never far below the count of a byte-pair tokenizer, so it can be used to fit a text into
     a budget. It does not equal the count of any tokenizer.

@@ -36,7 +36,7 @@ _STOP_WORDS: Final = (
 )
 
 STOP_WORDS: Final = frozenset(_STOP_WORDS.split())
-"""Casefolded; ASCII only."""
+"""The stop words, casefolded and in ASCII."""
 
 CLIPPED_ENDINGS: Final = frozenset({"s", "d", "m", "ll", "re", "ve"})
 """Endings that are removed after an apostrophe at the end of a word: `Anna's` becomes `anna`."""

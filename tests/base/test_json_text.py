@@ -76,8 +76,8 @@ def test_whatever_is_taken_json_takes_too(text: str) -> None:
         ('["a", "\\ud83d"]', "a string has a lone surrogate", 1, 8),
         ('{"\\udc00\\ud83d": 1}', "a string has a lone surrogate", 1, 3),
         ('"\ud800"', "a string has a lone surrogate", 1, 2),
-        ("[" * (DEPTH_MAX + 1) + "]" * (DEPTH_MAX + 1), "nested deeper than 64", 1, 65),
-        ("\n" + '{"a":' * 100_000, "nested deeper than 64", 2, 321),
+        ("[" * (DEPTH_MAX + 1) + "]" * (DEPTH_MAX + 1), "nested more than 64 levels deep", 1, 65),
+        ("\n" + '{"a":' * 100_000, "nested more than 64 levels deep", 2, 321),
         (b'["a",\n "\xff"]', "not UTF-8 at byte 8", None, None),
     ],
 )
@@ -105,7 +105,7 @@ def test_the_depth_is_that_of_the_deepest_part(wide: int, deep: int) -> None:
     text = "[" + '{"a": []},' * wide + "[" * deep + "0" + "]" * deep + "]"
     depth = 1 + max(2 if wide else 0, deep)
     assert parse(text, depth_max=depth) == json.loads(text)
-    with pytest.raises(JsonError, match="nested deeper"):
+    with pytest.raises(JsonError, match="levels deep"):
         parse(text, depth_max=depth - 1)
 
 

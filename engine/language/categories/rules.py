@@ -156,7 +156,7 @@ def _is_located(read: MarkedText, run: Run) -> bool:
 
 
 def _is_at(read: MarkedText, at: int) -> bool:
-    """Return True if a preposition before a place word shows a location: `at the beach`, `in my old town`."""
+    """Return True if somebody is at a kind of place: `at the beach`, `in my old hometown`."""
     for before in (1, 2):
         if read.words[at - before] in _DETERMINERS:
             return read.words[at - before - 1] in _AT

@@ -177,7 +177,7 @@ def test_bad_items_are_reported_and_the_rest_goes_in(engine: Engine, tmp_path: P
     said = dict(reasons(done))
     assert said[3] == "the key 'a' occurs twice (column 8)"
     assert said[4] == "not JSON: NaN (column 12)"
-    assert said[5] == "nested deeper than 64 (column 69)"
+    assert said[5] == "nested more than 64 levels deep (column 69)"
     assert said[8] == "the file ends inside this item"
     assert done.added == 4
 
