@@ -98,7 +98,7 @@ CLASSES: dict[str, tuple[str, Callable[[int, str], bool]]] = {
 
 
 def ranges(belongs: Callable[[int, str], bool]) -> list[tuple[int, int]]:
-    """Return the ranges of code points for which `belongs` is true, each with its first and last code point."""
+    """Return the ranges of code points for which `belongs` is true, as first and last code point."""
     found: list[tuple[int, int]] = []
     for point in range(sys.maxunicode + 1):
         if belongs(point, unicodedata.category(chr(point))):

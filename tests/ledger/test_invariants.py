@@ -241,7 +241,7 @@ def test_i10_no_leaves_always_give_the_empty_root() -> None:
     assert rows_of(backend_of(engine), "tags") == rows_of(backend_of(plain), "tags")
 
 
-# I13: round trips are in test_border.py (content, tags) and test_edges.py (weight, data)
+# I13: the round trips are tested in tests/base/test_validation.py and tests/base/test_validation_tags.py
 # I14: no external input
 
 
