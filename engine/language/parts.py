@@ -23,7 +23,7 @@ _ADJECTIVE_ENDINGS: Final = ("ous", "ful", "less", "able", "ible", "ive", "istic
 _BEFORE_NOUN: Final = frozenset({"DET", "ADP", "ADJ", "NUM"})
 _BEFORE_OBJECT: Final = frozenset({"DET", "PRON", "PROPN"})
 _SUBJECTS: Final = frozenset({"PRON", "PROPN", "NOUN", "X"})
-_ASKING: Final = frozenset({"what", "which", "whose"})
+_INTERROGATIVES: Final = frozenset({"what", "which", "whose"})
 _RELATIVE: Final = frozenset({"who", "that", "which"})
 _PLURAL: Final = frozenset({"i", "you", "we", "they", "who"})
 _PARTICLES: Final = frozenset({"up", "out", "off", "away", "back", "down"})
@@ -156,7 +156,9 @@ def _is_base_form_here(word: str, context: _Context) -> bool:
 
 def _is_participle_here(context: _Context) -> bool:
     """Return True if a past form modifies a noun that follows: "her finished screenplay"."""
-    before_noun = context.before in _BEFORE_NOUN - {"ADP"} and context.before_word not in _ASKING | _RELATIVE
+    before_noun = (
+        context.before in _BEFORE_NOUN - {"ADP"} and context.before_word not in _INTERROGATIVES | _RELATIVE
+    )
     return before_noun and context.after in {"", "ADJ", "NOUN"}
 
 
@@ -165,7 +167,7 @@ def _is_third_here(context: _Context) -> bool:
         return context.after != "AUX"
     if context.bare or context.perfect:
         return False
-    if context.before_word in _ASKING:
+    if context.before_word in _INTERROGATIVES:
         return context.after in _BEFORE_OBJECT
     if context.before in {"PRON", "PROPN"}:
         return context.after != "AUX"

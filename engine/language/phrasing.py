@@ -162,7 +162,7 @@ _BEFORE: Final = (
 _OPENING: Final = re.compile(rf"{_BEFORE}(?P<word>when|where)(?:'s|s)?\b(?!.*, (?:what|which|who|how|why)\b)")
 _FIRST: Final = re.compile(rf"{_BEFORE}(?P<word>what|which|who|whom|whose|how|why)(?:'s|s)?\b")
 _YES_OR_NO: Final = re.compile(rf"{_AUX} ")
-_ASKING: Final = re.compile(
+_INNER_INTERROGATIVE: Final = re.compile(
     # Inside a sentence "when" and "where" are conjunctions unless an auxiliary or the end follows.
     r"\b(?P<word>what|which|who|whom|whose|how|why"
     rf"|(?:when|where)(?=(?:'s)? {_AUX}\b| ?[?.,]| ?$))(?:'s|s)?\b"
@@ -210,20 +210,20 @@ def kind_of(pieces: Sequence[Token], first: int, *, dated: bool) -> Ask:
     question mentions a date.
     """
     core = _joined(pieces[first : first + _PIECES_MAX])
-    asking = _from_interrogative(core)
-    if asking.startswith("when") or _TIMES.match(asking):
+    from_interrogative = _from_interrogative(core)
+    if from_interrogative.startswith("when") or _TIMES.match(from_interrogative):
         return Ask.WHEN
-    if _QUANTITIES.match(asking):
+    if _QUANTITIES.match(from_interrogative):
         return Ask.HOW_MANY
     if _RELATIONS.search(core):
         return Ask.RELATION
     # "X, the current head of Y, was born where?": "current" belongs to the statement.
-    after_statement = asking != "" and not core.startswith(asking)
+    after_statement = from_interrogative != "" and not core.startswith(from_interrogative)
     if not (dated or after_statement) and _LATEST.search(_joined(pieces[:_PIECES_MAX])):
         return Ask.LATEST
-    if asking.startswith("where") or _PLACES.match(asking):
+    if from_interrogative.startswith("where") or _PLACES.match(from_interrogative):
         return Ask.WHERE
-    if asking.startswith("who") or _PERSONS.match(asking):
+    if from_interrogative.startswith("who") or _PERSONS.match(from_interrogative):
         return Ask.WHO
     return Ask.OTHER
 
@@ -235,7 +235,7 @@ def _from_interrogative(core: str) -> str:
     """
     match = _OPENING.match(core) or _FIRST.match(core)
     if match is None and _YES_OR_NO.match(core) is None:
-        match = max(_ASKING.finditer(core), key=re.Match.start, default=None)
+        match = max(_INNER_INTERROGATIVE.finditer(core), key=re.Match.start, default=None)
     return core[match.start("word") :] if match else ""
 
 

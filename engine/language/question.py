@@ -76,8 +76,8 @@ def _name_runs(
     pieces: Sequence[Token], parts: Sequence[Part | None], blocks: Sequence[Range]
 ) -> Iterator[Range]:
     """Yield the runs of proper nouns outside `blocks`, with particles and numbers that belong to a name."""
-    taken = {i for first, last in blocks for i in range(first, last)}
-    names = [part is Part.PROPER and i not in taken for i, part in enumerate(parts)]
+    covered = {i for first, last in blocks for i in range(first, last)}
+    names = [part is Part.PROPER and i not in covered for i, part in enumerate(parts)]
     i = 0
     while i < len(pieces):
         if not names[i]:

@@ -329,16 +329,16 @@ def find_times(text: str) -> tuple[TimeMention, ...]:
 def _match_patterns(text: str) -> list[TimeMention]:
     """Return the mentions that single patterns match, in the order of the text."""
     mentions: list[TimeMention] = []
-    taken = bytearray(len(text))
+    covered = bytearray(len(text))
     for pattern, read in _readers():
         for match in pattern.finditer(text):
             start, end = match.span()
-            if any(taken[start:end]):
+            if any(covered[start:end]):
                 continue
             when = read(match)
             if when is not None:
                 mentions.append(TimeMention(start, end, when))
-                taken[start:end] = b"\x01" * (end - start)
+                covered[start:end] = b"\x01" * (end - start)
     return sorted(mentions, key=lambda mention: mention.start)
 
 

@@ -186,8 +186,8 @@ class PagedTree:
             depth = len(levels)
             prefix = self._page_key(depth, b"")
             page_keys = [prefix + visit.path for visit in to_read]
-            found = rows.multi_get(page_keys) if page_keys else []
-            for visit, page_key, stored in zip(to_read, page_keys, found, strict=True):
+            pages = rows.multi_get(page_keys) if page_keys else []
+            for visit, page_key, stored in zip(to_read, page_keys, pages, strict=True):
                 if stored is not None:
                     visit.stored = stored
                     visit.slots = decode_page(page_key, depth, visit.path, stored)

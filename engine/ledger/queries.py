@@ -236,8 +236,8 @@ def edges_at(
     if direction is not Direction.OUT:
         parts.append(_scan(rows, EDGE_TO + atom + b"/", codes))
     edges = parts[0] if len(parts) == 1 else merge(*parts, key=lambda edge: (edge.type, far_end(edge, atom)))
-    wanted = {State.LIVE, State.TOMBSTONED} if tombstoned else {State.LIVE}
-    return (edge for edge in edges if edge.state in wanted)
+    states = {State.LIVE, State.TOMBSTONED} if tombstoned else {State.LIVE}
+    return (edge for edge in edges if edge.state in states)
 
 
 def _scan(rows: Reader, prefix: bytes, codes: Sequence[bytes]) -> Iterator[EdgeRecord]:
