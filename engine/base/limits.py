@@ -21,6 +21,7 @@ FOLLOW_EVENTS_MAX = 8192
 FOLLOW_BYTES_MAX = 16 << 20
 """The limits of one batch, in events and in bytes, when a follower catches up with the head.
 
-The number of events is twice the 4,096 ordinals of a bulk commit. With 4,096 events a batch ended one
-ordinal short of that, and bulk adds spent 37 % of their time on segments that were merged soon after.
+The number of events is twice the 4,096 ordinals at which the index divides bulk work. With a limit of 4,096
+events, batches ended one ordinal too early, and bulk adds spent 37 % of their time on segments that were
+merged soon after.
 """

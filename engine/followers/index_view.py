@@ -347,7 +347,7 @@ class IndexView:
         cached = self._cache.weights(key)
         if cached is not None:
             return cached
-        # If all documents are empty, there is no average, and no term needs one.
+        # If all documents are empty, any positive number can stand for the average length.
         average = self.total_length / self.counted if self.total_length else 1.0
         weights = Bm25Weights(key, k1 * ((1 - b) + b * (self.lengths.astype(np.float64) / average)))
         self._cache.cache_weights(weights)

@@ -177,8 +177,8 @@ class Weekday(NamedTuple):
     def __call__(self, today: date | None, /) -> Interval:
         """Return the day or weekend that `turn` selects.
 
-        0 is the latest one that begins on or before `today`, −1 the latest one that has ended, 1 the next
-        one, and None the one in the week of `today`.
+        If `turn` is 0, this is the latest one that begins on or before `today`; if −1, the latest one that
+        has ended; if 1, the next one; if None, the one in the week of `today`.
         """
         today = _required(today)
         if self.turn is None:

@@ -102,10 +102,10 @@ def analyze_query(text: str) -> list[str]:
 def fingerprint() -> bytes:
     """Return the 32 bytes that identify this analyzer: a hash of its tables and of its terms for the probes.
 
-    The hash covers, in this order: in ASCII, each followed by a newline, the six tables of `unicode14_table`
-    and the sorted stop words joined by spaces; then, for each probe, the terms of `index_terms` and those of
-    `analyze_query`. A list of terms is hashed as the u32be count of terms, then each term as u8 length,
-    u8 1 if it is a stop word, else 0, and its UTF-8 bytes.
+    The hash covers seven lines of ASCII, each with a final newline: the six tables of `unicode14_table` and
+    the sorted stop words joined by spaces. Then, for each probe, it covers the terms of `index_terms` and
+    those of `analyze_query`. A list of terms is hashed as the u32be count of terms, then each term as u8
+    length, u8 1 if it is a stop word, else 0, and its UTF-8 bytes.
     """
     from engine.text.probes import probes
 
