@@ -1,4 +1,4 @@
-"""The errors that the engine raises on purpose."""
+"""The error classes of the engine."""
 
 from __future__ import annotations
 

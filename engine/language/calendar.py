@@ -18,7 +18,7 @@ Interval = tuple[int, int]
 _EPOCH: Final = date(1970, 1, 1).toordinal()
 _DAY_US: Final = 86_400_000_000
 _DISTANT: Final = (date.max.toordinal() - _EPOCH) * _DAY_US
-"""The end of an open interval: the last day of the year 9999."""
+"""The end of an unbounded interval: the last day of the year 9999."""
 
 
 class Unit(Enum):

@@ -11,7 +11,7 @@ LOG = b"meta/log"
 CURSOR = b"meta/cursor/"
 
 ERASING = b"meta/erasing"
-"""The row about an erasure in progress, from its first commit until the backend has purged."""
+"""The row about an erasure in progress, from its first commit until the backend has purged its files."""
 
 COUNTERS = b"meta/next"
 """The row with the numbers of the next atom and the next predicate; part of the records."""

@@ -72,7 +72,7 @@ class EdgeRecord(NamedTuple):
 
 
 class Counters(NamedTuple):
-    """The ordinal of the next content and the code of the next registered predicate."""
+    """The next ordinal and the code of the next registered predicate."""
 
     next_ordinal: int
     next_type: int

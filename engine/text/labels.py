@@ -11,7 +11,7 @@ from typing import Final
 LABEL_CHARS_MAX: Final = 40
 LABEL_WORDS_MAX: Final = 4
 LABEL_WITHIN: Final = 48
-"""The number of characters at the beginning, including asterisks, that must contain the label and its colon."""
+"""The number of initial characters, including asterisks, that must contain the label and its colon."""
 
 _COLON: Final = re.compile("[:\uff1a]")
 _REFUSED: Final = re.compile(r'["#$%&()+,/;<=>?@[\\\]^`{|}~!\x00-\x1f\x7f-\x9f\u2028\u2029]')

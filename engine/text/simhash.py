@@ -197,8 +197,8 @@ def _around_midpoints(
 ) -> set[tuple[int, int]]:
     """Return the near pairs among the values at `positions`, which differ only in the bits of `flips`.
 
-    Two values differ in at most two bits if and only if some midpoint differs from each of them in at most
-    one bit. Values that share a midpoint are therefore near, and no other pairs are compared.
+    Two values differ in at most two bits if and only if some number, a midpoint, differs from each of them
+    in at most one bit. Values that share a midpoint are therefore near, and no other pairs are compared.
     """
     import numpy as np
 

@@ -12,7 +12,7 @@ from engine.language.categories.people import NOUN_ENDINGS, Named, Run, named_in
 
 _RELATIONSHIP: Final = 1 << 6
 _NARRATIVE: Final = 1 << 7
-"""The next two bits after the marks of the other six categories, which are the lowest bits."""
+"""The bits of the two categories without word lists. The other six categories have the lowest six bits."""
 
 HINTS_NEEDED: Final = 2
 TOKENS_PER_HINT: Final = 100
