@@ -79,7 +79,7 @@ class Question(NamedTuple):
     """The question as it was asked."""
     core: str
     """The part of `text` without greetings and phrases such as "can you remind me what we said about". If
-    nothing else is left, it is the whole text. It is blank only if `text` is blank."""
+    nothing would be left, it is the whole text. It is blank only if `text` is blank."""
     words: tuple[Word, ...]
     """The words of the core that are among the first 2,000 words of `text`, in order. Words without search
     terms are omitted."""

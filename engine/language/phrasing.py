@@ -116,7 +116,7 @@ _SUFFIX: Final = (
 
 
 def core_of(pieces: Sequence[Token]) -> tuple[int, int]:
-    """Return the range of `pieces` without introductory and closing phrases, or of all if no word is left."""
+    """Return the range of `pieces` without introductory and closing phrases, or all if no word is left."""
     first, last = 0, len(pieces)
     for _ in range(_ROUNDS_MAX):
         head = "".join(f"{piece.low} " for piece in pieces[first : min(last, first + _FIRST_PIECES)])

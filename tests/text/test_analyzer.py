@@ -112,7 +112,7 @@ def test_a_query_of_stop_words_only_asks_for_them() -> None:
 
 
 def test_stop_words_are_casefolded_ascii_terms() -> None:
-    """Each stop word is its own only term, so all stop words are recognised by their terms."""
+    """Each stop word has itself as its only term, so all stop words are recognised by their terms."""
     assert all(index_terms(word) == [word] for word in STOP_WORDS)
 
 

@@ -181,7 +181,7 @@ def _is_time(marked: MarkedText, at: int) -> bool:
     if before == ".":
         before = marked.words[at - 2]  # `c. 1243`
     if _TIME.fullmatch(token):
-        # `2000 tornadoes` is not a year; in `in 2000 tornadoes` the number is marked as one.
+        # `2000 tornadoes` is not a year; in `in 2000 tornadoes` the number is treated as a year.
         return before in _YEAR_BEFORE or not (token.isdigit() and after.endswith("s"))
     if _EARLY_YEAR.fullmatch(token):
         return before in _YEAR_BEFORE and not after.endswith("s")
