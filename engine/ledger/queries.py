@@ -53,7 +53,7 @@ def resolve_id(rows: Reader, text: str) -> bytes:
         return atom_id(text)
     if len(digits) < ID_DIGITS_MIN or not set(digits) <= set("0123456789abcdef"):
         raise InvalidInputError(
-            f"atom id {text[:80]!r} is neither a UUID nor the first digits of one, at least {ID_DIGITS_MIN}"
+            f"atom id {text[:80]!r} is not a UUID, nor the first {ID_DIGITS_MIN} or more digits of one"
         )
     first = bytes.fromhex(digits + "0" * (32 - len(digits)))
     last = bytes.fromhex(digits + "f" * (32 - len(digits)))
