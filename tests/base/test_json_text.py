@@ -24,7 +24,9 @@ VALUES = st.recursive(
 
 
 @given(VALUES, st.booleans(), st.sampled_from([None, 0, 1, "\t"]))
-def test_valid_documents_are_what_the_standard_library_reads(value: Any, escaped: bool, indent: Any) -> None:
+def test_valid_documents_have_the_value_of_the_standard_library(
+    value: Any, escaped: bool, indent: Any
+) -> None:
     """Valid documents have the value that `json.loads` returns, whether they are bytes or text."""
     text = json.dumps(value, ensure_ascii=escaped, indent=indent)
     assert parse(text) == parse(text.encode()) == json.loads(text) == value
@@ -34,7 +36,7 @@ def test_valid_documents_are_what_the_standard_library_reads(value: Any, escaped
     st.lists(VALUES.filter(lambda value: isinstance(value, (dict, list, str)))),
     st.sampled_from(["", "\n", " \t"]),
 )
-def test_values_side_by_side_are_read_one_by_one(values: list[Any], between: str) -> None:
+def test_consecutive_values_are_parsed_one_by_one(values: list[Any], between: str) -> None:
     """Consecutive values are parsed one by one, with or without white space between them."""
     assert list(parse_several(between.join(map(json.dumps, values)) + between)) == values
 
@@ -51,7 +53,7 @@ PARTS = [*"{}[]:,-.x ", "NaN", "Infinity", "1e999", "1", "-1E400x", ".5", '"a"',
 @example("[1e999x]]")
 @example("1e999.5")
 @example("1e999\u0663")
-def test_whatever_is_taken_json_takes_too(text: str) -> None:
+def test_accepted_text_has_the_value_of_the_standard_library(text: str) -> None:
     """The parser raises only JsonError, and what it accepts has the value that `json.loads` returns."""
     try:
         value = parse(text)
@@ -81,7 +83,7 @@ def test_whatever_is_taken_json_takes_too(text: str) -> None:
         (b'["a",\n "\xff"]', "not UTF-8 at byte 8", None, None),
     ],
 )
-def test_what_is_refused_is_named_with_its_place(
+def test_an_error_has_a_reason_and_a_position(
     text: str | bytes, reason: str, line: int | None, column: int | None
 ) -> None:
     """An error gives the reason, the line and the column."""

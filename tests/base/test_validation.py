@@ -78,7 +78,7 @@ def test_a_line_has_no_control_characters(field: str, character: str) -> None:
 
 
 @pytest.mark.parametrize("given", [None, 5, b"text", ["text"], 1.5, True], ids=repr)
-def test_text_is_text(given: object) -> None:
+def test_content_must_be_text(given: object) -> None:
     """Content that is not a `str` is rejected."""
     assert refused(TEXTS["content"], given)
 
@@ -135,7 +135,7 @@ def test_a_bad_id_is_refused_before_anything_is_written(given: Any) -> None:
 
 
 @pytest.mark.parametrize("form", [str, lambda one: one.hex.upper(), lambda one: one.bytes, lambda one: one])
-def test_every_form_of_an_id_names_the_same_atom(form: Any) -> None:
+def test_every_form_of_an_id_identifies_the_same_atom(form: Any) -> None:
     """Bytes, a UUID and its text in any case, with or without hyphens, identify the same atom."""
     one = uuid.UUID("c0ffee00-0000-8000-8000-0000000000ab")
     engine = engine_on()
@@ -147,7 +147,7 @@ def test_every_form_of_an_id_names_the_same_atom(form: Any) -> None:
     "given", ["", "A", "a b", "ä", "٣", "a\n", "a/b", "x" * 33, None, 5, b"a"], ids=ascii
 )
 @pytest.mark.parametrize("field", ["kind", "bucket", "predicate", "actor"])
-def test_a_label_is_of_our_alphabet(field: str, given: Any) -> None:
+def test_a_label_has_only_allowed_characters(field: str, given: Any) -> None:
     """A label other than 1 to 32 characters from a-z 0-9 . _ - is rejected, also one with a line end."""
     calls: dict[str, Any] = {
         "kind": lambda engine: engine.add("text", kind=given),
@@ -160,7 +160,7 @@ def test_a_label_is_of_our_alphabet(field: str, given: Any) -> None:
 
 @pytest.mark.parametrize("given", [True, False, -1, 1.0, "1", 1 << 63, float("nan"), HUGE, -HUGE], ids=short)
 @pytest.mark.parametrize("field", ["sequence", "trust", "created", "occurrence"])
-def test_a_number_is_a_whole_number(field: str, given: Any) -> None:
+def test_a_number_must_be_an_integer_in_range(field: str, given: Any) -> None:
     """Booleans, fractions, texts, and numbers out of range are rejected; a time may be before 1970."""
     if (field, given) == ("created", -1):
         given = limits.CREATED_MIN - 1
@@ -193,7 +193,7 @@ def test_meta_is_a_map_of_scalars(name: str) -> None:
 
 @pytest.mark.parametrize("field", ["request", "origin", "folder"])
 @pytest.mark.parametrize("given", ["", "a\nb", "a\x1b", "\u2028", 1, b"x"], ids=repr)
-def test_what_is_said_of_an_event_is_one_line(field: str, given: Any) -> None:
+def test_request_and_origin_are_one_line(field: str, given: Any) -> None:
     """The request and the origin of an event must be one nonempty line without control characters."""
     said: dict[str, Any] = {field: given}
     if field == "folder":

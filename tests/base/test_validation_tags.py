@@ -58,7 +58,7 @@ def test_a_tag_is_kept_in_its_form(given: str, kept: str) -> None:
     ],
     ids=ascii,
 )
-def test_a_tag_with_what_nobody_can_see_is_refused(given: str) -> None:
+def test_a_tag_with_invisible_characters_is_rejected(given: str) -> None:
     """Zero-width, bidi, tag, private and unassigned code points of Unicode 14 are rejected."""
     engine = engine_on()
     atom = engine.add("text").subject
@@ -79,7 +79,7 @@ def test_a_tag_with_what_nobody_can_see_is_refused(given: str) -> None:
     ],
     ids=ascii,
 )
-def test_two_spellings_of_a_tag_meet(one: str, other: str, same: bool) -> None:
+def test_two_spellings_of_a_tag_are_equal(one: str, other: str, same: bool) -> None:
     """Tags are equal if their caseless NFC forms are; look-alikes of other scripts are not."""
     engine = engine_on()
     atom = engine.add("text", tags=[one]).subject
@@ -111,7 +111,7 @@ def test_the_form_of_a_tag_is_stable(given: str) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(TAG_TEXT, max_size=6))
-def test_tags_found_are_tags_given(given: list[str]) -> None:
+def test_a_tag_is_found_by_all_its_spellings(given: list[str]) -> None:
     """A tag is found by all its spellings: `lookup(x) == lookup(normalise(x))`."""
     engine = engine_on()
     try:

@@ -73,7 +73,7 @@ def test_rows_do_not_depend_on_the_size_of_batches(
 @pytest.mark.parametrize("name", NAMES)
 @settings(max_examples=8, deadline=None)
 @given(data=st.data())
-def test_rows_do_not_depend_on_any_cutting(name: str, data: st.DataObject) -> None:
+def test_rows_do_not_depend_on_random_batches(name: str, data: st.DataObject) -> None:
     """Batches of random sizes give the rows of a single batch, including those of segments."""
     store = copied_rows(LARGE)
     drop(store, [follower(name)])
@@ -128,7 +128,7 @@ def test_a_follower_may_be_killed_at_any_write(name: str, kind: str, monkeypatch
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_rows_of_another_version_are_made_anew(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_of_an_older_version_are_rebuilt(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """If the version of a follower increases, all its old rows are deleted and rebuilt."""
     store = copied_rows(SMALL)
     catch_up(store, follower(name), read_entries)
@@ -151,7 +151,7 @@ def lying(size: int, leaf: bytes | None) -> dict[bytes, bytes | None]:
 
 
 @pytest.mark.parametrize("lie", ["middle", "head", "beyond", "beginning"])
-def test_a_cursor_that_lies_is_corruption(lie: str) -> None:
+def test_a_wrong_cursor_is_corruption(lie: str) -> None:
     """A cursor that does not match the journal, or is beyond its end, raises CorruptionError."""
     engine = engine_on(copied_rows(SMALL))
     engine.catch_up()
@@ -164,7 +164,7 @@ def test_a_cursor_that_lies_is_corruption(lie: str) -> None:
 
 
 @pytest.mark.parametrize("lie", ["middle", "head", "beyond", "beginning"])
-def test_a_cursor_that_lies_is_found_by_verify(lie: str) -> None:
+def test_a_wrong_cursor_is_reported_by_verify(lie: str) -> None:
     """`verify` reports the family of a cursor that does not match the journal."""
     store = MemoryBackend()
     put_rows(store, dict(SMALL_ROWS))
@@ -221,7 +221,7 @@ def test_two_engines_follow_one_store_at_once(tmp_path: Path) -> None:
         assert verify(backend).ok
 
 
-def test_a_follower_serves_nothing_from_an_intermediate_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_read_never_returns_rows_of_an_intermediate_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     """A read returns rows of the head only, even if catching up takes many batches."""
     monkeypatch.setattr(limits, "FOLLOW_EVENTS_MAX", 3)
     engine = engine_on(copied_rows(SMALL))
@@ -240,7 +240,7 @@ def test_following_again_changes_no_row() -> None:
     assert faulty.counts["write"] == 0
 
 
-def test_a_failure_while_following_is_an_error_of_ours_and_heals() -> None:
+def test_a_failure_while_following_raises_an_engine_error_once() -> None:
     """A read whose catching up fails raises an EngineError, and the next read succeeds."""
     store = copied_rows(SMALL)
     expected = engine_on(copied_rows(SMALL)).root()

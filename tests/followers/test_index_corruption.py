@@ -82,7 +82,7 @@ NO_TERMS = [
 
 
 @pytest.mark.parametrize("term", NO_TERMS)
-def test_rows_of_what_is_no_term_are_refused_when_merged(term: bytes) -> None:
+def test_rows_of_invalid_terms_are_rejected_when_merged(term: bytes) -> None:
     """A merge rejects a row key that does not end in a term of 1 to 64 bytes of UTF-8."""
     world = full_world()
     world.entries = history(TEXTS * 513)
@@ -141,7 +141,7 @@ def test_a_missing_row_is_noticed_when_merged(term: bytes) -> None:
 
 
 @pytest.mark.parametrize("cut", [0, 1, 10])
-def test_a_cut_summary_is_refused(cut: int) -> None:
+def test_a_truncated_summary_is_rejected(cut: int) -> None:
     """A truncated summary row is rejected with an error that names it."""
     world = full_world()
     raw = world.all_rows()[NAME.summary_key]
@@ -164,7 +164,7 @@ def test_a_summary_of_more_documents_than_ordinals_is_refused() -> None:
 @pytest.mark.parametrize(
     "tail", [b"", b"\x00\x00\x00\x00", b"\x05\x00\x00\x00\x00", b"\x01\x00\x00\x01\x00", bytes(6)]
 )
-def test_a_key_that_names_no_segment_is_refused(tail: bytes) -> None:
+def test_an_impossible_summary_key_is_rejected(tail: bytes) -> None:
     """A summary key with an unknown level, or a start that the segment size does not divide, is rejected."""
     with pytest.raises(CorruptionError, match="does not belong to any possible segment"):
         parse_summary_key(b"i/sum/" + tail)

@@ -62,7 +62,7 @@ def tree_rows(texts: list[Written]) -> dict[bytes, bytes]:
 
 
 @pytest.mark.parametrize("count", [0, 1, 255, 256, 257, 1023, 1024, 1300, 4096, 4400])
-def test_rows_are_those_of_the_description(count: int) -> None:
+def test_rows_are_those_that_the_spec_defines(count: int) -> None:
     """After a single batch the store has exactly the rows that SPEC defines."""
     texts = texts_of(count)
     assert world_of(texts).all_rows() == plain_rows(texts) | tree_rows(texts)
@@ -70,7 +70,7 @@ def test_rows_are_those_of_the_description(count: int) -> None:
 
 @settings(max_examples=12, deadline=None)
 @given(st.data())
-def test_rows_do_not_depend_on_how_a_history_was_cut(data: st.DataObject) -> None:
+def test_rows_do_not_depend_on_batches_and_restarts(data: st.DataObject) -> None:
     """Batch sizes, lost batches, restarts and a second process do not affect the rows and the root."""
     count = data.draw(st.integers(0, 1400))
     between = data.draw(st.integers(0, 1))
@@ -94,7 +94,7 @@ def test_rows_do_not_depend_on_how_a_history_was_cut(data: st.DataObject) -> Non
     assert roots == {at_once.follower.root(at_once.rows)}
 
 
-def test_one_by_one_is_the_same() -> None:
+def test_adding_one_by_one_equals_a_bulk_add() -> None:
     """Documents that are added one by one give the same segments as a bulk add."""
     texts = texts_of(1100)
     world = World(history(texts))
@@ -104,7 +104,7 @@ def test_one_by_one_is_the_same() -> None:
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_merging_merged_segments_is_the_same(seed: int) -> None:
+def test_merging_gives_the_same_segments_as_building(seed: int) -> None:
     """A segment of 4,096 is the same if built from small or medium segments or from documents."""
     texts = texts_of(4500)
     world, chosen = World(history(texts)), random.Random(seed)
@@ -116,7 +116,7 @@ def test_merging_merged_segments_is_the_same(seed: int) -> None:
     assert world.all_rows() == world_of(texts).all_rows()
 
 
-def test_bulk_work_writes_only_what_stays() -> None:
+def test_bulk_work_writes_no_temporary_segments() -> None:
     """A batch that completes a large segment does not write the small segments that it replaces."""
     world = World(history(texts_of(1024)))
     batch = Batch()
@@ -155,7 +155,7 @@ def test_the_tail_and_the_count_are_leaves_of_the_root() -> None:
     assert summary == pack([41, *unpack(summary, "it")[1:]])
 
 
-def test_a_full_segment_without_a_tail_still_says_how_many_ordinals_there_are() -> None:
+def test_without_a_tail_the_root_still_has_a_leaf_for_the_count() -> None:
     """Without a tail the root has the leaves of the segments and one for N."""
     world = world_of(texts_of(256))
     summary = plain_segment(texts_of(256))[1]
@@ -186,7 +186,7 @@ def test_golden_roots() -> None:
     assert world.follower.tail(world.rows).summary.root.hex() == ROWS_ROOT
 
 
-def test_the_tail_knows_its_rows() -> None:
+def test_the_tail_has_the_rows_of_a_segment() -> None:
     """The tail has the rows that it would have as a segment."""
     texts = texts_of(400)
     tail = world_of(texts).follower.tail(World([]).rows)
@@ -206,7 +206,7 @@ def test_only_the_tail_is_read_back() -> None:
     assert world.loads == sum(text is not None for text in texts_of(600)[512:])
 
 
-def test_a_lost_batch_reads_nothing_back() -> None:
+def test_a_lost_batch_does_not_invalidate_the_cached_tail() -> None:
     """After a batch that was not written, the previous tail is still cached."""
     world = World(history(texts_of(20)))
     world.follow(0, 10)

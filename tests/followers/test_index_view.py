@@ -58,14 +58,14 @@ def test_heads_are_those_of_titles_and_labels(count: int, term: str) -> None:
 
 
 @pytest.mark.parametrize("term", ["", "x" * 65, "\x00", "\x01", "\x00\x01", "\x01sea"])
-def test_rows_that_are_no_postings_cannot_be_asked_for(term: str) -> None:
+def test_rows_of_another_kind_cannot_be_read_as_postings(term: str) -> None:
     """No term that a caller passes can read a row of another kind."""
     view = world_of([body("sea", "sea", "a", 1)] * 300).view()
     assert view.postings(term) == view.heads(term) == []
 
 
 @pytest.mark.parametrize("count", [0, 5, 256, 1024, 1500])
-def test_facts_are_those_of_the_description(count: int) -> None:
+def test_facts_are_those_that_the_spec_defines(count: int) -> None:
     """Facts are four read-only columns by ordinal, from both the segments and the tail."""
     texts = texts_of(count)
     facts = world_of(texts).view().facts
@@ -112,7 +112,7 @@ def test_facts_are_read_once() -> None:
     assert [plain_document(text).facts[3] for text in texts_of(1100)] == third.fingerprints.tolist()
 
 
-def test_views_of_two_moments_keep_their_own_facts() -> None:
+def test_views_of_two_snapshots_have_their_own_facts() -> None:
     """A view of a snapshot has the facts of that snapshot, even after a later view was used."""
     texts = texts_of(700)
     world = World(history(texts))
@@ -164,7 +164,7 @@ def test_impacts_equal_the_formula(
     assert values_of(_WORLDS[count].view(), term, *constants, head) == expected
 
 
-def test_weights_of_heads_are_told_apart() -> None:
+def test_weights_of_heads_are_cached_separately() -> None:
     """Impacts are cached separately for each weight of heads."""
     view = _WORLDS[700].view()
     once = view.impacts("sea", 0.9, 0.4, 0.5)

@@ -55,7 +55,7 @@ def test_there_is_a_row_for_every_complete_subtree_and_no_other(size: int) -> No
 @given(cuts=st.sets(st.integers(1, 1_099), max_size=12))
 @example(cuts={255, 256, 257, 511, 512, 513})
 @example(cuts={1, 1_099})
-def test_rows_do_not_depend_on_how_a_log_is_cut(cuts: set[int]) -> None:
+def test_rows_do_not_depend_on_batches(cuts: set[int]) -> None:
     """Batches that end at any event give the rows of a single batch."""
     store = log_of(1_100)
     stops = [0, *sorted(cuts), 1_100]
@@ -73,7 +73,7 @@ def test_the_second_level_is_completed_from_rows_written_before(cut: int) -> Non
     assert dict(store.scan_prefix(SUBTREE)) == rows_of(65_536)
 
 
-def test_a_complete_root_is_the_logs_root() -> None:
+def test_complete_root_equals_the_definition() -> None:
     """`complete_root` equals the definition for powers of two and rejects other numbers."""
     for count in (1, 2, 4, 256):
         assert complete_root(leaves(256)[:count]) == root_of(leaves(256)[:count])
@@ -81,7 +81,7 @@ def test_a_complete_root_is_the_logs_root() -> None:
         complete_root(leaves(3))
 
 
-def test_a_hole_in_the_journal_stops_the_follower() -> None:
+def test_a_missing_header_stops_the_follower() -> None:
     """A missing header raises CorruptionError."""
     store = log_of(256)
     follow(store, 0, 200)
@@ -90,7 +90,7 @@ def test_a_hole_in_the_journal_stops_the_follower() -> None:
         follow(store, 200, 256)
 
 
-def test_a_store_made_before_the_follower_is_in_order_and_gets_its_rows() -> None:
+def test_an_older_store_verifies_and_gets_the_rows() -> None:
     """A store without rows and cursor of `log` verifies, and computing the root builds the rows."""
     store = copied_rows(real_store())
     theirs: dict[bytes, bytes | None] = dict.fromkeys(dict(store.scan_prefix(SUBTREE)))
@@ -104,7 +104,7 @@ def test_a_store_made_before_the_follower_is_in_order_and_gets_its_rows() -> Non
     assert dict(store.scan()) == dict(real_store().scan()) == fresh_rows(store)
 
 
-def test_a_store_made_before_the_follower_still_has_paths() -> None:
+def test_an_older_store_still_has_paths() -> None:
     """Before the follower catches up, roots and paths are computed from the headers."""
     store = copied_rows(real_store())
     drop(store, [LogFollower()])
@@ -113,7 +113,7 @@ def test_a_store_made_before_the_follower_still_has_paths() -> None:
     assert LogPaths(store, log.size).root(log.size) == log.frontier.root()
 
 
-def test_rows_whose_cursor_is_gone_are_reported() -> None:
+def test_rows_without_a_cursor_are_reported() -> None:
     """Rows of `log` without a cursor are reported as a difference."""
     store = copied_rows(real_store())
     drop(store, [LogFollower()])
@@ -127,7 +127,7 @@ def test_the_root_of_all_subtrees_is_that_of_the_frontier() -> None:
     assert LogPaths(real_store(), log.size).root(log.size) == log.frontier.root()
 
 
-def test_the_rows_of_a_real_store_are_those_that_the_page_describes() -> None:
+def test_the_rows_of_a_real_store_are_those_that_the_spec_defines() -> None:
     """The rows that SPEC derives from the headers equal the rows of the follower."""
     headers = [header for _, header in real_store().scan_prefix(JOURNAL)]
     assert dict(real_store().scan_prefix(SUBTREE)) == log_rows(headers) != {}

@@ -53,7 +53,7 @@ def test_a_title_counts_as_a_first_line(text: str) -> None:
     assert categories_of(text, "Anna Smith") == categories_of(f"Anna Smith\n{text}")
 
 
-def test_what_comes_very_late_is_not_read() -> None:
+def test_only_the_beginning_of_a_long_text_is_read() -> None:
     """Only the first 8,192 characters of a text are read."""
     assert emerges(Category.CAUSAL, "x " * 4000 + "because")
     assert not emerges(Category.CAUSAL, "x " * (TEXT_CHARS_MAX // 2) + "because")
@@ -193,13 +193,13 @@ IS_NOT = [
 
 
 @pytest.mark.parametrize(("category", "text"), IS)
-def test_a_category_emerges(category: Category, text: str) -> None:
+def test_a_text_has_the_category(category: Category, text: str) -> None:
     """Each of these texts has the category."""
     assert emerges(category, text)
 
 
 @pytest.mark.parametrize(("category", "text"), IS_NOT)
-def test_a_category_does_not_emerge(category: Category, text: str) -> None:
+def test_a_text_does_not_have_the_category(category: Category, text: str) -> None:
     """None of these texts has the category, although some are similar to texts that have it."""
     assert not emerges(category, text)
 
@@ -231,7 +231,7 @@ def _shared_texts() -> dict[str, tuple[str | None, str]]:
 
 
 @pytest.mark.parametrize("category", Category)
-def test_on_texts_labelled_by_hand_most_is_right(category: Category) -> None:
+def test_precision_and_recall_on_texts_labelled_by_hand(category: Category) -> None:
     """On 216 texts labelled by hand, each category has a precision and a recall of at least 0.8."""
     texts = _shared_texts()
     outcome: Counter[tuple[bool, bool]] = Counter()

@@ -50,6 +50,6 @@ def test_forms_are_mutual(term: str) -> None:
 
 
 @given(st.text(max_size=20))
-def test_any_text_may_be_asked(text: str) -> None:
+def test_any_text_is_accepted(text: str) -> None:
     """Any text is accepted, and all forms are terms of the table."""
     assert set(forms_of(text)) <= set(TERMS)

@@ -65,7 +65,7 @@ def test_entities_are_distinct_and_of_the_question(text: str) -> None:
 
 
 @given(TEXTS, NOWS)
-def test_times_are_intervals_or_marks(text: str, now: int | None) -> None:
+def test_times_have_both_ends_or_neither(text: str, now: int | None) -> None:
     """A time has both ends or neither; without `now`, no other times have an interval."""
     dated = analyze_question(text, now=now).times
     undated = analyze_question(text).times

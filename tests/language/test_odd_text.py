@@ -60,7 +60,7 @@ def test_emoji_are_terms() -> None:
     assert question.nouns == ("🎉", "parti")
 
 
-def test_a_pasted_text_is_analysed_up_to_a_bound() -> None:
+def test_only_the_first_words_of_a_long_text_have_parts_of_speech() -> None:
     """All of a long text is searched for, but only the first 2,000 words have parts of speech."""
     text = "The kettle boils. " * WORDS_MAX + "Finally Caroline arrives."
     question = analyze_question(text)

@@ -48,7 +48,7 @@ def assert_parts(written: str) -> None:
         "Did they go/V to the festival/N last/T week/T",
     ],
 )
-def test_lists_endings_and_neighbours_tell_the_part(written: str) -> None:
+def test_lists_endings_and_adjacent_words_determine_the_part(written: str) -> None:
     """The part of speech depends on adjacent words: a verb after "did", a noun after an article."""
     assert_parts(written)
 
@@ -73,12 +73,12 @@ def test_lists_endings_and_neighbours_tell_the_part(written: str) -> None:
         "Где/? Анна/P",
     ],
 )
-def test_a_capital_makes_a_name_except_where_anything_has_one(written: str) -> None:
+def test_a_capitalised_word_is_a_name_except_known_words_at_the_start(written: str) -> None:
     """A capitalised word is a name, except known words at the start of a sentence."""
     assert_parts(written)
 
 
-def test_capitals_everywhere_tell_nothing() -> None:
+def test_a_text_in_capitals_has_no_names() -> None:
     """A text that is all capitals, or has none, has nouns but no names."""
     for text in ("WHAT DID CAROLINE RESEARCH?", "what did caroline research?"):
         question = analyze_question(text)
@@ -90,7 +90,7 @@ def test_two_acronyms_are_names() -> None:
     assert analyze_question("NASA ESA").names == ("nasa", "esa")
 
 
-def test_in_a_title_known_words_are_no_names() -> None:
+def test_in_a_title_known_words_are_not_names() -> None:
     """In a title where Every Word Has a Capital, words of the lists are not names."""
     question = analyze_question("What Did Caroline Research In Paris?")
     assert (question.names, question.terms) == (("carolin", "pari"), ("carolin", "research", "pari"))
@@ -134,7 +134,7 @@ def test_the_words_of_a_quotation_are_names(quoted: str) -> None:
     assert question.entities[0].text == "nothing is impossible"
 
 
-def test_an_apostrophe_opens_no_quotation() -> None:
+def test_an_apostrophe_does_not_open_a_quotation() -> None:
     """An apostrophe in a possessive or a contraction does not open a quotation."""
     assert analyze_question("the dogs' bowl and the cats' toys don't rock 'n roll").names == ()
 

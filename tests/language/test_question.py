@@ -55,7 +55,7 @@ def test_the_terms_are_those_of_the_analyzer() -> None:
         ('Tell me about "Dear Brother"!', '"Dear Brother"'),
     ],
 )
-def test_what_is_said_around_a_question_goes(text: str, core: str) -> None:
+def test_phrases_around_a_question_are_removed(text: str, core: str) -> None:
     """Greetings, requests and thanks are not part of the core."""
     assert analyze_question(text).core == core
 
@@ -76,7 +76,7 @@ def test_what_is_said_around_a_question_goes(text: str, core: str) -> None:
         "?!",
     ],
 )
-def test_a_question_with_nothing_around_it_stays_whole(text: str) -> None:
+def test_a_question_without_other_phrases_is_its_own_core(text: str) -> None:
     """If there are no such phrases, or nothing else would be left, the core is the text."""
     question = analyze_question(text)
     assert question.core == text
@@ -175,7 +175,7 @@ ASKED = {
 
 
 @pytest.mark.parametrize("ask", ASKED)
-def test_what_kind_of_thing_is_asked_for(ask: Ask) -> None:
+def test_the_kind_of_answer(ask: Ask) -> None:
     """The interrogative and the words next to it determine the kind of answer."""
     texts = [line.strip() for line in ASKED[ask].strip().splitlines()]
     assert {text: analyze_question(text).ask for text in texts} == dict.fromkeys(texts, ask)

@@ -34,7 +34,7 @@ def test_an_analysis_loads_nothing_slow() -> None:
     assert printed.stdout == "[]\n"
 
 
-def test_what_is_hashed_knows_no_language() -> None:
+def test_the_analyzer_does_not_import_the_language_rules() -> None:
     """The analyzer and the modules next to it do not import `engine.language`."""
     program = (
         "import sys; from engine.text import analyzer, labels, simhash, tokens; analyzer.fingerprint();"
@@ -44,7 +44,7 @@ def test_what_is_hashed_knows_no_language() -> None:
     assert printed.stdout == "[]\n"
 
 
-def test_threads_get_the_answers_they_get_alone() -> None:
+def test_concurrent_analyses_equal_sequential_ones() -> None:
     """Concurrent analyses in many threads equal sequential ones."""
     texts = [f"What did Caroline{i} paint in May 20{i:02} at {'x' * i}?" for i in range(40)]
     with ThreadPoolExecutor(8) as threads:
@@ -61,7 +61,7 @@ def test_word_lists_are_sorted(file: str, name: str) -> None:
     assert all(entry == " ".join(entry.split()) for entry in entries)
 
 
-def test_no_function_word_has_two_parts() -> None:
+def test_each_function_word_has_one_part_of_speech() -> None:
     """Each function word has exactly one part of speech."""
     listed = [
         word for words in read_lists("engine.language", "function_words.txt").values() for word in words
@@ -75,7 +75,7 @@ def test_a_missing_word_list_is_an_error() -> None:
         read_lists("engine.language", "nothing.txt")
 
 
-def test_a_zero_width_space_parts_words_as_a_mark_does() -> None:
+def test_a_zero_width_space_separates_words_like_a_mark() -> None:
     """A zero-width space separates a verb from its object as a comma does."""
 
     def first(text: str) -> Part:

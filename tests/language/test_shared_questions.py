@@ -54,7 +54,7 @@ def test_the_speakers_of_a_conversation_are_names(conversation: str) -> None:
 
 
 @pytest.mark.parametrize("data", [*(f"locomo-dev/{name}" for name in sorted(SPEAKERS)), "hotpotqa-sample"])
-def test_question_words_are_no_names(data: str) -> None:
+def test_question_words_are_not_names(data: str) -> None:
     """A function word is a name only if it is all capitals, such as US."""
     named = {
         word.text
@@ -66,7 +66,7 @@ def test_question_words_are_no_names(data: str) -> None:
 
 
 @pytest.mark.parametrize("data", [*(f"locomo-dev/{name}" for name in sorted(SPEAKERS)), "hotpotqa-sample"])
-def test_a_plain_question_is_all_core(data: str) -> None:
+def test_the_core_of_a_plain_question_is_the_whole_text(data: str) -> None:
     """The core of a question without additional phrases is the entire text."""
     texts = questions(needs(f"data/{data}"))
     assert [text for text in texts if analyze_question(text).core != text] == []

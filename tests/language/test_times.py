@@ -77,7 +77,7 @@ def span(text: str, interval: str | None) -> TimeSpan:
         ("last weekend before April 10, 2023", "2023-04-08 2023-04-10"),
     ],
 )
-def test_a_date_means_the_same_on_every_day(text: str, interval: str) -> None:
+def test_a_date_with_a_year_does_not_depend_on_now(text: str, interval: str) -> None:
     """A date with a year has the same interval with and without `now`."""
     expected = (span(text.removeprefix("the ") if "quarter" in text else text, interval),)
     assert times(f"What did she do {text}?") == times(f"What did she do {text}?", None) == expected
@@ -127,7 +127,7 @@ def test_a_date_means_the_same_on_every_day(text: str, interval: str) -> None:
         ("since last week", "2023-10-09 9999-12-31"),
     ],
 )
-def test_what_is_relative_is_resolved_against_now(text: str, interval: str) -> None:
+def test_a_relative_time_is_resolved_against_now(text: str, interval: str) -> None:
     """A relative time has an interval only if `now` is given."""
     found = text.removeprefix("in ").removeprefix("on ")
     assert times(f"Who sang {text}?") == (span(found, interval),)
@@ -148,7 +148,7 @@ def test_what_is_relative_is_resolved_against_now(text: str, interval: str) -> N
         "999 decades ago",
     ],
 )
-def test_what_leaves_a_choice_is_only_marked(text: str) -> None:
+def test_an_ambiguous_time_has_no_interval(text: str) -> None:
     """A vague or ambiguous time, a season, an hour or an impossible date has no interval."""
     (found,) = times(f"Who sang {text}?")
     assert (found.start, found.end) == (None, None)
@@ -170,7 +170,7 @@ def test_what_leaves_a_choice_is_only_marked(text: str) -> None:
         "\u017funday",
     ],
 )
-def test_what_only_looks_like_a_time_is_none(text: str) -> None:
+def test_text_that_only_looks_like_a_time_is_ignored(text: str) -> None:
     """Names, verbs, prices, counts and codes are not times."""
     assert times(text) == ()
 
@@ -181,7 +181,7 @@ def test_the_words_of_a_time_are_times() -> None:
     assert (question.nouns, question.names) == (("anna", "june", "2023"), ("anna",))
 
 
-def test_a_day_may_be_said_beside_another() -> None:
+def test_a_relative_time_is_resolved_against_the_mentioned_day() -> None:
     """A relative time "as mentioned on" a day is resolved against that day."""
     found = times("What was Tim's issue last week, as mentioned on November 6, 2023?")
     assert found == (
@@ -190,7 +190,7 @@ def test_a_day_may_be_said_beside_another() -> None:
     )
 
 
-def test_two_times_are_two() -> None:
+def test_two_times_joined_by_and_are_not_a_range() -> None:
     """Without "between", "and" does not form a range, but the first time takes the year of the second."""
     assert times("What happened in May and June 2022?", None) == (
         span("May", "2022-05-01 2022-06-01"),
@@ -198,7 +198,7 @@ def test_two_times_are_two() -> None:
     )
 
 
-def test_a_time_outside_the_core_is_none_of_the_question() -> None:
+def test_a_time_outside_the_core_is_ignored() -> None:
     """A time outside the core, such as a name in a greeting, is ignored."""
     assert times("Hey Friday, what did Anna sing?") == ()
 
@@ -207,7 +207,7 @@ def test_a_time_outside_the_core_is_none_of_the_question() -> None:
 @example((1 << 63) - 1)
 @example(micros("9999-12-31"))
 @example(-62135596800000000)
-def test_any_now_is_taken(now: int) -> None:
+def test_any_now_is_accepted(now: int) -> None:
     """A `now` beyond the years 1 to 9999 gives no interval and no error."""
     question = "yesterday, next year, 3 decades ago, the last 12 months, in July, on Friday, since last week"
     for found in analyze_question(question, now=now).times:

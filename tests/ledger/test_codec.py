@@ -108,7 +108,7 @@ def near(bounds: tuple[int, ...]) -> st.SearchStrategy[Any]:
 
 @settings(max_examples=400)
 @given(st.data(), st.lists(_ANY_CHECK, max_size=6))
-def test_fields_accepts_exactly_what_its_checks_say(data: st.DataObject, both: list[Both]) -> None:
+def test_fields_accepts_exactly_what_its_checks_accept(data: st.DataObject, both: list[Both]) -> None:
     """Checking all fields at once equals checking one by one; the first wrong field is named."""
     value = [data.draw(near(one.bounds)) for one in both]
     wrong = [at for at, (one, item) in enumerate(zip(both, value, strict=True)) if not one.plain(item)]
@@ -124,7 +124,7 @@ def test_fields_accepts_exactly_what_its_checks_say(data: st.DataObject, both: l
 
 
 @given(st.lists(st.integers(0, 3), max_size=4), st.integers(0, 4))
-def test_fields_wants_one_item_for_each_check(value: list[int], count: int) -> None:
+def test_fields_needs_one_item_for_each_check(value: list[int], count: int) -> None:
     """An array of another length, or a value that is not an array, is rejected."""
     checks = (uint(),) * count
     if len(value) == count:
@@ -222,7 +222,7 @@ def good(one: Both) -> st.SearchStrategy[Any]:
 @pytest.mark.parametrize("name", TABLES)
 @settings(max_examples=30, deadline=None)
 @given(st.data())
-def test_each_table_accepts_what_it_always_did(name: str, data: st.DataObject) -> None:
+def test_each_table_accepts_what_the_plain_table_accepts(name: str, data: st.DataObject) -> None:
     """A row with at most two unusual fields is accepted if the plain table accepts it."""
     checks, plain = TABLES[name]
     value = [data.draw(good(one)) for one in plain]
@@ -294,7 +294,7 @@ def test_an_array_with_too_many_items_is_refused(most: int, item: Any) -> None:
         fields([[item] * (most + 1)], checks, "here")
 
 
-def test_forms_are_not_mixed_up() -> None:
+def test_checks_with_different_bounds_are_distinguished() -> None:
     """Checks that differ only in their bounds are distinguished, however often they are used."""
     for most in range(300):
         assert fields([most], (uint(most),), "here") == [most]

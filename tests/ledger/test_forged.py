@@ -137,7 +137,7 @@ ONLY_BODIES = {
 
 
 @pytest.mark.parametrize("name", [name for name in FORGERIES if name not in ONLY_BODIES])
-def test_an_event_no_command_decides_is_refused(name: str) -> None:
+def test_an_impossible_event_is_rejected(name: str) -> None:
     """`verify` fails and names the journal and the seq of the event."""
     store, forgery = copied_rows(STORE), FORGERIES[name]
     forge(store, forgery.kind, forgery.detail, forgery.body, prev=forgery.prev)
@@ -167,7 +167,7 @@ def test_an_event_on_an_unknown_subject_changes_no_record(name: str) -> None:
     assert rows_of(store, "atoms", "ordinals", "edges-from", "edges-to") == before
 
 
-def test_an_event_a_command_could_have_decided_is_accepted() -> None:
+def test_a_valid_forged_event_is_accepted() -> None:
     """A valid event that the forging tools append passes `verify`."""
     store = copied_rows(STORE)
     forge(store, K.ATOM_ADDED, NEXT, atom_body())
@@ -176,7 +176,7 @@ def test_an_event_a_command_could_have_decided_is_accepted() -> None:
     assert report.ok, report.differences
 
 
-def test_an_event_earlier_than_the_one_before_is_refused() -> None:
+def test_an_event_with_an_earlier_time_is_rejected() -> None:
     """An event with an earlier time than the previous one fails `verify`."""
     store = copied_rows(STORE)
     forge(store, K.ATOM_ADDED, NEXT, atom_body(), time=BEGIN)
@@ -203,7 +203,7 @@ def test_a_wrong_checkpoint_is_refused(wrong: str) -> None:
 
 
 @pytest.mark.parametrize("count", [0, 2, 3, 5])
-def test_a_checkpoint_of_other_roots_than_four_is_refused_also_where_content_was_erased(count: int) -> None:
+def test_a_checkpoint_needs_four_roots_even_after_an_erasure(count: int) -> None:
     """A checkpoint body needs exactly four roots, even if they cannot be recomputed after an erasure."""
     engine = engine_on(copied_rows(STORE))
     with head_of(engine) as rows:
@@ -215,7 +215,7 @@ def test_a_checkpoint_of_other_roots_than_four_is_refused_also_where_content_was
     assert f"payload {SIZE}: field 0 is out of form" in report.differences[0].problem
 
 
-def test_a_checkpoint_on_a_checkpoint_is_refused() -> None:
+def test_a_checkpoint_after_a_checkpoint_is_rejected() -> None:
     """A checkpoint directly after another checkpoint fails `verify`."""
     engine = engine_on(copied_rows(STORE))
     engine.checkpoint()

@@ -85,7 +85,7 @@ GOLDEN: dict[str, tuple[Callable[[], bytes], str]] = {
 
 
 @pytest.mark.parametrize("name", GOLDEN)
-def test_the_digest_is_the_one_written_down(name: str) -> None:
+def test_the_digest_equals_its_literal(name: str) -> None:
     """The digest equals the literal in this file."""
     made, expected = GOLDEN[name]
     assert made().hex() == expected

@@ -16,7 +16,7 @@ STORE = backend_of(ENGINE)
 
 
 @pytest.mark.parametrize("seq", [0, 3, ENGINE.size - 1])
-def test_any_changed_byte_of_a_header_is_named_as_the_journal_s(seq: int) -> None:
+def test_a_changed_byte_of_a_header_is_reported_as_journal(seq: int) -> None:
     """For any changed byte of a header, the first difference that is reported is in the journal."""
     raw = STORE.get(journal_key(seq))
     assert raw is not None
@@ -28,7 +28,7 @@ def test_any_changed_byte_of_a_header_is_named_as_the_journal_s(seq: int) -> Non
         assert report.differences[0].family == "journal", (at, report.differences[0])
 
 
-def test_any_changed_byte_of_the_log_state_is_named_as_meta_s() -> None:
+def test_a_changed_byte_of_the_log_state_is_reported_as_meta() -> None:
     """A changed byte of the log state is reported as damage to `meta`, not to headers or other rows."""
     raw = STORE.get(LOG)
     assert raw is not None

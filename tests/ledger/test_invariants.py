@@ -47,7 +47,7 @@ SEEDS = st.integers(0, 10_000)
 
 @few
 @given(SEEDS)
-def test_i1_a_command_twice_is_the_command_once(seed: int) -> None:
+def test_i1_a_repeated_command_appends_nothing(seed: int) -> None:
     """Repeating a command appends no event and changes no root, and the receipt has the same state."""
     engine = engine_on()
     for command in commands(25, seed):
@@ -59,7 +59,7 @@ def test_i1_a_command_twice_is_the_command_once(seed: int) -> None:
 
 
 @pytest.mark.parametrize("field", ["title", "source", "sequence", "trust", "created"])
-def test_i1_taking_a_field_away_twice_is_taking_it_away_once(field: str) -> None:
+def test_i1_removing_a_field_twice_appends_nothing(field: str) -> None:
     """A second revision that sets an optional field to None appends no event."""
     engine = engine_on()
     engine.add("text", id=id_of(1), title="t", source="s", sequence=1, trust=1, created=1)
@@ -141,7 +141,7 @@ def test_i3_a_tombstoned_atom_is_in_no_answer() -> None:
         assert list(members(rows, LIVE)) == [0]
 
 
-def test_i3_a_second_tombstone_is_no_event_and_the_journal_never_shrinks() -> None:
+def test_i3_a_second_tombstone_appends_nothing() -> None:
     """A second tombstone changes nothing: the first reason and the content are preserved."""
     engine = hidden()
     assert unchanged_by(engine, lambda: engine.tombstone(id_of(2), "another reason"))
@@ -150,7 +150,7 @@ def test_i3_a_second_tombstone_is_no_event_and_the_journal_never_shrinks() -> No
     assert (atom.tombstone.reason, atom.content) == ("stale", "hidden sea")
 
 
-def test_i4_the_same_content_after_a_tombstone_is_no_event() -> None:
+def test_i4_adding_tombstoned_content_appends_nothing() -> None:
     """Adding the content of a tombstoned atom appends no event; the receipt has the state tombstoned."""
     engine = hidden()
     default = engine.add("by default id").subject
@@ -188,7 +188,7 @@ def test_i5_edges_of_a_tombstoned_atom_are_kept() -> None:
 
 
 @pytest.mark.parametrize("verb", ["tombstone", "revive", "tag", "untag", "revise", "get", "history"])
-def test_i6_an_atom_never_recorded_is_an_error_and_makes_no_state(verb: str) -> None:
+def test_i6_an_unknown_atom_is_an_error_and_writes_nothing(verb: str) -> None:
     """Commands and queries on an unknown atom raise NotFoundError and write no row."""
     engine = hidden()
     more = ("red",) if verb in ("tag", "untag") else ()
@@ -216,7 +216,7 @@ def test_i9_a_failed_batch_leaves_everything_as_it_was(seed: int, at: int) -> No
     assert engine.root() == plain.root()
 
 
-def test_i9_a_moved_head_is_a_conflict() -> None:
+def test_i9_another_head_is_a_conflict() -> None:
     """`if_head` rejects a batch if the journal has another size, and accepts it otherwise."""
     engine = after(commands(5))
     size = read_log(backend_of(engine)).size
@@ -227,7 +227,7 @@ def test_i9_a_moved_head_is_a_conflict() -> None:
 # I10: empty namespaces
 
 
-def test_i10_no_leaves_always_give_the_empty_root() -> None:
+def test_i10_an_empty_namespace_has_the_empty_root() -> None:
     """An empty namespace has the empty root, and a set without members has no row and no leaf."""
     engine = engine_on()
     assert set(engine.root().namespaces.values()) == {EMPTY.hex()}
@@ -245,7 +245,7 @@ def test_i10_no_leaves_always_give_the_empty_root() -> None:
 # I14: no external input
 
 
-def test_i14_nothing_but_commands_clock_and_salts_enters_a_hash(tmp_path: Path) -> None:
+def test_i14_hashes_depend_on_commands_clock_and_salts_only(tmp_path: Path) -> None:
     """The same commands at another path and with reopening give the same journal and root."""
     roots, journals = [], []
     for place in ("one", "another/deeper place é"):
@@ -263,7 +263,7 @@ def test_i14_nothing_but_commands_clock_and_salts_enters_a_hash(tmp_path: Path) 
 
 @few
 @given(st.lists(st.integers(0, 1 << 60), min_size=1, max_size=12))
-def test_i14_time_is_recorded_and_orders_nothing(times: list[int]) -> None:
+def test_i14_time_is_recorded_but_determines_no_order(times: list[int]) -> None:
     """If the clock jumps, recorded times still never decrease, and nothing else depends on them."""
     jumping = iter([*times, *[times[-1]] * 60])
     engine, steady = engine_on(clock=lambda: next(jumping)), engine_on()

@@ -164,14 +164,14 @@ def outcomes(flip: int) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("flip", [1, 2, 4, 8, 16, 32, 64, 128, 255, 3, 24])
-def test_every_changed_byte_is_found_out(flip: int) -> None:
+def test_every_changed_byte_is_detected(flip: int) -> None:
     """A changed byte is rejected by decoding, or the leaves give another root or other pages."""
     found = outcomes(flip)
     assert found["not found out"] == 0
     assert min(found["refused"], found["other root"], found["other page"]) > 0
 
 
-def test_a_changed_subtree_root_in_the_root_page_changes_the_root_that_is_read() -> None:
+def test_a_changed_subtree_root_in_the_root_page_changes_the_root() -> None:
     """A changed subtree root in the root page changes the root without any recomputation."""
     rows = Rows()
     root = apply(TREE, rows, SMALL)

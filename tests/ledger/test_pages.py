@@ -41,7 +41,7 @@ def many(count: int, seed: int) -> dict[bytes, bytes | None]:
 
 
 @given(histories())
-def test_every_root_on_the_way_is_the_one_of_the_definition(history: list[Changes]) -> None:
+def test_every_intermediate_root_equals_the_definition(history: list[Changes]) -> None:
     """After each batch the returned root and the stored root equal `smt.root_of`."""
     rows = Rows()
     roots = [(apply(TREE, rows, changes), TREE.root(rows)) for changes in history]
@@ -50,7 +50,7 @@ def test_every_root_on_the_way_is_the_one_of_the_definition(history: list[Change
 
 
 @given(histories())
-def test_the_rows_do_not_show_their_history(history: list[Changes]) -> None:
+def test_the_rows_do_not_depend_on_the_history(history: list[Changes]) -> None:
     """After any history the rows are those of one batch with the remaining leaves."""
     rows = Rows()
     for changes in history:
@@ -59,7 +59,9 @@ def test_the_rows_do_not_show_their_history(history: list[Changes]) -> None:
 
 
 @given(st.dictionaries(key_digests, values, min_size=1, max_size=12), st.randoms(use_true_random=False))
-def test_the_order_of_insertion_does_not_show(leaves: dict[bytes, bytes], source: random.Random) -> None:
+def test_the_rows_do_not_depend_on_the_order_of_insertion(
+    leaves: dict[bytes, bytes], source: random.Random
+) -> None:
     """Adding one leaf in each batch, in any order, gives the rows of a single batch."""
     order = list(leaves.items())
     source.shuffle(order)
@@ -89,7 +91,9 @@ def test_removing_one_by_one_leaves_no_rows(leaves: dict[bytes, bytes]) -> None:
 
 
 @given(histories(), st.dictionaries(key_digests, st.none() | values, max_size=6))
-def test_root_with_foretells_the_root_and_writes_nothing(history: list[Changes], changes: Changes) -> None:
+def test_root_with_returns_the_later_root_and_writes_nothing(
+    history: list[Changes], changes: Changes
+) -> None:
     """`root_with` returns the root of a later `update` and changes no row."""
     rows = Rows()
     for earlier in history:
@@ -101,7 +105,7 @@ def test_root_with_foretells_the_root_and_writes_nothing(history: list[Changes],
 
 
 @given(histories(), st.lists(key_digests, max_size=4))
-def test_a_change_that_changes_nothing_puts_nothing(history: list[Changes], absent: list[bytes]) -> None:
+def test_an_update_without_effect_puts_nothing(history: list[Changes], absent: list[bytes]) -> None:
     """Setting leaves to their values and removing absent leaves puts nothing into the batch."""
     rows = Rows()
     for changes in history:
@@ -135,7 +139,7 @@ def test_keys_that_share_any_number_of_bits_have_a_page_for_each_shared_nibble(t
     assert wrong == []
 
 
-def test_a_tree_of_many_leaves_is_the_one_of_the_definition() -> None:
+def test_a_large_tree_equals_the_definition() -> None:
     """3,000 leaves in uneven batches, with changes and removals, give the defined root and rows."""
     rows = Rows()
     leaves = many(3000, seed=1)
@@ -159,7 +163,7 @@ def test_namespaces_do_not_touch() -> None:
     assert rows.rows == built({BASE: V}).rows
 
 
-def test_the_changes_are_not_changed() -> None:
+def test_the_mapping_of_changes_is_not_modified() -> None:
     """`update` does not modify the mapping of changes."""
     changes: dict[bytes, bytes | None] = {sharing(3, V): V, BASE: None}
     apply(TREE, Rows(), changes)
@@ -201,7 +205,7 @@ def test_a_digest_of_another_width_is_refused(change: tuple[bytes, bytes | None]
     assert batch.rows == {}
 
 
-def test_a_missing_page_is_found_and_nothing_is_put() -> None:
+def test_a_missing_page_is_reported_and_nothing_is_put() -> None:
     """An update reports the key of a missing page and puts nothing into the batch."""
     rows = built({BASE: V, sharing(6, V): V, sharing(1, V): V})
     missing = max(rows.rows)

@@ -30,7 +30,7 @@ def three() -> Engine:
 
 
 @pytest.mark.parametrize("given", ["ffff", "FFFF", "ffffffff-ff", FAR, FAR.replace("-", "").upper()])
-def test_a_shortened_id_stands_for_the_only_one(given: str) -> None:
+def test_an_abbreviated_id_identifies_the_only_match(given: str) -> None:
     """At least four digits with which exactly one id begins identify the atom."""
     assert three().resolve(given) == FAR
 
@@ -47,7 +47,7 @@ def test_a_shortened_id_stands_for_the_only_one(given: str) -> None:
         ("ffff ", InvalidInputError),
     ],
 )
-def test_a_bad_shortened_id_is_refused(given: str, error: type[EngineError]) -> None:
+def test_an_invalid_abbreviated_id_is_rejected(given: str, error: type[EngineError]) -> None:
     """Ambiguous, unknown, too short and non-hexadecimal ids each raise an error of their own."""
     with pytest.raises(error):
         three().resolve(given)
@@ -95,7 +95,7 @@ def test_the_log_is_as_of_the_call() -> None:
     assert len(list(items)) == size
 
 
-def test_status_moves_nothing() -> None:
+def test_status_writes_nothing() -> None:
     """`status` returns the position of each follower and writes no row."""
     engine = three()
     assert unchanged_by(engine, engine.status)
@@ -134,7 +134,7 @@ def test_two_stores_are_never_the_same() -> None:
         lambda engine: type(engine).open("memory:", actor="BAD ACTOR"),
     ],
 )
-def test_arguments_of_a_wrong_kind_raise_our_errors(call: Callable[[Any], object]) -> None:
+def test_invalid_arguments_raise_engine_errors(call: Callable[[Any], object]) -> None:
     """Arguments of a wrong type or value raise an EngineError."""
     with pytest.raises(EngineError):
         call(engine_on())

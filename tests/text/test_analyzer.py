@@ -91,12 +91,12 @@ def test_other_scripts(text: str, terms: str) -> None:
     assert index_terms(text) == terms.split()
 
 
-def test_a_query_of_han_asks_for_pairs_only() -> None:
+def test_a_query_of_han_has_pairs_only() -> None:
     """A query has a single Han letter only if the letter is isolated."""
     assert analyze_query("中文分词 水") == ["中文", "文分", "分词", "水"]
 
 
-def test_stop_words_are_marked_and_not_lost() -> None:
+def test_stop_words_are_marked_terms() -> None:
     """Stop words are marked terms that do not count for lengths and are omitted from queries."""
     assert tokens("to the sea") == [
         AnalyzedTerm("to", True),
@@ -106,7 +106,7 @@ def test_stop_words_are_marked_and_not_lost() -> None:
     assert analyze_query("to the sea") == ["sea"]
 
 
-def test_a_query_of_stop_words_only_asks_for_them() -> None:
+def test_a_query_of_stop_words_keeps_them() -> None:
     """A query that consists of stop words keeps each of them once."""
     assert analyze_query("To be, or not to be") == ["to", "be", "or", "not"]
 
@@ -139,13 +139,13 @@ def test_stop_words_are_casefolded_ascii_terms() -> None:
         ("nul\x00byte", "nul byte"),
     ],
 )
-def test_spellings_that_meet(text: str, same: str) -> None:
+def test_spellings_with_equal_terms(text: str, same: str) -> None:
     """Normal form, case, invisible characters and unassigned code points do not change the terms."""
     assert index_terms(text) == index_terms(same) != []
 
 
 @pytest.mark.parametrize(("text", "other"), [("ＡＤＲ", "ADR"), ("раураl", "paypal"), ("①", "1")])
-def test_lookalikes_that_stay_apart(text: str, other: str) -> None:
+def test_lookalikes_with_different_terms(text: str, other: str) -> None:
     """Compatibility forms and look-alikes of other scripts are different terms: only NFC is applied."""
     assert index_terms(text) != index_terms(other)
 
@@ -165,7 +165,7 @@ def test_long_identifiers_are_read_piece_by_piece(word: str) -> None:
     assert all(len(term.encode()) <= TERM_BYTES_MAX for term in index_terms(word))
 
 
-def test_what_is_too_long_is_not_read() -> None:
+def test_characters_beyond_the_limit_are_not_read() -> None:
     """Characters beyond the limit give no terms."""
     assert index_terms("a " * (TEXT_CHARS_MAX // 2) + "beyond")[-1] == "a"
 
@@ -186,7 +186,7 @@ def test_any_text_has_terms_within_the_limits(text: str) -> None:
 
 
 @given(PIECES)
-def test_what_a_text_says_can_be_asked(text: str) -> None:
+def test_query_terms_are_among_the_terms_of_the_text(text: str) -> None:
     """The query terms of a text are among its terms, and a text with terms has query terms."""
     asked = analyze_query(text)
     assert set(asked) <= set(index_terms(text))
@@ -208,7 +208,7 @@ def test_a_space_separates(first: str, second: str) -> None:
 
 
 @given(st.text(st.characters(codec="ascii"), max_size=60))
-def test_ascii_is_read_like_everything_else(text: str) -> None:
+def test_the_ascii_path_equals_the_general_path(text: str) -> None:
     """The fast path for ASCII gives the same terms as the general path."""
     assert index_terms(f"{text} é") == [*index_terms(text), "é"]
 
@@ -219,7 +219,7 @@ def test_ascii_is_read_like_everything_else(text: str) -> None:
         max_size=30,
     )
 )
-def test_normal_forms_of_a_text_meet(text: str) -> None:
+def test_normal_forms_of_a_text_have_equal_terms(text: str) -> None:
     """Canonically equivalent texts have equal terms."""
     composed, decomposed = (unicodedata.normalize(form, text) for form in ("NFC", "NFD"))
     assert index_terms(composed) == index_terms(decomposed)

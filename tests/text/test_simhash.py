@@ -46,7 +46,7 @@ def test_the_cache_of_terms_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @given(st.lists(st.sampled_from(TERMS), min_size=1, max_size=6), st.sampled_from(TERMS))
-def test_a_phrase_grows_by_its_last_term(terms: list[str], term: str) -> None:
+def test_the_hash_of_a_phrase_is_computed_term_by_term(terms: list[str], term: str) -> None:
     """The hash of a phrase is computed from that of the phrase without its last term, and that term."""
     expected = (phrase_hash(terms) * MULTIPLIER + term_hash(term)) % (1 << 64)
     assert phrase_hash([*terms, term]) == expected
@@ -72,7 +72,7 @@ def test_a_hash_of_zero_counts_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
 @example([])
 @example([[]])
 @example([[], ["sea"], list(TERMS), []])
-def test_many_texts_have_the_fingerprints_of_each(texts: list[list[str]]) -> None:
+def test_the_batch_function_equals_the_single_one(texts: list[list[str]]) -> None:
     """The batch function, the single function and the naive rule give the same fingerprints."""
     found = fingerprints(texts)
     assert found.dtype == np.uint64
@@ -167,7 +167,7 @@ def test_near_pairs_differ_in_bits_of_any_band(bits: tuple[int, int]) -> None:
     assert near_pairs(np.array([number, 7, other], np.uint64)) == [(0, 2)]
 
 
-def test_a_band_that_all_share_is_no_square_of_comparisons(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_shared_band_does_not_need_quadratic_comparisons(monkeypatch: pytest.MonkeyPatch) -> None:
     """If very many numbers share their bands, the number of comparisons is not quadratic."""
     compared = 0
     plain = simhash._equals
@@ -192,7 +192,7 @@ def test_a_band_that_all_share_is_no_square_of_comparisons(monkeypatch: pytest.M
     assert compared < 100_000
 
 
-def test_no_numbers_have_no_pairs() -> None:
+def test_an_empty_list_has_no_near_pairs() -> None:
     """An empty list, and texts without a fingerprint, have no near pairs."""
     assert near_pairs(np.zeros(0, np.uint64)) == []
     assert near_pairs(np.zeros(3, np.uint64)) == []
