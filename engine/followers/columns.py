@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 HEAD_MARK: Final = HEAD.decode()
 
 
-class Document(NamedTuple):
+class IndexedDocument(NamedTuple):
     """The input of the index for one ordinal."""
 
     terms: Sequence[str]
@@ -44,7 +44,7 @@ class Document(NamedTuple):
     """A number as in `Facts.titles`."""
 
 
-NO_DOCUMENT: Final = Document((), 0, 0, 0)
+NO_DOCUMENT: Final = IndexedDocument((), 0, 0, 0)
 """The document of an ordinal whose payload is destroyed. It is recognised by identity, not by equality,
 because the document of a text without terms may be equal to it."""
 
@@ -54,7 +54,7 @@ def atom_body(body: Body | None) -> AtomBody | None:
     return body if isinstance(body, AtomBody) else None
 
 
-def document_of(body: AtomBody | None) -> Document:
+def document_of(body: AtomBody | None) -> IndexedDocument:
     """Return the document of an atom: its text is the title, if any, a newline, and the content."""
     if body is None:
         return NO_DOCUMENT
@@ -69,7 +69,7 @@ def document_of(body: AtomBody | None) -> Document:
     terms += [HEAD_MARK + term for term in head]
     source = 0 if body.source is None else _source_number(body.source)
     sequence = 0 if body.sequence is None else body.sequence + 1
-    return Document(terms, source, sequence, title_hash(body.title))
+    return IndexedDocument(terms, source, sequence, title_hash(body.title))
 
 
 def title_hash(title: str | None) -> int:
@@ -170,7 +170,7 @@ class Columns(NamedTuple):
     """The number of documents whose payload is not erased."""
 
 
-def build(documents: Sequence[Document]) -> Columns:
+def build(documents: Sequence[IndexedDocument]) -> Columns:
     """Return the columns of at most LARGEST documents."""
     import numpy as np
 

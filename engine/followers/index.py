@@ -16,7 +16,7 @@ from backends.base import Batch, Reader
 from engine.base.errors import CorruptionError
 from engine.followers import columns, postings
 from engine.followers.base import Follower
-from engine.followers.columns import NO_DOCUMENT, Document, atom_body, document_of
+from engine.followers.columns import NO_DOCUMENT, IndexedDocument, atom_body, document_of
 from engine.followers.index_view import IndexView, PostingsCache
 from engine.followers.postings import Tail
 from engine.followers.segments import SegmentName, decode_summary, describe, parse_summary_key, segments_of
@@ -133,7 +133,7 @@ class IndexFollower(Follower):
         rows: Reader,
         batch: Batch,
         tail: Tail,
-        documents: Sequence[Document],
+        documents: Sequence[IndexedDocument],
         count: int,
         erased: AbstractSet[int],
     ) -> None:
@@ -202,7 +202,7 @@ class IndexFollower(Follower):
         return Tail(head, start, tuple(documents))
 
 
-def _append_document(entry: Entry, start: int, documents: list[Document], batch: Batch) -> None:
+def _append_document(entry: Entry, start: int, documents: list[IndexedDocument], batch: Batch) -> None:
     """Append the document of an event to `documents`, whose first element has the ordinal `start`."""
     detail, ordinal = entry.header.detail, start + len(documents)
     if not isinstance(detail, AtomDetail) or detail.ordinal != ordinal:
@@ -211,7 +211,7 @@ def _append_document(entry: Entry, start: int, documents: list[Document], batch:
     documents.append(document_of(atom_body(entry.body)))
 
 
-def _erase(erased: Header, rows: Reader, start: int, documents: list[Document]) -> set[int]:
+def _erase(erased: Header, rows: Reader, start: int, documents: list[IndexedDocument]) -> set[int]:
     """Set the documents that an event erased to `NO_DOCUMENT`; return the erased ordinals in segments."""
     in_segments = set()
     for ordinal in erased_ordinals(rows, erased):

@@ -12,7 +12,14 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from engine.base.errors import CorruptionError
-from engine.followers.columns import FIRST_OF_TEXT, Columns, Document, build, decode_facts, encode_facts
+from engine.followers.columns import (
+    FIRST_OF_TEXT,
+    Columns,
+    IndexedDocument,
+    build,
+    decode_facts,
+    encode_facts,
+)
 from engine.followers.segments import (
     BLOCK_ROWS,
     FACTS,
@@ -227,7 +234,7 @@ class Postings(NamedTuple):
 class Tail:
     """The documents after the last segment, built from the journal. Immutable."""
 
-    def __init__(self, head: bytes, start: int, documents: tuple[Document, ...]) -> None:
+    def __init__(self, head: bytes, start: int, documents: tuple[IndexedDocument, ...]) -> None:
         """`head` is the value of `i/head`; `documents` are the documents of the ordinals from `start` on."""
         self.head = head
         self.start = start

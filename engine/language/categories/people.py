@@ -18,7 +18,7 @@ _NAME_WORDS_MAX: Final = 4
 NOUN_ENDINGS: Final = tuple(LISTS["noun_endings"])
 
 
-class Run(NamedTuple):
+class CapitalisedRun(NamedTuple):
     """A run of capitalised words: the tokens from `start` up to but excluding `end`."""
 
     start: int
@@ -28,16 +28,16 @@ class Run(NamedTuple):
     marks: tuple[int, ...]
     """The marks of each word."""
 
-    def without_first(self, count: int) -> Run:
+    def without_first(self, count: int) -> CapitalisedRun:
         """Return the run without its first `count` words, with the same `start` and `end`."""
         return self._replace(words=self.words[count:], marks=self.marks[count:])
 
 
-class Named(NamedTuple):
+class NamedPeople(NamedTuple):
     """The capitalised runs of a text, and the people among them."""
 
-    runs: list[Run]
-    people: list[Run]
+    runs: list[CapitalisedRun]
+    people: list[CapitalisedRun]
     """The people, once for each mention. `words` begin with the given name, if there is one."""
 
     @property
@@ -52,20 +52,20 @@ class Named(NamedTuple):
         return {one.words[-1] for one in self.people if len(one.words) > 1}
 
 
-def named_in(text: MarkedText) -> Named:
+def named_in(text: MarkedText) -> NamedPeople:
     """Return the capitalised runs of a text, and the people among them."""
     runs = list(_runs(text))
-    people: list[Run] = []
-    previous: Run | None = None
+    people: list[CapitalisedRun] = []
+    previous: CapitalisedRun | None = None
     for run in runs:
         person = _person(text, run, previous)
         if person is not None:
             people.append(person)
         previous = person
-    return Named(runs, people)
+    return NamedPeople(runs, people)
 
 
-def _runs(text: MarkedText) -> Iterator[Run]:
+def _runs(text: MarkedText) -> Iterator[CapitalisedRun]:
     parts: list[int] = []
     for at in text.capitals:
         if parts and not _continues(text, parts[-1], at):
@@ -93,14 +93,14 @@ def _continues(text: MarkedText, last: int, at: int) -> bool:
     return len(between) <= 2 and _PARTICLES.issuperset(between)
 
 
-def _run(text: MarkedText, parts: list[int]) -> Run:
+def _run(text: MarkedText, parts: list[int]) -> CapitalisedRun:
     words, marks = text.words, text.marks
-    return Run(
+    return CapitalisedRun(
         parts[0], parts[-1] + 1, tuple([words[at] for at in parts]), tuple([marks[at] for at in parts])
     )
 
 
-def _person(text: MarkedText, run: Run, previous: Run | None) -> Run | None:
+def _person(text: MarkedText, run: CapitalisedRun, previous: CapitalisedRun | None) -> CapitalisedRun | None:
     """Return the part of a run that is a person's name, or None if the run is not a person.
 
     `previous` is the previous run, if it is a person.
@@ -128,7 +128,7 @@ def _place_follows(text: MarkedText, at: int) -> bool:
     return text.words[at] == "," and text.is_capital(at + 1) and bool(text.marks[at + 1] & Mark.PLACE)
 
 
-def _can_be_speaker(run: Run) -> bool:
+def _can_be_speaker(run: CapitalisedRun) -> bool:
     """Return True if a run that a colon follows can be the speaker of its line: a name or unknown words."""
     first, *_ = run.words
     if run.marks[0] & Mark.NAME or len(run.words) > _LABEL_WORDS_MAX:
@@ -136,7 +136,9 @@ def _can_be_speaker(run: Run) -> bool:
     return not any(run.marks) and not first.endswith(NOUN_ENDINGS) and len(first) > 1 and "-" not in first
 
 
-def _is_person_by_surroundings(text: MarkedText, run: Run, previous: Run | None) -> bool:
+def _is_person_by_surroundings(
+    text: MarkedText, run: CapitalisedRun, previous: CapitalisedRun | None
+) -> bool:
     """Return True if the words around a run, or an initial in it, indicate that it is a person."""
     words, place = text.words, run.start - 1
     if len(run.words) == 1:
@@ -158,7 +160,7 @@ def _is_person_by_surroundings(text: MarkedText, run: Run, previous: Run | None)
     return words[run.end + 1] == "born" and words[run.end] in ("(", "was")
 
 
-def _is_greeted(text: MarkedText, run: Run) -> bool:
+def _is_greeted(text: MarkedText, run: CapitalisedRun) -> bool:
     """Return True if the run is the name of a person who is addressed: `Wow, Caro, …`."""
     greeted = text.words[run.start - 1] == "," and text.marks[run.start - 2] & Mark.GREETING
     return bool(greeted) and text.words[run.end] in (",", "!", ".", "?")

@@ -8,7 +8,7 @@ from typing import Final
 
 from engine.language.categories import Category
 from engine.language.categories.marked_text import LISTS, MARKS, STRONG, Mark, MarkedText
-from engine.language.categories.people import NOUN_ENDINGS, Named, Run, named_in
+from engine.language.categories.people import NOUN_ENDINGS, CapitalisedRun, NamedPeople, named_in
 
 _RELATIONSHIP: Final = 1 << 6
 _NARRATIVE: Final = 1 << 7
@@ -117,14 +117,14 @@ def _has_money(marked: MarkedText) -> bool:
     return any(marked.tokens[at - 1] in ("$", "\u20ac", "\u00a3") for at in marked.numbers)
 
 
-def _has_place(marked: MarkedText, named: Named) -> bool:
+def _has_place(marked: MarkedText, named: NamedPeople) -> bool:
     people = {one.start for one in named.people}
     if any(_is_place(marked, run) for run in named.runs if run.start not in people):
         return True
     return any(marked.marks[at] & Mark.PLACE_NOUN and _is_at(marked, at) for at in marked.contextual)
 
 
-def _is_place(marked: MarkedText, run: Run) -> bool:
+def _is_place(marked: MarkedText, run: CapitalisedRun) -> bool:
     """Return True if a capitalised run is a place: a known one, or one by its words or those around it."""
     either = 0
     for mark in run.marks:
@@ -150,7 +150,7 @@ def _is_place(marked: MarkedText, run: Run) -> bool:
     )
 
 
-def _is_located(marked: MarkedText, run: Run) -> bool:
+def _is_located(marked: MarkedText, run: CapitalisedRun) -> bool:
     """Return True if a word that can also be a name is used as a place: `in Georgia`, `Savannah, Georgia`."""
     beside = marked.words[run.end] == "," and marked.is_capital(run.end + 1)
     after = marked.words[run.start - 1] == "," and marked.is_capital(run.start - 2)
@@ -215,7 +215,7 @@ def _gives_reason(marked: MarkedText, at: int) -> bool:
     return marked.words[at - 1] == "," or any(marked.words[after + step] in _CAN for step in (1, 2, 3))
 
 
-def _has_event(marked: MarkedText, named: Named) -> bool:
+def _has_event(marked: MarkedText, named: NamedPeople) -> bool:
     """Return True if the text says that somebody did something."""
     if any(_acts(marked, one.end) for one in named.people):
         return True
