@@ -30,7 +30,7 @@ def test_a_tree_is_stored_as_the_format_says() -> None:
     zero, b, c, f = key_at("0"), key_at("a3b"), key_at("a3c"), key_at("f")
     rows = Rows()
     root = apply(TREE, rows, {zero: V, b: W, c: X, f: V})
-    # The nibbles b = 1011 and c = 1100 part at their second bit; above stands the nibble 3 = 0011.
+    # The nibbles b = 1011 and c = 1100 differ from their second bit on; the nibble above them is 3 = 0011.
     at_a3 = node_hash(EMPTY, node_hash(leaf_hash(b, W), leaf_hash(c, X)))
     at_a = node_hash(node_hash(node_hash(EMPTY, node_hash(EMPTY, at_a3)), EMPTY), EMPTY)
     assert rows.rows == {
