@@ -8,7 +8,6 @@ from uuid import UUID
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from proofs.reading import DEPTH_MAX, ITEMS_MAX, PATH_HASHES_MAX
 
 from proofs.basis import LogHead
 from proofs.errors import REASONS, ProofError
@@ -17,6 +16,7 @@ from proofs.hashing import DIGEST_BYTES, EMPTY, TREE_HASHER, key_digest, value_d
 from proofs.limits import BUNDLE_BYTES_MAX, PROOF_BYTES_MAX
 from proofs.log import leaf_hash
 from proofs.smt import bit_of
+from proofs.strict_cbor import DEPTH_MAX, ITEMS_MAX, PATH_HASHES_MAX
 from proofs.subjects import IDENTITY_BYTES_MAX
 from proofs.verifier import verify
 from proofs.vkey import FORMAT

@@ -9,8 +9,7 @@ import pytest
 from tests.javascript.node import Question, ask, question_of
 from tests.vectors.items import edited
 from tests.vectors.logs import leaf
-from tests.vectors.reading import Vector, read
-from tests.vectors.test_vectors import edits_of
+from tests.vectors.reading import Vector, edits_of, read
 
 
 def valid_question(vector: Vector) -> Question:
