@@ -222,7 +222,7 @@ def test_the_order_of_commands_on_different_atoms_does_not_matter(
 
 
 def test_what_is_asked_for_by_name_comes_back_whoever_hid_it() -> None:
-    """With `insist`, tombstones, texts and removed edges of others give way; their tags stay."""
+    """With `override`, tombstones, texts and removed edges of others give way; their tags stay."""
     engine = engine_on()
     first, second, _ = ids(engine)
     engine.store.commit(EVERY, OURS)
@@ -232,7 +232,7 @@ def test_what_is_asked_for_by_name_comes_back_whoever_hid_it() -> None:
     plain: list[Command] = [UpsertAtom(EVERY[0]), UpsertEdge(first, REFERENCES, second)]
     assert not any(receipt.changed for receipt in engine.store.commit(plain, OURS))
     engine.store.commit(
-        [UpsertAtom(EVERY[0], insist=True), UpsertEdge(first, REFERENCES, second, insist=True)], OURS
+        [UpsertAtom(EVERY[0], override=True), UpsertEdge(first, REFERENCES, second, override=True)], OURS
     )
     atom = engine.get(show_id(first))
     assert (atom.state, atom.content, atom.tags) == (State.LIVE, "x", ("mine",))
@@ -283,7 +283,7 @@ def test_what_was_erased_is_said_to_be_and_stays_away() -> None:
     receipt = engine.store.commit([UpsertAtom(EVERY[0])], OURS)[0]
     assert (receipt.state, receipt.events) == (State.ERASED, ())
     with pytest.raises(RefusedError):
-        engine.store.commit([UpsertAtom(EVERY[0], insist=True)], OURS)
+        engine.store.commit([UpsertAtom(EVERY[0], override=True)], OURS)
     assert engine.store.commit([UpsertAtom(replace(EVERY[0], force=True))], OURS)[0].changed
 
 
