@@ -174,7 +174,7 @@ def test_an_erasing_event_that_names_another_one_before_it_is_found(prev: int | 
     atom = bytes.fromhex(id_of(3).replace("-", ""))
     found = forged(prev, AtomDetail(atom, record.ordinal, None), EventKind.ERASED)
     assert (
-        "journal: event does not name the event before it on its subject" in found or prev == record.last_seq
+        "journal: event does not name the previous event on its subject" in found or prev == record.last_seq
     )
 
 

@@ -262,7 +262,7 @@ def test_a_journal_is_taken_as_it_is_or_not_at_all(tmp_path: Path) -> None:
     url = f"sqlite:{tmp_path / 'new.db'}"
     for mode in ("redact", "refuse"):
         check = journal_check(SecretsPolicy(mode), Counter())
-        with pytest.raises(RefusedError, match=r"event 1 holds in its content .*aws-key"):
+        with pytest.raises(RefusedError, match=r"the content of event 1 contains .*aws-key"):
             import_journal(tmp_path / "journal.jsonl", url, check=check)
         assert not (tmp_path / "new.db").exists()
     found = Counter[str]()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from backends.base import Backend, Batch, Capabilities, Row
 from backends.memory import MemoryBackend
-from engine.store.dry_run import Layers, dry_run_store
+from engine.store.dry_run import LayeredBackend, dry_run_store
 from tests.backends.suite import ROWS, BackendSuite, batch_of
 from tests.backends.suite_guards import GuardSuite
 from tests.support.engines import engine_on, rows_of
@@ -23,7 +23,7 @@ class TestLayers(BackendSuite, GuardSuite):
 
     def open(self, folder: Path, *, create: bool = True) -> Backend:
         """Nothing above nothing."""
-        return Layers(MemoryBackend(), MemoryBackend())
+        return LayeredBackend(MemoryBackend(), MemoryBackend())
 
 
 SOME = st.sets(st.sampled_from(ROWS)).map(sorted)
@@ -34,7 +34,7 @@ def test_what_is_written_covers_what_is_below(below: list[Row], put: list[Row], 
     """Rows that were put or deleted are so in every way of reading, and those below stay as they are."""
     lower = MemoryBackend()
     lower.write(batch_of(below))
-    layers, batch = Layers(lower, MemoryBackend()), Batch()
+    layers, batch = LayeredBackend(lower, MemoryBackend()), Batch()
     for key, value in put:
         batch.put(key, b"new " + value)
     for key, _ in gone:
