@@ -21,7 +21,7 @@ from proofs.leaves import EdgeType, State, Value, edge_key
 _CREATES = frozenset({EventKind.ATOM_ADDED, EventKind.EDGE_ADDED})
 _GIVES_ORDINAL = frozenset({EventKind.ATOM_ADDED, EventKind.ATOM_REVISED})
 _NEEDS_HIDDEN = frozenset({EventKind.ATOM_REVIVED, EventKind.EDGE_ADDED})
-"""Kinds that need a hidden subject if it exists. Erasing needs one not erased; other kinds need a live one."""
+"""Kinds that need a hidden subject if it exists. Erasing needs one not erased; others need a live one."""
 
 
 def check_chain(entries: Sequence[Entry], before: Reader) -> Difference | None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from engine.base.errors import ConflictError, EngineError, InvalidInputError, NotFoundError
 from engine.text.analyzer import index_terms
-from engine.trust.proving.ask import Asked, claim_of, term_of
+from engine.trust.proving.ask import ParsedClaim, claim_of, term_of
 from proofs import claims as kinds
 from proofs.asked import claims_of
 from proofs.claims import Claim
@@ -61,7 +61,7 @@ WRITTEN: list[tuple[str, Claim]] = [
 ]
 
 
-def asked(words: Sequence[str]) -> Asked:
+def asked(words: Sequence[str]) -> ParsedClaim:
     """What the words ask of the store of these tests."""
     with ENGINE.store.view() as rows:
         return claim_of(rows, words)
@@ -133,7 +133,7 @@ def test_a_word_of_several_terms_is_refused_with_a_choice(word: str) -> None:
     """The hint has the terms to choose from, each of which is taken as it stands."""
     with pytest.raises(InvalidInputError, match=r"found by \d terms") as caught:
         term_of(word)
-    choices = caught.value.hint.removeprefix("choose among: ").split()
+    choices = caught.value.hint.removeprefix("choose one of: ").split()
     assert choices == list(dict.fromkeys(index_terms(word)))
     assert "\x1b" not in f"{caught.value}{caught.value.hint}"
 
