@@ -23,7 +23,7 @@ def test_a_key_that_others_may_have_is_not_used(key: Path, mode: int) -> None:
     with engine_on() as engine:
         with pytest.raises(RefusedError, match=f"its mode is {mode:04o}") as caught:
             engine.checkpoint_note(key=key)
-        assert (engine.size, caught.value.hint.startswith(f"`chmod 600 {key}`")) == (1, True)
+        assert (engine.size, caught.value.hint.startswith(f"run `chmod 600 {key}`")) == (1, True)
         key.chmod(0o400)
         assert engine.checkpoint_note(key=key).signed
 

@@ -200,7 +200,7 @@ def test_a_key_whose_memory_is_damaged_does_not_sign(key: Path, damage: bytes | 
         (kept,) = key.parent.glob("*.last")
         other = Note(note.checkpoint, (signed(note.checkpoint),))
         kept.write_bytes(format_note(other) if damage is None else damage)
-        with pytest.raises(RefusedError, match="signed last"):
+        with pytest.raises(RefusedError, match="the last note that this key signed"):
             engine.checkpoint_note(key=key)
 
 
@@ -214,7 +214,7 @@ def test_what_was_signed_last_is_of_the_store_it_is_named_by(key: Path) -> None:
         second.replace(first)
         second.write_bytes(kept)
         for one in (engine, other):
-            with pytest.raises(RefusedError, match=r"is of memroot\.local/"):
+            with pytest.raises(RefusedError, match=r"of another store, memroot\.local/"):
                 one.checkpoint_note(key=key)
 
 
@@ -240,7 +240,7 @@ def test_the_signer_itself_compares(key: Path) -> None:
 def test_a_key_of_another_store_does_not_sign(tmp_path: Path) -> None:
     """A key named as one store's origin signs for that store only."""
     new_key(tmp_path / "k", origin_of(bytes(16)))
-    with engine_on() as engine, pytest.raises(RefusedError, match="the key is that of"):
+    with engine_on() as engine, pytest.raises(RefusedError, match="the key belongs to"):
         engine.checkpoint_note(key=tmp_path / "k")
 
 

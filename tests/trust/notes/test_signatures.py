@@ -160,7 +160,7 @@ def test_one_of_the_keys_must_have_signed() -> None:
     trust = Trust.of([log_key().vkey, log_key("log.example", "other").vkey], [])
     assert [one.by for one in judged(signed(), signed(name="x"), trust=trust)] == ["key", "unknown"]
     for lines in ([], [signed(name="x")], [cosigned("w1", TIME)]):
-        with pytest.raises(VerificationError, match="no known key"):
+        with pytest.raises(VerificationError, match="not signed by any of the given keys"):
             judged(*lines, trust=trust)
 
 
@@ -197,7 +197,7 @@ def test_trust_that_cannot_be_met_is_refused(keys: list[str], witnesses: list[st
 @pytest.mark.parametrize("text", ["signing.key.vkey", "", "a+b"])
 def test_what_is_no_verifier_key_is_named_as_such(text: str) -> None:
     """A file's name in its place is answered by how to give what the file holds."""
-    with pytest.raises(InvalidInputError, match="is no verifier key: a verifier key is a name") as caught:
+    with pytest.raises(InvalidInputError, match="is not a verifier key: a verifier key is a name") as caught:
         Trust.of([text], [])
     assert "--key $(cat FILE)" in caught.value.hint
 

@@ -131,7 +131,7 @@ def test_words_that_make_no_claim(words: list[str], error: type[EngineError]) ->
 @pytest.mark.parametrize("word", ["two words", "ADR-016 sails", "\x1b[31m"])
 def test_a_word_of_several_terms_is_refused_with_a_choice(word: str) -> None:
     """The hint has the terms to choose from, each of which is taken as it stands."""
-    with pytest.raises(InvalidInputError, match=r"found by \d terms") as caught:
+    with pytest.raises(InvalidInputError, match=r"has \d terms") as caught:
         term_of(word)
     choices = caught.value.hint.removeprefix("choose one of: ").split()
     assert choices == list(dict.fromkeys(index_terms(word)))
