@@ -87,7 +87,7 @@ class Engine:
     Every method raises only errors of the `EngineError` family. These can occur at any time:
 
     * `InvalidInputError`: An argument breaks a rule. Nothing was written.
-    * `BusyError`: Another process keeps the store locked, or kept moving its head.
+    * `BusyError`: Another process keeps the store locked, or kept appending events.
     * `CorruptionError`: Stored bytes are not what was written.
     * `ClosedError`: The memory is closed.
     """
@@ -822,7 +822,7 @@ class Engine:
             return get_edges(rows, id, direction=direction, types=types, tombstoned=tombstoned, limit=limit)
 
     def tags(self) -> dict[str, int]:
-        """Return every tag of the live atoms, in its caseless form, with its number of atoms."""
+        """Return the number of live atoms for each tag, by the caseless form of the tag."""
         with translated(), self.store.view(self.store.tags) as rows:
             return tag_counts(rows)
 
@@ -1151,7 +1151,7 @@ class Engine:
         """Record the present roots in the journal, unless the last event is a checkpoint already.
 
         Raises:
-            ConflictError: Other processes kept moving the head.
+            ConflictError: Other processes kept appending events.
         """
         with translated():
             return take_checkpoint(self.store, self.actor)[0]

@@ -97,7 +97,7 @@ class Transaction:
         return body_of(self.rows, record)
 
     def screened(self, value: Text, place: str) -> Text:
-        """Return a value with its texts as they may be written; ids are derived from these texts.
+        """Return `value` after the filter for secrets. Ids are derived from the filtered texts.
 
         Raises:
             RefusedError: A text contains a secret, and the policy refuses secrets.

@@ -170,7 +170,7 @@ class Relate:
     """Add an edge of type `predicate` from the entity `subject` to the entity `object`.
 
     Entities and the predicate are created if missing and revived if hidden. `source` is the atom that states
-    the relation: the edge's data names it, and it gets an edge `mentions` to both entities.
+    the relation: the edge's data names it, and it gets an edge of type `mentions` to both entities.
     """
 
     subject: str
@@ -212,7 +212,7 @@ class Relate:
 
 @dataclass(frozen=True, slots=True)
 class Unrelate:
-    """Hide the edge `predicate` between two entities. The edge stays in the journal."""
+    """Hide the edge of type `predicate` between two entities. The edge stays in the journal."""
 
     subject: str
     predicate: str

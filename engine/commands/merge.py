@@ -1,8 +1,8 @@
 """Superseding an atom, merging near-duplicates, and reverting a merge (SPEC: Records and the fold).
 
 A merge is recorded in two places: the reason of the tombstone of the other atom names the kept atom, and the
-data of the edge `supersedes` between them lists what the kept atom gained. `Unmerge` reads both to find out
-what to undo; nothing else is stored for it.
+data of the edge of type `supersedes` between them lists what the kept atom gained. `Unmerge` reads both to
+find out what to undo; nothing else is stored for it.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ SUPERSEDED: Final = "superseded"
 class Supersede:
     """Replace the atom `old` by `new`. `old` stays live, but recall returns it only on request.
 
-    `old` gets the tag `superseded`, and `new` gets an edge `supersedes` to it with the reason in its data.
-    Removing either the tag or the edge reverts this.
+    `old` gets the tag `superseded`, and `new` gets an edge of type `supersedes` to it with the reason in its
+    data. Removing either the tag or the edge reverts this.
     """
 
     old: str
@@ -76,12 +76,12 @@ SUPERSEDES: Final = bytes([EdgeType.SUPERSEDES])
 
 
 class MergeGain(NamedTuple):
-    """What a merge added to the kept atom, and the edge data that the merge replaced."""
+    """The additions of a merge to the kept atom, and the edge data that the merge replaced."""
 
     tags: tuple[str, ...]
     buckets: tuple[str, ...]
     replaced: tuple[float, bytes] | None = None
-    """Weight and data of an edge `supersedes` that existed before the merge."""
+    """Weight and data of an edge of type `supersedes` that existed before the merge."""
     aliases: tuple[str, ...] = ()
 
     @property
@@ -92,8 +92,8 @@ class MergeGain(NamedTuple):
     def encode(self) -> bytes:
         """Return the data of the merge's edge.
 
-        It is CBOR {"merged": {"tags", "buckets"}, "replaced": [weight, data]}, with "aliases" in "merged" if
-        there are any, and without "replaced" if no edge was replaced.
+        It is the CBOR map {"merged": {"tags", "buckets", "aliases"}, "replaced": [weight, data]}. "aliases"
+        and "replaced" are left out if there are none.
         """
         gained = {"tags": list(self.tags), "buckets": list(self.buckets), "aliases": list(self.aliases)}
         if not self.aliases:
@@ -125,9 +125,9 @@ def read_gain(data: bytes) -> MergeGain | None:
 class Merge:
     """Merge the near-duplicate `other` into the atom `keep`. `Unmerge` reverts it.
 
-    `keep` gets the tags, buckets and aliases of `other`, and an edge `supersedes` to it; its meta and folder
-    stay as they are. `other` is tombstoned and keeps its own fields. With `force`, the atoms need not be
-    near-duplicates.
+    `keep` gets the tags, buckets and aliases of `other`, and an edge of type `supersedes` to it; its meta and
+    folder stay as they are. `other` is tombstoned and keeps its own fields. With `force`, the atoms need not
+    be near-duplicates.
     """
 
     keep: str
@@ -314,8 +314,8 @@ def _remove_gain(tx: Transaction, other: bytes, merge: _MergeRecord) -> None:
     keep = recorded(tx, name)
     if keep.state is not State.LIVE:
         raise ConflictError(
-            f"atom {show_id(other)} was merged into {name}, which is tombstoned and has its tags, buckets or "
-            f"aliases; reason of the tombstone: {keep.tombstoned_reason or 'none given'}",
+            f"cannot unmerge atom {show_id(other)}: the kept atom {name} has tags, buckets or aliases from "
+            f"it, but is tombstoned: {keep.tombstoned_reason or 'no reason given'}",
             hint=f"revive {name} first; or revive only the merged atom (`engine revive {show_id(other)}`)",
         )
     if gain.tags:

@@ -253,12 +253,12 @@ def _code(rows: Lookup, kind: TypeName) -> bytes | None:
 
 def atoms_of(rows: Reader, source: str) -> dict[bytes, AtomRecord]:
     """Return the atoms whose content came from `source`, by id, as of the cursor of the follower `tags`."""
-    found = {}
+    atoms = {}
     for ordinal in members(rows, (Group.SOURCE, source)):
         record = record_at(rows, ordinal)
         if record.ordinal == ordinal:
-            found[record.id] = record
-    return found
+            atoms[record.id] = record
+    return atoms
 
 
 def reconcile_source(
@@ -278,17 +278,17 @@ def reconcile_source(
     """
     recorded = atoms_of(rows, source)
     known = [recorded[atom].sequence if atom in recorded else None for atom in atoms]
-    for one, sequence in zip(wanted, place(known), strict=True):
-        yield UpsertAtom(replace(one, sequence=sequence))
+    for add, sequence in zip(wanted, place(known), strict=True):
+        yield UpsertAtom(replace(add, sequence=sequence))
     yield from retire_others(rows, actor, source, set(atoms))
 
 
 def retire_others(
-    rows: Reader, actor: str, source: str, kept: AbstractSet[bytes], reason: str = GONE
+    rows: Reader, actor: str, source: str, keep: AbstractSet[bytes], reason: str = GONE
 ) -> Iterator[Command]:
     """Yield commands that hide the source's live atoms not in `kept` whose content `actor` wrote last."""
     for atom, record in sorted(atoms_of(rows, source).items()):
-        if atom not in kept and record.state is State.LIVE and is_by(rows, record.payload_seq, actor):
+        if atom not in keep and record.state is State.LIVE and is_by(rows, record.payload_seq, actor):
             yield RetireAtom(atom, reason)
 
 

@@ -45,9 +45,9 @@ def _longest_ascending(known: Sequence[int | None]) -> set[int]:
             previous[at] = last_at[length - 1]
         tails[length:] = [key, *tails[length + 1 :]]
         last_at[length:] = [at, *last_at[length + 1 :]]
-    kept: set[int] = set()
+    positions: set[int] = set()
     following: int | None = last_at[-1] if last_at else None
     while following is not None:
-        kept.add(following)
+        positions.add(following)
         following = previous.get(following)
-    return kept
+    return positions

@@ -61,13 +61,13 @@ def find_store(flag: str | None, memory: str | None = None) -> StoreSetting:
         InvalidInputError: A file cannot be read, is not TOML, or contains unknown settings; or the store
             cannot hold a memory of that name.
     """
-    found, named = _find(flag), find_memory(flag, memory)
+    values, named = _find(flag), find_memory(flag, memory)
     if named is None:
-        return StoreSetting(found.url or _default("store"), found.origin)
+        return StoreSetting(values.url or _default("store"), values.origin)
     from engine.store.named_places import memory_url
 
     # The default place is a store itself and may be in use, so named memories have a folder of their own.
-    return StoreSetting(memory_url(found.url or _default("memories"), named.name), found.origin)
+    return StoreSetting(memory_url(values.url or _default("memories"), named.name), values.origin)
 
 
 def find_root(flag: str | None) -> StoreSetting:
@@ -76,8 +76,8 @@ def find_root(flag: str | None) -> StoreSetting:
     Raises:
         InvalidInputError: As for `find_store`.
     """
-    found = _find(flag)
-    return StoreSetting(found.url or _default("memories"), found.origin)
+    values = _find(flag)
+    return StoreSetting(values.url or _default("memories"), values.origin)
 
 
 def find_memory(flag: str | None, memory: str | None) -> MemorySetting | None:
@@ -90,15 +90,15 @@ def find_memory(flag: str | None, memory: str | None) -> MemorySetting | None:
         return MemorySetting(memory, "--memory")
     if from_environment := os.environ.get(MEMORY_VARIABLE):
         return MemorySetting(from_environment, MEMORY_VARIABLE)
-    found = _find(flag)
-    return None if found.memory is None else MemorySetting(found.memory, found.origin)
+    values = _find(flag)
+    return None if values.memory is None else MemorySetting(values.memory, values.origin)
 
 
 def find_secrets() -> tuple[SecretsPolicy | None, str]:
     """Return the secrets policy and its source; the policy is None if there is no setting.
 
-    Without a policy, secrets are treated as in the mode `off`.
-    ENGINE_SECRETS sets the mode; kinds and patterns come from the nearest file with secrets settings.
+    Without a policy, secrets are treated as in the mode `off`. ENGINE_SECRETS sets the mode; kinds and
+    patterns come from the nearest file with secrets settings.
 
     Raises:
         InvalidInputError: A file or the variable has an unknown value.
@@ -124,8 +124,8 @@ def find_mirror(flag: str | None, memory: str | None = None) -> Path | None:
     Raises:
         InvalidInputError: As for `find_store`.
     """
-    found, named = _find(flag), find_memory(flag, memory)
-    return found.mirror if found.memory == (named and named.name) else None
+    values, named = _find(flag), find_memory(flag, memory)
+    return values.mirror if values.memory == (named and named.name) else None
 
 
 def _find(flag: str | None) -> _Values:
@@ -133,18 +133,18 @@ def _find(flag: str | None) -> _Values:
         return _Values(flag, "--store")
     if from_environment := os.environ.get(VARIABLE):
         return _Values(from_environment, VARIABLE)
-    return next((found for found in _files() if found.url is not None), _Values(None, "default"))
+    return next((values for values in _files() if values.url is not None), _Values(None, "default"))
 
 
 def _files() -> Iterator[_Values]:
     """Yield the values of the settings files, the nearest file first."""
     for folder in _upwards():
-        if found := _read(folder / PROJECT_FILE):
-            yield found
+        if values := _read(folder / PROJECT_FILE):
+            yield values
     from platformdirs import user_config_path
 
-    if found := _read(user_config_path("engine", appauthor=False) / "config.toml"):
-        yield found
+    if values := _read(user_config_path("engine", appauthor=False) / "config.toml"):
+        yield values
 
 
 def _default(name: str) -> str:

@@ -71,10 +71,10 @@ def described(root: Root, name: str) -> Memory:
                 return Memory(name, url, "empty", size, live_atoms=0, events=0)
             store = Store(backend, None)
             with store.view(*store.followers) as rows:
-                found, shown = status(rows, store), store.roots(rows).overall.hex()
+                counts, root_hex = status(rows, store), store.roots(rows).overall.hex()
     except EngineError as error:
         return Memory(name, url, error.code, size)
-    return Memory(name, url, "usable", size, found.store_id, found.live_atoms, found.events, shown)
+    return Memory(name, url, "usable", size, counts.store_id, counts.live_atoms, counts.events, root_hex)
 
 
 def size_of(root: Root, name: str) -> int:
@@ -156,16 +156,16 @@ def delete(url: str, name: str, *, dry_run: bool = False) -> Removal:
     root = root_of(url)
     root.url_of(name)
     _require_memory(name, names_in(root), url)
-    found = described(root, name)
+    memory = described(root, name)
     with translated():
-        if found.state == "busy" or (root.is_file and in_use(str(root.path), name)):
+        if memory.state == "busy" or (root.is_file and in_use(str(root.path), name)):
             raise BusyError(f"memory {name!r} is in use", hint="close it in the process that uses it")
         if dry_run:
-            kept = [] if root.is_file else foreign_in(root.path / name)
-            return Removal(found, tuple(map(str, kept)), cleared=False)
+            foreign = [] if root.is_file else foreign_in(root.path / name)
+            return Removal(memory, tuple(map(str, foreign)), cleared=False)
         if root.is_file:
-            return Removal(found, (), cleared=delete_memory(str(root.path), name))
-        return Removal(found, tuple(map(str, delete_in(root.path, name))), cleared=True)
+            return Removal(memory, (), cleared=delete_memory(str(root.path), name))
+        return Removal(memory, tuple(map(str, delete_in(root.path, name))), cleared=True)
 
 
 def _require_memory(name: str, known: list[str], url: str) -> None:

@@ -42,7 +42,7 @@ def lock_root(root: Path) -> Iterator[None]:
         except BlockingIOError:
             raise BackendBusy(str(root), "a process that renames or deletes a memory there") from None
         for name in sorted(
-            {found[1] for entry in root.iterdir() if (found := _LEFT_OVER.fullmatch(entry.name))}
+            {match[1] for entry in root.iterdir() if (match := _LEFT_OVER.fullmatch(entry.name))}
         ):
             with building(root / name):
                 pass
@@ -55,15 +55,15 @@ def foreign_in(entry: Path) -> list[Path]:
     """Return the sorted files in a memory's folder that do not belong to it."""
     if not entry.is_dir():
         return []
-    others = [found for found in entry.iterdir() if found.name not in (LOCK, DATA)]
+    others = [path for path in entry.iterdir() if path.name not in (LOCK, DATA)]
     return sorted([*others, *_foreign_data(entry)])
 
 
 def _foreign_data(entry: Path) -> list[Path]:
     return [
-        found
-        for found in (entry / DATA).iterdir()
-        if not _LEVELDB.fullmatch(found.name) or found.is_symlink() or not found.is_file()
+        path
+        for path in (entry / DATA).iterdir()
+        if not _LEVELDB.fullmatch(path.name) or path.is_symlink() or not path.is_file()
     ]
 
 
@@ -77,9 +77,9 @@ def rename_in(root: Path, old: str, new: str) -> None:
     """
     entry, target = root / old, root / new
     with lock_root(root), _lock_memory(entry):
-        for taken in (target, *beside(target)):
-            if os.path.lexists(taken):
-                raise ConflictError(f"{taken} already exists", hint="choose another name")
+        for path in (target, *beside(target)):
+            if os.path.lexists(path):
+                raise ConflictError(f"{path} already exists", hint="choose another name")
         entry.rename(target)
         fsync_path(root)
         for left in beside(entry):
@@ -96,32 +96,32 @@ def delete_in(root: Path, name: str) -> list[Path]:
     """
     entry = root / name
     with lock_root(root), _lock_memory(entry):
-        kept = _set_aside(entry) if entry.is_dir() else []
+        foreign = _set_aside(entry) if entry.is_dir() else []
         with building(entry) as leftovers:
-            if kept:
+            if foreign:
                 (entry / DATA).rename(leftovers / DATA)
                 (entry / LOCK).unlink()
             else:
                 entry.rename(leftovers / name)
             fsync_path(root)
-        for left in beside(entry):
-            left.unlink(missing_ok=True)
+        for path in beside(entry):
+            path.unlink(missing_ok=True)
         if leftovers.exists():
             raise BackendUnusable(
                 f"memory {name!r} is deleted, but some files in {leftovers} could not be removed"
             )
-    return kept
+    return foreign
 
 
 def _set_aside(entry: Path) -> list[Path]:
     """Move foreign files out of the LevelDB folder, which will be deleted."""
-    for found in _foreign_data(entry):
+    for path in _foreign_data(entry):
         aside = entry / KEPT
         aside.mkdir(exist_ok=True)
-        if os.path.lexists(aside / found.name):
-            raise ConflictError(f"{aside / found.name} already exists", hint="move it away first")
-        found.rename(aside / found.name)
-    return sorted(found for found in entry.iterdir() if found.name not in (LOCK, DATA))
+        if os.path.lexists(aside / path.name):
+            raise ConflictError(f"{aside / path.name} already exists", hint="move it away first")
+        path.rename(aside / path.name)
+    return sorted(path for path in entry.iterdir() if path.name not in (LOCK, DATA))
 
 
 def beside(entry: Path) -> list[Path]:

@@ -61,7 +61,7 @@ class SecretFilter:
         return error
 
     def shown(self, text: str) -> str:
-        """Return a text as it may be shown."""
+        """Return a text with its secrets redacted, or unchanged in the mode `off`."""
         return text if self.policy.mode is Mode.OFF else self.policy.clean(text)[0]
 
 
@@ -78,7 +78,10 @@ class Screen:
         self.found: Counter[str] = Counter()
 
     def text(self, text: str, place: str) -> str:
-        """Return the text as it may be written. `place` names its field in errors."""
+        """Return the text to write: redacted, or in the mode `warn` unchanged.
+
+        `place` names the field of the text in errors.
+        """
         if text in self._cache:
             return self._cache[text]
         clean, secrets = self._policy.clean(text)
@@ -105,7 +108,7 @@ class Screen:
         return self._policy.clean(text)[0]
 
     def atom(self, body: AtomBody) -> AtomBody:
-        """Return an atom's body as it may be written; the same object if nothing changed."""
+        """Return an atom's body after the filter; the same object if nothing changed."""
         texts = {name: getattr(body, name) for name in ATOM_TEXTS}
         filtered = {name: self.value(value, name) for name, value in texts.items()}
         if (
@@ -113,7 +116,7 @@ class Screen:
             and filtered["content"] != body.content
             and (body.key or "").startswith(KEY_PREFIX)
         ):
-            # The key of an entity is its name in lower case, in which the detectors miss secrets.
+            # An entity's key is its case-folded name, in which the detectors would miss secrets.
             filtered["key"] = entity_key(filtered["content"])
         return body if filtered == texts else body._replace(**filtered)
 
@@ -151,7 +154,7 @@ class Screen:
         return value
 
     def body(self, kind: EventKind, body: Body) -> Body:
-        """Return the body of an event as it may be written.
+        """Return the body of an event after the filter.
 
         Tags that are being removed pass unchanged: they are recorded, and could not be removed otherwise.
         """

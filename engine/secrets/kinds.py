@@ -24,7 +24,10 @@ PASSWORD_BITS: Final = 22.0
 
 TOKEN_CHARS: Final = 16
 TOKEN_BITS_PER_CHAR: Final = 3.3
-"""Minimum length and entropy of a value assigned to `token`, `secret` or a key: most words have less."""
+"""The minimum length and entropy of a value assigned to `token`, `secret` or a key.
+
+Most words and names have less entropy.
+"""
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _WORDS = re.compile(r"[A-Za-z]++[0-9]{0,4}+(?:[._/:-]++[A-Za-z]*+[0-9]{0,4}+)++|[A-Za-z]++")
@@ -115,20 +118,20 @@ def iban_end(text: str, start: int) -> int | None:
     length = _IBAN_LENGTHS.get(text[start : start + 2])
     if length is None:
         return None
-    kept: list[str] = []
+    characters: list[str] = []
     at = start
-    while len(kept) < length:
+    while len(characters) < length:
         character = text[at : at + 1]
         at += 1
-        if character == " " and kept and len(kept) % 4 == 0 and text[at - 2] != " ":
+        if character == " " and characters and len(characters) % 4 == 0 and text[at - 2] != " ":
             continue
         if not (character.isascii() and (character.isdigit() or character.isupper())):
             return None
-        kept.append(character)
+        characters.append(character)
     after = text[at : at + 1]
     if after.isascii() and after.isalnum():
         return None
-    number = "".join(str(int(character, 36)) for character in kept[4:] + kept[:4])
+    number = "".join(str(int(character, 36)) for character in characters[4:] + characters[:4])
     return at if int(number) % 97 == 1 else None
 
 
@@ -155,9 +158,10 @@ def _matching(
     flags: re.RegexFlag = re.NOFLAG,
     usual: bool = True,
 ) -> Detector:
-    """Return a detector for the group `secret` of each match that passes `check`, or for the whole match.
+    """Return a detector for the matches of `pattern` that pass `check`.
 
-    Every text with a match contains one of the literals. The detector searches for them first, which is fast.
+    The secret is the group `secret` of a match, or the whole match without such a group. Every text with a
+    match contains one of `literals`; the detector searches for these first, which is fast.
     """
     compiled = re.compile(pattern, re.ASCII | flags)
     has_group = "secret" in compiled.groupindex

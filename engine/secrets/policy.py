@@ -130,13 +130,13 @@ class SecretsPolicy:
         Overlapping spans are joined into one span of the first one's kind. Of two spans that begin at the
         same place, the longer one determines the kind, then the one of the earlier detector.
         """
-        found: list[tuple[int, int, int]] = []
+        spans: list[tuple[int, int, int]] = []
         for rank, detector in enumerate(self.detectors):
             for start, end in detector.find(text):
                 if end > start and not any(one.fullmatch(text, start, end) for one in self.allowed):
-                    found.append((start, -end, rank))
+                    spans.append((start, -end, rank))
         secrets: list[Secret] = []
-        for start, negative_end, rank in sorted(found):
+        for start, negative_end, rank in sorted(spans):
             if secrets and start < secrets[-1].end:
                 secrets[-1] = secrets[-1]._replace(end=max(secrets[-1].end, -negative_end))
             else:

@@ -41,7 +41,7 @@ def take_checkpoint(store: Store, actor: str) -> tuple[Receipt, int]:
         The receipt, and the size of the log including the checkpoint event.
 
     Raises:
-        ConflictError: Other processes kept moving the head.
+        ConflictError: Other processes kept appending events.
     """
     for attempt in range(CHECKPOINT_RETRIES_MAX + 1):
         alone = store.alone() if attempt == CHECKPOINT_RETRIES_MAX else nullcontext()

@@ -123,19 +123,19 @@ def copy(source: Backend, target: Backend, progress: Progress = no_progress) -> 
     with original.view(*original.followers) as rows:
         with target.exclusive():
             with target.snapshot() as before:
-                head, held = check_prefix(rows, before), read_log(before).size
+                head, earlier_size = check_prefix(rows, before), read_log(before).size
             replay(rows, target, read_log(rows).size, progress, head=head, sweep=True)
         roots = original.roots(rows)
     copied = Store(target, None)
     with copied.view(*copied.followers) as rows:
-        found = copied.roots(rows)
+        copied_roots = copied.roots(rows)
         # True after an interrupted run, too: it may have deleted payloads that the files still contain.
-        erased = held > 0 and next(rows.scan_prefix(ERASURE), None) is not None
+        erased = earlier_size > 0 and next(rows.scan_prefix(ERASURE), None) is not None
     target.write(Batch(), durable=True)
     if erased:
         target.purge()  # the earlier copy contained payloads that were destroyed since
-    if found != roots:
+    if copied_roots != roots:
         raise VerificationError(
-            f"the copy has the root {found.overall.hex()}, and the original has {roots.overall.hex()}"
+            f"the copy has the root {copied_roots.overall.hex()}, and the original has {roots.overall.hex()}"
         )
-    return found.shown()
+    return copied_roots.shown()

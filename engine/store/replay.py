@@ -87,9 +87,9 @@ def append(target: Backend, events: Sequence[RawEntry], head: bytes | None, *, s
 
 
 def _delete_payloads(last: int | None, rows: Reader, entries: Sequence[Entry], batch: Batch) -> None:
-    """Delete what the target still has of a subject that an event of `entries` erases.
+    """Delete the payloads that the target still has of a subject that an event of `entries` erases.
 
-    An earlier copy that is brought up to date may have payloads that the source no longer has.
+    The target may be an earlier copy, made before the source destroyed these payloads.
     """
     first, seq = entries[0].header.seq, last
     while seq is not None:

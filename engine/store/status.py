@@ -26,7 +26,7 @@ class Status:
     backend: str
     events: int
     contents: int
-    """The number of ordinals in use: atoms and their revisions."""
+    """The number of ordinals assigned so far, one for each atom and each revision."""
     live_atoms: int
     followers: dict[str, int]
     analyzer: str

@@ -205,7 +205,7 @@ class Store:
             RefusedError: This is a view of the past.
             ConflictError: `if_head` is given and the journal has another size.
             InDoubtError: The write failed after it was sent.
-            BusyError: Other processes moved the head each time after this one had decided.
+            BusyError: Other processes kept appending events before this one could.
         """
         if self._sources is None:
             raise RefusedError("the past cannot be changed: this view of the memory accepts no commands")
@@ -316,7 +316,7 @@ class Store:
         """Open a snapshot in which the records and all of `followers` are exactly at the head.
 
         Raises:
-            BusyError: Other processes moved the head every time.
+            BusyError: Other processes kept appending events.
         """
         for _ in range(READ_RETRIES_MAX):
             with self.backend.snapshot() as rows:

@@ -171,11 +171,11 @@ class _Verification:
             stored = read_log(self._rows).frontier.to_bytes()
         except CorruptionError:
             return False
-        given = frontier.to_bytes()
-        if stored == given:
+        computed = frontier.to_bytes()
+        if stored == computed:
             return True
         # A changed header changes all 32 bytes of a hash; a few differing bytes are damage to the log state.
-        differing = sum(map(ne, stored, given)) + abs(len(stored) - len(given))
+        differing = sum(map(ne, stored, computed)) + abs(len(stored) - len(computed))
         if differing > LOG_DAMAGE_BYTES_MAX:
             problem = "the headers are not those that the log state commits to"
             self.differ(Difference("journal", "", None, problem))

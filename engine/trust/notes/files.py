@@ -147,8 +147,8 @@ def refuse_inside(path: Path, store: Path | None, hint: str) -> None:
     if inside is not None:
         raise RefusedError(f"{path} is inside the store {inside}", hint=hint)
     if store is not None:
-        held = store.resolve()
-        if held == place or held in place.parents or str(place).startswith(f"{held}-"):
+        store_path = store.resolve()
+        if store_path == place or store_path in place.parents or str(place).startswith(f"{store_path}-"):
             raise RefusedError(f"{path} is inside the store {store}", hint=hint)
 
 

@@ -48,7 +48,7 @@ class Trust:
         least = len(others) if threshold is None else threshold
         if not 0 <= least <= len(others):
             raise InvalidInputError(
-                f"the threshold {least} must be 0 to the number of witnesses, {len(others)}"
+                f"the threshold must be 0 to {len(others)}, the number of witnesses, not {least}"
             )
         if others and not least:
             raise InvalidInputError(
@@ -110,19 +110,19 @@ def judge(note: Note, trust: Trust) -> tuple[Judged, ...]:
         VerificationError: The signature of a known key does not verify.
     """
     try:
-        found = verify_signatures(note, trust.known, ed25519.verify)
+        verified = verify_signatures(note, trust.known, ed25519.verify)
     except ProofError as error:
         raise VerificationError(f"the note cannot be trusted: {error}") from None
     return tuple(
         Judged(line.name, line.key_id.hex(), _by(one), one.time if one else None)
-        for line, one in zip(note.signatures, found, strict=True)
+        for line, one in zip(note.signatures, verified, strict=True)
     )
 
 
-def _by(found: Verified | None) -> str:
-    if found is None:
+def _by(verified: Verified | None) -> str:
+    if verified is None:
         return "unknown"
-    return "key" if found.key.type == ED25519 else "witness"
+    return "key" if verified.key.type == ED25519 else "witness"
 
 
 def require(judged: Sequence[Judged], trust: Trust) -> None:

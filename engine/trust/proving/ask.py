@@ -50,7 +50,7 @@ def prove(
     """
     head = None if checkpoint is None else _head(checkpoint)
     if head is not None and as_of is not None:
-        raise InvalidInputError("as_of and checkpoint exclude each other: a checkpoint has its own moment")
+        raise InvalidInputError("as_of and checkpoint cannot be combined: a checkpoint fixes its own moment")
     if as_of is not None and not _is_head(store, as_of):
         with store.backend.snapshot() as rows, past_store(rows, size_at(rows, as_of)) as past:
             return replace(prove(past, claims), replayed=read_log(past.backend).size)
@@ -78,19 +78,19 @@ def _head(checkpoint: str | LogHead) -> LogHead:
 
 def _parse_claims(store: Store, claims: Iterable[object]) -> tuple[list[Claim], dict[bytes, int]]:
     """Return the claims, and the numbers of events that the earlier roots among them cover, where given."""
-    found: list[Claim] = []
+    parsed: list[Claim] = []
     sizes: dict[bytes, int] = {}
     with store.view() as rows:
-        for given in claims:
-            if type(given) in ALL.values():
-                found.append(given)  # type: ignore[arg-type]  # one of the classes of Claim
+        for claim_or_words in claims:
+            if type(claim_or_words) in ALL.values():
+                parsed.append(claim_or_words)  # type: ignore[arg-type]  # one of the classes of Claim
                 continue
-            words = [str(word) for word in several(given, "the words of a claim")]
+            words = [str(word) for word in several(claim_or_words, "the words of a claim")]
             claim, size = claim_of(rows, words)
-            found.append(claim)
+            parsed.append(claim)
             if size is not None and isinstance(claim, BeginsWithRoot):
                 sizes[claim.root] = size
-    return found, sizes
+    return parsed, sizes
 
 
 _IDS = {"atom": (0,), "no-atom": (), "edge": (0, 2), "no-edge": (0, 2), "tag": (0,), "no-tag": (0,)}
@@ -118,21 +118,21 @@ def claim_of(rows: Reader, words: Sequence[str]) -> ParsedClaim:
         NotFoundError: No atom's id begins with the given digits, or there is no such edge type.
         ConflictError: The ids of several atoms begin with the given digits.
     """
-    name, *given = words or [""]
+    name, *arguments = words or [""]
     size = None
     for at in _IDS.get(name, ()):
-        if at < len(given):
-            given[at] = str(UUID(bytes=resolve_id(rows, given[at])))
-    if name in {"edge", "no-edge"} and len(given) > 1:
-        given[1] = known_type(rows, given[1]).hex()
-    if name in {"tag", "no-tag", "tagged", "none-tagged"} and given:
-        given[-1] = validation.folded_tag(given[-1])
-    if name in {"term", "no-term"} and given:
-        given = [term_of(" ".join(given))]
+        if at < len(arguments):
+            arguments[at] = str(UUID(bytes=resolve_id(rows, arguments[at])))
+    if name in {"edge", "no-edge"} and len(arguments) > 1:
+        arguments[1] = known_type(rows, arguments[1]).hex()
+    if name in {"tag", "no-tag", "tagged", "none-tagged"} and arguments:
+        arguments[-1] = validation.folded_tag(arguments[-1])
+    if name in {"term", "no-term"} and arguments:
+        arguments = [term_of(" ".join(arguments))]
     try:
-        if name == "prefix-root" and len(given) == 2:
-            size = parse_number(given.pop())
-        claim = parse_claim([name, *given])
+        if name == "prefix-root" and len(arguments) == 2:
+            size = parse_number(arguments.pop())
+        claim = parse_claim([name, *arguments])
     except ProofError as error:
         raise InvalidInputError(
             str(error).partition(": ")[2], hint="`engine prove --help` lists the claims"

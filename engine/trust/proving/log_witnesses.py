@@ -112,9 +112,9 @@ class LogPaths:
         self._check("number of subtrees", stop, start, self.size >> WIDTH_BITS * level)
         followed = self._followed >> WIDTH_BITS * level if level else stop
         stored = min(max(followed, start), stop)
-        found = read_hashes(self._rows, level, start, stored)
+        hashes = read_hashes(self._rows, level, start, stored)
         # Beyond the follower's cursor, compute the roots from the headers.
-        return found + [self._complete(WIDTH_BITS * level, index) for index in range(stored, stop)]
+        return hashes + [self._complete(WIDTH_BITS * level, index) for index in range(stored, stop)]
 
     def _range(self, start: int, stop: int) -> bytes:
         """Return the root over a complete subtree, or over leaves that end where a log of some size ends."""

@@ -65,11 +65,11 @@ class _Opener:
 
     def _place(self, page: _Page, level: int, at: int, first: int, last: int) -> None:
         """Open position `at` of a bit level of the page, for the keys from `first` up to `last`."""
-        found = page.levels[level][at]
-        if not found:
+        slot = page.levels[level][at]
+        if not slot:
             self.shape.append(NOTHING)
-        elif len(found) == LEAF_BYTES:
-            self._leaf(found, first, last)
+        elif len(slot) == LEAF_BYTES:
+            self._leaf(slot, first, last)
         elif level == PAGE_BITS:
             self.page(page.depth + 1, child_path(page.path, page.depth, at), first, last)
         else:
@@ -173,18 +173,18 @@ class _Blocks:
         """Return the roots of the parts without the `count` rows from `first` on, from left to right."""
         last = len(self._roots) - 1
         size = last * BLOCK_ROWS + len(self._leaves.get(last) or self._last())
-        found: list[bytes] = []
+        roots: list[bytes] = []
 
         def part(low: int, high: int) -> None:
             if high <= first or first + count <= low:
-                found.append(self._root(low, high))
+                roots.append(self._root(low, high))
             elif high - low > 1:
                 half = low + left_half(high - low)
                 part(low, half)
                 part(half, high)
 
         part(0, size)
-        return b"".join(found)
+        return b"".join(roots)
 
     def _last(self) -> list[bytes]:
         self._rows(len(self._roots) - 1)
@@ -216,7 +216,7 @@ def _stored(rows: Reader, name: SegmentName) -> _Blocks:
 
     def load(block: int) -> Sequence[TermRow]:
         end = prefix + firsts[block + 1] if block + 1 < len(firsts) else prefix_end(prefix)
-        found = rows.scan(prefix + firsts[block], end)
-        return [(key[len(prefix) :], value) for key, value in found]
+        scanned = rows.scan(prefix + firsts[block], end)
+        return [(key[len(prefix) :], value) for key, value in scanned]
 
     return _Blocks(firsts, roots, load)

@@ -82,8 +82,8 @@ def prove_to(
     If the namespaces have changed since, the events up to the checkpoint are replayed into a scratch store.
 
     Raises:
-        RefusedError: As for `prove`. Also, the store's log is another one or never had that size; or a claim
-            is about the state, and the last event of that log is not a checkpoint.
+        RefusedError: As for `prove`. Also, the store has another log, or its log never had that size; or a
+            claim is about the state, and the last event of that log is not a checkpoint.
         InvalidInputError: As for `prove`.
         NotFoundError: As for `prove`.
         CorruptionError: As for `prove`.
@@ -129,20 +129,20 @@ def _ordered(claims: Iterable[Claim]) -> list[Claim]:
 
 
 def _assemble(claims: list[Claim], ground: _Foundation, state: Witnesses, replayed: int = 0) -> Proof:
-    found: list[list[Any]] = []
+    witnesses: list[list[Any]] = []
     for claim in ordered(claims):
         try:
             fields = ground.log.of(claim) if isinstance(claim, kinds.LogClaim) else state.of(claim)
         except (ClaimNotTrueError, NeverRecorded) as error:
             _check_refusal(error, ground, state)
             raise
-        found.append([claim.number, *fields])
+        witnesses.append([claim.number, *fields])
     segments = state.index.table() if any(isinstance(claim, kinds.LISTS) for claim in claims) else None
     trees = {
         name: open_tree(state.rows, name, state.keys[name]) if state.keys[name] else None for name in TREES
     }
     basis, log, link, opening = ground
-    data = encode(ProofFile(link, opening, segments, trees, found))
+    data = encode(ProofFile(link, opening, segments, trees, witnesses))
     size = log.size if opening is None else opening.size
     return Proof(data, basis, tuple(claims), _verified(data, basis, claims), size, replayed)
 

@@ -185,14 +185,14 @@ class Witnesses:
         return shown
 
     def _listed(self, ordinals: list[int]) -> list[list[bytes]]:
-        found = []
+        listed = []
         atoms = self.rows.multi_get(list(map(ordinal_key, ordinals)))
         for ordinal, atom in zip(ordinals, atoms, strict=True):
             value = None if atom is None else read_value(self.rows, "atoms", atom)
             if atom is None or value is None:
                 raise CorruptionError(f"no atom has the live ordinal {ordinal}", family="ordinals")
-            found.append([atom, self._shown("atoms", atom, value)])
-        return found
+            listed.append([atom, self._shown("atoms", atom, value)])
+        return listed
 
     def _value(self, namespace: str, key: bytes) -> Value:
         value = read_value(self.rows, namespace, key)
@@ -203,7 +203,7 @@ class Witnesses:
         return value
 
     def _shown(self, namespace: str, key: bytes, value: Value) -> bytes:
-        """Return the bytes of a leaf, after adding its key to those to open."""
+        """Return the encoded value of a leaf, and add its key to the keys to open."""
         self._require(namespace, key)
         return encode_value(value)
 

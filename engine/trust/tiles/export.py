@@ -125,10 +125,10 @@ class Tiles:
         self._hashes, self._place = hashes, (level, number)
 
     def _read_headers(self, start: int, stop: int) -> list[bytes]:
-        found = list(self._rows.scan(journal_key(start), journal_key(stop)))
-        if [key for key, _ in found] != [journal_key(seq) for seq in range(start, stop)]:
+        rows = list(self._rows.scan(journal_key(start), journal_key(stop)))
+        if [key for key, _ in rows] != [journal_key(seq) for seq in range(start, stop)]:
             raise CorruptionError(f"some of the headers {start} to {stop - 1} are missing", family="journal")
-        headers = [header for _, header in found]
+        headers = [header for _, header in rows]
         if any(len(header) > ENTRY_BYTES_MAX for header in headers):
             raise CorruptionError(f"a header has more than {ENTRY_BYTES_MAX} bytes", family="journal")
         return headers
@@ -151,7 +151,7 @@ class Exported:
     log_root: str
     """The log's root at that size, 64 hex digits."""
     new: int
-    """The number of those events that the previous checkpoint did not cover."""
+    """The number of events added since the previous checkpoint in the folder."""
     files: int
     """The number of files that this export wrote."""
 
@@ -160,7 +160,7 @@ def export(
     rows: Reader,
     store_id: bytes,
     folder: Path,
-    given: bytes | None = None,
+    checkpoint: bytes | None = None,
     progress: Progress = no_progress,
 ) -> Exported:
     """Write the log into `folder`, or add the events since the last export.
@@ -173,13 +173,13 @@ def export(
         rows: A snapshot of the store.
         store_id: The store id from the genesis event.
         folder: A folder that is empty, does not exist yet, or holds an earlier export.
-        given: The checkpoint to publish, signed or not; the log is written up to its size. None for an
+        checkpoint: The checkpoint to publish, signed or not; the log is written up to its size. None for an
             unsigned checkpoint of all events.
         progress: Called with (events whose files exist, all events).
 
     Raises:
-        InvalidInputError: `given` is not a checkpoint of this log.
-        ConflictError: The folder holds something else, or more events than `given` covers.
+        InvalidInputError: `checkpoint` is not a checkpoint of this log.
+        ConflictError: The folder holds something else, or more events than `checkpoint` covers.
         InconsistentError: This store does not continue the log in the folder: that log is another store's, or
             this store was rolled back or forked since.
         RefusedError: A tile has other content, or an unsigned checkpoint would replace a signed one.
@@ -188,11 +188,11 @@ def export(
         EngineError: Writing to the disk failed.
     """
     log = _read(rows, origin_of(store_id))
-    note = _note_of(log, given)
+    note = _note_of(log, checkpoint)
     size = note.checkpoint.size
     with published(folder) as files:
         before = _before(files, note.checkpoint, log)
-        if before is not None and given is None and before.checkpoint.size == size:
+        if before is not None and checkpoint is None and before.checkpoint.size == size:
             note = before  # keep its signatures, if it has any
         if before is not None and before.signatures and not note.signatures:
             raise RefusedError(
@@ -218,14 +218,14 @@ def export(
 
 def published_notes(folder: Path) -> list[Note]:
     """Return the checkpoints in a folder, including that of a killed export; skip other files."""
-    found = []
+    notes = []
     for name in (CHECKPOINT, ANNOUNCED):
         try:
             raw = PublishedFolder(folder).read(name)
-            found += [] if raw is None else [parse_note(raw)]
+            notes += [] if raw is None else [parse_note(raw)]
         except (OSError, ConflictError, ProofError):
             continue
-    return found
+    return notes
 
 
 class _Log(NamedTuple):
@@ -259,10 +259,10 @@ def _read(rows: Reader, origin: str) -> _Log:
     return _Log(rows, Checkpoint(origin, log.size, log.frontier.root()), paths)
 
 
-def _note_of(log: _Log, given: bytes | None) -> Note:
+def _note_of(log: _Log, raw: bytes | None) -> Note:
     """Return the checkpoint to publish, after checking it against this log."""
     try:
-        note = Note(log.head) if given is None else parse_note(given)
+        note = Note(log.head) if raw is None else parse_note(raw)
     except ProofError as error:
         raise InvalidInputError(f"the given checkpoint is not a checkpoint note: {error}") from None
     checkpoint = note.checkpoint
@@ -283,36 +283,36 @@ def _note_of(log: _Log, given: bytes | None) -> Note:
 
 def _before(files: PublishedFolder, wanted: Checkpoint, log: _Log) -> Note | None:
     """Return the published checkpoint, after checking that the files in the folder are of this log."""
-    found = {}
+    notes = {}
     for name in (CHECKPOINT, ANNOUNCED):
         raw = files.read(name)
         if raw is not None:
             try:
-                found[name] = parse_note(raw)
+                notes[name] = parse_note(raw)
             except ProofError as error:
                 problem = f"{files.root / name} is not a checkpoint: {error}"
                 raise ConflictError(problem, hint=_ELSEWHERE) from None
-            _check_published(found[name].checkpoint, log)
-    for note in found.values():
+            _check_published(notes[name].checkpoint, log)
+    for note in notes.values():
         if note.checkpoint.size > wanted.size:
             raise ConflictError(
                 f"{files.root} already holds {note.checkpoint.size} events of this log, more than the "
                 f"{wanted.size} to export",
                 hint="export up to a later checkpoint",
             )
-    if not found and files.names():
+    if not notes and files.names():
         raise ConflictError(f"{files.root} is not empty and does not hold a log", hint=_ELSEWHERE)
-    return found.get(CHECKPOINT)
+    return notes.get(CHECKPOINT)
 
 
-def _check_published(published: Checkpoint, log: _Log) -> None:
+def _check_published(previous: Checkpoint, log: _Log) -> None:
     """Check that this log continues a published checkpoint; the errors are those of `engine verify-root`."""
-    same_store = published.origin == log.head.origin and published.size <= log.head.size
-    if same_store and log.paths.root(published.size) == published.root:
+    same_store = previous.origin == log.head.origin and previous.size <= log.head.size
+    if same_store and log.paths.root(previous.size) == previous.root:
         return
-    read_history(log.rows, {published.size}).check(published)
+    read_history(log.rows, {previous.size}).check(previous)
     raise CorruptionError(
-        f"the rows of the log do not match its root at {published.size} events",
+        f"the rows of the log do not match its root at {previous.size} events",
         hint="run `engine verify-root`",
     )
 

@@ -128,12 +128,12 @@ class PublishedFolder:
         if not self._exists(path.parent):
             return None
         try:
-            found = path.lstat()
+            status = path.lstat()
         except FileNotFoundError:
             return None
-        if not stat.S_ISREG(found.st_mode):
+        if not stat.S_ISREG(status.st_mode):
             raise ConflictError(f"{path} is not a regular file")
-        return found.st_size
+        return status.st_size
 
 
 @contextmanager

@@ -133,7 +133,7 @@ def test_a_kept_atom_that_is_gone_cannot_give_back() -> None:
         engine.merge(ids[2], ids[0])
         assert refuses(engine, ConflictError, engine.unmerge, ids[1])
         with pytest.raises(
-            ConflictError, match=f"was merged into {ids[0]}, .* reason of the tombstone: merged into {ids[2]}"
+            ConflictError, match=f"the kept atom {ids[0]} .* is tombstoned: merged into {ids[2]}"
         ):
             engine.unmerge(ids[1])
         engine.apply([Unmerge(ids[0]), Unmerge(ids[1])])
