@@ -1,4 +1,4 @@
-"""Logs to export, and what an export has left."""
+"""Logs to export, and the files of an export."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SIGNED = (Signature("memroot.test/key", b"1234", b"a signature"),)
 
 
 def synthetic(size: int, followed: int | None = None) -> MemoryBackend:
-    """A log of synthetic headers with its state."""
+    """Return a log of synthetic headers with its log state."""
     store = log_of(size, size if followed is None else followed)
     frontier = Frontier()
     frontier.extend(leaves(size))
@@ -31,7 +31,7 @@ def synthetic(size: int, followed: int | None = None) -> MemoryBackend:
 
 @cache
 def real_store() -> Backend:
-    """A store of 300 commands; not to be changed."""
+    """Return a store of 300 commands, which must not be changed."""
     engine = engine_on()
     engine.apply(commands(300, seed=31))
     engine.catch_up()
@@ -44,7 +44,7 @@ def put_out(store: Backend, folder: Path, given: bytes | None = None) -> Exporte
 
 
 def files_of(folder: Path) -> dict[str, bytes]:
-    """Every file below a folder by its path; links are left out, and files that nobody would read whole."""
+    """Return every file below a folder by its path, without links and files that are too large to read."""
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in folder.rglob("*")
@@ -53,7 +53,7 @@ def files_of(folder: Path) -> dict[str, bytes]:
 
 
 def note_at(size: int, *, at: int | None = None, **changes: object) -> bytes:
-    """A signed checkpoint of the synthetic log at a size, which it says is `at`."""
+    """Return a signed checkpoint of the synthetic log at a size, with the size `at` in its text."""
     frontier = Frontier()
     frontier.extend(leaves(size))
     checkpoint = Checkpoint(origin_of(STORE_ID), at or size, frontier.root())._replace(**changes)  # type: ignore[arg-type]
