@@ -56,9 +56,15 @@ def is_by(rows: Lookup, seq: int, actor: str) -> bool:
 
 
 def is_refused(rows: Lookup, id_key: bytes, wanted: Add, record: AtomRecord | None) -> bool:
-    """Return True if the wanted content was erased, is not forced, and is not what `record` holds.
+    """Return True if the wanted atom or its content was erased, so that it must not be added.
 
-    `record` is the record of the wanted atom's id, if there is one.
+    It may be added with `force`, or if the live atom of `record` already has this content.
+
+    Args:
+        rows: The rows to look in.
+        id_key: The store's key for deriving ids.
+        wanted: The atom to add.
+        record: The record of the wanted atom's id, if there is one.
     """
     if wanted.force:
         return False
@@ -286,7 +292,7 @@ def reconcile_source(
 def retire_others(
     rows: Reader, actor: str, source: str, keep: AbstractSet[bytes], reason: str = GONE
 ) -> Iterator[Command]:
-    """Yield commands that hide the source's live atoms not in `kept` whose content `actor` wrote last."""
+    """Yield commands that hide the source's live atoms not in `keep` whose content `actor` wrote last."""
     for atom, record in sorted(atoms_of(rows, source).items()):
         if atom not in keep and record.state is State.LIVE and is_by(rows, record.payload_seq, actor):
             yield RetireAtom(atom, reason)

@@ -71,7 +71,7 @@ def find_store(flag: str | None, memory: str | None = None) -> StoreSetting:
 
 
 def find_root(flag: str | None) -> StoreSetting:
-    """Return the URL that contains the named memories, to which `find_store` adds the name.
+    """Return the URL of the root that contains the named memories, to which `find_store` adds the name.
 
     Raises:
         InvalidInputError: As for `find_store`.

@@ -1,8 +1,9 @@
 """The location of a named memory.
 
-The URL then names the root, which contains the memories. In a folder, the memory is `ROOT/NAME`, a LevelDB
-folder or a SQLite file; in one SQLite file, it is a table of that file (`sqlite+NAME:PATH`). Each is a store
-by itself, with its own store id, journal and root, and no query on one memory can reach another.
+If a memory is named, the URL names the root that contains it. In a folder, the memory is `ROOT/NAME`, a
+LevelDB folder or a SQLite file; in one SQLite file, it is a table of that file (`sqlite+NAME:PATH`). Each
+memory is a store by itself, with its own store id, journal and root, and no query on one memory can reach
+another.
 """
 
 from __future__ import annotations

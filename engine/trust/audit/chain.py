@@ -21,7 +21,10 @@ from proofs.leaves import EdgeType, State, Value, edge_key
 _CREATES = frozenset({EventKind.ATOM_ADDED, EventKind.EDGE_ADDED})
 _GIVES_ORDINAL = frozenset({EventKind.ATOM_ADDED, EventKind.ATOM_REVISED})
 _NEEDS_HIDDEN = frozenset({EventKind.ATOM_REVIVED, EventKind.EDGE_ADDED})
-"""Kinds that need a hidden subject if it exists. Erasing needs one not erased; others need a live one."""
+"""The kinds that require a hidden subject if the subject exists.
+
+Erasing kinds require a subject that is not erased; all other kinds require a live one.
+"""
 
 
 def check_chain(entries: Sequence[Entry], before: Reader) -> Difference | None:

@@ -78,7 +78,7 @@ class Unchecked:
     """The first event after it that destroyed payloads from before it."""
 
 
-class ByHeaders(Reader):
+class ErasuresFromHeaders(Reader):
     """A reader that derives the rows about erasures from the headers, in place of the stored ones."""
 
     def __init__(self, rows: Reader) -> None:
@@ -112,7 +112,7 @@ class Destroyed:
 
     @property
     def by(self) -> int | None:
-        """The earliest later event that destroyed payloads of atoms from before this point, or None."""
+        """The first later event that destroyed payloads of atoms from before this point, or None."""
         return min(self._lost.values(), default=None)
 
     def follow(self, event: RawEntry) -> Iterator[Difference]:

@@ -36,9 +36,9 @@ from engine.text.analyzer import ANALYZER_NAME, fingerprint
 from engine.trust.audit.chain import check_chain
 from engine.trust.audit.compare import (
     NO_CURSOR,
-    ByHeaders,
     Destroyed,
     Difference,
+    ErasuresFromHeaders,
     Unchecked,
     compare_prefix,
     stray_rows,
@@ -93,7 +93,7 @@ def verify(backend: Backend, *, expect: str | None = None, progress: Progress = 
 
     Raises:
         InvalidInputError: `expect` is not a root.
-        EngineError: The store was made with another analyzer, and its log confirms it.
+        EngineError: The log confirms that the store was made with another analyzer.
     """
     if expect is not None and not (isinstance(expect, str) and _ROOT.fullmatch(expect)):
         raise InvalidInputError(f"expect must be a root of 64 hex digits, not {quoted(expect)}")
@@ -115,7 +115,7 @@ def verify(backend: Backend, *, expect: str | None = None, progress: Progress = 
 class _Verification:
     def __init__(self, rows: Reader, scratch: Backend) -> None:
         self._rows = rows
-        self._by_headers = ByHeaders(rows)
+        self._by_headers = ErasuresFromHeaders(rows)
         self._scratch = scratch
         self._replayed: Store | None = None
         self._due: list[tuple[int, Follower]] = []

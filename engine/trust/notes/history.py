@@ -84,8 +84,8 @@ def check_pair(old: Checkpoint, new: Checkpoint) -> bool:
     """Return True if the two checkpoints agree. Return False if only the store can tell.
 
     Raises:
-        InconsistentError: They are of two stores or have one size and two roots, or `new` is smaller than
-            `old`.
+        InconsistentError: They belong to two stores, have the same size but different roots, or `new` is
+            smaller than `old`.
     """
     if old.origin != new.origin:
         raise inconsistent(f"another store: have {new.origin}, known {old.origin}", old, new)

@@ -20,7 +20,7 @@ from proofs.note import Checkpoint, Note, format_note, origin_of
 
 @dataclass(frozen=True, slots=True)
 class CheckpointNote:
-    """A checkpoint to store outside the store."""
+    """A checkpoint note, to be kept outside the store."""
 
     origin: str
     size: int

@@ -1,7 +1,10 @@
 """Signing keys, and signing checkpoints without ever signing two that contradict each other.
 
-A key is a file outside every store, in the form of Go's package `note`, one line: `PRIVATE+KEY+name+key
-id+base64(01 ‖ seed[32])`. No part of it is ever written to a journal.
+A key is a file outside every store with one line, in the form of Go's package `note`:
+
+    PRIVATE+KEY+name+key id+base64(01 ‖ seed[32])
+
+No part of it is ever written to a journal.
 
 The last note that a key signed for a store is written beside the key, to `KEY.<store id>.last`, and is on the
 disk before the signature is returned. A copy of the key in another place lacks this file, so each key must be

@@ -94,7 +94,7 @@ def _parse_claims(store: Store, claims: Iterable[object]) -> tuple[list[Claim], 
 
 
 _IDS = {"atom": (0,), "no-atom": (), "edge": (0, 2), "no-edge": (0, 2), "tag": (0,), "no-tag": (0,)}
-"""Which words of a claim are ids of recorded atoms, by name of the claim."""
+"""The positions of ids of recorded atoms among the words of a claim, by the name of the claim."""
 
 
 class ParsedClaim(NamedTuple):

@@ -239,9 +239,9 @@ class LogWitnesses:
         return [header, payload, path]
 
     def check_rows(self, size: int, root: bytes) -> None:
-        """Raise CorruptionError if the headers have this root, so that the rows of the log are damaged.
+        """Raise CorruptionError if the headers have this root, because the rows of the log are damaged then.
 
-        This must be called before a claim is refused because the log has another root.
+        Call this before refusing a claim because the log has another root.
         """
         if read_history(self._rows, [size]).roots.get(size) == root:
             raise CorruptionError(

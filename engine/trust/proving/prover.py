@@ -148,7 +148,7 @@ def _assemble(claims: list[Claim], ground: _Foundation, state: Witnesses, replay
 
 
 def _check_refusal(error: ClaimNotTrueError | NeverRecorded, ground: _Foundation, state: Witnesses) -> None:
-    """Check that the opposite of a refused claim can be proved, because stored rows may be damaged.
+    """Check that the claim offered in place of a refused one can be proved; stored rows may be damaged.
 
     Raises:
         CorruptionError: It cannot be proved.

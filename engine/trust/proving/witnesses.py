@@ -32,7 +32,7 @@ from proofs.words import words_of
 class ClaimNotTrueError(RefusedError):
     """A claim that does not hold.
 
-    `instead` is a claim that holds; with `sealed`, no payload is left that the claim could open.
+    `instead` is a claim that holds. With `sealed`, its payload was destroyed and cannot be opened.
     """
 
     def __init__(self, problem: str, instead: StateClaim, *, sealed: bool = False) -> None:
