@@ -227,7 +227,7 @@ class Engine:
             commands: Commands such as `engine.Add` and `engine.Link`.
             actor: The author of the events; None for the memory's own actor.
             if_head: The number of events that the journal must have; None for any number.
-            request: An idempotency or tracing key of the caller, at most 128 bytes. Every event records it.
+            request: The caller's own key for this request, at most 128 bytes. Every event records it.
             origin: The producer of the events, such as a pipeline and its version, at most 256 bytes. Every
                 event records it.
 
@@ -996,7 +996,7 @@ class Engine:
             return structured_graph(rows, view, query, limit, wanted)
 
     def explorer(self, *, form: AnswerForm | str = "text", spent: int = 0) -> Explorer:
-        """Return an explorer with the steps recall hints, peek, expand and neighbors.
+        """Return an explorer, which offers the steps recall hints, peek, expand and neighbors.
 
         Every answer of the explorer states its cost in tokens.
 
@@ -1159,7 +1159,7 @@ class Engine:
     def checkpoint_note(
         self, *, key: str | Path | None = None, known: Sequence[NotedCheckpoint] = ()
     ) -> CheckpointNote:
-        """Take a checkpoint, read the headers back, and return the note to store elsewhere.
+        """Take a checkpoint, read the headers back, and return the note, to be kept outside the store.
 
         Args:
             key: The file of a key to sign with.
@@ -1182,7 +1182,7 @@ class Engine:
         as_of: AsOf | None = None,
         checkpoint: str | LogHead | None = None,
     ) -> Proof:
-        """Return a proof of all `claims` that is checked without the store (`proofs.verify`).
+        """Return a proof of all `claims` that can be verified without the store (`proofs.verify`).
 
         Args:
             claims: Claims of `proofs`, or their words as `engine prove` takes them.

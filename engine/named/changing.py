@@ -13,7 +13,7 @@ from engine.base.errors import BusyError, ConflictError, EngineError, InvalidInp
 from engine.engine import Engine
 from engine.ledger.journal import read_log
 from engine.named.folder import beside, delete_in, foreign_in, rename_in
-from engine.store.named_places import Root, is_memory, root_of
+from engine.store.named_places import MemoriesRoot, is_memory, root_of
 from engine.store.status import status
 from engine.store.store import Store
 
@@ -45,7 +45,7 @@ def memories(url: str) -> list[str]:
     return names_in(root_of(url))
 
 
-def names_in(root: Root) -> list[str]:
+def names_in(root: MemoriesRoot) -> list[str]:
     """Return the sorted names of the memories in `root`, as `memories` does."""
     with translated():
         if root.is_file:
@@ -58,7 +58,7 @@ def names_in(root: Root) -> list[str]:
             raise InvalidInputError(f"{root.path} cannot be read: {error.strerror or error}") from error
 
 
-def described(root: Root, name: str) -> Memory:
+def described(root: MemoriesRoot, name: str) -> Memory:
     """Return the description of an existing memory. Only its lagging followers are changed.
 
     A LevelDB memory can be opened by one process only, so only the size of one in use is known.
@@ -77,7 +77,7 @@ def described(root: Root, name: str) -> Memory:
     return Memory(name, url, "usable", size, counts.store_id, counts.live_atoms, counts.events, root_hex)
 
 
-def size_of(root: Root, name: str) -> int:
+def size_of(root: MemoriesRoot, name: str) -> int:
     """Return the bytes that a memory takes; in a SQLite file with several, those of its keys and values."""
     with translated():
         if root.is_file:

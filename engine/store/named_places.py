@@ -21,7 +21,7 @@ from engine.base.error_translation import translated
 from engine.base.errors import InvalidInputError
 
 
-class Root(NamedTuple):
+class MemoriesRoot(NamedTuple):
     """The container of named memories."""
 
     url: str
@@ -47,7 +47,7 @@ class Root(NamedTuple):
             return f"{self.url.rstrip('/')}/{name}"
 
 
-def root_of(url: str) -> Root:
+def root_of(url: str) -> MemoriesRoot:
     """Return the root that a URL names: a folder or, for `sqlite:PATH`, one file.
 
     Raises:
@@ -64,7 +64,7 @@ def root_of(url: str) -> Root:
         if scheme == "sqlite":
             if place.is_dir():
                 raise BackendUnusable(f"{place} is a folder; leave out sqlite: to keep memories in a folder")
-            return Root(url, place, is_file=True)
+            return MemoriesRoot(url, place, is_file=True)
         if place.exists() and not place.is_dir():
             raise BackendUnusable(f"{place} is a file; memories are kept in a folder or in sqlite:PATH")
         if is_place(place):
@@ -72,7 +72,7 @@ def root_of(url: str) -> Root:
                 f"{place} is a store itself and cannot contain named memories",
                 hint="give a folder for named memories (--store FOLDER), or leave out the memory's name",
             )
-        return Root(url, place, is_file=False)
+        return MemoriesRoot(url, place, is_file=False)
 
 
 def memory_url(url: str, name: str) -> str:

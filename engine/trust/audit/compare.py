@@ -102,7 +102,7 @@ class ErasuresFromHeaders(Reader):
         return self._rows.scan(start, end, reverse=reverse)
 
 
-class Destroyed:
+class DestroyedPayloads:
     """The destroyed payloads that a replay has met so far."""
 
     def __init__(self, rows: Reader) -> None:

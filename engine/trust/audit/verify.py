@@ -36,7 +36,7 @@ from engine.text.analyzer import ANALYZER_NAME, fingerprint
 from engine.trust.audit.chain import check_chain
 from engine.trust.audit.compare import (
     NO_CURSOR,
-    Destroyed,
+    DestroyedPayloads,
     Difference,
     ErasuresFromHeaders,
     Unchecked,
@@ -124,7 +124,7 @@ class _Verification:
         self._unchecked: list[Unchecked] = []
         self._compared = 0
         self._size = 0
-        self._destroyed = Destroyed(rows)
+        self._destroyed = DestroyedPayloads(rows)
         self.log_agrees = False
         self._head: bytes | None = None
 

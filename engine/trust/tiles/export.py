@@ -142,7 +142,7 @@ _ELSEWHERE: Final = "choose an empty folder"
 
 
 @dataclass(frozen=True, slots=True)
-class Exported:
+class LogExport:
     """The content of a folder after an export."""
 
     origin: str
@@ -162,7 +162,7 @@ def export(
     folder: Path,
     checkpoint: bytes | None = None,
     progress: Progress = no_progress,
-) -> Exported:
+) -> LogExport:
     """Write the log into `folder`, or add the events since the last export.
 
     Before anything is written, every file that the checkpoint covers is compared with the log; missing files
@@ -213,7 +213,7 @@ def export(
             files.sync()
         files.clear()
     new = size - before.checkpoint.size if before else size
-    return Exported(note.checkpoint.origin, size, note.checkpoint.root.hex(), new, files.written)
+    return LogExport(note.checkpoint.origin, size, note.checkpoint.root.hex(), new, files.written)
 
 
 def published_notes(folder: Path) -> list[Note]:

@@ -13,7 +13,7 @@ from engine.engine import Engine
 from engine.ledger.journal import read_identity, read_log
 from engine.ledger.layout import journal_key
 from engine.trust.notes.history import read_history
-from engine.trust.tiles.export import Exported, export
+from engine.trust.tiles.export import LogExport, export
 from proofs.events import CheckpointBody, CheckpointDetail, EventKind
 from proofs.note import Checkpoint, Note, format_note, origin_of, parse_note
 from tests.support.engines import backend_of, copied_rows, engine_on, forge, put_rows, ticking
@@ -21,7 +21,7 @@ from tests.support.workloads import commands
 from tests.trust.tiles.tiles import files_of, real_store
 
 
-def put(store: Backend, folder: Path) -> Exported:
+def put(store: Backend, folder: Path) -> LogExport:
     """Export a store."""
     return export(store, read_identity(store).store_id, folder)
 

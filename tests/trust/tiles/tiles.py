@@ -9,7 +9,7 @@ from backends.base import Backend
 from backends.memory import MemoryBackend
 from engine.ledger.journal import encode_log
 from engine.ledger.layout import LOG
-from engine.trust.tiles.export import Exported, export
+from engine.trust.tiles.export import LogExport, export
 from proofs.log import Frontier
 from proofs.note import Checkpoint, Note, Signature, format_note, origin_of
 from tests.support.engines import backend_of, engine_on, put_rows
@@ -38,7 +38,7 @@ def real_store() -> Backend:
     return backend_of(engine)
 
 
-def put_out(store: Backend, folder: Path, given: bytes | None = None) -> Exported:
+def put_out(store: Backend, folder: Path, given: bytes | None = None) -> LogExport:
     """Export a synthetic log."""
     return export(store, STORE_ID, folder, given)
 
