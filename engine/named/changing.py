@@ -170,5 +170,5 @@ def delete(url: str, name: str, *, dry_run: bool = False) -> Removal:
 
 def _require_memory(name: str, known: list[str], url: str) -> None:
     if name not in known:
-        hint = f"the memories there are: {', '.join(known)}" if known else "there are no memories there"
+        hint = f"the existing memories are: {', '.join(known)}" if known else "there are no memories there"
         raise NotFoundError(f"there is no memory named {name!r} in {url}", hint=hint)

@@ -154,7 +154,7 @@ def _check_refusal(error: ClaimNotTrueError | NeverRecorded, ground: _Foundation
         CorruptionError: It cannot be proved.
     """
     try:
-        _assemble([error.instead], ground, state.anew())
+        _assemble([error.instead], ground, state.fresh())
     except (ClaimNotTrueError, NeverRecorded) as contradiction:
         raise CorruptionError(
             f"stored rows contradict each other: {contradiction}", hint="run `engine verify-root`"

@@ -72,7 +72,7 @@ class Witnesses:
             self._index = IndexRows(self._store.index, self.rows)
         return self._index
 
-    def anew(self) -> Witnesses:
+    def fresh(self) -> Witnesses:
         """Return a reader of the same snapshot without any collected keys."""
         return Witnesses(self._store, self.rows)
 
