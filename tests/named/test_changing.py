@@ -104,14 +104,14 @@ def test_delete_takes_one_memory_and_leaves_the_other(root: str, tmp_path: Path)
     assert contents(root, "work") == set()
 
 
-def test_a_rehearsed_delete_deletes_nothing(root: str) -> None:
+def test_a_dry_run_of_delete_deletes_nothing(root: str) -> None:
     """With `dry_run`, `delete` reports what it would delete and deletes nothing."""
     would = delete(root, "work", dry_run=True)
     assert (would.memory.name, would.memory.live_atoms, would.memory.events) == ("work", 2, 3)
     assert contents(root, "work") == {WORDS, "more"}
 
 
-def test_a_rehearsed_rename_renames_nothing(root: str) -> None:
+def test_a_dry_run_of_rename_renames_nothing(root: str) -> None:
     """With `dry_run`, `rename` raises the errors of a rename and changes nothing."""
     rename(root, "work", "office", dry_run=True)
     with pytest.raises(ConflictError):

@@ -52,7 +52,7 @@ def test_what_is_written_covers_what_is_below(below: list[Row], put: list[Row], 
 
 @settings(max_examples=20)
 @given(st.integers(0, 10_000), st.integers(2, 20))
-def test_a_rehearsal_says_what_a_run_does(seed: int, count: int) -> None:
+def test_a_dry_run_reports_what_the_run_does(seed: int, count: int) -> None:
     """A dry run gives the subjects, event kinds and states of the real run and leaves the store unchanged."""
     engine = engine_on()
     made = list(commands(count, seed))
