@@ -16,7 +16,7 @@ from engine.base import limits
 from engine.base.errors import ConflictError
 from engine.base.model import Direction, EventRef, Receipt
 from engine.base.validation import show_id
-from engine.commands.atoms import alike, recorded
+from engine.commands.atoms import normalized_content, recorded
 from engine.commands.base import Transaction, receipt
 from engine.ledger.codec import fields, unpack
 from engine.ledger.journal import entries_back
@@ -125,7 +125,7 @@ class Destroy:
             return receipt(record.id, record.state, *tx.entries[first:])
         hashes = set()
         for body in self._sweep(tx, record.last_seq):
-            hashes.add(destroyed_hash(tx.id_key, alike(body.content)))
+            hashes.add(destroyed_hash(tx.id_key, normalized_content(body.content)))
         self.done.contents = tuple(sorted(hashes)[: limits.ERASED_CONTENTS_MAX * self.pending.remember])
         erased = ErasedBody(self.pending.reason, self.done.contents)
         tx.append(EventKind.ERASED, record.last_seq, AtomDetail(record.id, record.ordinal, None), erased)

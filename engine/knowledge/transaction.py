@@ -87,7 +87,7 @@ class GraphTransaction:
             atom = record.id
             key = next(key for key, place in forms.places(self._tx.id_key, name) if place == atom)
             wanted = self._entity(name, kind, key, self._next())
-            UpsertAtom(wanted, insist=True, reason=CREATED).decide(self._tx)
+            UpsertAtom(wanted, override=True, reason=CREATED).decide(self._tx)
         self._entities[name] = atom
         return atom
 
@@ -139,7 +139,7 @@ class GraphTransaction:
         if self._found(parts, name, kind, content):
             return False
         atom = self._add_part(name, kind, content)
-        UpsertEdge(atom, EdgeType.PART_OF, entity, insist=True).decide(self._tx)
+        UpsertEdge(atom, EdgeType.PART_OF, entity, override=True).decide(self._tx)
         record = self._tx.atom(atom)
         if record is not None and record.version == 1:
             parts.unchanged.add(atom)
@@ -161,7 +161,7 @@ class GraphTransaction:
                     provenance=self._provenance,
                     occurrence=occurrence,
                 )
-                UpsertAtom(wanted, insist=True, reason=CREATED).decide(tx)
+                UpsertAtom(wanted, override=True, reason=CREATED).decide(tx)
                 return atom
         raise AssertionError("unreachable: ids_of ends with an error")
 
@@ -225,7 +225,7 @@ class GraphTransaction:
                 "between the same entities",
                 hint="spell it differently",
             )
-        UpsertEdge(src, predicate, dst, data, insist=True).decide(self._tx)
+        UpsertEdge(src, predicate, dst, data, override=True).decide(self._tx)
         return True
 
     def delete_relation(self, relation: Relation) -> bool:

@@ -28,7 +28,7 @@ from engine.transfer.journal_lines import (
     tail_line,
 )
 from engine.trust.audit.chain import check_chain
-from engine.trust.audit.compare import Destroyed
+from engine.trust.audit.compare import DestroyedPayloads
 from proofs.events import ERASING_KINDS, CheckpointBody, CheckpointDetail, EventKind
 from proofs.hashing import NAMESPACES
 
@@ -201,7 +201,7 @@ class _Run:
         self._journal = journal
         self._store: Store | None = None
         self._row: bytes | None = None
-        self._destroyed = Destroyed(target)
+        self._destroyed = DestroyedPayloads(target)
         self._erasures = Erasures()
         self.size = 0
 

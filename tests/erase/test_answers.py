@@ -90,7 +90,7 @@ def test_as_of_before_it_is_erased_too_and_the_rest_is_as_it_was() -> None:
             assert ids == {found.id for found in known.find(limit=9)} - {ONE}
             if TWO in ids:
                 assert past.get(TWO) == known.get(TWO)
-            with pytest.raises(RefusedError, match="cannot be made again"):
+            with pytest.raises(RefusedError, match="cannot be recomputed"):
                 past.root()
     assert engine.root(as_of=engine.size - 1) == engine.root()
 

@@ -152,7 +152,7 @@ def test_against_a_past_root(engine: Engine) -> None:
     """`as_of` proves nothing of a moment whose root cannot be made again."""
     root = engine.root()
     engine.erase(id_of(1), "asked for")
-    with pytest.raises(RefusedError, match="cannot be made again"):
+    with pytest.raises(RefusedError, match="cannot be recomputed"):
         engine.prove([AtomIs(TWO, State.LIVE, opened=False)], as_of=root.size - 1)
 
 

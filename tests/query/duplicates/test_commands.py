@@ -138,7 +138,7 @@ def test_a_group_that_cannot_be_merged_does_not_stop_the_others(
             engine.tag(atom, *(f"{place}-{number}" for number in range(200)))
     result = cli("duplicates", "--merge", "--yes", "--json")
     assert result.code == 6
-    assert "over 256 tags" in result.err
+    assert "more than 256 tags" in result.err
     assert result.envelope["error"]["message"] == "not merged: 1 of 2 groups"
     assert [group["merged"] for group in result.envelope["data"]] == [[], [copies[4]]]
 
