@@ -11,8 +11,8 @@ from engine.base.errors import InvalidInputError, RefusedError
 from engine.commands import Add
 from engine.engine import Engine
 from engine.erase import run
-from engine.erase.probe import PIECE_BYTES, Sighting, look, pieces_of
-from engine.erase.run import Verdict, judged
+from engine.erase.probe import PIECE_BYTES, Occurrences, find_occurrences, pieces_of
+from engine.erase.run import Verdict, judge
 from proofs.events import AtomBody, EventKind
 from tests.erase.support import SECRET, small
 from tests.support.engines import engine_on
@@ -33,7 +33,7 @@ def test_it_is_found_before_and_in_no_file_and_no_answer_after(scheme: str, tmp_
     assert probe.before.files
     assert {"get", "find", "recall", "history", "log", "context", "bright"} <= set(probe.before.answers)
     assert {"explore-peek", "explore-expand"} <= set(probe.before.answers)
-    assert probe.after == Sighting((), ())
+    assert probe.after == Occurrences((), ())
     engine.close()
     words = [
         b"Ermintrude",
@@ -80,7 +80,7 @@ def test_in_memory_there_are_no_files_to_look_into() -> None:
     probe = small().erase(ONE, "asked for").probe
     assert probe is not None
     assert probe.verdict is Verdict.INCONCLUSIVE
-    assert probe.reasons == ("this kind of store has no files to look into",)
+    assert probe.reasons == ("this kind of store has no files to search",)
 
 
 def test_who_else_has_the_content_is_named(tmp_path: Path) -> None:
@@ -100,14 +100,14 @@ def test_who_else_has_the_content_is_named(tmp_path: Path) -> None:
 
 def test_what_is_still_found_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     """If a file or an answer still has a piece of it, the receipt says so and where."""
-    real, calls = look, []
+    real, calls = find_occurrences, []
 
-    def looks(*args: object) -> Sighting:
+    def fake(*args: object) -> Occurrences:
         calls.append(args)
         found = real(*args)  # type: ignore[arg-type]
-        return found if len(calls) == 1 else Sighting(("000005.ldb",), ("recall",))
+        return found if len(calls) == 1 else Occurrences(("000005.ldb",), ("recall",))
 
-    monkeypatch.setattr(run, "look", looks)
+    monkeypatch.setattr(run, "find_occurrences", fake)
     probe = small().erase(ONE, "asked for").probe
     assert probe is not None
     assert probe.verdict is Verdict.FAILED
@@ -116,13 +116,13 @@ def test_what_is_still_found_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_not_finding_it_before_is_inconclusive() -> None:
     """What was not found before, or could not be looked for, is no evidence after."""
-    nowhere, file, answer = Sighting((), ()), Sighting(("a",), ()), Sighting((), ("get",))
-    both = Sighting(("a",), ("get",))
-    assert judged(both, nowhere, pieces=1, all_pieces=1, files=True)[0] is Verdict.CONFIRMED
+    nowhere, file, answer = Occurrences((), ()), Occurrences(("a",), ()), Occurrences((), ("get",))
+    both = Occurrences(("a",), ("get",))
+    assert judge(both, nowhere, pieces=1, all_pieces=1, files=True)[0] is Verdict.CONFIRMED
     for before in (nowhere, file, answer):
-        assert judged(before, nowhere, pieces=1, all_pieces=1, files=True)[0] is Verdict.INCONCLUSIVE
-    assert judged(both, nowhere, pieces=0, all_pieces=0, files=True)[0] is Verdict.INCONCLUSIVE
-    assert judged(nowhere, file, pieces=1, all_pieces=1, files=True)[0] is Verdict.FAILED
+        assert judge(before, nowhere, pieces=1, all_pieces=1, files=True)[0] is Verdict.INCONCLUSIVE
+    assert judge(both, nowhere, pieces=0, all_pieces=0, files=True)[0] is Verdict.INCONCLUSIVE
+    assert judge(nowhere, file, pieces=1, all_pieces=1, files=True)[0] is Verdict.FAILED
 
 
 def test_pieces_are_short_whole_characters_and_apart() -> None:
@@ -143,7 +143,7 @@ def test_a_reason_may_not_tell_a_number_of_the_content(reason: str) -> None:
     engine = engine_on()
     engine.apply([Add("My passport number is X81723-GHT.", id=ONE)])
     size = engine.size
-    with pytest.raises(InvalidInputError, match="reasons stay"):
+    with pytest.raises(InvalidInputError, match="reasons are kept"):
         engine.erase(ONE, reason)
     assert engine.size == size
     assert engine.erase(ONE, "the passport expired").events
