@@ -170,7 +170,7 @@ class Occurrences:
 
 
 def find_occurrences(view: View, atom: str, seqs: Sequence[int], pieces: Sequence[str]) -> Occurrences:
-    """Search files and answers for `pieces` of the content of `atom`; `seqs` are the numbers of its events."""
+    """Search files and answers for `pieces` of the content of `atom`, whose event numbers are `seqs`."""
     files = view.store.backend.files()
     found = search(files, [piece.encode() for piece in pieces])
     names = sorted({path.rpartition("/")[2] for path in found})

@@ -121,7 +121,7 @@ def judge(
         reasons.append("this kind of store has no files to search")
     elif not before.files:
         reasons.append(
-            "the content was not found in the files before the erasure, so the search afterwards proves nothing"
+            "the content was not found in the files before the erasure, so the later search proves nothing"
         )
     if pieces and not before.answers:
         reasons.append("no answer showed the content before the erasure")

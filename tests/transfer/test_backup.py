@@ -111,7 +111,7 @@ def test_any_other_store_is_refused(engine: Engine, tmp_path: Path) -> None:
         assert longer.size == size
     with Engine.open(f"sqlite:{tmp_path / 'foreign'}") as other:
         other.add("A.")
-    with pytest.raises(ConflictError, match="another store"):
+    with pytest.raises(ConflictError, match="not the store that was exported"):
         import_journal(tmp_path / "b", f"sqlite:{tmp_path / 'foreign'}")
     (tmp_path / "text").write_text("no store")
     with pytest.raises(EngineError):
@@ -171,7 +171,7 @@ def test_nothing_else_is_written_over(engine: Engine, tmp_path: Path) -> None:
             export_to(engine.store, tmp_path / name)
     assert (tmp_path / "text").read_text() == "kept"
     backup(engine.store, tmp_path / "b")
-    with pytest.raises(RefusedError, match="there already"):
+    with pytest.raises(RefusedError, match="exists already"):
         export_to(engine.store, tmp_path / "b")
     assert names(tmp_path) == {"text", "folder", "link", "b"}
 
@@ -259,7 +259,7 @@ def test_what_a_backup_must_be(engine: Engine, tmp_path: Path) -> None:
     found = backup(engine.store, file)
     kept = read_note(tmp_path / "n")
     assert verify_backup(file, expect=found.root.upper(), notes=[kept]) == found
-    with pytest.raises(VerificationError, match="whole, but"):
+    with pytest.raises(VerificationError, match="complete, but"):
         verify_backup(file, expect="0" * 64)
     with pytest.raises(InvalidInputError):
         verify_backup(file, expect="abc")

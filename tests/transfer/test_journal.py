@@ -162,7 +162,7 @@ def test_a_file_that_was_cut_off_is_refused(end: int) -> None:
 
 def test_what_stands_after_the_end_is_refused() -> None:
     """Even an empty line."""
-    with refused(len(LINES) + 1, "after the end"):
+    with refused(len(LINES) + 1, "after the last line"):
         imported(A_FILE + b"\n")
 
 

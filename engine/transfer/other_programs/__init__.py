@@ -10,7 +10,7 @@ from typing import Any, Final
 from engine.base.error_translation import translated
 from engine.base.errors import InvalidInputError
 from engine.store.store import Store
-from engine.transfer.atomic_output import new_folder, written
+from engine.transfer.atomic_output import new_file, new_folder
 from engine.transfer.other_programs.base import Exported, Reads, Writes, WritesFolder
 
 STDOUT: Final = "-"
@@ -60,14 +60,14 @@ def export_items(store: Store, form: str, path: str | Path) -> Exported:
     with translated():
         if form in FOLDER_WRITERS:
             if str(path) == STDOUT:
-                raise InvalidInputError(f"{form} is a folder, which cannot be written to stdout")
+                raise InvalidInputError(f"{form} is a folder, which cannot be new_file to stdout")
             to_folder: WritesFolder = _module(FOLDER_WRITERS, form).write
             with new_folder(Path(path)) as folder:
                 return to_folder(store, folder)
         to_file: Writes = _module(WRITERS, form).write
         if str(path) == STDOUT:
             return to_file(store, sys.stdout.buffer.write)
-        with written(Path(path)) as file:
+        with new_file(Path(path)) as file:
             return to_file(store, file.write)
 
 
