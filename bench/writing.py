@@ -24,7 +24,7 @@ from bench.data import Text
 from bench.job import Job, Result, Untimed, percentile, resident, timed
 from bench.rivals import Fts
 from engine import Add, Engine
-from engine.transfer.ingest.documents import Document, Found, Piece
+from engine.transfer.ingest.documents import Document, Piece, SourceFile
 from engine.transfer.ingest.read import read_file
 from engine.transfer.ingest.walk import find_files
 
@@ -132,7 +132,7 @@ def ingest_rival(job: Job) -> Result:
     """Read the same files with the same reader into a new store of the rival; links stay unresolved."""
     folder, name = notes(job)
     begin = time.perf_counter()
-    found = [item for item in find_files([folder]) if isinstance(item, Found)]
+    found = [item for item in find_files([folder]) if isinstance(item, SourceFile)]
     atoms = 0
     with Fts(Path(f"{job.rival}-ingest")) as store:
         for batch in _batches(_pieces(found)):
@@ -155,7 +155,7 @@ def notes(job: Job) -> tuple[Path, str]:
     return folder, "generated"
 
 
-def _pieces(files: Iterable[Found]) -> Iterator[tuple[str, int, Piece]]:
+def _pieces(files: Iterable[SourceFile]) -> Iterator[tuple[str, int, Piece]]:
     for file in files:
         for item in read_file(file):
             if isinstance(item, Document):

@@ -11,9 +11,9 @@ from typing import Final
 from engine.base.errors import InvalidInputError, NotFoundError
 from engine.base.limits import CONTENT_BYTES_MAX, KEY_BYTES_MAX, TAGS_PER_ATOM_MAX
 from engine.store.store import Store
-from engine.transfer.ingest.checks import is_line, tag_of
 from engine.transfer.ingest.documents import BadItemError, Skipped
-from engine.transfer.ingest.pieces import distinct, parse_plain
+from engine.transfer.ingest.field_values import is_line, tag_of
+from engine.transfer.ingest.pieces import distinct_tags, parse_plain
 
 TEXT_CHARS_MAX: Final = CONTENT_BYTES_MAX
 """A longer text is reported instead of cut into thousands of atoms: nobody wrote it."""
@@ -138,7 +138,7 @@ def kept_tags(values: object) -> tuple[tuple[str, ...], int]:
     """Those of a list that can be tags, and how many are left out."""
     words = values if isinstance(values, list) else []
     found = [tag_of(word) if isinstance(word, str) else None for word in words]
-    tags = distinct(tag for tag in found if tag is not None)[:TAGS_PER_ATOM_MAX]
+    tags = distinct_tags(tag for tag in found if tag is not None)[:TAGS_PER_ATOM_MAX]
     return tags, len(words) - len(tags)
 
 

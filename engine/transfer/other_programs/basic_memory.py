@@ -27,11 +27,11 @@ from engine.ledger.entities import predicate
 from engine.ledger.records import AtomRecord
 from engine.store.store import Store
 from engine.text.tokens import estimate_tokens
-from engine.transfer.ingest.checks import checked_content, tag_of
-from engine.transfer.ingest.documents import ATOM_TOKENS, BadItemError, Found, Skipped
+from engine.transfer.ingest.documents import ATOM_TOKENS, BadItemError, Skipped, SourceFile
+from engine.transfer.ingest.field_values import checked_content, tag_of
 from engine.transfer.ingest.frontmatter import Frontmatter, read_frontmatter
-from engine.transfer.ingest.pieces import distinct, stem
-from engine.transfer.ingest.read import opened
+from engine.transfer.ingest.pieces import distinct_tags, file_title
+from engine.transfer.ingest.read import open_regular
 from engine.transfer.ingest.walk import find_files
 from engine.transfer.other_programs.base import (
     ACTOR,
@@ -84,10 +84,10 @@ def read(path: Path) -> Iterator[Item | Left | Skipped]:
                 yield Skipped(found.source, str(error))
 
 
-def _text(found: Found) -> str:
+def _text(found: SourceFile) -> str:
     """The text of a regular file; raises `BadItemError`."""
     try:
-        with opened(found.path) as stream:
+        with open_regular(found.path) as stream:
             raw = stream.read(FILE_BYTES_MAX + 1)
         text = raw.decode()
     except OSError as error:
@@ -119,7 +119,7 @@ def _note(text: str, path: str) -> Iterator[Item | Skipped]:
         yield Skipped(path, f"frontmatter kept as text: {front.broken}", 1, kept=True)
         front = Frontmatter()
     source = path.removesuffix(".markdown").removesuffix(".md")
-    title = front.title or stem(path)
+    title = front.title or file_title(path)
     block = text[: front.end]
     first_line = block.count("\n") + 1
     seen: Counter[str] = Counter()
@@ -141,7 +141,7 @@ def _note(text: str, path: str) -> Iterator[Item | Skipped]:
             pieces=(content,),
             title=title,
             kind=kind,
-            tags=distinct((*front.tags, *tags))[:TAGS_PER_ATOM_MAX],
+            tags=distinct_tags((*front.tags, *tags))[:TAGS_PER_ATOM_MAX],
             sequence=(len(made) + 1) * STEP,
             created=front.created,
             occurrence=seen[content],

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from engine.transfer.ingest.checks import created_of_value
 from engine.transfer.ingest.documents import BadItemError, Skipped
+from engine.transfer.ingest.field_values import created_from_value
 from engine.transfer.other_programs.base import Item, Left
 from engine.transfer.other_programs.strict_json import read_items
 from engine.transfer.other_programs.talk import Conversation, Message, items, list_of, ordered, text_of
@@ -61,7 +61,7 @@ def _author(message: Mapping[str, Any]) -> str:
 
 def _time(fields: Mapping[str, Any]) -> int | None:
     value = fields.get("create_time")
-    return None if isinstance(value, str) else created_of_value(value or None)
+    return None if isinstance(value, str) else created_from_value(value or None)
 
 
 def _text(message: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:

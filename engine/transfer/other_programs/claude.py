@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from engine.commands.sequence import STEP
-from engine.transfer.ingest.checks import created_of_text
 from engine.transfer.ingest.documents import BadItemError, Skipped
+from engine.transfer.ingest.field_values import created_from_text
 from engine.transfer.other_programs.base import Item, Left, checked_key, cut
 from engine.transfer.other_programs.strict_json import read_items
 from engine.transfer.other_programs.talk import Conversation, Message, items, list_of, text_of
@@ -88,4 +88,4 @@ def _text(message: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
 
 
 def _time(fields: Mapping[str, Any]) -> int | None:
-    return created_of_text(text_of(fields.get("created_at")))
+    return created_from_text(text_of(fields.get("created_at")))

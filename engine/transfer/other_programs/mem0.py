@@ -14,8 +14,14 @@ from engine.base.limits import BUCKETS_PER_ATOM_MAX, EDGE_DATA_BYTES_MAX, TRUST_
 from engine.base.validation import label, labels, optional_integer
 from engine.ledger.records import AtomRecord
 from engine.store.store import Store
-from engine.transfer.ingest.checks import EPOCH, checked_content, checked_source, created_of_value, title_of
 from engine.transfer.ingest.documents import BadItemError, Skipped
+from engine.transfer.ingest.field_values import (
+    EPOCH,
+    checked_content,
+    checked_source,
+    created_from_value,
+    title_of,
+)
 from engine.transfer.other_programs.base import (
     Exported,
     Item,
@@ -105,7 +111,7 @@ def created_of(fields: Mapping[str, Any], ours: Mapping[str, Any]) -> int | None
     """When a memory was made, µs UTC, if it says so in a form that can be read."""
     if "created" in ours:
         return optional_integer(ours["created"], "created")
-    return created_of_value(fields.get("created_at") or None)
+    return created_from_value(fields.get("created_at") or None)
 
 
 def _ours(fields: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -23,8 +23,8 @@ from engine.store.dry_run import dry_run_store
 from engine.store.replay import Progress, no_progress
 from engine.store.store import Store
 from engine.transfer.ingest.documents import Skipped
+from engine.transfer.ingest.import_run import ImportRun
 from engine.transfer.ingest.links import caseless
-from engine.transfer.ingest.work import Work
 from engine.transfer.other_programs import reader
 from engine.transfer.other_programs.base import ACTOR, Item, Left, cut
 from engine.transfer.other_programs.holding import Wanted
@@ -99,15 +99,15 @@ def import_items(
         store.follow(store.tags)
         with dry_run_store(store, when=dry_run) as target:
             run = _Run(target, wanted, screen)
-            run.carry_out(run.hold(chain(first, items), progress))
-            run.carry_out(run.gone())
-            run.carry_out(run.relate())
+            run.apply(run.hold(chain(first, items), progress))
+            run.apply(run.gone())
+            run.apply(run.relate())
             if target.secret_filter is not None:
                 target.secret_filter.passed(screen)
     return run.report()
 
 
-class _Run(Work):
+class _Run(ImportRun):
     def __init__(self, store: Store, wanted: Wanted, screen: Screen | None) -> None:
         super().__init__(store, ACTOR)
         self._wanted = wanted

@@ -8,8 +8,8 @@ from typing import Any, Final, TypeVar
 
 from engine.commands.sequence import STEP
 from engine.text.labels import label_of
-from engine.transfer.ingest.checks import checked_source, title_of
 from engine.transfer.ingest.documents import BadItemError, Skipped
+from engine.transfer.ingest.field_values import checked_source, title_of
 from engine.transfer.other_programs.base import Item, Left, checked_key, cut
 
 _T = TypeVar("_T")

@@ -40,7 +40,7 @@ def test_without_both_fences_there_is_none(text: str) -> None:
         ("- a", "mapping"),
         ("just words", "mapping"),
         ("a: b\na: c", "twice"),
-        ("[a]: b", "word"),
+        ("[a]: b", "scalar"),
         ("a: b: c", "not allowed"),
         ("a: '" + "x" * FRONTMATTER_BYTES_MAX + "'", "bytes"),
     ],
@@ -57,7 +57,7 @@ def test_a_broken_block_is_kept_and_reported() -> None:
     text = "---\na: b: c\ntags: x\n---\n# Head\nbody\n"
     document, skipped = parse_markdown(text, "s/f.md")
     assert "\n".join(piece.content for piece in document.pieces) + "\n" == text
-    assert [(item.line, item.reason[:24]) for item in skipped] == [(1, "frontmatter kept as text")]
+    assert [(item.line, item.reason[:31]) for item in skipped] == [(1, "the frontmatter is kept as text")]
     assert [piece.title for piece in document.pieces] == ["f", "Head"]
 
 

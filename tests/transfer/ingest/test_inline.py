@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.transfer.ingest.documents import Reference
-from engine.transfer.ingest.inline import marks, plain
+from engine.transfer.ingest.inline import marks, without_markup
 
 
 def _tags(text: str) -> list[str]:
@@ -81,4 +81,4 @@ def test_every_mark_is_at_its_place(text: str) -> None:
 )
 def test_a_heading_is_shown_without_markup(heading: str, shown: str) -> None:
     """Links show what a reader sees; emphasis and backticks go."""
-    assert plain(heading) == shown
+    assert without_markup(heading) == shown

@@ -11,22 +11,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.base.json_text import DEPTH_MAX
-from engine.transfer.ingest.documents import Piece, Skipped, Sourced
+from engine.transfer.ingest.documents import JsonLine, Piece, Skipped
 from engine.transfer.ingest.jsonl import parse_jsonl
 
 
-def _parsed(raw: bytes, line_bytes_max: int = 1000) -> list[Sourced | Skipped]:
+def _parsed(raw: bytes, line_bytes_max: int = 1000) -> list[JsonLine | Skipped]:
     return list(parse_jsonl(io.BytesIO(raw), "s/f.jsonl", line_bytes_max=line_bytes_max))
 
 
-def _one(**fields: object) -> Sourced | Skipped:
+def _one(**fields: object) -> JsonLine | Skipped:
     (item,) = _parsed(json.dumps(fields).encode())
     return item
 
 
 def _piece(**fields: object) -> Piece:
     item = _one(text="x", **fields)
-    assert isinstance(item, Sourced), item
+    assert isinstance(item, JsonLine), item
     return item.piece
 
 
@@ -43,13 +43,13 @@ def test_every_key_is_read() -> None:
         tags=["a"],
     )
     piece = Piece("t", "T", ("a",), 0, (), 0, "k", 7)
-    assert item == Sourced("s#2", 1, piece)
+    assert item == JsonLine("s#2", 1, piece)
 
 
 def test_only_a_text_is_needed() -> None:
     """The file is the source of a line that names none; `content` does for `text`; null is absent."""
     item = _one(content="t", id=None, title=None, unknown={"a": [1]})
-    assert item == Sourced("s/f.jsonl", 1, Piece("t", None, (), 0, (), None, None, None))
+    assert item == JsonLine("s/f.jsonl", 1, Piece("t", None, (), 0, (), None, None, None))
 
 
 @pytest.mark.parametrize(
@@ -80,8 +80,8 @@ def test_times_are_microseconds_utc(given_time: object, created: int) -> None:
         (b'{"text": "\\u0000"}', "U+0000"),
         (b'{"text": "\\uffff"}', "U+FFFF"),
         (b'{"text": " "}', "blank"),
-        (b'{"text": 1}', "must be a text"),
-        (b'{"title": "a"}', "no text"),
+        (b'{"text": 1}', "must be a string"),
+        (b'{"title": "a"}', "no content"),
         (b'{"text": "a", "id": 1}', "`id`"),
         (b'{"text": "a", "id": ""}', "`id`"),
         (b'{"text": "a", "seq": true}', "`seq`"),
@@ -102,8 +102,8 @@ def test_a_bad_line_is_reported_and_the_rest_goes_in(line: bytes, reason: str) -
     """The report names the line; the lines around it are read."""
     good = b'{"text": "good"}\n'
     first, bad, last = _parsed(good + line + b"\n" + good, 200_000)
-    assert isinstance(first, Sourced)
-    assert isinstance(last, Sourced)
+    assert isinstance(first, JsonLine)
+    assert isinstance(last, JsonLine)
     assert isinstance(bad, Skipped)
     assert (bad.line, reason in bad.reason) == (2, True), bad
 
@@ -111,7 +111,7 @@ def test_a_bad_line_is_reported_and_the_rest_goes_in(line: bytes, reason: str) -
 def test_lines_end_as_they_may() -> None:
     """A byte order mark, blank lines, CRLF and a missing last line end are fine; every line counts."""
     items = _parsed(b'\xef\xbb\xbf{"text":"a"}\r\n\n \n{"text":"b"}')
-    assert [item.line for item in items if isinstance(item, Sourced)] == [1, 4]
+    assert [item.line for item in items if isinstance(item, JsonLine)] == [1, 4]
 
 
 def test_a_line_of_any_length_is_skipped_in_bounded_memory() -> None:
@@ -143,7 +143,7 @@ def test_a_line_of_any_length_is_skipped_in_bounded_memory() -> None:
 def test_a_line_of_exactly_the_limit_is_read() -> None:
     """The limit counts the line end."""
     line = b'{"text":"a"}\n'
-    assert isinstance(_parsed(line, len(line))[0], Sourced)
+    assert isinstance(_parsed(line, len(line))[0], JsonLine)
     assert isinstance(_parsed(line, len(line) - 1)[0], Skipped)
 
 
@@ -154,7 +154,7 @@ def test_occurrences_are_counted_for_each_source(lines: list[tuple[str, str, boo
         json.dumps({"text": text, "source": source} | ({"id": "k"} if keyed else {}))
         for text, source, keyed in lines
     )
-    found = [item.piece.occurrence for item in _parsed(raw.encode()) if isinstance(item, Sourced)]
+    found = [item.piece.occurrence for item in _parsed(raw.encode()) if isinstance(item, JsonLine)]
     expected = [0 if line[2] else lines[:number].count(line) for number, line in enumerate(lines)]
     assert found == expected
 
@@ -162,7 +162,7 @@ def test_occurrences_are_counted_for_each_source(lines: list[tuple[str, str, boo
 @given(st.binary(max_size=200))
 def test_it_is_total(raw: bytes) -> None:
     """Any bytes give pieces and reports, never an exception."""
-    assert all(isinstance(item, (Sourced, Skipped)) for item in _parsed(raw, 50))
+    assert all(isinstance(item, (JsonLine, Skipped)) for item in _parsed(raw, 50))
 
 
 @given(
@@ -178,7 +178,7 @@ def test_it_is_total(raw: bytes) -> None:
 )
 def test_any_value_is_read_or_refused(fields: dict[str, object]) -> None:
     """No type of value under a known key raises."""
-    assert isinstance(_one(**fields), (Sourced, Skipped))
+    assert isinstance(_one(**fields), (JsonLine, Skipped))
 
 
 def test_a_timestamp_of_hundreds_of_digits_is_reported() -> None:
@@ -187,4 +187,4 @@ def test_a_timestamp_of_hundreds_of_digits_is_reported() -> None:
     first, second = _parsed(raw)
     assert isinstance(first, Skipped)
     assert first.reason.startswith("`timestamp` must be")
-    assert isinstance(second, Sourced)
+    assert isinstance(second, JsonLine)

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from engine.transfer.ingest.documents import Document, Format, Found, Skipped, Sourced
+from engine.transfer.ingest.documents import Document, Format, JsonLine, Skipped, SourceFile
 from engine.transfer.ingest.read import read_file
 
 
-def _read(path: Path, file_format: Format = "text", **limits: int) -> list[Document | Sourced | Skipped]:
-    return list(read_file(Found(path, "s/f", file_format), **limits))  # type: ignore[arg-type]
+def _read(path: Path, file_format: Format = "text", **limits: int) -> list[Document | JsonLine | Skipped]:
+    return list(read_file(SourceFile(path, "s/f", file_format), **limits))  # type: ignore[arg-type]
 
 
 def _content(tmp_path: Path, raw: bytes) -> str:
@@ -32,9 +32,9 @@ def test_line_ends_and_marks_do_not_reach_the_content(tmp_path: Path, raw: bytes
     ("raw", "reason"),
     [
         (b"abc\x00", "NUL at byte 3"),
-        (b"ab\xe9", "not UTF-8 at byte 2"),
+        (b"ab\xe9", "not valid UTF-8 at byte 2"),
         ("é".encode("utf-16"), "UTF-16"),
-        (b"\xed\xa0\x80", "not UTF-8 at byte 0"),
+        (b"\xed\xa0\x80", "not valid UTF-8 at byte 0"),
         (b"x" * 101, "over 100 bytes"),
     ],
 )
@@ -64,14 +64,14 @@ def test_a_file_that_became_a_link_is_not_followed(tmp_path: Path, target: str) 
 
 def test_a_file_that_is_gone_is_reported(tmp_path: Path) -> None:
     """Files can vanish between finding and reading."""
-    assert _read(tmp_path / "f") == [Skipped("s/f", "cannot be read: no such file or directory")]
+    assert _read(tmp_path / "f") == [Skipped("s/f", "the file cannot be read: no such file or directory")]
 
 
 def test_json_lines_are_streamed_past_the_limit_of_a_file(tmp_path: Path) -> None:
     """Only the length of a line is bounded."""
     (tmp_path / "f").write_bytes(b'{"text": "a"}\n' * 20 + b"x" * 100 + b"\n" + b'{"text": "b"}')
     items = _read(tmp_path / "f", "jsonl", file_bytes_max=10, line_bytes_max=50)
-    assert [type(item) for item in items] == [Sourced] * 20 + [Skipped, Sourced]
+    assert [type(item) for item in items] == [JsonLine] * 20 + [Skipped, JsonLine]
 
 
 def test_reports_come_before_the_document(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from engine.engine import Engine
 from engine.transfer.ingest import run
-from engine.transfer.ingest.documents import Found, Skipped
+from engine.transfer.ingest.documents import Skipped, SourceFile
 from engine.transfer.ingest.read import read_file
 from tests.transfer.ingest.folder import Folder, folder_of
 
@@ -119,10 +119,10 @@ def test_a_file_that_breaks_off_ends_nothing(notes: Folder, monkeypatch: pytest.
     notes.write("c.jsonl", lines({"text": "one"}, {"text": "two"}))
     notes.ingest()
 
-    def broken(file: Found, **options: object) -> Iterator[object]:
+    def broken(file: SourceFile, **options: object) -> Iterator[object]:
         del options
         yield next(iter(read_file(file)))
-        yield Skipped(file.source, "cannot be read: input/output error")
+        yield Skipped(file.source, "the file cannot be read: input/output error")
 
     monkeypatch.setattr(run, "read_file", broken)
     assert not notes.ingest().changed

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.transfer.ingest.documents import Document, Found, Skipped, Sourced
+from engine.transfer.ingest.documents import Document, JsonLine, Skipped, SourceFile
 from engine.transfer.ingest.read import read_file
 from engine.transfer.ingest.walk import find_files
 from tests.shared import needs
@@ -16,8 +16,8 @@ _SAMPLE = 10
 """Every tenth note is read."""
 
 
-def _found(path: Path) -> list[Found]:
-    return [item for item in find_files([path]) if isinstance(item, Found)]
+def _found(path: Path) -> list[SourceFile]:
+    return [item for item in find_files([path]) if isinstance(item, SourceFile)]
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,7 @@ def test_shared_json_lines_are_read_fully(folder: str, least: int) -> None:
     """Every line of every corpus goes in, under its own id."""
     files = [found for found in _found(needs(f"data/{folder}")) if found.path.name == "corpus.jsonl"]
     items = [item for found in files for item in read_file(found)]
-    pieces = [item.piece for item in items if isinstance(item, Sourced)]
+    pieces = [item.piece for item in items if isinstance(item, JsonLine)]
     assert [item for item in items if isinstance(item, Skipped)] == []
     assert (len(pieces), all(piece.id for piece in pieces)) == (least, True)
 
@@ -70,6 +70,6 @@ def test_shared_json_lines_are_read_fully(folder: str, least: int) -> None:
 def test_a_conversation_is_a_source_for_each_session() -> None:
     """Sessions are told apart, and every turn keeps its time and place."""
     path = needs("data/locomo-dev/conv-26/corpus.jsonl")
-    items = [item for found in _found(path) for item in read_file(found) if isinstance(item, Sourced)]
+    items = [item for found in _found(path) for item in read_file(found) if isinstance(item, JsonLine)]
     assert items[0].source == "conv-26#1"
     assert (items[0].piece.sequence, items[0].piece.created) == (0, 1_683_554_160_000_000)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from engine.base.errors import InvalidInputError, NotFoundError
-from engine.transfer.ingest.documents import Found, Skipped
+from engine.transfer.ingest.documents import Skipped, SourceFile
 from engine.transfer.ingest.walk import find_files
 
 
@@ -22,7 +22,7 @@ def _tree(root: Path, *names: str) -> Path:
 
 
 def _sources(*paths: str | Path, name: str | None = None) -> list[str]:
-    return [item.source for item in find_files(paths, name=name) if isinstance(item, Found)]
+    return [item.source for item in find_files(paths, name=name) if isinstance(item, SourceFile)]
 
 
 def _skipped(*paths: str | Path) -> list[tuple[str, str]]:
@@ -46,7 +46,7 @@ def test_hidden_and_other_files_are_passed_over(tmp_path: Path) -> None:
 def test_formats_follow_the_suffix(tmp_path: Path) -> None:
     """Six suffixes, in any case."""
     root = _tree(tmp_path / "n", "a.md", "b.Markdown", "c.txt", "d.text", "e.jsonl", "f.NDJSON")
-    formats = [item.format for item in find_files([root]) if isinstance(item, Found)]
+    formats = [item.format for item in find_files([root]) if isinstance(item, SourceFile)]
     assert formats == ["markdown", "markdown", "text", "text", "jsonl", "jsonl"]
 
 
@@ -109,7 +109,7 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
         ("n/b", "folder"),
         ("n/c.md", "place"),
         ("n/d", "place"),
-        ("n/e", "nothing"),
+        ("n/e", "link"),
         ("n/f", "loop"),
         ("n/g", "folder"),
     ]
