@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from engine.base.model import Atom
 from engine.engine import Engine
-from engine.transfer.other_programs.live import live
+from engine.transfer.other_programs.live_atoms import live_atoms
 from engine.transfer.other_programs.run import ImportReport, import_items
 
 
@@ -24,7 +24,7 @@ def written(folder: Path, value: Any, name: str = "file.json") -> Path:
 
 def atoms_of(engine: Engine) -> list[Atom]:
     """All live atoms in the order of their sources and places, but those that stand for other memories."""
-    with live(engine.store) as found:
+    with live_atoms(engine.store) as found:
         atoms = [found.atom(record) for record in found.records()]
     return sorted(atoms, key=lambda atom: (atom.source or "", atom.sequence or 0, atom.created_seq))
 

@@ -221,7 +221,7 @@ def test_files_that_cannot_be_read_are_reported(engine: Engine, tmp_path: Path) 
     done = twice(engine, "basic-memory", place)
     assert [item.source for item in done.skipped] == ["basic-memory/latin.md", "basic-memory/nul.md"]
     assert [item.source for item in done.warnings] == ["basic-memory/front.md"]
-    assert done.left == (("files that are no Markdown", 1),)
+    assert done.left == (("files that are not Markdown", 1),)
     assert "text" in told(engine)
 
 

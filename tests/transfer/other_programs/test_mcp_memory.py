@@ -120,11 +120,11 @@ def test_bad_lines_are_reported_and_the_rest_goes_in(engine: Engine, tmp_path: P
     """Each with its number and what is wrong with it, in the order of the file."""
     bad = [
         (KNOWS | {"to": "Carol"}, "Entity with name Carol not found"),
-        ({"type": "thing"}, "the type is 'thing', neither entity nor relation"),
+        ({"type": "thing"}, "the type is 'thing'; it must be entity or relation"),
         ({"type": "entity", "observations": []}, "`name` is missing"),
-        (ALICE | {"name": 7}, "`name` must be a text"),
+        (ALICE | {"name": 7}, "`name` must be a string"),
         (ALICE | {"name": " "}, "an entity's name is blank"),
-        (ALICE | {"name": "New", "observations": "text"}, "`observations` must be a list of texts"),
+        (ALICE | {"name": "New", "observations": "text"}, "`observations` must be a list of strings"),
         (KNOWS | {"relationType": None}, "`relationType` is missing"),
         ([ALICE], "not a JSON object"),
     ]

@@ -107,7 +107,7 @@ def test_bad_items_are_reported_and_the_rest_goes_in(engine: Engine, tmp_path: P
     ]
     done = twice(engine, "mem0", written(tmp_path, [A_MEMORY, *bad]))
     assert [line for line, _ in reasons(done)] == list(range(2, 12))
-    assert "was there before" in reasons(done)[-1][1]
+    assert "an earlier item has the same id" in reasons(done)[-1][1]
     assert told(engine) == ["Likes green tea."]
 
 

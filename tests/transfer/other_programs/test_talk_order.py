@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.transfer.other_programs.talk import ordered, speaker
+from engine.transfer.other_programs.conversations import order_messages, speaker
 
 NAMES = st.sampled_from("abcdefgh")
 
@@ -23,7 +23,7 @@ def test_every_message_comes_exactly_once(
     parents: dict[str, str | None], children: dict[str, list[str]], current: object
 ) -> None:
     """Whatever the links between them say: circles, strangers, several beginnings."""
-    main, others = ordered(parents, children, current)
+    main, others = order_messages(parents, children, current)
     assert sorted([*main, *others]) == sorted(parents)
     if isinstance(current, str) and current in parents:
         assert main[-1] == current
@@ -36,7 +36,7 @@ def test_a_branch_of_any_length_is_walked() -> None:
     names = list(map(str, range(100_000)))
     parents = dict(zip(names, [None, *names], strict=False))
     children = {name: [following] for name, following in pairwise(names)}
-    assert ordered(parents, children, None) == (names, [])
+    assert order_messages(parents, children, None) == (names, [])
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ from engine.base.errors import InvalidInputError, NotFoundError
 from engine.engine import Engine
 from engine.text.tokens import estimate_tokens
 from engine.transfer.ingest.documents import ATOM_TOKENS
+from engine.transfer.other_programs.conversations import OTHER_BRANCH
 from engine.transfer.other_programs.run import import_items
-from engine.transfer.other_programs.talk import OTHER_BRANCH
 from tests.support.engines import engine_on, refuses
 from tests.transfer.support import atoms_of, mangled, reasons, told, twice, written
 
@@ -154,7 +154,7 @@ def test_what_is_no_text_is_counted(engine: Engine, tmp_path: Path) -> None:
         ("message.metadata", 1),
         ("messages without text", 1),
         ("part of type image_asset_pointer", 1),
-        ("part that is no text", 1),
+        ("part that is not text", 1),
     )
 
 
