@@ -42,7 +42,7 @@ OUT_OF_REACH: Final = (
 """The places that an erasure does not reach (docs/forgetting.md)."""
 
 
-class Verdict(StrEnum):
+class ProbeVerdict(StrEnum):
     """The result of comparing the searches before and after the erasure."""
 
     CONFIRMED = "confirmed"
@@ -57,7 +57,7 @@ class Verdict(StrEnum):
 class Probe:
     """The results of searching for pieces of the content before and after the erasure."""
 
-    verdict: Verdict
+    verdict: ProbeVerdict
     reasons: tuple[str, ...]
     pieces: int
     """The number of pieces that were searched for: those that no other payload contains."""
@@ -105,11 +105,11 @@ class Erasable:
 
 def judge(
     before: Occurrences, after: Occurrences, *, pieces: int, files: bool, all_pieces: int
-) -> tuple[Verdict, tuple[str, ...]]:
+) -> tuple[ProbeVerdict, tuple[str, ...]]:
     """Return the verdict on the searches before and after the erasure, and the reasons for it."""
     remaining = [*after.files, *after.answers]
     if remaining:
-        return Verdict.FAILED, (f"the content is still found in: {', '.join(remaining)}",)
+        return ProbeVerdict.FAILED, (f"the content is still found in: {', '.join(remaining)}",)
     reasons = []
     if not pieces:
         reasons.append(
@@ -125,7 +125,7 @@ def judge(
         )
     if pieces and not before.answers:
         reasons.append("no answer showed the content before the erasure")
-    return (Verdict.INCONCLUSIVE if reasons else Verdict.CONFIRMED), tuple(reasons)
+    return (ProbeVerdict.INCONCLUSIVE if reasons else ProbeVerdict.CONFIRMED), tuple(reasons)
 
 
 IDENTIFYING_CHARS_MIN: Final = 4

@@ -12,7 +12,7 @@ from engine.commands import Add
 from engine.engine import Engine
 from engine.erase import run
 from engine.erase.probe import PIECE_BYTES, Occurrences, find_occurrences, pieces_of
-from engine.erase.run import Verdict, judge
+from engine.erase.run import ProbeVerdict, judge
 from proofs.events import AtomBody, EventKind
 from tests.erase.support import SECRET, small
 from tests.support.engines import engine_on
@@ -29,7 +29,7 @@ def test_it_is_found_before_and_in_no_file_and_no_answer_after(scheme: str, tmp_
     receipt = engine.erase(ONE, "asked for")
     probe = receipt.probe
     assert probe is not None
-    assert (probe.verdict, probe.reasons, probe.also_in) == (Verdict.CONFIRMED, (), ())
+    assert (probe.verdict, probe.reasons, probe.also_in) == (ProbeVerdict.CONFIRMED, (), ())
     assert probe.before.files
     assert {"get", "find", "recall", "history", "log", "context", "bright"} <= set(probe.before.answers)
     assert {"explore-peek", "explore-expand"} <= set(probe.before.answers)
@@ -79,7 +79,7 @@ def test_in_memory_there_are_no_files_to_look_into() -> None:
     """Then it says that it is inconclusive, and why."""
     probe = small().erase(ONE, "asked for").probe
     assert probe is not None
-    assert probe.verdict is Verdict.INCONCLUSIVE
+    assert probe.verdict is ProbeVerdict.INCONCLUSIVE
     assert probe.reasons == ("this kind of store has no files to search",)
 
 
@@ -90,7 +90,7 @@ def test_who_else_has_the_content_is_named(tmp_path: Path) -> None:
         second = engine.add(SECRET, source="b").subject
         probe = engine.erase(first, "asked for").probe
         assert probe is not None
-        assert (probe.verdict, probe.pieces, probe.also_in) == (Verdict.INCONCLUSIVE, 0, (second,))
+        assert (probe.verdict, probe.pieces, probe.also_in) == (ProbeVerdict.INCONCLUSIVE, 0, (second,))
         third = engine.add(f"{SECRET} And one more secret: Nightingale-7.", source="c").subject
         probe = engine.erase(third, "asked for").probe
         assert probe is not None
@@ -110,7 +110,7 @@ def test_what_is_still_found_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(run, "find_occurrences", fake)
     probe = small().erase(ONE, "asked for").probe
     assert probe is not None
-    assert probe.verdict is Verdict.FAILED
+    assert probe.verdict is ProbeVerdict.FAILED
     assert "000005.ldb, recall" in probe.reasons[0]
 
 
@@ -118,11 +118,11 @@ def test_not_finding_it_before_is_inconclusive() -> None:
     """What was not found before, or could not be looked for, is no evidence after."""
     nowhere, file, answer = Occurrences((), ()), Occurrences(("a",), ()), Occurrences((), ("get",))
     both = Occurrences(("a",), ("get",))
-    assert judge(both, nowhere, pieces=1, all_pieces=1, files=True)[0] is Verdict.CONFIRMED
+    assert judge(both, nowhere, pieces=1, all_pieces=1, files=True)[0] is ProbeVerdict.CONFIRMED
     for before in (nowhere, file, answer):
-        assert judge(before, nowhere, pieces=1, all_pieces=1, files=True)[0] is Verdict.INCONCLUSIVE
-    assert judge(both, nowhere, pieces=0, all_pieces=0, files=True)[0] is Verdict.INCONCLUSIVE
-    assert judge(nowhere, file, pieces=1, all_pieces=1, files=True)[0] is Verdict.FAILED
+        assert judge(before, nowhere, pieces=1, all_pieces=1, files=True)[0] is ProbeVerdict.INCONCLUSIVE
+    assert judge(both, nowhere, pieces=0, all_pieces=0, files=True)[0] is ProbeVerdict.INCONCLUSIVE
+    assert judge(nowhere, file, pieces=1, all_pieces=1, files=True)[0] is ProbeVerdict.FAILED
 
 
 def test_pieces_are_short_whole_characters_and_apart() -> None:

@@ -145,7 +145,7 @@ def test_a_folder_replaced_meanwhile_is_left(
         monkeypatch.setattr(disk, "_renameat2", lambda *_: False)
     engine.mirror(tmp_path / "m")
     engine.add("three")
-    settle = disk.settle
+    settle = disk.sync_tree
 
     def replaced(folder: int) -> None:
         settle(folder)
@@ -153,7 +153,7 @@ def test_a_folder_replaced_meanwhile_is_left(
         (tmp_path / "m").mkdir()
         (tmp_path / "m" / "precious").write_text("x")
 
-    monkeypatch.setattr(disk, "settle", replaced)
+    monkeypatch.setattr(disk, "sync_tree", replaced)
     refused(engine, tmp_path / "m")
     assert tree(tmp_path / "m") == {"precious": b"x"}
     assert listed(tmp_path) == ["m", "was"]
@@ -165,14 +165,14 @@ def test_a_parent_replaced_meanwhile_leads_nowhere(
     """The folder that was opened is written to, wherever its name leads by then."""
     (tmp_path / "parent").mkdir()
     (tmp_path / "other").mkdir()
-    settle = disk.settle
+    settle = disk.sync_tree
 
     def replaced(folder: int) -> None:
         settle(folder)
         (tmp_path / "parent").rename(tmp_path / "moved")
         (tmp_path / "parent").symlink_to("other")
 
-    monkeypatch.setattr(disk, "settle", replaced)
+    monkeypatch.setattr(disk, "sync_tree", replaced)
     engine.mirror(tmp_path / "parent" / "m")
     assert listed(tmp_path / "other") == []
     assert listed(tmp_path / "moved") == ["m"]
