@@ -181,7 +181,7 @@ def _count_junk(engine: Engine, found: DreamResult) -> None:
         for word in set(page.words):
             words[word].append(number)
     most = max(LIMITS.hub_min, LIMITS.hub_share * len(texts))
-    for tag, count in _dreamt(engine).items():
+    for tag, count in _added_tags(engine).items():
         if tag_identity(tag) in CATEGORIES:
             continue
         found.different += 1
@@ -193,7 +193,7 @@ def _count_junk(engine: Engine, found: DreamResult) -> None:
         found.junk += count < LIMITS.atoms_min or count > most or other > 0
 
 
-def _dreamt(engine: Engine) -> dict[str, int]:
+def _added_tags(engine: Engine) -> dict[str, int]:
     """Return the tags that the dreamer added, with the number of atoms that have each one now."""
     counts = engine.tags()
     added = set[str]()

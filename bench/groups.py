@@ -59,10 +59,10 @@ class Run:
         """Create the stores of each size, and yield the size, its label and the results of `pair`."""
         for size in self.sizes:
             self.pair("bulk", size)
-            yield size, shown(size), *self.pair(name, size)
+            yield size, size_label(size), *self.pair(name, size)
 
 
-def shown(size: int) -> str:
+def size_label(size: int) -> str:
     """Return a number of atoms as a short label, such as "10 k"."""
     if size >= MILLION and not size % MILLION:
         return f"{size // MILLION} M"
@@ -122,7 +122,7 @@ def tree(run: Run) -> Iterator[Row]:
     size = run.sizes[-1]
     ours = run.measure("tree", size)
     for batch in TREE_BATCHES:
-        question = f"tree of {shown(size)} leaves, batches of {batch:,}: updates"
+        question = f"tree of {size_label(size)} leaves, batches of {batch:,}: updates"
         yield Row(question, RATE, ours[f"batch_{batch}_per_s"])
 
 
@@ -187,13 +187,13 @@ def _megabytes(question: str, ours: float, rivals: float, target: Target | None 
 def proofs(run: Run) -> Iterator[Row]:
     """Yield the rows for proofs of trees and logs, and for whole proofs where building the store is fast."""
     for size in run.proof_sizes:
-        yield from _parts(run, size, "tree_proofs", f"tree of {shown(size)} leaves", TREE_PROOFS)
+        yield from _parts(run, size, "tree_proofs", f"tree of {size_label(size)} leaves", TREE_PROOFS)
     for size in run.proof_sizes:
-        yield from _parts(run, size, "log_proofs", f"log of {shown(size)} events", LOG_PROOFS)
+        yield from _parts(run, size, "log_proofs", f"log of {size_label(size)} events", LOG_PROOFS)
     for size in run.proof_sizes:
         if size < MILLION:
             run.measure("bulk", size)
-            yield from _parts(run, size, "store_proofs", f"proof, {shown(size)} atoms", STORE_PROOFS)
+            yield from _parts(run, size, "store_proofs", f"proof, {size_label(size)} atoms", STORE_PROOFS)
 
 
 def _parts(run: Run, size: int, name: str, of: str, parts: dict[str, str]) -> Iterator[Row]:

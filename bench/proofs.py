@@ -99,11 +99,11 @@ def tree_proofs(job: Job) -> Result:
         count = min(PROBES[not job.quick], job.size)
         with backend.snapshot() as rows:
             root = tree.root(rows)
-            there = _opened(rows, root, "member", leaves, draw.sample(keys, count))
-            return there | _opened(rows, root, "absent", leaves, [draw.randbytes(32) for _ in range(count)])
+            there = _openings(rows, root, "member", leaves, draw.sample(keys, count))
+            return there | _openings(rows, root, "absent", leaves, [draw.randbytes(32) for _ in range(count)])
 
 
-def _opened(
+def _openings(
     rows: Reader, root: bytes, name: str, leaves: dict[bytes, bytes], probes: Sequence[bytes]
 ) -> Result:
     def check(key: bytes, proof: Any) -> None:

@@ -1,4 +1,4 @@
-"""Pure functions for curves of what is found against the tokens spent.
+"""Pure functions for curves of the share found by the tokens spent.
 
 Question: how much of the relevant text is found after a number of tokens? Data, seed: none.
 How: a path contains the tokens and the share found for one question, after each step or each further whole

@@ -78,16 +78,16 @@ def _policy(name: str, some: Sequence[Explored], full: Sequence[Path]) -> tuple[
         f"{spent:,.0f}",
         f"{100 * (1 - spent / mean([one.full_tokens for one in some])):.0f}%",
         f"{found:.3f}",
-        _gained(gain([one.spent[-1] for one in some], full)),
+        _format_gain(gain([one.spent[-1] for one in some], full)),
         f"{context:,.0f}",
         f"{100 * found / context if context else 0:.3f}",
-        _gained(gain([one.context[-1] for one in some], full)),
+        _format_gain(gain([one.context[-1] for one in some], full)),
         milliseconds(percentile(ms, 0.5)),
         milliseconds(percentile(ms, 0.99)),
     )
 
 
-def _gained(one: Gain) -> str:
+def _format_gain(one: Gain) -> str:
     return f"{one.found:+.3f} ± {one.error:.3f}{' lost' if one.found < 0 else ''}"
 
 

@@ -34,7 +34,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """The measures of some answers."""
+    """The measures of the answers of one system."""
 
     questions: int
     measures: dict[str, float]

@@ -68,16 +68,18 @@ def overall(main: str, answers: Mapping[str, Sequence[Answer]]) -> str:
 def _second(question_set: QuestionSet, answers: Mapping[str, Sequence[Answer]]) -> list[str]:
     """Return the table for the second judgement, or [] if the set has none."""
     again = {name: by_second_judgement(system_answers) for name, system_answers in answers.items()}
-    kept = next(iter(again.values()))
-    if not question_set.judged_twice or not kept:
+    judged_answers = next(iter(again.values()))
+    if not question_set.judged_twice or not judged_answers:
         return []
     lines = []
     for name, system_answers in again.items():
         parts = [figures(some).measures[question_set.main] for some in by_category(system_answers).values()]
         lines.append((name, *_shares(figures(system_answers)), *(f"{share:.3f}" for share in parts)))
-    headings = [f"{question_set.main} {_counted(name, some)}" for name, some in by_category(kept).items()]
+    headings = [
+        f"{question_set.main} {_counted(name, some)}" for name, some in by_category(judged_answers).items()
+    ]
     return [
-        f"With {question_set.second} ({len(kept):,} questions):",
+        f"With {question_set.second} ({len(judged_answers):,} questions):",
         markdown(("system", *MEASURES, *headings), lines),
     ]
 

@@ -114,7 +114,7 @@ class Destroy:
             return receipt(record.id, State.ERASED)
         first = len(tx.entries)
         if not isinstance(tx.head, Reader):
-            raise TypeError("erasing an atom requires a head that can be scanned")
+            raise TypeError("an atom cannot be erased because the transaction's rows cannot be scanned")
         edges = unerased_edges(tx.head, record.id)
         for edge in edges[:EDGES_AT_ONCE]:
             detail = EdgeDetail(edge.src, edge.type, edge.dst)

@@ -65,11 +65,11 @@ def pieces_of(bodies: Iterable[AtomBody]) -> list[str]:
     found: dict[str, None] = {}
     for body in bodies:
         for text in (body.content, body.title or ""):
-            found |= dict.fromkeys(_longest_words(text))
+            found |= dict.fromkeys(_pieces_of_text(text))
     return list(found)[:PIECES_MAX]
 
 
-def _longest_words(text: str) -> Iterator[str]:
+def _pieces_of_text(text: str) -> Iterator[str]:
     """Yield at most PIECES_OF_ONE pieces that do not overlap, those at the longest words first."""
     words = [found.span() for found in _WORD.finditer(text)]
     taken: list[tuple[int, int]] = []

@@ -196,7 +196,7 @@ def import_journal(
         RefusedError: content was erased after the last event of the existing store.
     """
     with translated():
-        there = store_exists(url)
+        exists = store_exists(url)
         scheme = locate(url).scheme
         if scheme == "memory":
             raise InvalidInputError(
@@ -206,7 +206,7 @@ def import_journal(
     with open_input(path) as (stream, name), translated():
         journal = JournalReader(stream, name)
         journal.check = check
-        if there or scheme.startswith(_NAMED):  # a store that shares a file with others cannot be renamed
+        if exists or scheme.startswith(_NAMED):  # a store that shares a file with others cannot be renamed
             with open_backend(url) as target, scratch_backend(on_disk=True) as scratch:
                 return _forward(scratch, target, journal, progress)
         with new_store(url) as backend:
@@ -234,7 +234,7 @@ def _refuse_erasures(scratch: Backend, since: int) -> None:
     for _, row in scratch.scan_prefix(ERASURE):
         if since and decode_seq(row, "erasure") >= since:
             raise RefusedError(
-                "content was erased later, and the existing store may still hold it",
+                "content was erased after the last event of the existing store, which may still hold it",
                 hint="import into a new store (--store), then delete the old one",
             )
 

@@ -22,7 +22,7 @@ from engine.transfer.journal_lines import (
     LineError,
     damaged,
     is_tail,
-    parsed,
+    parse_line,
     read_event,
     read_head,
     tail_line,
@@ -33,7 +33,7 @@ from proofs.events import ERASING_KINDS, CheckpointBody, CheckpointDetail, Event
 from proofs.hashing import NAMESPACES
 
 NEVER = -1
-"""Not the number of any event: stands for an erasure that did not happen."""
+"""A number that no event has, for an erasure that did not happen."""
 
 EventCheck = Callable[[RawEntry], None]
 """A callback that receives each event before the event is used; raising an exception ends the import."""
@@ -85,7 +85,7 @@ class JournalReader:
         try:
             for seq in range(size):
                 raw = self._next()
-                fields = parsed(raw)
+                fields = parse_line(raw)
                 if is_tail(fields):
                     raise LineError(f"the export ends here, after {seq} of {size} events")
                 event = read_event(raw, fields, seq)
@@ -103,7 +103,7 @@ class JournalReader:
         expected = tail_line(roots.size, roots.log, self._digest.digest())
         try:
             raw = self._next()
-            tail = parsed(raw)
+            tail = parse_line(raw)
             if not is_tail(tail):
                 raise LineError(f"this should be the last line, because {roots.size} events precede it")
             claimed = self.head.roots
@@ -192,7 +192,7 @@ class Erasures:
             # One event destroys all payloads of a subject: if two events are named, the second one is wrong.
             self._claimed[subject] = (first, by) if by == event.erased else (header.seq, NEVER)
 
-    def wrong(self) -> int | None:
+    def first_invalid(self) -> int | None:
         """Return the first event whose payload is missing although the named event did not destroy it."""
         claims = self._claimed.items()
         return min((seq for subject, (seq, by) in claims if self._erased.get(subject) != by), default=None)
@@ -250,7 +250,7 @@ class _Import:
     def finish(self) -> Roots:
         if self._store is None:
             raise self._journal.damaged("the export has no events")
-        if (seq := self._erasures.wrong()) is not None:
+        if (seq := self._erasures.first_invalid()) is not None:
             reason = "the payload is missing, and the event that is named did not destroy it"
             raise damaged(self._journal.name, seq + 2, reason, seq)
         found = self._roots(self._store)

@@ -70,7 +70,7 @@ def canonical(value: Any) -> bytes:
     return text_.encode() + b"\n"
 
 
-def parsed(raw: bytes) -> dict[str, Any]:
+def parse_line(raw: bytes) -> dict[str, Any]:
     """Return the JSON object of a line.
 
     Raises:
@@ -109,7 +109,7 @@ def read_head(raw: bytes) -> Head:
     Raises:
         LineError: the line is not the first line of an export, or the export has another version.
     """
-    fields = parsed(raw)
+    fields = parse_line(raw)
     if fields.get("format") != NAME:
         raise LineError("this is not the first line of a journal export")
     if fields.get("version") != VERSION:
@@ -145,31 +145,31 @@ def is_tail(fields: Mapping[str, Any]) -> bool:
 def event_line(raw: RawEntry) -> bytes:
     """Return the line of an event; in place of a destroyed payload, it names the event that destroyed it."""
     header, body, leaf = raw.entry
-    payload: dict[str, Any] = {"erased": _plain(raw.erased)}
+    payload: dict[str, Any] = {"erased": _to_json(raw.erased)}
     if body is not None and raw.payload is not None:
-        payload = {"body": _named(body), "salt": raw.payload[:SALT_BYTES].hex()}
+        payload = {"body": _by_name(body), "salt": raw.payload[:SALT_BYTES].hex()}
     return canonical(
         {
             "actor": header.actor,
             "commitment": header.commitment.hex(),
-            "detail": _named(header.detail),
+            "detail": _by_name(header.detail),
             "kind": header.kind.name.lower(),
             "leaf": leaf.hex(),
             "payload": payload,
-            "prev": _plain(header.prev),
-            "seq": _plain(header.seq),
-            "time": _plain(header.time),
+            "prev": _to_json(header.prev),
+            "seq": _to_json(header.seq),
+            "time": _to_json(header.time),
         }
     )
 
 
-def _named(value: Detail | Body) -> dict[str, Any]:
+def _by_name(value: Detail | Body) -> dict[str, Any]:
     """Return the fields by name, without further fields that are None."""
     pairs = zip(value._fields, value, strict=True)
-    return {name: _plain(field) for name, field in pairs if field is not None or name not in _FURTHER}
+    return {name: _to_json(field) for name, field in pairs if field is not None or name not in _FURTHER}
 
 
-def _plain(value: Any) -> Any:
+def _to_json(value: Any) -> Any:
     kind = type(value)
     if kind is bytes:
         return str(UUID(bytes=value)) if len(value) == ID_BYTES else value.hex()
@@ -178,14 +178,14 @@ def _plain(value: Any) -> Any:
     if kind is float:
         return {_FLOAT: struct.pack(">d", value).hex()}
     if kind is dict:
-        return {key: _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if kind is tuple else value
+        return {key: _to_json(item) for key, item in value.items()}
+    return [_to_json(item) for item in value] if kind is tuple else value
 
 
 def read_event(raw: bytes, fields: dict[str, Any], seq: int) -> RawEntry:
     """Return the event of a line; its header, commitment and leaf hash are recomputed from the fields.
 
-    `fields` is the result of `parsed` for the line, and `seq` is the number that the event must have.
+    `fields` is the result of `parse_line` for the line, and `seq` is the number that the event must have.
 
     Raises:
         LineError: the event has another number, or the line is not what an export writes.
@@ -196,7 +196,7 @@ def read_event(raw: bytes, fields: dict[str, Any], seq: int) -> RawEntry:
     except UnicodeEncodeError as error:
         raise LineError(f"a string has a lone surrogate: {error.reason}") from None
     if again != raw:
-        raise LineError(_difference(fields, parsed(again)))
+        raise LineError(_difference(fields, parse_line(again)))
     return event
 
 
@@ -211,7 +211,7 @@ def _event(fields: dict[str, Any], seq: int) -> RawEntry:
         [fields.get("time"), fields.get("actor"), fields.get("commitment"), fields.get("prev")],
         _COMMON,
     )
-    detail = _made(*DETAILS[kind], _object(fields, "detail"))
+    detail = _build(*DETAILS[kind], _object(fields, "detail"))
     header = Header(seq, time, kind, actor, committed, prev, detail)
     raw_header = encode_header(header)
     leaf = leaf_hash(raw_header)
@@ -222,9 +222,9 @@ def _event(fields: dict[str, Any], seq: int) -> RawEntry:
     (salt,) = _fields([payload.get("salt")], _SALT)
     values = dict(_object(payload, "body"))
     further = {
-        number: _further(values.pop(name)) for number, (name, _) in enumerate(FURTHER) if name in values
+        number: _further_field(values.pop(name)) for number, (name, _) in enumerate(FURTHER) if name in values
     }
-    body = _made(*BODIES[kind], values)
+    body = _build(*BODIES[kind], values)
     if further:
         try:
             body = body._replace(**read_further(further, further_in(type(body)), "the body"))
@@ -236,7 +236,7 @@ def _event(fields: dict[str, Any], seq: int) -> RawEntry:
     return RawEntry(Entry(header, body, leaf), raw_header, salt + raw_body)
 
 
-def _made(make: Any, checks: Sequence[Check], fields: Mapping[str, Any]) -> Any:
+def _build(make: Any, checks: Sequence[Check], fields: Mapping[str, Any]) -> Any:
     names = make._fields[: len(checks)]
     if fields.keys() != set(names):
         raise LineError(f"the fields must be {', '.join(names)}")
@@ -253,7 +253,7 @@ def _fields(values: list[Any], checks: Sequence[Check]) -> list[Any]:
         raise LineError(str(error)) from None
 
 
-def _further(value: Any) -> Any:
+def _further_field(value: Any) -> Any:
     """Return the value of a further field; the floats in a `meta` object are decoded from their binary64."""
     if not isinstance(value, dict):
         return value

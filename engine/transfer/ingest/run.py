@@ -230,8 +230,8 @@ class _IngestRun(ImportRun):
         """Return the sources in `folders` whose files no longer exist.
 
         Raises:
-            RefusedError: not `sure`, and none of a folder's files is known although other files under its
-                name are.
+            RefusedError: `sure` is False, and none of a folder's files is known although other files under
+                its name are.
         """
         present = self._own_sources | {item.source for item in self.reports}
         missing: list[str] = []

@@ -104,7 +104,7 @@ def _search(root: Path, source: str) -> Iterator[SourceFile | Skipped]:
         real = root.resolve(strict=True)
         mode = real.stat().st_mode
     except (OSError, RuntimeError) as error:
-        yield Skipped(_shown(str(root)), _reason(error))
+        yield Skipped(_printable(str(root)), _describe(error))
         return
     if stat.S_ISDIR(mode):
         yield from _walk(real, source)
@@ -112,9 +112,9 @@ def _search(root: Path, source: str) -> Iterator[SourceFile | Skipped]:
     file_format = _format(source)
     if file_format is None:
         known = " ".join(FORMATS)
-        yield Skipped(_shown(source), f"unknown kind of file; the supported suffixes are {known}")
+        yield Skipped(_printable(source), f"unknown kind of file; the supported suffixes are {known}")
     elif not stat.S_ISREG(mode):
-        yield Skipped(_shown(source), "not a regular file")
+        yield Skipped(_printable(source), "not a regular file")
     else:
         yield _source_file(os.fsencode(real), os.fsencode(source), file_format)
 
@@ -138,7 +138,7 @@ def _walk(root: Path, prefix: str) -> Iterator[SourceFile | Skipped]:
             try:
                 entries = _entries(path, relative)
             except OSError as error:
-                yield Skipped(_shown(os.fsdecode(source.rstrip(b"/"))), _reason(error))
+                yield Skipped(_printable(os.fsdecode(source.rstrip(b"/"))), _describe(error))
                 continue
             if os.path.lexists(os.path.join(path, MIRROR_MARK)):  # noqa: PTH118 -- bytes
                 # A mirror is ignored like a hidden folder: otherwise each ingest would double its contents.
@@ -166,13 +166,13 @@ def _entry(path: bytes, source: bytes, top: bytes) -> SourceFile | Skipped | Non
         mode = os.lstat(path).st_mode
         if stat.S_ISLNK(mode):
             reason = _link_reason(path, top, file_format)
-            return Skipped(_shown(os.fsdecode(source)), reason) if reason else None
+            return Skipped(_printable(os.fsdecode(source)), reason) if reason else None
     except OSError as error:
-        return Skipped(_shown(os.fsdecode(source)), _reason(error)) if file_format else None
+        return Skipped(_printable(os.fsdecode(source)), _describe(error)) if file_format else None
     if file_format is None:
         return None
     if not stat.S_ISREG(mode):
-        return Skipped(_shown(os.fsdecode(source)), "not a regular file")
+        return Skipped(_printable(os.fsdecode(source)), "not a regular file")
     return _source_file(path, source, file_format)
 
 
@@ -186,7 +186,7 @@ def _link_reason(path: bytes, top: bytes, file_format: Format | None) -> str | N
         return None
     if os.path.commonpath([target, top]) != top:
         return "a symbolic link to a target outside the folder"
-    return "a symbolic link; its target is read in its own place"
+    return "a symbolic link; its target is read at its own path"
 
 
 def _source_file(path: bytes, source: bytes, file_format: Format) -> SourceFile | Skipped:
@@ -194,9 +194,9 @@ def _source_file(path: bytes, source: bytes, file_format: Format) -> SourceFile 
     try:
         text = unicodedata.normalize("NFC", source.decode())
     except UnicodeDecodeError:
-        return Skipped(_shown(os.fsdecode(source)), "the name is not UTF-8")
+        return Skipped(_printable(os.fsdecode(source)), "the name is not UTF-8")
     if (reason := source_problem(text)) is not None:
-        return Skipped(_shown(text), reason)
+        return Skipped(_printable(text), reason)
     return SourceFile(Path(os.fsdecode(path)), text, file_format)
 
 
@@ -205,12 +205,12 @@ def _format(name: str) -> Format | None:
     return FORMATS.get(PurePath(name).suffix.lower())
 
 
-def _shown(name: str) -> str:
+def _printable(name: str) -> str:
     """Return a file name as valid text for a report, with bytes that are not UTF-8 escaped."""
     return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
-def _reason(error: Exception) -> str:
+def _describe(error: Exception) -> str:
     """Return a description of an operating system error without the path."""
     if isinstance(error, OSError) and error.strerror:
         return f"cannot be read: {error.strerror.lower()}"

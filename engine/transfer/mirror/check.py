@@ -131,11 +131,11 @@ def _check_files(folder: int, manifest: Manifest) -> Iterator[Finding]:
     for path, listed in sorted(manifest.files.items()):
         found = disk.digest(folder, path)
         if found is None:
-            there = disk.lstat_at(folder, path) is not None
+            exists = disk.lstat_at(folder, path) is not None
             yield Finding(
-                Verdict.EDITED if there else Verdict.MISSING,
+                Verdict.EDITED if exists else Verdict.MISSING,
                 path,
-                "the page was replaced by something that is not a file" if there else "the page is missing",
+                "the page was replaced by something that is not a file" if exists else "the page is missing",
             )
         elif found != listed.sha256:
             yield Finding(Verdict.EDITED, path, "the page was changed after it was written")

@@ -41,18 +41,18 @@ def open_folder(name: str, parent: int | None = None) -> Iterator[int]:
 @contextmanager
 def open_path(folder: int, names: Sequence[str], *, create: bool = False) -> Iterator[int]:
     """Open the folder at the path `names` below an open folder; with `create`, create missing folders."""
-    here = os.dup(folder)
+    current = os.dup(folder)
     try:
         for name in names:
             if create:
                 with suppress(FileExistsError):
-                    os.mkdir(name, dir_fd=here)
-            there = os.open(name, _FOLDER, dir_fd=here)
-            os.close(here)
-            here = there
-        yield here
+                    os.mkdir(name, dir_fd=current)
+            following = os.open(name, _FOLDER, dir_fd=current)
+            os.close(current)
+            current = following
+        yield current
     finally:
-        os.close(here)
+        os.close(current)
 
 
 def names(folder: int) -> list[str]:

@@ -76,7 +76,7 @@ def decode(raw: bytes) -> Manifest:
     if value.get("format") != FORMAT:
         raise InvalidInputError(f"its format is not {FORMAT}")
     if list(value) != _FIELDS:
-        raise InvalidInputError("its fields are not those of this format")
+        raise InvalidInputError(f"its fields must be {', '.join(_FIELDS)}")
     return Manifest(
         store_id=_text(value["store_id"], _UUID, "store_id"),
         size=_size(value["size"]),
@@ -122,7 +122,7 @@ def _listed(value: object) -> ManifestEntry:
     fields = _object(value, "pages")
     atoms = fields.get("atoms")
     if list(fields) != ["sha256", "atoms"] or not isinstance(atoms, list):
-        raise InvalidInputError("a page has other fields than sha256 and atoms")
+        raise InvalidInputError("the fields of a page must be sha256 and atoms")
     return ManifestEntry(
         _text(fields["sha256"], _HASH, "sha256"), tuple(_text(atom, _UUID, "atom") for atom in atoms)
     )

@@ -142,10 +142,10 @@ def _walk(path: str) -> int:
     here = os.open("/", _TRAVERSE)
     for name in filter(None, path.split("/")):
         try:
-            there = os.open(name, _TRAVERSE, dir_fd=here)
+            following = os.open(name, _TRAVERSE, dir_fd=here)
         finally:
             os.close(here)
-        here = there
+        here = following
     try:
         return os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=here)
     finally:

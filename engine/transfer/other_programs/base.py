@@ -85,9 +85,9 @@ class Exported:
     """The names and numbers of things that the format cannot represent."""
 
     @classmethod
-    def of(cls, items: int, left: Counter[str]) -> Exported:
+    def of(cls, items: int, omitted: Counter[str]) -> Exported:
         """Create the result from counts, without zeros and sorted by name."""
-        return cls(items, tuple(sorted((name, count) for name, count in left.items() if count)))
+        return cls(items, tuple(sorted((name, count) for name, count in omitted.items() if count)))
 
 
 ReadItems = Callable[[Path], Iterator[Item | Omitted | Skipped]]

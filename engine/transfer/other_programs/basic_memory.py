@@ -270,7 +270,7 @@ def write(store: Store, folder: Path) -> Exported:
     A note that came from basic-memory gets the text of its file back, except for blank lines. Edges that were
     not imported are written as relations below the text.
     """
-    left: Counter[str] = Counter()
+    omitted: Counter[str] = Counter()
     with live_atoms(store) as atoms:
         notes: dict[str, list[AtomRecord]] = defaultdict(list)
         for record in atoms.records():
@@ -281,8 +281,8 @@ def write(store: Store, folder: Path) -> Exported:
             file = folder / f"{names[note]}.md"
             file.parent.mkdir(parents=True, exist_ok=True)
             records.sort(key=lambda one: (one.sequence is None, one.sequence or 0, one.created_seq))
-            file.write_bytes(_note_text(atoms, names[note], records, paths, left).encode())
-    return Exported.of(len(notes), left)
+            file.write_bytes(_note_text(atoms, names[note], records, paths, omitted).encode())
+    return Exported.of(len(notes), omitted)
 
 
 def _note_of(record: AtomRecord) -> str:
@@ -315,7 +315,7 @@ def _part(part: str) -> str:
 
 
 def _note_text(
-    atoms: LiveAtoms, name: str, records: list[AtomRecord], paths: dict[bytes, str], left: Counter[str]
+    atoms: LiveAtoms, name: str, records: list[AtomRecord], paths: dict[bytes, str], omitted: Counter[str]
 ) -> str:
     fields = atoms.fields(records[0], FORM) or {}
     front = fields.get(FRONTMATTER)
@@ -325,7 +325,7 @@ def _note_text(
         lines = content.split("\n")
         tight = body and is_item(lines[0]) and is_item(body.rsplit("\n", 1)[-1])
         body += ("\n" if tight else "\n\n" if body else "") + content
-    relations = list(dict.fromkeys(_relations(atoms, name, records, paths, left)))
+    relations = list(dict.fromkeys(_relations(atoms, name, records, paths, omitted)))
     if relations:
         body += "\n\n" + "\n".join(relations)
     if not isinstance(front, str):
@@ -348,7 +348,7 @@ def _front(name: str, records: list[AtomRecord]) -> str:
 
 
 def _relations(
-    atoms: LiveAtoms, name: str, records: list[AtomRecord], paths: dict[bytes, str], left: Counter[str]
+    atoms: LiveAtoms, name: str, records: list[AtomRecord], paths: dict[bytes, str], omitted: Counter[str]
 ) -> Iterator[str]:
     for record in records:
         for edge in atoms.edges(record):
@@ -356,6 +356,6 @@ def _relations(
             if edge.created_by == ACTOR:
                 continue
             if target is None or target == name:
-                left["edges within a note" if target else "edges to atoms that are not live"] += 1
+                omitted["edges within a note" if target else "edges to atoms that are not live"] += 1
             else:
                 yield f"- {edge.type} [[{target}]]"

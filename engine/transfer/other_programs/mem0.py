@@ -136,7 +136,7 @@ def _tags(fields: Mapping[str, Any], ours: Mapping[str, Any]) -> tuple[tuple[str
 
 
 def _encode_fields(fields: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
-    """Return the remaining fields as JSON, and the names of what is omitted because it is too long."""
+    """Return the remaining fields as JSON, or "" and ("fields",) if they are too long to store."""
     if not fields:
         return "", ()
     text = json.dumps(fields, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
@@ -153,19 +153,19 @@ def write(store: Store, put: Put) -> Exported:
     Values that mem0 cannot represent are written to `metadata`. Atoms that came from mem0 get their original
     fields back. Edges, provenance and history are not exported.
     """
-    left: Counter[str] = Counter()
+    omitted: Counter[str] = Counter()
     count = 0
     with live_atoms(store) as atoms:
         put(b"[")
         for record in atoms.records():
-            left["edges"] += sum(1 for _ in atoms.edges(record))
+            omitted["edges"] += sum(1 for _ in atoms.edges(record))
             text = json.dumps(
                 _memory(atoms, record), ensure_ascii=False, sort_keys=True, separators=(",", ":")
             )
             put((b",\n" if count else b"\n") + text.encode())
             count += 1
         put(b"\n]\n")
-    return Exported.of(count, left)
+    return Exported.of(count, omitted)
 
 
 def _memory(atoms: LiveAtoms, record: AtomRecord) -> dict[str, Any]:
