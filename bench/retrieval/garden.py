@@ -33,7 +33,7 @@ QUESTIONS: Final = 300
 AROUND_CHARS: Final = 120
 WORDS_MAX: Final = 12
 WORDS_MIN: Final = 4
-"""The fewest content words of a question; links with fewer words around them are skipped."""
+"""The minimum number of content words of a question; links with fewer words around them are skipped."""
 NOTE_ATOMS_MAX: Final = 6
 WORD_CHARS_MIN: Final = 3
 

@@ -64,7 +64,7 @@ def judge(
     Args:
         question_set: The set.
         systems: Name → system.
-        limit: The most names in an answer.
+        limit: The maximum number of names in an answer.
         work: A folder for stores. The stores of memroot are kept for later measurements.
         seed: The seed of memroot's salts.
         report: A callback that receives progress messages.

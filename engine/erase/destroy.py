@@ -70,7 +70,8 @@ def read_pending(rows: Lookup) -> Pending | None:
 
 
 EDGES_AT_ONCE = 4000
-"""The most edges that one commit erases: far below the limits of a batch, however long their reasons are."""
+"""The maximum number of edges that one commit erases. Even with the longest reasons, this is far below the
+limits of a batch."""
 
 
 @dataclass(slots=True)

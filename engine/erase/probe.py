@@ -37,16 +37,16 @@ from proofs.events import AtomBody, AtomDetail
 from proofs.leaves import State
 
 PIECES_MAX: Final = 24
-"""The most pieces of all contents together; the newest content provides the first ones."""
+"""The maximum number of pieces of all contents together; the newest content provides the first ones."""
 
 PIECES_OF_ONE: Final = 4
-"""The most pieces of one text. They do not overlap: a backend may split one of them, but hardly all."""
+"""The maximum number of pieces of one text. They do not overlap: a backend may split one, but hardly all."""
 
 PIECE_BYTES: Final = 48
-"""The most bytes of a piece."""
+"""The maximum number of bytes of a piece."""
 
 _BYTES_MIN: Final = 4
-"""The fewest bytes of a piece: a shorter one occurs in any file by chance."""
+"""The minimum number of bytes of a piece: a shorter one occurs in any file by chance."""
 
 _WORD: Final = re.compile(r"\S+")
 

@@ -47,7 +47,7 @@ FROM_HEADERS = ("atoms", "edges")
 """The first namespaces: their roots depend on headers alone, so destroyed payloads do not change them."""
 
 LINE_BYTES_MAX = 32 << 20
-"""The most bytes of a line: an event has at most 4 MiB, and each of its bytes becomes at most six."""
+"""The maximum number of bytes of a line: an event has up to 4 MiB, and a byte becomes up to six."""
 
 
 class JournalReader:

@@ -103,7 +103,7 @@ def created_from_number(number: float) -> int | None:
 
 
 def created_from_value(value: Any) -> int | None:
-    """Return a JSON string or number as µs UTC, as the two functions above do; None for any other value."""
+    """Return a JSON string or number as µs UTC, by the rules of the two functions above; otherwise None."""
     if isinstance(value, str):
         return created_from_text(value)
     is_number = isinstance(value, int | float) and not isinstance(value, bool)

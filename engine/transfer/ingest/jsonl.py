@@ -42,7 +42,8 @@ def parse_jsonl(
     Args:
         stream: The file. It is read to its end and not closed.
         source: The source of the file.
-        line_bytes_max: The most bytes of a line. Longer lines are skipped without being held in memory.
+        line_bytes_max: The maximum number of bytes of a line. Longer lines are skipped without being held in
+            memory.
     """
     seen: dict[bytes, int] = {}
     for number, raw in lines_of(stream, line_bytes_max):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from engine.secrets.filter import Screen
 
 FILE_BYTES_MAX: Final = 64 << 20
-"""The most bytes of a Markdown or text file."""
+"""The maximum number of bytes of a Markdown or text file."""
 
 
 def read_file(
@@ -43,9 +43,9 @@ def read_file(
 
     Args:
         file: The file, as returned by `find_files`.
-        file_bytes_max: The most bytes of a Markdown or text file; larger files are skipped. JSON Lines files
-            are streamed and may have any size.
-        line_bytes_max: The most bytes of a JSON line; longer lines are skipped.
+        file_bytes_max: The maximum number of bytes of a Markdown or text file; larger files are skipped. JSON
+            Lines files are streamed and may have any size.
+        line_bytes_max: The maximum number of bytes of a JSON line; longer lines are skipped.
         tokens_max: The size of a piece of Markdown or text, in estimated tokens.
         screen: The secrets filter for texts before they are split. A file or line that it refuses is skipped.
     """

@@ -54,7 +54,7 @@ def split(text: str, sections: Sequence[Section], tokens_max: int) -> Iterator[t
     Args:
         text: The text to which the offsets of the blocks refer.
         sections: The sections. A span never covers parts of two sections.
-        tokens_max: The most tokens of a span according to `estimate_tokens`, at least 8.
+        tokens_max: The maximum number of tokens of a span according to `estimate_tokens`, at least 8.
 
     Raises:
         ValueError: `tokens_max` is less than 8.

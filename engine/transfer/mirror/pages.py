@@ -42,13 +42,13 @@ if TYPE_CHECKING:
     from pyroaring import BitMap
 
 PAGE_ATOMS_MAX: Final = 100
-"""The most atoms of a page: "Each bundle is limited to 100 atoms" (Standard 065)."""
+"""The maximum number of atoms of a page: "Each bundle is limited to 100 atoms" (Standard 065)."""
 
 PAGE_BYTES_MAX: Final = 256 << 10
-"""The most bytes of contents on a page; a single larger atom has a page of its own."""
+"""The maximum number of bytes of contents on a page; a single larger atom has a page of its own."""
 
 EDGES_MAX: Final = 500
-"""The most edges shown at one atom; a further line says if there are more."""
+"""The maximum number of edges shown at one atom; a further line says if there are more."""
 
 _READ_ATOMS: Final = 1000
 _READ_BODIES: Final = 16

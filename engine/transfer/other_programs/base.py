@@ -16,7 +16,7 @@ from engine.transfer.ingest.field_values import is_line, tag_of
 from engine.transfer.ingest.pieces import distinct_tags, parse_plain
 
 TEXT_CHARS_MAX: Final = CONTENT_BYTES_MAX
-"""The most characters of a text. A longer one is reported, not split into thousands of atoms."""
+"""The maximum number of characters of a text. A longer one is reported, not split into thousands of atoms."""
 
 ACTOR: Final = "import"
 """The actor of all events of an import."""

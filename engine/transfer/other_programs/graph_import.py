@@ -20,7 +20,7 @@ BATCH_BYTES: Final = 4 << 20
 """The size at which a batch is committed; the limits of a batch are more than twice as large."""
 
 PIECE_OBSERVATIONS: Final = 1000
-"""The most observations of an entity that are imported at once."""
+"""The maximum number of observations of an entity that are imported at once."""
 
 
 @dataclass(frozen=True, slots=True)
