@@ -276,7 +276,7 @@ def test_items_are_told_from_text(line: str) -> None:
     ],
 )
 def test_what_is_an_item(line: str, item: bool) -> None:
-    """Return the items as basic-memory parses them."""
+    """Lines are recognised as items by the rules of basic-memory."""
     assert is_item(line) is item
 
 
