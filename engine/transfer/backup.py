@@ -65,7 +65,7 @@ class Restored:
 def export_store(store: Store, write: Write, progress: Progress = no_progress) -> Checkpoint:
     """Write all events of a store up to one head, in canonical form; other processes may write meanwhile.
 
-    Two exports of a store at the same head are the same bytes. Memory is bounded by 16 MiB of events.
+    Two exports of a store at the same head have the same bytes. Memory is bounded by 16 MiB of events.
 
     Raises:
         CorruptionError: the journal is damaged; the output has no last line.

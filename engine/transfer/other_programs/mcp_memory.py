@@ -183,7 +183,7 @@ def _observations(fields: Mapping[str, Any]) -> tuple[tuple[str, ...], list[str]
 
 
 def write(store: Store, put: Put) -> Exported:
-    """Write entities, then relations, as the server itself writes them, without an end of the last line.
+    """Write entities, then relations, as the server writes them, without a line end after the last line.
 
     Atoms that are neither entities, observations nor relations are not written, but counted by kind.
     """

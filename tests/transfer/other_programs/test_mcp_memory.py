@@ -37,7 +37,7 @@ def engine() -> Engine:
 
 
 def text_of(*lines: dict[str, Any]) -> str:
-    """Return the file as the server writes it, without an end of the last line."""
+    """Return the file as the server writes it, without a line end after the last line."""
     return "\n".join(json.dumps(line, ensure_ascii=False) for line in lines)
 
 

@@ -40,7 +40,7 @@ def test_a_graph_goes_there_and_back(graph: Knowledge) -> None:
 
 
 def test_the_file_is_what_the_server_writes(tmp_path: Path) -> None:
-    """The file has the server's order of keys, entities first, and no end of the last line."""
+    """The file has the server's order of keys, entities first, and no line end after the last line."""
     graph = Knowledge((Entity("A", "b", ("ü",)), Entity("C")), (Relation("A", "d", "C"),))
     engine = hold(graph)
     done = export_items(engine.store, "mcp-memory", tmp_path / "m")
