@@ -35,7 +35,7 @@ class Frontmatter:
     """The offset of the closing fence."""
 
 
-class _RefusedError(yaml.YAMLError):
+class _UnsupportedYamlError(yaml.YAMLError):
     """The YAML is valid but not accepted here."""
 
 
@@ -45,12 +45,12 @@ class _Loader(yaml.SafeLoader):
     depth = 0
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        """Compose a node and its children; raise `_RefusedError` if it is not accepted."""
+        """Compose a node and its children; raise `_UnsupportedYamlError` if it is not accepted."""
         event: object = self.peek_event()  # type: ignore[no-untyped-call]
         if getattr(event, "anchor", None) is not None:
-            raise _RefusedError("anchors and aliases are not accepted")
+            raise _UnsupportedYamlError("anchors and aliases are not accepted")
         if self.depth >= _DEPTH_MAX:
-            raise _RefusedError(f"it is nested deeper than {_DEPTH_MAX} levels")
+            raise _UnsupportedYamlError(f"it is nested deeper than {_DEPTH_MAX} levels")
         self.depth += 1
         node = super().compose_node(parent, index)
         self.depth -= 1
@@ -99,13 +99,13 @@ def _fields(block: str) -> dict[str, yaml.Node]:
     if node is None:
         return {}
     if not isinstance(node, yaml.MappingNode):
-        raise _RefusedError("it is not a mapping of keys to values")
+        raise _UnsupportedYamlError("it is not a mapping of keys to values")
     fields: dict[str, yaml.Node] = {}
     for key, value in node.value:
         if not isinstance(key, yaml.ScalarNode):
-            raise _RefusedError("a key is not a simple scalar")
+            raise _UnsupportedYamlError("a key is not a simple scalar")
         if key.value in fields:
-            raise _RefusedError(f"the key {key.value!r} occurs twice")
+            raise _UnsupportedYamlError(f"the key {key.value!r} occurs twice")
         fields[key.value] = value
     return fields
 

@@ -19,7 +19,7 @@ from engine.transfer.mirror.manifest import MANIFEST, Manifest, ManifestEntry, d
 from engine.transfer.mirror.pages import Pages
 from engine.transfer.mirror.place import place_at
 from engine.transfer.mirror.recovery import foreign_entries
-from engine.transfer.mirror.report import Finding, MirrorCheck, Verdict
+from engine.transfer.mirror.report import MirrorCheck, MirrorFinding, Verdict
 from engine.transfer.mirror.style import StyleName
 from proofs.events import ERASING_KINDS
 
@@ -30,7 +30,9 @@ def check(store: Store, folder: str | os.PathLike[str], progress: Progress = no_
         if not disk.is_folder(disk.lstat(place.parent, place.name)):
             raise NotFoundError(f"there is no folder {place.path}")
         leftovers = [
-            Finding(Verdict.UNFINISHED, name, "a run was interrupted; the next `engine mirror` finishes it")
+            MirrorFinding(
+                Verdict.UNFINISHED, name, "a run was interrupted; the next `engine mirror` finishes it"
+            )
             for name in (place.new, place.old)
             if disk.lstat(place.parent, name) is not None
         ]
@@ -41,7 +43,7 @@ def check(store: Store, folder: str | os.PathLike[str], progress: Progress = no_
             try:
                 manifest = decode(raw)
             except InvalidInputError as error:
-                forged = Finding(Verdict.FORGED, MANIFEST, str(error))
+                forged = MirrorFinding(Verdict.FORGED, MANIFEST, str(error))
                 return MirrorCheck(place.path, StyleName.PLAIN, 0, "", 0, 0, (*leftovers, forged))
             with store.backend.snapshot() as rows:
                 behind = read_log(rows).size - manifest.size
@@ -60,14 +62,14 @@ def check(store: Store, folder: str | os.PathLike[str], progress: Progress = no_
 
 def _check_against_store(
     store: Store, rows: Reader, manifest: Manifest, raw: bytes, progress: Progress
-) -> Iterator[Finding]:
+) -> Iterator[MirrorFinding]:
     """Yield the differences between the manifest and the store at the head of the mirror."""
     if manifest.store_id != show_id(store.identity.store_id):
-        yield Finding(Verdict.FORGED, MANIFEST, f"it belongs to another store, {manifest.store_id}")
+        yield MirrorFinding(Verdict.FORGED, MANIFEST, f"it belongs to another store, {manifest.store_id}")
         return
     size = read_log(rows).size
     if manifest.size > size:
-        yield Finding(
+        yield MirrorFinding(
             Verdict.FORGED, MANIFEST, f"it covers {manifest.size} events, but the store has only {size}"
         )
         return
@@ -76,11 +78,11 @@ def _check_against_store(
         behind = "1 event behind" if number == 1 else f"{number:,} events behind"
         erased = _erased_since(rows, manifest.size, size)
         if erased is not None:
-            yield Finding(
+            yield MirrorFinding(
                 Verdict.STALE, "", f"{behind}; not checked further, because event {erased} erased content"
             )
             return
-        yield Finding(Verdict.STALE, "", behind)
+        yield MirrorFinding(Verdict.STALE, "", behind)
     with _store_at(store, rows, manifest.size) as (then, at):
         pages = Pages(at, manifest.style, progress)
         files = {
@@ -93,12 +95,12 @@ def _check_against_store(
     if encode(expected) == raw:
         return
     if expected.root != manifest.root:
-        yield Finding(Verdict.FORGED, MANIFEST, f"the root was {expected.root}, not {manifest.root}")
+        yield MirrorFinding(Verdict.FORGED, MANIFEST, f"the root was {expected.root}, not {manifest.root}")
     wrong = [path for path in {**files, **manifest.files} if files.get(path) != manifest.files.get(path)]
     for path in sorted(wrong):
-        yield Finding(Verdict.FORGED, path, _difference(path in files, path in manifest.files))
+        yield MirrorFinding(Verdict.FORGED, path, _difference(path in files, path in manifest.files))
     if expected.root == manifest.root and not wrong:
-        yield Finding(Verdict.FORGED, MANIFEST, "it differs from the manifest that the store generates")
+        yield MirrorFinding(Verdict.FORGED, MANIFEST, "it differs from the manifest that the store generates")
 
 
 def _difference(in_store: bool, in_manifest: bool) -> str:
@@ -126,18 +128,18 @@ def _erased_since(rows: Reader, start: int, stop: int) -> int | None:
     return next((seq for seq in range(start, stop) if read_header(rows, seq)[0].kind in ERASING_KINDS), None)
 
 
-def _check_files(folder: int, manifest: Manifest) -> Iterator[Finding]:
+def _check_files(folder: int, manifest: Manifest) -> Iterator[MirrorFinding]:
     """Yield the differences between the files in the folder and the manifest."""
     for path, listed in sorted(manifest.files.items()):
         found = disk.digest(folder, path)
         if found is None:
             exists = disk.lstat_at(folder, path) is not None
-            yield Finding(
+            yield MirrorFinding(
                 Verdict.EDITED if exists else Verdict.MISSING,
                 path,
                 "the page was replaced by something that is not a file" if exists else "the page is missing",
             )
         elif found != listed.sha256:
-            yield Finding(Verdict.EDITED, path, "the page was changed after it was written")
+            yield MirrorFinding(Verdict.EDITED, path, "the page was changed after it was written")
     for path in foreign_entries(folder, manifest.files):
-        yield Finding(Verdict.FOREIGN, path, "not a file of the mirror; it is left unchanged")
+        yield MirrorFinding(Verdict.FOREIGN, path, "not a file of the mirror; it is left unchanged")

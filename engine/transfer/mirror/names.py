@@ -36,7 +36,7 @@ _ASCII_OTHERS: Final = re.compile(r"[^0-9A-Za-z-]")
 _PLAIN_MAX: Final = 60
 
 
-class Names:
+class MirrorNames:
     """The names in the mirror of one store.
 
     The hashes are keyed with a key derived from the store's secret, so that nobody without the secret can

@@ -24,7 +24,7 @@ from engine.ledger.layout import EDGE_FROM, payload_key
 from engine.ledger.queries import bodies_of, body_of, edges_at, ids_at, records_of
 from engine.ledger.records import AtomRecord, read_atom, read_counters, type_name
 from engine.store.replay import Progress, no_progress
-from engine.transfer.mirror.names import ENTITIES, UNTAGGED, Names
+from engine.transfer.mirror.names import ENTITIES, UNTAGGED, MirrorNames
 from engine.transfer.mirror.style import (
     Bundle,
     StyleName,
@@ -103,7 +103,7 @@ class Pages:
     def __init__(self, rows: Reader, style: StyleName, progress: Progress = no_progress) -> None:
         """Prepare the pages of the snapshot `rows`, whose records and follower `tags` are at the head."""
         self._rows = rows
-        self.style = style_of(style, Names(read_identity(rows).id_key))
+        self.style = style_of(style, MirrorNames(read_identity(rows).id_key))
         self._progress = progress
         self._live = members(rows, LIVE)
         self.atoms = len(self._live)

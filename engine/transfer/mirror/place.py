@@ -25,7 +25,7 @@ _OCTAL: Final = re.compile(r"\\([0-7]{3})")
 _CHOOSE: Final = "choose a new or an empty folder"
 
 
-class Place(NamedTuple):
+class MirrorPlace(NamedTuple):
     """The location of a mirror, existing or not: a name in an open folder."""
 
     path: str
@@ -53,7 +53,7 @@ class Existing(NamedTuple):
 
 
 @contextmanager
-def place_at(folder: str | os.PathLike[str], *, lock: bool) -> Iterator[Place]:
+def place_at(folder: str | os.PathLike[str], *, lock: bool) -> Iterator[MirrorPlace]:
     """Open the place at a path; with `lock`, for one run at a time.
 
     Raises:
@@ -74,7 +74,7 @@ def place_at(folder: str | os.PathLike[str], *, lock: bool) -> Iterator[Place]:
         _check(path, descriptor, name)
         if lock:
             _lock(descriptor, path)
-        yield Place(path, descriptor, name)
+        yield MirrorPlace(path, descriptor, name)
     except OSError as error:
         reason = error.strerror or str(error)
         raise EngineError(
@@ -85,7 +85,7 @@ def place_at(folder: str | os.PathLike[str], *, lock: bool) -> Iterator[Place]:
 
 
 @contextmanager
-def existing(place: Place, store_id: str | None) -> Iterator[Existing | None]:
+def existing(place: MirrorPlace, store_id: str | None) -> Iterator[Existing | None]:
     """Open the mirror or empty folder at a place; yield None if nothing exists there.
 
     The mirror must belong to the store `store_id`, or to any store if that is None.

@@ -18,7 +18,7 @@ from engine.base.errors import InvalidInputError, RefusedError
 from engine.transfer.mirror import disk
 from engine.transfer.mirror.manifest import MANIFEST, Manifest, ManifestEntry, decode
 from engine.transfer.mirror.names import PATH
-from engine.transfer.mirror.place import Place
+from engine.transfer.mirror.place import MirrorPlace
 
 MARKER: Final = ".engine-mirror-unfinished"
 
@@ -26,7 +26,7 @@ SetAside = tuple[tuple[str, str], ...]
 """Edited pages, as (path of the page, new path of the edited version)."""
 
 
-def recover(place: Place, store_id: str) -> SetAside:
+def recover(place: MirrorPlace, store_id: str) -> SetAside:
     """Complete or undo a run that was killed.
 
     Raises:
@@ -53,7 +53,7 @@ def recover(place: Place, store_id: str) -> SetAside:
     return set_aside
 
 
-def _is_free(place: Place) -> bool:
+def _is_free(place: MirrorPlace) -> bool:
     """Return True if the place of the mirror is empty or an empty folder."""
     if disk.lstat(place.parent, place.name) is None:
         return True
@@ -61,7 +61,7 @@ def _is_free(place: Place) -> bool:
         return not disk.names(folder)
 
 
-def _manifest(place: Place, name: str, folder: int, store_id: str) -> Manifest:
+def _manifest(place: MirrorPlace, name: str, folder: int, store_id: str) -> Manifest:
     with suppress(InvalidInputError):
         manifest = decode(disk.read(folder, MANIFEST) or b"")
         if manifest.store_id == store_id:
@@ -69,13 +69,13 @@ def _manifest(place: Place, name: str, folder: int, store_id: str) -> Manifest:
     raise _not_ours(place, name)
 
 
-def _not_ours(place: Place, name: str) -> RefusedError:
+def _not_ours(place: MirrorPlace, name: str) -> RefusedError:
     return RefusedError(
         f"{name}, beside {place.path}, does not belong to this store's mirror", hint="move it away"
     )
 
 
-def remove_unfinished(place: Place, name: str, folder: int) -> None:
+def remove_unfinished(place: MirrorPlace, name: str, folder: int) -> None:
     """Remove a folder that is being built: the pages, the manifest, and the marker last.
 
     Raises:
@@ -98,7 +98,7 @@ def remove_unfinished(place: Place, name: str, folder: int) -> None:
     os.rmdir(name, dir_fd=place.parent)
 
 
-def drain(place: Place, name: str, manifest: Manifest) -> SetAside:
+def drain(place: MirrorPlace, name: str, manifest: Manifest) -> SetAside:
     """Move foreign and edited files of the replaced mirror into the current one, and delete the rest."""
     set_aside: list[tuple[str, str]] = []
     with disk.open_folder(name, place.parent) as old, disk.open_folder(place.name, place.parent) as new:

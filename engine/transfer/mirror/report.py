@@ -49,7 +49,7 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class MirrorFinding:
     """A finding of a check."""
 
     verdict: Verdict
@@ -69,7 +69,7 @@ class MirrorCheck:
     behind: int
     """The number of events since the mirror was written."""
     pages: int
-    findings: tuple[Finding, ...]
+    findings: tuple[MirrorFinding, ...]
 
     @property
     def ok(self) -> bool:

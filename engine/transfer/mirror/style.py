@@ -19,7 +19,7 @@ from urllib.parse import quote
 from engine.base.validation import show_id
 from engine.followers.tags import day_of
 from engine.ledger.records import AtomRecord
-from engine.transfer.mirror.names import Names, safe, word_class
+from engine.transfer.mirror.names import MirrorNames, safe, word_class
 from engine.transfer.mirror.text import alias, body, inline, snippet, yaml
 from proofs.sets import tag_identity
 
@@ -61,7 +61,7 @@ class Style:
     name = StyleName.PLAIN
     tag_prefix = "#"
 
-    def __init__(self, names: Names) -> None:
+    def __init__(self, names: MirrorNames) -> None:
         self.names = names
         self.renamed: dict[str, str] = {}
         """Tags that appear under another name: name in the mirror → tag."""
@@ -140,7 +140,7 @@ class Obsidian(Style):
         return name
 
 
-def style_of(name: StyleName, names: Names) -> Style:
+def style_of(name: StyleName, names: MirrorNames) -> Style:
     """Return the style with this name."""
     return Obsidian(names) if name is StyleName.OBSIDIAN else Style(names)
 

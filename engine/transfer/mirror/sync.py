@@ -19,7 +19,7 @@ from engine.store.store import Store
 from engine.transfer.mirror import disk
 from engine.transfer.mirror.manifest import MANIFEST, Manifest, ManifestEntry, encode
 from engine.transfer.mirror.pages import Page, Pages
-from engine.transfer.mirror.place import Existing, Place, existing, place_at
+from engine.transfer.mirror.place import Existing, MirrorPlace, existing, place_at
 from engine.transfer.mirror.recovery import (
     MARKER,
     SetAside,
@@ -80,7 +80,7 @@ def mirror(
 class Build:
     """The new mirror, built in a temporary folder that is created when the first changed page is added."""
 
-    def __init__(self, place: Place, old: Existing | None, *, dry_run: bool) -> None:
+    def __init__(self, place: MirrorPlace, old: Existing | None, *, dry_run: bool) -> None:
         self.files: dict[str, ManifestEntry] = {}
         self.written = 0
         self.changed = False
@@ -182,7 +182,7 @@ class Build:
             os.utime(name, ns=(status.st_atime_ns, status.st_mtime_ns), dir_fd=inner, follow_symlinks=False)
 
 
-def _swap(place: Place, old: Existing | None) -> str | None:
+def _swap(place: MirrorPlace, old: Existing | None) -> str | None:
     """Put the new mirror in place, and return the new name of the old one, or None if there was no old one.
 
     Raises:
@@ -214,7 +214,7 @@ def _swap(place: Place, old: Existing | None) -> str | None:
     return place.old
 
 
-def _replaced(place: Place) -> RefusedError:
+def _replaced(place: MirrorPlace) -> RefusedError:
     return RefusedError(
         f"{place.path} was replaced while the mirror was written", hint="run the command again"
     )

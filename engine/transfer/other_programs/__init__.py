@@ -11,7 +11,7 @@ from engine.base.error_translation import translated
 from engine.base.errors import InvalidInputError
 from engine.store.store import Store
 from engine.transfer.atomic_output import new_file, new_folder
-from engine.transfer.other_programs.base import Exported, ReadItems, WriteFile, WriteFolder
+from engine.transfer.other_programs.base import ItemsExported, ReadItems, WriteFile, WriteFolder
 
 STDOUT: Final = "-"
 
@@ -45,7 +45,7 @@ def check_file(form: str, path: Path) -> None:
     next(iter(reader(form)(path)), None)
 
 
-def export_items(store: Store, form: str, path: str | Path) -> Exported:
+def export_items(store: Store, form: str, path: str | Path) -> ItemsExported:
     """Write the live atoms to a new file or a new folder, in the format of another memory program.
 
     Args:

@@ -77,7 +77,7 @@ class Omitted:
 
 
 @dataclass(frozen=True, slots=True)
-class Exported:
+class ItemsExported:
     """The result of an export in the format of another program."""
 
     items: int
@@ -85,7 +85,7 @@ class Exported:
     """The names and numbers of things that the format cannot represent."""
 
     @classmethod
-    def of(cls, items: int, omitted: Counter[str]) -> Exported:
+    def of(cls, items: int, omitted: Counter[str]) -> ItemsExported:
         """Create the result from counts, without zeros and sorted by name."""
         return cls(items, tuple(sorted((name, count) for name, count in omitted.items() if count)))
 
@@ -100,10 +100,10 @@ that, it raises no exception for anything that the file contains.
 Put = Callable[[bytes], object]
 """A callback that receives the next bytes of a file."""
 
-WriteFile = Callable[[Store, Put], Exported]
+WriteFile = Callable[[Store, Put], ItemsExported]
 """A function that writes the live atoms as the bytes of one file."""
 
-WriteFolder = Callable[[Store, Path], Exported]
+WriteFolder = Callable[[Store, Path], ItemsExported]
 """A function that writes the live atoms as files in an empty folder."""
 
 

@@ -35,9 +35,9 @@ from engine.transfer.ingest.read import open_regular
 from engine.transfer.ingest.walk import find_files
 from engine.transfer.other_programs.base import (
     ACTOR,
-    Exported,
     Item,
     ItemRelation,
+    ItemsExported,
     Omitted,
     check_readable,
 )
@@ -264,7 +264,7 @@ def _target(name: str) -> str:
     return name.partition("|")[0].partition("#")[0].strip().removesuffix(".md")[:_NAME_MAX]
 
 
-def write(store: Store, folder: Path) -> Exported:
+def write(store: Store, folder: Path) -> ItemsExported:
     """Write a note for each source; atoms without a source are written to one note for each day.
 
     A note that came from basic-memory gets the text of its file back, except for blank lines. Edges that were
@@ -282,7 +282,7 @@ def write(store: Store, folder: Path) -> Exported:
             file.parent.mkdir(parents=True, exist_ok=True)
             records.sort(key=lambda one: (one.sequence is None, one.sequence or 0, one.created_seq))
             file.write_bytes(_note_text(atoms, names[note], records, paths, omitted).encode())
-    return Exported.of(len(notes), omitted)
+    return ItemsExported.of(len(notes), omitted)
 
 
 def _note_of(record: AtomRecord) -> str:

@@ -31,7 +31,7 @@ from engine.store.replay import Progress, no_progress
 from engine.store.store import Store
 from engine.transfer.ingest.documents import BadItemError, Skipped
 from engine.transfer.ingest.jsonl import lines_of
-from engine.transfer.other_programs.base import Exported, Put
+from engine.transfer.other_programs.base import ItemsExported, Put
 from engine.transfer.other_programs.graph_import import GraphImportReport, GraphItem, import_graph
 from engine.transfer.other_programs.live_atoms import live_atoms
 
@@ -182,7 +182,7 @@ def _observations(fields: Mapping[str, Any]) -> tuple[tuple[str, ...], list[str]
     return tuple(valid), problems
 
 
-def write(store: Store, put: Put) -> Exported:
+def write(store: Store, put: Put) -> ItemsExported:
     """Write entities, then relations, as the server writes them, without a line end after the last line.
 
     Atoms that are neither entities, observations nor relations are not written, but counted by kind.
@@ -195,7 +195,9 @@ def write(store: Store, put: Put) -> Exported:
     for at, line in enumerate(lines):
         text = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
         put((b"\n" if at else b"") + text.encode())
-    return Exported.of(len(lines), Counter({f"atoms of kind {kind}": count for kind, count in kinds.items()}))
+    return ItemsExported.of(
+        len(lines), Counter({f"atoms of kind {kind}": count for kind, count in kinds.items()})
+    )
 
 
 def _is_in_the_graph(record: AtomRecord) -> bool:

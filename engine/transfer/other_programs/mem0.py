@@ -23,8 +23,8 @@ from engine.transfer.ingest.field_values import (
     title_of,
 )
 from engine.transfer.other_programs.base import (
-    Exported,
     Item,
+    ItemsExported,
     Omitted,
     Put,
     checked_key,
@@ -147,7 +147,7 @@ def _encode_fields(fields: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
     return (text, ()) if size <= _FIELDS_MAX else ("", ("fields",))
 
 
-def write(store: Store, put: Put) -> Exported:
+def write(store: Store, put: Put) -> ItemsExported:
     """Write each live atom as a memory whose id is the atom's key or id.
 
     Values that mem0 cannot represent are written to `metadata`. Atoms that came from mem0 get their original
@@ -165,7 +165,7 @@ def write(store: Store, put: Put) -> Exported:
             put((b",\n" if count else b"\n") + text.encode())
             count += 1
         put(b"\n]\n")
-    return Exported.of(count, omitted)
+    return ItemsExported.of(count, omitted)
 
 
 def _memory(atoms: LiveAtoms, record: AtomRecord) -> dict[str, Any]:
