@@ -3,13 +3,16 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STORE ?= demo-store
+# Which sample of docstrings, messages and pages `make words` draws.
+SEED ?= 1
 # How many times the stated number of examples `make soak` tries.
 FACTOR ?= 1
 
 # Tests start hundreds of processes; without bytecode on the disk each would compile the libraries again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick lint soak nightly bench retrieval exploration dreaming clean
+
+.PHONY: demo test quick lint words soak nightly bench retrieval exploration dreaming clean
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -32,6 +35,9 @@ lint: $(VENV)/.installed
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+words: $(VENV)/.installed
+	$(BIN)/python -m tests.support.sample_words $(SEED)
 
 soak: $(VENV)/.installed
 	MEMROOT_SOAK=$(FACTOR) $(BIN)/python -m pytest -n 2 --dist worksteal -m "soak or hypothesis"

@@ -1,4 +1,4 @@
-"""What can be claimed of a store: the half of a proof that the verifier brings along (SPEC: Proofs)."""
+"""What can be claimed of a store: the half of a proof that the verifier brings along (SPEC, section 20.1)."""
 
 from __future__ import annotations
 

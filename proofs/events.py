@@ -1,4 +1,4 @@
-"""What the journal holds, decoded: one header and one body an event (SPEC: Journal).
+"""What the journal holds, decoded: one header and one body an event (SPEC, section 3.4).
 
 Headers are public and permanent; bodies carry everything personal and can be destroyed. Tuples,
 because a bulk run makes millions of them. The last fields of every body are those of `proofs.further`, None

@@ -1,4 +1,4 @@
-"""The bytes of a proof: what its parts are, and reading and writing them (SPEC: Proofs, File)."""
+"""The bytes of a proof: what its parts are, and reading and writing them (SPEC, section 20.4)."""
 
 from __future__ import annotations
 

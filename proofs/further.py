@@ -1,4 +1,4 @@
-"""What a body may say beside its fields, each absent by default: the map at its end (SPEC: Journal)."""
+"""What a body may say beside its fields, each absent by default: the map at its end (SPEC, section 3.4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From what the caller trusts to the roots that claims are checked against (SPEC: Proofs, Basis to roots)."""
+"""From what the caller trusts to the roots that claims are checked against (SPEC, section 20.5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The `index` tree as a proof has it: whole (SPEC: Proofs, Segments)."""
+"""The `index` tree as a proof has it: whole (SPEC, section 20.5)."""
 
 from __future__ import annotations
 

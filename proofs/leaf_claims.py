@@ -1,4 +1,4 @@
-"""Claims about one atom or one edge: what their witnesses must say (SPEC: Proofs, Keys of the trees)."""
+"""Claims about one atom or one edge: what their witnesses must say (SPEC, section 20.5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The leaves of `atoms` and `edges`: what a root says of one atom or edge (SPEC: Trees)."""
+"""The leaves of `atoms` and `edges`: what a root says of one atom or edge (SPEC, section 3.7)."""
 
 from __future__ import annotations
 

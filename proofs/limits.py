@@ -1,4 +1,4 @@
-"""The bounds of what is hashed: of events, leaves and proofs (SPEC: Text rules and limits)."""
+"""The bounds of what is hashed: of events, leaves and proofs (SPEC, section 14)."""
 
 CONTENT_BYTES_MAX = 1 << 20
 TITLE_BYTES_MAX = 512

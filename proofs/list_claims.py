@@ -1,4 +1,4 @@
-"""Claims about all atoms with a tag, and what all complete lists have in common (SPEC: Proofs)."""
+"""Claims about all atoms with a tag, and what all complete lists have in common (SPEC, section 20.5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Claims about the log: its events, the logs it begins with, the roots it holds (SPEC: Proofs)."""
+"""Claims about the log: its events, the logs it begins with, the roots it holds (SPEC, section 20.5)."""
 
 from __future__ import annotations
 

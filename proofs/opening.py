@@ -1,4 +1,4 @@
-"""Opening a sparse Merkle tree at several keys at once (SPEC: Proofs, Opening of a tree).
+"""Opening a sparse Merkle tree at several keys at once (SPEC, section 20.7).
 
 An opening is two byte strings: the shape of the part of the tree that leads to the keys, a byte for each
 place, and the hashes beside it. Which way to go follows from the keys; the shape only says where the

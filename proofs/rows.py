@@ -1,4 +1,4 @@
-"""The rows of an index segment, and the tree over them (SPEC: Index, Proofs).
+"""The rows of an index segment, and the tree over them (SPEC, sections 3.9 and 20.8).
 
 A row is a term and who mentions it, or the lengths of the documents, or facts about them. The rows of
 a segment are the leaves of a tree that splits as RFC 6962 has it, in the order of their keys.

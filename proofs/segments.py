@@ -1,4 +1,4 @@
-"""Which segments an index has, and what the `index` tree says of each (SPEC: Index).
+"""Which segments an index has, and what the `index` tree says of each (SPEC, section 3.9).
 
 A segment covers 256 · 4^level ordinals, level 0 to 4, from a multiple of that number. Which there are
 follows from the number of ordinals N alone. The last N mod 256 ordinals, the *tail*, count as one more.

@@ -1,4 +1,4 @@
-"""The sets of ordinals that the `tags` tree commits to: their names, and the form of a chunk (SPEC: Tags).
+"""The sets of ordinals that the `tags` tree commits to: their names, and their chunks (SPEC, section 3.8).
 
 A set is cut into chunks of 65,536 ordinals. At most 4,095 members: ascending u16, little-endian. More:
 8,192 bytes of bits, bit i % 8 of byte i // 8 for member i. The length tells the form; no members, no bytes.

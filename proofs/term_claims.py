@@ -1,4 +1,4 @@
-"""Claims about all atoms with a term: the rows of the index, and their neighbours (SPEC: Proofs, Rows)."""
+"""Claims about all atoms with a term: the rows of the index, and their neighbours (SPEC, section 20.8)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verifying proofs: the only place where a verified type is handed out (SPEC: Proofs)."""
+"""Verifying proofs: the only place where a verified type is handed out (SPEC, section 20.5)."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The command line `engine`: one file per group of commands, none of which decides anything itself."""
+"""The command line `engine`: one file for each group of commands, without logic of the memory itself."""

@@ -1,4 +1,4 @@
-"""Commands on atoms, and on those that say the same, or say it better."""
+"""Commands that add, change, hide, merge and supersede atoms."""
 
 from __future__ import annotations
 
@@ -31,22 +31,23 @@ TAGS = argument("tags", "TAG", "Tags, with or without #.", many=True)
 )
 @argument("text", "TEXT", "The text; - reads stdin.")
 @ATOM_FIELDS
-@option("--key", metavar="NAME", help="Your own key for it within its source.")
-@option("--id", metavar="UUID", help="An id of your choice.")
-@option("--occurrence", metavar="N", type=int, help="How many identical texts come before it in its source.")
+@option("--key", metavar="NAME", help="A key of your own for the atom, unique within its source.")
+@option("--id", metavar="UUID", help="Use this id instead of the computed one.")
+@option("--occurrence", metavar="N", type=int, help="How many identical texts precede it in its source.")
 @FORCE
 def add(session: Session, text: str, force: bool, **fields: Any) -> int:
     """Add one atom.
 
-    Prints its id. Adding the same text from the same source again changes nothing. Unless said
-    otherwise: kind note, bucket inbox, provenance internal, created now. Creates the store if it
-    does not exist.
+    Prints its id. Adding the same text from the same source again changes nothing. Defaults: kind
+    note, bucket inbox, provenance internal, created now. Creates the store if it does not exist.
     """
     wanted = Add(_given_text(text), **_given(fields), force=force)
-    wanted.body()  # what breaks a rule must not leave an empty store behind
+    wanted.body()  # Validate before the store is created: invalid input must not leave an empty store behind.
     with session.engine(create=True) as engine:
         receipt = engine.apply([wanted])[0]
-    return session.done(receipt, "added", f"nothing to do: it is there, {receipt.state.name.lower()}")
+    return session.done(
+        receipt, "added", f"nothing to do: the atom already exists ({receipt.state.name.lower()})"
+    )
 
 
 @command("engine revise 1f0c 'The kettle is descaled on Fridays.'", "engine revise 1f0c --title Kettle")
@@ -55,32 +56,30 @@ def add(session: Session, text: str, force: bool, **fields: Any) -> int:
 @ATOM_FIELDS
 @FORCE
 def revise(session: Session, atom: str, text: str | None, force: bool, **options: Any) -> int:
-    """Change what an atom says; its history is kept.
+    """Change an atom's text or fields; its history is kept.
 
-    What is not given stays as it is. Tags and buckets that are given replace all it has; an empty
-    --title or --source removes it.
+    Fields that are not given do not change. --tag and --bucket replace all tags and buckets; an empty
+    --title or --source removes that field.
     """
     fields = _given(options)
     if text is not None:
         fields["content"] = _given_text(text)
     if not fields:
-        raise InvalidInputError(
-            "nothing to change was given", hint="give a new TEXT, or an option such as --title"
-        )
+        raise InvalidInputError("no change was given", hint="give a new TEXT or an option such as --title")
     for name in ("title", "source"):
         if fields.get(name) == "":
             fields[name] = None
     with session.engine() as engine:
         receipt = engine.revise(engine.resolve(atom), **fields, force=force)
-    return session.done(receipt, "revised", "nothing to do: it says so already")
+    return session.done(receipt, "revised", "nothing to do: the atom already has this text and these fields")
 
 
 @command("engine get 1f0c", "engine get 1f0c --as-of 2026-11-01", "engine get 1f0c --content")
 @ID
 @AS_OF
-@option("--content", help="Print the text alone, byte for byte.")
+@option("--content", help="Print only the text, byte for byte.")
 def get(session: Session, atom: str, as_of: Moment | None, content: bool) -> int:
-    """Show one atom, in whatever state it is."""
+    """Show one atom, live or not."""
     with session.engine() as engine:
         found = engine.get(engine.resolve(atom), as_of=as_of)
     if content and not session.out.json:
@@ -93,7 +92,7 @@ def get(session: Session, atom: str, as_of: Moment | None, content: bool) -> int
 @ID
 @TAGS
 def tag(session: Session, atom: str, tags: tuple[str, ...]) -> int:
-    """Put tags on an atom."""
+    """Add tags to an atom."""
     return _apply(session, [atom], lambda found: Tag(found, tags), "tagged")
 
 
@@ -101,7 +100,7 @@ def tag(session: Session, atom: str, tags: tuple[str, ...]) -> int:
 @ID
 @TAGS
 def untag(session: Session, atom: str, tags: tuple[str, ...]) -> int:
-    """Take tags off an atom."""
+    """Remove tags from an atom."""
     return _apply(session, [atom], lambda found: Untag(found, tags), "untagged")
 
 
@@ -109,9 +108,9 @@ def untag(session: Session, atom: str, tags: tuple[str, ...]) -> int:
 @IDS
 @REASON
 def tombstone(session: Session, atoms: tuple[str, ...], reason: str) -> int:
-    """Hide atoms everywhere; they are kept.
+    """Hide atoms from every query without deleting them.
 
-    All of them or none. `engine revive` brings them back.
+    If one atom cannot be hidden, none is. `engine revive` brings them back.
     """
     return _apply(session, atoms, lambda found: Tombstone(found, reason), "tombstoned")
 
@@ -123,13 +122,13 @@ def tombstone(session: Session, atoms: tuple[str, ...], reason: str) -> int:
 def revive(session: Session, atoms: tuple[str, ...], reason: str, force: bool) -> int:
     """Bring tombstoned atoms back.
 
-    All of them or none.
+    If one atom cannot be brought back, none is.
     """
     return _apply(session, atoms, lambda found: Revive(found, reason, force), "revived")
 
 
 def _given(options: dict[str, Any]) -> dict[str, Any]:
-    """The options that were given."""
+    """Return the options that the caller gave."""
     return {name: value for name, value in options.items() if value not in (None, ())}
 
 
@@ -138,7 +137,7 @@ def _apply(session: Session, atoms: Sequence[str], wanted: Callable[[str], Comma
         receipts = engine.apply([wanted(engine.resolve(atom)) for atom in atoms])
     changed = sum(receipt.changed for receipt in receipts)
     same = len(receipts) - changed
-    session.out.note(f"{done}: {changed}" + (f"; already so: {same}" if same else ""))
+    session.out.note(f"{done}: {changed}" + (f"; unchanged: {same}" if same else ""))
     return session.out.answer(
         [receipt_data(receipt) for receipt in receipts], [receipt.subject for receipt in receipts]
     )
@@ -172,10 +171,10 @@ def _atom(atom: Atom) -> Iterator[Shown]:
 
 
 def _given_text(text: str) -> str:
-    """`text` itself, or for `-` what stdin holds, without one line end at its end.
+    """Return `text`, or for `-` the content of stdin without its final line end.
 
     Raises:
-        LimitError: stdin holds more than a content may.
+        LimitError: stdin holds more than `CONTENT_BYTES_MAX` bytes.
         InvalidInputError: stdin is not UTF-8.
     """
     if text != STDIN:
@@ -183,12 +182,12 @@ def _given_text(text: str) -> str:
     raw = sys.stdin.buffer.read(CONTENT_BYTES_MAX + 3)
     if len(raw) > CONTENT_BYTES_MAX + 2:
         raise LimitError(
-            f"stdin holds over {CONTENT_BYTES_MAX} bytes", hint="`engine ingest FILE` splits long texts"
+            f"stdin holds more than {CONTENT_BYTES_MAX} bytes", hint="`engine ingest FILE` splits long texts"
         )
     try:
         given = raw.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise InvalidInputError(f"stdin is not UTF-8: byte {error.start} is no part of a character") from None
+        raise InvalidInputError(f"stdin is not valid UTF-8: invalid byte at offset {error.start}") from None
     return given[:-2] if given.endswith("\r\n") else given.removesuffix("\n")
 
 
@@ -197,19 +196,19 @@ def _given_text(text: str) -> str:
 @argument("new", "NEW", "The atom that is right.")
 @REASON
 def supersede(session: Session, old: str, new: str, reason: str) -> int:
-    """Replace one atom by another; the old one is kept.
+    """Mark an atom as replaced by another; the old one is kept.
 
-    It is no longer recalled, nor is what says almost the same as OLD. `--superseded` asks for both; the tag
-    `superseded` says which it is. `engine revert` takes it back.
+    OLD and its near-duplicates are no longer recalled, unless --superseded is given. OLD gets the tag
+    `superseded`. `engine revert` undoes this.
     """
     with session.engine() as engine:
         given = engine.resolve(old), engine.resolve(new)
         receipt = engine.apply([Supersede(*given, reason)])[0]
         alike = [one.id for group in engine.duplicates(of=given[0]) for one in (group.keep, *group.others)]
-    code = session.done(receipt, "superseded", "nothing to do: it is superseded by that one")
+    code = session.done(receipt, "superseded", "nothing to do: NEW already supersedes OLD")
     for one in alike:
         if one not in given:
-            session.out.note(f"{one} says almost the same as the old one, and is not recalled either")
+            session.out.note(f"{one} is a near-duplicate of the old atom and is no longer recalled either")
     return code
 
 
@@ -218,14 +217,14 @@ def supersede(session: Session, old: str, new: str, reason: str) -> int:
 @argument("other", "OTHER", "The atom that is merged into it.")
 @option("--force", help="Merge them even if they are not near-duplicates.")
 def merge(session: Session, keep: str, other: str, force: bool) -> int:
-    """Merge an atom into another that says the same.
+    """Merge an atom into its near-duplicate.
 
-    It gets the tags and buckets of the other one, which is hidden and kept, and an edge supersedes
-    to it. `engine unmerge` takes all of that back. Prints the id of the atom that stays.
+    KEEP gets the tags and buckets of OTHER and an edge `supersedes` to it. OTHER is hidden, not
+    deleted. `engine unmerge` undoes all of this. Prints the id of KEEP.
     """
     with session.engine() as engine:
         receipt = engine.merge(engine.resolve(keep), engine.resolve(other), force=force)
-    return session.done(receipt, "merged", "nothing to do: they are merged already")
+    return session.done(receipt, "merged", "nothing to do: the atoms are already merged")
 
 
 @command("engine unmerge 9a2e")
@@ -234,12 +233,12 @@ def merge(session: Session, keep: str, other: str, force: bool) -> int:
 def unmerge(session: Session, atom: str, force: bool) -> int:
     """Undo a merge.
 
-    The atom that was merged is there again, and the one that was kept loses what it gained by that,
-    but for what was put on it by hand since.
+    The merged atom is live again. The kept atom loses the tags and buckets it gained, except those
+    that were added again since.
     """
     with session.engine() as engine:
         receipt = engine.unmerge(engine.resolve(atom), force=force)
-    return session.done(receipt, "unmerged", "nothing to do: it is live")
+    return session.done(receipt, "unmerged", "nothing to do: the atom is live")
 
 
 @command(
@@ -248,11 +247,11 @@ def unmerge(session: Session, atom: str, force: bool) -> int:
     "engine duplicates --merge --dry-run",
     "engine duplicates --merge --yes",
 )
-@option("--of", metavar="ID", help="Only the group of this atom.")
+@option("--of", metavar="ID", help="Show only the group of this atom.")
 @limit(100)
-@option("merging", "--merge", help="Merge each group into the atom to keep.")
-@dry_run("Only report what would be merged.")
-@option("--yes", help="Confirm --merge, which is refused without it.")
+@option("merging", "--merge", help="Merge the atoms of each group into its first.")
+@dry_run("Show what would be merged; change nothing.")
+@option("--yes", help="Confirm --merge, which does nothing without it.")
 @AS_OF
 def duplicates(
     session: Session,
@@ -263,17 +262,17 @@ def duplicates(
     yes: bool,
     as_of: Moment | None,
 ) -> int:
-    """List groups of atoms that say almost the same thing.
+    """List groups of near-duplicate atoms.
 
-    The atom to keep comes first; then the others, and in how many bits their fingerprints differ
-    from its. With --merge, those that differ in fewer than 3 go into it, each group by itself.
+    The atom to keep comes first. Each other atom is listed with the number of bits in which its
+    fingerprint differs. --merge merges those that differ in fewer than 3 bits.
     """
     if (yes or dry_run) and not merging:
         raise InvalidInputError("--yes and --dry-run have no effect without --merge", hint="add --merge")
     if merging and as_of is not None:
         raise InvalidInputError(
             "--merge cannot be combined with --as-of: the past cannot be changed",
-            hint="leave out one of them",
+            hint="omit one of them",
         )
     failure, merged = None, dict[str, list[str]]()
     with (
@@ -296,14 +295,14 @@ def duplicates(
 
 
 def _near(group: DuplicateGroup) -> list[str]:
-    """Who of a group may be merged into the atom to keep."""
+    """Return the ids of the atoms that are similar enough to be merged into the atom to keep."""
     return [other.id for other in group.others if other.distance < NEAR_BITS]
 
 
 def _merge(
     session: Session, engine: Engine, wanted: dict[str, list[str]]
 ) -> tuple[dict[str, list[str]], Failure | None]:
-    """Merge one group after the other; what cannot be merged is said, and the others still are."""
+    """Merge the groups one by one; report a group that cannot be merged, and go on with the next."""
     merged: dict[str, list[str]] = {keep: [] for keep in wanted}
     with session.meter("merged", "groups") as move:
         for done, (keep, others) in enumerate(wanted.items(), 1):
@@ -319,7 +318,7 @@ def _merge(
         return merged, None
     problem = ConflictError(
         f"not merged: {left:,} of {counted(len(wanted), 'group')}",
-        hint="why is said above, without --quiet; `engine merge` merges two atoms by themselves",
+        hint="the reasons are printed above unless --quiet is given; `engine merge` merges a single pair",
     )
     return merged, Failure.of(problem)
 

@@ -1,4 +1,4 @@
-"""Commands on what changed: diff, revert, why."""
+"""Commands that show and undo changes: diff, revert, why."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from proofs.note import NOTE_BYTES_MAX
 
 
 @command("engine diff 41", "engine diff 2026-11-01 2026-11-20 --markdown", "engine diff kept.checkpoint")
-@argument("before", "A", "SEQ, TIME, or the file of a checkpoint.")
-@argument("after", "B", "The same, later. [default: the head]", required=False)
+@argument("before", "A", "A SEQ, a TIME, or a checkpoint file.")
+@argument("after", "B", "A later SEQ, TIME or file. [default: now]", required=False)
 @option("--markdown", help="Print Markdown.")
 def diff(session: Session, before: str, after: str | None, markdown: bool) -> int:
     """Show what changed between two moments.
 
-    Net, atom by atom and edge by edge: what was changed back is left out. What the memory said as of A, event
-    A included, beside what it says as of B.
+    Lists the net change of each atom and each edge; a change that was undone is not listed. Compares
+    the memory as of A, including event A, with the memory as of B.
     """
     first, last = _moment(before), None if after is None else _moment(after)
     with session.engine() as engine:
@@ -42,13 +42,13 @@ def diff(session: Session, before: str, after: str | None, markdown: bool) -> in
 
 
 def _moment(given: str) -> Moment | str:
-    """A seq, a time, or the text of a checkpoint note."""
+    """Return a seq, a time, or the text of a checkpoint note."""
     if not given.isdigit() and Path(given).is_file():
         return read_file(given, NOTE_BYTES_MAX).decode(errors="replace")
     try:
         return parse_moment(given, "the moment")
     except InvalidInputError as error:
-        raise InvalidInputError(f"{error}, nor the file of a checkpoint", hint=error.hint) from None
+        raise InvalidInputError(f"{error}, nor the path of a checkpoint file", hint=error.hint) from None
 
 
 _MARKS = {"added": "+", "revived": "+", "tombstoned": "-", "erased": "-", "changed": "~"}
@@ -91,7 +91,7 @@ def _in_markdown(found: Diff) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    """Text on one line that Markdown takes for nothing else."""
+    """Return the text on one line, with Markdown syntax escaped."""
     return re.sub(r"([\\`*_{}\[\]<>#|!])", r"\\\1", " ".join(text.split()))
 
 
@@ -128,16 +128,16 @@ def _summary(found: Diff) -> str:
 
 
 @command("engine revert 41..45", "engine revert --actor dreamer --since 120 --dry-run")
-@argument("events", "SEQ..SEQ", "The first and the last event, or a single one.", required=False)
-@option("--by", metavar="NAME", help="The actor who undoes them, for the journal. [default: user]")
-@option("--since", metavar="SEQ", type=at_least(0), help="Undo all events from this one to the head.")
-@dry_run("Only report what would happen to each.")
+@argument("events", "SEQ..SEQ", "A range of events, or a single event.", required=False)
+@option("--by", metavar="NAME", help="The actor recorded for the revert. [default: user]")
+@option("--since", metavar="SEQ", type=at_least(0), help="Undo all events from this one on.")
+@dry_run("Show what would be undone; change nothing.")
 def revert(session: Session, events: str | None, by: str | None, since: int | None, dry_run: bool) -> int:
     """Undo events by appending events that do the opposite.
 
-    Afterwards all is as if they had not happened, but for what was changed again since: that is left, and
-    named. Nothing is lost; a revert can be reverted. What is erased stays erased. Here --actor says whose
-    events are meant, and --by who takes them back.
+    The memory then is as if the events had not happened, except where something was changed again later:
+    those changes stay and are listed. The history is kept, so a revert can be reverted. Erased content
+    stays erased. --actor selects events by their actor; --by sets the actor of the revert.
     """
     first, last = _range(events, since)
     whose = session.actor if "actor" in session.given else None
@@ -145,23 +145,23 @@ def revert(session: Session, events: str | None, by: str | None, since: int | No
     with session.engine() as engine:
         done = engine.revert(first, last, actor=whose, dry_run=dry_run)
     if whose is not None and not done:
-        session.out.note(f"none of these events was written by {whose}")
+        session.out.note(f"no event in this range was written by {whose}")
     undone = sum(one.outcome == "undone" for one in done)
     left = sum(bool(one.left) for one in done)
-    verb = "would be taken back" if dry_run else "taken back"
-    rest = f"; left: {left}" if left else ""
+    verb = "would be undone" if dry_run else "taken back"
+    rest = f"; not undone: {left}" if left else ""
     session.out.note(f"{verb}: {undone} of {counted(len(done), 'subject')}{rest}")
     return session.out.answer(plain(done), [_undone(one) for one in done])
 
 
 def _range(events: str | None, since: int | None) -> tuple[int, int | None]:
     if (events is None) == (since is None):
-        raise InvalidInputError("say which events: SEQ..SEQ, one SEQ, or --since SEQ")
+        raise InvalidInputError("no events were given: give SEQ..SEQ, one SEQ, or --since SEQ")
     if since is not None:
         return since, None
     start, dots, end = str(events).partition("..")
     if not start.isdigit() or (dots and not end.isdigit()) or len(start) > 18 or len(end) > 18:
-        raise InvalidInputError(f"{str(events)[:40]!r} is not a range of events", hint="as in 41..45")
+        raise InvalidInputError(f"{str(events)[:40]!r} is not a range of events", hint="example: 41..45")
     first, last = int(start), int(end if dots else start)
     if first > last:
         raise InvalidInputError(f"event {first} is after event {last}; give the earlier one first")
@@ -172,7 +172,7 @@ def _undone(one: Undone) -> Shown:
     seqs = ", ".join(map(str, one.seqs))
     by = f" by {', '.join(map(str, one.events))}" if one.events else ""
     said = [] if one.outcome == "left" else [one.outcome + by]
-    said += [f"left: {'; '.join(one.left)}"] if one.left else []
+    said += [f"not undone: {'; '.join(one.left)}"] if one.left else []
     return ((f"{seqs} ", "cyan"), (f"{one.subject}  ", ""), ("; ".join(said), "dim"))
 
 
@@ -180,9 +180,9 @@ def _undone(one: Undone) -> Shown:
 @ID
 @AS_OF
 def why(session: Session, atom: str, as_of: Moment | None) -> int:
-    """Show where an atom comes from, and who changed it.
+    """Show where an atom comes from and who changed it.
 
-    Follows `derived_from` and `supersedes`, and the atoms that relations name as their source.
+    Follows `derived_from` and `supersedes` edges, and the sources of relations.
     """
     with session.reading(as_of) as memory:
         found = memory.why(memory.resolve(atom))
@@ -194,7 +194,7 @@ def _origin(one: Origin) -> Iterator[Line]:
     by = f"{one.by} " if one.by else ""
     state = "" if one.state.name == "LIVE" else f"  {one.state.name.lower()}"
     yield ((f"{indent}{by}", "dim"), (one.id, "cyan"), (f"  {one.title or ''}{state}".rstrip(), ""))
-    if one.state.name != "ERASED":  # of which nothing is left to say
+    if one.state.name != "ERASED":  # an erased atom has no source, kind or key any more
         place = f"{one.source} {one.sequence}" if one.sequence is not None else one.source
         key = f", key {one.key}" if one.key else ""
         trust = f", trust {one.trust}" if one.trust is not None else ""

@@ -1,4 +1,4 @@
-"""How a command is declared: its arguments and options, its help page, the run that it is given."""
+"""Declaring a command: its arguments, its options, its help page, and the session it runs in."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 class Argument(click.Argument):
     """An argument with a description, which `CommandWithHelp` prints.
 
-    Not under the name `help`: from 8.5 on, click would print it a second time.
+    The attribute is not called `help` because Click 8.5 and later would print that a second time.
     """
 
     def __init__(self, *names: Any, description: str, **attributes: Any) -> None:
@@ -25,7 +25,7 @@ class Argument(click.Argument):
 
     @property
     def label(self) -> str:
-        """Its name in help: `[NAME]` where it may be left out."""
+        """The name shown in help; in brackets if the argument is optional."""
         return str(self.metavar) if self.required else f"[{self.metavar}]"
 
 
@@ -37,7 +37,7 @@ def argument(
     many: bool = False,
     required: bool = True,
 ) -> Callable[[Function], Function]:
-    """An argument of a command. With `many` it takes all the words that are left, as a tuple."""
+    """Declare an argument of a command. With `many`, it takes all remaining words, as a tuple."""
     nargs = -1 if many else 1
     return click.argument(
         name, cls=Argument, metavar=metavar, description=description, nargs=nargs, required=required
@@ -45,16 +45,18 @@ def argument(
 
 
 def option(*names: str, help: str, **attributes: Any) -> Callable[[Function], Function]:  # noqa: A002
-    """An option of a command; a flag, unless it has a `metavar`. `attributes` are those of `click.option`."""
+    """Declare an option; without a `metavar` it is a flag. `attributes` are passed to `click.option`."""
     if "metavar" not in attributes:
-        attributes["is_flag"] = True  # never False: click would take the value of such an option for optional
+        attributes["is_flag"] = (
+            True  # Never pass False: Click would then treat the option's value as optional.
+        )
     return click.option(*names, help=help, **attributes)
 
 
 def repeated(
     field: str, *names: str, metavar: str = "NAME", **attributes: Any
 ) -> Callable[[Function], Function]:
-    """An option that may be given several times; the command is given all its values as the tuple `field`."""
+    """Declare a repeatable option; the command receives all its values as the tuple `field`."""
     return option(field, *names, metavar=metavar, multiple=True, **attributes)
 
 
@@ -73,55 +75,55 @@ GLOBAL_OPTIONS: list[click.Parameter] = [
     _global(
         "--store",
         metavar="URL",
-        help="Where the store is: PATH, leveldb:PATH, sqlite:PATH or memory:. Else ENGINE_STORE, "
-        "the nearest .engine.toml, the user's config.toml, or the default place.",
+        help="The store: PATH, leveldb:PATH, sqlite:PATH or memory:. Default: ENGINE_STORE, "
+        "the nearest .engine.toml, the user's config.toml, or the standard location.",
     ),
     _global(
         "--memory",
         metavar="NAME",
-        help="Which memory, where --store holds several. Else ENGINE_MEMORY, or the file that names "
+        help="The memory, if --store holds several. Default: ENGINE_MEMORY, or the file that names "
         "the store.",
     ),
     _global("--json", help="Print one JSON object."),
-    _global("--quiet", "-q", help="Print only data and errors."),
+    _global("--quiet", "-q", help="Print only results and errors."),
     _global("--plain", help="No colours, tables or progress bars."),
     _global("--actor", metavar="NAME", help="The actor recorded in the journal. [default: user]"),
     _global(
         "--wait",
         metavar="SECONDS",
         type=float,
-        help="How long to wait for a store that is in use. [default: 2]",
+        help="Seconds to wait for a store that is in use. [default: 2]",
     ),
 ]
-"""Accepted before the command and after it; the last one given counts."""
+"""The options accepted both before and after the command; the last one given wins."""
 
 
 class CommandWithHelp(click.Command):
-    """A command with its help page. The global options may follow it."""
+    """A command with a help page. The global options may also follow the command."""
 
     def __init__(self, *args: Any, **attributes: Any) -> None:
         super().__init__(*args, **attributes)
         self.own = list(self.params)
-        """Its own arguments and options."""
+        """The command's own arguments and options."""
         self.params += GLOBAL_OPTIONS
 
     @property
     def arguments(self) -> list[Argument]:
-        """The arguments, in order."""
+        """The command's arguments, in order."""
         return [param for param in self.own if isinstance(param, Argument)]
 
     @property
     def options(self) -> list[click.Option]:
-        """Its own options, in the order of the help."""
+        """The command's own options, in help order."""
         return [param for param in self.own if isinstance(param, click.Option)]
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
-        """`[OPTIONS] ID TAG...`."""
+        """Return the usage line after the name, such as `[OPTIONS] ID TAG...`."""
         del ctx
         return ["[OPTIONS]", *(one.label + "..." * (one.nargs == -1) for one in self.arguments)]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The arguments and the command's own options; the global ones are in the help of `engine`."""
+        """Write the arguments and the command's own options; `engine --help` lists the global ones."""
         records = [option.get_help_record(ctx) for option in self.options]
         for heading, rows in (
             ("Arguments", [(one.label, one.description) for one in self.arguments]),
@@ -135,15 +137,15 @@ class CommandWithHelp(click.Command):
 
 
 def examples(*lines: str) -> str:
-    r"""An epilog of examples, one on each line (`\b` keeps the help from joining them)."""
+    r"""Return an epilog with one example on each line (`\b` prevents Click from joining the lines)."""
     return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
 
 
 def command(*lines: str, name: str | None = None) -> Callable[[Callable[..., int]], CommandWithHelp]:
-    """Make a function a command: its docstring is the help, `lines` are the examples.
+    """Turn a function into a command: its docstring is the help text, `lines` are the examples.
 
-    The function is given the run it belongs to, then its arguments and options by name, and returns the exit
-    code. Without `name` the command has the function's.
+    The function receives the session, then the arguments and options by name, and returns the exit code.
+    The command has the function's name unless `name` is given.
     """
 
     def made(function: Callable[..., int]) -> CommandWithHelp:

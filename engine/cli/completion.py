@@ -1,4 +1,4 @@
-"""The options that make a shell complete commands and options: --install-completion, --show-completion."""
+"""Shell completion: the options --install-completion and --show-completion."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from engine.base.errors import InvalidInputError
 from engine.cli.session import Session
 
 VARIABLE = "_ENGINE_COMPLETE"
-"""Set by the shell's script when it asks for completions."""
+"""The environment variable that the shell's script sets when it requests completions."""
 
 _FILES = {
     "bash": ".bash_completions/engine.sh",
     "zsh": ".zfunc/_engine",
     "fish": ".config/fish/completions/engine.fish",
 }
-"""Shell → where its script goes, below the user's home folder."""
+"""The path of the completion script for each shell, relative to the home folder."""
 
 _STARTED_BY = {
     "bash": (".bashrc", "source '{script}'"),
     "zsh": (".zshrc", "fpath+=~/.zfunc; autoload -Uz compinit; compinit"),
 }
-"""Shell → the file that it reads when it starts, and the line there that loads the script."""
+"""The start-up file of each shell, and the line in it that loads the script."""
 
 
 def _shell() -> str:
@@ -32,7 +32,8 @@ def _shell() -> str:
     if name not in _FILES:
         known = ", ".join(_FILES)
         raise InvalidInputError(
-            f"there is no completion for the shell {name!a}, which SHELL names", hint=f"one of: {known}"
+            f"no completion is available for the shell {name!a}, which the variable SHELL names",
+            hint=f"supported shells: {known}",
         )
     return name
 
@@ -41,8 +42,8 @@ def _script(ctx: click.Context, shell: str) -> str:
     from click.shell_completion import get_completion_class
 
     found = get_completion_class(shell)
-    if found is None:  # unreachable: click has all of `_FILES`
-        raise InvalidInputError(f"nothing is known about completion in {shell}")
+    if found is None:  # unreachable: Click supports every shell in `_FILES`
+        raise InvalidInputError(f"no completion is available for {shell}")
     return found(ctx.command, {}, "engine", VARIABLE).source()
 
 
@@ -68,7 +69,7 @@ def _install(ctx: click.Context, param: click.Parameter, asked: bool) -> None:
             with start.open("a", encoding="utf-8") as file:
                 file.write(f"\n{line}\n")
     data = {"shell": shell, "file": str(script)}
-    text = f"{shell} completion installed in {script}; it works once the shell is started again"
+    text = f"{shell} completion installed in {script}; restart the shell to use it"
     ctx.ensure_object(Session).out.answer(data, [text])
     ctx.exit()
 
@@ -80,7 +81,7 @@ COMPLETION_OPTIONS: list[click.Parameter] = [
         (
             "--show-completion",
             _show,
-            "Show completion for the current shell, to copy it or customize the installation.",
+            "Print the completion script for the current shell.",
         ),
     )
 ]

@@ -1,4 +1,4 @@
-"""Comparing kept checkpoints with a store, and what the command line does where it contradicts them."""
+"""Comparing saved checkpoints with a store, and saving evidence of a contradiction."""
 
 from __future__ import annotations
 
@@ -14,21 +14,24 @@ from engine.trust.notes.history import check_pair, keep_evidence, read_history
 from proofs.note import Note, format_note
 
 UNNAMED = "checkpoint"
-"""What evidence is named by where the checkpoint came from no file."""
+"""The base name of evidence files if the checkpoint did not come from a file."""
 
 
 def compared(
     session: Session, notes: Sequence[Note], since: tuple[Note, Note] | None, *, asked: bool
 ) -> bool:
-    """Compare kept checkpoints with each other and with the store; False: only the store could tell.
+    """Compare saved checkpoints with each other and with the store.
 
-    If it is `asked`, the store must have all of `notes`. The second note of `since` must continue the first.
+    With `asked`, the store must contain all of `notes`. The second note of `since` must continue the first.
+
+    Returns:
+        False if the comparison needs the store, and the store was not consulted.
 
     Raises:
-        InconsistentError: the store contradicts one of them, or the two contradict each other.
-        InvalidInputError: the store has both, and the first is the newer one.
+        InconsistentError: the store contradicts a note, or the two notes contradict each other.
+        InvalidInputError: the store contains both notes, and the first is newer than the second.
     """
-    # In the wrong order they look like a rollback; a store that has both knows better.
+    # Two notes in the wrong order look like a rollback; a store that contains both rules that out.
     turned = asked and since is not None and swapped(*since)
     told = since is None or turned or check_pair(since[0].checkpoint, since[1].checkpoint)
     if asked:
@@ -39,13 +42,13 @@ def compared(
     if turned and since is not None:
         sizes = [note.checkpoint.size for note in since]
         raise InvalidInputError(
-            f"OLD is the newer one: it has {sizes[0]:,} events, the other {sizes[1]:,}", hint="swap them"
+            f"OLD is newer than NEW: it covers {sizes[0]:,} events, NEW covers {sizes[1]:,}", hint="swap them"
         )
     return told or asked
 
 
 def swapped(old: Note, new: Note) -> bool:
-    """Whether `old` is of more events than `new`, of the same store."""
+    """Return True if both notes are of the same store and `old` covers more events than `new`."""
     return old.checkpoint.origin == new.checkpoint.origin and old.checkpoint.size > new.checkpoint.size
 
 
@@ -56,15 +59,15 @@ def contradicted(
     folder: str | None = None,
     advice: str = "",
 ) -> int:
-    """Keep both sides, say what is wrong, and return exit code 9.
+    """Save both checkpoints as evidence, report the contradiction, and return exit code 9.
 
     Args:
-        session: The run.
+        session: The current run.
         error: The contradiction.
-        known: The notes that were asked about, by file; the first file names the evidence if the known
-            checkpoint is in none of them.
-        folder: Where the evidence goes; None: beside the file.
-        advice: What to look at before anything else.
+        known: The checked notes by file. If none of them is the contradicted checkpoint, the evidence is
+            named after the first file.
+        folder: The folder for the evidence; None means the folder of the file.
+        advice: What the user should check first.
     """
     named = {note.checkpoint.text: (name, format_note(note).decode()) for name, note in known.items() if note}
     name, text = named.get(error.known, (next(iter(known), ""), error.known))
@@ -72,9 +75,9 @@ def contradicted(
     place = beside if folder is None else Path(folder) / beside.name
     try:
         kept: Path | None = keep_evidence(error, text, place)
-        hint = f"both are kept in {kept}; show it to whoever keeps the store"
+        hint = f"both checkpoints are saved in {kept}; show them to the operator of the store"
     except EngineError as failure:
-        kept, hint = None, f"keep both checkpoints yourself: {failure}"
+        kept, hint = None, f"the evidence could not be saved ({failure}): save both checkpoints yourself"
     data = {"problem": str(error), "known": text, "found": list(error.found)}
     lines = [line("known", _one_line(error.known)), line("found", _one_line(error.found[-1]))]
     hint = f"{advice}; {hint}" if advice else hint
@@ -86,5 +89,5 @@ def contradicted(
 
 
 def _one_line(text: str) -> str:
-    """The three lines of a checkpoint, without its signatures."""
+    """Return the three lines of a checkpoint, without signatures, on one line."""
     return text.partition("\n\n")[0].strip().replace("\n", " ")

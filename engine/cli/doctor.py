@@ -1,4 +1,4 @@
-"""The command doctor: what a bug report should say, gathered without needing a store that works."""
+"""The command doctor: the facts that a bug report needs, even if the store does not open."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ LIBRARIES = (
 def doctor(session: Session) -> int:
     """Show versions and settings, for a bug report.
 
-    Never fails because of the store: that it is missing, busy or damaged is part of the answer. No
-    content of it is shown.
+    A missing, busy or damaged store is reported, and is not a failure. No content of the store is
+    shown.
     """
     data = {
         "version": __version__,
@@ -62,7 +62,7 @@ def _version(name: str) -> str | None:
 def _sqlite() -> str | None:
     try:
         import sqlite3
-    except ImportError:  # some distributions leave it out
+    except ImportError:  # some distributions omit it
         return None
     return sqlite3.sqlite_version
 
@@ -70,15 +70,15 @@ def _sqlite() -> str | None:
 def _analyzer() -> dict[str, str]:
     try:
         from engine.text.analyzer import ANALYZER_NAME, fingerprint
-    except ImportError as error:  # its stemmer is missing: just what a bug report should say
+    except ImportError as error:  # a missing stemmer belongs into the report
         return {"problem": str(error)}
     return {"name": ANALYZER_NAME, "fingerprint": fingerprint().hex()}
 
 
 def _store(session: Session) -> dict[str, Any]:
-    """Where the store is, who said so, and how it is."""
+    """Return the location of the store, the setting that names it, and its condition."""
     found: dict[str, Any] = {"url": session.store, "origin": None, "state": "usable"}
-    session.wait = 0.0  # that it is in use is an answer here
+    session.wait = 0.0  # a store in use is reported, not waited for
     try:
         url, origin = session.setting
         named = session.named
@@ -95,16 +95,16 @@ def _store(session: Session) -> dict[str, Any]:
 
 
 def _mirror(session: Session) -> str | None:
-    """The folder of the mirror that the settings name."""
+    """Return the mirror folder from the settings."""
     try:
         folder = find_mirror(session.store, session.memory)
-    except EngineError:  # said of the store already
+    except EngineError:  # the store's entry reports this error
         return None
     return None if folder is None else str(folder)
 
 
 def _secrets() -> dict[str, str]:
-    """What is to become of secrets, and who said so."""
+    """Return the mode of the secret filter and the setting it comes from."""
     try:
         policy, origin = find_secrets()
     except EngineError as error:
@@ -113,7 +113,7 @@ def _secrets() -> dict[str, str]:
 
 
 def _free_bytes(path: str) -> int:
-    """What is free on the disk of the nearest folder that is there."""
+    """Return the free bytes on the disk of the nearest existing parent folder."""
     place = Path(os.path.abspath(path))  # noqa: PTH100  links are followed by disk_usage itself
     while not place.exists() and place != place.parent:
         place = place.parent

@@ -26,15 +26,15 @@ NAMES_SHOWN = 20
     "engine dream --budget 5000 --seconds 30",
     "engine dream --watch --quiet-for 60",
 )
-@option("--budget", metavar="N", type=at_least(1), help="Look at N atoms at most.")
-@option("--seconds", metavar="S", type=float, help="Start nothing more after S seconds.")
-@dry_run("Only report what would be done.")
-@option("watching", "--watch", help="Keep running: one cycle whenever the store is idle, until stopped.")
+@option("--budget", metavar="N", type=at_least(1), help="Process at most N atoms.")
+@option("--seconds", metavar="S", type=float, help="Start no new step after S seconds.")
+@dry_run("Show what would be done; change nothing.")
+@option("watching", "--watch", help="Keep running, and start a cycle whenever the store is idle.")
 @option(
     "--quiet-for",
     metavar="S",
     type=float,
-    help="With --watch: the store is idle after S seconds without events. [default: 30]",
+    help="With --watch, the store is idle after S seconds without events. [default: 30]",
 )
 def dream(
     session: Session,
@@ -44,11 +44,10 @@ def dream(
     watching: bool,
     quiet_for: float | None,
 ) -> int:
-    """Tag untagged atoms, learn names, relate what belongs together.
+    """Tag untagged atoms, learn names, and add relations between atoms.
 
-    Adds tags, entities and edges, all by the actor dreamer, and takes nothing away; what somebody
-    took off stays off. Goes on where the last cycle ended, and a second run adds nothing. Lists
-    near-duplicates, and merges none.
+    Adds tags, entities and edges as the actor `dreamer`. Removes nothing, and adds nothing again that
+    somebody removed. Continues where the last cycle ended. Lists near-duplicates without merging them.
     """
     if quiet_for is not None and not watching:
         raise InvalidInputError("--quiet-for has no effect without --watch", hint="add --watch")
@@ -83,12 +82,12 @@ def _watch(session: Session, budget: int | None, seconds: float | None, quiet_fo
         for name, number in _counts(report).items():
             totals[name] += number
         session.out.note(
-            f"looked at {counted(report.looked_at, 'atom')}: {counted(report.tags, 'tag')}, "
+            f"processed {counted(report.looked_at, 'atom')}: {counted(report.tags, 'tag')}, "
             f"{counted(len(report.entities), 'new name')}, {counted(report.mentions, 'mention')}; "
             f"{counted(report.left, 'atom')} left"
         )
 
-    session.out.note(f"watching; a cycle after {quiet:g} s without events, end with Ctrl-C")
+    session.out.note(f"watching: a cycle starts after {quiet:g} s without events; press Ctrl-C to stop")
     with until_signalled() as ended:
         watch(opened, told, ended=ended, quiet=quiet, budget=budget or CYCLE_ATOMS, seconds=seconds)
     return session.out.answer(totals, [line(name, f"{number:,}") for name, number in totals.items()])
@@ -122,5 +121,5 @@ def _shown(report: DreamReport) -> Iterator[Line]:
 
 
 def _merge(group: DuplicateGroup) -> str:
-    """The command lines that would merge a group; people decide."""
+    """Yield the commands that would merge a group."""
     return "; ".join(f"engine merge {group.keep.id} {other.id}" for other in group.others)

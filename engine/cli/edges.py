@@ -1,4 +1,4 @@
-"""Commands that join and list: link, unlink, relate, unrelate, edges, find, tags."""
+"""Commands on edges, relations and lists: link, unlink, relate, unrelate, edges, find, tags."""
 
 from __future__ import annotations
 
@@ -32,85 +32,85 @@ from engine.query.graph.find import Follow, Form, Found
 from proofs.codec import pack
 
 EDGE = together(
-    argument("src", "SRC", "The atom it starts at."),
-    argument("kind", "TYPE", "Such as references or part_of, or one of yours."),
-    argument("dst", "DST", "The atom it leads to."),
+    argument("src", "SRC", "The atom where the edge starts."),
+    argument("kind", "TYPE", "An edge type, such as references or part_of."),
+    argument("dst", "DST", "The atom where the edge ends."),
 )
 RELATION = together(
-    argument("subject", "SUBJECT", "A name: who or what."),
-    argument("predicate", "PREDICATE", "Such as uses, or 'listens on'."),
-    argument("target", "OBJECT", "A name: whom or what."),
+    argument("subject", "SUBJECT", "The name of an entity."),
+    argument("predicate", "PREDICATE", "A predicate, such as uses or 'listens on'."),
+    argument("target", "OBJECT", "The name of another entity."),
 )
 
 
 @command("engine link 1f0c references 9a2e", "engine link 1f0c listens_on 9a2e --register --weight 0.5")
 @EDGE
 @WEIGHT
-@option("--data", metavar="JSON", help="Data to keep with it.")
-@option("--register", help="Register TYPE if it is not a type yet.")
+@option("--data", metavar="JSON", help="Data to store with the edge.")
+@option("--register", help="Register TYPE if it is not a known type.")
 def link(
     session: Session, src: str, kind: str, dst: str, weight: float, data: str | None, register: bool
 ) -> int:
-    """Join two atoms by an edge.
+    """Add an edge between two atoms.
 
-    Types that are built in: related_to derived_from contradicts supersedes part_of references.
+    Built-in types: related_to derived_from contradicts supersedes part_of references.
     """
     raw = b"" if data is None else _packed(data)
     with session.engine() as engine:
         wanted = Link(engine.resolve(src), kind, engine.resolve(dst), weight, raw)
         receipt = engine.apply([RegisterType(kind), wanted] if register else [wanted])[-1]
-    return session.done(receipt, "linked", "nothing to do: it is there, as it was first recorded")
+    return session.done(receipt, "linked", "nothing to do: this edge already exists")
 
 
 @command("engine unlink 1f0c references 9a2e")
 @EDGE
 @REASON
 def unlink(session: Session, src: str, kind: str, dst: str, reason: str) -> int:
-    """Hide an edge; it is kept.
+    """Hide an edge without deleting it.
 
     `engine link` brings it back.
     """
     with session.engine() as engine:
         receipt = engine.unlink(engine.resolve(src), kind, engine.resolve(dst), reason)
-    return session.done(receipt, "unlinked", "nothing to do: there is no such live edge")
+    return session.done(receipt, "unlinked", "nothing to do: there is no live edge like this")
 
 
 @command(
     "engine relate daemon uses json_rpc --source 1f0c", "engine relate daemon 'listens on' 'unix socket'"
 )
 @RELATION
-@option("--source", metavar="ID", help="The atom that says so.")
+@option("--source", metavar="ID", help="The atom that is evidence for the relation.")
 @WEIGHT
 @FORCE
 def relate(
     session: Session, subject: str, predicate: str, target: str, source: str | None, **wanted: Any
 ) -> int:
-    """Join two named things by a predicate.
+    """Add a relation between two entities.
 
-    Each thing is an entity: an atom that is made when its name is first used. Spellings that differ in
-    case, spaces, _ or - are one name. `engine explore_neighbors NAME` shows what it is connected to.
+    An entity is an atom that is created when its name is first used. Names that differ only in case,
+    spaces, _ or - are the same name. `engine explore_neighbors NAME` shows what an entity is connected to.
     """
     with session.engine(create=True) as engine:
         said = None if source is None else engine.resolve(source)
         receipt = engine.relate(subject, predicate, target, source=said, **wanted)
-    return session.done(receipt, "related", "nothing to do: it is there")
+    return session.done(receipt, "related", "nothing to do: this relation already exists")
 
 
 @command("engine unrelate daemon uses json_rpc --reason 'gone with version 2'")
 @RELATION
 @REASON
 def unrelate(session: Session, subject: str, predicate: str, target: str, reason: str) -> int:
-    """Hide a relation between two named things; it is kept.
+    """Hide a relation between two entities without deleting it.
 
-    The named things stay. `engine relate` brings it back.
+    The entities stay. `engine relate` brings it back.
     """
     with session.engine() as engine:
         receipt = engine.unrelate(subject, predicate, target, reason)
-    return session.done(receipt, "unrelated", "nothing to do: there is no such live relation")
+    return session.done(receipt, "unrelated", "nothing to do: there is no live relation like this")
 
 
 def _packed(text: str) -> bytes:
-    """The value of `--data`, JSON, as the canonical CBOR that an edge holds.
+    """Return the JSON value of `--data` as the canonical CBOR that an edge stores.
 
     Raises:
         InvalidInputError: not JSON.
@@ -119,7 +119,7 @@ def _packed(text: str) -> bytes:
         return pack(parse(text))
     except JsonError as error:
         raise InvalidInputError(
-            f"--data is not JSON: {error}", hint="""as in --data '{"page": 3}'"""
+            f"--data is not JSON: {error}", hint="""example: --data '{"page": 3}'"""
         ) from None
 
 
@@ -131,7 +131,7 @@ def _packed(text: str) -> bytes:
 @limit(100)
 @AS_OF
 def edges(session: Session, atom: str, as_of: Moment | None, **wanted: Any) -> int:
-    """List the edges at an atom."""
+    """List the edges of an atom."""
     with session.reading(as_of) as memory:
         found = memory.edges(memory.resolve(atom), **wanted)
     data = [
@@ -151,15 +151,13 @@ def edges(session: Session, atom: str, as_of: Moment | None, **wanted: Any) -> i
 @option("start", "--from", metavar="ID", help="Walk edges from this atom.")
 @repeated("follow", "--follow", metavar="TYPE", help="Only edges of this type. Repeatable.")
 @direction("out")
-@option("--min-hops", metavar="N", type=at_least(0), default=1, help="The least number of hops.")
-@option(
-    "--max-hops", metavar="N", type=at_least(0), default=1, help="The greatest number of hops, 6 or fewer."
-)
+@option("--min-hops", metavar="N", type=at_least(0), default=1, help="The minimum number of hops.")
+@option("--max-hops", metavar="N", type=at_least(0), default=1, help="The maximum number of hops, at most 6.")
 @option(
     "--form",
     metavar="FORM",
     default="medium",
-    help="short (title), medium (and 200 characters) or full.",
+    help="short (title), medium (title and 200 characters) or full.",
 )
 @filter_options("superseded")
 @AS_OF
@@ -173,11 +171,12 @@ def find(
     form: str,
     **wanted: Any,
 ) -> int:
-    """List atoms by what they are, or by walking edges."""
+    """List atoms by their fields, or by following edges."""
     walk = Follow(follow, choice(Direction, direction, "--direction"), min_hops, max_hops)
     if start is None and walk != Follow():
         raise InvalidInputError(
-            "--follow, --direction and --…-hops need an atom to start at", hint="add --from ID"
+            "--follow, --direction, --min-hops and --max-hops need an atom to start from",
+            hint="add --from ID",
         )
     shown, walked = choice(Form, form, "--form"), start is not None
     with session.engine() as engine:
@@ -191,9 +190,9 @@ def find(
 @limit(100)
 @AS_OF
 def tags(session: Session, limit: int, as_of: Moment | None) -> int:
-    """List the tags and how many atoms have each.
+    """List the tags and the number of atoms with each.
 
-    The most used first; live atoms only.
+    The most used tag comes first. Only live atoms count.
     """
     with session.reading(as_of) as memory:
         counts = memory.tags()

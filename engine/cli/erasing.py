@@ -1,4 +1,4 @@
-"""Commands on what must not be in the store: secrets finds it, erase destroys it."""
+"""The commands secrets, which finds secrets in the store, and erase, which destroys content."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ FOUND = 1
     "--reason",
     metavar="TEXT",
     required=True,
-    help="Why it is erased. The reason is kept: do not quote the content.",
+    help="Why it is erased. The reason is stored: do not quote the content.",
 )
-@option("--forget", help="Keep no hash of it, so that it may be added again unnoticed.")
-@option("--no-probe", help="Do not search for it before and after.")
-@dry_run("Only report what would be destroyed.")
-@option("--yes", help="Do not ask.")
+@option("--forget", help="Keep no hash of it: the same content can be added again unnoticed.")
+@option("--no-probe", help="Do not search for the content before and after.")
+@dry_run("Show what would be destroyed; change nothing.")
+@option("--yes", help="Do not ask for confirmation.")
 def erase(
     session: Session, atom: str, reason: str, forget: bool, no_probe: bool, dry_run: bool, yes: bool
 ) -> int:
-    """Destroy an atom's content and its edges permanently.
+    """Permanently destroy the content of an atom, and its edges.
 
-    Its history stays verifiable: what happened when, and by whom, but not what it said. The content
-    is looked for in the store's files and in every answer, before and after; exit code 4 if it is
-    still found. What erasing does not reach is printed. Without a terminal it takes --yes.
+    The history stays verifiable: it shows what happened, when and by whom, but not the content. The
+    command searches the store's files and query results for the content before and after; exit code 4
+    means that it is still found. Prints what erasing cannot reach. Without a terminal, --yes is required.
     """
     with session.engine() as engine:
         found = engine.resolve(atom)
@@ -62,8 +62,8 @@ def erase(
         failure = after_writes(session, engine)
     if receipt.probe is not None and receipt.probe.verdict == "failed":
         error = VerificationError(
-            "it was erased, and is still found: " + "; ".join(receipt.probe.reasons),
-            hint="run `engine verify-root`, and say where it was found in a bug report",
+            "the atom was erased, but its content is still found: " + "; ".join(receipt.probe.reasons),
+            hint="run `engine verify-root`, and report where it was found as a bug",
         )
         failure = Failure.of(error)
     return session.out.answer(
@@ -72,15 +72,17 @@ def erase(
 
 
 def _ask(session: Session, wanted: Erasable) -> None:
-    """Have whoever sits at the terminal say yes.
+    """Ask for confirmation at the terminal.
 
     Raises:
-        RefusedError: nobody sits there, or they say no.
+        RefusedError: there is no terminal, or the answer is no.
     """
     if session.out.json or not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise RefusedError("erasing cannot be taken back", hint="look with --dry-run, then add --yes")
+        raise RefusedError(
+            "erasing cannot be undone and needs confirmation", hint="check with --dry-run, then add --yes"
+        )
     session.out.note(
-        f"{wanted.payloads} payloads and {wanted.edges} edges of atom {wanted.id} will be gone for good"
+        f"{wanted.payloads} payloads and {wanted.edges} edges of atom {wanted.id} will be destroyed"
     )
     if not click.confirm("Erase it?", err=True):
         raise RefusedError("nothing was erased")
@@ -97,7 +99,7 @@ def _planned(wanted: Erasable) -> Iterator[Line]:
 
 def _done(receipt: Erasure) -> Iterator[Line]:
     if not receipt.events and not receipt.purged:
-        yield line("erased", f"{receipt.id}, before")
+        yield line("erased", f"{receipt.id}, already erased")
         return
     yield line("erased", receipt.id)
     if receipt.events:
@@ -105,7 +107,7 @@ def _done(receipt: Erasure) -> Iterator[Line]:
     yield line("payloads", f"{receipt.payloads:,} of {receipt.payload_bytes:,} bytes")
     yield line("edges", f"{receipt.edges:,}")
     yield line("hashes kept", f"{receipt.contents:,}")
-    yield line("segments", f"{receipt.segments:,} written anew")
+    yield line("segments", f"{receipt.segments:,} rewritten")
     yield line("files", "rewritten" if receipt.purged else "not rewritten")
     probe = receipt.probe
     if probe is not None:
@@ -125,9 +127,9 @@ def _done(receipt: Erasure) -> Iterator[Line]:
 def secrets(session: Session, action: str, kinds: tuple[str, ...]) -> int:
     """Search the store for passwords, keys and other secrets.
 
-    Reads every payload there is, also of tombstoned atoms and of earlier versions. What is found is
-    listed with its first characters only. Exit code 1: something was found. What is to become of
-    secrets in what is still to be written is said in the settings: `secrets = "redact"`.
+    Reads every payload, including those of tombstoned atoms and earlier versions. Shows only the first
+    characters of each secret. Exit code 1 means that secrets were found. The setting
+    `secrets = "redact"` keeps secrets out of future writes.
     """
     one_of(["scan"], action, "action")
     policy = find_secrets()[0] or SecretsPolicy()
@@ -148,7 +150,7 @@ def secrets(session: Session, action: str, kinds: tuple[str, ...]) -> int:
             FOUND,
             "found",
             f"{counted(len(found), 'secret')} in the payloads of {counted(len(atoms), 'atom')}",
-            "change what was leaked; then `engine erase ID` destroys an atom's payloads",
+            "revoke the leaked secrets; `engine erase ID` destroys an atom's payloads",
         )
     heads = ("seq", "event", "atoms", "field", "kind", "preview")
     lines = [

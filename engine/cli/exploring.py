@@ -1,4 +1,4 @@
-"""Commands that explore: the loop explore, and its four verbs, each of which says what it costs."""
+"""The command explore and its four verbs; every answer states its cost in tokens."""
 
 from __future__ import annotations
 
@@ -20,20 +20,24 @@ from engine.query.explore.policy import LanguagePolicy
 from engine.query.explore.program import Program
 from engine.query.explore.state import Exploration, Step
 
-VALUE = argument("given", "VALUE", "The same without its option.", required=False)
-QUERY = option("--query", metavar="TEXT", help="What you want to know.")
-ASKED_ID = option("atom", "--id", metavar="ID", help="An atom's id, or its first digits: 4 or more.")
+VALUE = argument("given", "VALUE", "The same value, without the option name.", required=False)
+QUERY = option("--query", metavar="TEXT", help="The question.")
+ASKED_ID = option("atom", "--id", metavar="ID", help="An atom's id, or its first 4 or more digits.")
 OFFSET = option(
-    "--offset", metavar="N", type=at_least(0), default=0, help="Start there: the `next` of an earlier answer."
+    "--offset",
+    metavar="N",
+    type=at_least(0),
+    default=0,
+    help="Where to continue: `next` of an earlier answer.",
 )
 COST = together(
-    option("--budget", metavar="N", type=at_least(1), help="At most N tokens for the answer."),
+    option("--budget", metavar="N", type=at_least(1), help="The maximum number of tokens of the answer."),
     option(
         "--spent",
         metavar="N",
         type=at_least(0),
         default=0,
-        help="Tokens spent before, for the running total.",
+        help="Tokens spent so far, for the running total.",
     ),
 )
 
@@ -49,9 +53,9 @@ COST = together(
     metavar="N",
     type=at_least(200),
     default=2000,
-    help="At most N tokens for all steps together.",
+    help="The maximum number of tokens of all steps together.",
 )
-@option("--steps", metavar="N", type=at_least(1), default=10, help="At most N steps, 1 to 10.")
+@option("--steps", metavar="N", type=at_least(1), default=10, help="The maximum number of steps, 1 to 10.")
 @option(
     "--decide",
     metavar="COMMAND",
@@ -60,10 +64,10 @@ COST = together(
 @filter_options("provenances", "categories")
 @AS_OF
 def explore(session: Session, query: tuple[str, ...], decide: str | None, **wanted: Any) -> int:
-    """Ask a question; explore it step by step, within a token budget.
+    """Answer a question step by step, within a token budget.
 
-    Shows the steps as they happen, what was gathered, and what it cost beside ten whole atoms. Without
-    --decide no language model is needed, and the same store gives the same steps.
+    Shows each step as it happens, the collected context, and the cost compared with ten whole atoms.
+    Without --decide, no language model is needed, and the same store gives the same steps.
     """
 
     def happened(step: Step) -> None:
@@ -83,14 +87,14 @@ def explore(session: Session, query: tuple[str, ...], decide: str | None, **want
 @VALUE
 @QUERY
 @limit(5, "At most 50.")
-@repeated("known", "--known", metavar="ID", help="An atom that needs no hint. Repeatable.")
+@repeated("known", "--known", metavar="ID", help="Give no hint for this atom. Repeatable.")
 @COST
 @filter_options("provenances", "categories")
 @AS_OF
 def explore_recall(session: Session, given: str | None, query: str | None, **wanted: Any) -> int:
-    """Ask a question; get hints, about 100 tokens for five.
+    """Answer a question with hints, about 100 tokens for five.
 
-    A hint says how well an atom answers, in per cent, what its whole text costs, its id and its title.
+    A hint is a score in percent, the cost of the atom's whole text, its id and its title.
     """
     asked = _one(given, query, "--query", "a question")
     return _ask(session, Explorer.explore_recall, asked, **wanted)
@@ -103,9 +107,9 @@ def explore_recall(session: Session, given: str | None, query: str | None, **wan
 @COST
 @AS_OF
 def explore_peek(session: Session, given: str | None, atom: str | None, **wanted: Any) -> int:
-    """Show the 200 characters of an atom that matter most.
+    """Show about 200 characters of an atom.
 
-    With --query, where its words are; without, the beginning.
+    With --query, the passage around the words of the query; otherwise the beginning.
     """
     asked = _one(given, atom, "--id", "an atom's id")
     return _ask(session, Explorer.explore_peek, asked, **wanted)
@@ -120,7 +124,7 @@ def explore_peek(session: Session, given: str | None, atom: str | None, **wanted
 def explore_expand(session: Session, given: str | None, atom: str | None, **wanted: Any) -> int:
     """Show a whole atom.
 
-    Its text, and its source, tags, versions and how many edges it has.
+    Shows its text, source, tags, version and the number of its edges.
     """
     asked = _one(given, atom, "--id", "an atom's id")
     return _ask(session, Explorer.explore_expand, asked, **wanted)
@@ -138,22 +142,23 @@ def explore_expand(session: Session, given: str | None, atom: str | None, **want
 @COST
 @AS_OF
 def explore_neighbors(session: Session, given: str | None, node: str | None, **wanted: Any) -> int:
-    """Show what an atom, an entity or a tag is connected to.
+    """Show the connections of an atom, an entity or a tag.
 
-    As triples: subject → predicate → object. Beside edges these are tags and the next atoms of a source.
+    Each is a triple: subject → predicate → object. Besides edges, tags and the next atoms of the same
+    source are listed.
     """
     asked = _one(given, node, "--node", "a node")
     return _ask(session, Explorer.explore_neighbors, asked, **wanted)
 
 
 def _one(given: str | None, option: str | None, name: str, what: str) -> str:
-    """What was given, as an argument or by its option.
+    """Return the value, given either as an argument or through its option.
 
     Raises:
-        InvalidInputError: neither, or both.
+        InvalidInputError: neither was given, or both.
     """
     if (given is None) == (option is None):
-        raise InvalidInputError(f"give {what} once, by {name} or without it")
+        raise InvalidInputError(f"give {what} exactly once, with or without {name}")
     return str(option if given is None else given)
 
 
@@ -166,7 +171,7 @@ def _ask(
     as_of: Moment | None,
     **wanted: Any,
 ) -> int:
-    """Ask an explorer of the store, and answer with what it found and what that cost."""
+    """Call one verb of an explorer, and print its answer and the cost."""
     form = "json" if session.out.json else "text"
     with session.reading(as_of) as memory:
         answer = verb(memory.explorer(form=form, spent=spent), asked, **wanted)
@@ -203,7 +208,7 @@ def _show_exploration(out: Output, found: Exploration) -> int:
 
 
 def _data(found: Exploration) -> dict[str, Any]:
-    """An exploration in the types of JSON."""
+    """Return an exploration as JSON types."""
     steps = [
         {
             "step": step.number,

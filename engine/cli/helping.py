@@ -1,4 +1,4 @@
-"""The command help: the same texts as --help, or the whole tree as data for a program."""
+"""The command help: the texts of --help, or the whole command tree as JSON."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _text(tree: Tree, name: str | None) -> str:
 
 
 def _described(name: str) -> dict[str, Any]:
-    """One command as data."""
+    """Describe one command as JSON types."""
     page = loaded(name)
     return {
         "name": name,
@@ -77,7 +77,7 @@ def _described(name: str) -> dict[str, Any]:
 
 
 def _option(param: click.Option) -> dict[str, Any]:
-    # `isinstance`: what stands for "none" differs from one version of click to the next.
+    # Use `isinstance`: the value for "no default" differs between versions of Click.
     default = param.default if isinstance(param.default, (str, int, float)) else None
     return {
         "names": list(param.opts),

@@ -1,4 +1,4 @@
-"""Commands that fill a store: ingest, import."""
+"""Commands that read other data into a store: ingest, import."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ FORMATS = ("basic-memory", "chatgpt", "claude", JOURNAL, MCP_MEMORY, "mem0")
 @option(
     "--root",
     metavar="DIR",
-    help="A folder that holds every PATH; sources are relative to it, after its name.",
+    help="The folder that contains every PATH; sources are relative to it.",
 )
 @repeated("tags", "--tag", "-t", metavar="TAG", help="A tag for every atom. Repeatable.")
 @BUCKETS
@@ -58,8 +58,8 @@ FORMATS = ("basic-memory", "chatgpt", "claude", JOURNAL, MCP_MEMORY, "mem0")
     default="internal",
     help="The provenance of new atoms: internal, external or quarantine.",
 )
-@option("--prune", help="Also tombstone atoms of files that are gone.")
-@option("sure", "--yes", help="Prune even if none of the files there now was ingested before.")
+@option("--prune", help="Also tombstone the atoms of files that no longer exist.")
+@option("sure", "--yes", help="Prune even if none of the current files was ingested before.")
 @option("--force", help="Also ingest content that was erased.")
 @dry_run()
 def ingest(
@@ -73,11 +73,13 @@ def ingest(
 ) -> int:
     """Read files or folders into the store.
 
-    Markdown, plain text and JSON Lines. Again: only what changed is written. What cannot be read is
-    skipped and listed, and the exit code is 8. Creates the store if it does not exist. Where the settings
-    name a mirror, it is brought up to date.
+    Reads Markdown, plain text and JSON Lines. Ingesting again writes only what changed. Files and lines
+    that cannot be read are skipped and listed, and the exit code is 8. Creates the store if it does not
+    exist. Updates the mirror if the settings name one.
     """
-    find_files(paths, name=name, root=root)  # a missing path must not leave an empty store behind
+    find_files(
+        paths, name=name, root=root
+    )  # Check the paths first: a missing path must not leave an empty store behind.
     with _filled(session, dry_run=dry_run) as engine:
         with session.meter("read", "files") as move:
             report = engine.ingest(
@@ -101,7 +103,7 @@ def ingest(
     name="import",
 )
 @argument("form", "FORMAT", f"One of: {', '.join(FORMATS)}.")
-@argument("file", "FILE", "What was exported; for basic-memory a folder.")
+@argument("file", "FILE", "The exported file; for basic-memory, a folder.")
 @option(
     "--provenance",
     metavar="NAME",
@@ -113,21 +115,24 @@ def ingest(
 def import_(
     session: Session, form: str, file: str, provenance: str | None, buckets: tuple[str, ...], dry_run: bool
 ) -> int:
-    """Import what another memory system exported.
+    """Import an export of another memory system.
 
-    Again: only what is new or changed is written. What cannot go in is listed, and the exit code is 8.
-    Creates the store if it does not exist. docs/moving.md lists how each item is converted.
+    Importing again writes only what is new or changed. Items that cannot be imported are listed, and the
+    exit code is 8. Creates the store if it does not exist. docs/moving.md says how each item is converted.
 
-    mcp-memory: the file of the MCP memory server, memory.jsonl or memory.json; what was deleted since
-    comes back. journal: what `engine export` or `engine backup` wrote (- reads stdin): the same store
-    again, proved by its root, in a new place or where the beginning of it is.
+    mcp-memory: the file of the MCP memory server, memory.jsonl or memory.json; items deleted since the
+    last import come back. journal: the output of `engine export` or `engine backup` (- reads stdin);
+    creates the same store in a new place, or continues a store with the same beginning, and verifies
+    its root.
     """
     one_of(FORMATS, form, "format")
     if buckets and form in {JOURNAL, MCP_MEMORY}:
-        raise InvalidInputError(f"--bucket is not for {form}")
+        raise InvalidInputError(f"--bucket cannot be used with {form}")
     if form == JOURNAL:
         if provenance is not None:
-            raise InvalidInputError("--provenance is not for journal: every atom keeps its own")
+            raise InvalidInputError(
+                "--provenance cannot be used with journal: every atom keeps its own provenance"
+            )
         return _journal(session, file, dry_run=dry_run)
     if form == MCP_MEMORY:
         return _graph(session, file, provenance or "internal", dry_run=dry_run)
@@ -145,13 +150,15 @@ def _journal(session: Session, file: str, *, dry_run: bool) -> int:
         check = accept_all if policy is None else journal_check(policy, found_secrets)
         done = import_journal(file, session.setting.url, move, check=check)
     if found_secrets:
-        session.out.note(f"secrets found, and written: {summary(found_secrets)}")
-    session.out.note("made a store" if done.created else f"{counted(done.events, 'event')} new")
+        session.out.note(f"secrets found and written: {summary(found_secrets)}")
+    session.out.note("created a store" if done.created else f"{counted(done.events, 'event')} new")
     return session.out.answer(plain(done), [done.root])
 
 
 def _graph(session: Session, file: str, provenance: str, *, dry_run: bool) -> int:
-    mcp_memory.check_file(Path(file))  # a bad file must not leave an empty store behind
+    mcp_memory.check_file(
+        Path(file)
+    )  # Check the file first: an invalid file must not leave an empty store behind.
     with _filled(session, dry_run=dry_run) as engine, session.meter("read", "things") as move:
         report = mcp_memory.import_file(
             engine.store, file, provenance=provenance, dry_run=dry_run, progress=move
@@ -165,7 +172,9 @@ def _items(
     session: Session, form: str, file: str, provenance: str, buckets: tuple[str, ...], *, dry_run: bool
 ) -> int:
     validation.provenance(provenance)
-    other_programs.check_file(form, Path(file))  # a bad file must not leave an empty store behind
+    other_programs.check_file(
+        form, Path(file)
+    )  # Check the file first: an invalid file must not leave an empty store behind.
     with _filled(session, dry_run=dry_run) as engine, session.meter("read", "items") as move:
         report = import_items(
             engine.store, form, file, provenance=provenance, buckets=buckets, dry_run=dry_run, progress=move
@@ -176,7 +185,7 @@ def _items(
 
 @contextmanager
 def _filled(session: Session, *, dry_run: bool) -> Iterator[Engine]:
-    """The store. If it does not exist, a dry run uses an empty store in memory instead of creating one."""
+    """Open the store. If it does not exist, a dry run uses an empty store in memory."""
     with translated():
         missing = dry_run and not store_exists(session.setting.url)
     if missing:
@@ -196,15 +205,16 @@ def _answer(
     dry_run: bool,
     mirror: Failure | None,
 ) -> int:
-    """List the first of what did not go in, or not whole; answer with the report.
+    """Print the report, and list the first skipped items and warnings.
 
     Args:
-        session: The run.
-        report: What went in, what was skipped, and perhaps what went in otherwise than it was meant.
-        lines: The report for people, without the numbers of what was left out.
-        held: How much went in.
-        dry_run: Whether nothing was to go in.
-        mirror: What is wrong with the mirror, if anything; noted where the command fails with more than that.
+        session: The current run.
+        report: The counts, the skipped items and the warnings.
+        lines: The report as text, without the number of skipped items.
+        held: The number of items that were imported.
+        dry_run: True if nothing was to be written.
+        mirror: The failure of updating the mirror, if any. It is printed as a note if the command
+            also fails for another reason.
     """
     warnings = () if isinstance(report, GraphImportReport) else report.warnings
     totals: list[Line] = []
@@ -218,7 +228,7 @@ def _answer(
     if report.skipped:
         if mirror is not None:
             session.out.note(mirror.message)
-        rest = f"{'the rest' if held else 'nothing'} {'would go' if dry_run else 'went'} in"
+        rest = f"{'the rest' if held else 'nothing'} {'would be' if dry_run else 'was'} imported"
         said = f"{len(report.skipped)} skipped; {rest}"
         failure = Failure(PARTIAL_IMPORT, "partial_import", said, "--json lists them all")
     return session.out.answer(plain(report), [*lines, *totals], failure=failure)
@@ -228,7 +238,7 @@ def _files(report: IngestReport) -> Iterator[Line]:
     yield line("files", f"{report.files:,} with {report.pieces:,} pieces")
     yield line("atoms", _counts(report, ("added", "revised", "retagged", "revived", "tombstoned")))
     yield line(
-        "links", f"{report.linked:,} new, {report.unlinked:,} gone, {report.unresolved_links:,} lead nowhere"
+        "links", f"{report.linked:,} new, {report.unlinked:,} removed, {report.unresolved_links:,} unresolved"
     )
 
 
@@ -237,7 +247,7 @@ def _taken(report: ImportReport) -> Iterator[Line]:
     yield line("atoms", _counts(report, ("added", "revised", "revived", "tombstoned")))
     if report.linked or report.unlinked or report.unresolved:
         yield line(
-            "edges", f"{report.linked:,} new, {report.unlinked:,} gone, {report.unresolved:,} lead nowhere"
+            "edges", f"{report.linked:,} new, {report.unlinked:,} removed, {report.unresolved:,} unresolved"
         )
     for name, count in report.left:
         yield line("not kept", f"{count:,} {name}")
@@ -250,6 +260,6 @@ def _things(report: GraphImportReport) -> Iterator[Line]:
 
 
 def _counts(report: Any, names: Sequence[str]) -> str:
-    """Those numbers of a report that are not 0: `3 added, 1 revised`."""
+    """Return the counts of a report that are not 0, such as `3 added, 1 revised`."""
     found = [f"{getattr(report, name):,} {name}" for name in names if getattr(report, name)]
     return ", ".join(found) or "nothing to do"

@@ -20,14 +20,14 @@ from engine.trust.tiles.export import export, published_notes
 from proofs.note import NOTE_BYTES_MAX
 
 LAST = 20
-"""Events that `log` lists when nothing else is asked for."""
+"""The default number of events that `log` lists."""
 
 
 @command("engine history 1f0c")
 @ID
 @AS_OF
 def history(session: Session, atom: str, as_of: Moment | None) -> int:
-    """List every event on an atom, the oldest first."""
+    """List all events of an atom, oldest first."""
     with session.reading(as_of) as memory:
         found = memory.history(memory.resolve(atom))
     return session.out.answer(plain(found), [_table(found)])
@@ -39,11 +39,11 @@ def history(session: Session, atom: str, as_of: Moment | None) -> int:
     "engine log --from 0 --jsonl",
     "engine log export public",
 )
-@argument("action", "export", "Write the log as static files.", required=False)
-@argument("folder", "DIR", "The folder to write to: empty, new, or exported to before.", required=False)
+@argument("action", "export", "Export the log as static files.", required=False)
+@argument("folder", "DIR", "The folder to write to: new, empty, or of an earlier export.", required=False)
 @option("start", "--from", metavar="SEQ", type=at_least(0), help="Start at this event.")
 @limit(None, f"At most N events. [default: {LAST}]")
-@option("--jsonl", help="Print each event as a line of JSON as it is read, without limit.")
+@option("--jsonl", help="Print every event as one line of JSON, without a limit.")
 @option("note", "--checkpoint", metavar="FILE", help="Export up to this checkpoint, and include it.")
 @AS_OF
 def log(
@@ -56,21 +56,23 @@ def log(
     note: str | None,
     as_of: Moment | None,
 ) -> int:
-    """List the events of the journal, the oldest first.
+    """List the events of the journal, oldest first.
 
-    Without --from, the last ones. `export DIR` writes the log's hashes and headers for any web
-    server (c2sp.org/tlog-tiles); again, it adds what is new. No content is in them.
+    Without --from, lists the last events. `export DIR` writes the hashes and headers of the log, without
+    any content, as files for a web server (c2sp.org/tlog-tiles). Exporting again adds what is new.
     """
     if action is not None:
         if action != "export":
-            raise InvalidInputError(f"`engine log` lists events or exports, it does not {action!r}")
+            raise InvalidInputError(
+                f"unknown action {action!r}: `engine log` lists events, `engine log export DIR` exports them"
+            )
         if (start, limit, as_of, jsonl) != (None, None, None, False):
             raise InvalidInputError(
-                "--from, --limit, --as-of and --jsonl are for listing; an export has all events"
+                "--from, --limit, --as-of and --jsonl cannot be used with export, which writes all events"
             )
         return _export(session, folder, note)
     if note is not None:
-        raise InvalidInputError("--checkpoint goes with `engine log export DIR`")
+        raise InvalidInputError("--checkpoint can only be used with `engine log export DIR`")
     with session.reading(as_of) as memory:
         many = limit or LAST
         first = max(memory.size - many, 0) if start is None else start
@@ -85,7 +87,7 @@ def log(
 
 def _export(session: Session, folder: str | None, note: str | None) -> int:
     if not folder:
-        raise InvalidInputError("say where to: `engine log export DIR`")
+        raise InvalidInputError("no folder was given: `engine log export DIR`")
     given = None if note is None else read_file(note, NOTE_BYTES_MAX)
     try:
         with session.engine() as engine, translated(), session.meter("in place", "events") as move:
@@ -99,7 +101,7 @@ def _export(session: Session, folder: str | None, note: str | None) -> int:
 
 
 def _contradicted(session: Session, error: InconsistentError, folder: Path) -> int:
-    """Keep both sides beside the folder: what is in it may be on the web."""
+    """Save the evidence beside the folder: the folder itself may be public."""
     notes = [note for note in published_notes(folder) if note.checkpoint.text == error.known]
     named = folder.resolve() if folder.name in {"", ".."} else folder
     return contradicted(session, error, {str(named): notes[0] if notes else None})
@@ -110,7 +112,7 @@ def _contradicted(session: Session, error: InconsistentError, folder: Path) -> i
 def root(session: Session, as_of: Moment | None) -> int:
     """Print the overall root: 64 hex digits.
 
-    It commits to everything in the store. `engine verify-root --expect HEX` checks it.
+    The root commits to everything in the store. `engine verify-root --expect HEX` checks it.
     """
     with session.engine() as engine:
         found = engine.root(as_of=as_of)

@@ -1,4 +1,4 @@
-"""The entry point: runs one command, and turns whatever goes wrong into a message and an exit code."""
+"""The entry point: runs one command, and turns every exception into a message and an exit code."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ INTERRUPTED = 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run `engine` with the arguments `argv` (None: those of the process) and return its exit code.
+    """Run `engine` with the arguments `argv` (default: those of the process) and return the exit code.
 
     0 ok · 1 failure · 2 usage · 3 not found · 4 verification failed · 5 busy · 6 conflict · 7 refused ·
-    8 partial import · 9 rollback or fork · 130 interrupted. No exception leaves it, but SystemExit after
-    shell completion.
+    8 partial import · 9 rollback or fork · 130 interrupted. The only exception it raises is SystemExit,
+    after shell completion.
     """
     args = list(sys.argv[1:] if argv is None else argv)
     _open_streams()
     try:
         session = Session()
-        # Also a usage error, found before the options are parsed, is reported in the asked form.
+        # A usage error is found before the options are parsed; report it as JSON too if --json is given.
         session.out.json = "--json" in args[: args.index("--") if "--" in args else len(args)]
         code = _run(args, session)
         sys.stdout.flush()
@@ -37,14 +37,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _hung_up()
     except KeyboardInterrupt:
         return INTERRUPTED
-    except OSError as error:  # stdout is on a disk that is full
+    except OSError as error:  # for example, stdout is a file on a full disk
         sys.stderr.write(f"error: the output cannot be written: {error.strerror}\n")
         return _hung_up()
     return code
 
 
 def _open_streams() -> None:
-    """Give a process that was started with a closed stream an empty one."""
+    """Open the null device for each standard stream that is closed."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115  open to the end
@@ -56,9 +56,9 @@ def _run(args: list[str], session: Session) -> int:
     except BrokenPipeError:
         raise
     except KeyboardInterrupt:
-        hint = "what was acknowledged is kept; run the command again to go on"
+        hint = "everything acknowledged is kept; run the command again to continue"
         return session.out.fail(Failure(INTERRUPTED, "interrupted", "interrupted", hint))
-    except Exception as error:  # noqa: BLE001  the last resort of a program: nobody is to see a traceback
+    except Exception as error:  # noqa: BLE001  the outermost handler: users get a message instead of a traceback
         if os.environ.get("ENGINE_DEBUG"):
             import traceback
 
@@ -80,7 +80,7 @@ def _invoke(args: list[str], session: Session) -> int:
 
 
 def _failure(error: Exception) -> Failure:
-    """What to say about an exception that ended a command."""
+    """Return the failure to report for an exception that ended a command."""
     if isinstance(error, EngineError):
         return Failure.of(error)
     if isinstance(error, OSError):
@@ -93,13 +93,13 @@ def _failure(error: Exception) -> Failure:
         1,
         "unexpected",
         f"unexpected {type(error).__name__}: {error}",
-        "this is a bug of ours: ENGINE_DEBUG=1 shows where; please report it with `engine doctor --json`",
+        "a bug in memroot: ENGINE_DEBUG=1 shows a traceback; please report it with `engine doctor --json`",
     )
 
 
 def _hung_up() -> int:
-    """Nobody takes our output any more: leave without another word."""
-    # The interpreter flushes stdout once more at its end; that must not fail aloud.
+    """Exit quietly after the reader of stdout has closed it (EPIPE)."""
+    # The interpreter flushes stdout once more on exit; redirect it so that this does not fail again.
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
         try:

@@ -1,4 +1,4 @@
-"""The command memory: the named memories of a root."""
+"""The command memory, which manages the named memories of a root."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from engine.named.changing import Memory, create, delete, described, memories, n
 from engine.store.named_places import memory_url, root_of
 
 ACTIONS = {"list": 0, "create": 1, "rename": 2, "delete": 1}
-"""What can be done, and with how many names."""
+"""The number of names that each action takes."""
 
 
 @command(
@@ -26,14 +26,14 @@ ACTIONS = {"list": 0, "create": 1, "rename": 2, "delete": 1}
     "engine memory delete office --yes --store memories",
 )
 @argument("action", "ACTION", "list, create, rename or delete.")
-@argument("names", "NAME", "The memory; for rename the new name, too.", many=True, required=False)
-@option("--yes", help="Delete it; without this, only show what would be deleted.")
-@dry_run("Only report what would be done.")
+@argument("names", "NAME", "The memory; for rename, also the new name.", many=True, required=False)
+@option("--yes", help="Confirm the deletion; otherwise, only show what would be deleted.")
+@dry_run("Show what would be done; change nothing.")
 def memory(session: Session, action: str, names: tuple[str, ...], yes: bool, dry_run: bool) -> int:
-    """List, make, rename or delete the named memories of a root.
+    """List, create, rename or delete the named memories of a root.
 
-    The root is what --store names: a folder, or sqlite:PATH, one file. Every other command works on one
-    of its memories with --memory NAME. Exit code 5: the memory is in use. 7: delete without --yes.
+    --store names the root: a folder, or one file as sqlite:PATH. Other commands select one of its
+    memories with --memory NAME. Exit code 5: the memory is in use. 7: delete without --yes.
     """
     one_of(ACTIONS, action, "action")
     if len(names) != ACTIONS[action]:
@@ -71,8 +71,8 @@ def _create(session: Session, url: str, name: str, *, dry_run: bool) -> int:
         made = name not in memories(url)
     else:
         made = patiently(lambda: create(url, name, actor=session.actor), session.wait)
-    said = f"{'would make' if dry_run else 'made'} memory {name}"
-    session.out.note(said if made else f"memory {name} is there already")
+    said = f"{'would create' if dry_run else 'created'} memory {name}"
+    session.out.note(said if made else f"memory {name} already exists")
     return session.out.answer({"memory": name, "store": place, "created": made}, [place])
 
 
@@ -85,14 +85,14 @@ def _rename(session: Session, url: str, old: str, new: str, *, dry_run: bool) ->
 
 def _delete(session: Session, url: str, name: str, *, sure: bool, asked: bool) -> int:
     found = patiently(lambda: delete(url, name, dry_run=not sure), session.wait)
-    session.out.note("backups, copies and mirrors of it are elsewhere, and are not reached")
+    session.out.note("backups, copies and mirrors of the memory are not deleted")
     failure = None
     if sure and not found.cleared:
         session.out.note(
-            "others have the file open: its write-ahead log holds some of it until they are done"
+            "other processes have the file open: its write-ahead log keeps some data until they close it"
         )
     elif not (sure or asked):
-        hint = "look at what would go, then add --yes"
+        hint = "check what would be deleted, then add --yes"
         failure = Failure.of(RefusedError(f"memory {name} was not deleted", hint=hint))
 
     def lines() -> Iterator[Line]:

@@ -1,4 +1,4 @@
-"""The command mirror, and the mirror that the settings ask for after writes."""
+"""The command mirror, and updating the mirror that the settings name."""
 
 from __future__ import annotations
 
@@ -26,27 +26,27 @@ FOUND_SHOWN = 20
     "engine mirror vault/memory --style obsidian",
     "engine mirror check ~/memory",
 )
-@argument("action", "check", "Only check the folder.", required=False)
+@argument("action", "check", "Check the folder; change nothing.", required=False)
 @argument(
     "folder",
     "DIR",
-    "A new or empty folder, or this store's mirror. [default: as in the settings]",
+    "A new or empty folder, or a mirror of this store. [default: from the settings]",
     required=False,
 )
-@option("--style", metavar="NAME", help="plain or obsidian. [default: as it is, else plain]")
+@option("--style", metavar="NAME", help="plain or obsidian. [default: unchanged, or plain if new]")
 @dry_run()
 def mirror(session: Session, action: str | None, folder: str | None, style: str | None, dry_run: bool) -> int:
     """Write the memory to a folder of Markdown files, or check one.
 
-    Every live atom stands in DIR/@bucket/#tag/, by source. Only a mirror of this store is ever
-    replaced; what else is in it stays, and pages that somebody edited are set aside. `check` exits
-    with 4 if a page is edited or missing, or the mirror stale or forged.
+    Writes every live atom to DIR/@bucket/#tag/, ordered by source. Replaces only a mirror of this store.
+    Other files in it are kept, and edited pages are kept under another name. `check` exits with 4 if a
+    page was edited or is missing, or if the mirror is stale or forged.
     """
     checks = action == CHECK
     if not checks and folder is not None:
-        raise InvalidInputError(f"`engine mirror` makes or checks a mirror, it does not {action!r}")
+        raise InvalidInputError(f"unknown action {action!r}: give a folder to write, or `check` and a folder")
     if checks and (style is not None or dry_run):
-        raise InvalidInputError("--style and --dry-run go with making a mirror")
+        raise InvalidInputError("--style and --dry-run cannot be used with check")
     where = _folder(session, folder if checks else action)
     if checks:
         return _check(session, where)
@@ -57,10 +57,10 @@ def mirror(session: Session, action: str | None, folder: str | None, style: str 
 
 
 def after_writes(session: Session, engine: Engine) -> Failure | None:
-    """Bring the mirror up to date that the settings name; what is wrong with it, if anything.
+    """Update the mirror that the settings name; return the failure, if any.
 
-    The writes are in the store by then, so a mirror that cannot be written fails the command and
-    undoes nothing.
+    The store already contains the writes. If the mirror cannot be written, the command fails, but
+    nothing is undone.
     """
     folder = find_mirror(session.store, session.memory)
     if folder is None:
@@ -69,7 +69,9 @@ def after_writes(session: Session, engine: Engine) -> Failure | None:
         _keep_apart(session, str(folder))
         _made(session, engine, str(folder), None, dry_run=False)
     except EngineError as error:
-        return replace(Failure.of(error), message=f"all is in the store, but not in its mirror: {error}")
+        return replace(
+            Failure.of(error), message=f"the store is written, but its mirror could not be updated: {error}"
+        )
     return None
 
 
@@ -79,26 +81,31 @@ def _folder(session: Session, given: str | None) -> str:
     named = find_mirror(session.store, session.memory)
     if named is None:
         raise InvalidInputError(
-            "say where the mirror is: `engine mirror DIR`",
-            hint='or name it beside the store in .engine.toml: mirror = "DIR"',
+            "no mirror folder was given: `engine mirror DIR`",
+            hint='or set mirror = "DIR" in .engine.toml',
         )
     return str(named)
 
 
 def _keep_apart(session: Session, folder: str) -> None:
-    """Refuse a folder that the store at hand is in."""
+    """Raise InvalidInputError if the store is inside the folder."""
     store = session.place()
     if store is not None:
         place = Path(os.path.abspath(folder))  # noqa: PTH100  as the mirror itself reads it
         if place == store or place in store.parents:
-            raise RefusedError(f"the store {store} is in {folder}", hint="choose a folder beside it")
+            raise RefusedError(
+                f"the store {store} is inside the folder {folder}", hint="choose a folder outside"
+            )
 
 
 def _made(session: Session, engine: Engine, folder: str, style: str | None, *, dry_run: bool) -> MirrorReport:
     with session.meter("mirrored", "atoms") as move:
         report = engine.mirror(folder, style=style, dry_run=dry_run, progress=move)
     for page, now in report.set_aside[:FOUND_SHOWN]:
-        session.out.note(f"somebody edited {page}: " + (f"it is {now} now" if now else "it would be kept"))
+        session.out.note(
+            f"{page} was edited: "
+            + (f"the edited page is now {now}" if now else "the edited page would be kept")
+        )
     return report
 
 
@@ -123,8 +130,8 @@ def _check(session: Session, folder: str) -> int:
         verdicts = [finding.verdict for finding in found.findings if finding.verdict != Verdict.FOREIGN]
         counts = ", ".join(f"{verdicts.count(one):,} {one}" for one in dict.fromkeys(verdicts))
         error = VerificationError(
-            f"the mirror is not what the store says: {counts}",
-            hint="`engine mirror` brings it up to date; what somebody edited is kept",
+            f"the mirror differs from the store: {counts}",
+            hint="`engine mirror` updates it; edited pages are kept",
         )
         failure = Failure.of(error)
     data = {**plain(found), "ok": found.ok}

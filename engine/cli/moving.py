@@ -1,4 +1,4 @@
-"""Commands that carry a memory elsewhere: export, backup, verify-backup."""
+"""Commands that write a memory to files: export, backup, verify-backup."""
 
 from __future__ import annotations
 
@@ -24,17 +24,21 @@ FORMATS = ("basic-memory", JOURNAL, "mcp-memory", "mem0")
     "engine export - | engine import journal - --store sqlite:copy.db",
     "engine export notes/ --format basic-memory",
 )
-@argument("file", "FILE", "The file to create; - is stdout; for basic-memory a folder.")
+@argument("file", "FILE", "The file to create; - is stdout. For basic-memory, a folder.")
 @option("form", "--format", metavar="FORMAT", default=JOURNAL, help=f"One of: {', '.join(FORMATS)}.")
 def export(session: Session, file: str, form: str) -> int:
     """Export the memory for another store or another program.
 
-    journal: all of it, as JSON Lines, from which `engine import journal` makes the store again, with the
-    same root. The others: what is live, as far as the other memory has a place for it; the rest is counted.
+    journal: the whole journal as JSON Lines, from which `engine import journal` makes a store with the
+    same root. Other formats: the live atoms, as far as the format can express them; what it cannot
+    express is counted.
     """
     one_of(FORMATS, form, "format")
     if file == STDIN and session.out.json:
-        raise InvalidInputError("--json prints to stdout, and so does the export", hint="name a file")
+        raise InvalidInputError(
+            "--json and an export to stdout cannot be combined: both print to stdout",
+            hint="name a file instead of -",
+        )
     sys.stdout.flush()
     return _journal(session, file) if form == JOURNAL else _items(session, file, form)
 
@@ -52,7 +56,7 @@ def _items(session: Session, file: str, form: str) -> int:
     with session.engine() as engine:
         done = export_items(engine.store, form, file)
     for name, count in done.left:
-        session.out.note(f"not in it: {count:,} {name}")
+        session.out.note(f"not exported: {count:,} {name}")
     if file == STDIN:
         return 0
     return session.out.answer(
@@ -65,12 +69,14 @@ def _items(session: Session, file: str, form: str) -> int:
 def backup(session: Session, file: str) -> int:
     """Write the journal to a file, replacing an earlier backup.
 
-    Prints the root. Others may go on writing. Exit code 9: the backup there is not of this store, or has
-    events that this store has lost; it stays. `engine import journal FILE` makes the store again.
+    Prints the root. Other processes may write meanwhile. Exit code 9: the existing backup is of another
+    store, or contains events that this store has lost; it is kept. `engine import journal FILE` restores
+    a backup.
     """
     if file == STDIN:
         raise InvalidInputError(
-            "a backup is a file, for the next one to compare with", hint="`engine export -`"
+            "a backup cannot go to stdout: the next backup is compared with the file",
+            hint="use `engine export -`",
         )
     with session.engine() as engine, session.meter("written", "events") as move:
         found = engine.backup(file, progress=move)
@@ -89,10 +95,10 @@ def backup(session: Session, file: str) -> int:
 def verify_backup(
     session: Session, file: str, expect: str | None, checkpoints: tuple[str, ...], evidence: str | None
 ) -> int:
-    """Check a backup without any store.
+    """Check a backup without a store.
 
-    Works out every commitment, checkpoint and root again. Exit code 4: a line is damaged; it is named.
-    9: it does not continue a checkpoint.
+    Recomputes every commitment, checkpoint and root. Exit code 4: a line is damaged; the message names
+    it. 9: the backup does not continue a checkpoint.
     """
     notes = {name: read_note(name) for name in checkpoints}
     try:

@@ -33,18 +33,18 @@ from proofs.vkey import parse_vkey
 
 @command("engine checkpoint", "engine checkpoint --key ~/keys/notes -o notes.checkpoint")
 @option("--key", metavar="FILE", help="Sign it with this key.")
-@option("--out", "-o", metavar="FILE", help="Write it to this file, not to stdout.")
+@option("--out", "-o", metavar="FILE", help="Write the checkpoint to this file, not to stdout.")
 def checkpoint(session: Session, key: str | None, out: str | None) -> int:
     """Print a checkpoint to keep outside the store.
 
-    Records the overall root in the journal, unless the last event did, reads the log back, and prints
-    what it was then: origin, size and root. Exit code 9: the store does not continue the checkpoint
-    that is in FILE, or that the key signed last.
+    Records the overall root in the journal, unless the last event already did, and prints the origin,
+    size and root of the log. Exit code 9: the store does not continue the checkpoint in FILE, or the
+    last one that the key signed.
     """
     if key is not None and _is_vkey(key) and not os.path.exists(key):  # noqa: PTH110  as below
         raise InvalidInputError(
-            "--key takes the file of the signing key, and this is a verifier key",
-            hint="as in --key notes.key; `engine key new` makes one",
+            "--key needs the file of a signing key, but this is a verifier key",
+            hint="example: --key notes.key; `engine key new` creates one",
         )
     out = None if out == STDIN else out
     earlier = None if out is None else _earlier(Path(out), session.place(), signed=key is not None)
@@ -58,8 +58,8 @@ def checkpoint(session: Session, key: str | None, out: str | None) -> int:
     session.out.note(f"recorded: {said}" if found.changed else f"nothing to do: {said}")
     if found.first:
         session.out.note(
-            f"the first checkpoint of this store that {key} signs, as far as its folder knows; if it signed "
-            "one before, the record of that is lost: make a new key"
+            f"{key} has no record of an earlier checkpoint of this store; if it signed "
+            "one before, that record is lost: create a new key"
         )
     text = found.note if out is None else _kept(Path(out), found.note, earlier)
     if session.out.json or out is not None:
@@ -70,24 +70,26 @@ def checkpoint(session: Session, key: str | None, out: str | None) -> int:
 
 
 def _earlier(path: Path, store: Path | None, *, signed: bool) -> Note | None:
-    """The note that a new one would take the place of, once that may be written there."""
+    """Check that a note may be written to `path`, and return the note there that it would replace."""
     check_writable(path, store)
     if not path.exists():
         return None
     try:
         note = read_note(path)
     except VerificationError as error:
-        raise RefusedError(str(error), hint="only a checkpoint is overwritten; name another file") from None
+        raise RefusedError(
+            str(error), hint="only a checkpoint file is overwritten; name another file"
+        ) from None
     if note.signatures and not signed:
         raise RefusedError(
-            f"{path} is signed, and an unsigned note would take its place",
+            f"{path} is signed and would be replaced by an unsigned note",
             hint="sign with --key, or name another file",
         )
     return note
 
 
 def _kept(path: Path, text: str, earlier: Note | None) -> str:
-    """Write the text of a note to `path`, with the signatures that others added to the same text there."""
+    """Write a note to `path`; keep the signatures that others added to the same text there."""
     note = parse_note(text.encode())
     if earlier is not None and earlier.checkpoint == note.checkpoint:
         note = merged(note, path)
@@ -111,12 +113,19 @@ def _written(path: Path, note: Note) -> str:
     name="verify-checkpoint",
 )
 @argument("file", "FILE", "The checkpoint; - reads stdin.")
-@repeated("keys", "--key", metavar="VKEY", help="A verifier key; one of them must have signed. Repeatable.")
+@repeated(
+    "keys", "--key", metavar="VKEY", help="A verifier key; at least one of them must have signed. Repeatable."
+)
 @repeated("witnesses", "--witness", metavar="VKEY", help="A witness that must have cosigned. Repeatable.")
-@option("--threshold", metavar="N", type=at_least(1), help="N witnesses are enough. [default: all]")
-@option("--since", metavar="OLD", help="An older checkpoint, which this one must continue.")
-@option("--against-store", help="The store must have it; implied by --store.")
-@option("--add", metavar="OTHER", help="Add those signatures in OTHER that the given keys made.")
+@option(
+    "--threshold",
+    metavar="N",
+    type=at_least(1),
+    help="The number of witnesses that must have cosigned. [default: all]",
+)
+@option("--since", metavar="OLD", help="An older checkpoint that this one must continue.")
+@option("--against-store", help="Also check it against the store; implied by --store.")
+@option("--add", metavar="OTHER", help="Add the signatures in OTHER that were made by the given keys.")
 @EVIDENCE
 def verify_checkpoint(
     session: Session,
@@ -129,13 +138,14 @@ def verify_checkpoint(
     add: str | None,
     evidence: str | None,
 ) -> int:
-    """Check a saved checkpoint, and who signed it.
+    """Check a saved checkpoint and its signatures.
 
-    Without keys only its form is checked, and with --against-store that the store's log had that root
-    at that size. Exit code 4: a signature is wrong or missing. 9: the store or OLD contradicts it.
+    Without keys, checks only the format, and with --against-store also that the store's log had this
+    root at this size. Exit code 4: a signature is wrong or missing. 9: the store or OLD contradicts
+    the checkpoint.
     """
     if add is not None and file == STDIN:
-        raise InvalidInputError("--add writes to FILE, which cannot be stdin")
+        raise InvalidInputError("--add writes to FILE, so FILE cannot be stdin")
     _refuse_files("--key", keys)
     _refuse_files("--witness", witnesses)
     trust = Trust.of(keys, witnesses, threshold)
@@ -152,11 +162,12 @@ def verify_checkpoint(
         told = compared(session, pair or [note], pair, asked=asked)
     except InconsistentError as error:
         turned = old is not None and not asked and swapped(old, note)
-        advice = "perhaps OLD is the newer one: then swap them" if turned else ""
+        advice = "if OLD is the newer one, swap the two files" if turned else ""
         return contradicted(session, error, {file: note, since or "": old}, evidence, advice)
     if not told:
         raise InvalidInputError(
-            "only the store can tell whether the one continues the other", hint="add --against-store"
+            "whether one checkpoint continues the other can only be checked with the store",
+            hint="add --against-store",
         )
     if whole != note:
         _written(Path(file), whole)
@@ -180,7 +191,7 @@ def _said(note: Note, judged: tuple[Judged, ...], trust: Trust) -> dict[str, Any
 
 
 def _store_id(note: Note) -> str | None:
-    """The id of the store that the note is of; None: its origin is no store's of ours."""
+    """Return the id of the store that the note names, or None if the origin is not of a memroot store."""
     try:
         return str(UUID(bytes=store_id_of(note.checkpoint.origin)))
     except ProofError:
@@ -196,16 +207,16 @@ def _judgement(
 ) -> Iterator[Line]:
     yield line("origin", note.checkpoint.origin)
     if _store_id(note) is None:
-        yield line("", "no store's: that would be memroot.local/ and its id in lower case")
+        yield line("", "not a memroot store: its origin would be memroot.local/ and its id in lower case")
     yield line("size", f"{note.checkpoint.size:,}")
     yield line("log root", note.checkpoint.root.hex())
     for one in judged:
-        by = {"key": "right", "witness": f"right, at {_time(one)}", "unknown": "not checked: unknown key"}
+        by = {"key": "right", "witness": f"valid, at {_time(one)}", "unknown": "not checked: unknown key"}
         yield line("signature", f"{one.name} {one.key_id}: {by[one.by]}")
     if trust.keys or trust.witnesses:
         yield line("checked", f"{counted(sum(one.by != 'unknown' for one in judged), 'signature')}")
     else:
-        yield line("checked", "the form only; no key was given, so anybody may have written this")
+        yield line("checked", "only the format; without a key, the author is not known")
     if asked:
         yield line("store", "has it")
     if since is not None:
@@ -218,13 +229,13 @@ def _judgement(
     "engine key show log.key",
 )
 @argument("action", "ACTION", "new or show.")
-@argument("file", "FILE", "The file of the key, outside every store.")
-@option("--name", metavar="NAME", help="Its name. [default: the store's origin]")
+@argument("file", "FILE", "The key file; it must be outside every store.")
+@option("--name", metavar="NAME", help="The name of the key. [default: the store's origin]")
 def key(session: Session, action: str, file: str, name: str | None) -> int:
-    """Make a key that signs checkpoints, or show one.
+    """Create or show a key that signs checkpoints.
 
-    Prints the verifier key, to hand to those who are to check signatures; it is in FILE.vkey, too.
-    FILE itself is secret. It is never overwritten.
+    Prints the verifier key, which others need to check signatures, and writes it to FILE.vkey. FILE
+    itself is secret. It is never overwritten.
     """
     one_of(["new", "show"], action, "action")
     if action == "new":
@@ -232,9 +243,9 @@ def key(session: Session, action: str, file: str, name: str | None) -> int:
             with session.backend(session.setting.url) as backend:
                 name = origin_of(read_identity(backend).store_id)
         found = new_key(Path(file), name, session.place())
-        session.out.note(f"made a key: keep {file} secret, and hand out what {file}.vkey holds")
+        session.out.note(f"created a key: keep {file} secret, and publish {file}.vkey")
     elif name is not None:
-        raise InvalidInputError("a key has the name it was made with", hint="leave out --name")
+        raise InvalidInputError("--name can only be used with `engine key new`", hint="leave out --name")
     else:
         found = load_key(Path(file)).verifier
     data = {"file": file, "name": found.name, "key_id": found.key_id.hex(), "vkey": found.vkey}
@@ -250,15 +261,15 @@ def _is_vkey(text: str) -> bool:
 
 
 def _refuse_files(option_name: str, keys: tuple[str, ...]) -> None:
-    """Refuse the name of a file where a verifier key is wanted.
+    """Reject file names where verifier keys are expected.
 
     Raises:
-        InvalidInputError: one is no verifier key, and a file of that name is there.
+        InvalidInputError: a value is not a verifier key, but a file of that name exists.
     """
     for one in keys:
-        # Not Path.is_file: it raises where a text is too long for the name of a file.
+        # Not Path.is_file, which raises if the text is too long for a file name.
         if not _is_vkey(one) and os.path.isfile(one):  # noqa: PTH113
             raise InvalidInputError(
-                f"{option_name} takes a verifier key, and {one} is a file",
-                hint=f"give what is in the file, as in {option_name} $(cat {one.removesuffix('.vkey')}.vkey)",
+                f"{option_name} needs a verifier key, but {one} is a file",
+                hint=f"give the content of the file: {option_name} $(cat {one.removesuffix('.vkey')}.vkey)",
             )

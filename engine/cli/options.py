@@ -1,4 +1,4 @@
-"""The arguments and options that several commands share, each declared once, and the filters."""
+"""Arguments and options that several commands share, each declared once, and the filter options."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from engine.front.times import Moment, parse_moment, parse_time
 
 
 def at_least(number: int) -> click.IntRange:
-    """Whole numbers from `number` on."""
+    """Return the Click type of integers that are at least `number`."""
     return click.IntRange(min=number)
 
 
@@ -25,10 +25,10 @@ def _moment(ctx: click.Context, param: click.Parameter, text: str | None) -> Mom
 
 
 def _entries(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -> dict[str, Any] | None:
-    """Parse `--meta KEY=VALUE`. VALUE is a JSON text, number, true or false; else it is a text.
+    """Parse `--meta KEY=VALUE`. VALUE is a JSON string, number, true or false, or else plain text.
 
     Raises:
-        InvalidInputError: there is no `=`, or VALUE is a list, an object or null.
+        InvalidInputError: `=` is missing, or VALUE is a list, an object or null.
     """
     del ctx, param
     found: dict[str, Any] = {}
@@ -42,8 +42,8 @@ def _entries(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -
             value = text
         if not isinstance(value, (bool, int, float, str)):
             raise InvalidInputError(
-                f"--meta {entry!r} is neither a text nor a number, true or false",
-                hint="quote it to keep it as a text",
+                f"--meta {entry!r}: the value must be text, a number, true or false",
+                hint="put it in double quotes to store it as text",
             )
         found[key] = value
     return found or None
@@ -59,60 +59,62 @@ def _microseconds(ctx: click.Context, param: click.Parameter, text: str | None) 
 
 
 def one_of(known: Iterable[str], given: str, what: str) -> None:
-    """Refuse a word that is not in `known`; the message calls it a `what`, such as "format".
+    """Check that a word is in `known`; `what` names it in the message, such as "format".
 
     Raises:
         InvalidInputError: the word is not in `known`.
     """
     if given not in known:
-        raise InvalidInputError(f"there is no {what} {ascii(given)[:80]}", hint=f"one of: {', '.join(known)}")
+        raise InvalidInputError(f"unknown {what} {ascii(given)[:80]}", hint=f"one of: {', '.join(known)}")
 
 
 # Arguments
 
-ID = argument("atom", "ID", "An atom's id, or its first digits: 4 or more.")
-IDS = argument("atoms", "ID", "Atom ids, or their first digits: 4 or more.", many=True)
-QUESTION = argument("query", "QUESTION", "What you want to know.", many=True)
+ID = argument("atom", "ID", "An atom's id, or its first 4 or more digits.")
+IDS = argument("atoms", "ID", "Atom ids, or their first 4 or more digits.", many=True)
+QUESTION = argument("query", "QUESTION", "The question.", many=True)
 
-# What several commands let one choose
+# Options of several commands
 
 AS_OF = option(
     "--as-of",
     metavar="SEQ|TIME",
     callback=_moment,
-    help="As it was after event SEQ, or at TIME (ISO 8601; UTC if no zone).",
+    help="The state after event SEQ, or at TIME (ISO 8601; UTC if no zone).",
 )
 REASON = option(
-    "--reason", metavar="TEXT", default="", show_default=False, help="The reason, for the history."
+    "--reason", metavar="TEXT", default="", show_default=False, help="The reason, recorded in the history."
 )
-FORCE = option("--force", help="Proceed even if its content was erased.")
+FORCE = option("--force", help="Allow content that was erased.")
 EVIDENCE = option(
-    "--evidence", metavar="DIR", help="Where both checkpoints are kept on exit code 9. [default: beside FILE]"
+    "--evidence", metavar="DIR", help="Where to save both checkpoints on exit code 9. [default: beside FILE]"
 )
 CHECKPOINTS = repeated(
-    "checkpoints", "--checkpoint", metavar="FILE", help="A checkpoint it must continue. Repeatable."
+    "checkpoints", "--checkpoint", metavar="FILE", help="A checkpoint that must be continued. Repeatable."
 )
 EXPECT = option("--expect", metavar="HEX", help="The expected root, 64 hex digits.")
 WEIGHT = option("--weight", metavar="X", type=float, default=1.0, help="Its strength.")
 
 
-def limit(default: int | None, help: str = "At most N results.") -> Callable[[Function], Function]:  # noqa: A002
-    """How many results there may be at most."""
-    return option("--limit", "-n", metavar="N", type=at_least(1), default=default, help=help)
+def limit(
+    default: int | None, text: str = "The maximum number of results."
+) -> Callable[[Function], Function]:
+    """Declare --limit."""
+    return option("--limit", "-n", metavar="N", type=at_least(1), default=default, help=text)
 
 
 def direction(default: str) -> Callable[[Function], Function]:
-    """Which edges of an atom are meant."""
+    """Declare --direction: the edges that start at an atom, end at it, or both."""
     return option("--direction", metavar="WAY", default=default, help="out, in or both.")
 
 
-def dry_run(help: str = "Only report what would be done.") -> Callable[[Function], Function]:  # noqa: A002
-    """Whether nothing is written."""
+def dry_run(help: str = "Show what would be done; change nothing.") -> Callable[[Function], Function]:  # noqa: A002
+    """Declare --dry-run."""
     return option("--dry-run", help=help)
 
 
 def together(*options: Callable[[Function], Function]) -> Callable[[Function], Function]:
-    """Several options, in the order of the help."""
+    """Combine several options, listed in help in this order."""
 
     def given(function: Function) -> Function:
         for one in reversed(options):
@@ -122,14 +124,14 @@ def together(*options: Callable[[Function], Function]) -> Callable[[Function], F
     return given
 
 
-# The fields of an atom
+# Fields of an atom
 
 ATOM_FIELDS = together(
-    option("--title", metavar="TEXT", help="A heading, on one line."),
+    option("--title", metavar="TEXT", help="A title, one line."),
     option("--kind", metavar="NAME", help="The kind of atom."),
     repeated("tags", "--tag", "-t", metavar="TAG", help="A tag. Repeatable."),
     repeated("buckets", "--bucket", help="A bucket. Repeatable."),
-    option("--source", metavar="NAME", help="Where the text came from."),
+    option("--source", metavar="NAME", help="Where the text comes from."),
     option("--sequence", metavar="N", type=int, help="Its position within its source."),
     option("--provenance", metavar="NAME", help="internal, external or quarantine."),
     option("--trust", metavar="N", type=int, help="From 0 to 100."),
@@ -139,11 +141,11 @@ ATOM_FIELDS = together(
         "--meta",
         metavar="KEY=VALUE",
         callback=_entries,
-        help="A value to keep with it; VALUE is JSON, or a text. Repeatable.",
+        help="A value to store with the atom; VALUE is JSON or text. Repeatable.",
     ),
-    repeated("aliases", "--alias", help="Another name for it. Repeatable."),
+    repeated("aliases", "--alias", help="Another name of the atom. Repeatable."),
 )
-"""The fields of an atom that `add` and `revise` set."""
+"""The options of `add` and `revise` that set fields of an atom."""
 
 BUCKETS = repeated("buckets", "--bucket", help="A bucket for new atoms. Repeatable. [default: inbox]")
 
@@ -160,13 +162,13 @@ _FILTERS = {
     "sources": repeated(
         "sources",
         "--source",
-        help="Only atoms from this source; NAME* matches all that begin so. Repeatable.",
+        help="Only atoms from this source; NAME* matches sources that begin with NAME. Repeatable.",
     ),
     "kinds": repeated("kinds", "--kind", help="Only atoms of this kind; repeat to allow several."),
     "provenances": repeated(
         "provenances",
         "--provenance",
-        help="Only atoms of this provenance: internal, external or quarantine. Repeatable.",
+        help="Only atoms with this provenance: internal, external or quarantine. Repeatable.",
     ),
     "since": option(
         "--since",
@@ -182,16 +184,16 @@ _FILTERS = {
         "--category",
         help="Only atoms of this category, such as causal; repeat to allow several.",
     ),
-    "superseded": option("--superseded", help="Include atoms that others superseded."),
+    "superseded": option("--superseded", help="Include superseded atoms."),
 }
-"""Field of `Filters` → the option that sets it."""
+"""The option for each field of `Filters`."""
 
 
 def filter_options(*left_out: str) -> Callable[[Function], Function]:
-    """The options that say what an atom must be; the command is given them as one value, `filters`.
+    """Declare the filter options; the command receives their values as one value, `filters`.
 
     Args:
-        left_out: Fields of `Filters` for which the command has no option.
+        left_out: The fields of `Filters` for which the command has no option.
     """
     fields = [field for field in _FILTERS if field not in left_out]
 

@@ -1,6 +1,6 @@
-"""What leaves the command line: data on stdout, everything else on stderr, nothing a terminal would obey.
+"""Output of the command line: results on stdout, everything else on stderr, control characters escaped.
 
-Rich is handed `Text` objects only, so that no markup in a content is read.
+Rich receives `Text` objects only, so that it does not interpret markup in content.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from engine.base.model import Receipt
 
 STDIN = "-"
-"""What stands for stdin, or stdout, where a file is named."""
+"""The file name that means stdin or stdout."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a command did not succeed."""
+    """The reason why a command failed, with its exit code."""
 
     exit_code: int
     code: str
@@ -35,16 +35,16 @@ class Failure:
 
     @classmethod
     def of(cls, error: EngineError) -> Failure:
-        """What an error says."""
+        """Return the failure for an error."""
         return cls(error.exit_code, error.code, str(error), error.hint)
 
 
 _TIMES = frozenset({"at", "created", "created_at", "last_event", "time", "updated"})
-"""Fields that hold µs UTC in the engine and ISO 8601 here."""
+"""Fields that are µs UTC in the engine and ISO 8601 in output."""
 
 
 def plain(value: Any, name: str = "") -> Any:
-    """`value` in the types of JSON: enums by name, times in ISO 8601, bytes in hex."""
+    """Convert `value` to JSON types: enums to their names, times to ISO 8601, bytes to hex."""
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: plain(getattr(value, field.name), field.name) for field in fields(value)}
     if isinstance(value, IntEnum):
@@ -52,7 +52,7 @@ def plain(value: Any, name: str = "") -> Any:
     if isinstance(value, Enum):
         return value.value
     if name == "meta":
-        return value  # a key of it may be that of a time of ours
+        return value  # a key of `meta` may be equal to the name of a time field
     if isinstance(value, Mapping):
         return {str(key): plain(item, str(key)) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -65,12 +65,12 @@ def plain(value: Any, name: str = "") -> Any:
 
 
 def receipt_data(receipt: Receipt) -> dict[str, Any]:
-    """The receipt of a command for `--json`."""
+    """Return the receipt of a command as JSON types."""
     return {**plain(receipt), "changed": receipt.changed}
 
 
 class Output:
-    """Where one run of the command line writes. Set `json`, `quiet`, `plain` before the first use."""
+    """The output of one run of the command line. Set `json`, `quiet` and `plain` before the first use."""
 
     def __init__(self) -> None:
         self.json = False
@@ -84,29 +84,29 @@ class Output:
 
     @property
     def rich(self) -> bool:
-        """Whether stdout is shown to a person who wants it lined up and coloured."""
+        """True if stdout is a terminal that takes tables and colours."""
         return not (self.plain or self.json) and _for_eyes(sys.stdout)
 
     @property
     def live(self) -> bool:
-        """Whether a progress bar may move on stderr."""
+        """True if a progress bar may be shown on stderr."""
         return not (self.plain or self.quiet) and sys.stderr.isatty()
 
     def note(self, message: str) -> None:
-        """Say something that is not data, in one line on stderr, unless `--quiet`."""
+        """Print one line that is not a result to stderr, unless `--quiet` is given."""
         if not self.quiet:
             sys.stderr.write(shown(message, line=True) + "\n")
 
     def answer(
         self, data: Any, text: Iterable[Shown], *, count: int | None = None, failure: Failure | None = None
     ) -> int:
-        """Print the answer of a command, and its failure if it has one; returns the exit code.
+        """Print the result of a command and its failure, if any; return the exit code.
 
         Args:
-            data: For `--json`, plain values only.
-            text: The same for people; not iterated in JSON mode.
-            count: How many results `data` holds: by default its length if it is a list, else 1.
-            failure: Set where the answer exists and is bad news.
+            data: The result for `--json`, JSON types only.
+            text: The result as text; not iterated with `--json`.
+            count: The number of results in `data`. Default: its length if it is a list, otherwise 1.
+            failure: The failure to report after the result.
         """
         if count is None:
             count = len(data) if isinstance(data, list) else 1
@@ -120,13 +120,13 @@ class Output:
         return failure.exit_code if failure else 0
 
     def show(self, item: Shown) -> None:
-        """Print a part of an answer as it comes; nothing with `--json`, where it comes as a whole."""
+        """Print a part of the result immediately; with `--json`, print nothing until the end."""
         if not self.json:
             self._show(item)
             sys.stdout.flush()
 
     def fail(self, failure: Failure) -> int:
-        """Report that a command has no answer; returns the exit code."""
+        """Report that a command failed without a result; return the exit code."""
         if self.json:
             self._envelope(None, 0, failure)
         self._complain(failure)
@@ -137,7 +137,7 @@ class Output:
         sys.stdout.write(dumped(data, ascii_only=not _is_utf8(sys.stdout)) + "\n")
 
     def exact(self, text: str) -> None:
-        """Print a content and nothing else: byte for byte, unless a terminal would obey it."""
+        """Print text byte for byte; on a terminal, escape control characters."""
         if sys.stdout.isatty():
             sys.stdout.write(shown(text) + "\n")
             return
@@ -159,8 +159,8 @@ class Output:
         )
 
     def _complain(self, failure: Failure) -> None:
-        sys.stdout.flush()  # so that in one stream the answer stands before what is wrong with it
-        # Also with --quiet: an exit code without a reason helps nobody.
+        sys.stdout.flush()  # Flush, so that the result precedes the error if both streams go to one file.
+        # Printed with --quiet too: an exit code without a reason is not useful.
         hint = f"\nhint: {shown(failure.hint, line=True)}" if failure.hint else ""
         sys.stderr.write(f"error: {shown(failure.message, line=True)}{hint}\n")
 

@@ -1,4 +1,4 @@
-"""Commands on proofs: prove, verify-proof."""
+"""Commands on proofs: prove, verify-proof, terms."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from proofs.verifier import examine
 from proofs.words import parse_claim, words_of
 
 CLAIMS = together(
-    argument("claim", "CLAIM", "What is claimed, in words: see above.", many=True, required=False),
+    argument("claim", "CLAIM", "The claim, in the words listed above.", many=True, required=False),
     option("--claims", metavar="LIST", help="A file with one claim on each line."),
 )
 
@@ -45,7 +45,7 @@ CLAIMS = together(
 @CLAIMS
 @option("--out", "-o", metavar="FILE", help="Write the proof to this file.")
 @AS_OF
-@option("--checkpoint", metavar="NOTE", help="Prove against this checkpoint, not the root.")
+@option("--checkpoint", metavar="NOTE", help="Prove against this checkpoint, not against the root.")
 def prove(
     session: Session,
     claim: tuple[str, ...],
@@ -54,18 +54,19 @@ def prove(
     as_of: Moment | None,
     checkpoint: str | None,
 ) -> int:
-    """Make a proof that anyone can check without the store.
+    """Create a proof that anyone can check without the store.
 
     Claims: atom ID [STATE] [sealed], no-atom ID, edge SOURCE TYPE TARGET [STATE] [sealed], no-edge SOURCE
     TYPE TARGET, tag ID TAG, no-tag ID TAG, tagged TAG, none-tagged TAG, term WORD, no-term WORD, term =TERM,
     event SEQ [sealed], prefix SIZE ROOT, root ROOT, prefix-root ROOT [SIZE]. A STATE is live, tombstoned or
-    erased. `sealed` leaves the content out. What is not so is refused. Prints how to verify the proof.
+    erased. `sealed` omits the content. A claim that does not hold is refused. Prints the command that
+    verifies the proof.
     """
     if bool(claim) == (claims is not None):
-        raise InvalidInputError("give one claim in words, or --claims with a file of them")
+        raise InvalidInputError("give one claim, or a file of claims with --claims")
     to_stdout = out in {None, STDIN}
     if to_stdout and sys.stdout.isatty() and not session.out.json:
-        raise InvalidInputError("a proof is not text: name a file with --out, or send it to a pipe")
+        raise InvalidInputError("a proof is binary: name a file with --out, or redirect stdout")
     target = None if to_stdout else Path(out or "")
     if target is not None:
         _check_target(target, session)
@@ -108,9 +109,9 @@ def prove(
 @argument("file", "FILE", "The proof.")
 @CLAIMS
 @option("--root", metavar="HEX", help="The overall root that you trust.")
-@option("--store-id", metavar="ID", help="The id of the store it was made from.")
-@option("--size", metavar="N", type=at_least(0), help="How many events it covers, if you know.")
-@option("--checkpoint", metavar="NOTE", help="The checkpoint you trust, instead of a root.")
+@option("--store-id", metavar="ID", help="The id of the store that the proof is from.")
+@option("--size", metavar="N", type=at_least(0), help="The number of events that the root covers, if known.")
+@option("--checkpoint", metavar="NOTE", help="The checkpoint that you trust, instead of a root.")
 def verify_proof(
     session: Session,
     file: str,
@@ -123,9 +124,9 @@ def verify_proof(
 ) -> int:
     """Check a proof against a root or checkpoint that you trust.
 
-    No store is needed. Ids and terms are whole here, as `engine prove` prints them. Exit code 4: it does
-    not show what you claim. `python -m proofs verify` does the same where only the package proofs, blake3
-    and cbor2 are there.
+    Needs no store. Give whole ids and terms, as `engine prove` prints them. Exit code 4: the proof does
+    not show the claim. `python -m proofs verify` does the same, and needs only the packages proofs,
+    blake3 and cbor2.
     """
     note = None if checkpoint is None else format_note(read_note(checkpoint))
     listed = None if claims is None else read_file(claims, CLAIMS_BYTES_MAX)
@@ -135,7 +136,7 @@ def verify_proof(
     except ProofError as error:
         if error.reason == "input":
             raise InvalidInputError(str(error).partition(": ")[2]) from error
-        raise VerificationError(f"the proof does not show it: {error}", hint=_OTHERWISE) from error
+        raise VerificationError(f"the proof does not show the claim: {error}", hint=_OTHERWISE) from error
     for fact in facts:
         _note_words(session, fact)
     shown = [plain(one) for one in facts]
@@ -143,15 +144,15 @@ def verify_proof(
     return session.out.answer({"basis": described(basis, events), "shown": shown}, text, count=len(shown))
 
 
-_OTHERWISE = "it was made for another claim, another root or checkpoint, or it was changed"
+_OTHERWISE = "the proof is of another claim, another root or another checkpoint, or it was changed"
 
 
 @command("engine terms 'The kettles were descaled.'", "engine terms ADR-016 --json")
-@argument("text", "TEXT", "Words, or a sentence.", many=True)
+@argument("text", "TEXT", "One or more words.", many=True)
 def terms(session: Session, text: tuple[str, ...]) -> int:
-    """Show the terms by which a text is found, for claims about terms.
+    """Show the index terms of a text, for claims about terms.
 
-    A word is found by its terms: claims name one of them. No store is needed.
+    The index finds a word by its terms, and a claim names one of them. Needs no store.
     """
     found = {word: index_terms(word) for word in " ".join(text).split()}
     rows = ((word, " ".join(found[word])) for word in found)
@@ -160,7 +161,7 @@ def terms(session: Session, text: tuple[str, ...]) -> int:
 
 
 def _answer(fact: verified.Verified) -> Iterator[Shown]:
-    """The claim, and below it what the proof says beyond it."""
+    """Yield the claim and what else the proof shows."""
     yield line("holds", " ".join(words_of(fact.claim)))
     match fact:
         case verified.LiveAtom(body=AtomBody() as body) | verified.TombstonedAtom(body=AtomBody() as body):
@@ -183,18 +184,20 @@ def _answer(fact: verified.Verified) -> Iterator[Shown]:
 
 
 def _note_words(session: Session, fact: verified.Verified) -> None:
-    """Say so where the term of a claim is not what the word would be found by."""
+    """Print a note if a claim names a term that is not a term of the word."""
     term = getattr(fact.claim, "term", None)
     if term is not None and (other := index_terms(term)) != [term]:
         named = " ".join(other) or "none"
-        session.out.note(f"this is about the term {term!r}; a text with that word has the terms: {named}")
+        session.out.note(
+            f"the claim is about the term {term!r}, but the index has that word under the terms: {named}"
+        )
 
 
 def _check_target(path: Path, session: Session) -> None:
-    """Make sure, before anything is proved, that the proof may go there.
+    """Check that the proof may be written to `path`, before it is made.
 
     Raises:
-        RefusedError: something else than a proof is there, or it is inside the store.
+        RefusedError: `path` exists and is not a proof, or it is inside the store.
     """
     check_writable(path, session.place())
     if path.is_file():
@@ -219,7 +222,7 @@ def _report(proof: Proof, file: str, claims: str | None, checkpoint: str | None)
 
 
 def _is_whole(lines: list[list[str]], proof: Proof) -> bool:
-    """Whether a verifier who reads these lines asks for what was proved."""
+    """Return True if a verifier that reads these lines checks the claims that were proved."""
     try:
         return [parse_claim(line) for line in lines] == list(proof.claims)
     except ProofError:
@@ -227,7 +230,7 @@ def _is_whole(lines: list[list[str]], proof: Proof) -> bool:
 
 
 def _how_to_verify(proof: Proof, file: str, claims: str | None, checkpoint: str | None) -> str:
-    """The command for the other side."""
+    """Return the command that verifies the proof."""
     basis = proof.basis
     given = ["--checkpoint", checkpoint] if checkpoint else ["--root", basis.root.hex(), "--store-id"]
     if not checkpoint:

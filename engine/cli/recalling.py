@@ -1,4 +1,4 @@
-"""Commands that ask: recall, context, bright."""
+"""Commands that answer questions: recall, context, bright."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ DEFAULT_BUDGET = 2000
     "engine recall 'what do we know about the kettle?' --budget 1000 --inflate",
 )
 @QUESTION
-@limit(None, "At most N hits; 10 without --budget.")
-@option("--budget", metavar="N", type=at_least(16), help="Return whole texts, of at most N tokens together.")
+@limit(None, "The maximum number of hits. [default: 10 without --budget]")
+@option("--budget", metavar="N", type=at_least(16), help="Return whole texts of at most N tokens in total.")
 @option("--inflate", help="Include the text around the hits, as `engine context` does.")
 @filter_options()
 @AS_OF
-@option("--explain", help="Show what each signal added, and what was nearly a hit.")
+@option("--explain", help="Show the contribution of each signal, and the near misses.")
 def recall(
     session: Session,
     query: tuple[str, ...],
@@ -42,15 +42,15 @@ def recall(
     explain: bool,
     **wanted: Any,
 ) -> int:
-    """Ask a question; get the atoms that answer it best.
+    """Find the atoms that answer a question best.
 
-    Found by their words and by what they are connected to, the best first. Nothing found is no error.
+    Finds atoms by their words and their connections, best first. Finding nothing is not an error.
     """
     if inflate:
         if limit is not None or explain:
             raise InvalidInputError(
                 "--inflate cannot be combined with --limit or --explain",
-                hint="give --budget N, or leave --inflate out",
+                hint="use --budget N, or omit --inflate",
             )
         return _context(session, query, budget=DEFAULT_BUDGET if budget is None else budget, **wanted)
     with session.engine() as engine:
@@ -69,15 +69,15 @@ def recall(
     metavar="N",
     type=at_least(16),
     default=DEFAULT_BUDGET,
-    help="At most N tokens in all.",
+    help="The maximum number of tokens in total.",
 )
 @filter_options()
 @AS_OF
 def context(session: Session, query: tuple[str, ...], **wanted: Any) -> int:
-    """Ask a question; get what answers it as a text for a prompt.
+    """Find the text that answers a question, ready for a prompt.
 
-    Atoms that stand side by side in their source come as one window, with some of what is around them. The
-    options that say what an atom must be hold for those, too. Nothing found is no error.
+    Adjacent atoms of a source form one window, with some of the text around them. The filter options
+    apply to that text, too. Finding nothing is not an error.
     """
     return _context(session, query, **wanted)
 
@@ -89,7 +89,7 @@ def _context(session: Session, query: tuple[str, ...], **wanted: Any) -> int:
     atoms = counted(sum(len(window.ids) for window in answer.windows), "atom")
     tokens = f"{answer.tokens:,} of {answer.budget:,} tokens"
     session.out.note(f"{tokens}: {atoms} in {counted(windows, 'window')}")
-    # Every line of the text has its line end; the last one is printed with the text.
+    # Each line of the text ends with a line end; printing adds the last one.
     text = [answer.text.removesuffix("\n")] if answer.text else []
     return session.out.answer(plain(answer), text, count=windows)
 
@@ -140,7 +140,7 @@ def _role(hit: Hit) -> str:
 
 
 class Format(StrEnum):
-    """How a graph is printed."""
+    """The output formats of a graph."""
 
     TEXT = "text"
     JSON = "json"
@@ -154,21 +154,21 @@ class Format(StrEnum):
     "engine bright kettle --format dot | dot -Tsvg",
 )
 @QUESTION
-@limit(10, "At most N atoms, 50 or fewer.")
+@limit(10, "The maximum number of atoms, at most 50.")
 @option("form", "--format", metavar="FORM", default="text", help="text, json, mermaid or dot (Graphviz).")
 @filter_options("superseded")
 @AS_OF
 def bright(session: Session, query: tuple[str, ...], form: str, **wanted: Any) -> int:
-    """Ask a question; see the matching atoms and how they are connected.
+    """Show the atoms that match a question, and their connections.
 
-    Edges between them, tags and buckets they share, and who stands next to whom in a source, each with a
-    strength from 0 to 1.
+    Connections are edges, shared tags and buckets, and neighbours in a source, each with a strength from
+    0 to 1.
     """
     drawn = choice(Format, form, "--format")
     with session.engine() as engine:
         graph = engine.structured_graph(" ".join(query), **wanted)
     shown = f"{counted(len(graph.nodes), 'atom')}, {counted(len(graph.relations), 'relation')}"
-    session.out.note(f"{shown}; {graph.omitted:,} weaker ones left out" if graph.omitted else shown)
+    session.out.note(f"{shown}; {graph.omitted:,} weaker ones omitted" if graph.omitted else shown)
     if drawn is Format.JSON and not session.out.json:
         session.out.json_line(plain(graph))
         return 0

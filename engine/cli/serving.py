@@ -25,31 +25,34 @@ LOOPBACK = "127.0.0.1"
     "engine mcp --read-only --store notes",
     "ENGINE_MCP_TOKEN=… engine mcp --http 8765",
 )
-@option("--read-only", help="Offer only tools that change nothing; never create a store.")
-@option("--profile", metavar="NAME", default="memory", help="Which set of tools: memory or reference.")
+@option("--read-only", help="Offer only tools that read, and never create a store.")
+@option("--profile", metavar="NAME", default="memory", help="The set of tools: memory or reference.")
 @option(
     "port",
     "--http",
     metavar="PORT",
     type=click.IntRange(0, 65_535),
-    help="Serve http://HOST:PORT/mcp; 0 finds a free port.",
+    help="Serve http://HOST:PORT/mcp; 0 chooses a free port.",
 )
-@option("--host", metavar="HOST", default=LOOPBACK, help="With --http: 127.0.0.1, ::1 or localhost.")
+@option(
+    "--host", metavar="HOST", default=LOOPBACK, help="The address for --http: 127.0.0.1, ::1 or localhost."
+)
 @option(
     "--token-file",
     metavar="FILE",
-    help="With --http: holds the token that clients must send. Else ENGINE_MCP_TOKEN, or a new one.",
+    help="The file with the token that HTTP clients must send. [default: ENGINE_MCP_TOKEN, or a new token]",
 )
 def mcp(
     session: Session, read_only: bool, profile: str, port: int | None, host: str, token_file: str | None
 ) -> int:
     """Serve the memory to agents over MCP.
 
-    The Model Context Protocol, on stdin and stdout; with --http on a port of this machine, for whoever
-    has the token. Nothing but the protocol is on stdout, and the log is on stderr.
+    Speaks the Model Context Protocol on stdin and stdout, or with --http on a port of this machine, where
+    clients need the token. Only the protocol uses stdout; the log goes to stderr.
 
-    The store is opened when a call needs it, made if it is missing, and released between calls: other
-    commands and servers work beside this one. A call waits up to --wait seconds (default: 10) for it.
+    The server opens the store when a call needs it, creates it if it is missing, and closes it between
+    calls, so that other commands and servers can use it. A call waits up to --wait seconds (default: 10)
+    for a store that is in use.
     """
     served, refused = profile_of(profile, read_only=read_only), writing(profile) if read_only else ()
     _log_to_stderr()
@@ -60,12 +63,12 @@ def mcp(
         from engine.mcp.stdio import serve
 
         if token_file is not None or host != LOOPBACK:
-            raise InvalidInputError("--host and --token-file go with --http PORT")
+            raise InvalidInputError("--host and --token-file can only be used with --http PORT")
         serve(served, lease, refused)
     else:
         from engine.mcp.http import serve_http
 
-        # Also with --quiet: a new token is shown nowhere else.
+        # Printed with --quiet too: a new token is not shown anywhere else.
         def note(text: str) -> None:
             click.echo(text, err=True)
 
@@ -75,7 +78,7 @@ def mcp(
 
 
 class _Harmless(logging.Formatter):
-    """Lines in which nothing is left that a terminal might obey, whoever it comes from."""
+    """A log formatter that escapes control characters."""
 
     def format(self, record: logging.LogRecord) -> str:
         return shown(super().format(record))

@@ -1,4 +1,4 @@
-"""One run of the command line: what the global options say, and the store they name."""
+"""One run of the command line: its global options and its store."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 DEFAULT_ACTOR = "user"
 DEFAULT_WAIT = 2.0
-"""Seconds that a command waits for a store that another process holds: several short ones may overlap."""
+"""The seconds to wait for a store that is in use, long enough for a few short commands to finish."""
 
 
 class Session:
-    """The object behind every command, `ctx.obj`."""
+    """The state that every command receives as Click's `ctx.obj`."""
 
     def __init__(self) -> None:
         self.out = Output()
@@ -38,10 +38,10 @@ class Session:
         self.actor = DEFAULT_ACTOR
         self.wait = DEFAULT_WAIT
         self.given: set[str] = set()
-        """The global options that stand on the command line."""
+        """The global options given on the command line."""
 
     def option(self, name: str, value: Any) -> None:
-        """Take over a global option; the last one given counts."""
+        """Set a global option; the last value given wins."""
         self.given.add(name)
         if name in {"json", "quiet", "plain"}:
             setattr(self.out, name, value)
@@ -50,17 +50,17 @@ class Session:
 
     @property
     def setting(self) -> Setting:
-        """The store's URL and who named it; with a memory, the URL is that memory's."""
+        """The URL of the store, or of the memory if one is named, and the setting that it comes from."""
         return find_store(self.store, self.memory)
 
     @property
     def named(self) -> Named | None:
-        """The memory that is meant and who named it, if it has a name."""
+        """The named memory and the setting that it comes from, or None."""
         return find_memory(self.store, self.memory)
 
     @contextmanager
     def engine(self, *, create: bool = False) -> Iterator[Engine]:
-        """The store, open; it is made only if `create`."""
+        """Open the store for the length of the block; create it only with `create`."""
         with patiently(engine_opener(self.setting.url, self.actor, create=create), self.wait) as engine:
             try:
                 yield engine
@@ -68,57 +68,59 @@ class Session:
                 self._tell_secrets(engine)
 
     def place(self) -> Path | None:
-        """Where the store is or would be, links followed; None: in memory."""
+        """The real path of the store, whether or not it exists, or None for a store in memory."""
         with translated():
             _, path = locate(self.setting.url)
             return real(path) if path else None
 
     def masked(self, failure: Failure) -> Failure:
-        """A failure that tells no secret, whatever it quotes, where the settings keep secrets out."""
+        """Return the failure with secrets masked, if the settings keep secrets out."""
         try:
             policy = find_secrets()[0]
         except EngineError:
-            return failure  # the settings themselves are wrong, and the failure says so
+            return failure  # the settings themselves are invalid; the failure reports that
         if policy is None:
             return failure
         from engine.secrets.filter import SecretFilter
 
         secret_filter = SecretFilter(policy)
         if self.out.command is not None:
-            self.out.command = secret_filter.shown(self.out.command)  # perhaps it is none
+            self.out.command = secret_filter.shown(self.out.command)  # an unknown command may be quoted
         return replace(
             failure, message=secret_filter.shown(failure.message), hint=secret_filter.shown(failure.hint)
         )
 
     def _tell_secrets(self, engine: Engine) -> None:
-        """Note how many secrets of which kinds were kept out, or written."""
+        """Print a note with the number and kinds of the secrets that were found."""
         secret_filter = engine.store.secret_filter
         if secret_filter is not None and secret_filter.found:
             from engine.secrets.filter import summary
 
-            done = "written all the same" if secret_filter.policy.mode == "warn" else "redacted"
+            done = (
+                "written, because the mode is `warn`" if secret_filter.policy.mode == "warn" else "redacted"
+            )
             self.out.note(f"secrets {done}: {summary(secret_filter.found)}")
 
     @contextmanager
     def reading(self, as_of: Moment | None) -> Iterator[Engine]:
-        """The store, open, as it is or as it was at the moment that `--as-of` names."""
+        """Open the store for reading, as it is now or as of `--as-of`."""
         with self.engine() as engine, nullcontext(engine) if as_of is None else engine.as_of(as_of) as memory:
             yield memory
 
     @contextmanager
     def backend(self, url: str, *, create: bool = False) -> Iterator[Backend]:
-        """A backend by itself, for what must not go through an engine that might heal what it finds."""
+        """Open only the backend, for commands that must see the rows as they are, without any repair."""
         with patiently(backend_opener(url, create=create), self.wait) as backend, translated():
             yield backend
 
     def done(self, receipt: Receipt, changed: str, same: str) -> int:
-        """Answer with the receipt of one command, and note what came of it; returns the exit code."""
+        """Print the receipt of one command and a note about its effect; return the exit code."""
         self.out.note(changed if receipt.changed else same)
         return self.out.answer(receipt_data(receipt), [receipt.subject])
 
     @contextmanager
     def meter(self, what: str, unit: str) -> Iterator[Callable[[int, int], None]]:
-        """A function to tell (done, total): a bar on a terminal, afterwards a line with the totals."""
+        """Yield a progress function (done, total): a bar on a terminal, then a line with the totals."""
         bar: Any = None
         last = 0
         started = time.perf_counter()

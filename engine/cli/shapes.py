@@ -1,6 +1,6 @@
-"""What answers are made of: lines, tables, fields; and the one way from a text to what may be printed.
+"""The building blocks of output (lines, tables, fields) and the escaping of text for a terminal.
 
-Content is data. Every string on its way out passes through `shown`, or through JSON with the same
+Content is data. Every string that is printed passes through `shown`, or through JSON with the same
 characters escaped.
 """
 
@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 Span = tuple[str, str]
-"""A text and its Rich style; the style counts on a terminal only."""
+"""A text and its Rich style, which is used on a terminal only."""
 
 Line = tuple[Span, ...]
-"""One line, whatever its texts hold: line breaks in them are shown escaped."""
+"""One line of output; line breaks inside its texts are escaped."""
 
 _CONTROL = "\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff"
 _UNSAFE = re.compile(f"[{_CONTROL}]")
@@ -25,7 +25,7 @@ _RAW_IN_JSON = re.compile(f"[<>{_CONTROL}]")
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows under headers: lined up on a terminal, separated by tabs and without headers elsewhere."""
+    """Rows under headers. A terminal gets aligned columns; other output gets tabs and no headers."""
 
     headers: tuple[str, ...]
     rows: Iterable[tuple[str, ...]]
@@ -33,25 +33,25 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """One line of fields: separated by tabs; on a terminal by two spaces, without the empty ones."""
+    """One line of fields, separated by tabs; on a terminal by two spaces, without empty fields."""
 
     spans: Line
 
 
 Shown = str | Line | Table | Fields
-"""A block of text that keeps its line breaks, a line, a table, or the fields of a line."""
+"""A block of text with line breaks, a line, a table, or the fields of a line."""
 
 
 def line(name: str, value: str) -> Line:
-    """A named value, for lists of them."""
+    """Return one row of a list of named values."""
     return ((f"{name:<12} ", "bold"), (value, ""))
 
 
 def shown(text: str, *, line: bool = False) -> str:
-    r"""`text` as it may reach a terminal: control characters as `\x1b`, bidi overrides as `\u202e`.
+    r"""Return `text` with control characters escaped as `\x1b` and bidi overrides as `\u202e`.
 
-    Escaped are C0 (newline and tab too if `line`), DEL, C1, the line and paragraph separators, the
-    bidi embeddings, overrides and isolates, and lone surrogates. Printable text is left alone.
+    Escapes C0 (newline and tab only if `line`), DEL, C1, the line and paragraph separators, the bidi
+    embeddings, overrides and isolates, and lone surrogates. Other characters do not change.
     """
     return (_UNSAFE_IN_LINE if line else _UNSAFE).sub(_escape, text)
 
@@ -62,9 +62,9 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def dumped(value: Any, *, ascii_only: bool = False) -> str:
-    """`value` as JSON on one line: what `shown` escapes is a JSON escape, so nothing is lost.
+    """Return `value` as JSON on one line; the characters that `shown` escapes become JSON escapes.
 
-    So are `<` and `>`: no text in it can pass for markup around it.
+    `<` and `>` are escaped, too, so that text cannot be mistaken for markup around the JSON.
     """
     import json
 
@@ -73,5 +73,5 @@ def dumped(value: Any, *, ascii_only: bool = False) -> str:
 
 
 def counted(number: int, what: str) -> str:
-    """A number of things in words: `1 atom`, `1,200 atoms`."""
+    """Return a number with its noun: `1 atom`, `1,200 atoms`."""
     return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"

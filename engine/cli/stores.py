@@ -16,16 +16,16 @@ from engine.front.times import shown_time
 
 @command("engine init", "engine --store sqlite:shared.db init")
 def init(session: Session) -> int:
-    """Create an empty store, unless there is one already.
+    """Create an empty store if it does not exist.
 
-    Not needed before `add` and `ingest`, which make the store themselves.
+    `add` and `ingest` create the store themselves.
     """
     url, origin = session.setting
     with translated():
         there = store_exists(url)
     with session.engine(create=True) as engine:
         status = engine.status()
-    session.out.note("a store is there already" if there else "made an empty store")
+    session.out.note("the store already exists" if there else "created an empty store")
     name = session.named.name if session.named else None
     data = {"store": url, "origin": origin, "memory": name, "store_id": status.store_id}
     return session.out.answer({**data, "created": not there}, [url])
@@ -35,7 +35,7 @@ def init(session: Session) -> int:
 def status(session: Session) -> int:
     """Show what is in the store.
 
-    Reads only: followers that are behind are shown as they are, and the live atoms as of the
+    Changes nothing: followers that are behind stay behind, and the number of live atoms is as of the
     follower `tags`.
     """
     url, origin = session.setting
@@ -54,7 +54,7 @@ def status(session: Session) -> int:
         yield line("store id", found.store_id)
         yield line("kind", found.backend)
         yield line("live atoms", f"{found.live_atoms:,}")
-        yield line("contents", f"{found.contents:,}, with those that were revised")
+        yield line("contents", f"{found.contents:,}, including revised versions")
         yield line("events", f"{found.events:,}")
         for name, size in found.followers.items():
             behind = found.events - size

@@ -1,4 +1,4 @@
-"""How answers and progress look on a terminal, by Rich; imported only where one is there."""
+"""Output and progress bars on a terminal, drawn by Rich; imported only if there is a terminal."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ SECONDS_BETWEEN_UPDATES = 0.05
 
 
 def console(stream: object) -> Console:
-    """A console that takes nothing in a text for markup, emoji codes or something to highlight."""
+    """Return a console that does not interpret markup or emoji codes, and highlights nothing."""
     return Console(file=stream, markup=False, emoji=False, highlight=False)  # type: ignore[arg-type]
 
 
 def show(item: Shown) -> None:
-    """Print one item of an answer on stdout; NO_COLOR, FORCE_COLOR and COLUMNS are honoured by Rich."""
+    """Print one item of a result to stdout. Rich honours NO_COLOR, FORCE_COLOR and COLUMNS."""
     screen = console(sys.stdout)
     if isinstance(item, str):
         screen.print(Text(shown(item)), soft_wrap=True)
     elif isinstance(item, Table):
-        # Not Rich's table: it folds ids in a narrow window, where nobody can copy them.
+        # Not Rich's table, which wraps ids in a narrow window, so that they cannot be copied.
         rows = [item.headers, *(tuple(shown(cell, line=True) for cell in row) for row in item.rows)]
         widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
         for number, row in enumerate(rows):
@@ -40,7 +40,7 @@ def show(item: Shown) -> None:
 
 
 class _Rate(ProgressColumn):
-    """How many a second, since the beginning."""
+    """The average rate per second."""
 
     def render(self, task: Task) -> Text:
         elapsed = task.elapsed or 0.0
@@ -48,7 +48,7 @@ class _Rate(ProgressColumn):
 
 
 class Bar:
-    """A progress bar on stderr, from the first `move` to `close`."""
+    """A progress bar on stderr, shown from the first `move` until `close`."""
 
     def __init__(self, what: str) -> None:
         self._progress = Progress(
@@ -64,12 +64,12 @@ class Bar:
         self._moved = 0.0
 
     def move(self, done: int, total: int) -> None:
-        """Show that `done` of `total` are done; most calls in a quick succession cost nothing."""
+        """Show that `done` of `total` are done; redraw only a few times per second."""
         now = time.monotonic()
         if done >= total or now - self._moved >= SECONDS_BETWEEN_UPDATES:
             self._moved = now
             self._progress.update(self._task, completed=done, total=total)
 
     def close(self) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         self._progress.stop()

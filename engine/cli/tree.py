@@ -1,10 +1,9 @@
-"""The tree of commands: their names and first lines, and where each is.
+"""The tree of commands: their names, the first lines of their help, and their modules.
 
-A command's file is imported when that command is asked for, and imports at its top what its commands need.
-That takes time (measured: the engine 0.12 s, ingestion 0.08 s more, Rich 0.04 s), so `engine --help` and a
-misspelt command must not cause it: the first lines of the help stand here, and this module and those that it
-imports load no part of the engine. Where such a module does need one in the course of a command, the import
-stands in the function, for this reason and no other.
+The module of a command is imported when the command is used, and imports what its commands need. That takes
+time (measured: the engine 0.12 s, ingestion 0.08 s more, Rich 0.04 s), so `engine --help` and a misspelt
+command must avoid it. Therefore the first lines of the help are listed here, and this module imports no part
+of the engine, directly or indirectly. The modules it imports use imports inside functions only for this.
 """
 
 from __future__ import annotations
@@ -21,79 +20,79 @@ from engine.cli.session import Session
 
 GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Write": {
-        "init": ("stores", "Create an empty store, unless there is one already."),
+        "init": ("stores", "Create an empty store if it does not exist."),
         "ingest": ("importing", "Read files or folders into the store."),
-        "import": ("importing", "Import what another memory system exported."),
+        "import": ("importing", "Import an export of another memory system."),
         "add": ("atoms", "Add one atom."),
-        "relate": ("edges", "Join two named things by a predicate."),
-        "link": ("edges", "Join two atoms by an edge."),
-        "revise": ("atoms", "Change what an atom says; its history is kept."),
-        "tag": ("atoms", "Put tags on an atom."),
-        "untag": ("atoms", "Take tags off an atom."),
-        "unlink": ("edges", "Hide an edge; it is kept."),
-        "unrelate": ("edges", "Hide a relation between two named things; it is kept."),
-        "tombstone": ("atoms", "Hide atoms everywhere; they are kept."),
+        "relate": ("edges", "Add a relation between two entities."),
+        "link": ("edges", "Add an edge between two atoms."),
+        "revise": ("atoms", "Change an atom's text or fields; its history is kept."),
+        "tag": ("atoms", "Add tags to an atom."),
+        "untag": ("atoms", "Remove tags from an atom."),
+        "unlink": ("edges", "Hide an edge without deleting it."),
+        "unrelate": ("edges", "Hide a relation between two entities without deleting it."),
+        "tombstone": ("atoms", "Hide atoms from every query without deleting them."),
         "revive": ("atoms", "Bring tombstoned atoms back."),
-        "supersede": ("atoms", "Replace one atom by another; the old one is kept."),
-        "merge": ("atoms", "Merge an atom into another that says the same."),
+        "supersede": ("atoms", "Mark an atom as replaced by another; the old one is kept."),
+        "merge": ("atoms", "Merge an atom into its near-duplicate."),
         "unmerge": ("atoms", "Undo a merge."),
         "revert": ("changes", "Undo events by appending events that do the opposite."),
     },
     "Query": {
-        "recall": ("recalling", "Ask a question; get the atoms that answer it best."),
-        "context": ("recalling", "Ask a question; get what answers it as a text for a prompt."),
-        "bright": ("recalling", "Ask a question; see the matching atoms and how they are connected."),
-        "find": ("edges", "List atoms by what they are, or by walking edges."),
-        "get": ("atoms", "Show one atom, in whatever state it is."),
-        "edges": ("edges", "List the edges at an atom."),
-        "tags": ("edges", "List the tags and how many atoms have each."),
-        "duplicates": ("atoms", "List groups of atoms that say almost the same thing."),
-        "history": ("journal", "List every event on an atom, the oldest first."),
+        "recall": ("recalling", "Find the atoms that answer a question best."),
+        "context": ("recalling", "Find the text that answers a question, ready for a prompt."),
+        "bright": ("recalling", "Show the atoms that match a question, and their connections."),
+        "find": ("edges", "List atoms by their fields, or by following edges."),
+        "get": ("atoms", "Show one atom, live or not."),
+        "edges": ("edges", "List the edges of an atom."),
+        "tags": ("edges", "List the tags and the number of atoms with each."),
+        "duplicates": ("atoms", "List groups of near-duplicate atoms."),
+        "history": ("journal", "List all events of an atom, oldest first."),
         "diff": ("changes", "Show what changed between two moments."),
-        "why": ("changes", "Show where an atom comes from, and who changed it."),
-        "log": ("journal", "List the events of the journal, the oldest first."),
+        "why": ("changes", "Show where an atom comes from and who changed it."),
+        "log": ("journal", "List the events of the journal, oldest first."),
         "status": ("stores", "Show what is in the store."),
     },
     "Explore": {
-        "explore": ("exploring", "Ask a question; explore it step by step, within a token budget."),
-        "explore_recall": ("exploring", "Ask a question; get hints, about 100 tokens for five."),
-        "explore_peek": ("exploring", "Show the 200 characters of an atom that matter most."),
+        "explore": ("exploring", "Answer a question step by step, within a token budget."),
+        "explore_recall": ("exploring", "Answer a question with hints, about 100 tokens for five."),
+        "explore_peek": ("exploring", "Show about 200 characters of an atom."),
         "explore_expand": ("exploring", "Show a whole atom."),
-        "explore_neighbors": ("exploring", "Show what an atom, an entity or a tag is connected to."),
+        "explore_neighbors": ("exploring", "Show the connections of an atom, an entity or a tag."),
     },
     "Serve": {
         "mcp": ("serving", "Serve the memory to agents over MCP."),
     },
     "Maintain": {
-        "dream": ("dreaming", "Tag untagged atoms, learn names, relate what belongs together."),
+        "dream": ("dreaming", "Tag untagged atoms, learn names, and add relations between atoms."),
         "mirror": ("mirroring", "Write the memory to a folder of Markdown files, or check one."),
-        "memory": ("memories", "List, make, rename or delete the named memories of a root."),
+        "memory": ("memories", "List, create, rename or delete the named memories of a root."),
         "secrets": ("erasing", "Search the store for passwords, keys and other secrets."),
-        "erase": ("erasing", "Destroy an atom's content and its edges permanently."),
-        "rebuild": ("upkeep", "Rebuild everything but the journal from the journal."),
+        "erase": ("erasing", "Permanently destroy the content of an atom, and its edges."),
+        "rebuild": ("upkeep", "Rebuild everything except the journal from the journal."),
         "doctor": ("doctor", "Show versions and settings, for a bug report."),
     },
     "Move": {
         "copy": ("upkeep", "Copy a store to another place or backend, with the same root."),
         "export": ("moving", "Export the memory for another store or another program."),
         "backup": ("moving", "Write the journal to a file, replacing an earlier backup."),
-        "verify-backup": ("moving", "Check a backup without any store."),
+        "verify-backup": ("moving", "Check a backup without a store."),
     },
     "Verify": {
         "root": ("journal", "Print the overall root: 64 hex digits."),
         "checkpoint": ("notes", "Print a checkpoint to keep outside the store."),
-        "verify-checkpoint": ("notes", "Check a saved checkpoint, and who signed it."),
-        "key": ("notes", "Make a key that signs checkpoints, or show one."),
-        "prove": ("proving", "Make a proof that anyone can check without the store."),
-        "terms": ("proving", "Show the terms by which a text is found, for claims about terms."),
+        "verify-checkpoint": ("notes", "Check a saved checkpoint and its signatures."),
+        "key": ("notes", "Create or show a key that signs checkpoints."),
+        "prove": ("proving", "Create a proof that anyone can check without the store."),
+        "terms": ("proving", "Show the index terms of a text, for claims about terms."),
         "verify-proof": ("proving", "Check a proof against a root or checkpoint that you trust."),
-        "verify-root": ("upkeep", "Check that the store is exactly what its journal says."),
+        "verify-root": ("upkeep", "Check that the store matches its journal exactly."),
     },
     "Help": {
         "help": ("helping", "Show help; with --json, the whole command tree."),
     },
 }
-"""Heading → command → (file in engine.cli, first line of its help)."""
+"""For each help heading: its commands, each with its module in engine.cli and the first line of its help."""
 
 HELP = """A memory for agents and people: text in, answers out, and one root that commits to all of it.
 
@@ -104,26 +103,26 @@ COMMANDS = {name: place for group in GROUPS.values() for name, place in group.it
 
 
 def spelled(name: str) -> str | None:
-    """The command that `name` means, written with - or _ between its words; None: there is none."""
+    """Return the command name that `name` means, whether written with - or _, or None if there is none."""
     return next((one for one in COMMANDS if one.replace("_", "-") == name.replace("_", "-")), None)
 
 
 def loaded(name: str) -> CommandWithHelp:
-    """The command called just so, imported on first use."""
+    """Return the command with exactly this name, imported on first use."""
     module = import_module(f"engine.cli.{COMMANDS[name][0]}")
     return next(one for one in vars(module).values() if isinstance(one, CommandWithHelp) and one.name == name)
 
 
 class Tree(click.Group):
-    """The command `engine`; each subcommand is loaded by its name."""
+    """The command `engine`, which imports a subcommand when it is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """All names, in the order of the help."""
+        """Return all command names in help order."""
         del ctx
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> CommandWithHelp | None:
-        """The command, imported on first use; None if there is none."""
+        """Return the command, imported on first use, or None if there is none."""
         del ctx
         name = spelled(cmd_name)
         return None if name is None else loaded(name)
@@ -131,9 +130,9 @@ class Tree(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As in every group; a misspelt name is answered with those it resembles."""
+        """Resolve a command; the error for an unknown name suggests similar names."""
         name = spelled(args[0])
-        # Noted before the command's own options are read, so that an error in them can name it.
+        # Set before the command's options are parsed, so that an error in them can name the command.
         ctx.ensure_object(Session).out.command = name or args[0]
         if name is None and not args[0].startswith("-"):
             near = " or ".join(get_close_matches(args[0], COMMANDS))
@@ -141,7 +140,7 @@ class Tree(click.Group):
         return super().resolve_command(ctx, [name or args[0], *args[1:]])
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The commands under their headings, without loading any."""
+        """Write the commands under their headings, without importing any."""
         del ctx
         for heading, commands in GROUPS.items():
             with formatter.section(heading):
@@ -156,7 +155,7 @@ def _version(ctx: click.Context, param: click.Parameter, asked: bool) -> None:
 
 
 def build() -> Tree:
-    """The command `engine`, its subcommands not loaded yet."""
+    """Return the command `engine` without importing its subcommands."""
     version = click.Option(
         ["--version"],
         help="Print the version.",

@@ -1,4 +1,4 @@
-"""Commands that check and move stores: verify-root, rebuild, copy."""
+"""Commands that verify, rebuild and copy stores: verify-root, rebuild, copy."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ from engine.trust.notes.trust import read_note
 @EXPECT
 @CHECKPOINTS
 @option(
-    "--since", metavar="OLD NEW", nargs=2, help="NEW must continue OLD, and the store must continue both."
+    "--since",
+    metavar="OLD NEW",
+    nargs=2,
+    help="Check that NEW continues OLD, and that the store continues both.",
 )
 @EVIDENCE
 def verify_root(
@@ -40,11 +43,11 @@ def verify_root(
     since: tuple[str, str] | None,
     evidence: str | None,
 ) -> int:
-    """Check that the store is exactly what its journal says.
+    """Check that the store matches its journal exactly.
 
-    Replays the whole journal and compares every row, every checkpoint and every root. Changes
-    nothing. Exit code 4: it is not; the first difference is named. 9: it does not continue a
-    checkpoint, which is looked at first.
+    Replays the whole journal and compares every row, every checkpoint and every root. Changes nothing.
+    Exit code 4: there is a difference; the message names the first one. 9: the store does not continue
+    a checkpoint; this is checked first.
     """
     if expect is not None and (len(expect) != 64 or set(expect.lower()) - set("0123456789abcdef")):
         raise InvalidInputError(f"--expect {expect!r} is not 64 hex digits")
@@ -58,7 +61,7 @@ def verify_root(
         except InconsistentError as error:
             return contradicted(session, error, notes, evidence)
         except CorruptionError as error:
-            damage = error  # what is verified next names the event
+            damage = error  # verification reports the damaged event
     with session.backend(session.setting.url) as backend, session.meter("replayed", "events") as move:
         report = verify(backend, expect=expect, progress=move)
     failure = None
@@ -74,9 +77,9 @@ def verify_root(
 
 @command("engine rebuild")
 def rebuild(session: Session) -> int:
-    """Rebuild everything but the journal from the journal.
+    """Rebuild everything except the journal from the journal.
 
-    Prints the root, which is the same as before. The journal is not touched.
+    Prints the root, which does not change. The journal is only read.
     """
     with session.backend(session.setting.url) as backend, session.meter("rebuilt", "events") as move:
         found = maintenance.rebuild(backend, move)
@@ -85,11 +88,11 @@ def rebuild(session: Session) -> int:
 
 @command("engine copy notes sqlite:notes.db")
 @argument("source", "SRC", "The store to copy.")
-@argument("target", "DST", "The new place.")
+@argument("target", "DST", "The path or URL of the new store.")
 def copy(session: Session, source: str, target: str) -> int:
     """Copy a store to another place or backend, with the same root.
 
-    Prints the root after proving that both have it. A copy that was broken off is continued.
+    Prints the root after checking that both stores have it. Continues an interrupted copy.
     """
     with translated():
         places = [(os.path.realpath(found.path), found.memory) for found in map(locate, (source, target))]
@@ -105,18 +108,21 @@ def copy(session: Session, source: str, target: str) -> int:
 
 
 def _verdict(first: Difference) -> tuple[str, str]:
-    """What is wrong, and what to do about it."""
+    """Return the failure for the first difference, with advice."""
     if first.family == "root":
         return (
-            f"the store is what its journal says, but {first.problem}",
-            "another store, or events since that root was noted: compare `engine root --as-of SEQ`",
+            f"the store matches its journal, but {first.problem}",
+            "another store, or an older root: compare with `engine root --as-of SEQ`",
         )
-    message = f"the store is not what its journal says; first: {_where(first)}: {first.problem}"
+    message = f"the store does not match its journal; first difference: {_where(first)}: {first.problem}"
     if first.family in {"journal", "payload"}:
-        return message, "the journal itself is damaged: restore a copy whose root you know"
+        return message, "the journal itself is damaged: restore a copy with a known root"
     if first.problem == NO_CURSOR:
-        return message, "a rebuild that was broken off leaves such rows: finish it with `engine rebuild`"
-    return message, "keep a copy of the store as it is; `engine rebuild` makes all but the journal anew"
+        return message, "an interrupted rebuild leaves such rows: finish it with `engine rebuild`"
+    return (
+        message,
+        "keep a copy of the store as evidence; then `engine rebuild` remakes everything except the journal",
+    )
 
 
 def _report(report: Report) -> Iterator[Line]:
@@ -124,7 +130,7 @@ def _report(report: Report) -> Iterator[Line]:
     yield line("events", f"{report.size:,}")
     yield line("checkpoints", f"{report.checkpoints:,} right")
     for one in report.unchecked:
-        problem = f"tags and index not re-checkable, erased at event {one.erased}; the rest is right"
+        problem = f"tags and index cannot be checked (erasure at event {one.erased}); the rest is correct"
         yield line("checkpoint", f"event {one.seq}: {problem}")
     yield line("rows", f"{report.rows:,} compared")
     if report.root:

@@ -1,4 +1,4 @@
-"""Entities: named things, each an atom of kind `entity` whose content is its name (SPEC: Entities).
+"""Entities: named things, each an atom of kind `entity` whose content is its name (docs/commands.md).
 
 A name stands for one entity however it is spelled: case, and whether its words are joined by spaces,
 `_` or `-`, make no difference. The id follows from that identity, so an entity is there once.

@@ -1,1 +1,1 @@
-"""The memory served to agents by the Model Context Protocol."""
+"""The MCP server: the memory for agents, over the Model Context Protocol."""

@@ -1,4 +1,4 @@
-"""Arguments of a call, checked against the tool's input schema before anything is done with them."""
+"""Validation of a call's arguments against the tool's input schema."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ _NEVER: Final = re.compile("[\x00\ud800-\udfff\ufffe\uffff]")
 _PHRASES: Final[Mapping[str, str]] = {
     "maxLength": "is longer than {} characters",
     "minLength": "is shorter than {} characters",
-    "maximum": "is over {}",
-    "minimum": "is under {}",
+    "maximum": "is greater than {}",
+    "minimum": "is less than {}",
     "maxItems": "has more than {} items",
     "minItems": "has fewer than {} items",
-    "minProperties": "are too few: give at least {}",
+    "minProperties": "has too few entries: give at least {}",
     "type": "is not of type {}",
     "enum": "is not one of {}",
     "const": "is not {}",
     "pattern": "does not match {}",
-    "uniqueItems": "has an item twice",
+    "uniqueItems": "has a duplicate item",
 }
 
 
 class Checker:
-    """The rules of one tool's arguments."""
+    """The validator of one tool's arguments."""
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
-        """Take over the rules of a JSON Schema of type object."""
+        """Compile a JSON Schema of type object."""
         self._properties: Mapping[str, Any] = schema.get("properties", {})
         self._validator = Draft202012Validator(schema)
 
     def checked(self, given: Fields) -> Arguments:
-        """The arguments, with the defaults of those that were not given.
+        """Validate the arguments, and return them with defaults filled in.
 
         Raises:
-            InvalidInputError: an argument breaks a rule, and is named.
+            InvalidInputError: an argument is invalid; the message names it.
         """
         for name, value in given.items():
             _check_texts(value, name)
@@ -56,7 +56,7 @@ class Checker:
         return ", ".join(self._properties) or "none"
 
     def _message(self, error: ValidationError) -> str:
-        """What is wrong, without repeating what was given at any length."""
+        """Describe the first problem without quoting long values."""
         where = "".join(
             f"[{step}]" if isinstance(step, int) else str(step) if at == 0 else f".{step}"
             for at, step in enumerate(error.absolute_path)
@@ -68,14 +68,14 @@ class Checker:
         if rule == "additionalProperties" and isinstance(error.instance, dict):
             known = error.schema.get("properties", {}) if isinstance(error.schema, dict) else {}
             unknown = [ascii(name)[:80] for name in error.instance if name not in known]
-            return f"{f'{where}: ' if where else ''}no argument is called {', '.join(unknown[:3])}"
+            return f"{f'{where}: ' if where else ''}unknown argument {', '.join(unknown[:3])}"
         shown = ", ".join(map(str, bound)) if isinstance(bound, list) else bound
-        phrase = _PHRASES.get(rule, "breaks the rule " + rule).format(shown)
+        phrase = _PHRASES.get(rule, "violates the rule " + rule).format(shown)
         return f"{where or 'the arguments'} {phrase}"
 
 
 def _check_texts(value: Any, name: str) -> None:
-    """Refuse what no text of ours may have, wherever it stands, before it is compared with anything.
+    """Reject characters that no text may contain, anywhere in a value.
 
     Raises:
         InvalidInputError: NUL, a lone surrogate, U+FFFE or U+FFFF.

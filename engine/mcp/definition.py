@@ -1,8 +1,8 @@
-"""What a profile of the server is made of: tools, resources and prompts, as plain data.
+"""The parts of a server profile as plain data: tools, resources and prompts.
 
-Nothing here, and nothing at the top of a module that defines a profile, imports more than the standard
-library and light modules of ours: a client waits for the first answer of a process. Functions import what
-they need when they run. `engine.mcp.profiles` lists the profiles by name.
+This module, and the top level of every module that defines a profile, import only the standard library
+and small modules of the engine, because a client waits for the first answer of a new process. Functions
+import what they need when they run. `engine.mcp.profiles` lists the profiles by name.
 """
 
 from __future__ import annotations
@@ -17,33 +17,33 @@ if TYPE_CHECKING:
     from engine.engine import Engine
 
 Arguments = dict[str, Any]
-"""The arguments of a call: they have been checked against the tool's input schema, defaults filled in."""
+"""The arguments of a call, validated against the tool's input schema, with defaults filled in."""
 
 Fields = dict[str, Any]
-"""An answer, of the types of JSON: handed out as structured content, and as its text."""
+"""An answer as JSON types, sent as structured content and as text."""
 
 Schema = dict[str, Any]
-"""A JSON Schema, with bounds, written shortly: every token of it is paid in every conversation."""
+"""A JSON Schema with bounds; kept short, because every conversation pays for its tokens."""
 
 
 def text(*, most: int) -> Schema:
-    """A text of up to `most` characters. That one must not be blank is left to the engine to say."""
+    """Return the schema of a text of up to `most` characters. The engine itself rejects blank texts."""
     return {"type": "string", "maxLength": most}
 
 
 def number(*, most: int, least: int = 0, default: int | None = None) -> Schema:
-    """A whole number from `least` to `most`."""
+    """Return the schema of an integer from `least` to `most`."""
     schema = {"type": "integer", "minimum": least, "maximum": most}
     return schema if default is None else {**schema, "default": default}
 
 
 def texts(*, each: int, most: int) -> Schema:
-    """A list of up to `most` texts of up to `each` characters."""
+    """Return the schema of a list of up to `most` texts of up to `each` characters."""
     return {"type": "array", "items": text(most=each), "maxItems": most}
 
 
 def members(properties: Mapping[str, Schema], *required: str) -> Schema:
-    """An object with these properties and no others."""
+    """Return the schema of an object with these properties and no others."""
     schema = {"type": "object", "properties": dict(properties), "additionalProperties": False}
     return {**schema, "required": list(required)} if required else schema
 
@@ -52,57 +52,57 @@ def members(properties: Mapping[str, Schema], *required: str) -> Schema:
 class Tool:
     """One tool.
 
-    `run` is called in a worker thread, possibly in several at once, with the open memory. It returns the
+    `run` is called with the open memory in a worker thread, possibly in several at once. It returns the
     whole answer, or raises an error of the `EngineError` family, which becomes an answer with `isError`
-    and `{"error": {"code", "message", "hint"}}`. It must keep nothing between calls, hold on to nothing
-    of the memory after it returned, and treat every argument as data: never as a path or an address.
+    and `{"error": {"code", "message", "hint"}}`. It must not keep state between calls, must not use the
+    memory after it returns, and must treat every argument as data, never as a path or an address.
     """
 
     name: str
     """`[a-z][a-z0-9_]{0,39}`."""
     description: str
-    """One or two sentences for a language model; every token is paid in every conversation."""
+    """One or two sentences for a language model; every conversation pays for their tokens."""
     input: Mapping[str, Any]
-    """A JSON Schema of type object, without further properties, with bounds on everything."""
+    """A JSON Schema of type object, without additional properties, with bounds on every value."""
     output: Mapping[str, Any]
-    """A JSON Schema of type object that every answer meets; lean."""
+    """A short JSON Schema of type object that every answer matches."""
     run: Callable[[Engine, Arguments], Fields]
     writes: bool = False
-    """Whether it may append events: not offered, and refused, with `--read-only`."""
+    """True if the tool may append events. With `--read-only` it is not offered, and calls are refused."""
     idempotent: bool = True
-    """Whether a second call with the same arguments changes nothing more. Counts where it writes."""
+    """True if a second call with the same arguments changes nothing. Only relevant for tools that write."""
     destructive: bool = False
-    """Whether it takes something away (or hides it). Counts where it writes."""
+    """True if the tool removes or hides something. Only relevant for tools that write."""
     text: Callable[[Fields], str] = dumped
-    """The text block of an answer; by default the same JSON as the structured content."""
+    """Makes the text block of an answer; by default it is the same JSON as the structured content."""
 
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """One thing to read. `uri` may have one `{name}`; what stands there is given to `read`, else ""."""
+    """One resource. `uri` may have one placeholder `{name}`; its value is passed to `read`, otherwise ""."""
 
     uri: str
     name: str
     description: str
     read: Callable[[Engine, str], str]
-    """(memory, what stands in the place of `{name}`) → text. Raises NotFoundError where there is none."""
+    """(memory, value of the placeholder) → text. Raises NotFoundError if there is no such resource."""
     mime_type: str = "application/json"
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A text for the user to begin with; needs no memory. All arguments are required."""
+    """A prompt template for the user; it does not read the memory. All arguments are required."""
 
     name: str
     description: str
     arguments: Mapping[str, str]
-    """Name → what it is."""
+    """The description of each argument by name."""
     render: Callable[[Mapping[str, str]], str]
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What a server offers."""
+    """The tools, resources and prompts that a server offers."""
 
     name: str
     instructions: str

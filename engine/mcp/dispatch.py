@@ -1,4 +1,4 @@
-"""Answering the requests of a profile, whatever transport they come by: tools, resources and prompts."""
+"""Answers requests for tools, resources and prompts, independent of the transport."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ if TYPE_CHECKING:
     from engine.mcp.arguments import Checker
 
 THREADS: Final = 8
-"""So many of the requests that may wait for the store run at once; more wait for their turn."""
+"""The number of requests that use the store at the same time; further ones wait."""
 
 WAITING: Final = frozenset({"tools/call", "resources/read"})
-"""The methods that use the store: answering them takes a while. The others are answered at once."""
+"""The methods that use the store and may take a while. All others are answered immediately."""
 
 log = logging.getLogger(__name__)
 
 
 class Dispatcher:
-    """One profile on one store. It keeps nothing between requests, and may be used by several threads."""
+    """One profile on one store. It keeps no state between requests and is thread-safe."""
 
     def __init__(self, profile: Profile, lease: Lease, refused: tuple[Tool, ...] = ()) -> None:
-        """Offer `profile` on the store of `lease`; a call of a tool in `refused` is answered as refused."""
+        """Offer `profile` on the store of `lease`; calls of the tools in `refused` are refused."""
         self.profile = profile
         self._lease = lease
         self._tools = {tool.name: tool for tool in profile.tools}
@@ -69,16 +69,16 @@ class Dispatcher:
 
     @property
     def methods(self) -> frozenset[str]:
-        """The methods that are answered, in one era of the protocol or both."""
+        """The methods that are answered, in either version of the protocol."""
         return frozenset(self._answers)
 
     def answer(self, method: str, params: Params) -> Fields:
-        """The result of a request.
+        """Return the result of a request.
 
         Raises:
-            ProtocolError: there is none, and the client is told why.
+            ProtocolError: the request has no result; the error is the response.
         """
-        # A client that shakes hands may say in an envelope what it would rather speak.
+        # A client that sends `initialize` may also name its preferred version in an envelope.
         modern = has_envelope(params) and method != "initialize"
         if modern:
             check_envelope(params)
@@ -123,19 +123,19 @@ class Dispatcher:
             return _failure(error.code, str(error), error.hint)
         except Exception:
             log.exception("the tool %s failed unexpectedly", ascii(name)[:80])
-            return _failure("unexpected", "the tool failed unexpectedly", "the server's log says more")
+            return _failure("unexpected", "the tool failed unexpectedly", "see the log of the server")
 
     def _tool(self, name: str) -> Tool:
         if name in self._refused:
             raise RefusedError(
-                f"{name} writes, and this server only reads", hint="start `engine mcp` without --read-only"
+                f"{name} writes, but this server is read-only", hint="start `engine mcp` without --read-only"
             )
         if name not in self._tools:
             raise ProtocolError(INVALID_PARAMS, f"there is no tool {ascii(name)[:80]}")
         return self._tools[name]
 
     def _checked(self, tool: Tool, given: Fields) -> Arguments:
-        # jsonschema takes longer to import than the first answer may take.
+        # Imported late: jsonschema would delay the first answer.
         from engine.mcp.arguments import Checker
 
         if tool.name not in self._checkers:
@@ -168,7 +168,7 @@ class Dispatcher:
         return {"contents": [{"uri": uri, "mimeType": resource.mime_type, "text": text}]}
 
     def _resource(self, uri: str) -> tuple[Resource, str]:
-        """The resource of this address, and what stands there in the place of its `{name}`."""
+        """Return the resource with this URI and the value of its placeholder."""
         for one in self.profile.resources:
             before, brace, rest = one.uri.partition("{")
             after = rest.partition("}")[2]

@@ -1,6 +1,6 @@
 """The tools that only read: the four verbs of exploration, history, prove and status.
 
-Beside them, what every answer of a tool says of itself, and the small forms that several tools share.
+Also the fields that every answer has, and the helpers that several tools share.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 BUDGET_MAX: Final = 20_000
 QUERY_CHARS_MAX: Final = 4000
 COUNT_MAX: Final = 999_999_999
-"""Above all that is counted: seqs, offsets, tokens spent."""
+"""An upper bound for seqs, offsets and spent tokens."""
 HISTORY_TOKENS_MAX: Final = 2000
-"""A page of history is shorter where its events would cost more; one event is always there."""
+"""The maximum cost of a page of history. A page has at least one event, whatever it costs."""
 
 PROOF_BYTES_MAX: Final = 16 << 10
-"""A larger proof is not handed out: as text it would cost tens of thousands of tokens."""
+"""The maximum size of a proof in an answer; a larger one would cost tens of thousands of tokens as text."""
 
 ID: Final = text(most=36)
 SPENT: Final = number(most=COUNT_MAX)
@@ -37,15 +37,15 @@ OFFSET: Final = number(most=COUNT_MAX)
 
 SHOWN_CHARS: Final = 200
 LISTED: Final = 20
-"""So much is shown of a text, and of a list, that is not what was asked for."""
+"""Limits for texts and lists that accompany an answer, in characters and items."""
 
 
 def stated(root: Checkpoint, fields: Fields) -> Fields:
-    """`fields`, and what the answer costs, and the root of the memory of which it is true.
+    """Return `fields` with the cost of the answer, and the seq and root of the memory.
 
-    Counted as in `engine.query.explore.explorer`: on all of the JSON, these four too.
+    The cost is counted as in `engine.query.explore.explorer`, over the whole JSON including these fields.
     """
-    # Loaded with the first answer of a tool: a client waits for the first message of the process.
+    # Imported late: a client waits for the first message of the process.
     from engine.query.budget import tokens_of
     from engine.query.explore.form import UNPRICED
 
@@ -55,7 +55,7 @@ def stated(root: Checkpoint, fields: Fields) -> Fields:
 
 
 def received(memory: Engine, receipts: list[Receipt], **more: Any) -> Fields:
-    """What became of commands on one subject."""
+    """Return the answer for the receipts of commands on one subject."""
     found: Fields = {
         "id": receipts[-1].subject,
         "changed": any(receipt.changed for receipt in receipts),
@@ -65,14 +65,14 @@ def received(memory: Engine, receipts: list[Receipt], **more: Any) -> Fields:
 
 
 def beginning(text: str) -> str:
-    """A text on one line, cut after some 200 characters."""
+    """Return a text on one line, cut after about 200 characters."""
     line = " ".join(text[: 2 * SHOWN_CHARS].split())
     cut = len(text) > 2 * SHOWN_CHARS or len(line) > SHOWN_CHARS
     return line[:SHOWN_CHARS] + "…" if cut else line
 
 
 def shortened(value: Any) -> Any:
-    """A value of JSON's types with the texts in it on one line and cut, and long lists cut."""
+    """Return a JSON value with its texts on one line, and with long texts and lists cut."""
     if isinstance(value, str):
         return beginning(value)
     if isinstance(value, (list, tuple)):
@@ -82,12 +82,12 @@ def shortened(value: Any) -> Any:
 
 
 def budget(default: int) -> dict[str, Any]:
-    """The tokens that an answer may cost."""
+    """Return the schema of a token budget."""
     return number(least=16, most=BUDGET_MAX, default=default)
 
 
 ANSWER: Final = {"type": "object"}
-"""The schema of all answers: what is in them is said by themselves, and costs nothing in advance."""
+"""The output schema of all tools. It lists no fields, so that it costs few tokens in `tools/list`."""
 
 
 def verb(
@@ -98,14 +98,14 @@ def verb(
     *,
     tokens: int,
 ) -> Tool:
-    """A verb of exploration as a tool: of the present or of a past, after what was spent before.
+    """Make a tool of a verb of exploration, with the arguments `as_of` and `spent`.
 
     Args:
-        name: What the tool is called.
-        description: What a language model is told of it.
-        properties: The arguments that are its own; the first is required.
-        ask: Asks an explorer.
-        tokens: What an answer may cost unless the caller says otherwise.
+        name: The name of the tool.
+        description: The description for language models.
+        properties: The tool's own arguments; the first one is required.
+        ask: Calls the verb of an explorer.
+        tokens: The default token budget.
     """
 
     def run(engine: Engine, arguments: Arguments) -> Fields:
@@ -122,7 +122,7 @@ def verb(
 
 RECALL = verb(
     "explore_recall",
-    "Begin here: short hints (id, title, score in %) at what answers a question best.",
+    "Start here: short hints (id, title, score in %) to the atoms that answer a question best.",
     {"query": text(most=QUERY_CHARS_MAX), "limit": number(least=1, most=50, default=5)},
     lambda at, given: at.explore_recall(given["query"], given["limit"], budget=given["budget_tokens"]),
     tokens=600,
@@ -130,7 +130,7 @@ RECALL = verb(
 
 PEEK = verb(
     "explore_peek",
-    "Some 200 characters of an atom, around the words of the query.",
+    "About 200 characters of an atom, around the words of the query.",
     {"id": ID, "query": text(most=QUERY_CHARS_MAX)},
     lambda at, given: at.explore_peek(given["id"], given.get("query"), budget=given["budget_tokens"]),
     tokens=200,
@@ -138,7 +138,7 @@ PEEK = verb(
 
 EXPAND = verb(
     "explore_expand",
-    "An atom's text and what is recorded of it; `next` is the offset of the rest.",
+    "An atom's text and fields; `next` is the offset of the rest.",
     {"id": ID, "offset": OFFSET},
     lambda at, given: at.explore_expand(
         given["id"], budget=given["budget_tokens"], offset=given.get("offset", 0)
@@ -148,7 +148,7 @@ EXPAND = verb(
 
 NEIGHBORS = verb(
     "explore_neighbors",
-    "Triples at an atom (id), entity (name) or #tag.",
+    "Triples that connect an atom (id), entity (name) or #tag.",
     {
         "node": text(most=256),
         "direction": {"enum": ["out", "in", "both"], "default": "both"},
@@ -205,7 +205,7 @@ def _event(item: HistoryItem) -> Fields:
 
 HISTORY = Tool(
     "history",
-    "Every event on an atom, the oldest first, long texts shortened.",
+    "All events of an atom, oldest first, with long texts shortened.",
     members({"id": ID, "limit": number(least=1, most=100, default=20), "offset": OFFSET}, "id"),
     ANSWER,
     _history,
@@ -233,17 +233,17 @@ def _prove(engine: Engine, arguments: Arguments) -> Fields:
     answer = stated(root, fields)
     if answer["cost_tokens"] > most:
         raise RefusedError(
-            f"what is shown costs {answer['cost_tokens']} tokens, over budget_tokens {most}",
-            hint="claim less (an atom `sealed` comes without its content), or give a larger budget",
+            f"the answer costs {answer['cost_tokens']} tokens, more than budget_tokens {most}",
+            hint="make fewer claims (`sealed` omits an atom's content), or give a larger budget",
         )
     return answer
 
 
 PROVE = Tool(
     "prove",
-    "Prove claims to somebody without this memory: `atom ID`, `no-term WORD`, `term WORD`, `tag ID TAG`, "
-    "`none-tagged TAG`, `edge ID TYPE ID`; `sealed` behind an atom or edge leaves its content out. "
-    "`proof` is base64, null where it is over the budget or 16 KiB.",
+    "Prove claims to someone without this memory: `atom ID`, `no-term WORD`, `term WORD`, `tag ID TAG`, "
+    "`none-tagged TAG`, `edge ID TYPE ID`; `sealed` after an atom or edge omits its content. "
+    "`proof` is base64, or null if it is larger than the budget or 16 KiB.",
     members({"claims": texts(each=1000, most=16), "budget_tokens": budget(6000)}, "claims"),
     ANSWER,
     _prove,
@@ -268,4 +268,4 @@ def _status(engine: Engine, arguments: Arguments) -> Fields:
     )
 
 
-STATUS = Tool("status", "What is in the memory, in numbers, and its root.", members({}), ANSWER, _status)
+STATUS = Tool("status", "Statistics of the memory, and its root.", members({}), ANSWER, _status)

@@ -1,7 +1,7 @@
-"""Serving over HTTP, for programs on the same machine that hold a token. Off unless asked for.
+"""The optional HTTP server for programs on the same machine that have the token.
 
-Loopback only; a bearer token always; Host and Origin checked against the port (DNS rebinding); no CORS, no
-sessions, no streams: a POST of one message to /mcp is answered with one JSON value.
+It listens on loopback only, requires a bearer token, and checks Host and Origin against the port (DNS
+rebinding). There is no CORS, no session and no stream: each POST to /mcp is one message with one JSON answer.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
 LOOPBACK: Final = {"127.0.0.1": "127.0.0.1", "localhost": "127.0.0.1", "::1": "::1"}
-"""What may be listened on, by the names it goes by."""
+"""The addresses that may be served, and their host names."""
 
 CONNECTIONS_MAX: Final = 64
-"""More at once are answered with 503."""
+"""The maximum number of simultaneous connections; further ones get status 503."""
 
 END_SECONDS: Final = 1
 
 VARIABLE: Final = "ENGINE_MCP_TOKEN"
 
 _TOKEN_CHARS_MIN: Final = 16
-"""A shorter token could be guessed."""
+"""The minimum length of a token; a shorter one could be guessed."""
 
 _TOKEN: Final = re.compile(rf"[A-Za-z0-9._~+/=-]{{{_TOKEN_CHARS_MIN},1024}}")
 _FILE_BYTES_MAX: Final = 2048
@@ -50,25 +50,26 @@ def serve_http(
     token_file: Path | None,
     note: Callable[[str], None],
 ) -> None:
-    """Serve until SIGTERM or SIGINT; then release the store.
+    """Serve until SIGTERM or SIGINT; then close the store.
 
     Args:
-        profile: What is offered.
+        profile: The tools, resources and prompts to offer.
         lease: The store.
         refused: Tools that are not offered, and are refused when called.
         host: 127.0.0.1, ::1 or localhost.
-        port: 0 finds a free one.
-        token_file: Holds the token; None: ENGINE_MCP_TOKEN does, or a new one is shown once.
+        port: The port; 0 chooses a free one.
+        token_file: The file with the token. If None, the token is ENGINE_MCP_TOKEN, or a new one that is
+            shown once.
         note: Shows a text to the person who started the server.
 
     Raises:
-        RefusedError: the host is another, or the token is too weak or lies open.
-        EngineError: the port cannot be had.
+        RefusedError: the host is not loopback, the token is too weak, or others can read its file.
+        EngineError: the port is not available.
     """
     if host not in LOOPBACK:
         raise RefusedError(
-            f"{host!a} is not this machine alone",
-            hint="serve 127.0.0.1, ::1 or localhost; put a proxy with TLS before it for others",
+            f"{host!a} is not a loopback address",
+            hint="use 127.0.0.1, ::1 or localhost; for other machines, put a proxy with TLS in front",
         )
     token, is_new = _token(token_file)
     listening = _listen(LOOPBACK[host], port)
@@ -77,7 +78,7 @@ def serve_http(
         shown = f"[{host}]" if ":" in host else host
         note(f"serving {profile.name} on http://{shown}:{bound}/mcp")
         if is_new:
-            note(f"token, shown this once: {token}")
+            note(f"token (shown only once): {token}")
         _run(_app(profile, lease, refused, bound, token), listening)
     finally:
         listening.close()
@@ -85,18 +86,18 @@ def serve_http(
 
 
 def _token(file: Path | None) -> tuple[str, bool]:
-    """The token, and whether it was made just now: from the file, the environment, or chance.
+    """Return the token from the file, the environment or a random source, and whether it is new.
 
     Raises:
-        RefusedError: it is too short, or holds what no header may; or others can read the file.
-        NotFoundError: there is no such file.
+        RefusedError: the token is too short or has invalid characters, or others can read the file.
+        NotFoundError: the file does not exist.
     """
     if file is not None:
         from engine.trust.notes.files import read_file
 
         raw = read_file(file, _FILE_BYTES_MAX)
         if os.name == "posix" and file.stat().st_mode & 0o077:
-            raise RefusedError(f"others can read {file}", hint=f"chmod 600 {file}")
+            raise RefusedError(f"other users can read {file}", hint=f"run `chmod 600 {file}`")
         return _checked(raw.decode("utf-8", "replace").strip(), str(file)), False
     given = os.environ.get(VARIABLE)
     return (secrets.token_urlsafe(32), True) if given is None else (_checked(given, VARIABLE), False)
@@ -105,8 +106,8 @@ def _token(file: Path | None) -> tuple[str, bool]:
 def _checked(token: str, where: str) -> str:
     if not _TOKEN.fullmatch(token):
         raise RefusedError(
-            f"{where} holds no token: {_TOKEN_CHARS_MIN} or more letters, digits and . _ ~ + / = -",
-            hint="leave it out, and a new token is made",
+            f"{where} is not a token of {_TOKEN_CHARS_MIN} or more letters, digits and . _ ~ + / = -",
+            hint="omit it to create a new token",
         )
     return token
 
@@ -117,12 +118,12 @@ def _listen(address: str, port: int) -> socket.socket:
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((address, port))
-        # From now on whoever connects waits for an answer, also before there is one.
+        # From now on, connections are queued until the server answers them.
         listening.listen(CONNECTIONS_MAX)
     except OSError as error:
         listening.close()
         raise EngineError(
-            f"port {port} of {address} cannot be listened on: {error.strerror}", hint="choose another, or 0"
+            f"cannot listen on port {port} of {address}: {error.strerror}", hint="choose another port, or 0"
         ) from error
     return listening
 
@@ -155,6 +156,6 @@ def _run(app: ASGIApp, listening: socket.socket) -> None:
         limit_concurrency=CONNECTIONS_MAX,
         timeout_graceful_shutdown=END_SECONDS,
     )
-    # The server ends at SIGTERM and SIGINT and then raises them again: that must not count as a failure.
+    # The server stops at SIGTERM or SIGINT and raises the signal again; that is not a failure.
     with at_end(lambda: None):
         uvicorn.Server(config).run(sockets=[listening])

@@ -1,8 +1,7 @@
-"""The store, opened when a call needs it and closed a short while after, so that others get it, too.
+"""Opens the store when a call needs it, and closes it shortly after, so that others can use it.
 
-A LevelDB store belongs to one process at a time. A server that kept it open would shut out every other
-client and the command line for as long as it runs; so it takes it on lease. What several processes may
-have open at once, and what is only in memory, stays open.
+Only one process at a time can open a LevelDB store. A server that kept it open would lock out every other
+client and the command line. Stores that several processes can open at once, and stores in memory, stay open.
 """
 
 from __future__ import annotations
@@ -21,30 +20,30 @@ if TYPE_CHECKING:
     from engine.engine import Engine
 
 DEFAULT_WAIT = 10.0
-"""Seconds that a call waits for a store that another process holds."""
+"""The seconds that a call waits for a store that another process has open."""
 
 LINGER_SECONDS = 0.05
-"""How long a store that nobody uses stays open: calls that follow one another find it warm."""
+"""The seconds that an unused store stays open, so that a series of calls need not reopen it."""
 
 HOLD_SECONDS = 0.5
-"""After so long the store is given up once nobody uses it, however many calls wait: others wait longer."""
+"""After so many seconds, the store is closed as soon as no call uses it, even if more calls wait."""
 
 PAUSE_SECONDS = 0.05
-"""How long it then stays closed: those who wait for it look every 20 ms (`engine.front.opening`)."""
+"""The seconds that it then stays closed. Other processes try every 20 ms (`engine.front.opening`)."""
 
 
 log = logging.getLogger(__name__)
 
 
 class Lease:
-    """One store for all threads of a process. Use `memory()`; close it at the end."""
+    """One store shared by all threads of a process. Use `memory()`, and call `close()` at the end."""
 
     def __init__(self, open_store: Callable[[], Engine], wait: float = DEFAULT_WAIT) -> None:
-        """Nothing is opened yet.
+        """Create the lease without opening the store.
 
         Args:
-            open_store: Opens the store, at once or not at all.
-            wait: Seconds to try for, where it raises BusyError.
+            open_store: Opens the store, or raises BusyError without waiting.
+            wait: The seconds to retry after BusyError.
         """
         self._open_store = open_store
         self._wait = wait
@@ -60,11 +59,11 @@ class Lease:
 
     @contextmanager
     def memory(self) -> Iterator[Engine]:
-        """The open store, for the length of the block.
+        """Keep the store open for the length of the block, and yield it.
 
         Raises:
-            BusyError: another process held it for as long as this one waits.
-            EngineError: it cannot be opened.
+            BusyError: another process had the store open for the whole waiting time.
+            EngineError: the store cannot be opened.
             ClosedError: the lease is closed.
         """
         engine = self._take()
@@ -77,10 +76,10 @@ class Lease:
             self._give()
 
     def close(self, timeout: float | None = None) -> bool:
-        """Take no more calls, wait for those in flight, release the store. Closing twice is allowed.
+        """Refuse new calls, wait for the running ones, and close the store. Closing twice is allowed.
 
         Returns:
-            Whether all were done within `timeout` seconds; if not, the store is left to the last of them.
+            True if all calls ended within `timeout` seconds. If not, the last call closes the store.
         """
         with self._changed:
             self._closed = True
@@ -95,7 +94,7 @@ class Lease:
         with self._changed:
             while True:
                 if self._closed:
-                    raise ClosedError("the server is ending")
+                    raise ClosedError("the server is shutting down")
                 if self._engine is not None and not self._overdue():
                     self._users += 1
                     return self._engine
@@ -103,7 +102,7 @@ class Lease:
                     break
                 if not self._changed.wait(max(deadline - time.monotonic(), 0)):
                     raise BusyError(
-                        "another call takes long, and after it the store is given up to others first",
+                        "another call takes a long time, and other processes get the store after it",
                         hint="try again",
                     )
             self._moving = True
@@ -121,7 +120,7 @@ class Lease:
             return engine
 
     def _opened_patiently(self, deadline: float) -> Engine:
-        # Whoever waits for the store in another process must have a moment in which it is free.
+        # Processes that wait for the store need a moment in which it is closed.
         time.sleep(max(self._resume - time.monotonic(), 0))
         return patiently(self._open_store, max(deadline - time.monotonic(), 0))
 
@@ -137,7 +136,7 @@ class Lease:
             self._changed.notify_all()
 
     def _leased(self) -> bool:
-        """Whether holding the store keeps others from it."""
+        """Return True if an open store keeps other processes out."""
         if self._engine is None:
             return False
         can = self._engine.store.backend.capabilities
@@ -148,19 +147,21 @@ class Lease:
         return self._spoilt or (self._leased() and held > HOLD_SECONDS)
 
     def _release(self) -> None:
-        """Close the store; the lock is held, and nobody uses it."""
+        """Close the store. The caller holds the lock, and no call uses the store."""
         engine, self._engine = self._engine, None
         if engine is not None:
             if not self._spoilt and time.monotonic() - self._opened > HOLD_SECONDS:
                 self._resume = time.monotonic() + PAUSE_SECONDS
             try:
                 engine.close()
-            except EngineError:  # what the last call did is done, and its answer must say so
+            except (
+                EngineError
+            ):  # The last call has succeeded; an error while closing must not change its answer.
                 log.exception("the store could not be closed")
         self._changed.notify_all()
 
     def _close_later(self) -> None:
-        """Close the store after a while, unless it is used by then, or was used since."""
+        """Close the store later, unless it has been used since or is in use then."""
         self._idle_since = since = time.monotonic()
 
         def close() -> None:

@@ -1,4 +1,4 @@
-"""The profiles that a server may have, by name."""
+"""The profiles of the server by name."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from engine.base.errors import InvalidInputError
 from engine.mcp.definition import Profile, Tool
 
 MODULES: Final = {"memory": "engine.mcp.tools", "reference": "engine.mcp.reference"}
-"""Name → the module whose PROFILE it is."""
+"""The module of each profile; its PROFILE is the profile."""
 
 
 def profile_of(name: str, *, read_only: bool = False) -> Profile:
-    """The profile of this name; with `read_only`, without the tools that write and what tells of them.
+    """Return a profile; with `read_only`, without the tools that write and the prompts that use them.
 
     Raises:
-        InvalidInputError: there is none.
+        InvalidInputError: there is no such profile.
     """
     profile = _loaded(name)
     if not read_only:
@@ -35,7 +35,7 @@ def profile_of(name: str, *, read_only: bool = False) -> Profile:
 
 
 def writing(name: str) -> tuple[Tool, ...]:
-    """The tools of a profile that write.
+    """Return the names of a profile's tools that write.
 
     Raises:
         InvalidInputError: there is no such profile.

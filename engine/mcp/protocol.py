@@ -1,9 +1,8 @@
-"""The Model Context Protocol as far as a server over a pipe speaks it: versions, errors, shapes of params.
+"""The Model Context Protocol: its versions, its errors, and the validation of messages and params.
 
-There are two eras. Up to 2025-11-25 a client begins with a handshake (`initialize`), whose version makes no
-difference to anything that is answered here. Since 2026-07-28 there is none: each request has an envelope
-in its `_meta` that names its version. So a server needs to remember nothing of a connection: what a request
-says of itself decides how it is answered.
+Up to version 2025-11-25, a client starts with a handshake (`initialize`); the version in it changes no
+answer of this server. Since version 2026-07-28 there is no handshake: `_meta` of each request is an envelope
+that names the version. So the server keeps no state for a connection; the request alone decides the answer.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from engine.base.version import __version__
 from engine.mcp.definition import Fields
 
 SERVER: Final = {"name": "memroot", "version": __version__}
-"""Who the server is."""
+"""The name and version of the server."""
 
 HANDSHAKE_VERSIONS: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 ENVELOPE_VERSIONS: Final = ("2026-07-28",)
@@ -47,11 +46,11 @@ _OPTIONAL: Final[Mapping[str, type]] = {"cursor": str, "arguments": dict, "_meta
 
 _LISTS: Final = {"tools/list", "resources/list", "resources/templates/list", "prompts/list"}
 _CACHEABLE: Final = _LISTS | {"resources/read", "server/discover"}
-"""Methods whose results say how long they may be kept."""
+"""The methods whose results state how long they may be cached."""
 
 
 class ProtocolError(Exception):
-    """A request that is answered with an error of JSON-RPC instead of a result."""
+    """A JSON-RPC error to send instead of a result."""
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:
         super().__init__(message)
@@ -61,22 +60,22 @@ class ProtocolError(Exception):
 
     @property
     def fields(self) -> Fields:
-        """The member `error` of the response."""
+        """Return the member `error` of the response."""
         shown = {"code": self.code, "message": self.message}
         return shown if self.data is None else {**shown, "data": self.data}
 
 
 def request_id(message: object) -> int | str | None:
-    """The id that an answer to `message` bears; None for what is no request."""
+    """Return the id for the response to `message`, or None if it is not a request."""
     given = message.get("id") if isinstance(message, dict) else None
     return given if type(given) in {int, str} else None
 
 
 def check_message(message: object) -> None:
-    """Refuse what is no message of JSON-RPC 2.0: a request, a notification, or a response.
+    """Check that `message` is a JSON-RPC 2.0 request, notification or response.
 
     Raises:
-        ProtocolError: it is none, or there is half of a surrogate pair in it, which no text has.
+        ProtocolError: it is not, or it contains a lone surrogate, which is not valid Unicode.
     """
     if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
         known = False
@@ -86,19 +85,19 @@ def check_message(message: object) -> None:
     else:
         known = "result" in message or "error" in message
     if not known or not _is_unicode(message):
-        raise ProtocolError(INVALID_REQUEST, "this is no message of JSON-RPC 2.0 in valid Unicode")
+        raise ProtocolError(INVALID_REQUEST, "not a JSON-RPC 2.0 message in valid Unicode")
 
 
 def invalid_params() -> ProtocolError:
-    """The error for params of the wrong shape."""
+    """Return the error for invalid params."""
     return ProtocolError(INVALID_PARAMS, "Invalid request parameters", "")
 
 
 def check_params(method: str, params: Params) -> None:
-    """Refuse params in which something that is read has the wrong type. What is never read may be anything.
+    """Check the types of all params that the server reads; other params are ignored.
 
     Raises:
-        ProtocolError: one is missing or of the wrong type.
+        ProtocolError: a param is missing or has the wrong type.
     """
     for name, kind in _NEEDED.get(method, {}).items():
         if not isinstance(params.get(name), kind):
@@ -113,23 +112,23 @@ def check_params(method: str, params: Params) -> None:
 
 
 def has_envelope(params: Params) -> bool:
-    """Whether a request says that it is of the era without handshakes."""
+    """Return True if the request has the envelope of the protocol without a handshake."""
     meta = params.get("_meta")
     return isinstance(meta, dict) and VERSION_KEY in meta
 
 
 def check_envelope(params: Params) -> None:
-    """Refuse an envelope of a version that is not served, or of the wrong shape.
+    """Check the envelope of a request.
 
     Raises:
-        ProtocolError: it is one.
+        ProtocolError: its version is not supported, or it is malformed.
     """
     meta = params["_meta"]
     version = meta[VERSION_KEY]
     if CAPABILITIES_KEY not in meta:
-        raise ProtocolError(INVALID_PARAMS, f"params._meta needs {CAPABILITIES_KEY}, too")
+        raise ProtocolError(INVALID_PARAMS, f"params._meta also needs {CAPABILITIES_KEY}")
     if not isinstance(version, str):
-        raise ProtocolError(INVALID_PARAMS, f"{VERSION_KEY} in params._meta is no string")
+        raise ProtocolError(INVALID_PARAMS, f"{VERSION_KEY} in params._meta is not a string")
     if version not in ENVELOPE_VERSIONS:
         data = {"supported": list(ENVELOPE_VERSIONS), "requested": version}
         raise ProtocolError(UNSUPPORTED_VERSION, "Unsupported protocol version", data)
@@ -140,7 +139,7 @@ def check_envelope(params: Params) -> None:
 
 
 def enveloped(method: str, result: Fields) -> Fields:
-    """A result as the protocol without handshakes has it; nobody may keep it for others, or for later."""
+    """Return the result in the form of the protocol without a handshake, marked as not cacheable."""
     cached = {"ttlMs": 0, "cacheScope": "private"} if method in _CACHEABLE else {}
     return {**result, **cached, "resultType": "complete", "_meta": {SERVER_KEY: SERVER}}
 

@@ -1,4 +1,4 @@
-"""The tools that append events: remember, revise, tag, relate, forget. None of them takes anything away."""
+"""The tools that append events: remember, revise, tag, relate, forget. None of them deletes anything."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def _remember(engine: Engine, arguments: Arguments) -> Fields:
     fields = {name: value for name, value in arguments.items() if name != "text"}
     receipt = engine.apply([Add(arguments["text"], **fields)])[0]
     held_back = engine.held_back(receipt.subject)
-    # Else a model would keep again and again what no question will be answered with.
+    # Otherwise a model would store again and again a text that recall always leaves out.
     told = {} if held_back is None else {"not_recalled": held_back}
     return received(engine, [receipt], near=_near(engine, receipt.subject), **told)
 
 
 def _near(engine: Engine, atom: str) -> list[Fields]:
-    """Atoms that say almost the same, so that a model sees that it repeats itself."""
+    """Return the near-duplicates of an atom, so that a model notices repetition."""
     groups = engine.duplicates(of=atom, limit=1)
     found = [one for group in groups for one in (group.keep, *group.others) if one.id != atom]
     return [
@@ -42,8 +42,8 @@ def _near(engine: Engine, atom: str) -> list[Fields]:
 
 REMEMBER = Tool(
     "remember",
-    "Keep a text: one fact or note. The same text again changes nothing. `near` lists what says almost "
-    "the same: revise that instead. With `key`, the atom goes by that name of yours.",
+    "Store a text: one fact or note. Storing the same text again changes nothing. `near` lists near-"
+    "duplicates: revise those instead. `key` gives the atom a name of your own.",
     members(
         {
             "text": TEXT,
@@ -72,7 +72,7 @@ def _revise(engine: Engine, arguments: Arguments) -> Fields:
 
 REVISE = Tool(
     "revise",
-    "Change what an atom says; its history is kept. What is left out stays; `tags` replaces all.",
+    "Change an atom; its history is kept. Fields that are not given stay; `tags` replaces all tags.",
     {**members({"id": ID, "text": TEXT, "title": LINE, "tags": TAGS}, "id"), "minProperties": 2},
     ANSWER,
     _revise,
@@ -90,7 +90,7 @@ def _tag(engine: Engine, arguments: Arguments) -> Fields:
 
 TAG = Tool(
     "tag",
-    "Put tags on an atom, or take some off.",
+    "Add tags to an atom, or remove tags from it.",
     {**members({"id": ID, "add": TAGS, "remove": TAGS}, "id"), "minProperties": 2},
     ANSWER,
     _tag,
@@ -108,8 +108,8 @@ def _relate(engine: Engine, arguments: Arguments) -> Fields:
 
 RELATE = Tool(
     "relate",
-    "Keep a triple of entities by name, as (daemon, listens_on, unix_socket); `source` is the id of the "
-    "atom that says so.",
+    "Store a relation between two named entities, as (daemon, listens_on, unix_socket); `source` is the id "
+    "of the atom that is the evidence.",
     members(
         {"subject": NAME, "predicate": text(most=32), "object": NAME, "source": ID},
         "subject",
@@ -134,8 +134,8 @@ def _forget(engine: Engine, arguments: Arguments) -> Fields:
 
 FORGET = Tool(
     "forget",
-    "Hide an atom from every answer; it is kept. With `instead`, the id of the atom that is right, that one "
-    "takes its place, also for copies of it that come later.",
+    "Hide an atom from every answer without deleting it. `instead` is the id of the correct atom, which "
+    "replaces the hidden one and its future copies.",
     members({"id": ID, "reason": text(most=1000), "instead": ID}, "id", "reason"),
     ANSWER,
     _forget,

@@ -1,4 +1,4 @@
-"""A profile behind the SDK's server: what a request over HTTP must pass before, and how answers leave it."""
+"""A profile behind the SDK's HTTP server: the checks before a request, and the escaping of answers."""
 
 from __future__ import annotations
 
@@ -30,16 +30,18 @@ Context = ServerRequestContext[Any, Any]
 
 
 def server_of(dispatcher: Dispatcher) -> Server[Any]:
-    """A server that hands requests to `dispatcher`, and sends what that answers."""
+    """Return an SDK server that forwards requests to `dispatcher`."""
     limiter: list[anyio.CapacityLimiter] = []
 
     async def answer(context: Context, params: types.RequestParams) -> Fields:
-        del params  # the dispatcher takes them as they came
+        del params  # the dispatcher checks the params itself
         call = partial(dispatcher.answer, context.method, context.params or {})
         try:
             if context.method not in WAITING:
                 return call()
-            if not limiter:  # it belongs to an event loop, and there is none before the first request
+            if (
+                not limiter
+            ):  # created late: it belongs to an event loop, which does not exist before the first request
                 limiter.append(anyio.CapacityLimiter(THREADS))
             return await anyio.to_thread.run_sync(call, limiter=limiter[0])
         except ProtocolError as error:
@@ -48,23 +50,23 @@ def server_of(dispatcher: Dispatcher) -> Server[Any]:
     server: Server[Any] = Server(
         SERVER["name"], version=SERVER["version"], instructions=dispatcher.profile.instructions
     )
-    # The handshake stays with the SDK, which keeps its own record of connections.
+    # The SDK answers the handshake itself, because it keeps the state of connections.
     for method in dispatcher.methods - {"initialize", "ping", "server/discover"}:
         server.add_request_handler(method, types.RequestParams, answer)
     return server
 
 
 class Guard:
-    """The app behind checks of Host, Origin, token, path and method, in this order."""
+    """The ASGI app behind checks of Host, Origin, token, path and method, in this order."""
 
     def __init__(self, app: ASGIApp, settings: TransportSecuritySettings, token: str) -> None:
-        """Guard `app`; `settings` name the hosts and origins that may ask."""
+        """Guard `app`; `settings` name the allowed hosts and origins."""
         self._app = app
         self._names = TransportSecurityMiddleware(settings)
         self._token = token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request (ASGI)."""
+        """Handle one request (ASGI)."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
@@ -85,21 +87,21 @@ class Guard:
                 "A token is required", 401, {"WWW-Authenticate": 'Bearer realm="memroot"'}
             )
         if scope["path"] != PATH:
-            return PlainTextResponse("There is nothing here", 404)
+            return PlainTextResponse("Not found", 404)
         if scope["method"] != "POST":
-            return PlainTextResponse("One message is posted", 405, {"Allow": "POST"})
+            return PlainTextResponse("Only POST is allowed", 405, {"Allow": "POST"})
         return None
 
 
 def _is_bearer(header: str | None, token: str) -> bool:
-    """Whether an Authorization header (RFC 6750) carries the token; takes as long whatever it carries."""
+    """Return True if an Authorization header (RFC 6750) has the token; compares in constant time."""
     scheme, _, given = (header or "").partition(" ")
     same = hmac.compare_digest(given.strip().encode("utf-8", "surrogateescape"), token.encode())
     return same and scheme.lower() == "bearer"
 
 
 class _Escaping:
-    """Sends JSON with `<` and what a terminal might obey escaped, as over a pipe."""
+    """Sends JSON with `<` and control characters escaped, as over a pipe."""
 
     def __init__(self, send: Send) -> None:
         self._send = send

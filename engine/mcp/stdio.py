@@ -1,4 +1,4 @@
-"""Serving one client over stdin and stdout."""
+"""The server for one client over stdin and stdout."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from engine.mcp.protocol import INTERNAL_ERROR, Params, ProtocolError, request_i
 from engine.mcp.wire import Wire
 
 END_SECONDS: Final = 0.9
-"""After the end of the input, or a signal, the process waits no longer than this for anything."""
+"""The seconds that the process waits for running calls after the input ends or a signal arrives."""
 
 _LOADED_EARLY: Final = ("engine.engine", "engine.mcp.arguments")
-"""What the first call of a tool needs: imported once the first message has been answered."""
+"""The modules that tool calls need; imported after the first message has been answered."""
 
 log = logging.getLogger(__name__)
 
 
 def serve(profile: Profile, lease: Lease, refused: tuple[Tool, ...] = ()) -> None:
-    """Serve until the input ends, the client goes, or SIGTERM or SIGINT comes; then release the store."""
+    """Serve until the input ends, the output closes, or SIGTERM or SIGINT arrives; then close the store."""
     wire = Wire()
-    # Ends the process whatever a call is doing: what was acknowledged is on the disk.
+    # Ends the process even during a call: every acknowledged event is on disk.
     deadline = threading.Timer(END_SECONDS, os._exit, [0])
     deadline.daemon = True
 
@@ -53,7 +53,7 @@ def serve(profile: Profile, lease: Lease, refused: tuple[Tool, ...] = ()) -> Non
 
 @dataclass(eq=False, slots=True)
 class _Request:
-    """A request that may still be taken back."""
+    """A request that can still be cancelled."""
 
     id: int | str
     method: str
@@ -62,10 +62,10 @@ class _Request:
 
 
 class Server:
-    """One connection. Requests that use the store run in threads; all others are answered in turn."""
+    """One connection. Requests that use the store run in threads; others are answered in order."""
 
     def __init__(self, dispatcher: Dispatcher, wire: Wire) -> None:
-        """Answer on `wire` as `dispatcher` says."""
+        """Send the answers of `dispatcher` over `wire`."""
         self._dispatcher = dispatcher
         self._wire = wire
         self._threads = ThreadPoolExecutor(THREADS, "call")
@@ -73,7 +73,7 @@ class Server:
         self._lock = threading.Lock()
 
     def run(self, at_end: Callable[[], object]) -> None:
-        """Serve until the input ends, call `at_end`, and wait until all that was asked is answered."""
+        """Serve until the input ends, call `at_end`, and wait until every request is answered."""
         early = list(_LOADED_EARLY)
         with self._threads:
             for message in self._wire.messages():
@@ -85,7 +85,7 @@ class Server:
     def _take(self, message: Fields) -> None:
         given, method, params = request_id(message), message.get("method"), message.get("params") or {}
         if method is None:
-            return  # an answer, to nothing that was asked
+            return  # a response to a request that this server never sent
         if given is None:
             if method == "notifications/cancelled":
                 self._cancel(params.get("requestId"))
@@ -99,7 +99,7 @@ class Server:
         self._threads.submit(self._answer, request)
 
     def _cancel(self, given: object) -> None:
-        """Leave a request unanswered; if it has not been begun, it never is."""
+        """Cancel a request: it gets no answer, and is not run if it has not started."""
         with self._lock:
             for request in self._running:
                 request.cancelled |= type(given) is type(request.id) and given == request.id

@@ -1,7 +1,7 @@
-"""The two ends of a pipe to a client: one JSON-RPC message on each line, UTF-8, and nothing else.
+"""The transport over stdin and stdout: one JSON-RPC message per line, in UTF-8.
 
-What is written has `<` and all that a terminal might obey escaped. The file descriptors 0 and 1 themselves
-are turned away, so that nothing that anybody prints gets between the messages.
+`<` and control characters are escaped in messages. File descriptors 0 and 1 are redirected to other files,
+so that other output of the process cannot get between the messages.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from engine.mcp.definition import Fields
 from engine.mcp.protocol import INVALID_REQUEST, PARSE_ERROR, ProtocolError, check_message, request_id
 
 LINE_BYTES_MAX: Final = 4 << 20
-"""The longest message; that of the SDK over HTTP."""
+"""The maximum length of a message in bytes, the same as the SDK's over HTTP."""
 
 _READ_BYTES: Final = 1 << 16
 
 
 class Wire:
-    """Messages in and out. One thread reads; any may send, and end it."""
+    """Reads and writes messages. One thread reads; any thread may send or call `end`."""
 
     def __init__(self, incoming: int = 0, outgoing: int = 1) -> None:
-        """Take over two file descriptors, those of stdin and stdout, until `close`."""
+        """Take over the file descriptors of stdin and stdout until `close`."""
         self._taken = incoming, outgoing
         self._in, self._out = os.dup(incoming), os.dup(outgoing)
         self._wake, self._waker = os.pipe()
@@ -36,11 +36,11 @@ class Wire:
             os.dup2(nothing.fileno(), incoming)
         os.dup2(2, outgoing)
         self._writing = threading.Lock()
-        # A plain value: a signal may end the wire while any lock is held.
+        # A plain attribute without a lock: a signal handler may set it while a lock is held.
         self.ended = False
 
     def close(self) -> None:
-        """Give the descriptors back."""
+        """Restore the file descriptors."""
         for saved, fd in zip((self._in, self._out), self._taken, strict=True):
             os.dup2(saved, fd)
             os.close(saved)
@@ -48,13 +48,13 @@ class Wire:
         os.close(self._waker)
 
     def end(self) -> None:
-        """Read and write no more: for a signal, or a client that takes no more output."""
+        """Stop reading and writing, after a signal or when the client no longer reads."""
         self.ended = True
         with suppress(OSError):
             os.write(self._waker, b"!")
 
     def messages(self) -> Iterator[Fields]:
-        """What comes in, until the input ends. What is no message is answered and passed over."""
+        """Yield messages until the input ends. Invalid messages are answered with an error and skipped."""
         for line in self._lines():
             if not line.strip():
                 continue
@@ -68,7 +68,7 @@ class Wire:
                 yield message
 
     def send(self, message: Fields) -> None:
-        """Write one message, whole; if nobody takes it, this is the end."""
+        """Write one whole message; if the client does not read it, call `end`."""
         rest = memoryview((dumped({"jsonrpc": "2.0", **message}) + "\n").encode())
         with self._writing:
             while rest and not self.ended:
@@ -78,11 +78,11 @@ class Wire:
                     self.end()
 
     def send_error(self, request: int | str | None, error: ProtocolError) -> None:
-        """Answer a request, or what might have been one, with an error."""
+        """Send an error response; `id` is null if the request could not be read."""
         self.send({"id": request, "error": error.fields})
 
     def _lines(self) -> Iterator[bytes]:
-        """Lines without their end, and without those that are too long, which are answered."""
+        """Yield lines without their line ends; lines that are too long are answered with an error."""
         buffer, skipping = bytearray(), False
         while part := self._part():
             buffer += part
@@ -96,14 +96,14 @@ class Wire:
             buffer = rest
             if len(buffer) > LINE_BYTES_MAX:
                 if not skipping:
-                    message = f"a message has over {LINE_BYTES_MAX} bytes"
+                    message = f"a message is longer than {LINE_BYTES_MAX} bytes"
                     self.send_error(None, ProtocolError(INVALID_REQUEST, message))
                 buffer, skipping = bytearray(), True
         if buffer and not skipping and not self.ended:
             yield bytes(buffer)
 
     def _part(self) -> bytes:
-        """Some input, once there is any; empty at its end."""
+        """Wait for input and return it; return an empty value at the end of the input."""
         if not self.ended:
             ready, _, _ = select.select([self._in, self._wake], [], [])
             if self._wake not in ready:
@@ -113,14 +113,14 @@ class Wire:
 
 
 def _parsed(line: bytes) -> Any:
-    """What a line says in JSON.
+    """Parse a line of JSON.
 
     Raises:
-        ProtocolError: nothing.
+        ProtocolError: the line is not valid UTF-8 or not valid JSON.
     """
     try:
         return json.loads(line.decode())
     except UnicodeDecodeError:
-        raise ProtocolError(PARSE_ERROR, "this is not UTF-8") from None
+        raise ProtocolError(PARSE_ERROR, "the message is not valid UTF-8") from None
     except (ValueError, RecursionError):
-        raise ProtocolError(PARSE_ERROR, "this is no JSON") from None
+        raise ProtocolError(PARSE_ERROR, "the message is not valid JSON") from None

@@ -52,7 +52,7 @@ def listed(postings: list[Postings]) -> list[tuple[int, int]]:
 def test_heads_are_those_of_titles_and_labels(count: int, term: str) -> None:
     """Who has a term in the head is told by titles, and by labels of texts without one."""
     texts = texts_of(count)
-    heads = [plain_document(text).head for text in texts]
+    heads = [plain_document(text).heading for text in texts]
     expected = [(ordinal, head.count(term)) for ordinal, head in enumerate(heads) if term in head]
     assert listed(world_of(texts).view().heads(term)) == expected
 
@@ -133,7 +133,7 @@ def plain_values(
     average = sum(lengths) / there if sum(lengths) else 1.0
     values = []
     for document, length in zip(documents, lengths, strict=True):
-        weight = document.text.count(term) + (head * document.head.count(term) if head else 0)
+        weight = document.text.count(term) + (head * document.heading.count(term) if head else 0)
         norm = k1 * ((1 - b) + b * (length / average))
         values.append(weight / (norm + weight) if term in document.text else 0.0)
     return sum(term in document.text for document in documents), values

@@ -72,7 +72,7 @@ def test_an_import_with_bad_items_is_exit_8(cli: Cli, surroundings: Path) -> Non
     result = cli("import", "chatgpt", "c.json", "--bucket", "talks", "--provenance", "quarantine")
     assert result.code == 8
     assert "skipped c.json:2: " in result.err
-    assert "1 skipped; the rest went in" in result.err
+    assert "1 skipped; the rest was imported" in result.err
     found = cli("find", "--bucket", "talks", "--json").data
     assert len(found) == 4
 
@@ -84,7 +84,7 @@ def test_an_import_that_took_nothing_in_says_so(cli: Cli, surroundings: Path) ->
     for args in (["import", "chatgpt", "c.json"], ["import", "mcp-memory", "m.jsonl"], ["ingest", "m.jsonl"]):
         result = cli(*args)
         assert result.code == 8
-        assert "1 skipped; nothing went in" in result.err
+        assert "1 skipped; nothing was imported" in result.err
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_other_formats_go_to_stdout_too(
     assert cli("export", "out", "--format", form).code == 0
     assert (surroundings / "out").read_text("utf-8") == result.out
     if form == "mcp-memory":
-        assert "not in it: 2 atoms of kind note" in result.err
+        assert "not exported: 2 atoms of kind note" in result.err
 
 
 def test_nothing_is_written_over(cli: Cli, pair: tuple[str, str], surroundings: Path) -> None:

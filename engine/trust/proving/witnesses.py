@@ -1,4 +1,4 @@
-"""What a proof shows for each claim, read from the store (SPEC: Proofs, Claims).
+"""What a proof shows for each claim, read from the store (SPEC, section 20.1).
 
 A claim that does not hold is refused here, with what holds instead. Nothing read is trusted: the whole
 proof is verified before it is handed out.

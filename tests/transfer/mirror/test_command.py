@@ -82,7 +82,7 @@ def test_a_mirror_that_cannot_be_written_fails_the_ingest(bare: Cli, configured:
     (configured / "shown" / "precious").write_text("x")
     failed = bare("ingest", "notes", "--json")
     assert (failed.code, failed.envelope["error"]["code"]) == (7, "refused")
-    assert "all is in the store" in failed.envelope["error"]["message"]
+    assert "the store is written" in failed.envelope["error"]["message"]
     assert failed.envelope["data"]["added"] >= 1
     assert tree(configured / "shown") == {"precious": b"x"}
 

@@ -69,7 +69,7 @@ def test_without_keys_only_the_form_is_checked(cli: Cli, here: Path) -> None:
     note = cli("checkpoint").out
     result = cli("verify-checkpoint", "-", stdin=note.encode())
     assert result.code == 0
-    assert "the form only; no key was given, so anybody may have written this" in result.out
+    assert "only the format; without a key, the author is not known" in result.out
     (here / "n").write_text(note)
     data = cli("verify-checkpoint", "n", "--json").data
     assert (data["checked"], data["in_store"]) == ("form", None)
@@ -104,7 +104,7 @@ def test_an_older_copy_is_exit_9(cli: Cli, here: Path) -> None:
         kept = json.loads((here / data["evidence"]).read_text())
         assert kept["known"] == (here / "n").read_text()
         assert parse_note(kept["found"][-1].encode()).checkpoint.size == 2
-        assert f"both are kept in {data['evidence']}" in result.err
+        assert f"both checkpoints are saved in {data['evidence']}" in result.err
 
 
 def test_a_fork_is_exit_9(cli: Cli, here: Path) -> None:
@@ -135,7 +135,7 @@ def test_a_checkpoint_continues_an_older_one(cli: Cli, here: Path) -> None:
     cli("checkpoint", "-o", "new")
     assert cli("verify-checkpoint", "new", "--since", "old", "--against-store").code == 0
     assert cli("verify-root", "--checkpoint", "old", "--checkpoint", "new").code == 0
-    assert "only the store" in cli("verify-checkpoint", "new", "--since", "old").err
+    assert "only be checked with the store" in cli("verify-checkpoint", "new", "--since", "old").err
     data = contradiction(cli("verify-checkpoint", "old", "--since", "new", "--json"))
     assert data["problem"] == "rollback: have 3, known 5"
 

@@ -61,7 +61,9 @@ def test_checkpoints_in_the_wrong_order_are_no_rollback(cli: Cli, old_and_new: P
     ):
         result = cli(*command, "--json")
         assert (result.code, result.envelope["error"]["code"]) == (2, "invalid")
-        assert result.envelope["error"]["message"] == "OLD is the newer one: it has 5 events, the other 3"
+        assert (
+            result.envelope["error"]["message"] == "OLD is newer than NEW: it covers 5 events, NEW covers 3"
+        )
         assert result.envelope["error"]["hint"] == "swap them"
     assert list(old_and_new.glob("*evidence*")) == []
 
@@ -80,7 +82,10 @@ def test_a_store_that_has_only_one_of_them_went_back(cli: Cli, old_and_new: Path
 def test_without_a_store_they_may_be_swapped(cli: Cli, old_and_new: Path) -> None:
     """By themselves they look like a rollback, and the hint says what else it may be."""
     result = cli("verify-checkpoint", "old", "--since", "new")
-    assert (result.code, "perhaps OLD is the newer one: then swap them; both are kept" in result.err) == (
+    assert (
+        result.code,
+        "if OLD is the newer one, swap the two files; both checkpoints are saved" in result.err,
+    ) == (
         9,
         True,
     )
@@ -89,7 +94,7 @@ def test_without_a_store_they_may_be_swapped(cli: Cli, old_and_new: Path) -> Non
 def test_the_first_signature_for_a_store_is_said(cli: Cli, here: Path) -> None:
     """Once as a rule; again if what the key signed last was lost."""
     cli("key", "new", "k")
-    said = "the first checkpoint of this store that k signs, as far as its folder knows"
+    said = "k has no record of an earlier checkpoint of this store"
     assert said in cli("checkpoint", "--key", "k").err
     assert said not in cli("checkpoint", "--key", "k").err
     (kept,) = here.glob("*.last")
@@ -164,7 +169,7 @@ def test_an_origin_of_no_store_is_said(cli: Cli, here: Path) -> None:
     note = cli("checkpoint").out
     (here / "n").write_text(note)
     (here / "other").write_text(note[:14] + note[14:].partition("\n")[0].upper() + note[50:])
-    said = "no store's: that would be memroot.local/ and its id in lower case"
+    said = "not a memroot store: its origin would be memroot.local/ and its id in lower case"
     assert said in cli("verify-checkpoint", "other").out
     assert said not in cli("verify-checkpoint", "n").out
     assert cli("verify-checkpoint", "n", "--json").data["store_id"] == note[14:50]
