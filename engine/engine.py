@@ -26,7 +26,7 @@ from engine.commands.atoms import UNCHANGED, Add, Revise, Revive, Tag, Tombstone
 from engine.commands.base import Command
 from engine.commands.edges import Link, RegisterType, Relate, TypeName, Unlink, Unrelate
 from engine.commands.merge import Merge, Supersede, Unmerge
-from engine.erase.destroy import Stage, quietly, resume
+from engine.erase.destroy import Stage, ignore_stage, resume
 from engine.followers.tags import tag_counts
 from engine.ledger.journal import Sources, read_entries, read_entry, read_log
 from engine.ledger.queries import atom_of, get_record, resolve_id
@@ -620,7 +620,7 @@ class Engine:
         remember: bool = True,
         probe: bool = True,
         actor: str | None = None,
-        progress: Stage = quietly,
+        progress: Stage = ignore_stage,
     ) -> Erasure:
         """Destroy the content of an atom and its edges irreversibly. Its history stays verifiable.
 
