@@ -175,7 +175,7 @@ def carry_out(store: Store, pending: Pending, progress: Stage = quietly) -> tupl
         BackendBusy: somebody keeps a snapshot open: all is done, but the files are not purged yet.
     """
     total, events = Destroyed(), list[EventRef]()
-    with store.alone():
+    with store.exclusive():
         state = State.LIVE
         while state is not State.ERASED:
             progress("events")
@@ -215,7 +215,7 @@ def resume(store: Store) -> None:
     """
     if store.backend.get(ERASING) is None:
         return
-    with store.alone():
+    with store.exclusive():
         pending = read_pending(store.backend)
         if pending is not None:
             carry_out(store, pending)

@@ -180,7 +180,7 @@ def test_an_event_that_no_command_decides_is_named() -> None:
     detail = AtomDetail(bytes.fromhex(id_of(0).replace("-", "")), 0, None)
     forge(backend_of(engine), EventKind.ATOM_REVIVED, detail, ReasonBody(""), prev=1, time=BEGIN * 2)
     engine.rebuild()
-    with refused(4, "not possible"):
+    with refused(4, "not allowed"):
         imported(exported(engine))
 
 

@@ -111,7 +111,7 @@ def ingest(
             known under its name would go: another folder of that name, perhaps; nothing was written.
     """
     screen, kept = (
-        None if store.secret_filter is None else store.secret_filter.reading(),
+        None if store.secret_filter is None else store.secret_filter.screen_for_reading(),
         validation.tags(tags),
     )
     model = Add(
@@ -135,7 +135,7 @@ def ingest(
         target.follow(target.tags)
         run.carry_out(run.links())
         if target.secret_filter is not None:
-            target.secret_filter.passed(screen)
+            target.secret_filter.count(screen)
     return run.report()
 
 

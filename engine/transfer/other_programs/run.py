@@ -94,7 +94,7 @@ def import_items(
     )
     items = reader(form)(Path(path))
     first = list(islice(items, 1))  # what cannot be read at all is found out before anything is touched
-    screen = None if store.secret_filter is None else store.secret_filter.reading()
+    screen = None if store.secret_filter is None else store.secret_filter.screen_for_reading()
     with translated():
         store.follow(store.tags)
         with dry_run_store(store, when=dry_run) as target:
@@ -103,7 +103,7 @@ def import_items(
             run.carry_out(run.gone())
             run.carry_out(run.relate())
             if target.secret_filter is not None:
-                target.secret_filter.passed(screen)
+                target.secret_filter.count(screen)
     return run.report()
 
 
