@@ -183,7 +183,7 @@ def carry_out(
         BackendBusy: a snapshot is open. Everything is done except purging the files.
     """
     total, events = DestroyedTotals(), list[EventRef]()
-    with store.alone():
+    with store.exclusive():
         state = State.LIVE
         while state is not State.ERASED:
             progress("events")
@@ -223,7 +223,7 @@ def resume(store: Store) -> None:
     """
     if store.backend.get(ERASING) is None:
         return
-    with store.alone():
+    with store.exclusive():
         pending = read_pending(store.backend)
         if pending is not None:
             carry_out(store, pending)

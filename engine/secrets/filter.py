@@ -43,11 +43,11 @@ class SecretFilter:
         """Return a screen for one transaction, or None in the mode `off`."""
         return None if self.policy.mode is Mode.OFF else Screen(self.policy)
 
-    def reading(self) -> Screen | None:
+    def screen_for_reading(self) -> Screen | None:
         """Return a screen for texts that are not written yet, or None if they may be written unchanged."""
         return None if self.policy.mode is Mode.WARN else self.screen()
 
-    def passed(self, screen: Screen | None) -> None:
+    def count(self, screen: Screen | None) -> None:
         """Add the secrets that a screen found to the counts, once its transaction is written."""
         if screen is not None:
             self.found += screen.found

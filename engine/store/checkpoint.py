@@ -44,8 +44,8 @@ def take_checkpoint(store: Store, actor: str) -> tuple[Receipt, int]:
         ConflictError: Other processes kept appending events.
     """
     for attempt in range(CHECKPOINT_RETRIES_MAX + 1):
-        alone = store.alone() if attempt == CHECKPOINT_RETRIES_MAX else nullcontext()
-        with alone:
+        exclusive = store.exclusive() if attempt == CHECKPOINT_RETRIES_MAX else nullcontext()
+        with exclusive:
             with store.view(*store.followers) as rows:
                 roots = store.roots(rows)
             command = TakeCheckpoint(roots.size, roots.overall, roots.namespaces)

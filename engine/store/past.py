@@ -98,11 +98,11 @@ def past_store(rows: Reader, size: int) -> Iterator[Store]:
     with scratch_backend(on_disk=not _fits_in_memory(rows, size)) as scratch:
         replay(rows, scratch, size)
         past = Store(scratch, None)
-        past.lost = _lost(scratch, size)
+        past.erased_since = _erased_since(scratch, size)
         yield past
 
 
-def _lost(rows: Reader, size: int) -> int | None:
+def _erased_since(rows: Reader, size: int) -> int | None:
     """Return the first later event that destroyed payloads of atoms within the first `size` events."""
     erasures = [
         decode_seq(raw, "erasure")

@@ -146,7 +146,7 @@ class Store:
         self._write_lock = threading.RLock()
         self._follow_lock = threading.RLock()
         self.recent = Recent()
-        self.lost: int | None = None
+        self.erased_since: int | None = None
         """In a view of the past, a later event that erased content that the roots of that time cover."""
         self.records, self.index, self.tags, self.trees, self.log = self.projections = projections()
         if sources is not None and _is_empty(backend):
@@ -229,7 +229,7 @@ class Store:
                     receipts = [command.decide(tx) for command in commands]
                     if not tx.entries or self._write(tx, head_guards(rows, log)):
                         if self.secret_filter is not None and tx.entries:
-                            self.secret_filter.passed(screen)
+                            self.secret_filter.count(screen)
                         return receipts
             raise BusyError("other processes keep writing to this store", hint="try again")
 
@@ -324,7 +324,7 @@ class Store:
                     yield rows
                     return
             self._catch_up_all(followers)
-        with self.alone():
+        with self.exclusive():
             self._catch_up_all(followers)
             with self.backend.snapshot() as rows:
                 if not are_current(rows, read_log(rows), (self.records, *followers)):
@@ -343,10 +343,10 @@ class Store:
             RefusedError: This is a view of the past, and content that its roots cover was erased since.
         """
         log = read_log(rows)
-        if self.lost is not None:
+        if self.erased_since is not None:
             raise RefusedError(
                 f"the roots of tags and index at {log.size} events cannot be recomputed: "
-                f"event {self.lost} erased content that they cover",
+                f"event {self.erased_since} erased content that they cover",
                 hint="`engine verify-root` recomputes the roots of the log, the atoms and the edges",
             )
         namespaces = (
@@ -369,7 +369,7 @@ class Store:
             yield
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
+    def exclusive(self) -> Iterator[None]:
         """Keep other threads and other processes from writing during the block.
 
         Raises:

@@ -77,5 +77,5 @@ def test_a_payload_that_should_be_gone_is_named() -> None:
     engine.erase(id_of(0), "asked to")
     lines = exported(engine).splitlines(keepends=True)
     at = next(at for at, line in enumerate(lines) if b'"payload":{"erased"' in line)
-    with refused(at + 1, "still there"):
+    with refused(at + 1, "still stored"):
         imported(b"".join([*lines[:at], before[at], *lines[at + 1 :]]))

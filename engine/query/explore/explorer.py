@@ -205,7 +205,7 @@ class Explorer:
             if self._head != head:
                 # Some 12 ms, and the same for every answer until the head moves.
                 store = self.memory.store
-                self._root = "" if store.lost is not None else store.roots(scope.rows).overall.hex()
+                self._root = "" if store.erased_since is not None else store.roots(scope.rows).overall.hex()
                 self._head = head
             yield scope
 

@@ -112,7 +112,7 @@ def ingest(
             known files under its name would be tombstoned. The folder may be a different one of the same
             name. Nothing was written.
     """
-    screen = None if store.secret_filter is None else store.secret_filter.reading()
+    screen = None if store.secret_filter is None else store.secret_filter.screen_for_reading()
     checked_tags = validation.tags(tags)
     template = Add(
         "",
@@ -137,7 +137,7 @@ def ingest(
         target.follow(target.tags)
         run.apply(run.links())
         if target.secret_filter is not None:
-            target.secret_filter.passed(screen)
+            target.secret_filter.count(screen)
     return run.report()
 
 

@@ -96,7 +96,7 @@ def import_items(
     )
     items = reader(form)(Path(path))
     first = list(islice(items, 1))  # raises for a file that cannot be read, before anything is written
-    screen = None if store.secret_filter is None else store.secret_filter.reading()
+    screen = None if store.secret_filter is None else store.secret_filter.screen_for_reading()
     with translated():
         store.follow(store.tags)
         with dry_run_store(store, when=dry_run) as target:
@@ -105,7 +105,7 @@ def import_items(
             run.apply(run.retire_missing())
             run.apply(run.relate())
             if target.secret_filter is not None:
-                target.secret_filter.passed(screen)
+                target.secret_filter.count(screen)
     return run.report()
 
 

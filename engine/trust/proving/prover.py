@@ -102,10 +102,12 @@ def prove_to(
         if opening_of(store.roots(rows)).roots == opening.roots:
             return _assemble(wanted, ground, Witnesses(store, rows))
         with past_store(rows, seq) as past, past.view(*past.followers) as past_rows:
-            if past.lost is not None and not all(isinstance(claim, _FROM_HEADERS) for claim in wanted):
+            if past.erased_since is not None and not all(
+                isinstance(claim, _FROM_HEADERS) for claim in wanted
+            ):
                 raise RefusedError(
                     f"claims about tags and terms at {seq} events cannot be proved any more: "
-                    f"event {past.lost} erased content that they depend on",
+                    f"event {past.erased_since} erased content that they depend on",
                     hint="claims about the state of atoms and edges, and about the log, can be proved",
                 )
             return _assemble(wanted, ground, Witnesses(past, past_rows), seq)
