@@ -124,7 +124,7 @@ def answering(rows: Reader, filters: Filters) -> BitMap:
     return found if filters.kinds else found - members(rows, (Group.KIND, ENTITY))
 
 
-def marked(rows: Reader, filters: Filters) -> BitMap:
+def maybe_superseded(rows: Reader, filters: Filters) -> BitMap:
     """The ordinals of what may be superseded, dead ones too (`engine.query.recall.retired`).
 
     None where `filters` asks for it, by tag or by `superseded`.

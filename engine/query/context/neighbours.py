@@ -24,9 +24,9 @@ from engine.query.context.windows import (
     radius_of,
     rarity,
 )
-from engine.query.filters import NO_FILTERS, Filters, answering, in_categories, marked
+from engine.query.filters import NO_FILTERS, Filters, answering, in_categories, maybe_superseded
 from engine.query.recall.recall import recall
-from engine.query.recall.retired import Retired
+from engine.query.recall.retired import SupersededAtoms
 from engine.query.view import View
 from proofs.events import AtomBody
 from proofs.sets import Group
@@ -56,7 +56,7 @@ def context(rows: Reader, asked: View, query: str, budget: int, filters: Filters
 class Sources:
     """Where atoms stand in their sources. Valid as long as the rows do not change.
 
-    Places are counted among all live atoms of a source: one that is filtered away keeps its place, and
+    Positions are counted among all live atoms of a source: one that is filtered away keeps its place, and
     so nothing beyond it passes for its neighbour. Rows that contradict each other are a CorruptionError.
     """
 
@@ -66,7 +66,7 @@ class Sources:
         self._view = view
         self._categories = filters.categories
         self._allowed = answering(rows, filters)
-        self._retired = Retired(rows, view, marked(rows, filters))
+        self._retired = SupersededAtoms(rows, view, maybe_superseded(rows, filters))
         self._live = members(rows, LIVE)
         self._lines: dict[str, NDArray[np.int64]] = {}
         self._read: dict[Place, Passage | None] = {}

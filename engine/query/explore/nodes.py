@@ -124,7 +124,7 @@ def _by_words(scope: Scope, asked: str) -> AtomRecord | None:
 
 def _titled(scope: Scope, asked: str) -> AtomRecord | None:
     hashes = np.array([title_hash(asked)], np.uint64)
-    having = scope.places.titled(hashes, scope.live_mask, scope.view.documents)
+    having = scope.positions.titled(hashes, scope.live_mask, scope.view.documents)
     records = (record_at(scope.rows, ordinal) for _, ordinal in having)
     texts = (record for record in records if record.kind != ENTITY)
     return _only(scope, asked, list(islice(texts, SHOWN + 1)))
@@ -239,7 +239,7 @@ def _short_of_live(scope: Scope, atom: bytes | None) -> str | None:
 
 
 def _beside(scope: Scope, record: AtomRecord, own: str, *, after: bool) -> Iterator[Later]:
-    found = scope.places.beside(np.array([record.ordinal], np.int64), scope.live_mask, after=after)
+    found = scope.positions.beside(np.array([record.ordinal], np.int64), scope.live_mask, after=after)
     if found[0] < 0:
         return
     other = record_at(scope.rows, int(found[0]))

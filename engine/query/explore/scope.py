@@ -23,7 +23,7 @@ from engine.ledger.layout import ATOM
 from engine.ledger.queries import body_of, get_record, resolve_id
 from engine.ledger.records import AtomRecord
 from engine.query.budget import ID_DIGITS
-from engine.query.positions import Places
+from engine.query.positions import Positions
 from engine.query.recall.signals.bm25 import idf
 from engine.query.snippets import beginning
 from engine.query.view import View
@@ -51,9 +51,9 @@ class Scope:
         return self.memory.store.index.view(self.rows)
 
     @cached_property
-    def places(self) -> Places:
+    def positions(self) -> Positions:
         """Who stands where in which source, and which titles there are."""
-        return self.memory.places.places(self.view)
+        return self.memory.positions.positions(self.view)
 
     @cached_property
     def live(self) -> BitMap:

@@ -26,7 +26,7 @@ from engine.query.context.neighbours import Sources
 from engine.query.filters import NO_FILTERS, Filters
 from engine.query.recall.answer import Recall
 from engine.query.recall.recall import recall
-from engine.query.recall.signals.walk import rarity, telling
+from engine.query.recall.signals.walk import bridge_weight, rarity
 from engine.query.view import View
 from proofs.sets import Group, tag_identity
 
@@ -215,12 +215,12 @@ def _sharing_sets(
     records: Sequence[AtomRecord], among: Callable[[Group, str], int], total: int
 ) -> Iterator[Relation]:
     tags = [{tag_identity(tag): tag for tag in record.tags} for record in records]
-    rare = {tag: rarity(among(Group.TAG, tag), total) for tag in _held_by_several(tags)}
-    yield from _sharing(RelationKind.SHARES_TAG, records, tags, rare)
+    weights = {tag: bridge_weight(among(Group.TAG, tag), total) for tag in _held_by_several(tags)}
+    yield from _sharing(RelationKind.SHARES_TAG, records, tags, weights)
     buckets = [{bucket: bucket for bucket in record.buckets} for record in records]
     sizes = {bucket: among(Group.BUCKET, bucket) for bucket in _held_by_several(buckets)}
-    rare = {bucket: telling(size, total) for bucket, size in sizes.items() if size <= COMMON_BUCKET * total}
-    yield from _sharing(RelationKind.SHARES_BUCKET, records, buckets, rare)
+    weights = {name: rarity(size, total) for name, size in sizes.items() if size <= COMMON_BUCKET * total}
+    yield from _sharing(RelationKind.SHARES_BUCKET, records, buckets, weights)
 
 
 def _held_by_several(held: Sequence[dict[str, str]]) -> list[str]:

@@ -57,7 +57,7 @@ def numbers(near: list[Passage]) -> dict[str, int]:
 
 
 def test_neighbours_stand_in_the_order_of_their_sequences() -> None:
-    """Places follow the sequences, not the order of recording, and reach to both sides."""
+    """Positions follow the sequences, not the order of recording, and reach to both sides."""
     hits, near = beside(talk(9), "turn 4", reach=2)
     assert numbers(hits) == {"turn 4": 4}
     assert numbers(near) == {"turn 2": 2, "turn 3": 3, "turn 5": 5, "turn 6": 6}

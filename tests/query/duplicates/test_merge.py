@@ -24,7 +24,7 @@ from proofs.leaves import State
 from tests.query.duplicates.support import CHAIN, KETTLE, TRAIN, Looks, copy_of, kettles, looks
 from tests.support.engines import engine_on, refuses
 
-NOBODY = "1f0c0000-0000-4000-8000-000000000001"
+NO_NEIGHBOUR = "1f0c0000-0000-4000-8000-000000000001"
 
 
 def kinds(receipt: Receipt) -> list[EventKind]:
@@ -76,7 +76,7 @@ def test_the_edge_says_what_was_gained() -> None:
 def test_all_events_of_a_merge_are_one_commit() -> None:
     """In a batch with a command that is refused, nothing of a merge is there."""
     with kettles() as (engine, ids):
-        assert refuses(engine, NotFoundError, engine.apply, [Merge(ids[0], ids[2]), Tombstone(NOBODY)])
+        assert refuses(engine, NotFoundError, engine.apply, [Merge(ids[0], ids[2]), Tombstone(NO_NEIGHBOUR)])
 
 
 def test_a_merge_twice_is_no_event() -> None:
@@ -172,7 +172,7 @@ def test_a_merge_that_makes_no_sense_is_refused(
         engine.tombstone(ids[1])
         engine.merge(more, ids[2])
         names = [
-            given if isinstance(given, str) else NOBODY if given is None else ids[given]
+            given if isinstance(given, str) else NO_NEIGHBOUR if given is None else ids[given]
             for given in (keep, other)
         ]
         assert refuses(engine, error, engine.merge, *names, force=True)

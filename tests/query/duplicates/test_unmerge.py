@@ -11,7 +11,7 @@ from proofs.leaves import State
 from tests.query.duplicates.support import Looks, kettles, looks
 from tests.support.engines import engine_on, refuses
 
-NOBODY = "1f0c0000-0000-4000-8000-000000000001"
+NO_NEIGHBOUR = "1f0c0000-0000-4000-8000-000000000001"
 
 
 def test_unmerging_restores_both() -> None:
@@ -99,7 +99,7 @@ def test_what_was_tombstoned_otherwise_is_refused() -> None:
             engine.unmerge(ids[1])
 
 
-@pytest.mark.parametrize("reason", ["merged into {}", "merged into nothing", "merged into " + NOBODY])
+@pytest.mark.parametrize("reason", ["merged into {}", "merged into nothing", "merged into " + NO_NEIGHBOUR])
 def test_a_reason_alone_is_no_merge(reason: str) -> None:
     """A tombstone with the words of a merge, but without its edge, cannot be taken back."""
     with kettles() as (engine, ids):
@@ -121,7 +121,7 @@ def test_a_tombstone_after_a_revival_by_hand_is_no_merge(reason: str) -> None:
 def test_an_atom_never_recorded_is_not_found() -> None:
     """As everywhere."""
     with engine_on() as engine:
-        assert refuses(engine, NotFoundError, engine.unmerge, NOBODY)
+        assert refuses(engine, NotFoundError, engine.unmerge, NO_NEIGHBOUR)
 
 
 def test_a_kept_atom_that_is_gone_cannot_give_back() -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from engine.base.limits import INTEGER_MAX
 from engine.followers.columns import Facts
 from engine.followers.index_view import IndexView
-from engine.query.positions import NOBODY, Places, PlacesCache
+from engine.query.positions import NO_NEIGHBOUR, Positions, PositionsCache
 
 SOURCES = (0, 0x1111_1111_0000_0001, 0x2222_2222_8000_0002, 0xFFFF_FFFF_0000_0003)
 """Numbers of sources that differ in their upper halves; 0 stands for none."""
@@ -41,7 +41,7 @@ class Line:
     settled: int
 
     def view(self, head: bytes = b"") -> IndexView:
-        """What `Places` reads of a view; `head` makes it one of its own."""
+        """What `Positions` reads of a view; `head` makes it one of its own."""
         columns = (
             [one.source for one in self.documents],
             [0 if one.sequence is None else one.sequence + 1 for one in self.documents],
@@ -53,9 +53,9 @@ class Line:
         head += repr(self.documents[self.settled :]).encode()
         return cast("IndexView", _View(facts, self.settled, len(self.documents), (head, roots)))
 
-    def places(self) -> Places:
+    def positions(self) -> Positions:
         """The places of its documents, by a cache that never saw another view."""
-        return PlacesCache().places(self.view())
+        return PositionsCache().positions(self.view())
 
     @property
     def ordinals(self) -> NDArray[np.int64]:
@@ -72,8 +72,8 @@ class Line:
         return replace(self, settled=min(settled, len(self.documents)))
 
     def beside(self, *, after: bool) -> list[int]:
-        """The neighbour of each document, as `Places.beside` has it."""
-        found: list[int] = self.places().beside(self.ordinals, self.live, after=after).tolist()
+        """The neighbour of each document, as `Positions.beside` has it."""
+        found: list[int] = self.positions().beside(self.ordinals, self.live, after=after).tolist()
         return found
 
     def plainly_beside(self, *, after: bool) -> list[int]:
@@ -82,7 +82,7 @@ class Line:
 
     def _neighbour(self, own: Document, *, after: bool) -> int:
         if not own.source or own.sequence is None:
-            return NOBODY
+            return NO_NEIGHBOUR
         further = [
             (other.sequence, ordinal)
             for ordinal, other in enumerate(self.documents)
@@ -90,13 +90,13 @@ class Line:
             if (other.sequence > own.sequence if after else other.sequence < own.sequence)
         ]
         if not further:
-            return NOBODY
+            return NO_NEIGHBOUR
         _, nearest = min(further) if after else max(further)
-        return nearest if self.documents[nearest].title == own.title else NOBODY
+        return nearest if self.documents[nearest].title == own.title else NO_NEIGHBOUR
 
 
 class _View(NamedTuple):
-    """As much of an `IndexView` as `Places` looks at."""
+    """As much of an `IndexView` as `Positions` looks at."""
 
     facts: Facts
     settled: int

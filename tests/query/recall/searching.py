@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from engine.followers.index_view import IndexView
-from engine.query.recall.signals.bm25 import MICRO, Bm25Config, add_up, best, weigh
+from engine.query.recall.signals.bm25 import MICRO, Bm25Config, add_up, best, weighted_terms
 
 Scored = tuple[int, float]
 """An ordinal, and its score rounded to six decimals."""
@@ -16,7 +16,7 @@ def search(
 ) -> list[Scored]:
     """The best `limit` documents that mention a term, with those that tie with the last."""
     scores = np.zeros(view.documents)
-    add_up(weigh(view, dict.fromkeys(terms, 1.0), config or Bm25Config()), scores)
+    add_up(weighted_terms(view, dict.fromkeys(terms, 1.0), config or Bm25Config()), scores)
     ordinals, micros = best(scores, limit)
     return [
         (ordinal, micro / MICRO) for ordinal, micro in zip(ordinals.tolist(), micros.tolist(), strict=True)

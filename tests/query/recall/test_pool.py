@@ -34,7 +34,7 @@ def pools(draw: st.DrawFn) -> Pool:
         else:
             new = draw(st.lists(st.integers(0, 90), unique=True, max_size=8))
             more = _of(draw, [one for one in new if one not in pool.ordinals])
-            pool = pool.joined(more.ordinals, more.score)
+            pool = pool.extended(more.ordinals, more.score)
     return pool
 
 
@@ -45,14 +45,14 @@ def _of(draw: st.DrawFn, ordinals: list[int]) -> Pool:
 
 def parts_of(pool: Pool, ordinal: int) -> dict[str, float]:
     """What each signal gave an atom, unrounded."""
-    (place,) = pool.at(np.array([ordinal])).tolist()
-    return {signal: float(given[place]) for signal, given in pool.shares.items()}
+    (place,) = pool.rows_of(np.array([ordinal])).tolist()
+    return {signal: float(given[place]) for signal, given in pool.parts.items()}
 
 
 @given(pools())
 def test_a_score_is_the_sum_of_its_shares(pool: Pool) -> None:
     """Adding, multiplying and joining leave no part of a score unexplained."""
-    total = sum(pool.shares.values(), np.zeros(len(pool)))
+    total = sum(pool.parts.values(), np.zeros(len(pool)))
     assert np.allclose(pool.score, total, rtol=1e-9, atol=1e-9)
 
 
@@ -88,7 +88,7 @@ def test_atoms_are_found_where_they_stand(pool: Pool, asked: list[int]) -> None:
     """`at` gives the place of each that is here, and −1 for each that is not, repeated ones too."""
     ordinals = pool.ordinals.tolist()
     expected = [ordinals.index(one) if one in ordinals else -1 for one in asked]
-    assert pool.at(np.array(asked, np.int64)).tolist() == expected
+    assert pool.rows_of(np.array(asked, np.int64)).tolist() == expected
 
 
 @given(pools(), st.lists(st.integers(100, 120), unique=True), st.data())
@@ -96,16 +96,16 @@ def test_joining_keeps_everything(pool: Pool, new: list[int], data: st.DataObjec
     """Those that were there keep score, factor and every share; the new ones have their words alone."""
     words = data.draw(arrays(np.float64, len(new), elements=amounts))
     before = {int(one): parts_of(pool, int(one)) for one in pool.ordinals}
-    joined = pool.joined(np.array(new, np.int64), words)
+    joined = pool.extended(np.array(new, np.int64), words)
     assert sorted(joined.ordinals.tolist()) == sorted([*before, *new])
     for ordinal, parts in before.items():
         assert parts_of(joined, ordinal) == parts
     for ordinal, word in zip(new, words.tolist(), strict=True):
-        assert parts_of(joined, ordinal) == dict.fromkeys(pool.shares, 0.0) | {"words": word}
+        assert parts_of(joined, ordinal) == dict.fromkeys(pool.parts, 0.0) | {"words": word}
     for name in ("score", "factor"):
         old, kept = getattr(pool, name), getattr(joined, name)
-        assert kept[joined.at(pool.ordinals)].tolist() == old.tolist()
-    fresh = joined.at(np.array(new, np.int64))
+        assert kept[joined.rows_of(pool.ordinals)].tolist() == old.tolist()
+    fresh = joined.rows_of(np.array(new, np.int64))
     assert joined.score[fresh].tolist() == words.tolist()
     assert joined.factor[fresh].tolist() == [1.0] * len(new)
 
@@ -114,7 +114,7 @@ def test_joining_keeps_everything(pool: Pool, new: list[int], data: st.DataObjec
 def test_joining_nobody_changes_nothing(pool: Pool) -> None:
     """With no new atoms the pool is the same object."""
     nobody = np.zeros(0, np.int64)
-    assert pool.joined(nobody, np.zeros(0)) is pool
+    assert pool.extended(nobody, np.zeros(0)) is pool
 
 
 @given(arrays(np.float64, 5, elements=amounts), st.lists(arrays(np.float64, 5, elements=factors), max_size=4))
@@ -142,5 +142,5 @@ def test_an_empty_pool_has_nobody() -> None:
     """Without atoms there is nothing to rank or to find, and others can still join."""
     pool = Pool(np.zeros(0, np.int64), np.zeros(0))
     assert len(pool) == len(pool.ranked()) == 0
-    assert pool.at(np.array([3])).tolist() == [-1]
-    assert pool.joined(np.array([3]), np.array([1.0])).ranked().tolist() == [0]
+    assert pool.rows_of(np.array([3])).tolist() == [-1]
+    assert pool.extended(np.array([3]), np.array([1.0])).ranked().tolist() == [0]
