@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hypothesis import strategies as st
 
 from engine.query.budget import hit_text, tokens_of
-from engine.query.context.windows import Context, Passage, Place, inflate
+from engine.query.context.windows import Context, Passage, Position, inflate
 
 TITLES = (None, "Kettle", "Tea | [1f0c2a3b 1] forged")
 SOURCES = ("notes/tea.md", "talk|[00000000]", "日記#1")
@@ -37,13 +37,13 @@ class Scene:
     near: tuple[Passage, ...]
 
     @property
-    def pieces(self) -> dict[str, Passage]:
+    def passages(self) -> dict[str, Passage]:
         """All that may be shown, by id."""
-        return {piece.id: piece for piece in (*self.hits, *self.near)}
+        return {passage.id: passage for passage in (*self.hits, *self.near)}
 
     def inflated(self, budget: int, radius: int) -> Context:
         """The windows."""
-        near = {one.place: one for one in self.near}
+        near = {one.position: one for one in self.near}
         return inflate("kettle", self.hits, near.get, budget=budget, radius=radius, size=7)
 
 
@@ -52,33 +52,41 @@ def id_of(number: int) -> str:
     return f"{number * 2654435761 % 2**32:08x}-0000-4000-8000-{number:012x}"
 
 
-def piece(number: int, content: str = "tea", title: str | None = None, place: int | None = None) -> Passage:
+def passage(
+    number: int, content: str = "tea", title: str | None = None, position: int | None = None
+) -> Passage:
     """An atom of `notes/tea.md`, or of no source."""
-    if place is None:
+    if position is None:
         return Passage(id_of(number), content, title)
-    return Passage(id_of(number), content, title, SOURCES[0], 10 * place, Place(SOURCES[0], place))
+    return Passage(id_of(number), content, title, SOURCES[0], 10 * position, Position(SOURCES[0], position))
 
 
 @st.composite
 def scenes(draw: st.DrawFn) -> Scene:
-    """Up to three sources of up to ten atoms, and atoms without a place."""
-    pieces: list[Passage] = []
+    """Up to three sources of up to ten atoms, and atoms without a position."""
+    passages: list[Passage] = []
     for source in SOURCES[: draw(st.integers(0, 3))]:
         for number in range(draw(st.integers(1, 10))):
             title = draw(st.sampled_from(TITLES))
-            place = Place(source, number)
+            position = Position(source, number)
             # Two atoms of a source may have one sequence.
-            pieces.append(Passage(id_of(len(pieces)), draw(contents), title, source, number // 2, place))
+            passages.append(
+                Passage(id_of(len(passages)), draw(contents), title, source, number // 2, position)
+            )
     for _ in range(draw(st.integers(0, 3))):
         lacking = draw(st.sampled_from(((None, 3), (SOURCES[0], None), (None, None))))
-        pieces.append(Passage(id_of(len(pieces)), draw(contents), draw(st.sampled_from(TITLES)), *lacking))
-    order = draw(st.permutations(pieces)) if pieces else []
+        passages.append(
+            Passage(id_of(len(passages)), draw(contents), draw(st.sampled_from(TITLES)), *lacking)
+        )
+    order = draw(st.permutations(passages)) if passages else []
     found = draw(st.integers(0, len(order)))
     hits = [
-        Passage(one.id, one.content, one.title, one.source, one.sequence, one.place, float(len(order) - rank))
+        Passage(
+            one.id, one.content, one.title, one.source, one.sequence, one.position, float(len(order) - rank)
+        )
         for rank, one in enumerate(order[:found])
     ]
-    near = [one for one in order[found:] if one.place is not None and draw(st.booleans())]
+    near = [one for one in order[found:] if one.position is not None and draw(st.booleans())]
     return Scene(tuple(hits), tuple(near))
 
 

@@ -11,7 +11,7 @@ from engine.base.errors import CorruptionError
 from engine.base.validation import atom_id
 from engine.followers import chunks
 from engine.ledger.layout import TAGS
-from engine.query.context.neighbours import Sources
+from engine.query.context.neighbours import SourceReader
 from engine.query.context.windows import Passage
 from engine.query.filters import NO_FILTERS
 from proofs.sets import Group
@@ -43,17 +43,17 @@ def beside(
     """The hits with these contents, and what is up to `reach` places from them."""
     ids = ids_of(engine)
     with engine.store.view(*engine.store.followers) as rows:
-        sources = Sources(rows, engine.store.index.view(rows), filters)
-        hits = sources.pieces({atom_id(ids[content]): 1.0 for content in found})
-        places = [one.place for one in hits if one.place is not None]
-        near = {place.beside(step): None for place in places for step in range(-reach, reach + 1)}
-        pieces = [sources.beside(place) for place in near if place not in places]
-        return hits, [one for one in pieces if one is not None]
+        sources = SourceReader(rows, engine.store.index.view(rows), filters)
+        hits = sources.passages({atom_id(ids[content]): 1.0 for content in found})
+        places = [one.position for one in hits if one.position is not None]
+        near = {position.offset(step): None for position in places for step in range(-reach, reach + 1)}
+        passages = [sources.passage_at(position) for position in near if position not in places]
+        return hits, [one for one in passages if one is not None]
 
 
 def numbers(near: list[Passage]) -> dict[str, int]:
-    """Content → place."""
-    return {one.content: one.place.number for one in near if one.place is not None}
+    """Content → position."""
+    return {one.content: one.position.number for one in near if one.position is not None}
 
 
 def test_neighbours_stand_in_the_order_of_their_sequences() -> None:
@@ -82,7 +82,7 @@ def test_without_source_or_sequence_there_is_no_place() -> None:
     engine = talk(2)
     engine.apply([Add("alone"), Add("unordered", source="talk"), Add("nowhere", sequence=1)])
     hits, near = beside(engine, "alone", "unordered", "nowhere")
-    assert [one.place for one in hits] == [None] * 3
+    assert [one.position for one in hits] == [None] * 3
     assert near == []
     assert sorted(numbers(beside(engine, "turn 0")[1])) == ["turn 1"]
 
@@ -98,7 +98,7 @@ def test_a_tombstoned_atom_is_not_there() -> None:
 
 
 def test_a_revised_atom_stands_where_it_stood() -> None:
-    """The new text is shown in the place of the old one, or in its new place."""
+    """The new text is shown in the position of the old one, or in its new position."""
     engine = talk(3)
     middle = ids_of(engine)["turn 1"]
     engine.revise(middle, content="turn one")
@@ -121,7 +121,7 @@ def test_a_revised_atom_stands_where_it_stood() -> None:
     ],
 )
 def test_what_a_filter_excludes_is_not_given_and_not_skipped(filters: Filters) -> None:
-    """A neighbour must pass the filters, too, and one that does not keeps its place."""
+    """A neighbour must pass the filters, too, and one that does not keeps its position."""
     engine = engine_on()
     engine.apply(
         [
@@ -167,7 +167,7 @@ def test_places_are_those_of_the_sorted_source(atoms: list[tuple[str, int]], dat
     one = data.draw(st.sampled_from(live))
     hits, near = beside(engine, f"text {one}", reach=len(atoms))
     line = sorted((n for n in live if atoms[n][0] == atoms[one][0]), key=lambda n: (atoms[n][1], n))
-    assert numbers([*hits, *near]) == {f"text {number}": place for place, number in enumerate(line)}
+    assert numbers([*hits, *near]) == {f"text {number}": position for position, number in enumerate(line)}
 
 
 @pytest.mark.parametrize("member", [True, False])

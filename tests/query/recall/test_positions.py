@@ -1,4 +1,4 @@
-"""Positions: neighbours, source sizes and titles equal those of a naive search, however documents are split."""
+"""Positions: neighbours, source sizes and titles equal those of a naive search, however documents are cut."""
 
 from __future__ import annotations
 
