@@ -122,7 +122,7 @@ def test_a_later_tombstone_stays() -> None:
     engine.revive(id_of(1))
     engine.tombstone(id_of(1), "b")
     (done,) = engine.revert(seq, seq + 1)
-    assert (done.outcome, done.left) == ("left", (f"whether it is there: changed again by event {seq + 2}",))
+    assert (done.outcome, done.left) == ("left", (f"state: changed again by event {seq + 2}",))
     assert engine.get(id_of(1)).tombstone is not None
 
 
