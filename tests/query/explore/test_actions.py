@@ -127,7 +127,7 @@ def test_naughty_strings_are_queries_or_errors() -> None:
 
 def test_what_is_no_text_is_refused() -> None:
     """A reply that is no text is an error of ours, and so is a verb that is none."""
-    with pytest.raises(InvalidInputError, match="of type NoneType is no text; answer with one action"):
+    with pytest.raises(InvalidInputError, match="of type NoneType is not a string; answer with one action"):
         parse_action(None)  # type: ignore[arg-type]
     with pytest.raises(InvalidInputError, match="verb must be a Verb"):
         Action("PEEK", "1f0c2a3b")  # type: ignore[arg-type]
@@ -135,5 +135,5 @@ def test_what_is_no_text_is_refused() -> None:
 
 def test_a_long_reply_is_not_looked_at() -> None:
     """Even where it is nothing but an action and blanks."""
-    with pytest.raises(InvalidInputError, match="characters are no action"):
+    with pytest.raises(InvalidInputError, match="characters is too long for an action"):
         parse_action("ANSWER" + " " * (64 << 10))

@@ -51,7 +51,7 @@ def test_a_reply_that_cannot_be_read_is_refused_and_said_so() -> None:
         Result.REFUSED,
     ]
     assert found.steps[1].action is None
-    assert "is no action; answer with one action" in model.prompts[1].split("Last steps:")[1]
+    assert "is not an action; answer with one action" in model.prompts[1].split("Last steps:")[1]
     assert found.stopped is Stop.REFUSED
 
 
