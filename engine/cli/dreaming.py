@@ -89,8 +89,8 @@ def _watch(session: Session, budget: int | None, seconds: float | None, quiet_fo
         )
 
     session.out.note(f"watching; a cycle after {quiet:g} s without events, end with Ctrl-C")
-    with until_signalled() as ended:
-        watch(opened, told, ended=ended, quiet=quiet, budget=budget or CYCLE_ATOMS, seconds=seconds)
+    with until_signalled() as stop:
+        watch(opened, told, stop=stop, quiet=quiet, budget=budget or CYCLE_ATOMS, seconds=seconds)
     return session.out.answer(totals, [line(name, f"{number:,}") for name, number in totals.items()])
 
 

@@ -1,6 +1,6 @@
-"""What can be done on the knowledge graph, each decided in one transaction: all of it or nothing.
+"""The operations on the knowledge graph, each decided in one transaction, all of it or nothing.
 
-Texts have been checked before (`engine.knowledge.forms`).
+The caller has validated all texts (`engine.knowledge.forms`).
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ Given = TypeVar("Given")
 Outcome = TypeVar("Outcome")
 
 SUBJECT = "knowledge graph"
-"""What the receipts of these commands are about."""
+"""The subject in the receipts of these commands."""
 
 
-class OnGraph(Generic[Given, Outcome]):
-    """A command that does something with several things at once.
+class GraphCommand(Generic[Given, Outcome]):
+    """A command that runs an operation on several items at once.
 
-    What came of it is in `outcome` once it was applied; deciding again, after another process moved the
-    head, sets it anew.
+    `outcome` holds the result of the operation after the command was applied. If another process moved the
+    head, the command is decided again and replaces it.
     """
 
     outcome: Outcome
@@ -38,13 +38,13 @@ class OnGraph(Generic[Given, Outcome]):
         given: tuple[Given, ...],
         provenance: str | None = None,
     ) -> None:
-        """Set what is done, with what, and the provenance of new atoms; None where nothing is written."""
+        """Set the operation, its items, and the provenance of new atoms; None if it adds no atoms."""
         self._do = do
         self._given = given
         self._provenance = provenance
 
     def decide(self, tx: Transaction) -> Receipt:
-        """No event where everything is so already."""
+        """Run the operation; append no event if the graph already is as wanted."""
         first, given, provenance = len(tx.entries), self._given, self._provenance
         if provenance is not None:
             given = tx.screened(given, "knowledge graph:")
@@ -53,7 +53,7 @@ class OnGraph(Generic[Given, Outcome]):
 
 
 def create_entities(graph: GraphTransaction, given: tuple[Entity, ...]) -> tuple[Entity, ...]:
-    """Have entities of these names; those that are there stay as they are. Returns those created."""
+    """Create the entities whose names are new, leave the others unchanged, and return those created."""
     created = []
     for entity in given:
         if graph.entity(entity.name) is not None:
@@ -65,18 +65,18 @@ def create_entities(graph: GraphTransaction, given: tuple[Entity, ...]) -> tuple
     return tuple(created)
 
 
-class Held(NamedTuple):
-    """What became of one entity that was to be held."""
+class UpsertedEntity(NamedTuple):
+    """The result for one entity of `upsert_entities`."""
 
     created: bool
     added: int
-    """Observations."""
+    """The number of observations that were added."""
 
 
-def upsert_entities(graph: GraphTransaction, given: tuple[Entity, ...]) -> tuple[Held, ...]:
-    """Have entities of these names with, besides others, these observations.
+def upsert_entities(graph: GraphTransaction, given: tuple[Entity, ...]) -> tuple[UpsertedEntity, ...]:
+    """Create the entities whose names are new, and add the missing observations to all of them.
 
-    The type of one that is there stays as it is.
+    The type of an existing entity does not change.
     """
     done = []
     for entity in given:
@@ -84,26 +84,26 @@ def upsert_entities(graph: GraphTransaction, given: tuple[Entity, ...]) -> tuple
         if missing:
             graph.create_entity(entity.name, entity.type)
         added = sum(graph.add_part(entity.name, OBSERVATION, text) for text in entity.observations)
-        done.append(Held(missing, added))
+        done.append(UpsertedEntity(missing, added))
     return tuple(done)
 
 
 def add_observations(graph: GraphTransaction, given: tuple[Observed, ...]) -> tuple[Observed, ...]:
-    """Have these observations. Returns those that were added, for each that was given.
+    """Add the missing observations, and return for each item of `given` those that were added.
 
     Raises:
         NotFoundError: there is no such entity.
     """
     results = []
     for one in given:
-        graph.needed(one.entity)
+        graph.required(one.entity)
         added = (text for text in one.contents if graph.add_part(one.entity, OBSERVATION, text))
         results.append(Observed(one.entity, tuple(added)))
     return tuple(results)
 
 
 def create_relations(graph: GraphTransaction, given: tuple[Relation, ...]) -> tuple[Relation, ...]:
-    """Have these relations. Returns those created.
+    """Create the missing relations and return them.
 
     Raises:
         NotFoundError: an entity is missing.
@@ -112,7 +112,11 @@ def create_relations(graph: GraphTransaction, given: tuple[Relation, ...]) -> tu
 
 
 def upsert_relations(graph: GraphTransaction, given: tuple[Relation, ...]) -> tuple[bool | str, ...]:
-    """Have those of these relations that can be. Returns whether each was created, or why it cannot be."""
+    """Create the missing relations that are possible.
+
+    Return True for each that was created, False for one that existed, and the error as a string for one
+    that is not possible.
+    """
 
     def one(relation: Relation) -> bool | str:
         try:
@@ -124,7 +128,7 @@ def upsert_relations(graph: GraphTransaction, given: tuple[Relation, ...]) -> tu
 
 
 def delete_entities(graph: GraphTransaction, given: tuple[str, ...]) -> Deleted:
-    """Have no entities of these names, nor what hangs on them. A name that is there twice counts twice."""
+    """Delete the entities with these names, their observations and relations; repeated names count twice."""
     missing = tuple(name for name in given if graph.entity(name) is None)
     for name in given:
         graph.delete_entity(name)
@@ -132,12 +136,12 @@ def delete_entities(graph: GraphTransaction, given: tuple[str, ...]) -> Deleted:
 
 
 def delete_observations(graph: GraphTransaction, given: tuple[Observed, ...]) -> Deleted:
-    """Have none of these observations."""
+    """Delete these observations."""
     missing = tuple(one.entity for one in given if graph.entity(one.entity) is None)
     count = sum(graph.delete_part(one.entity, OBSERVATION, text) for one in given for text in one.contents)
     return Deleted(count, missing)
 
 
 def delete_relations(graph: GraphTransaction, given: tuple[Relation, ...]) -> Deleted:
-    """Have none of these relations."""
+    """Delete these relations."""
     return Deleted(sum(map(graph.delete_relation, given)))

@@ -21,7 +21,7 @@ from engine.base.errors import (
 from engine.base.model import Direction, Edge
 from engine.commands import Link, RegisterType, Relate, Revise, Tombstone
 from engine.knowledge import AnswerLimitError, Deleted, Entity, Knowledge, KnowledgeGraph, Observed, Relation
-from engine.knowledge.commands import OnGraph, add_observations, delete_entities, delete_observations
+from engine.knowledge.commands import GraphCommand, add_observations, delete_entities, delete_observations
 from engine.knowledge.forms import predicate_of, relation_type_of
 from engine.ledger.entities import entity_id
 from engine.query.filters import Filters
@@ -148,9 +148,9 @@ def test_what_is_given_twice_counts_once(graph: KnowledgeGraph) -> None:
 def test_commands_in_one_batch_see_each_other(engine: Engine, graph: KnowledgeGraph) -> None:
     """What was added before, in the same batch, is found and deleted."""
     given = (Observed("Bob", ("sleeps",)),)
-    add, again, more = (OnGraph(add_observations, given, "internal") for _ in range(3))
-    part = OnGraph(delete_observations, given)
-    engine.apply([add, again, part, more, OnGraph(delete_entities, ("Bob",))])
+    add, again, more = (GraphCommand(add_observations, given, "internal") for _ in range(3))
+    part = GraphCommand(delete_observations, given)
+    engine.apply([add, again, part, more, GraphCommand(delete_entities, ("Bob",))])
     assert (add.outcome[0].contents, again.outcome[0].contents) == (("sleeps",), ())
     assert part.outcome == Deleted(1)
     assert found(engine, "observation") == ["likes tea", "lives in Bern"]

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from engine.base.limits import FOLLOW_EVENTS_MAX
 from engine.commands.atoms import ERASED, is_destroyed
-from engine.knowledge.commands import OnGraph, upsert_entities, upsert_relations
+from engine.knowledge.commands import GraphCommand, upsert_entities, upsert_relations
 from engine.knowledge.model import Entity, Relation
 from engine.store.replay import Progress, no_progress
 from engine.store.store import Store
@@ -114,7 +114,7 @@ class _Run:
         return Entity(entity.name, entity.type, kept)
 
     def _hold_entities(self, pieces: list[Entity]) -> None:
-        command = OnGraph(upsert_entities, tuple(pieces), self._provenance)
+        command = GraphCommand(upsert_entities, tuple(pieces), self._provenance)
         self._commit(command)
         self.created += sum(held.created for held in command.outcome)
         self.observed += sum(held.added for held in command.outcome)
@@ -133,7 +133,7 @@ class _Run:
 
     def _hold_relations(self, part: list[Read]) -> None:
         given = tuple(item.found for item in part if isinstance(item.found, Relation))
-        command = OnGraph(upsert_relations, given, self._provenance)
+        command = GraphCommand(upsert_relations, given, self._provenance)
         self._commit(command)
         for item, outcome in zip(part, command.outcome, strict=True):
             if isinstance(outcome, bool):
@@ -141,7 +141,7 @@ class _Run:
             else:
                 self.skipped.append(Skipped(item.source, outcome, item.line))
 
-    def _commit(self, command: OnGraph[Any, Any]) -> None:
+    def _commit(self, command: GraphCommand[Any, Any]) -> None:
         (receipt,) = self._store.commit([command], ACTOR)
         self._behind += len(receipt.events)
         if self._behind >= FOLLOW_EVENTS_MAX // 2:

@@ -7,7 +7,7 @@ import pytest
 from backends.base import Batch
 from backends.memory import MemoryBackend
 from engine.base.errors import InvalidInputError
-from engine.knowledge.dreaming.round import NEVER, Cursor, Phase, cursor_batch, read_cursor
+from engine.knowledge.dreaming.round import NO_CURSOR, Cursor, Phase, cursor_batch, read_cursor
 from engine.ledger.journal import read_log
 from engine.ledger.layout import DREAM
 from engine.store.maintenance import copy
@@ -75,10 +75,10 @@ def test_a_cursor_of_another_journal_counts_as_none() -> None:
         engine.dream(config=EAGER)
         row = backend_of(engine).get(DREAM)
         size = read_log(backend_of(engine)).size
-        assert read_cursor(backend_of(engine), DIGEST, size) != NEVER
-        assert read_cursor(backend_of(engine), bytes(8), size) == NEVER
+        assert read_cursor(backend_of(engine), DIGEST, size) != NO_CURSOR
+        assert read_cursor(backend_of(engine), bytes(8), size) == NO_CURSOR
         put_rows(backend_of(other), {DREAM: row})
-        assert read_cursor(backend_of(other), DIGEST, read_log(backend_of(other)).size) == NEVER
+        assert read_cursor(backend_of(other), DIGEST, read_log(backend_of(other)).size) == NO_CURSOR
 
 
 @pytest.mark.parametrize("row", [b"", b"\x00", b"\xff" * 40, b"\x89" + b"\x00" * 9])

@@ -57,7 +57,7 @@ def test_what_is_kept_in_memory_does_not_matter(monkeypatch: pytest.MonkeyPatch)
     """With hardly any room to keep what was read, the same is there in the end."""
     results = []
     for most in (8192, 2):
-        monkeypatch.setattr("engine.knowledge.dreaming.survey.KEPT_MAX", most)
+        monkeypatch.setattr("engine.knowledge.dreaming.survey.CACHED_MAX", most)
         with engine_on() as engine:
             added(engine, *LETTERS, "the tide clock is late", "a tide clock for sale")
             engine.dream(config=EAGER)

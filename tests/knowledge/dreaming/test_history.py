@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.base.validation import atom_id
 from engine.engine import Engine
-from engine.knowledge.dreaming.commands import DREAMER, Enrich, Tagged, tagged
+from engine.knowledge.dreaming.commands import DREAMER, Enrich, TagOwners, tag_owners
 from engine.ledger.records import AtomRecord, read_atom
 from tests.knowledge.dreaming.support import added
 from tests.support.engines import backend_of, engine_on
@@ -17,9 +17,9 @@ def record_of(engine: Engine, atom: str) -> AtomRecord:
     return found
 
 
-def whose(engine: Engine, atom: str) -> Tagged:
+def whose(engine: Engine, atom: str) -> TagOwners:
     """Whose its tags are now."""
-    return tagged(backend_of(engine), record_of(engine, atom))
+    return tag_owners(backend_of(engine), record_of(engine, atom))
 
 
 def enrich(engine: Engine, atom: str, *tags: str, categories: tuple[str, ...] = (), most: int = 8) -> Enrich:
@@ -41,7 +41,7 @@ def test_tags_are_whose_they_came_from() -> None:
         (atom,) = added(engine, "a text", tags=["One"])
         enrich(engine, atom, "Two")
         engine.tag(atom, "Three")
-        assert whose(engine, atom) == Tagged(tags("one", "three"), tags("two"), tags())
+        assert whose(engine, atom) == TagOwners(tags("one", "three"), tags("two"), tags())
 
 
 def test_a_revision_that_repeats_a_tag_leaves_it_whose_it_was() -> None:
@@ -50,7 +50,7 @@ def test_a_revision_that_repeats_a_tag_leaves_it_whose_it_was() -> None:
         (atom,) = added(engine, "a text", tags=["one"])
         enrich(engine, atom, "two")
         engine.revise(atom, content="another text")
-        assert whose(engine, atom) == Tagged(tags("one"), tags("two"), tags())
+        assert whose(engine, atom) == TagOwners(tags("one"), tags("two"), tags())
 
 
 def test_a_tag_that_was_put_back_counts_as_not_removed() -> None:
@@ -60,10 +60,10 @@ def test_a_tag_that_was_put_back_counts_as_not_removed() -> None:
         for atom in (one, two):
             enrich(engine, atom, "tag")
             engine.untag(atom, "tag")
-            assert whose(engine, atom) == Tagged(tags(), tags(), tags("tag"))
+            assert whose(engine, atom) == TagOwners(tags(), tags(), tags("tag"))
         engine.tag(one, "tag")
         engine.revise(two, tags=["tag"])
-        assert whose(engine, one) == whose(engine, two) == Tagged(tags("tag"), tags(), tags())
+        assert whose(engine, one) == whose(engine, two) == TagOwners(tags("tag"), tags(), tags())
 
 
 def test_a_text_that_changed_meanwhile_gets_nothing() -> None:

@@ -13,13 +13,13 @@ import pytest
 from backends.memory import MemoryBackend
 from engine.base.errors import BusyError, InvalidInputError
 from engine.knowledge.dreaming.cycle import DreamReport
-from engine.knowledge.dreaming.watch import End, until_signalled, watch
+from engine.knowledge.dreaming.watch import StopSignal, until_signalled, watch
 from engine.store.store import Store
 from tests.knowledge.dreaming.support import EAGER, LETTERS, added, dreamt
 from tests.support.engines import engine_on
 
 
-class Looks(End):
+class Looks(StopSignal):
     """An end that comes after so many looks; it waits for nothing, and acts in between."""
 
     def __init__(self, looks: int, between: Callable[[int], None] = lambda _look: None) -> None:
@@ -63,7 +63,7 @@ def test_a_quiet_store_is_dreamt_over() -> None:
     """A store in which nothing happened between two looks gets a cycle."""
     store, reports = Opened(), list[DreamReport]()
     added(store.engine, *LETTERS)
-    watch(store, reports.append, quiet=1, ended=Looks(2), config=EAGER)
+    watch(store, reports.append, quiet=1, stop=Looks(2), config=EAGER)
     assert [report.looked_at for report in reports] == [4]
     assert dreamt(store.engine)
 
@@ -79,7 +79,7 @@ def test_a_store_that_is_written_to_is_left_alone() -> None:
         store,
         reports.append,
         quiet=1,
-        ended=Looks(4, write),
+        stop=Looks(4, write),
         config=EAGER,
     )
     assert not reports
@@ -90,7 +90,7 @@ def test_it_goes_on_a_cycle_at_a_time() -> None:
     """Each further quiet look is another cycle of the budget, until nothing is left; then nothing is told."""
     store, reports = Opened(), list[DreamReport]()
     added(store.engine, *LETTERS)
-    watch(store, reports.append, quiet=1, ended=Looks(6), budget=4, config=EAGER)
+    watch(store, reports.append, quiet=1, stop=Looks(6), budget=4, config=EAGER)
     assert [(report.read, report.looked_at, report.left) for report in reports] == [(4, 0, 4), (0, 4, 0)]
 
 
@@ -98,7 +98,7 @@ def test_the_store_is_released_between_cycles() -> None:
     """While it waits, the store is not open."""
     store, held = Opened(), list[int]()
     added(store.engine, *LETTERS)
-    watch(store, lambda _report: None, quiet=1, ended=Looks(3, lambda _look: held.append(store.open)))
+    watch(store, lambda _report: None, quiet=1, stop=Looks(3, lambda _look: held.append(store.open)))
     assert held == [0, 0, 0]
 
 
@@ -111,9 +111,9 @@ def test_a_store_in_use_is_waited_for() -> None:
     def release(look: int) -> None:
         store.busy = look < 2
 
-    watch(store, reports.append, quiet=1, ended=Looks(3, release), config=EAGER)
+    watch(store, reports.append, quiet=1, stop=Looks(3, release), config=EAGER)
     assert not reports
-    watch(store, reports.append, quiet=1, ended=Looks(2), config=EAGER)
+    watch(store, reports.append, quiet=1, stop=Looks(2), config=EAGER)
     assert len(reports) == 1
 
 
@@ -125,7 +125,7 @@ def test_a_store_that_was_in_use_has_to_be_quiet_anew() -> None:
     def hold(look: int) -> None:
         store.busy = look == 1
 
-    watch(store, reports.append, quiet=1, ended=Looks(3, hold), config=EAGER)
+    watch(store, reports.append, quiet=1, stop=Looks(3, hold), config=EAGER)
     assert not reports
 
 
@@ -155,4 +155,4 @@ def test_a_cycle_ends_at_its_next_step_when_told() -> None:
 def test_idle_time_without_sense_is_refused(quiet: object) -> None:
     """Seconds that are no number above 0 are an error."""
     with pytest.raises(InvalidInputError):
-        watch(Opened(), lambda _report: None, quiet=quiet, ended=Looks(1))  # type: ignore[arg-type]
+        watch(Opened(), lambda _report: None, quiet=quiet, stop=Looks(1))  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from engine.base.errors import EngineError
 from engine.base.validation import tag
 from engine.knowledge.dreaming.config import DreamConfig
-from engine.knowledge.dreaming.pages import Names, TokenizedText, tokens_of_name
+from engine.knowledge.dreaming.tokenized_text import Names, TokenizedText, tokens_of_name
 
 CONFIG = DreamConfig()
 ID = bytes([1]) * 16
