@@ -112,10 +112,10 @@ def create_relations(graph: GraphTransaction, given: tuple[Relation, ...]) -> tu
 
 
 def upsert_relations(graph: GraphTransaction, given: tuple[Relation, ...]) -> tuple[bool | str, ...]:
-    """Create the missing relations that are possible.
+    """Create the missing relations as far as possible.
 
-    Return True for each that was created, False for one that existed, and the error as a string for one
-    that is not possible.
+    Return True for each relation that was created, False for one that existed, and the error message for
+    one that cannot be created.
     """
 
     def one(relation: Relation) -> bool | str:

@@ -149,6 +149,6 @@ def _all(values: object, kind: type[Model], what: str) -> tuple[Model, ...]:
     given: list[Model] = []
     for value in several(values, what):
         if not isinstance(value, kind):
-            raise InvalidInputError(f"{what} must be of {kind.__name__}, not {type(value).__name__}")
+            raise InvalidInputError(f"{what} must be {kind.__name__} objects, not {type(value).__name__}")
         given.append(value)
     return tuple(given)

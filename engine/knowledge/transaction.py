@@ -166,7 +166,7 @@ class GraphTransaction:
                 )
                 UpsertAtom(wanted, insist=True, reason=CREATED).decide(tx)
                 return atom
-        raise AssertionError("unreachable: ids_of ends with an error")
+        raise AssertionError("unreachable: ids_of raises an error at its end")
 
     def delete_part(self, name: str, kind: str, content: str) -> bool:
         """Hide an observation, or a relation to itself; return False if there is none."""

@@ -1,4 +1,4 @@
-"""The commands by which the dreamer tags and connects atoms, and the decisions which of them a text needs.
+"""The commands by which the dreamer tags and connects atoms, and the choice of commands for a text.
 
 Each command checks the records again when it is decided. Commands only add, and never what somebody removed:
 if other actors removed an item or added it first, the command appends no event.
@@ -84,7 +84,7 @@ class Learn:
     name: str
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append no event if the entity was ever recorded, because somebody may have hidden it on purpose."""
+        """Append the event, or none if the entity was ever recorded: it may have been hidden on purpose."""
         atom = entity_id(tx.id_key, self.name)
         record = tx.atom(atom)
         if record is None:
@@ -111,7 +111,7 @@ class Enrich:
     """The numbers of tags and of edges that the last decision added."""
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append no event if the atom was revised, or has or had all tags and mentions."""
+        """Append the events, or none if the atom was revised, or has or had all tags and mentions."""
         first = len(tx.entries)
         record = tx.atom(self.id)
         if record is None or record.state is not State.LIVE or record.payload_seq != self.payload_seq:
@@ -158,7 +158,7 @@ class Connect:
     weight: float
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append no event if one of the entities is hidden or the edge was ever recorded."""
+        """Append the event, or none if one of the entities is hidden or the edge was ever recorded."""
         one, other = atom_id(self.src), atom_id(self.dst)
         for end in (one, other):
             there = tx.atom(end)

@@ -10,7 +10,7 @@ from engine.base.errors import InvalidInputError
 from engine.base.validation import integer
 
 RULES: Final = 1
-"""The version of the rules. It rises when the same text may get other tags; then all atoms are read again."""
+"""The version of the rules, raised when the same text may get other tags; then all atoms are read again."""
 
 _STOP: Final = """
     ad am appendix article bc bce blog ce chapter chapters comment comments contents copyright disclaimer

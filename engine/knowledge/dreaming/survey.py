@@ -120,7 +120,7 @@ class Survey:
 
     @cached_property
     def name_atoms_min(self) -> int:
-        """The number of internal texts that must have a name for it to be learned; it grows with the store."""
+        """The number of internal texts that must have a name for it to be learned; grows with the store."""
         return max(self.config.name_atoms_min, len(str(len(self.internal))) - 1)
 
     def is_phrase(self, pair: Pair) -> bool:

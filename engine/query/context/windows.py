@@ -44,7 +44,7 @@ HITS_MAX: Final = 500
 RADIUS_MAX: Final = 4
 
 RADIUS_TOKENS: Final = 250
-"""The budget from which hits have neighbours; each doubling allows one more on either side."""
+"""The smallest budget in tokens at which hits get neighbours; each doubling adds one on either side."""
 
 _RAREST: Final = 3
 
@@ -371,7 +371,7 @@ def checked_budget(budget: object) -> int:
     tokens = integer(budget, "budget")
     if tokens < BUDGET_MIN:
         raise InvalidInputError(
-            f"a budget of {tokens} tokens has room for nothing; give {BUDGET_MIN} or more"
+            f"a budget of {tokens} tokens is too small to show anything; give {BUDGET_MIN} or more"
         )
     return tokens
 
@@ -382,10 +382,10 @@ def hits_wanted(budget: int) -> int:
 
 
 def query_rarity(documents: int, frequencies: Iterable[int]) -> float:
-    """Return how rare a question's words are: 0 if all are in every document or in none, 1 if in one each.
+    """Return the rarity of a question's words, from about 0 for common words to 1 for words in one document.
 
-    It is the mean IDF of the three rarest words that occur, divided by the IDF of a word in one document.
-    `frequencies` holds the number of documents that contain each word.
+    It is the mean IDF of the three rarest words that occur, divided by the IDF of a word in one document,
+    and 0 if none occurs. `frequencies` holds the number of documents that contain each word.
     """
     rarest = sorted(frequency for frequency in frequencies if frequency)[:_RAREST]
     if not rarest:
@@ -415,11 +415,11 @@ def inflate(
 ) -> Context:
     """Return the windows of `hits` and of their neighbours, in at most `budget` tokens.
 
-    Hits are laid out in order as long as there is room. A hit that costs more than half of the budget (the
-    best one: more than all of it) is cut after a word. So is the last one if only half of it or more fits,
-    unless the others leave room for all of it. A hit that is cut stands in a window of its own. Then gaps
-    of one or two atoms between hits are filled, and each hit gets its neighbours with the same title, up
-    to `radius` on either side. Consecutive atoms make one window.
+    Hits are laid out in order as long as there is room. The best hit is cut, after a word, if it costs more
+    than the budget; any other hit, if it costs more than half of it. The last hit is also cut if at least
+    half of it fits, unless the other hits leave room for all of it. A hit that is cut has a window of its
+    own. Then gaps of one or two atoms between hits are filled, and each hit gets its neighbours with the
+    same title, up to `radius` on either side. Consecutive atoms make one window.
 
     A larger budget has every hit that a smaller one has. Equal arguments give equal bytes.
 

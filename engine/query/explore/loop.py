@@ -83,7 +83,7 @@ def explore(
     instance(chosen, Policy, "policy")
     instance(filters, Filters, "filters")
     if not text_bytes(query, "query", limits.QUERY_BYTES_MAX).strip():
-        raise InvalidInputError("the question is blank; ask with some words")
+        raise InvalidInputError("the question is blank; give at least one word")
     _between(budget, "budget", BUDGET_MIN, limits.INTEGER_MAX)
     _between(steps, "steps", 1, STEPS_MAX)
     run = _Run(memory, Explorer(memory), query, budget, filters, on_step)
@@ -92,7 +92,7 @@ def explore(
 
 def _between(value: object, what: str, least: int, most: int) -> None:
     if integer(value, what, most) < least:
-        raise InvalidInputError(f"{what} is {value}; at least {least} is needed")
+        raise InvalidInputError(f"{what} must be {least} or more, not {value}")
 
 
 @dataclass(slots=True)

@@ -90,7 +90,7 @@ def resolve_node(scope: Scope, name: str) -> AtomRecord | str:
 
 def _nothing(asked: str) -> str:
     raise NotFoundError(
-        f"nothing is called {quoted(asked)}",
+        f"no atom or tag is named {quoted(asked)}",
         hint="give an id, an entity's name or a #tag, or search for words with explore_recall",
     )
 

@@ -1,4 +1,4 @@
-"""A policy's model as an external program that reads a prompt on stdin and prints an action."""
+"""An external program in the role of the model: it reads a prompt on stdin and prints an action."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Program:
         while True:
             left = deadline - time.monotonic()
             if left <= 0:
-                raise EngineError(f"{self._name} took over {self._seconds:g} s to decide")
+                raise EngineError(f"{self._name} took longer than {self._seconds:g} s to decide")
             if open_ and select.select([output], [], [], min(left, POLL_SECONDS))[0]:
                 read = os.read(output, REPLY_BYTES_MAX)
                 reply, open_ = reply + read, bool(read)

@@ -114,7 +114,7 @@ class State:
 
     @property
     def unread(self) -> tuple[Hint, ...]:
-        """The hints for whose atoms the context has no finding."""
+        """The hints whose atoms have no finding in the context."""
         return tuple(hint for hint in self.hints if self.finding(hint.id) is None)
 
 

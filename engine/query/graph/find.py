@@ -171,7 +171,7 @@ def _hops(follow: Follow) -> tuple[int, int]:
     fewest = integer(follow.min_hops, "min_hops")
     if fewest > most:
         cap = f"walks end after {limits.MAX_HOPS_CAP} hops"
-        raise InvalidInputError(f"min_hops is {fewest}, max_hops {most} ({cap})")
+        raise InvalidInputError(f"min_hops must not be above max_hops, {most}, but is {fewest} ({cap})")
     return fewest, most
 
 

@@ -116,7 +116,7 @@ def _size(rows: Reader, moment: AsOf | str) -> int:
     try:
         known = parse_note(moment.encode()).checkpoint
     except ProofError as error:
-        raise InvalidInputError(f"not the text of a checkpoint: {error}") from None
+        raise InvalidInputError(f"the text is not a checkpoint note: {error}") from None
     # A checkpoint of another log does not name a moment of this one.
     read_history(rows, (known.size,)).check(known)
     return known.size

@@ -41,7 +41,7 @@ from proofs.leaves import State
 from proofs.sets import tag_identity
 
 PRESENCE: Final = ("presence",)
-"""The property whether the subject is live."""
+"""The property that tells whether the subject is live, hidden or absent."""
 
 FIELDS: Final = (
     *("content", "title", "kind", "buckets", "source", "sequence", "provenance", "trust"),
@@ -276,7 +276,7 @@ def revert(
     """
     size, end = read_log(store.backend).size, optional_integer(stop, "stop")
     if integer(start, "start") > size or (end is not None and end > size):
-        raise NotFoundError(f"the journal has the events 0 to {size - 1}")
+        raise NotFoundError(f"the range is beyond the journal, which has the events 0 to {size - 1}")
     whose = None if actor is None else label(actor, "actor")
     with store.view() as rows:
         chosen = _choose(rows, start, size if end is None else end, whose)

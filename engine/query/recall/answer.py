@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Level(StrEnum):
-    """How far a question was simplified until enough atoms covered it (Standard 065, phases 1 and 2)."""
+    """The simplification at which enough atoms covered a question (Standard 065, phases 1 and 2)."""
 
     ALL = "all words"
     NOUNS = "nouns and dates"
@@ -16,7 +16,7 @@ class Level(StrEnum):
 
 
 class Role(StrEnum):
-    """How a hit was found."""
+    """The way in which a hit was found."""
 
     ANCHOR = "anchor"
     """It contains words of the question."""
@@ -70,7 +70,7 @@ class Hit:
     signals: dict[str, float] | None = None
     """The amount that each signal added to the score or took from it; None unless explained."""
     path: tuple[str, ...] = ()
-    """How a walker was found: the anchor whose text or edges led to it, then tags. Empty for an anchor."""
+    """The anchor whose text or edges led to a walker, then the tags that did. Empty for an anchor."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ BLOCK: Final = 32
 """The number of candidates whose ids are read at a time."""
 
 CATEGORY_CANDIDATES: Final = 400
-"""The number of further candidates if the query names categories, which are only checked text by text."""
+"""The number of further candidates if the query names categories, because texts must be checked for these."""
 
 FEW: Final = 64
 """Up to this many hits are compared one by one: measured at 0.2 µs each, where an array takes some 12 µs."""
@@ -202,7 +202,7 @@ def choose(
 
 
 def _ranked(scope: RecallScope, ranking: Ranking) -> Iterator[Ranked]:
-    """Yield the pool from the best down, ties by id, because ids survive a re-ingest and ordinals do not."""
+    """Yield the candidates, the best first, ties by id: ids survive a re-ingest, ordinals do not."""
     pool = ranking.pool
     rows = pool.ranked()
     micros = pool.micros[rows].tolist()

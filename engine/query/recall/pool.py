@@ -9,7 +9,7 @@ from engine.query.recall.signals.bm25 import MICRO
 
 
 class Pool:
-    """Candidates by ascending ordinal, each with a score and with the parts of it, signal by signal.
+    """Candidates in ascending order of their ordinals, with the score of each and its parts by signal.
 
     A row is the index of a candidate in the arrays.
     """

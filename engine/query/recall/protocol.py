@@ -1,6 +1,6 @@
 """The Tag-Walker protocol (Standard 065), from a question to a ranked pool.
 
-    words ─▶ feedback ─▶ lending, boosts ─▶ level, split ─▶ titles ─▶ texts ─▶ hops ─▶ tags
+    words ─▶ neighbours, boosts ─▶ feedback ─▶ level, split ─▶ titles ─▶ texts ─▶ hops ─▶ tags
 
 Each step adds to the scores of a pool of some hundred candidates, and most steps have a module of their
 own. The order matters only where a step starts from the best candidates of the steps before it.
@@ -71,7 +71,7 @@ def _best(scope: RecallScope, pool: Pool, most: int) -> tuple[NDArray[np.int64],
 
 
 def _feedback(scope: RecallScope, pool: Pool, weights: dict[str, float]) -> None:
-    """Add the scores by the terms of the first answers."""
+    """Add the scores of the candidates for the terms of the first answers."""
     if not scope.signals.feedback:
         return
     best, atoms = _best(scope, pool, feedback.ANSWERS)
@@ -88,7 +88,7 @@ def _mentioned(
     term_scores: NDArray[np.float64],
     weights: dict[str, float],
 ) -> dict[str, NDArray[np.bool_]]:
-    """Return for each of the heaviest terms which candidates contain it or one of its forms."""
+    """Return for each of the heaviest terms a mask of the candidates that contain a form of it."""
     rows = {one.term: term_scores[row] > 0 for row, one in enumerate(found.heaviest)}
     mentioned = {}
     for term in scope.question.terms:
@@ -108,8 +108,8 @@ def _level_of(
     the weight of that level's words.
 
     If no level is covered, the result is `SPLIT` with the names if the question has at least two entities,
-    else the level that most atoms cover. `mentioned` tells for each term which candidates contain it; a
-    term without an entry is in none of them.
+    else the level that most atoms cover. `mentioned` maps each term to a mask of the candidates that
+    contain it; a term without an entry is in none of them.
     """
     question = scope.question
     counts: dict[Level, int] = {}
@@ -125,7 +125,7 @@ def _level_of(
 
 
 def _covering(scope: RecallScope, terms: Sequence[str], mentioned: Mapping[str, NDArray[np.bool_]]) -> int:
-    """Return how many candidates contain enough of the weight of those `terms` that occur in any of them."""
+    """Return the number of candidates that cover `terms`; terms that occur in no candidate are ignored."""
     known = [term for term in terms if term in mentioned]
     if not known:
         return 0

@@ -40,8 +40,8 @@ def recall(
     names kinds.
 
     `rows` is a snapshot of `view`, with records, tags and index at the head. There are at most `limit`
-    hits. With a budget there are at most as many as it has room for at 200 tokens each, or 5 if that is
-    fewer (Standard 065); their texts, as they go into a prompt, cost no more tokens than the budget.
+    hits. With a budget there are at most max(5, ⌊budget / 200⌋) (Standard 065), and their texts, as they go
+    into a prompt, cost no more tokens than the budget.
 
     Raises:
         InvalidInputError: the query is blank or has nothing to search for; a bound is out of range.
@@ -49,13 +49,13 @@ def recall(
     instance(filters, Filters, "filters")
     target = target_of(limit, budget, view.config)
     if not text_bytes(query, "query", limits.QUERY_BYTES_MAX).strip():
-        raise InvalidInputError("the question is blank; ask with some words")
+        raise InvalidInputError("the question is blank; give at least one word")
     log = read_log(rows)
     # Relative times are resolved against the newest event, not a clock, so that equal stores give equal
     # answers.
     question = analyze_question(query, now=log.time)
     if not question.terms:
-        raise InvalidInputError("the question has no word, number or sign that text is searched by")
+        raise InvalidInputError("the question has no searchable word, number or symbol")
     allowed = answering(rows, filters)
     index = view.store.index.view(rows)
     positions = view.positions.positions(index)
@@ -94,7 +94,7 @@ def target_of(limit: int | None, budget: int | None, config: RecallConfig) -> in
         return DEFAULT_LIMIT if given is None else given
     if integer(budget, "budget") < BUDGET_MIN:
         raise InvalidInputError(
-            f"a budget of {budget} tokens has no room for any hit; give {BUDGET_MIN} or more"
+            f"a budget of {budget} tokens is too small for any hit; give {BUDGET_MIN} or more"
         )
     aim = max(config.protocol.atoms_min, budget // config.protocol.tokens_per_atom)
     return min(aim, given or limits.RESULTS_MAX)

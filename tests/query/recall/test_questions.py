@@ -84,7 +84,7 @@ def test_a_blank_question_is_refused(question: str) -> None:
 @pytest.mark.parametrize("question", ["?", "...", "!? -- \u2014", "\u200b", "\u0301", "/ \\ | &", "«»"])
 def test_a_question_of_marks_is_refused(question: str) -> None:
     """Punctuation and what nobody sees is nothing to search for, and the message says so."""
-    with memory([Add("kettle")]) as engine, pytest.raises(InvalidInputError, match="no word, number or sign"):
+    with memory([Add("kettle")]) as engine, pytest.raises(InvalidInputError, match="no searchable word"):
         engine.recall(question)
 
 

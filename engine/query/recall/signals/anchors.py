@@ -35,7 +35,7 @@ _PREFIX_MIN: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class WordScores:
-    """The scores of all documents by the question's words, and the terms that they are sums of."""
+    """The scores of all documents by the question's words, and the terms they were computed from."""
 
     scores: NDArray[np.float64]
     terms: tuple[WeightedTerm, ...]

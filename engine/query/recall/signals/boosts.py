@@ -37,7 +37,7 @@ def speakers(scope: RecallScope, pool: Pool) -> None:
 def co_occurrence(scope: RecallScope, pool: Pool, mentioned: Mapping[str, NDArray[np.bool_]]) -> None:
     """Boost atoms that mention several of the names in the question (signal `together`).
 
-    `mentioned` tells for each term which candidates contain it.
+    `mentioned` maps each term to a mask of the candidates that contain it.
     """
     names = [entity for entity in scope.question.entities if entity.proper]
     if not scope.signals.together or len(names) < 2 or not len(pool):

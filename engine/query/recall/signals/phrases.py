@@ -22,17 +22,18 @@ from engine.text.simhash import MULTIPLIER, term_hash
 from engine.text.words import STOP_WORDS
 
 TITLE_TERMS_MAX: Final = 12
-"""Longer titles are not looked up in texts."""
+"""The largest number of terms of a title that is looked up in texts."""
 
 TEXT_TERMS_MAX: Final = 512
 """The number of terms of a text that are searched for titles."""
 
 SAME_TITLE_MAX: Final = 3
-"""A title that more atoms have identifies none of them."""
+"""A title that more atoms than this have is ignored, because it identifies none of them."""
 
 QUESTION_WEIGHT: Final = 10.0
+"""The total idf of a title's terms at which a title in the question counts in full, else in proportion."""
 HOP_WEIGHT: Final = 8.0
-"""A title counts in full if the idf of its terms adds up to this much, else in proportion."""
+"""The same for a title in the text of an anchor."""
 
 ANCHORS: Final = 10
 """The number of anchors whose texts are searched for titles."""

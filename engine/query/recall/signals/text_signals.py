@@ -27,7 +27,7 @@ _TIME_TERMS: Final = frozenset(
 
 
 def boost(scope: RecallScope, pool: Pool, rows: Sequence[int], atoms: Sequence[LoadedAtom]) -> None:
-    """Boost the candidates in `rows` by the texts of `atoms`, which are those candidates."""
+    """Boost the candidates in `rows` by their texts, which `atoms` holds in the same order."""
     signals = scope.signals
     weights = {term: scope.idf(term) for term in scope.question.terms} if signals.proximity else {}
     dated = atoms if scope.question.ask is Ask.WHEN else ()
