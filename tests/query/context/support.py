@@ -1,4 +1,4 @@
-"""Scenes to inflate: sources with atoms in them, some of which were found, and some may not be shown."""
+"""Random sources with hits, and with atoms that may or may not be shown."""
 
 from __future__ import annotations
 
@@ -31,31 +31,31 @@ radii = st.integers(0, 4)
 
 @dataclass(frozen=True)
 class Scene:
-    """What `inflate` is given."""
+    """The input of `inflate`."""
 
     hits: tuple[Passage, ...]
     near: tuple[Passage, ...]
 
     @property
     def passages(self) -> dict[str, Passage]:
-        """All that may be shown, by id."""
+        """All atoms that may be shown, by id."""
         return {passage.id: passage for passage in (*self.hits, *self.near)}
 
     def inflated(self, budget: int, radius: int) -> Context:
-        """The windows."""
+        """The resulting context."""
         near = {one.position: one for one in self.near}
         return inflate("kettle", self.hits, near.get, budget=budget, radius=radius, size=7)
 
 
 def id_of(number: int) -> str:
-    """An id by its number; the digits that a heading shows differ."""
+    """An id by its number; the digits in a heading differ for each."""
     return f"{number * 2654435761 % 2**32:08x}-0000-4000-8000-{number:012x}"
 
 
 def passage(
     number: int, content: str = "tea", title: str | None = None, position: int | None = None
 ) -> Passage:
-    """An atom of `notes/tea.md`, or of no source."""
+    """An atom of `notes/tea.md`, or without a source."""
     if position is None:
         return Passage(id_of(number), content, title)
     return Passage(id_of(number), content, title, SOURCES[0], 10 * position, Position(SOURCES[0], position))
@@ -91,12 +91,12 @@ def scenes(draw: st.DrawFn) -> Scene:
 
 
 def cost(one: Passage) -> int:
-    """What a hit costs by itself."""
+    """The tokens of a single hit."""
     return tokens_of(hit_text(one.title, one.source, one.sequence, one.id, one.content))
 
 
 def with_room(hits: Sequence[Passage], budget: int) -> list[str]:
-    """The hits, in order, for whose whole texts a budget has room."""
+    """The ids of the first hits whose whole texts fit a budget."""
     fitting: list[str] = []
     spent = 0
     for one in hits:

@@ -1,4 +1,4 @@
-"""Windows: what inflation promises whatever the hits, the sources and the budget are."""
+"""Properties of inflation for any hits, sources and budgets."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from tests.shared import needs
 
 
 def around(near: Iterable[Passage]) -> NeighbourLookup:
-    """Finds these atoms by their places."""
+    """A lookup of these atoms by their positions."""
     by_place = {one.position: one for one in near if one.position is not None}
     return by_place.get
 
@@ -50,14 +50,14 @@ nothing = around([])
 
 
 def places_of(scene: Scene, context: Context) -> list[list[Position | None]]:
-    """Where the atoms of each window stand."""
+    """The positions of the atoms of each window."""
     passages = scene.passages
     return [[passages[one].position for one in window.ids] for window in context.windows]
 
 
 @given(scenes(), budgets, radii)
 def test_the_budget_is_kept_to_the_token(scene: Scene, budget: int, radius: int) -> None:
-    """The whole text is counted, headings and all, and is the windows one after another."""
+    """The text is the concatenated windows, and its tokens are at most the budget."""
     context = scene.inflated(budget, radius)
     assert context.text == "".join(window.text for window in context.windows)
     assert context.tokens == tokens_of(context.text) <= budget
@@ -67,7 +67,7 @@ def test_the_budget_is_kept_to_the_token(scene: Scene, budget: int, radius: int)
 
 @given(scenes(), budgets, radii)
 def test_every_hit_with_room_is_in_one_window_whole(scene: Scene, budget: int, radius: int) -> None:
-    """Hits whose texts the budget has room for, best first, are shown before any neighbour costs a token."""
+    """Hits that fit are shown whole, the best first, before any neighbour."""
     context = scene.inflated(budget, radius)
     for one in with_room(scene.hits, budget):
         (window,) = [window for window in context.windows if one in window.hits]
@@ -76,7 +76,7 @@ def test_every_hit_with_room_is_in_one_window_whole(scene: Scene, budget: int, r
 
 @given(scenes(), budgets, radii)
 def test_no_atom_is_shown_twice_or_unasked(scene: Scene, budget: int, radius: int) -> None:
-    """Each id is in one window at most, and only atoms that were given are shown."""
+    """Each id is in at most one window, and only given atoms are shown."""
     context = scene.inflated(budget, radius)
     ids = [one for window in context.windows for one in window.ids]
     assert len(ids) == len(set(ids))
@@ -85,7 +85,7 @@ def test_no_atom_is_shown_twice_or_unasked(scene: Scene, budget: int, radius: in
 
 @given(scenes(), budgets, radii)
 def test_a_window_is_atoms_side_by_side(scene: Scene, budget: int, radius: int) -> None:
-    """A window reaches over nothing: its atoms are consecutive ones of its source, in order."""
+    """The atoms of a window are consecutive in their source, in order."""
     for window, places in zip(
         scene.inflated(budget, radius).windows, places_of(scene, scene.inflated(budget, radius)), strict=True
     ):
@@ -100,7 +100,7 @@ def test_a_window_is_atoms_side_by_side(scene: Scene, budget: int, radius: int) 
 
 @given(scenes(), budgets, radii)
 def test_windows_are_in_the_order_of_reading(scene: Scene, budget: int, radius: int) -> None:
-    """Sources come by their best hit, whole; the windows of one are in its order and do not overlap."""
+    """Sources are ordered by their best hit; windows of one source do not overlap."""
     context = scene.inflated(budget, radius)
     rank = {one.id: number for number, one in enumerate(scene.hits)}
     best = [min(rank[one] for one in window.hits) for window in context.windows]
@@ -118,7 +118,7 @@ def test_windows_are_in_the_order_of_reading(scene: Scene, budget: int, radius: 
 
 @given(scenes(), budgets, budgets, radii, radii)
 def test_more_budget_never_loses_a_hit(scene: Scene, one: int, other: int, near: int, far: int) -> None:
-    """What has its position as a hit has one in every larger budget, whatever the radius."""
+    """A hit that is shown is also shown with any larger budget and any radius."""
     small, large = sorted((one, other))
     before, after = (
         {found for window in scene.inflated(budget, radius).windows for found in window.hits}
@@ -129,7 +129,7 @@ def test_more_budget_never_loses_a_hit(scene: Scene, one: int, other: int, near:
 
 @given(scenes(), budgets, radii)
 def test_neighbours_are_near_and_under_the_hit_s_title(scene: Scene, budget: int, radius: int) -> None:
-    """What is no hit is within the radius of one with its title, or in a gap of one or two atoms."""
+    """A neighbour is within the radius of a hit with its title, or in a gap."""
     for window in scene.inflated(budget, radius).windows:
         hits = [scene.passages[one] for one in window.hits]
         for one in (scene.passages[one] for one in window.ids if one not in window.hits):
@@ -146,7 +146,7 @@ def test_neighbours_are_near_and_under_the_hit_s_title(scene: Scene, budget: int
 
 @given(scenes(), budgets, radii)
 def test_headings_are_those_of_the_windows(scene: Scene, budget: int, radius: int) -> None:
-    """Whatever the contents, titles and sources say, there is one heading for each window, and it is true."""
+    """Each window has one heading with the right fields, for any content."""
     context = scene.inflated(budget, radius)
     begins = [line for line in context.text.splitlines() if line and not line.startswith(" ")]
     headings = [line for line in begins if not line.startswith("|")]
@@ -160,7 +160,7 @@ def test_headings_are_those_of_the_windows(scene: Scene, budget: int, radius: in
 
 
 def test_hits_side_by_side_are_one_window() -> None:
-    """Two hits beside each other share a heading, which names the better one and both ends."""
+    """Two adjacent hits share a heading with the id of the better one and both sequences."""
     context = inflate(
         "tea", [passage(2, "two", position=2), passage(1, "one", position=1)], nothing, budget=60, radius=0
     )
@@ -171,7 +171,7 @@ def test_hits_side_by_side_are_one_window() -> None:
 
 @pytest.mark.parametrize("order", [(1, 4, 8), (8, 4, 1)])
 def test_a_gap_of_two_is_filled_and_one_of_three_is_not(order: tuple[int, ...]) -> None:
-    """One or two atoms between hits are shown even with radius 0; three are not."""
+    """Gaps of one or two atoms are filled even with radius 0, others are not."""
     near = [passage(number, position=number) for number in (2, 3, 5, 6, 7)]
     hits = [passage(number, position=number) for number in order]
     context = inflate("tea", hits, around(near), budget=400, radius=0)
@@ -179,7 +179,7 @@ def test_a_gap_of_two_is_filled_and_one_of_three_is_not(order: tuple[int, ...]) 
 
 
 def test_a_title_that_changes_is_told() -> None:
-    """Inside a window a line with a bar says which title the following atoms have."""
+    """Within a window, a line with a bar shows a new title."""
     hits = [
         passage(1, "one", "Kettle", position=1),
         passage(2, "two", "Filter", position=2),
@@ -192,7 +192,7 @@ def test_a_title_that_changes_is_told() -> None:
 
 
 def test_another_title_is_no_neighbour() -> None:
-    """Inflation stops where the title changes, also in gaps."""
+    """Neighbours and gaps end at an atom with another title."""
     near = [passage(2, title="Filter", position=2), passage(4, position=4)]
     context = inflate(
         "tea", [passage(1, position=1), passage(3, position=3)], around(near), budget=400, radius=2
@@ -201,14 +201,14 @@ def test_another_title_is_no_neighbour() -> None:
 
 
 def test_a_hidden_atom_is_a_wall() -> None:
-    """Nothing beyond an atom that may not be shown passes for a neighbour of the hit."""
+    """Atoms beyond an atom that may not be shown are not neighbours."""
     near = [passage(1, position=1), passage(4, position=4)]
     context = inflate("tea", [passage(2, position=2)], around(near), budget=400, radius=4)
     assert [window.ids for window in context.windows] == [(id_of(1), id_of(2))]
 
 
 def test_neighbours_come_ring_by_ring() -> None:
-    """With little room the nearest come first, those of better hits before others, what follows first."""
+    """Neighbours come by distance, then by the rank of the hit, the following atom first."""
     # Without sequences all headings cost the same, and every neighbour as much as any other.
     near = [replace(passage(number, position=number), sequence=None) for number in (1, 2, 4, 5, 11, 13)]
     hits = [replace(passage(number, position=number), sequence=None) for number in (3, 12)]
@@ -223,7 +223,7 @@ def test_neighbours_come_ring_by_ring() -> None:
 
 
 def test_atoms_without_room_are_not_asked_for_without_end() -> None:
-    """After eight neighbours that had no room, what stands around the other hits is not read."""
+    """After eight neighbours that did not fit, no more are looked up."""
     hits = [passage(number, position=10 * number) for number in range(20)]
     asked: list[Position] = []
 
@@ -237,14 +237,14 @@ def test_atoms_without_room_are_not_asked_for_without_end() -> None:
 
 
 def test_an_atom_without_a_source_has_its_turn_by_its_rank() -> None:
-    """It is a window of its own, read where its score puts it."""
+    """It is a window of its own, ordered by its rank."""
     hits = [passage(1, position=4), passage(2), passage(3, position=9), passage(4)]
     windows = inflate("tea", hits, nothing, budget=400, radius=4).windows
     assert [window.ids for window in windows] == [(id_of(number),) for number in (1, 3, 2, 4)]
 
 
 def test_a_best_hit_without_room_is_cut() -> None:
-    """It ends after a word, marked; a long heading gives way to the id."""
+    """The best hit is cut after a word and marked, and a long heading is replaced by the id."""
     long = Passage(id_of(1), "tea " * 1000, "Kettle " * 20, SOURCES[0], 1, Position(SOURCES[0], 1))
     for budget in range(16, 100):
         (window,) = inflate("tea", [long], nothing, budget=budget, radius=4).windows
@@ -256,7 +256,7 @@ def test_a_best_hit_without_room_is_cut() -> None:
 
 
 def test_the_smallest_budget_shows_something() -> None:
-    """Whatever the id, the title and the text, 16 tokens have room for a heading and a beginning."""
+    """16 tokens show a heading and a beginning for any id, title and text."""
     worst = Passage(
         "1a2b3c4d-5e6f", "\u65e5" * 100, "\u65e5" * 100, "\u65e5" * 100, 2**62, Position("\u65e5" * 100, 1)
     )
@@ -266,7 +266,7 @@ def test_the_smallest_budget_shows_something() -> None:
 
 
 def test_the_last_hit_is_cut_if_half_of_it_fits() -> None:
-    """What better hits leave of the budget goes to the next, unless it would show less than half of it."""
+    """A hit is cut to the remaining budget if at least half of it fits."""
     first, second, third = (passage(number, "tea " * 30, position=3 * number) for number in (1, 2, 3))
     for budget in range(cost(first), 2 * cost(first)):
         context = inflate("tea", [first, second, third], nothing, budget=budget, radius=0)
@@ -277,7 +277,7 @@ def test_the_last_hit_is_cut_if_half_of_it_fits() -> None:
 
 
 def test_a_hit_without_room_ends_the_hits() -> None:
-    """None after it is placed, or more budget could lose it; beside a better one it may still be shown."""
+    """No hit after it is laid out, but one can still be shown as a neighbour."""
     long = passage(2, "tea " * 60, position=9)
     hits = [passage(1, "tea " * 100, position=1), long, passage(3, position=2), passage(4, position=5)]
     budget = cost(hits[0]) + cost(hits[3]) + 5
@@ -286,7 +286,7 @@ def test_a_hit_without_room_ends_the_hits() -> None:
 
 
 def test_the_last_hit_gets_what_joining_saved() -> None:
-    """It is not cut where the text has room for it after all."""
+    """The last hit is whole if joining other hits saves enough tokens."""
     hits = [passage(number, "tea " * 10, position=number) for number in range(1, 6)]
     budget = sum(map(cost, hits)) - 5
     (window,) = inflate("tea", hits, nothing, budget=budget, radius=4).windows
@@ -295,7 +295,7 @@ def test_the_last_hit_gets_what_joining_saved() -> None:
 
 
 def test_what_need_not_be_cut_is_whole() -> None:
-    """A hit of more than half of the budget is whole after all where there is room for it and the others."""
+    """A hit of more than half of the budget is whole if there is room for it and the others."""
     hits = [
         passage(1, "tea", position=1),
         passage(2, "tea " * 100, position=3),
@@ -306,7 +306,7 @@ def test_what_need_not_be_cut_is_whole() -> None:
 
 
 def test_a_hit_that_need_not_be_cut_keeps_its_rank() -> None:
-    """Its neighbours come before those of worse hits that were never in question."""
+    """Its neighbours come before those of worse hits."""
     hits = [passage(1), passage(2, "tea " * 100, position=3), passage(3, position=12)]
     hits = [replace(one, sequence=None) for one in hits]
     near = [replace(passage(number, position=number), sequence=None) for number in (4, 13)]
@@ -315,7 +315,7 @@ def test_a_hit_that_need_not_be_cut_keeps_its_rank() -> None:
 
 
 def test_a_cut_hit_is_not_shown_again() -> None:
-    """What is saved later, by filling gaps, brings no second text of it."""
+    """Filling a gap does not add a second text of a cut hit."""
     hits = [
         *(passage(number, "tea", position=number) for number in (1, 3, 5, 7)),
         passage(8, "tea " * 20, position=8),
@@ -326,7 +326,7 @@ def test_a_cut_hit_is_not_shown_again() -> None:
 
 
 def test_a_gap_may_have_the_titles_of_both_ends() -> None:
-    """It is filled where one atom belongs to the hit before it and the next to the hit after it."""
+    """A gap is filled if each atom has the title of one of the two hits."""
     hits = [passage(1, "one", "Kettle", position=1), passage(4, "four", "Filter", position=4)]
     near = [passage(2, "two", "Kettle", position=2), passage(3, "three", "Filter", position=3)]
     context = inflate("tea", hits, around(near), budget=400, radius=0)
@@ -335,7 +335,7 @@ def test_a_gap_may_have_the_titles_of_both_ends() -> None:
 
 @pytest.mark.parametrize("hidden", [2, 3])
 def test_a_gap_with_a_hidden_atom_is_not_filled(hidden: int) -> None:
-    """Nothing of it is shown, or what stands apart would look as if it stood together."""
+    """A gap with an atom that may not be shown stays empty."""
     near = [passage(number, position=number) for number in (2, 3) if number != hidden]
     context = inflate(
         "tea", [passage(1, position=1), passage(4, position=4)], around(near), budget=400, radius=0
@@ -344,7 +344,7 @@ def test_a_gap_with_a_hidden_atom_is_not_filled(hidden: int) -> None:
 
 
 def test_a_long_hit_leaves_room_for_others() -> None:
-    """All but the best are cut to half of the budget."""
+    """All hits but the best are cut to half of the budget."""
     hits = [
         passage(1, "tea", position=1),
         passage(2, "tea " * 1000, position=5),
@@ -356,35 +356,35 @@ def test_a_long_hit_leaves_room_for_others() -> None:
 
 
 def test_nothing_found_is_an_empty_text() -> None:
-    """Without hits there is no window, whatever stands around."""
+    """Without hits there are no windows."""
     context = inflate("tea", [], around([passage(1, position=1)]), budget=100, radius=4, size=7)
     assert (context.windows, context.text, context.tokens, context.size) == ((), "", 0, 7)
 
 
 @pytest.mark.parametrize("budget", [15, 0, -1, True, 16.0])
 def test_a_budget_for_nothing_is_refused(budget: int) -> None:
-    """Less than 16 tokens, and what is no whole number, is an error that says so."""
+    """A budget below 16 tokens, or not a whole number, raises an error that says so."""
     with pytest.raises(InvalidInputError, match="budget"):
         inflate("tea", [], nothing, budget=budget, radius=0)
 
 
 @given(st.integers(16, 10**7), st.integers(16, 10**7))
 def test_more_budget_asks_for_more_hits(one: int, other: int) -> None:
-    """The number of hits asked for grows with the budget, from 5 to 500."""
+    """The number of requested hits grows with the budget, from 5 to 500."""
     small, large = sorted((one, other))
     assert 5 <= hits_wanted(small) <= hits_wanted(large) <= 500
 
 
 @given(st.integers(16, 10**7), st.integers(16, 10**7), st.floats(0, 1), st.floats(0, 1))
 def test_the_radius_grows_with_budget_and_rarity(one: int, other: int, rare: float, rarer: float) -> None:
-    """From 0 to 4; neither more tokens nor rarer words make it smaller."""
+    """The radius is 0 to 4 and does not fall with the budget or the rarity."""
     small, large = sorted((one, other))
     low, high = sorted((rare, rarer))
     assert 0 <= radius_of(small, low) <= radius_of(large, low) <= radius_of(large, high) <= 4
 
 
 def test_the_radius_in_figures() -> None:
-    """With the rarest words it is 1 at 250 tokens and one more at each doubling."""
+    """With a rarity of 1 the radius is 1 at 250 tokens and grows by one at each doubling."""
     assert [radius_of(budget, 1.0) for budget in (249, 250, 500, 1000, 2000, 4000)] == [0, 1, 2, 3, 4, 4]
     assert [radius_of(budget, 0.5) for budget in (250, 500, 2000, 8000)] == [0, 1, 2, 3]
     assert radius_of(10**6, 0.0) == 0
@@ -392,7 +392,7 @@ def test_the_radius_in_figures() -> None:
 
 @given(st.integers(1, 10**6), st.lists(st.integers(0, 10**6), max_size=6))
 def test_rarity_is_a_share(documents: int, frequencies: list[int]) -> None:
-    """From 0 to 1: 1 if each word is in one document, 0 if none occurs."""
+    """The rarity is 0 to 1: 1 if each word is in one document, 0 if none occurs."""
     known = [min(frequency, documents) for frequency in frequencies]
     assert 0 <= query_rarity(documents, known) <= 1
     assert query_rarity(documents, [1, 1, 1, documents]) == 1
@@ -400,7 +400,7 @@ def test_rarity_is_a_share(documents: int, frequencies: list[int]) -> None:
 
 
 def test_naughty_strings_are_inflated() -> None:
-    """The Big List of Naughty Strings, side by side in one source: one heading, all of them shown."""
+    """The Big List of Naughty Strings in one source gives one heading and shows all strings."""
     path = needs("vectors/strings/blns.json")
     naughty = [text for text in json.loads(path.read_text(encoding="utf-8")) if text.strip()]
     hits = [passage(number, text, text, position=number) for number, text in enumerate([*naughty, *HOSTILE])]

@@ -14,7 +14,7 @@ Scored = tuple[int, float]
 def search(
     view: IndexView, terms: Iterable[str], limit: int, config: Bm25Config | None = None
 ) -> list[Scored]:
-    """The best `limit` documents that mention a term, with those that tie with the last."""
+    """The best `limit` documents that contain a term, and those that tie with the last one."""
     scores = np.zeros(view.documents)
     add_up(weighted_terms(view, dict.fromkeys(terms, 1.0), config or Bm25Config()), scores)
     ordinals, micros = best(scores, limit)
