@@ -20,7 +20,7 @@ from tests.support.engines import engine_on
 
 
 class Looks(StopSignal):
-    """An end that comes after so many looks; it waits for nothing, and acts in between."""
+    """A signal that is set after this many checks, without waiting, and that acts in between."""
 
     def __init__(self, looks: int, between: Callable[[int], None] = lambda _look: None) -> None:
         super().__init__()
@@ -40,7 +40,7 @@ class Looks(StopSignal):
 
 
 class Opened:
-    """A store that is opened and closed, and says how often it is open."""
+    """A store that is opened and closed, with a count of the openings."""
 
     def __init__(self) -> None:
         self.engine = engine_on(MemoryBackend())
@@ -60,7 +60,7 @@ class Opened:
 
 
 def test_a_quiet_store_is_dreamt_over() -> None:
-    """A store in which nothing happened between two looks gets a cycle."""
+    """A cycle runs if no event was added between two checks."""
     store, reports = Opened(), list[DreamReport]()
     added(store.engine, *LETTERS)
     watch(store, reports.append, quiet=1, stop=Looks(2), config=EAGER)
@@ -69,7 +69,7 @@ def test_a_quiet_store_is_dreamt_over() -> None:
 
 
 def test_a_store_that_is_written_to_is_left_alone() -> None:
-    """As long as there are new events at each look, no cycle begins."""
+    """No cycle begins while there are new events at each check."""
     store, reports = Opened(), list[DreamReport]()
 
     def write(look: int) -> None:
@@ -87,7 +87,7 @@ def test_a_store_that_is_written_to_is_left_alone() -> None:
 
 
 def test_it_goes_on_a_cycle_at_a_time() -> None:
-    """Each further quiet look is another cycle of the budget, until nothing is left; then nothing is told."""
+    """Each further idle check runs another cycle until nothing is left to report."""
     store, reports = Opened(), list[DreamReport]()
     added(store.engine, *LETTERS)
     watch(store, reports.append, quiet=1, stop=Looks(6), budget=4, config=EAGER)
@@ -95,7 +95,7 @@ def test_it_goes_on_a_cycle_at_a_time() -> None:
 
 
 def test_the_store_is_released_between_cycles() -> None:
-    """While it waits, the store is not open."""
+    """The store is closed while the watcher waits."""
     store, held = Opened(), list[int]()
     added(store.engine, *LETTERS)
     watch(store, lambda _report: None, quiet=1, stop=Looks(3, lambda _look: held.append(store.open)))
@@ -103,7 +103,7 @@ def test_the_store_is_released_between_cycles() -> None:
 
 
 def test_a_store_in_use_is_waited_for() -> None:
-    """A store that another process holds is no error and not quiet: two more looks and it is dreamt over."""
+    """A store that another process holds is not an error, and is dreamt over after two more checks."""
     store, reports = Opened(), list[DreamReport]()
     added(store.engine, *LETTERS)
     store.busy = True
@@ -118,7 +118,7 @@ def test_a_store_in_use_is_waited_for() -> None:
 
 
 def test_a_store_that_was_in_use_has_to_be_quiet_anew() -> None:
-    """After a look at which another process held the store, one more passes before a cycle."""
+    """After a check that found the store in use, a further check precedes a cycle."""
     store, reports = Opened(), list[DreamReport]()
     added(store.engine, *LETTERS)
 
@@ -131,7 +131,7 @@ def test_a_store_that_was_in_use_has_to_be_quiet_anew() -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_it(number: signal.Signals) -> None:
-    """SIGINT and SIGTERM set the end; afterwards they do what they did before."""
+    """SIGINT and SIGTERM set the signal, and are restored afterwards."""
     before = signal.getsignal(number)
     with until_signalled() as ended:
         assert not ended.is_set()
@@ -142,7 +142,7 @@ def test_a_signal_ends_it(number: signal.Signals) -> None:
 
 
 def test_a_cycle_ends_at_its_next_step_when_told() -> None:
-    """An end that comes while a cycle is under way leaves the rest for another time."""
+    """A signal during a cycle ends it at the next step and leaves the rest."""
     store = Opened()
     added(store.engine, *(f"text number {number}" for number in range(200)))
     ended = threading.Event()
@@ -153,6 +153,6 @@ def test_a_cycle_ends_at_its_next_step_when_told() -> None:
 
 @pytest.mark.parametrize("quiet", [0, -1, True, "1"])
 def test_idle_time_without_sense_is_refused(quiet: object) -> None:
-    """Seconds that are no number above 0 are an error."""
+    """Seconds that are not a number above 0 raise an error."""
     with pytest.raises(InvalidInputError):
         watch(Opened(), lambda _report: None, quiet=quiet, stop=Looks(1))  # type: ignore[arg-type]
