@@ -69,17 +69,17 @@ def is_valid_text(text: str) -> bool:
     return True
 
 
-def checked_entity(given: Entity) -> Entity:
+def checked_entity(entity: Entity) -> Entity:
     """Return a valid entity, without repeated observations.
 
     Raises:
         InvalidInputError: its name, type or an observation breaks a rule of SPEC.md.
     """
-    name = checked_name(given.name)
+    name = checked_name(entity.name)
     kind = validation.line(
-        given.type, f"type of the entity {validation.quoted(name)}", limits.TITLE_BYTES_MAX
+        entity.type, f"type of the entity {validation.quoted(name)}", limits.TITLE_BYTES_MAX
     )
-    return Entity(name, kind, checked_observations(given.observations))
+    return Entity(name, kind, checked_observations(entity.observations))
 
 
 def checked_observations(values: object) -> tuple[str, ...]:
@@ -91,14 +91,14 @@ def checked_observations(values: object) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(validation.content, validation.several(values, "observations"))))
 
 
-def checked_relation(given: Relation) -> Relation:
+def checked_relation(relation: Relation) -> Relation:
     """Return a valid relation.
 
     Raises:
         InvalidInputError: a name or the type breaks a rule of SPEC.md.
     """
-    kind = validation.text_bytes(given.type, "relation type", RELATION_TYPE_BYTES_MAX)
-    return Relation(checked_name(given.src), kind, checked_name(given.dst))
+    kind = validation.text_bytes(relation.type, "relation type", RELATION_TYPE_BYTES_MAX)
+    return Relation(checked_name(relation.src), kind, checked_name(relation.dst))
 
 
 def keys_and_ids(id_key: bytes, name: str) -> list[tuple[str, bytes]]:

@@ -11,7 +11,7 @@ from engine.base.errors import BatchLimitError, InvalidInputError
 from engine.base.limits import QUERY_BYTES_MAX
 from engine.base.validation import several, text_bytes
 from engine.knowledge import commands
-from engine.knowledge.commands import Given, GraphCommand, Outcome
+from engine.knowledge.commands import GraphCommand, Item, Outcome
 from engine.knowledge.forms import checked_entity, checked_observations, checked_relation
 from engine.knowledge.graph_reader import GraphReader
 from engine.knowledge.model import Deleted, Entity, Knowledge, Observed, Relation
@@ -58,8 +58,8 @@ class KnowledgeGraph:
 
     def create_entities(self, entities: Iterable[Entity]) -> tuple[Entity, ...]:
         """Create the entities whose names are new, leave the others unchanged, and return those created."""
-        given = tuple(map(checked_entity, _all(entities, Entity, "entities")))
-        return self._applied(GraphCommand(commands.create_entities, given, self._provenance))
+        items = tuple(map(checked_entity, _checked_types(entities, Entity, "entities")))
+        return self._apply(GraphCommand(commands.create_entities, items, self._provenance))
 
     def create_relations(self, relations: Iterable[Relation]) -> tuple[Relation, ...]:
         """Create the missing relations and return them.
@@ -67,8 +67,8 @@ class KnowledgeGraph:
         Raises:
             NotFoundError: an entity is missing; nothing was written.
         """
-        given = tuple(map(checked_relation, _all(relations, Relation, "relations")))
-        return self._applied(GraphCommand(commands.create_relations, given, self._provenance))
+        items = tuple(map(checked_relation, _checked_types(relations, Relation, "relations")))
+        return self._apply(GraphCommand(commands.create_relations, items, self._provenance))
 
     def add_observations(self, observations: Iterable[Observed]) -> tuple[Observed, ...]:
         """Add the missing observations, and return for each item those that were added.
@@ -76,25 +76,27 @@ class KnowledgeGraph:
         Raises:
             NotFoundError: an entity is missing; nothing was written.
         """
-        given = tuple(
+        items = tuple(
             Observed(one.entity, checked_observations(one.contents))
-            for one in _all(observations, Observed, "observations")
+            for one in _checked_types(observations, Observed, "observations")
         )
-        return self._applied(GraphCommand(commands.add_observations, given, self._provenance))
+        return self._apply(GraphCommand(commands.add_observations, items, self._provenance))
 
     def delete_entities(self, names: Iterable[str]) -> Deleted:
         """Delete the entities with these names, their observations and their relations."""
-        return self._applied(GraphCommand(commands.delete_entities, _all(names, str, "names")))
+        return self._apply(GraphCommand(commands.delete_entities, _checked_types(names, str, "names")))
 
     def delete_observations(self, observations: Iterable[Observed]) -> Deleted:
         """Delete these observations."""
-        return self._applied(
-            GraphCommand(commands.delete_observations, _all(observations, Observed, "observations"))
+        return self._apply(
+            GraphCommand(commands.delete_observations, _checked_types(observations, Observed, "observations"))
         )
 
     def delete_relations(self, relations: Iterable[Relation]) -> Deleted:
         """Delete these relations."""
-        return self._applied(GraphCommand(commands.delete_relations, _all(relations, Relation, "relations")))
+        return self._apply(
+            GraphCommand(commands.delete_relations, _checked_types(relations, Relation, "relations"))
+        )
 
     def read_graph(self, *, tokens_max: int | None = None) -> Knowledge:
         """Return all entities and relations.
@@ -127,11 +129,11 @@ class KnowledgeGraph:
         Raises:
             AnswerLimitError: their texts alone cost over `tokens_max` tokens.
         """
-        given = _all(names, str, "names")
+        items = _checked_types(names, str, "names")
         with self._reader(tokens_max) as reader:
-            return reader.named(given)
+            return reader.named(items)
 
-    def _applied(self, command: GraphCommand[Given, Outcome]) -> Outcome:
+    def _apply(self, command: GraphCommand[Item, Outcome]) -> Outcome:
         try:
             with translated():
                 self._store.commit([command], self._actor)
@@ -145,10 +147,10 @@ class KnowledgeGraph:
             yield GraphReader(rows, self._store.identity.id_key, tokens_max)
 
 
-def _all(values: object, kind: type[Model], what: str) -> tuple[Model, ...]:
-    given: list[Model] = []
+def _checked_types(values: object, kind: type[Model], what: str) -> tuple[Model, ...]:
+    items: list[Model] = []
     for value in several(values, what):
         if not isinstance(value, kind):
             raise InvalidInputError(f"{what} must be {kind.__name__} objects, not {type(value).__name__}")
-        given.append(value)
-    return tuple(given)
+        items.append(value)
+    return tuple(items)

@@ -46,14 +46,14 @@ class GraphReader:
 
     def named(self, names: Iterable[str]) -> Knowledge:
         """Return the entities with these names and their relations."""
-        given = {name for name in names if forms.is_valid_name(name)}
-        atoms = sorted({atom for name in given for _, atom in forms.keys_and_ids(self._id_key, name)})
+        valid = {name for name in names if forms.is_valid_name(name)}
+        atoms = sorted({atom for name in valid for _, atom in forms.keys_and_ids(self._id_key, name)})
         found = []
         for atom, raw in zip(atoms, self._rows.multi_get(list(map(atom_key, atoms))), strict=True):
             record = None if raw is None else decode_atom(raw, atom)
             if record is not None and record.kind == ENTITY and record.state is State.LIVE:
                 found.append(record)
-        return self._read(found, lambda entity: entity.name in given)
+        return self._read(found, lambda entity: entity.name in valid)
 
     def _read(self, records: list[AtomRecord], wanted: Predicate) -> Knowledge:
         records.sort(key=lambda record: (forms.sequence_of(record), record.ordinal))

@@ -20,16 +20,16 @@ def relation_in(fields: Mapping[str, Any]) -> Relation:
     return Relation(fields["from"], fields["relationType"], fields["to"])
 
 
-def entities(given: Iterable[Entity]) -> list[Fields]:
+def entities(items: Iterable[Entity]) -> list[Fields]:
     """Return entities as objects."""
     return [
-        {"name": one.name, "entityType": one.type, "observations": list(one.observations)} for one in given
+        {"name": one.name, "entityType": one.type, "observations": list(one.observations)} for one in items
     ]
 
 
-def relations(given: Iterable[Relation]) -> list[Fields]:
+def relations(items: Iterable[Relation]) -> list[Fields]:
     """Return relations as objects."""
-    return [{"from": one.src, "to": one.dst, "relationType": one.type} for one in given]
+    return [{"from": one.src, "to": one.dst, "relationType": one.type} for one in items]
 
 
 def knowledge(found: Knowledge) -> Fields:

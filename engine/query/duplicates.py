@@ -159,11 +159,11 @@ def _duplicate_group(
     rows: Reader, group: Iterable[AtomRecord], fingerprints: NDArray[np.uint64]
 ) -> DuplicateGroup:
     records = list(group)
-    kept = int(fingerprints[records[0].ordinal])
+    keep = int(fingerprints[records[0].ordinal])
     found = [
         Duplicate(
             show_id(record.id),
-            distance(kept, int(fingerprints[record.ordinal])),
+            distance(keep, int(fingerprints[record.ordinal])),
             record.title,
             beginning(body.content),
             record.tags,

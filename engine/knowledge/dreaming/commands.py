@@ -188,10 +188,10 @@ def _names(survey: Survey, names: Names, text: ReadAtom, *, internal: bool) -> l
     """Return the names of a text that are neither too rare nor too common, the rarest first."""
     counted = []
     for name in names.found_in(text.tokenized, survey.config.known_per_atom):
-        having = survey.containing(name.tokens.words)
-        own = len(having & survey.internal)
+        ordinals = survey.containing(name.tokens.words)
+        own = len(ordinals & survey.internal)
         # Texts from outside cannot make a name too common for internal texts.
-        fits = survey.fits(own, survey.internal) and (internal or survey.fits(len(having), survey.texts))
+        fits = survey.fits(own, survey.internal) and (internal or survey.fits(len(ordinals), survey.texts))
         if fits:
             counted.append((own, name.tokens.words, name))
     counted.sort(key=lambda one: one[:2])

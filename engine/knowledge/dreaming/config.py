@@ -87,20 +87,20 @@ class DreamConfig:
     def __post_init__(self) -> None:
         """Raise InvalidInputError if a limit is out of range."""
         for one in fields(self):
-            given = getattr(self, one.name)
+            value = getattr(self, one.name)
             if one.name == "stop":
-                if not isinstance(given, frozenset) or not all(isinstance(word, str) for word in given):
+                if not isinstance(value, frozenset) or not all(isinstance(word, str) for word in value):
                     raise InvalidInputError("stop must be a frozenset of words in lower case")
             elif one.name.endswith("_share"):
-                if isinstance(given, bool) or not isinstance(given, int | float) or not 0 <= given <= 1:
-                    raise InvalidInputError(f"{one.name} must be 0 to 1, not {given!r}")
-            elif integer(given, one.name) < 1:
-                raise InvalidInputError(f"{one.name} must be 1 or more, not {given}")
+                if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+                    raise InvalidInputError(f"{one.name} must be 0 to 1, not {value!r}")
+            elif integer(value, one.name) < 1:
+                raise InvalidInputError(f"{one.name} must be 1 or more, not {value}")
 
     def digest(self) -> bytes:
         """Return 8 bytes that change with any limit and with the version of the rules."""
         lines = [str(RULES)]
         for one in fields(self):
-            given = getattr(self, one.name)
-            lines.append(f"{one.name}={sorted(given) if one.name == 'stop' else given!r}")
+            value = getattr(self, one.name)
+            lines.append(f"{one.name}={sorted(value) if one.name == 'stop' else value!r}")
         return blake2b("\n".join(lines).encode(), digest_size=8).digest()

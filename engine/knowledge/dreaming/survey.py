@@ -99,10 +99,12 @@ class Survey:
 
     def is_name(self, tokens: Tokens) -> bool:
         """Return True if a run of capitalised words is a name, by the uses of its words in the store."""
-        having = self.containing(tokens.words) & self.internal
-        if len(having) < self.name_atoms_min or not self.fits(len(having), self.internal):
+        ordinals = self.containing(tokens.words) & self.internal
+        if len(ordinals) < self.name_atoms_min or not self.fits(len(ordinals), self.internal):
             return False
-        uses = [text.tokenized.uses(tokens) for text in self.read(having[: self.config.evidence].to_array())]
+        uses = [
+            text.tokenized.uses(tokens) for text in self.read(ordinals[: self.config.evidence].to_array())
+        ]
         written = sum(1 for use in uses if use.inside or use.begins)
         inside = sum(1 for use in uses if use.inside)
         lower = sum(1 for use in uses if use.other)
@@ -114,9 +116,9 @@ class Survey:
 
     def sharing(self, pair: Pair) -> int:
         """Return the number of texts with both words, or 0 if it is too low or too high for a phrase."""
-        having = self.containing(pair).intersection_cardinality(self.internal)
+        count = self.containing(pair).intersection_cardinality(self.internal)
         most = max(self.config.phrase_min, int(self.config.phrase_share * len(self.internal)))
-        return having if self.config.atoms_min <= having <= most else 0
+        return count if self.config.atoms_min <= count <= most else 0
 
     @cached_property
     def name_atoms_min(self) -> int:
@@ -127,8 +129,8 @@ class Survey:
         """Return True if two words that `sharing` counts are adjacent in several texts."""
 
         def made() -> bool:
-            having = self.containing(pair) & self.internal
-            texts = self.read(having[:PAIR_EVIDENCE].to_array())
+            ordinals = self.containing(pair) & self.internal
+            texts = self.read(ordinals[:PAIR_EVIDENCE].to_array())
             return sum(1 for text in texts if text.tokenized.has_pair(*pair)) >= self.config.atoms_min
 
         return cached(self._pairs, pair, made)

@@ -57,14 +57,14 @@ class Action:
 
     def __post_init__(self) -> None:
         instance(self.verb, Verb, "verb")
-        given = line(self.argument, f"the argument of {self.verb}", ARGUMENT_BYTES_MAX)
+        argument = line(self.argument, f"the argument of {self.verb}", ARGUMENT_BYTES_MAX)
         if self.verb is Verb.ANSWER:
-            if given:
-                raise InvalidInputError(f"ANSWER takes no argument, not {quoted(given)}")
+            if argument:
+                raise InvalidInputError(f"ANSWER takes no argument, not {quoted(argument)}")
         elif self.verb in (Verb.PEEK, Verb.EXPAND):
-            if not _ID.fullmatch(given):
-                raise InvalidInputError(f"{self.verb} takes the id of a hint, not {quoted(given)}")
-        elif given != given.strip() or not given:
+            if not _ID.fullmatch(argument):
+                raise InvalidInputError(f"{self.verb} takes the id of a hint, not {quoted(argument)}")
+        elif argument != argument.strip() or not argument:
             raise InvalidInputError(f"{self.verb} takes a text without white space at its ends")
 
     def __str__(self) -> str:
@@ -88,12 +88,12 @@ def parse_action(text: str) -> Action:
         raise InvalidInputError(f"a reply of type {type(text).__name__} is not a string; {EXPECTED}")
     if len(text) > ACTION_CHARS_MAX:
         raise InvalidInputError(f"a reply of {len(text)} characters is too long for an action; {EXPECTED}")
-    given = text.strip(" \t\r\n")
-    if given == Verb.ANSWER:
+    reply = text.strip(" \t\r\n")
+    if reply == Verb.ANSWER:
         return Action(Verb.ANSWER)
-    found = _CALL.fullmatch(given)
+    found = _CALL.fullmatch(reply)
     if found is None:
-        raise InvalidInputError(f"{quoted(given)} is not an action; {EXPECTED}")
+        raise InvalidInputError(f"{quoted(reply)} is not an action; {EXPECTED}")
     verb = Verb(found[1])
     try:
         return Action(verb, _argument(verb, found[2].strip(" \t")))

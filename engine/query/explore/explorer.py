@@ -180,10 +180,10 @@ class Explorer:
             ConflictError: several atoms have it.
             InvalidInputError: a bound is out of range, or the budget too small.
         """
-        way = choice(Direction, direction, "direction")
+        chosen = choice(Direction, direction, "direction")
         with self._scope() as scope:
             found = resolve_node(scope, node)
-            triples, after = page_of(scope, found, way, limit, offset)
+            triples, after = page_of(scope, found, chosen, limit, offset)
             whole = Neighbors(node_of(scope, found), triples, after)
 
         def beginning(most: int) -> Neighbors:

@@ -75,73 +75,73 @@ def resolve_node(scope: Scope, name: str) -> AtomRecord | str:
         NotFoundError: it is none of them.
         ConflictError: several atoms have it; the message lists some.
     """
-    asked = line(name, "node", limits.QUERY_BYTES_MAX).strip()
-    if not asked:
+    name = line(name, "node", limits.QUERY_BYTES_MAX).strip()
+    if not name:
         raise InvalidInputError("the node is blank; give an id, an entity's name or a #tag")
-    if asked.startswith("#"):
-        return _tag(scope, asked) or _entity(scope, asked) or _nothing(asked)
-    digits = len(asked.replace("-", "")) if set(asked) <= _HEX else 0
-    whole = digits == ID_DIGITS and read_atom(scope.rows, resolve_id(scope.rows, asked)) is not None
-    found = scope.record(asked) if whole else _entity(scope, asked)
+    if name.startswith("#"):
+        return _tag(scope, name) or _entity(scope, name) or _nothing(name)
+    digits = len(name.replace("-", "")) if set(name) <= _HEX else 0
+    whole = digits == ID_DIGITS and read_atom(scope.rows, resolve_id(scope.rows, name)) is not None
+    found = scope.record(name) if whole else _entity(scope, name)
     if found is None and ID_DIGITS_MIN <= digits < ID_DIGITS:
-        found = _by_id(scope, asked)
-    return found or _titled(scope, asked) or _tag(scope, asked) or _by_words(scope, asked) or _nothing(asked)
+        found = _by_id(scope, name)
+    return found or _titled(scope, name) or _tag(scope, name) or _by_words(scope, name) or _nothing(name)
 
 
-def _nothing(asked: str) -> str:
+def _nothing(name: str) -> str:
     raise NotFoundError(
-        f"no atom or tag is named {quoted(asked)}",
+        f"no atom or tag is named {quoted(name)}",
         hint="give an id, an entity's name or a #tag, or search for words with explore_recall",
     )
 
 
-def _entity(scope: Scope, asked: str) -> AtomRecord | None:
+def _entity(scope: Scope, name: str) -> AtomRecord | None:
     try:
-        atom = entity_id(scope.memory.store.identity.id_key, entity_name(asked))
+        atom = entity_id(scope.memory.store.identity.id_key, entity_name(name))
     except InvalidInputError:
         return None  # not valid as an entity's name, but it may be a title or a tag
     record = read_atom(scope.rows, atom)
     return record if record and record.kind == ENTITY and record.state is State.LIVE else None
 
 
-def _by_id(scope: Scope, asked: str) -> AtomRecord | None:
+def _by_id(scope: Scope, name: str) -> AtomRecord | None:
     try:
-        return scope.record(asked)
+        return scope.record(name)
     except NotFoundError:
         return None  # words can look like hexadecimal digits: cafe, dead, 2026
 
 
-def _by_words(scope: Scope, asked: str) -> AtomRecord | None:
+def _by_words(scope: Scope, name: str) -> AtomRecord | None:
     """Return the only live entity whose name has all these words, or None."""
-    terms = set(index_terms(asked))
+    terms = set(index_terms(name))
     found = scope.entities if terms else BitMap()
     for term in sorted(terms):
         found = found & mentioning(scope.index, term)
     records = (record_at(scope.rows, ordinal) for ordinal in islice(found, CANDIDATES))
     # The index also covers an entity's title, which is its type and not part of its name.
     named = (one for one in records if terms <= set(index_terms(body_of(scope.rows, one).content)))
-    return _only(scope, asked, list(islice(named, SHOWN + 1)))
+    return _only(scope, name, list(islice(named, SHOWN + 1)))
 
 
-def _titled(scope: Scope, asked: str) -> AtomRecord | None:
-    hashes = np.array([title_hash(asked)], np.uint64)
-    having = scope.positions.titled(hashes, scope.live_mask, scope.index.documents)
-    records = (record_at(scope.rows, ordinal) for _, ordinal in having)
+def _titled(scope: Scope, name: str) -> AtomRecord | None:
+    hashes = np.array([title_hash(name)], np.uint64)
+    titled = scope.positions.titled(hashes, scope.live_mask, scope.index.documents)
+    records = (record_at(scope.rows, ordinal) for _, ordinal in titled)
     texts = (record for record in records if record.kind != ENTITY)
-    return _only(scope, asked, list(islice(texts, SHOWN + 1)))
+    return _only(scope, name, list(islice(texts, SHOWN + 1)))
 
 
-def _only(scope: Scope, asked: str, records: Sequence[AtomRecord]) -> AtomRecord | None:
+def _only(scope: Scope, name: str, records: Sequence[AtomRecord]) -> AtomRecord | None:
     if len(records) <= 1:
         return records[0] if records else None
     names = ", ".join(f"{scope.short_id(one.id)} {quoted(scope.name(one))}" for one in records[:SHOWN])
     more = " and more" if len(records) > SHOWN else ""
-    raise ConflictError(f"{quoted(asked)} is ambiguous: {names}{more}", hint="give one of these ids")
+    raise ConflictError(f"{quoted(name)} is ambiguous: {names}{more}", hint="give one of these ids")
 
 
-def _tag(scope: Scope, asked: str) -> str | None:
+def _tag(scope: Scope, name: str) -> str | None:
     try:
-        identity = folded_tag(asked)
+        identity = folded_tag(name)
     except EngineError:
         return None  # not valid as a tag
     return identity if members(scope.rows, (Group.TAG, identity)) & scope.live else None
