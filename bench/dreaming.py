@@ -34,7 +34,7 @@ from bench.retrieval.table import markdown
 from engine import Engine
 from engine.base.model import Atom, Direction
 from engine.knowledge.dreaming.config import DreamConfig
-from engine.knowledge.dreaming.pages import TokenizedText, tokens_of_name
+from engine.knowledge.dreaming.tokenized_text import TokenizedText, tokens_of_name
 from engine.language.categories import Category
 from engine.ledger.entities import ENTITY
 from engine.query.recall.config import RecallConfig

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from engine.base.limits import FOLLOW_EVENTS_MAX
 from engine.commands.atoms import ERASED, is_destroyed
-from engine.knowledge.commands import OnGraph, upsert_entities, upsert_relations
+from engine.knowledge.commands import GraphCommand, upsert_entities, upsert_relations
 from engine.knowledge.model import Entity, Relation
 from engine.store.replay import Progress, no_progress
 from engine.store.store import Store
@@ -117,7 +117,7 @@ class _GraphImport:
         return Entity(entity.name, entity.type, remaining)
 
     def _upsert_entities(self, pieces: list[Entity]) -> None:
-        command = OnGraph(upsert_entities, tuple(pieces), self._provenance)
+        command = GraphCommand(upsert_entities, tuple(pieces), self._provenance)
         self._commit(command)
         self.created += sum(outcome.created for outcome in command.outcome)
         self.observed += sum(outcome.added for outcome in command.outcome)
@@ -136,7 +136,7 @@ class _GraphImport:
 
     def _upsert_relations(self, part: list[GraphItem]) -> None:
         relations = tuple(item.value for item in part if isinstance(item.value, Relation))
-        command = OnGraph(upsert_relations, relations, self._provenance)
+        command = GraphCommand(upsert_relations, relations, self._provenance)
         self._commit(command)
         for item, outcome in zip(part, command.outcome, strict=True):
             if isinstance(outcome, bool):
@@ -144,7 +144,7 @@ class _GraphImport:
             else:
                 self.skipped.append(Skipped(item.source, outcome, item.line))
 
-    def _commit(self, command: OnGraph[Any, Any]) -> None:
+    def _commit(self, command: GraphCommand[Any, Any]) -> None:
         (receipt,) = self._store.commit([command], ACTOR)
         self._behind += len(receipt.events)
         if self._behind >= FOLLOW_EVENTS_MAX // 2:
