@@ -12,11 +12,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from proofs.asked import CLAIMS_BYTES_MAX, basis_of, claims_of, described
+from proofs.arguments import CLAIMS_BYTES_MAX, describe_basis, parse_basis, parse_claims
 from proofs.errors import ProofError
 from proofs.limits import BUNDLE_BYTES_MAX
 from proofs.note import NOTE_BYTES_MAX
-from proofs.shown import plain
+from proofs.plain import to_plain
 from proofs.verifier import examine
 from proofs.words import USAGE_OF_CLAIMS
 
@@ -28,8 +28,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command with `argv` (None: those of the process); returns its exit code."""
     args = _parser().parse_intermixed_args(argv)
     try:
-        basis = basis_of(args.root, args.size, args.store_id, _read(args.checkpoint, NOTE_BYTES_MAX))
-        claims = claims_of(args.claim, _read(args.claims, CLAIMS_BYTES_MAX))
+        basis = parse_basis(args.root, args.size, args.store_id, _read(args.checkpoint, NOTE_BYTES_MAX))
+        claims = parse_claims(args.claim, _read(args.claims, CLAIMS_BYTES_MAX))
     except ProofError as error:
         return _fail(USAGE, error)
     except OSError as error:
@@ -41,7 +41,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         return _unread(error)
     return _print(
-        OK, {"verified": True, "basis": described(basis, as_of), "shown": [plain(one) for one in facts]}
+        OK,
+        {"verified": True, "basis": describe_basis(basis, as_of), "shown": [to_plain(one) for one in facts]},
     )
 
 

@@ -21,7 +21,7 @@ from proofs.subjects import (
 
 
 @dataclass(frozen=True)
-class _OfAtom:
+class _AtomClaim:
     """A claim about one atom."""
 
     id: bytes
@@ -36,7 +36,7 @@ class _OfAtom:
 
 
 @dataclass(frozen=True)
-class AtomIs(_OfAtom):
+class AtomIs(_AtomClaim):
     """The atom is recorded, and in this state."""
 
     number: ClassVar[int] = 1
@@ -50,14 +50,14 @@ class AtomIs(_OfAtom):
 
 
 @dataclass(frozen=True)
-class NoAtom(_OfAtom):
+class NoAtom(_AtomClaim):
     """No atom of this id was ever recorded."""
 
     number: ClassVar[int] = 2
 
 
 @dataclass(frozen=True)
-class _OfEdge:
+class _EdgeClaim:
     """A claim about one edge. `code` is its type's: one byte, or the two of a predicate."""
 
     src: bytes
@@ -74,7 +74,7 @@ class _OfEdge:
 
 
 @dataclass(frozen=True)
-class EdgeIs(_OfEdge):
+class EdgeIs(_EdgeClaim):
     """The edge is recorded, and in this state."""
 
     number: ClassVar[int] = 3
@@ -88,14 +88,14 @@ class EdgeIs(_OfEdge):
 
 
 @dataclass(frozen=True)
-class NoEdge(_OfEdge):
+class NoEdge(_EdgeClaim):
     """No such edge was ever recorded."""
 
     number: ClassVar[int] = 4
 
 
 @dataclass(frozen=True)
-class _OfAtomAndTag(_OfAtom):
+class _AtomTagClaim(_AtomClaim):
     """A claim about one atom and a tag by its identity (`proofs.sets.tag_identity` of the tag)."""
 
     identity: str
@@ -111,21 +111,21 @@ class _OfAtomAndTag(_OfAtom):
 
 
 @dataclass(frozen=True)
-class HasTag(_OfAtomAndTag):
+class HasTag(_AtomTagClaim):
     """The atom is live and has the tag."""
 
     number: ClassVar[int] = 5
 
 
 @dataclass(frozen=True)
-class LacksTag(_OfAtomAndTag):
+class LacksTag(_AtomTagClaim):
     """The atom is live and lacks the tag."""
 
     number: ClassVar[int] = 6
 
 
 @dataclass(frozen=True)
-class _OfTag:
+class _TagClaim:
     """A claim about everything there is, and a tag."""
 
     identity: str
@@ -140,21 +140,21 @@ class _OfTag:
 
 
 @dataclass(frozen=True)
-class AtomsTagged(_OfTag):
+class AtomsTagged(_TagClaim):
     """Which live atoms have the tag: these and no others, and at least one."""
 
     number: ClassVar[int] = 7
 
 
 @dataclass(frozen=True)
-class NoneTagged(_OfTag):
+class NoneTagged(_TagClaim):
     """No live atom has the tag."""
 
     number: ClassVar[int] = 8
 
 
 @dataclass(frozen=True)
-class _OfTerm:
+class _TermClaim:
     """A claim about everything there is, and an analysed term."""
 
     term: str
@@ -169,14 +169,14 @@ class _OfTerm:
 
 
 @dataclass(frozen=True)
-class AtomsMentioning(_OfTerm):
+class AtomsMentioning(_TermClaim):
     """Which live atoms have the term in their text: these and no others, and at least one."""
 
     number: ClassVar[int] = 9
 
 
 @dataclass(frozen=True)
-class NoneMentioning(_OfTerm):
+class NoneMentioning(_TermClaim):
     """No live atom has the term in its text."""
 
     number: ClassVar[int] = 10
@@ -220,7 +220,7 @@ class LogBegins:
 
 
 @dataclass(frozen=True)
-class _OfRoot:
+class _RootClaim:
     """A claim about an overall root."""
 
     root: bytes
@@ -235,14 +235,14 @@ class _OfRoot:
 
 
 @dataclass(frozen=True)
-class RootRecorded(_OfRoot):
+class RootRecorded(_RootClaim):
     """A checkpoint event in the log holds this overall root."""
 
     number: ClassVar[int] = 13
 
 
 @dataclass(frozen=True)
-class BeginsWithRoot(_OfRoot):
+class BeginsWithRoot(_RootClaim):
     """The log begins with that of this store when its overall root was this one."""
 
     number: ClassVar[int] = 14

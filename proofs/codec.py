@@ -186,13 +186,13 @@ def decode_header(raw: bytes, seq: int) -> Header:
         raise FormError(f"{where}: not an array of a header's length")
     known = _HEADERS.get(value[3]) if type(value[3]) is int else None
     if known is None or value[0] != FORMAT or value[1] != seq:
-        raise _foreign(fields(value[: len(HEADER_FIELDS)], HEADER_FIELDS, where), seq, where)
+        raise _unsupported_header(fields(value[: len(HEADER_FIELDS)], HEADER_FIELDS, where), seq, where)
     kind, make, checks = known
     _, _, time, _, actor, commitment, prev, *detail = fields(value, checks, where)
     return Header(seq, time, kind, actor, commitment, prev, make(*detail))
 
 
-def _foreign(common: list[Any], seq: int, where: str) -> FormError:
+def _unsupported_header(common: list[Any], seq: int, where: str) -> FormError:
     """What to say of a header that is well formed, but not one of ours at `seq`."""
     if common[0] != FORMAT:
         return FormError(
@@ -208,14 +208,14 @@ def _foreign(common: list[Any], seq: int, where: str) -> FormError:
     )
 
 
-def further_in(make: Any) -> int:
+def further_count(make: Any) -> int:
     """How many further fields the bodies that `make` makes may have."""
     return len(FURTHER) if make is AtomBody else OF_EVERY_BODY
 
 
 def encode_body(body: Body) -> bytes:
     """The canonical bytes of a body: an array of its fields, and a map of the further ones that it has."""
-    first = len(body) - further_in(type(body))
+    first = len(body) - further_count(type(body))
     fields: list[Any] = list(body[:first])
     further = {number: item for number, item in enumerate(body[first:]) if item is not None}
     return cbor2.dumps([*fields, further] if further else fields, canonical=True)
@@ -231,7 +231,7 @@ def decode_body(kind: EventKind, raw: bytes, where: str) -> Body:
     whole = unpack(raw, where)
     further: dict[str, Any] = {}
     if type(whole) is list and len(whole) == len(checks) + 1:
-        further = read_further(whole.pop(), further_in(make), where)
+        further = read_further(whole.pop(), further_count(make), where)
     values = fields(whole, checks, where)
     for position, value in enumerate(values):
         if type(value) is list:

@@ -13,7 +13,7 @@ from proofs.errors import ProofError
 from proofs.forms import optional, raw_up_to, sized, uint
 from proofs.hashing import DIGEST_BYTES, NAMESPACES
 from proofs.log import SIZE_MAX
-from proofs.strict_cbor import array, shaped, strict
+from proofs.strict_cbor import checked_array, checked_fields, decode_strict
 
 MAGIC: Final = "memroot-proof"
 VERSION: Final = 2
@@ -77,10 +77,10 @@ class ProofFile(NamedTuple):
     trees: dict[str, TreeOpening | None]
     """By namespace, for each of TREES."""
     witnesses: list[list[Any]]
-    """[number of the claim, its fields …] for each claim, in the order of `ordered`."""
+    """[number of the claim, its fields …] for each claim, in the order of `sort_claims`."""
 
 
-def ordered(claims: Sequence[Claim]) -> list[Claim]:
+def sort_claims(claims: Sequence[Claim]) -> list[Claim]:
     """Claims in the order in which a proof has their witnesses.
 
     Raises:
@@ -88,14 +88,14 @@ def ordered(claims: Sequence[Claim]) -> list[Claim]:
     """
     if not claims:
         raise ProofError("input", "there are no claims")
-    found = sorted(claims, key=_place)
+    found = sorted(claims, key=_sort_key)
     for before, after in pairwise(found):
-        if _place(before) == _place(after):
+        if _sort_key(before) == _sort_key(after):
             raise ProofError("input", f"a claim is made twice: {after}")
     return found
 
 
-def _place(claim: Claim) -> tuple[int, bytes]:
+def _sort_key(claim: Claim) -> tuple[int, bytes]:
     return claim.number, claim.subject
 
 
@@ -113,22 +113,24 @@ def decode(data: bytes, claims: Sequence[Claim]) -> ProofFile:
         ProofError: too large (`size`), not a proof of this format (`encoding`, `version`, `form`), or with
             witnesses of other claims (`kind`).
     """
-    most = _most(claims)
+    most = _size_limit(claims)
     if type(data) is not bytes:
         raise ProofError("input", f"a proof is bytes, not {type(data).__name__}")
     if len(data) > most:
         raise ProofError("size", f"a proof of these claims has at most {most} bytes")
-    whole = array(strict(data, "the proof"), "a proof")
+    whole = checked_array(decode_strict(data, "the proof"), "a proof")
     if whole[:2] != [MAGIC, VERSION] or type(whole[1]) is not int:
         raise ProofError("version", f"this is no proof of version {VERSION}")
-    array(whole, "a proof", 9)
+    checked_array(whole, "a proof", 9)
     link, opening, segments, *trees, witnesses = whole[2:]
     proof = ProofFile(
-        None if link is None else CheckpointLink(*shaped(link, (RAW, RAW), "the link")),
-        None if opening is None else Opening(*shaped(opening, OPENING_FIELDS, "the opening of the root")),
+        None if link is None else CheckpointLink(*checked_fields(link, (RAW, RAW), "the link")),
+        None
+        if opening is None
+        else Opening(*checked_fields(opening, OPENING_FIELDS, "the opening of the root")),
         None if segments is None else _segments(segments),
         dict(zip(TREES, map(_tree, trees), strict=True)),
-        [array(witness, "a witness") for witness in array(witnesses, "the witnesses")],
+        [checked_array(witness, "a witness") for witness in checked_array(witnesses, "the witnesses")],
     )
     if [witness[:1] for witness in proof.witnesses] != [[claim.number] for claim in claims]:
         raise ProofError("kind", "the witnesses are not those of the claims")
@@ -136,19 +138,20 @@ def decode(data: bytes, claims: Sequence[Claim]) -> ProofFile:
 
 
 def _segments(value: Any) -> Segments:
-    ordinals, summaries = array(value, "the segments", 2)
+    ordinals, summaries = checked_array(value, "the segments", 2)
     if type(ordinals) is not int or not 0 <= ordinals <= limits.ORDINAL_MAX + 1:
         raise ProofError("form", f"an index has at most {limits.ORDINAL_MAX + 1} ordinals")
     return Segments(
-        ordinals, [shaped(one, _SUMMARY, "a segment") for one in array(summaries, "the segments")]
+        ordinals,
+        [checked_fields(one, _SUMMARY, "a segment") for one in checked_array(summaries, "the segments")],
     )
 
 
 def _tree(value: Any) -> TreeOpening | None:
-    return None if value is None else TreeOpening(*shaped(value, (RAW, RAW), "the opening of a tree"))
+    return None if value is None else TreeOpening(*checked_fields(value, (RAW, RAW), "the opening of a tree"))
 
 
-def _most(claims: Sequence[Claim]) -> int:
+def _size_limit(claims: Sequence[Claim]) -> int:
     """How large a proof may be."""
     opens = any(isinstance(claim, (AtomIs, EdgeIs, EventIs)) and claim.opened for claim in claims)
     single = len(claims) == 1 and not isinstance(claims[0], LISTS)

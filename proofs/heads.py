@@ -12,7 +12,7 @@ from proofs.file import CheckpointLink, Opening, ProofFile
 from proofs.hashing import overall_root
 from proofs.log import leaf_hash
 from proofs.log_paths import check_inclusion
-from proofs.strict_cbor import named, path_of, strict
+from proofs.strict_cbor import decode_strict, split_path, with_reason
 
 
 class Log(NamedTuple):
@@ -43,10 +43,10 @@ def heads_of(basis: Basis, proof: ProofFile, *, state: bool) -> Heads:
         ProofError: parts are missing or unneeded, or do not lead to the basis.
     """
     by_log = isinstance(basis, LogHead)
-    expect(proof.link, "the link from the log to a root", needed=by_log and state)
-    expect(proof.opening, "the opening of the overall root", needed=state or not by_log)
+    check_presence(proof.link, "the link from the log to a root", needed=by_log and state)
+    check_presence(proof.opening, "the opening of the overall root", needed=state or not by_log)
     if isinstance(basis, Root):
-        opening = needed(proof.opening)
+        opening = require_opening(proof.opening)
         check_opening(basis.store_id, opening, basis.root)
         if basis.size is not None and basis.size != opening.size:
             raise ProofError("log-size", f"the root is of {opening.size} events, not {basis.size}")
@@ -91,14 +91,14 @@ def header_in(log: Log, raw: bytes, path: bytes) -> Header:
     Raises:
         ProofError: not a header (`encoding`, `header`), beyond the log, or not in it (`inclusion`).
     """
-    fields = strict(raw, "the header")
+    fields = decode_strict(raw, "the header")
     seq = fields[1] if type(fields) is list and len(fields) > 1 else None
     if type(seq) is not int:
         raise ProofError("header", "the header has no seq")
-    header = named("header", decode_header, raw, seq)
+    header = with_reason("header", decode_header, raw, seq)
     if seq >= log.size:
         raise ProofError("inclusion", f"event {seq} is not among the first {log.size}")
-    check_inclusion(seq, log.size, leaf_hash(raw), path_of(path, "the path of the event"), log.root)
+    check_inclusion(seq, log.size, leaf_hash(raw), split_path(path, "the path of the event"), log.root)
     return header
 
 
@@ -113,7 +113,7 @@ def recorded_root(header: Header) -> bytes:
     return header.detail.root
 
 
-def expect(part: object, what: str, *, needed: bool) -> None:
+def check_presence(part: object, what: str, *, needed: bool) -> None:
     """Make sure that a part is there exactly if it is needed.
 
     Raises:
@@ -125,7 +125,7 @@ def expect(part: object, what: str, *, needed: bool) -> None:
         )
 
 
-def needed(opening: Opening | None) -> Opening:
+def require_opening(opening: Opening | None) -> Opening:
     """The opening, which must be there.
 
     Raises:

@@ -8,9 +8,9 @@ from proofs.claims import BeginsWithRoot, EventIs, LogBegins, RootRecorded
 from proofs.errors import ProofError
 from proofs.file import MAYBE_RAW, OPENING_FIELDS, RAW, CheckpointLink, Opening
 from proofs.heads import Heads, check_opening, checkpoint_in, header_in, recorded_root
-from proofs.leaf_claims import opened
+from proofs.leaf_claims import open_payload
 from proofs.log_paths import check_consistency
-from proofs.strict_cbor import array, path_of, shaped
+from proofs.strict_cbor import checked_array, checked_fields, split_path
 from proofs.verified import LoggedEvent, LogPrefix, RecordedRoot
 
 
@@ -20,11 +20,13 @@ def check_event(claim: EventIs, fields: list[Any], heads: Heads) -> LoggedEvent:
     Raises:
         ProofError: not what was claimed.
     """
-    raw, payload, path = shaped(fields, (RAW, MAYBE_RAW, RAW), "the witness of an event")
+    raw, payload, path = checked_fields(fields, (RAW, MAYBE_RAW, RAW), "the witness of an event")
     header = header_in(heads.log, raw, path)
     if header.seq != claim.seq:
         raise ProofError("header", f"it is the header of event {header.seq}, not {claim.seq}")
-    return LoggedEvent(claim, header, opened(payload, header.commitment, header.kind, wanted=claim.opened))
+    return LoggedEvent(
+        claim, header, open_payload(payload, header.commitment, header.kind, wanted=claim.opened)
+    )
 
 
 def check_prefix(claim: LogBegins, fields: list[Any], heads: Heads) -> LogPrefix:
@@ -33,7 +35,7 @@ def check_prefix(claim: LogBegins, fields: list[Any], heads: Heads) -> LogPrefix
     Raises:
         ProofError: not what was claimed.
     """
-    (path,) = shaped(fields, (RAW,), "the witness of an earlier log")
+    (path,) = checked_fields(fields, (RAW,), "the witness of an earlier log")
     return _prefix(claim, claim.size, claim.root, path, heads)
 
 
@@ -43,9 +45,9 @@ def check_prefix_root(claim: BeginsWithRoot, fields: list[Any], heads: Heads) ->
     Raises:
         ProofError: not what was claimed.
     """
-    parts, path = array(fields, "the witness of an earlier root", 2)
-    (path,) = shaped([path], (RAW,), "the witness of an earlier root")
-    opening = Opening(*shaped(parts, OPENING_FIELDS, "the opening of the earlier root"))
+    parts, path = checked_array(fields, "the witness of an earlier root", 2)
+    (path,) = checked_fields([path], (RAW,), "the witness of an earlier root")
+    opening = Opening(*checked_fields(parts, OPENING_FIELDS, "the opening of the earlier root"))
     check_opening(heads.store_id, opening, claim.root)
     return _prefix(claim, opening.size, opening.log_root, path, heads)
 
@@ -56,7 +58,9 @@ def check_recorded(claim: RootRecorded, fields: list[Any], heads: Heads) -> Reco
     Raises:
         ProofError: not what was claimed.
     """
-    header = checkpoint_in(heads.log, CheckpointLink(*shaped(fields, (RAW, RAW), "the witness of a root")))
+    header = checkpoint_in(
+        heads.log, CheckpointLink(*checked_fields(fields, (RAW, RAW), "the witness of a root"))
+    )
     if recorded_root(header) != claim.root:
         raise ProofError("header", f"checkpoint {header.seq} holds another root")
     return RecordedRoot(claim, header)
@@ -67,6 +71,6 @@ def _prefix(
 ) -> LogPrefix:
     if not 0 < size <= heads.log.size:
         raise ProofError("consistency", f"a log of {heads.log.size} events begins with none of {size}")
-    hashes = path_of(path, "the path from the earlier log")
+    hashes = split_path(path, "the path from the earlier log")
     check_consistency(size, root, heads.log.size, heads.log.root, hashes)
     return LogPrefix(claim, size, heads.log.size)

@@ -56,7 +56,7 @@ def set_row(group: int, name: str, chunk: int) -> bytes:
     return set_prefix(group, name) + chunk.to_bytes(2, "big")
 
 
-def listed(raw: bytes) -> array[int]:
+def sparse_members(raw: bytes) -> array[int]:
     """The members of a chunk where they are listed; none of a chunk of bits.
 
     Raises:
@@ -85,7 +85,7 @@ def bits_of(raw: bytes) -> int:
     Raises:
         FormError: the bytes are not the ones that any members have, or there are none.
     """
-    found = listed(raw)
+    found = sparse_members(raw)
     if not raw:
         raise FormError("a set's chunk is empty; one without members is not there")
     if len(raw) == DENSE_BYTES:

@@ -28,7 +28,7 @@ _LEAST: Final = (24, 1 << 8, 1 << 16, 1 << 32)
 """The smallest number that needs 1, 2, 4 or 8 further bytes."""
 
 
-def strict(raw: bytes, where: str, *, body: bool = False) -> Any:
+def decode_strict(raw: bytes, where: str, *, body: bool = False) -> Any:
     """The value of one item of canonical CBOR of our types, which takes all of `raw`.
 
     In the body of a payload these are maps, negative integers, truths and floats, too.
@@ -40,10 +40,10 @@ def strict(raw: bytes, where: str, *, body: bool = False) -> Any:
         ProofError: it is anything else (`encoding`), or has too many items (`size`).
     """
     _check_heads(raw, where, body)
-    return named("encoding", unpack, raw, where)
+    return with_reason("encoding", unpack, raw, where)
 
 
-def named(reason: str, read: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+def with_reason(reason: str, read: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
     """What `read` returns; what it refuses is refused for `reason`.
 
     Raises:
@@ -55,16 +55,16 @@ def named(reason: str, read: Callable[P, R], *args: P.args, **kwargs: P.kwargs) 
         raise ProofError(reason, str(error)) from error
 
 
-def shaped(value: Any, checks: tuple[Check, ...], where: str) -> list[Any]:
+def checked_fields(value: Any, checks: tuple[Check, ...], where: str) -> list[Any]:
     """`value`, if it is an array whose items satisfy `checks` one by one.
 
     Raises:
         ProofError: it is not (`form`).
     """
-    return named("form", fields, value, checks, where)
+    return with_reason("form", fields, value, checks, where)
 
 
-def array(value: Any, where: str, *lengths: int) -> list[Any]:
+def checked_array(value: Any, where: str, *lengths: int) -> list[Any]:
     """`value`, if it is an array, of one of `lengths` if any are given.
 
     Raises:
@@ -75,7 +75,7 @@ def array(value: Any, where: str, *lengths: int) -> list[Any]:
     return value
 
 
-def path_of(raw: bytes, where: str) -> list[bytes]:
+def split_path(raw: bytes, where: str) -> list[bytes]:
     """The hashes that a path is made of.
 
     Raises:

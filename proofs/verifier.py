@@ -9,8 +9,8 @@ from proofs import claims as kinds
 from proofs.basis import Basis, LogHead, Root
 from proofs.claims import Claim
 from proofs.errors import ProofError
-from proofs.file import ProofFile, decode, ordered
-from proofs.heads import Heads, expect, heads_of, needed
+from proofs.file import ProofFile, decode, sort_claims
+from proofs.heads import Heads, check_presence, heads_of, require_opening
 from proofs.index_table import Index, read_index
 from proofs.leaf_claims import (
     check_atom,
@@ -22,7 +22,7 @@ from proofs.leaf_claims import (
 )
 from proofs.list_claims import check_none_tagged, check_tagged
 from proofs.log_claims import check_event, check_prefix, check_prefix_root, check_recorded
-from proofs.places import Places
+from proofs.lookups import Lookups
 from proofs.term_claims import check_mentioning, check_none_mentioning
 from proofs.verified import Verified
 
@@ -61,26 +61,26 @@ def examine(proof: bytes, basis: Basis, claims: Sequence[Claim]) -> Verification
     """
     if not isinstance(basis, (Root, LogHead)):
         raise ProofError("input", "the basis is a Root or a LogHead")
-    given = _given(claims)
-    inside = ordered(given)
+    given = _checked_claims(claims)
+    inside = sort_claims(given)
     parts = decode(proof, inside)
     heads = heads_of(basis, parts, state=any(isinstance(claim, kinds.StateClaim) for claim in given))
     index = _index(parts, heads, needed_for=inside)
-    places = Places()
+    lookups = Lookups()
     found: dict[Claim, Verified] = {}
     for claim, (_, *fields) in zip(inside, parts.witnesses, strict=True):
         if isinstance(claim, kinds.LogClaim):
             found[claim] = _log_claim(claim, fields, heads)
         elif isinstance(claim, kinds.LISTS):
-            found[claim] = _list_claim(claim, fields, places, index)
+            found[claim] = _list_claim(claim, fields, lookups, index)
         else:
-            found[claim] = _leaf_claim(claim, fields, places)
-    places.check(parts, heads.opening)
+            found[claim] = _leaf_claim(claim, fields, lookups)
+    lookups.check(parts, heads.opening)
     size = heads.log.size if heads.opening is None else heads.opening.size
     return Verification(tuple(found[claim] for claim in given), size)
 
 
-def _given(claims: object) -> list[Claim]:
+def _checked_claims(claims: object) -> list[Claim]:
     if not isinstance(claims, Iterable):
         raise ProofError("input", "claims are a list of those of proofs.claims")
     given = list(claims)
@@ -91,8 +91,12 @@ def _given(claims: object) -> list[Claim]:
 
 def _index(parts: ProofFile, heads: Heads, *, needed_for: Sequence[Claim]) -> Index | None:
     wanted = any(isinstance(claim, kinds.LISTS) for claim in needed_for)
-    expect(parts.segments, "the table of segments", needed=wanted)
-    return None if parts.segments is None else read_index(parts.segments, needed(heads.opening).index_root)
+    check_presence(parts.segments, "the table of segments", needed=wanted)
+    return (
+        None
+        if parts.segments is None
+        else read_index(parts.segments, require_opening(heads.opening).index_root)
+    )
 
 
 def _log_claim(claim: kinds.LogClaim, fields: list[Any], heads: Heads) -> Verified:
@@ -107,33 +111,33 @@ def _log_claim(claim: kinds.LogClaim, fields: list[Any], heads: Heads) -> Verifi
             return check_prefix_root(claim, fields, heads)
 
 
-def _leaf_claim(claim: Claim, fields: list[Any], places: Places) -> Verified:
+def _leaf_claim(claim: Claim, fields: list[Any], lookups: Lookups) -> Verified:
     match claim:
         case kinds.AtomIs():
-            return check_atom(claim, fields, places)
+            return check_atom(claim, fields, lookups)
         case kinds.NoAtom():
-            return check_no_atom(claim, fields, places)
+            return check_no_atom(claim, fields, lookups)
         case kinds.EdgeIs():
-            return check_edge(claim, fields, places)
+            return check_edge(claim, fields, lookups)
         case kinds.NoEdge():
-            return check_no_edge(claim, fields, places)
+            return check_no_edge(claim, fields, lookups)
         case kinds.HasTag():
-            return check_has_tag(claim, fields, places)
+            return check_has_tag(claim, fields, lookups)
         case kinds.LacksTag():
-            return check_lacks_tag(claim, fields, places)
+            return check_lacks_tag(claim, fields, lookups)
     raise ProofError("input", "the claim is not about an atom or an edge")
 
 
-def _list_claim(claim: Claim, fields: list[Any], places: Places, index: Index | None) -> Verified:
+def _list_claim(claim: Claim, fields: list[Any], lookups: Lookups, index: Index | None) -> Verified:
     if index is None:
         raise ProofError("missing", "the table of segments is not there")
     match claim:
         case kinds.AtomsTagged():
-            return check_tagged(claim, fields, places, index)
+            return check_tagged(claim, fields, lookups, index)
         case kinds.NoneTagged():
-            return check_none_tagged(claim, fields, places, index)
+            return check_none_tagged(claim, fields, lookups, index)
         case kinds.AtomsMentioning():
-            return check_mentioning(claim, fields, places, index)
+            return check_mentioning(claim, fields, lookups, index)
         case kinds.NoneMentioning():
-            return check_none_mentioning(claim, fields, places, index)
+            return check_none_mentioning(claim, fields, lookups, index)
     raise ProofError("input", "the claim is not about every atom")

@@ -68,7 +68,7 @@ def parse_claim(words: Sequence[str], identity: Callable[[str], str] = _text) ->
         if options["state"] is State.ERASED:
             options["opened"] = False
     if len(given) != len(readers):
-        raise ProofError("input", f"{name} takes {_counted(len(readers))} after it, not {len(given)}")
+        raise ProofError("input", f"{name} takes {_word_count(len(readers))} after it, not {len(given)}")
     claim: Claim = kind(
         *((identity if read is _tag else read)(word) for read, word in zip(readers, given, strict=True)),
         **options,
@@ -82,11 +82,11 @@ def words_of(claim: Claim) -> list[str]:
     match claim:
         case kinds.AtomIs() | kinds.EdgeIs():
             sealed = [SEALED] if not claim.opened and claim.state is not State.ERASED else []
-            return [name, *_places(claim), claim.state.name.lower(), *sealed]
+            return [name, *_ids(claim), claim.state.name.lower(), *sealed]
         case kinds.EventIs():
             return [name, str(claim.seq), *([] if claim.opened else [SEALED])]
         case kinds.NoAtom() | kinds.NoEdge():
-            return [name, *_places(claim)]
+            return [name, *_ids(claim)]
         case kinds.HasTag() | kinds.LacksTag():
             return [name, str(UUID(bytes=claim.id)), claim.identity]
         case kinds.AtomsTagged() | kinds.NoneTagged():
@@ -139,11 +139,11 @@ def parse_number(word: str) -> int:
     return int(word)
 
 
-def _counted(words: int) -> str:
+def _word_count(words: int) -> str:
     return "1 word" if words == 1 else f"{words} words"
 
 
-def _places(claim: kinds.AtomIs | kinds.EdgeIs | kinds.NoAtom | kinds.NoEdge) -> list[str]:
+def _ids(claim: kinds.AtomIs | kinds.EdgeIs | kinds.NoAtom | kinds.NoEdge) -> list[str]:
     if isinstance(claim, (kinds.AtomIs, kinds.NoAtom)):
         return [str(UUID(bytes=claim.id))]
     return [str(UUID(bytes=claim.src)), type_name(claim.code), str(UUID(bytes=claim.dst))]

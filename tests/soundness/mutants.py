@@ -31,7 +31,7 @@ MODULES: Final = (
     "log_claims",
     "log_paths",
     "opening",
-    "places",
+    "lookups",
     "strict_cbor",
     "rows",
     "sets",
@@ -41,7 +41,7 @@ MODULES: Final = (
 )
 """Of `proofs`: what verifying runs through."""
 
-ERRORS: Final = ("ProofError", "FormError", "_foreign")
+ERRORS: Final = ("ProofError", "FormError", "_unsupported_header")
 NO_CHECKS: Final = ("append", "extend", "update", "add", "byteswap", "frombytes", "__init__")
 """Methods that are called for what they change."""
 

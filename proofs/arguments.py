@@ -15,7 +15,7 @@ CLAIMS_BYTES_MAX: Final = 16 << 20
 """A list of claims is at most so long."""
 
 
-def basis_of(root: str | None, size: int | None, store: str | None, note: bytes | None) -> Basis:
+def parse_basis(root: str | None, size: int | None, store: str | None, note: bytes | None) -> Basis:
     """What the proof is to be verified against: an overall root, or what a checkpoint note says.
 
     Raises:
@@ -35,7 +35,9 @@ def basis_of(root: str | None, size: int | None, store: str | None, note: bytes 
     return head
 
 
-def claims_of(words: Sequence[str], lines: bytes | None, identity: Callable[[str], str] = str) -> list[Claim]:
+def parse_claims(
+    words: Sequence[str], lines: bytes | None, identity: Callable[[str], str] = str
+) -> list[Claim]:
     """The claims: one in `words`, or one on each of `lines`, of UTF-8; `identity` as for `parse_claim`.
 
     Raises:
@@ -43,10 +45,10 @@ def claims_of(words: Sequence[str], lines: bytes | None, identity: Callable[[str
     """
     if bool(words) == (lines is not None):
         raise ProofError("input", "give one claim, or a file of claims")
-    return [parse_claim(one, identity) for one in ([words] if lines is None else claim_lines(lines))]
+    return [parse_claim(one, identity) for one in ([words] if lines is None else split_claims(lines))]
 
 
-def claim_lines(data: bytes) -> list[list[str]]:
+def split_claims(data: bytes) -> list[list[str]]:
     """The words on each line of a list of claims, lines without any left out.
 
     Raises:
@@ -59,7 +61,7 @@ def claim_lines(data: bytes) -> list[list[str]]:
     return [words for line in text.split("\n") if (words := line.split())]
 
 
-def described(basis: Basis, as_of: int) -> dict[str, str | int]:
+def describe_basis(basis: Basis, as_of: int) -> dict[str, str | int]:
     """The basis as plain values, and of how many events what was shown is."""
     kind = "overall root" if isinstance(basis, Root) else "log head"
     return {

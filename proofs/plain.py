@@ -15,7 +15,7 @@ from proofs.words import type_name, words_of
 _IDS = frozenset({"id", "src", "dst", "store_id"})
 
 
-def plain(shown: Verified) -> dict[str, Any]:
+def to_plain(shown: Verified) -> dict[str, Any]:
     """A verified fact as a dictionary: the claim in words, what kind of fact, and its details.
 
     Bytes are in hex, ids are UUIDs, times are µs since 1970 in UTC.
