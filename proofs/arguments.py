@@ -1,4 +1,4 @@
-"""What is asked on a command line: the basis and the claims, from words and files already read."""
+"""Command-line arguments as the basis and the claims of a verification. Files are read by the caller."""
 
 from __future__ import annotations
 
@@ -12,44 +12,47 @@ from proofs.errors import ProofError
 from proofs.words import parse_claim, parse_id
 
 CLAIMS_BYTES_MAX: Final = 16 << 20
-"""A list of claims is at most so long."""
+"""The maximum size of a list of claims, in bytes."""
 
 
 def parse_basis(root: str | None, size: int | None, store: str | None, note: bytes | None) -> Basis:
-    """What the proof is to be verified against: an overall root, or what a checkpoint note says.
+    """Return the basis to verify a proof against: an overall root, or the log head in a checkpoint note.
 
     Raises:
-        ProofError: neither or both are given, or they cannot be read; the note is another store's.
+        ProofError: neither or both are given, or they cannot be parsed (`input`, `note`); the note belongs to
+            another store (`origin`) or has another size (`log-size`).
     """
     if (root is None) == (note is None):
-        raise ProofError("input", "give either the overall root or a checkpoint")
+        raise ProofError("input", "give either an overall root or a checkpoint")
     if root is not None:
         if store is None:
-            raise ProofError("input", "give the id of the store that the root is of")
+            raise ProofError("input", "an overall root needs the id of its store")
         return Root.of(store, root, size)
     head = LogHead.of(note or b"")
     if store is not None and parse_id(store) != head.store_id:
-        raise ProofError("origin", "the checkpoint is another store's")
+        raise ProofError("origin", "the checkpoint belongs to another store")
     if size not in {None, head.size}:
-        raise ProofError("log-size", f"the checkpoint is of {head.size} events")
+        raise ProofError("log-size", f"the checkpoint covers {head.size} events, not {size}")
     return head
 
 
 def parse_claims(
     words: Sequence[str], lines: bytes | None, identity: Callable[[str], str] = str
 ) -> list[Claim]:
-    """The claims: one in `words`, or one on each of `lines`, of UTF-8; `identity` as for `parse_claim`.
+    """Return the claims: one from `words`, or one from each line of `lines`, which is UTF-8.
+
+    `identity` is passed to `parse_claim`.
 
     Raises:
-        ProofError: both or neither are given, or one is no claim.
+        ProofError: both or neither are given, or a claim cannot be parsed (`input`).
     """
     if bool(words) == (lines is not None):
-        raise ProofError("input", "give one claim, or a file of claims")
+        raise ProofError("input", "give either one claim or a file of claims")
     return [parse_claim(one, identity) for one in ([words] if lines is None else split_claims(lines))]
 
 
 def split_claims(data: bytes) -> list[list[str]]:
-    """The words on each line of a list of claims, lines without any left out.
+    """Return the words on each line of a list of claims, without empty lines.
 
     Raises:
         ProofError: the list is not UTF-8 (`input`).
@@ -62,7 +65,7 @@ def split_claims(data: bytes) -> list[list[str]]:
 
 
 def describe_basis(basis: Basis, as_of: int) -> dict[str, str | int]:
-    """The basis as plain values, and of how many events what was shown is."""
+    """Return the basis as plain values; `as_of` is the number of events that the verified facts refer to."""
     kind = "overall root" if isinstance(basis, Root) else "log head"
     return {
         "kind": kind,

@@ -1,4 +1,4 @@
-"""What can be claimed of a store: the half of a proof that the verifier brings along (SPEC: Proofs)."""
+"""The claims that a proof can show. The verifier states them; the proof holds the evidence (SPEC: Proofs)."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ class _AtomClaim:
 
     @property
     def subject(self) -> bytes:
-        """What claims of one number are sorted by."""
+        """The sort key among claims of the same number."""
         return self.id
 
 
 @dataclass(frozen=True)
 class AtomIs(_AtomClaim):
-    """The atom is recorded, and in this state."""
+    """The atom is recorded and has this state."""
 
     number: ClassVar[int] = 1
     state: State = State.LIVE
     opened: bool = True
-    """Whether the proof is to open the payload: content, title and the rest."""
+    """True if the proof must open the payload: content, title and the other fields."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -51,14 +51,14 @@ class AtomIs(_AtomClaim):
 
 @dataclass(frozen=True)
 class NoAtom(_AtomClaim):
-    """No atom of this id was ever recorded."""
+    """No atom with this id was ever recorded."""
 
     number: ClassVar[int] = 2
 
 
 @dataclass(frozen=True)
 class _EdgeClaim:
-    """A claim about one edge. `code` is its type's: one byte, or the two of a predicate."""
+    """A claim about one edge. `code` is the code of its type: one byte, or two bytes for a predicate."""
 
     src: bytes
     code: bytes
@@ -69,18 +69,18 @@ class _EdgeClaim:
 
     @property
     def subject(self) -> bytes:
-        """What claims of one number are sorted by."""
+        """The sort key among claims of the same number."""
         return edge_key(self.src, self.code, self.dst)
 
 
 @dataclass(frozen=True)
 class EdgeIs(_EdgeClaim):
-    """The edge is recorded, and in this state."""
+    """The edge is recorded and has this state."""
 
     number: ClassVar[int] = 3
     state: State = State.LIVE
     opened: bool = True
-    """Whether the proof is to open the payload: weight and data."""
+    """True if the proof must open the payload: weight and data."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -89,14 +89,14 @@ class EdgeIs(_EdgeClaim):
 
 @dataclass(frozen=True)
 class NoEdge(_EdgeClaim):
-    """No such edge was ever recorded."""
+    """This edge was never recorded."""
 
     number: ClassVar[int] = 4
 
 
 @dataclass(frozen=True)
 class _AtomTagClaim(_AtomClaim):
-    """A claim about one atom and a tag by its identity (`proofs.sets.tag_identity` of the tag)."""
+    """A claim about one atom and one tag, named by its identity (`proofs.sets.tag_identity`)."""
 
     identity: str
 
@@ -106,7 +106,7 @@ class _AtomTagClaim(_AtomClaim):
 
     @property
     def subject(self) -> bytes:
-        """What claims of one number are sorted by."""
+        """The sort key among claims of the same number."""
         return self.id + self.identity.encode()
 
 
@@ -119,14 +119,14 @@ class HasTag(_AtomTagClaim):
 
 @dataclass(frozen=True)
 class LacksTag(_AtomTagClaim):
-    """The atom is live and lacks the tag."""
+    """The atom is live and does not have the tag."""
 
     number: ClassVar[int] = 6
 
 
 @dataclass(frozen=True)
 class _TagClaim:
-    """A claim about everything there is, and a tag."""
+    """A claim about all live atoms and one tag, named by its identity."""
 
     identity: str
 
@@ -135,13 +135,13 @@ class _TagClaim:
 
     @property
     def subject(self) -> bytes:
-        """What claims of one number are sorted by."""
+        """The sort key among claims of the same number."""
         return self.identity.encode()
 
 
 @dataclass(frozen=True)
 class AtomsTagged(_TagClaim):
-    """Which live atoms have the tag: these and no others, and at least one."""
+    """The proof lists exactly the live atoms that have the tag, of which there is at least one."""
 
     number: ClassVar[int] = 7
 
@@ -155,7 +155,7 @@ class NoneTagged(_TagClaim):
 
 @dataclass(frozen=True)
 class _TermClaim:
-    """A claim about everything there is, and an analysed term."""
+    """A claim about all live atoms and one term as the analyzer returns it."""
 
     term: str
 
@@ -164,20 +164,20 @@ class _TermClaim:
 
     @property
     def subject(self) -> bytes:
-        """What claims of one number are sorted by."""
+        """The sort key among claims of the same number."""
         return self.term.encode()
 
 
 @dataclass(frozen=True)
 class AtomsMentioning(_TermClaim):
-    """Which live atoms have the term in their text: these and no others, and at least one."""
+    """The proof lists exactly the live atoms whose text contains the term, of which there is at least one."""
 
     number: ClassVar[int] = 9
 
 
 @dataclass(frozen=True)
 class NoneMentioning(_TermClaim):
-    """No live atom has the term in its text."""
+    """No live atom contains the term in its text."""
 
     number: ClassVar[int] = 10
 
@@ -189,7 +189,7 @@ class EventIs:
     number: ClassVar[int] = 11
     seq: int
     opened: bool = True
-    """Whether the proof is to open the payload."""
+    """True if the proof must open the payload."""
 
     def __post_init__(self) -> None:
         check_number("a seq", self.seq, 0, limits.SEQ_MAX)
@@ -197,13 +197,13 @@ class EventIs:
 
     @property
     def subject(self) -> bytes:
-        """What claims of one number are sorted by."""
+        """The sort key among claims of the same number."""
         return self.seq.to_bytes(8, "big")
 
 
 @dataclass(frozen=True)
 class LogBegins:
-    """The log begins with the log of `size` events that has this log root."""
+    """The log begins with the log of `size` events whose root is `root`."""
 
     number: ClassVar[int] = 12
     size: int
@@ -215,7 +215,7 @@ class LogBegins:
 
     @property
     def subject(self) -> bytes:
-        """What claims of one number are sorted by."""
+        """The sort key among claims of the same number."""
         return self.size.to_bytes(8, "big") + self.root
 
 
@@ -230,20 +230,20 @@ class _RootClaim:
 
     @property
     def subject(self) -> bytes:
-        """What claims of one number are sorted by."""
+        """The sort key among claims of the same number."""
         return self.root
 
 
 @dataclass(frozen=True)
 class RootRecorded(_RootClaim):
-    """A checkpoint event in the log holds this overall root."""
+    """A checkpoint event in the log records this overall root."""
 
     number: ClassVar[int] = 13
 
 
 @dataclass(frozen=True)
 class BeginsWithRoot(_RootClaim):
-    """The log begins with that of this store when its overall root was this one."""
+    """The log begins with the log that this store had when its overall root was `root`."""
 
     number: ClassVar[int] = 14
 
@@ -260,10 +260,10 @@ StateClaim = (
     | AtomsMentioning
     | NoneMentioning
 )
-"""Needs the roots of the namespaces."""
+"""Claims about state: they need the roots of the namespaces."""
 
 LogClaim = EventIs | LogBegins | RootRecorded | BeginsWithRoot
-"""Needs only the root of the log."""
+"""Claims about the log: they need only the root of the log."""
 
 Claim = StateClaim | LogClaim
 
@@ -286,7 +286,7 @@ ALL: Final[dict[int, type[Claim]]] = {
         BeginsWithRoot,
     )
 }
-"""Number → claim. Numbers are part of the format: append only."""
+"""Claim number → claim class. The numbers are part of the format: append only."""
 
 LISTS: Final = (AtomsTagged, NoneTagged, AtomsMentioning, NoneMentioning)
-"""Claims about every atom there is: they need the number of ordinals, which the index gives."""
+"""Claims about all live atoms: they need the number of ordinals, which is in the index."""

@@ -64,6 +64,6 @@ def read_further(value: Any, allowed: int, where: str) -> dict[str, Any]:
     found = {}
     for number, item in value.items():
         if type(number) is not int or not 0 <= number < allowed or not FURTHER[number][1](item):
-            raise FormError(f"{where}: further field {number!r:.20} is out of form")
+            raise FormError(f"{where}: further field {number!r:.20} is malformed")
         found[FURTHER[number][0]] = tuple(item) if type(item) is list else item
     return found
