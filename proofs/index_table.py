@@ -1,4 +1,4 @@
-"""The `index` tree as a proof has it: whole (SPEC: Proofs, Segments)."""
+"""The `index` tree, which a proof includes as a whole (SPEC: Proofs, Segments)."""
 
 from __future__ import annotations
 
@@ -19,31 +19,34 @@ from proofs.segments import (
 
 
 class Part(NamedTuple):
-    """A segment of the index, or the tail, as the root of `index` has it."""
+    """A segment of the index or the tail, as the root of `index` commits to it."""
 
     start: int
     size: int
-    """How many ordinals it covers."""
+    """The number of ordinals that it covers."""
     summary: Summary
 
 
 class Index(NamedTuple):
-    """All of the index but its rows."""
+    """The index without its rows."""
 
     ordinals: int
-    """N: how many ordinals there are, dead ones too."""
+    """N, the number of ordinals, dead ones included."""
     parts: list[Part]
 
 
 def read_index(given: Segments, root: bytes) -> Index:
-    """The segments of an index, which must be all there is under `root`.
+    """Return the index that `given` describes, if it is the whole tree under `root`.
 
     Raises:
-        ProofError: not as many as its ordinals make (`segments`), or of another root (`index`).
+        ProofError: the number of segments is wrong or a summary is impossible (`segments`), or the root is
+            another (`index`).
     """
     count = given.ordinals
     if len(given.summaries) != number_of_segments(count):
-        raise ProofError("segments", f"{len(given.summaries)} are not the segments of {count} ordinals")
+        raise ProofError(
+            "segments", f"{len(given.summaries)} is not the number of segments of {count} ordinals"
+        )
     places = [(segment.key, segment.start, segment.size) for segment in segments_of(count)]
     if tail := count % SEGMENT_DOCUMENTS:
         places.append((segment_key(TAIL_LEVEL, count - tail), count - tail, tail))
@@ -51,9 +54,9 @@ def read_index(given: Segments, root: bytes) -> Index:
     for (key, start, size), fields in zip(places, given.summaries, strict=True):
         summary = Summary(*fields)
         if not fits(summary, size):
-            raise ProofError("segments", f"no segment of {size} ordinals has the summary {fields[:3]}")
+            raise ProofError("segments", f"a segment of {size} ordinals cannot have the summary {fields[:3]}")
         leaves.append((key, summary))
         parts.append(Part(start, size, summary))
     if index_root(count, leaves) != root:
-        raise ProofError("index", "the segments do not lead to the root of the index")
+        raise ProofError("index", "the segments do not hash to the root of the index")
     return Index(count, parts)

@@ -1,4 +1,4 @@
-"""Claims about all atoms with a tag, and what all complete lists have in common (SPEC: Proofs)."""
+"""Checks of claims about all atoms with a tag, and the parts that all complete lists share (SPEC: Proofs)."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from proofs.verified import AllTagged, ListedAtom, TagUnused
 
 
 def check_tagged(claim: AtomsTagged, fields: list[Any], lookups: Lookups, index: Index) -> AllTagged:
-    """What `fields`, sets and atoms, show of the tag.
+    """Check the witness of a list by tag: `fields` holds sets and atoms.
 
     Raises:
-        ProofError: not what was claimed.
+        ProofError: the witness does not show the claim.
     """
     sets, atoms = checked_array(fields, "the witness of a list by tag", 2)
     listed = checked_array(atoms, "the atoms")
@@ -34,10 +34,10 @@ def check_tagged(claim: AtomsTagged, fields: list[Any], lookups: Lookups, index:
 
 
 def check_none_tagged(claim: NoneTagged, fields: list[Any], lookups: Lookups, index: Index) -> TagUnused:
-    """What `fields`, sets, show of the tag.
+    """Check the witness of an unused tag: `fields` holds sets.
 
     Raises:
-        ProofError: not what was claimed.
+        ProofError: the witness does not show the claim.
     """
     (sets,) = checked_array(fields, "the witness of an unused tag", 1)
     _live_tagged(claim.identity, sets, lookups, index, most=0)
@@ -45,7 +45,10 @@ def check_none_tagged(claim: NoneTagged, fields: list[Any], lookups: Lookups, in
 
 
 def _live_tagged(identity: str, sets: Any, lookups: Lookups, index: Index, *, most: int) -> list[int]:
-    """The live ordinals of a tag, ascending, if every chunk is shown and there are at most `most`."""
+    """Return the live ordinals of a tag, ascending.
+
+    Every chunk must be shown, and there may be at most `most` live ordinals.
+    """
     chunks = -(-index.ordinals // (1 << CHUNK_BITS))
     found: list[int] = []
     for number, pair in enumerate(checked_array(sets, "the sets", chunks)):
@@ -61,44 +64,48 @@ def _live_tagged(identity: str, sets: Any, lookups: Lookups, index: Index, *, mo
 
 
 def live_bits(raw: bytes | None, number: int, lookups: Lookups, index: Index) -> int:
-    """The live ordinals of chunk `number`, as bits; the tree is to have this chunk, or with None, none.
+    """Return the live ordinals of chunk `number`, as bits.
+
+    The tree is required to have this chunk or, if `raw` is None, not to have it.
 
     Raises:
-        ProofError: not a chunk of ordinals that there are (`chunk`).
+        ProofError: the bytes are not a chunk of existing ordinals (`chunk`).
     """
     lookups.require("tags", set_row(Group.LIVE, "", number), raw)
     return 0 if raw is None else chunk_bits(raw, number, index)
 
 
 def chunk_bits(raw: bytes, number: int, index: Index) -> int:
-    """The members of chunk `number` of a set, as bits.
+    """Return the members of chunk `number` of a set, as bits.
 
     Raises:
-        ProofError: not a chunk of ordinals that there are (`chunk`).
+        ProofError: the bytes are not a chunk of existing ordinals (`chunk`).
     """
     bits = with_reason("chunk", bits_of, raw)
     if (number << CHUNK_BITS) + bits.bit_length() > index.ordinals:
-        raise ProofError("chunk", f"a set has an ordinal that is none of {index.ordinals}")
+        raise ProofError("chunk", f"a set has an ordinal that is not below {index.ordinals}")
     return bits
 
 
 def check_count(count: int, most: int) -> None:
-    """Stop as soon as there are more live ordinals than atoms listed.
+    """Raise ProofError as soon as there are more live ordinals than atoms listed.
 
     Raises:
-        ProofError: there are (`list`).
+        ProofError: there are more (`list`).
     """
     if count > most:
-        raise ProofError("list", f"there are more live atoms than the {most} that are listed")
+        raise ProofError(
+            "list", f"there are more than {most} live atoms, which is the number of atoms listed"
+        )
 
 
 def listed_atoms(
     live: Sequence[tuple[int, int | None]], atoms: list[Any], lookups: Lookups
 ) -> tuple[ListedAtom, ...]:
-    """The atoms of the live ordinals, each with its tf, if `atoms` names exactly those, in their order.
+    """Return the atoms of the live ordinals, each with its tf, if `atoms` lists exactly those in their order.
 
     Raises:
-        ProofError: it does not, or there is none (`list`).
+        ProofError: it does not, or there are no live ordinals (`list`).
     """
     if not live or len(live) != len(atoms):
         raise ProofError("list", f"{len(atoms)} atoms are listed for {len(live)} live ordinals")
@@ -107,7 +114,7 @@ def listed_atoms(
         atom, raw = checked_fields(pair, (sized(ID_BYTES), RAW), "an atom of the list")
         value = read_value(raw)
         if value.ordinal != ordinal or value.state != State.LIVE or atom in ids:
-            raise ProofError("list", f"atom {atom.hex()} is not the live one of ordinal {ordinal}")
+            raise ProofError("list", f"atom {atom.hex()} is not the live atom with ordinal {ordinal}")
         lookups.require("atoms", atom, raw)
         ids.add(atom)
         listed.append(ListedAtom(atom, value, tf))
