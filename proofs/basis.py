@@ -71,4 +71,4 @@ def _check(store_id: object, root: object, size: object) -> None:
     if type(root) is not bytes or len(root) != DIGEST_BYTES:
         raise ProofError("input", f"a root has {DIGEST_BYTES} bytes")
     if size is not None and (type(size) is not int or not 0 <= size <= SIZE_MAX):
-        raise ProofError("input", f"a size is a whole number from 0 to {SIZE_MAX}")
+        raise ProofError("input", f"a size must be an integer from 0 to {SIZE_MAX}")

@@ -1,4 +1,4 @@
-"""The keys that the witnesses of a proof call for, and the trees they are then looked up in."""
+"""The keys that the witnesses of a proof refer to, and their lookup in the opened trees."""
 
 from __future__ import annotations
 
@@ -10,25 +10,28 @@ from proofs.opening import opening_root
 
 
 class Lookups:
-    """What witnesses say of keys: nothing of it is known to be so before `check`."""
+    """The values that witnesses give for keys. They are not verified before `check`."""
 
     def __init__(self) -> None:
         self._values: dict[str, dict[bytes, bytes | None]] = {namespace: {} for namespace in TREES}
 
     def require(self, namespace: str, key: bytes, value: bytes | None) -> None:
-        """Note that a witness says that `key` has `value`, or with None, that the tree has no such key.
+        """Require that `key` has `value` or, with None, that the tree has no such key.
 
         Raises:
-            ProofError: another one said something else (`contradiction`).
+            ProofError: another witness gives another value (`contradiction`).
         """
         if self._values[namespace].setdefault(key, value) != value:
-            raise ProofError("contradiction", f"two witnesses say different things of one key of {namespace}")
+            raise ProofError(
+                "contradiction", f"two witnesses give different values for one key of {namespace}"
+            )
 
     def check(self, proof: ProofFile, opening: Opening | None) -> None:
-        """Make sure that all that was said is so in the trees with the roots of `opening`.
+        """Check all requirements against the trees with the roots of `opening`.
 
         Raises:
-            ProofError: it is not, or a tree is opened that no witness calls for.
+            ProofError: a requirement does not hold (`tree`, `shape`, `other-leaf`, `absent`), a tree is
+                missing (`missing`), or a tree is opened without need (`unneeded`).
         """
         for namespace, values in self._values.items():
             tree = proof.trees[namespace]
@@ -40,4 +43,4 @@ class Lookups:
                 for key, value in values.items()
             }
             if opening_root(digests, *tree) != opening.roots[namespace]:
-                raise ProofError("tree", f"the opening does not lead to the root of {namespace}")
+                raise ProofError("tree", f"the opening does not hash to the root of {namespace}")

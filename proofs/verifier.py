@@ -1,4 +1,4 @@
-"""Verifying proofs: the only place where a verified type is handed out (SPEC: Proofs)."""
+"""Verification of proofs. Only this module returns verified facts (SPEC: Proofs)."""
 
 from __future__ import annotations
 
@@ -28,39 +28,43 @@ from proofs.verified import Verified
 
 
 class Verification(NamedTuple):
-    """What a proof has shown."""
+    """The result of a verification."""
 
     facts: tuple[Verified, ...]
-    """For each claim, in the order in which they were given."""
+    """One fact for each claim, in the order of the claims."""
     size: int
-    """How many events that is about: those of the overall root, or of the log if only it was asked about."""
+    """The number of events that the facts cover.
+
+    They are the events of the overall root, or those of the log if all claims are about the log.
+    """
 
 
 def verify(proof: bytes, basis: Basis, claims: Sequence[Claim]) -> tuple[Verified, ...]:
-    """What `proof` shows of each of `claims`, in their order, if `basis` is to be trusted.
+    """Return what `proof` shows for each of `claims`, in their order, given that `basis` is trusted.
 
     Raises:
-        ProofError: it does not show that; see `examine`.
+        ProofError: the proof does not show them; see `examine`.
     """
     return examine(proof, basis, claims).facts
 
 
 def examine(proof: bytes, basis: Basis, claims: Sequence[Claim]) -> Verification:
-    """As `verify`, and of how many events it is.
+    """Verify like `verify`, and also return the number of events that the facts cover.
 
-    All of it or nothing: one claim that does not hold refuses the proof. Total, whatever the bytes are;
-    time and memory are linear in them. Nothing is read or written elsewhere.
+    A proof is refused as a whole if one claim does not hold. The function handles any bytes; time and memory
+    are linear in their length. It reads and writes nothing else.
 
     Args:
-        proof: At most 16 MiB; of one claim that is no list and opens no payload, 64 KiB.
-        basis: An overall root or the head of a log, with the id of its store, from somebody you trust.
-        claims: What you want to know: exactly what the proof was made for.
+        proof: At most 16 MiB; at most 64 KiB for one claim that is not a list and opens no payload.
+        basis: An overall root or the head of a log, with the id of its store, from a source that you trust.
+        claims: Exactly the claims that the proof was made for.
 
     Raises:
-        ProofError: it does not show that; `reason` is one of `proofs.errors.REASONS`.
+        ProofError: the proof does not show the claims, or an argument is invalid; `reason` is a key of
+            `proofs.errors.REASONS`.
     """
     if not isinstance(basis, (Root, LogHead)):
-        raise ProofError("input", "the basis is a Root or a LogHead")
+        raise ProofError("input", "the basis must be a Root or a LogHead")
     given = _checked_claims(claims)
     inside = sort_claims(given)
     parts = decode(proof, inside)
@@ -82,10 +86,12 @@ def examine(proof: bytes, basis: Basis, claims: Sequence[Claim]) -> Verification
 
 def _checked_claims(claims: object) -> list[Claim]:
     if not isinstance(claims, Iterable):
-        raise ProofError("input", "claims are a list of those of proofs.claims")
+        raise ProofError("input", "claims must be a list of claims from proofs.claims")
     given = list(claims)
     if not all(type(claim) in kinds.ALL.values() for claim in given):
-        raise ProofError("input", "a claim is one of proofs.claims; proofs.parse_claim makes them of words")
+        raise ProofError(
+            "input", "each claim must be one from proofs.claims; proofs.parse_claim makes one from words"
+        )
     return given
 
 
@@ -130,7 +136,7 @@ def _leaf_claim(claim: Claim, fields: list[Any], lookups: Lookups) -> Verified:
 
 def _list_claim(claim: Claim, fields: list[Any], lookups: Lookups, index: Index | None) -> Verified:
     if index is None:
-        raise ProofError("missing", "the table of segments is not there")
+        raise ProofError("missing", "the table of segments is missing")
     match claim:
         case kinds.AtomsTagged():
             return check_tagged(claim, fields, lookups, index)
@@ -140,4 +146,4 @@ def _list_claim(claim: Claim, fields: list[Any], lookups: Lookups, index: Index 
             return check_mentioning(claim, fields, lookups, index)
         case kinds.NoneMentioning():
             return check_none_mentioning(claim, fields, lookups, index)
-    raise ProofError("input", "the claim is not about every atom")
+    raise ProofError("input", "the claim is not about all atoms")

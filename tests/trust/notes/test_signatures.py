@@ -197,7 +197,9 @@ def test_trust_that_cannot_be_met_is_refused(keys: list[str], witnesses: list[st
 @pytest.mark.parametrize("text", ["signing.key.vkey", "", "a+b"])
 def test_what_is_no_verifier_key_is_named_as_such(text: str) -> None:
     """A file's name in its place is answered by how to give what the file holds."""
-    with pytest.raises(InvalidInputError, match="is no verifier key: a verifier key is a name") as caught:
+    with pytest.raises(
+        InvalidInputError, match="is no verifier key: a verifier key consists of a name"
+    ) as caught:
         Trust.of([text], [])
     assert "--key $(cat FILE)" in caught.value.hint
 
