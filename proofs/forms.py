@@ -51,7 +51,7 @@ class Check:
         self.rule = rule
 
     def __call__(self, value: Any) -> bool:
-        """Return whether `value` satisfies the check; `Form` applies many checks at once."""
+        """Return whether `value` satisfies the check; `CompiledChecks` applies many checks at once."""
         kind = type(value)
         if kind not in self.types:
             return False
@@ -114,7 +114,7 @@ edge_code = Check((bytes,), 2, least=1, rule=_is_code)
 """A check for edge type codes: one byte 0x01 to 0x7F, or two bytes of which the first is 0x80 or more."""
 
 
-class Form:
+class CompiledChecks:
     """The checks of all fields of an array, grouped by type so that one loop compares all fields of a type.
 
     Measured for an atom's record with 21 fields: 1.2 µs, against 2.3 µs with a call for each field.
@@ -170,7 +170,7 @@ class Form:
         return True
 
 
-_form = lru_cache(maxsize=128)(Form)
+_compiled = lru_cache(maxsize=128)(CompiledChecks)
 
 
 def fields(value: Any, checks: tuple[Check, ...], where: str) -> list[Any]:
@@ -179,7 +179,7 @@ def fields(value: Any, checks: tuple[Check, ...], where: str) -> list[Any]:
     Raises:
         FormError: it is not such an array; the message gives the position of the first wrong item.
     """
-    if type(value) is list and _form(checks).accepts(value):
+    if type(value) is list and _compiled(checks).accepts(value):
         return value
     if type(value) is not list or len(value) != len(checks):
         raise FormError(f"{where}: not an array of {len(checks)} fields")

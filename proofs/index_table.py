@@ -18,7 +18,7 @@ from proofs.segments import (
 )
 
 
-class Part(NamedTuple):
+class IndexPart(NamedTuple):
     """A segment of the index or the tail, as the root of `index` commits to it."""
 
     start: int
@@ -32,7 +32,7 @@ class Index(NamedTuple):
 
     ordinals: int
     """N, the number of ordinals, dead ones included."""
-    parts: list[Part]
+    parts: list[IndexPart]
 
 
 def read_index(given: Segments, root: bytes) -> Index:
@@ -56,7 +56,7 @@ def read_index(given: Segments, root: bytes) -> Index:
         if not fits(summary, size):
             raise ProofError("segments", f"a segment of {size} ordinals cannot have the summary {fields[:3]}")
         leaves.append((key, summary))
-        parts.append(Part(start, size, summary))
+        parts.append(IndexPart(start, size, summary))
     if index_root(count, leaves) != root:
         raise ProofError("index", "the segments do not hash to the root of the index")
     return Index(count, parts)

@@ -84,7 +84,7 @@ class Note(NamedTuple):
     signatures: tuple[Signature, ...] = ()
 
 
-class Verified(NamedTuple):
+class VerifiedSignature(NamedTuple):
     """A verified signature line of a known key."""
 
     key: VerifierKey
@@ -134,7 +134,9 @@ def format_note(note: Note) -> bytes:
     return data
 
 
-def verify_signatures(note: Note, keys: Iterable[VerifierKey], verify: Verify) -> tuple[Verified | None, ...]:
+def verify_signatures(
+    note: Note, keys: Iterable[VerifierKey], verify: Verify
+) -> tuple[VerifiedSignature | None, ...]:
     """Return the known key of each signature line, in order; None for the line of an unknown key.
 
     A line belongs to a known key if its name and key id are those of the key. Lines of unknown keys are not
@@ -155,7 +157,7 @@ def verify_signatures(note: Note, keys: Iterable[VerifierKey], verify: Verify) -
             raise ProofError("input", "two different keys have the same name and key id")
     signers = ((line, known.get((line.name, line.key_id))) for line in note.signatures)
     return tuple(
-        None if key is None else Verified(key, _verified_time(note.checkpoint, line, key, verify))
+        None if key is None else VerifiedSignature(key, _verified_time(note.checkpoint, line, key, verify))
         for line, key in signers
     )
 

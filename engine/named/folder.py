@@ -16,12 +16,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from backends.errors import BackendBusy, BackendMissing, BackendUnusable
-from backends.files import building, fsync_path
-from backends.leveldb_place import DATA, LOCK, Claim, is_place
+from backends.files import fsync_path, staging
+from backends.leveldb_place import DATA, LOCK, Claim, is_leveldb_store
 from backends.registry import REGISTRY, identity_of
-from backends.sqlite_place import address, settle
-from backends.sqlite_snapshot import translated
-from backends.sqlite_tables import named
+from backends.sqlite_place import address, register_store
+from backends.sqlite_snapshot import convert_error
+from backends.sqlite_tables import memory_numbers
 from engine.base.errors import ConflictError
 from engine.store.named_places import is_memory
 
@@ -44,7 +44,7 @@ def alone_in(root: Path) -> Iterator[None]:
         for name in sorted(
             {found[1] for entry in root.iterdir() if (found := _LEFT_OVER.fullmatch(entry.name))}
         ):
-            with building(root / name):
+            with staging(root / name):
                 pass
         yield
     finally:
@@ -97,7 +97,7 @@ def delete_in(root: Path, name: str) -> list[Path]:
     entry = root / name
     with alone_in(root), _held(entry):
         kept = _set_aside(entry) if entry.is_dir() else []
-        with building(entry) as rubbish:
+        with staging(entry) as rubbish:
             if kept:
                 (entry / DATA).rename(rubbish / DATA)
                 (entry / LOCK).unlink()
@@ -132,7 +132,7 @@ def _held(entry: Path) -> Iterator[None]:
     """The memory, for nobody else to open."""
     if not is_memory(entry):
         raise BackendMissing(f"there is no memory {entry.name!r} in {entry.parent}")
-    if is_place(entry):
+    if is_leveldb_store(entry):
         claim = Claim(entry)
         try:
             yield
@@ -142,7 +142,7 @@ def _held(entry: Path) -> Iterator[None]:
     with REGISTRY.lock:
         if REGISTRY.is_open(identity_of(entry.stat())):
             raise BackendBusy(str(entry), f"pid {os.getpid()} (this process)")
-        identity = settle(entry, create=False)
+        identity = register_store(entry, create=False)
     try:
         with _exclusive(entry):
             yield
@@ -160,7 +160,7 @@ def _exclusive(entry: Path) -> Iterator[None]:
         ) as connection:
             # Of a file in WAL mode, this lock is only to be had while no other connection is open.
             connection.execute("PRAGMA locking_mode = EXCLUSIVE")
-            if others := named(connection):
+            if others := memory_numbers(connection):
                 raise BackendUnusable(
                     f"{entry} holds memories of its own ({', '.join(others)}): delete or rename them first, "
                     f"with --store sqlite:{entry}"
@@ -168,4 +168,4 @@ def _exclusive(entry: Path) -> Iterator[None]:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             yield
     except sqlite3.Error as error:
-        raise translated(str(entry), error) from error
+        raise convert_error(str(entry), error) from error

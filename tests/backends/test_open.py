@@ -54,8 +54,8 @@ def test_a_new_bare_path_is_leveldb_where_plyvel_is(tmp_path: Path, monkeypatch:
 @pytest.mark.parametrize(
     ("url", "words"),
     [
-        ("redis:x", "known are leveldb:, memory:, sqlite: and plain paths"),
-        ("postgresql://host/db", "known are"),
+        ("redis:x", "use one of leveldb:, memory:, sqlite: or a plain path"),
+        ("postgresql://host/db", "use one of"),
         ("memory:x", "has no path"),
         ("leveldb:", "lacks the path"),
         ("sqlite:", "lacks the path"),
@@ -104,7 +104,7 @@ def test_what_belongs_to_others_is_left_alone(tmp_path: Path) -> None:
     file.write_text("hello")
     open_backend(f"leveldb:{store}").close()
     (store / "lock").unlink()
-    for path, words in ((folder, "letter.txt"), (file, "is a file"), (store, "lost its file 'lock'")):
+    for path, words in ((folder, "letter.txt"), (file, "is a file"), (store, "the file 'lock' in")):
         with pytest.raises(BackendUnusable, match=words):
             open_backend(f"leveldb:{path}")
         assert not store_exists(f"leveldb:{path}")
@@ -144,14 +144,14 @@ def test_one_handle_a_process_whatever_the_path(tmp_path: Path) -> None:
 @needs_leveldb
 def test_leftovers_of_dead_builders_are_removed_and_live_ones_kept(tmp_path: Path) -> None:
     """Creating clears what crashed creations left, and nothing that is still being built."""
-    from backends.files import MARKER, building
+    from backends.files import MARKER, staging
 
     for dead in (tmp_path / ".store.new-0123456789abcdef", tmp_path / ".store.new-0123456789abcdee"):
         (dead / "half").mkdir(parents=True)
         (dead / "half" / "file").write_text("x")
         (dead / MARKER).touch()
     (tmp_path / ".store.new-0123456789abcded").mkdir()
-    with building(tmp_path / "store") as live:
+    with staging(tmp_path / "store") as live:
         (live / "half").write_text("x")
         with open_backend(f"leveldb:{tmp_path / 'store'}"):
             assert sorted(tmp_path.iterdir()) == sorted([live, tmp_path / "store"])

@@ -64,7 +64,7 @@ def test_a_sqlite_file_of_another_program_is_refused_untouched(tmp_path: Path) -
         theirs.execute("CREATE TABLE rows (key BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID")
     theirs.close()
     before = path.read_bytes()
-    with pytest.raises(BackendUnusable, match="something else"):
+    with pytest.raises(BackendUnusable, match="another program"):
         SQLiteBackend(path)
     assert path.read_bytes() == before
 

@@ -15,7 +15,7 @@ from proofs.note import (
     SIGNATURES_MAX,
     Note,
     Signature,
-    Verified,
+    VerifiedSignature,
     format_note,
     parse_note,
     parse_signatures,
@@ -115,7 +115,7 @@ def judge(note: Note, trust: Trust) -> tuple[Judged, ...]:
     )
 
 
-def _by(found: Verified | None) -> str:
+def _by(found: VerifiedSignature | None) -> str:
     if found is None:
         return "unknown"
     return "key" if found.key.type == ED25519 else "witness"
