@@ -159,7 +159,7 @@ class BackendSuite(Opening):
     @pytest.mark.parametrize("row", [("a", b"1"), (b"a", "1"), (b"a", bytearray(b"1")), (None, b"1")])
     def test_what_is_not_bytes_is_refused_with_its_batch(self, backend: Backend, row: Row) -> None:
         """Anything but bytes refuses the whole batch, and the handle goes on."""
-        with pytest.raises(BackendError, match="are bytes"):
+        with pytest.raises(BackendError, match="must be bytes"):
             backend.write(batch_of([(b"a", b"1"), row]))
         backend.write(batch_of([(b"b", b"1")]))
         assert list(backend.scan()) == [(b"b", b"1")]
