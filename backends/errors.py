@@ -6,7 +6,7 @@ class BackendError(Exception):
 
 
 class BackendBusy(BackendError):
-    """Another handle or process has the store open or locked.
+    """Raised if another handle or process has the store open or locked.
 
     `holder` names it (`pid 4711`) if it is known.
     """
@@ -18,23 +18,23 @@ class BackendBusy(BackendError):
 
 
 class BackendMissing(BackendError):
-    """There is no store at this path, and `create` is false."""
+    """Raised if there is no store at this path, and `create` is false."""
 
 
 class BackendUnusable(BackendError):
-    """The path, the URL or the installation does not allow this kind of store."""
+    """Raised if the path, the URL or the installation does not allow this kind of store."""
 
 
 class BackendClosed(BackendError):
-    """The handle is closed, or belongs to the parent process after a fork."""
+    """Raised if the handle is closed, or belongs to the parent process after a fork."""
 
 
 class BackendCorrupt(BackendError):
-    """The stored bytes fail the backend's own checks."""
+    """Raised if the stored bytes fail the backend's own checks."""
 
 
 class BackendInDoubt(BackendError):
-    """A write failed after it was sent; whether it took effect can be seen only after reopening the store.
+    """Raised if a write failed after it was sent; only reopening the store shows whether it took effect.
 
     The handle refuses every later write. An operating system that reported a failed fsync once gives no
     reliable result the second time, and LevelDB loses data written after a failed write.
@@ -42,4 +42,4 @@ class BackendInDoubt(BackendError):
 
 
 class GuardFailed(BackendError):
-    """The guarded row does not have the expected value; nothing was written."""
+    """Raised if the guarded row does not have the expected value; nothing was written."""

@@ -63,7 +63,7 @@ def resolve_path(path: str) -> Path:
         BackendUnusable: it contains a NUL, is empty or too long, or has a loop of links.
     """
     if not path or "\0" in path:
-        raise BackendUnusable(f"{path!r} is not a path")
+        raise BackendUnusable(f"{path!r} is not a valid path")
     try:
         found = Path(os.path.realpath(path))
         found.exists()
@@ -129,7 +129,7 @@ def _sweep(parent: Path, prefix: str) -> None:
                 if _is_marked(descriptor):
                     _remove(folder)
                 else:
-                    # Without a marker its builder was killed early and it is empty; rmdir removes no other.
+                    # A builder killed before it made the marker leaves an empty folder, which rmdir removes.
                     with contextlib.suppress(OSError):
                         folder.rmdir()
                 os.close(descriptor)

@@ -245,7 +245,7 @@ class Claim(Flock):
         return identity
 
     def swap(self) -> None:
-        """Call the function `swap`, and keep the claim on the store throughout."""
+        """Replace the LevelDB with the rewritten one, like the function `swap`, and keep the claim."""
         with REGISTRY.lock:
             swap(self.path)
             before, self._identity = self._identity, identity_of((self.path / DATA).stat())

@@ -18,8 +18,8 @@ class LevelDBSnapshot(Snapshot):
 
     Closing it only drops the reference. A call that runs in another thread still holds one, so plyvel
     releases the snapshot when the last call has ended. While the handle is being closed, the reference is
-    kept:
-    plyvel releases all snapshots when it closes, and crashed if one was released at the same time.
+    kept, because plyvel releases all snapshots when it closes, and crashed if one was released at the same
+    time.
     """
 
     def __init__(self, backend: LevelDBBackend, source: Any) -> None:

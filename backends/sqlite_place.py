@@ -79,14 +79,14 @@ def register_store(path: Path, *, create: bool) -> Identity:
                     f"use multiprocessing's 'spawn' instead"
                 )
             if not REGISTRY.is_open(identity):
-                _check_ours(path)
+                _check_store_file(path)
             REGISTRY.enter(identity)
         return identity
     except OSError as error:
         raise BackendUnusable(f"{path} cannot be used as a SQLite store: {error}") from error
 
 
-def _check_ours(path: Path) -> None:
+def _check_store_file(path: Path) -> None:
     """Raise unless `path` is a store; the file is read directly, so that nothing is changed."""
     if path.is_dir():
         raise BackendUnusable(f"{path} is a folder, and a SQLite store is a file; use another path")

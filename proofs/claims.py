@@ -37,7 +37,7 @@ class _AtomClaim:
 
 @dataclass(frozen=True)
 class AtomIs(_AtomClaim):
-    """The atom is recorded and has this state."""
+    """The claim that an atom is recorded and has this state."""
 
     number: ClassVar[int] = 1
     state: State = State.LIVE
@@ -51,7 +51,7 @@ class AtomIs(_AtomClaim):
 
 @dataclass(frozen=True)
 class NoAtom(_AtomClaim):
-    """No atom with this id was ever recorded."""
+    """The claim that no atom with this id was ever recorded."""
 
     number: ClassVar[int] = 2
 
@@ -75,7 +75,7 @@ class _EdgeClaim:
 
 @dataclass(frozen=True)
 class EdgeIs(_EdgeClaim):
-    """The edge is recorded and has this state."""
+    """The claim that an edge is recorded and has this state."""
 
     number: ClassVar[int] = 3
     state: State = State.LIVE
@@ -89,7 +89,7 @@ class EdgeIs(_EdgeClaim):
 
 @dataclass(frozen=True)
 class NoEdge(_EdgeClaim):
-    """This edge was never recorded."""
+    """The claim that an edge was never recorded."""
 
     number: ClassVar[int] = 4
 
@@ -112,14 +112,14 @@ class _AtomTagClaim(_AtomClaim):
 
 @dataclass(frozen=True)
 class HasTag(_AtomTagClaim):
-    """The atom is live and has the tag."""
+    """The claim that an atom is live and has a tag."""
 
     number: ClassVar[int] = 5
 
 
 @dataclass(frozen=True)
 class LacksTag(_AtomTagClaim):
-    """The atom is live and does not have the tag."""
+    """The claim that an atom is live and does not have a tag."""
 
     number: ClassVar[int] = 6
 
@@ -141,14 +141,14 @@ class _TagClaim:
 
 @dataclass(frozen=True)
 class AtomsTagged(_TagClaim):
-    """The proof lists exactly the live atoms that have the tag, of which there is at least one."""
+    """The claim that the proof lists exactly the live atoms that have a tag, at least one."""
 
     number: ClassVar[int] = 7
 
 
 @dataclass(frozen=True)
 class NoneTagged(_TagClaim):
-    """No live atom has the tag."""
+    """The claim that no live atom has a tag."""
 
     number: ClassVar[int] = 8
 
@@ -170,21 +170,21 @@ class _TermClaim:
 
 @dataclass(frozen=True)
 class AtomsMentioning(_TermClaim):
-    """The proof lists exactly the live atoms whose text contains the term, of which there is at least one."""
+    """The claim that the proof lists exactly the live atoms whose text contains a term, at least one."""
 
     number: ClassVar[int] = 9
 
 
 @dataclass(frozen=True)
 class NoneMentioning(_TermClaim):
-    """No live atom contains the term in its text."""
+    """The claim that no live atom contains a term in its text."""
 
     number: ClassVar[int] = 10
 
 
 @dataclass(frozen=True)
 class EventIs:
-    """Event `seq` is in the log."""
+    """The claim that event `seq` is in the log."""
 
     number: ClassVar[int] = 11
     seq: int
@@ -203,7 +203,7 @@ class EventIs:
 
 @dataclass(frozen=True)
 class LogBegins:
-    """The log begins with the log of `size` events whose root is `root`."""
+    """The claim that the log begins with the log of `size` events whose root is `root`."""
 
     number: ClassVar[int] = 12
     size: int
@@ -236,14 +236,14 @@ class _RootClaim:
 
 @dataclass(frozen=True)
 class RootRecorded(_RootClaim):
-    """A checkpoint event in the log records this overall root."""
+    """The claim that a checkpoint event in the log records this overall root."""
 
     number: ClassVar[int] = 13
 
 
 @dataclass(frozen=True)
 class BeginsWithRoot(_RootClaim):
-    """The log begins with the log that this store had when its overall root was `root`."""
+    """The claim that the log begins with the log that this store had when its overall root was `root`."""
 
     number: ClassVar[int] = 14
 

@@ -146,8 +146,9 @@ class ErasedBody(NamedTuple):
 
     reason: str
     contents: tuple[bytes, ...]
-    """The `proofs.hashing.destroyed_hash` of each content, ascending. Whoever has the id key can test
-    guesses.
+    """The `proofs.hashing.destroyed_hash` of each content, ascending.
+
+    The id key allows guesses to be tested.
     """
     request: str | None = None
     origin: str | None = None

@@ -121,7 +121,7 @@ class CompiledChecks:
     """
 
     def __init__(self, checks: tuple[Check, ...]) -> None:
-        """Create the form from one check per field, in order.
+        """Compile one check per field, in order.
 
         All combinations of the allowed types are stored: at most 2⁶, since few fields have two types.
         """

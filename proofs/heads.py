@@ -1,4 +1,4 @@
-"""Derivation of the roots that claims are checked against from the basis (SPEC: Proofs, Basis to roots)."""
+"""Derivation of the roots that claims are checked against (SPEC: Proofs, Basis to roots)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Heads(NamedTuple):
 
 
 def heads_of(basis: Basis, proof: ProofFile, *, state: bool) -> Heads:
-    """Return the log and the roots that `basis` leads to by the link and the opening in the proof.
+    """Return the log and the roots that follow from `basis` and the link and opening in the proof.
 
     Args:
         basis: The root that the caller trusts.
@@ -67,10 +67,10 @@ def heads_of(basis: Basis, proof: ProofFile, *, state: bool) -> Heads:
 
 
 def check_opening(store_id: bytes, opening: Opening, root: bytes) -> None:
-    """Raise ProofError unless `opening` hashes to the overall root of this store.
+    """Check that `opening` hashes to the overall root of this store.
 
     Raises:
-        ProofError: it does not (`root`).
+        ProofError: it hashes to another root (`root`).
     """
     roots = list(opening.roots.items())
     if overall_root(store_id, opening.size, opening.log_root, roots) != root:
@@ -118,7 +118,7 @@ def recorded_root(header: Header) -> bytes:
 
 
 def check_presence(part: object, what: str, *, needed: bool) -> None:
-    """Raise ProofError unless the part is present exactly if it is needed.
+    """Check that a part is present exactly if it is needed.
 
     Raises:
         ProofError: the part is missing (`missing`) or not needed (`unneeded`).

@@ -88,7 +88,7 @@ def chunk_bits(raw: bytes, number: int, index: Index) -> int:
 
 
 def check_count(count: int, most: int) -> None:
-    """Raise ProofError as soon as there are more live ordinals than atoms listed.
+    """Check that there are no more live ordinals than atoms listed; call it as the ordinals are counted.
 
     Raises:
         ProofError: there are more (`list`).
@@ -105,7 +105,7 @@ def listed_atoms(
     """Return the atoms of the live ordinals, each with its tf, if `atoms` lists exactly those in their order.
 
     Raises:
-        ProofError: it does not, or there are no live ordinals (`list`).
+        ProofError: the atoms are not those, or there are no live ordinals (`list`).
     """
     if not live or len(live) != len(atoms):
         raise ProofError("list", f"{len(atoms)} atoms are listed for {len(live)} live ordinals")

@@ -60,9 +60,9 @@ class _Walk:
     def subtree(self, first: int, last: int, depth: int) -> tuple[bytes, bool]:
         """Return the root of the subtree that holds the keys from `first` up to `last`.
 
-        The second value tells whether the subtree has at most one leaf. The method calls itself only where
-        keys diverge. The digests that a prover can find diverge early, so that the recursion stays shallow; a
-        path may be 256 nodes long, and the caller's stack may be deep already.
+        The second value is True if the subtree has at most one leaf. The method calls itself only where keys
+        diverge: a path may be 256 nodes long, and the caller's stack may be deep already. A prover can only
+        find digests that diverge early, so the recursion stays shallow.
         """
         siblings: list[bytes | None] = []
         while (case := self._next_case()) == NODE:

@@ -17,9 +17,9 @@ DEPTH_MAX: Final = 16
 """The maximum nesting depth of arrays; a proof has at most five levels."""
 
 ITEMS_MAX: Final = 1 << 20
-"""The maximum number of items, arrays included, because an item takes far more memory than bytes.
+"""The maximum number of items, arrays included.
 
-A list of 16 MiB has fewer.
+It is limited because an item takes far more memory than bytes. A proof of 16 MiB with a list has fewer.
 """
 
 PATH_HASHES_MAX: Final = 64

@@ -35,10 +35,10 @@ class _RecordedAtom:
 
 @dataclass(frozen=True, slots=True)
 class LiveAtom(_RecordedAtom):
-    """The atom is live. `body` holds its content and other fields, or None if the proof does not open them.
+    """The fact that an atom is live.
 
-    The tags in `body` are those that the atom was written with; `Tagged` and `Untagged` show its present
-    tags.
+    `body` holds its content and other fields, or None if the proof does not open them. The tags in `body` are
+    those that the atom was written with; `Tagged` and `Untagged` show its present tags.
     """
 
     body: AtomBody | None
@@ -46,7 +46,7 @@ class LiveAtom(_RecordedAtom):
 
 @dataclass(frozen=True, slots=True)
 class TombstonedAtom(_RecordedAtom):
-    """The atom is tombstoned.
+    """The fact that an atom is tombstoned.
 
     `body` holds its content and other fields, or None if the proof does not open them.
     """
@@ -56,12 +56,12 @@ class TombstonedAtom(_RecordedAtom):
 
 @dataclass(frozen=True, slots=True)
 class ErasedAtom(_RecordedAtom):
-    """The atom was recorded, and its content is erased."""
+    """The fact that an atom was recorded and its content is erased."""
 
 
 @dataclass(frozen=True, slots=True)
 class AbsentAtom:
-    """No atom with this id was ever recorded."""
+    """The fact that no atom with this id was ever recorded."""
 
     claim: NoAtom
 
@@ -74,33 +74,39 @@ class _RecordedEdge:
 
 @dataclass(frozen=True, slots=True)
 class LiveEdge(_RecordedEdge):
-    """The edge is live. `body` holds its weight and data, or None if the proof does not open them."""
+    """The fact that an edge is live.
+
+    `body` holds its weight and data, or None if the proof does not open them.
+    """
 
     body: EdgeBody | None
 
 
 @dataclass(frozen=True, slots=True)
 class TombstonedEdge(_RecordedEdge):
-    """The edge was removed. `body` holds its weight and data, or None if the proof does not open them."""
+    """The fact that an edge was removed.
+
+    `body` holds its weight and data, or None if the proof does not open them.
+    """
 
     body: EdgeBody | None
 
 
 @dataclass(frozen=True, slots=True)
 class ErasedEdge(_RecordedEdge):
-    """The edge was recorded, and its weight and data are erased."""
+    """The fact that an edge was recorded and its weight and data are erased."""
 
 
 @dataclass(frozen=True, slots=True)
 class AbsentEdge:
-    """This edge was never recorded."""
+    """The fact that an edge was never recorded."""
 
     claim: NoEdge
 
 
 @dataclass(frozen=True, slots=True)
 class Tagged:
-    """The live atom has the tag."""
+    """The fact that a live atom has a tag."""
 
     claim: HasTag
     value: Value
@@ -108,7 +114,7 @@ class Tagged:
 
 @dataclass(frozen=True, slots=True)
 class Untagged:
-    """The live atom does not have the tag."""
+    """The fact that a live atom does not have a tag."""
 
     claim: LacksTag
     value: Value
@@ -136,7 +142,7 @@ class AllTagged:
 
 @dataclass(frozen=True, slots=True)
 class TagUnused:
-    """No live atom has the tag."""
+    """The fact that no live atom has a tag."""
 
     claim: NoneTagged
     ordinals: int
@@ -153,7 +159,7 @@ class AllMentioning:
 
 @dataclass(frozen=True, slots=True)
 class TermUnused:
-    """No live atom contains the term in its text."""
+    """The fact that no live atom contains a term in its text."""
 
     claim: NoneMentioning
     ordinals: int
@@ -161,7 +167,10 @@ class TermUnused:
 
 @dataclass(frozen=True, slots=True)
 class LoggedEvent:
-    """The event is in the log. `body` is decoded from its payload, or None if the proof does not open it."""
+    """The fact that an event is in the log.
+
+    `body` is decoded from its payload, or None if the proof does not open it.
+    """
 
     claim: EventIs
     header: Header
@@ -170,7 +179,7 @@ class LoggedEvent:
 
 @dataclass(frozen=True, slots=True)
 class LogPrefix:
-    """The log begins with the claimed log."""
+    """The fact that the log begins with the claimed log."""
 
     claim: LogBegins | BeginsWithRoot
     size: int
@@ -181,7 +190,7 @@ class LogPrefix:
 
 @dataclass(frozen=True, slots=True)
 class RecordedRoot:
-    """The checkpoint event `header` in the log records the claimed overall root of the events before it."""
+    """The fact that the checkpoint event `header` records the claimed root of the events before it."""
 
     claim: RootRecorded
     header: Header

@@ -300,4 +300,4 @@ def test_forms_are_not_mixed_up() -> None:
         assert fields([most], (uint(most),), "here") == [most]
         with pytest.raises(CorruptionError):
             fields([most + 1], (uint(most),), "here")
-    assert forms._form.cache_info().currsize <= 128
+    assert forms._compiled.cache_info().currsize <= 128
