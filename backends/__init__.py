@@ -124,10 +124,10 @@ def _kind_of(path: str) -> str:
     """Return the scheme of the store at a path without a scheme, or the default if there is none."""
     from backends.files import resolve_path
 
-    found = resolve_path(path)
-    if found.is_file() and _is_sqlite(found):
+    place = resolve_path(path)
+    if place.is_file() and _is_sqlite(place):
         return "sqlite"
-    if found.exists() or find_spec("plyvel") is not None:
+    if place.exists() or find_spec("plyvel") is not None:
         return "leveldb"
     return "sqlite"
 
@@ -178,14 +178,14 @@ def store_exists(url: str) -> bool:
         return False
     from backends.files import resolve_path
 
-    found = resolve_path(path)
+    place = resolve_path(path)
     if location.memory is not None:
-        return _is_sqlite(found) and _has_memory(url)
+        return _is_sqlite(place) and _has_memory(url)
     if scheme == "sqlite":
-        return _is_sqlite(found)
+        return _is_sqlite(place)
     from backends.leveldb_place import is_leveldb_store
 
-    return is_leveldb_store(found)
+    return is_leveldb_store(place)
 
 
 def _has_memory(url: str) -> bool:

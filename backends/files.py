@@ -65,12 +65,12 @@ def resolve_path(path: str) -> Path:
     if not path or "\0" in path:
         raise BackendUnusable(f"{path!r} is not a valid path")
     try:
-        found = Path(os.path.realpath(path))
-        found.exists()
-        os.fsencode(found)
+        resolved = Path(os.path.realpath(path))
+        resolved.exists()
+        os.fsencode(resolved)
     except (OSError, UnicodeError) as error:
         raise BackendUnusable(f"{path!r} cannot be used as a path: {error}") from error
-    return found
+    return resolved
 
 
 @contextmanager
@@ -142,10 +142,10 @@ def _is_ours(name: str, prefix: str) -> bool:
 def _is_marked(descriptor: int) -> bool:
     """Return whether the open folder contains the marker: an empty regular file, not a link."""
     try:
-        found = os.stat(MARKER, dir_fd=descriptor, follow_symlinks=False)
+        status = os.stat(MARKER, dir_fd=descriptor, follow_symlinks=False)
     except OSError:
         return False
-    return stat.S_ISREG(found.st_mode) and found.st_size == 0
+    return stat.S_ISREG(status.st_mode) and status.st_size == 0
 
 
 def _remove(folder: Path) -> None:

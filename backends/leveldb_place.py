@@ -100,18 +100,18 @@ def rewrite(path: Path, rows: Iterable[tuple[bytes, bytes]]) -> None:
     unfinished = path / _UNFINISHED
     _remove(unfinished, path / _NEW)
     plyvel = plyvel_module()
-    made = plyvel.DB(str(unfinished), create_if_missing=True, error_if_exists=True, **_OPTIONS)
+    database = plyvel.DB(str(unfinished), create_if_missing=True, error_if_exists=True, **_OPTIONS)
     try:
-        size, batch = 0, made.write_batch()
+        size, batch = 0, database.write_batch()
         for key, value in rows:
             batch.put(key, value)
             size += len(key) + len(value)
             if size >= _REWRITE_BYTES:
                 batch.write()
-                size, batch = 0, made.write_batch()
+                size, batch = 0, database.write_batch()
         batch.write()
     finally:
-        made.close()
+        database.close()
     fsync_tree(unfinished)
     unfinished.rename(path / _NEW)
     fsync_path(path)

@@ -124,8 +124,8 @@ def _scan(rows: _Rows, version: int, start: bytes, end: bytes | None, reverse: b
     while True:
         with rows.locked():
             keys = list(islice(rows.order.irange(start, end, include, reverse), _CHUNK_ROWS))
-            found = [(key, rows.read(key, version)) for key in keys]
-        for key, value in found:
+            rows_read = [(key, rows.read(key, version)) for key in keys]
+        for key, value in rows_read:
             rows.handle_state.check()
             if value is not None:
                 yield key, value

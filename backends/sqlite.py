@@ -99,19 +99,19 @@ class SQLiteBackend(Backend):
 
     def _connect(self, *settings: str) -> sqlite3.Connection:
         try:
-            made = sqlite3.connect(
+            connection = sqlite3.connect(
                 address(self._path),
                 uri=True,
                 timeout=self._busy_seconds,
                 isolation_level=None,
                 check_same_thread=False,
             )
-            self._all.add(made)
+            self._all.add(connection)
             for setting in settings:
-                made.execute(setting)
+                connection.execute(setting)
         except sqlite3.Error as error:
             raise convert_error(self._handle_state.where, error) from error
-        return made
+        return connection
 
     def _settle_table(self, *, create: bool) -> None:
         try:
@@ -122,12 +122,12 @@ class SQLiteBackend(Backend):
             raise convert_error(self._handle_state.where, error) from error
 
     def _reader(self) -> sqlite3.Connection:
-        made = self._connect("PRAGMA query_only = ON")
+        connection = self._connect("PRAGMA query_only = ON")
         try:
-            get_one(made, self._sql, b"")
+            get_one(connection, self._sql, b"")
         except sqlite3.Error as error:
             raise convert_error(self._handle_state.where, error) from error
-        return made
+        return connection
 
     def _fork_unsafe(self) -> Iterable[object]:
         """Return the objects that a forked process must not free, and release its copies of the locks.
@@ -203,9 +203,9 @@ class SQLiteBackend(Backend):
                 get_one(reader, self._sql, b"")
             except sqlite3.Error as error:
                 raise convert_error(self._handle_state.where, error) from error
-            made = SQLiteSnapshot(self._handle_state, self._sql, reader, self._return_reader)
-            self._snapshots.add(made)
-            return made
+            snapshot = SQLiteSnapshot(self._handle_state, self._sql, reader, self._return_reader)
+            self._snapshots.add(snapshot)
+            return snapshot
 
     def write(self, batch: Batch, *, guard: Guards = None, durable: bool = True) -> None:
         """Apply `batch` atomically; with `durable`, this and all earlier writes survive a power failure.

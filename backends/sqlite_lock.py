@@ -108,12 +108,12 @@ class WriterLock(Flock):
             with contextlib.suppress(FileExistsError):
                 return self._create()
 
-    def _check_lock_file(self, found: os.stat_result) -> None:
+    def _check_lock_file(self, status: os.stat_result) -> None:
         """Raise BackendUnusable unless the file is empty.
 
         It is not opened, because it may be another store.
         """
-        if not stat.S_ISREG(found.st_mode) or found.st_size:
+        if not stat.S_ISREG(status.st_mode) or status.st_size:
             raise BackendUnusable(
                 f"{self._path} is not an empty file, but {self._store} needs one there as its lock; "
                 f"rename one of them"

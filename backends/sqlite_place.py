@@ -95,9 +95,11 @@ def _check_store_file(path: Path) -> None:
         raise BackendUnusable(f"{path} is not a SQLite file; use another path")
     if len(header) < _HEADER_BYTES:
         raise BackendCorrupt(f"{path} is damaged: it ends inside its header")
-    found = int.from_bytes(header[_APPLICATION_ID_AT : _APPLICATION_ID_AT + 4], "big")
-    if found != APPLICATION_ID:
-        raise BackendUnusable(f"{path} is a SQLite file of another program (application id {found:#010x})")
+    application_id = int.from_bytes(header[_APPLICATION_ID_AT : _APPLICATION_ID_AT + 4], "big")
+    if application_id != APPLICATION_ID:
+        raise BackendUnusable(
+            f"{path} is a SQLite file of another program (application id {application_id:#010x})"
+        )
     layout = int.from_bytes(header[_LAYOUT_AT : _LAYOUT_AT + 4], "big")
     if layout != LAYOUT:
         raise BackendUnusable(
@@ -116,13 +118,13 @@ def _create(path: Path) -> None:
         new = folder / "store"
         new.touch(mode=0o600)
         try:
-            made = sqlite3.connect(address(new), uri=True, isolation_level=None)
+            connection = sqlite3.connect(address(new), uri=True, isolation_level=None)
             try:
-                made.executescript(_SCHEMA)
-                made.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-                made.execute(f"PRAGMA user_version = {LAYOUT}")
+                connection.executescript(_SCHEMA)
+                connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+                connection.execute(f"PRAGMA user_version = {LAYOUT}")
             finally:
-                made.close()
+                connection.close()
         except sqlite3.Error as error:
             raise BackendUnusable(f"cannot create a SQLite store in {folder.parent}: {error}") from error
         fsync_path(new)

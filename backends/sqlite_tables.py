@@ -89,8 +89,8 @@ def statements_for(number: int) -> Statements:
 
 
 def _has_list(connection: sqlite3.Connection) -> bool:
-    found = connection.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'memories'")
-    return found.fetchone() is not None
+    tables = connection.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'memories'")
+    return tables.fetchone() is not None
 
 
 def memory_numbers(connection: sqlite3.Connection) -> dict[str, int]:

@@ -48,8 +48,8 @@ class UseLock(Flock):
     def _take(self, *, exclusive: bool) -> bool:
         """Take the lock; return whether it is held on the file that other processes would open."""
         with contextlib.suppress(FileNotFoundError):
-            found = os.lstat(self._path)
-            if not stat.S_ISREG(found.st_mode) or found.st_size:
+            status = os.lstat(self._path)
+            if not stat.S_ISREG(status.st_mode) or status.st_size:
                 raise BackendUnusable(
                     f"{self._path} is not an empty file, but the store needs one there as a lock; rename it"
                 )

@@ -88,11 +88,11 @@ def sort_claims(claims: Sequence[Claim]) -> list[Claim]:
     """
     if not claims:
         raise ProofError("input", "at least one claim is required")
-    found = sorted(claims, key=_sort_key)
-    for before, after in pairwise(found):
+    ordered = sorted(claims, key=_sort_key)
+    for before, after in pairwise(ordered):
         if _sort_key(before) == _sort_key(after):
             raise ProofError("input", f"the same claim occurs twice: {after}")
-    return found
+    return ordered
 
 
 def _sort_key(claim: Claim) -> tuple[int, bytes]:

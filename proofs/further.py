@@ -64,9 +64,9 @@ def read_further(value: Any, allowed: int, where: str) -> dict[str, Any]:
     """
     if type(value) is not dict or not value:
         raise FormError(f"{where}: the item after its fields is not a map of further fields")
-    found = {}
+    fields = {}
     for number, item in value.items():
         if type(number) is not int or not 0 <= number < allowed or not FURTHER[number][1](item):
             raise FormError(f"{where}: further field {number!r:.20} is malformed")
-        found[FURTHER[number][0]] = tuple(item) if type(item) is list else item
-    return found
+        fields[FURTHER[number][0]] = tuple(item) if type(item) is list else item
+    return fields

@@ -35,23 +35,23 @@ class Index(NamedTuple):
     parts: list[IndexPart]
 
 
-def read_index(given: Segments, root: bytes) -> Index:
-    """Return the index that `given` describes, if it is the whole tree under `root`.
+def read_index(segments: Segments, root: bytes) -> Index:
+    """Return the index that `segments` describes, if it is the whole tree under `root`.
 
     Raises:
         ProofError: the number of segments is wrong or a summary is impossible (`segments`), or the root is
             another (`index`).
     """
-    count = given.ordinals
-    if len(given.summaries) != number_of_segments(count):
+    count = segments.ordinals
+    if len(segments.summaries) != number_of_segments(count):
         raise ProofError(
-            "segments", f"{len(given.summaries)} is not the number of segments of {count} ordinals"
+            "segments", f"{len(segments.summaries)} is not the number of segments of {count} ordinals"
         )
     places = [(segment.key, segment.start, segment.size) for segment in segments_of(count)]
     if tail := count % SEGMENT_DOCUMENTS:
         places.append((segment_key(TAIL_LEVEL, count - tail), count - tail, tail))
     leaves, parts = [], []
-    for (key, start, size), fields in zip(places, given.summaries, strict=True):
+    for (key, start, size), fields in zip(places, segments.summaries, strict=True):
         summary = Summary(*fields)
         if not fits(summary, size):
             raise ProofError("segments", f"a segment of {size} ordinals cannot have the summary {fields[:3]}")

@@ -50,7 +50,7 @@ def _live_tagged(identity: str, sets: Any, lookups: Lookups, index: Index, *, mo
     Every chunk must be shown, and there may be at most `most` live ordinals.
     """
     chunks = -(-index.ordinals // (1 << CHUNK_BITS))
-    found: list[int] = []
+    ordinals: list[int] = []
     for number, pair in enumerate(checked_array(sets, "the sets", chunks)):
         if pair is None:
             lookups.require("tags", set_row(Group.TAG, identity, number), None)
@@ -58,9 +58,9 @@ def _live_tagged(identity: str, sets: Any, lookups: Lookups, index: Index, *, mo
         chunk, live = checked_fields(pair, (RAW, MAYBE_RAW), "a chunk and its live chunk")
         lookups.require("tags", set_row(Group.TAG, identity, number), chunk)
         both = chunk_bits(chunk, number, index) & live_bits(live, number, lookups, index)
-        check_count(len(found) + both.bit_count(), most)
-        found += [number << CHUNK_BITS | member for member in members_in(both)]
-    return found
+        check_count(len(ordinals) + both.bit_count(), most)
+        ordinals += [number << CHUNK_BITS | member for member in members_in(both)]
+    return ordinals
 
 
 def live_bits(raw: bytes | None, number: int, lookups: Lookups, index: Index) -> int:

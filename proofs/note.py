@@ -202,11 +202,11 @@ def _decoded(data: bytes) -> str:
         text = data.decode()
     except UnicodeDecodeError as error:
         raise ProofError("note", f"the note is not UTF-8: byte {error.start} is invalid") from None
-    if found := CONTROL.search(text):
-        raise ProofError("note", f"the note contains control character 0x{ord(found[0]):02x}")
+    if match := CONTROL.search(text):
+        raise ProofError("note", f"the note contains control character 0x{ord(match[0]):02x}")
     # Two origins or names that differ only in invisible characters would look the same.
-    if found := FORMAT.search(text):
-        raise ProofError("note", f"the note contains format character U+{ord(found[0]):04X}")
+    if match := FORMAT.search(text):
+        raise ProofError("note", f"the note contains format character U+{ord(match[0]):04X}")
     if not text.endswith("\n"):
         raise ProofError("note", "the last line has no newline")
     return text

@@ -69,17 +69,17 @@ class _Walk:
             split = self._split(first, last, depth)
             depth += 1
             if first < split < last:
-                found = self._node(self.subtree(first, split, depth), self.subtree(split, last, depth))
+                node = self._node(self.subtree(first, split, depth), self.subtree(split, last, depth))
                 break
             # A left sibling precedes the subtree in `hashes`, a right sibling follows it.
             siblings.append(self._take(DIGEST_BYTES) if split == first else None)
         else:
-            found = self._end(case, first, last, depth)
+            node = self._end(case, first, last, depth)
         for left in reversed(siblings):
             sibling = self._take(DIGEST_BYTES) if left is None else left
             other = sibling, sibling == EMPTY
-            found = self._node(found, other) if left is None else self._node(other, found)
-        return found
+            node = self._node(node, other) if left is None else self._node(other, node)
+        return node
 
     def finish(self) -> None:
         """Raise ProofError if part of the opening was not used."""
@@ -113,8 +113,8 @@ class _Walk:
         return EMPTY, True
 
     def _other_leaf(self, keys: list[bytes], depth: int) -> bytes:
-        found = self._take(2 * DIGEST_BYTES)
-        key, value = found[:DIGEST_BYTES], found[DIGEST_BYTES:]
+        taken = self._take(2 * DIGEST_BYTES)
+        key, value = taken[:DIGEST_BYTES], taken[DIGEST_BYTES:]
         if key in self._values:
             raise ProofError("other-leaf", "the leaf in place of an absent key is that key's own")
         shared = int.from_bytes(key, "big") ^ int.from_bytes(keys[0], "big")
@@ -134,8 +134,8 @@ class _Walk:
         return case
 
     def _take(self, count: int) -> bytes:
-        found = self._hashes[self._used : self._used + count]
-        if len(found) != count:
+        taken = self._hashes[self._used : self._used + count]
+        if len(taken) != count:
             raise ProofError("shape", "the opening has fewer hashes than its keys require")
         self._used += count
-        return found
+        return taken

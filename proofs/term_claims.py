@@ -59,7 +59,7 @@ def _live_mentioning(
     # A segment never spans two chunks: its size divides 65,536, and it starts at a multiple of its size.
     numbers = list(dict.fromkeys(part.start >> CHUNK_BITS for part, _ in shown))
     chunks = iter(checked_array(live_chunks, "the live chunks", len(numbers)))
-    found: list[tuple[int, int | None]] = []
+    matches: list[tuple[int, int | None]] = []
     number, live = -1, b""
     for part, row in shown:
         if part.start >> CHUNK_BITS != number:
@@ -68,9 +68,9 @@ def _live_mentioning(
         for offset, tf in read_postings(row, part.size, part.summary.documents):
             ordinal = part.start + offset
             if live[(ordinal & 0xFFFF) >> 3] >> (ordinal & 7) & 1:
-                check_count(len(found) + 1, most)
-                found.append((ordinal, tf))
-    return found
+                check_count(len(matches) + 1, most)
+                matches.append((ordinal, tf))
+    return matches
 
 
 def _live_bytes(raw: Any, number: int, lookups: Lookups, index: Index) -> bytes:

@@ -65,34 +65,34 @@ def examine(proof: bytes, basis: Basis, claims: Sequence[Claim]) -> Verification
     """
     if not isinstance(basis, (Root, LogHead)):
         raise ProofError("input", "the basis must be a Root or a LogHead")
-    given = _checked_claims(claims)
-    inside = sort_claims(given)
-    parts = decode(proof, inside)
-    heads = heads_of(basis, parts, state=any(isinstance(claim, kinds.StateClaim) for claim in given))
-    index = _index(parts, heads, needed_for=inside)
+    requested = _checked_claims(claims)
+    ordered = sort_claims(requested)
+    parts = decode(proof, ordered)
+    heads = heads_of(basis, parts, state=any(isinstance(claim, kinds.StateClaim) for claim in requested))
+    index = _index(parts, heads, needed_for=ordered)
     lookups = Lookups()
-    found: dict[Claim, Verified] = {}
-    for claim, (_, *fields) in zip(inside, parts.witnesses, strict=True):
+    facts: dict[Claim, Verified] = {}
+    for claim, (_, *fields) in zip(ordered, parts.witnesses, strict=True):
         if isinstance(claim, kinds.LogClaim):
-            found[claim] = _log_claim(claim, fields, heads)
+            facts[claim] = _log_claim(claim, fields, heads)
         elif isinstance(claim, kinds.LISTS):
-            found[claim] = _list_claim(claim, fields, lookups, index)
+            facts[claim] = _list_claim(claim, fields, lookups, index)
         else:
-            found[claim] = _leaf_claim(claim, fields, lookups)
+            facts[claim] = _leaf_claim(claim, fields, lookups)
     lookups.check(parts, heads.opening)
     size = heads.log.size if heads.opening is None else heads.opening.size
-    return Verification(tuple(found[claim] for claim in given), size)
+    return Verification(tuple(facts[claim] for claim in requested), size)
 
 
 def _checked_claims(claims: object) -> list[Claim]:
     if not isinstance(claims, Iterable):
         raise ProofError("input", "claims must be a list of claims from proofs.claims")
-    given = list(claims)
-    if not all(type(claim) in kinds.ALL.values() for claim in given):
+    requested = list(claims)
+    if not all(type(claim) in kinds.ALL.values() for claim in requested):
         raise ProofError(
             "input", "each claim must be one from proofs.claims; proofs.parse_claim makes one from words"
         )
-    return given
+    return requested
 
 
 def _index(parts: ProofFile, heads: Heads, *, needed_for: Sequence[Claim]) -> Index | None:

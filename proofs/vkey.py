@@ -96,8 +96,8 @@ def checked_name(name: str) -> str:
         raise ProofError(
             "note", "a key's name must not be empty or contain white space, control characters or +"
         )
-    if found := FORMAT.search(name):
-        raise ProofError("note", f"a key's name contains format character U+{ord(found[0]):04X}")
+    if match := FORMAT.search(name):
+        raise ProofError("note", f"a key's name contains format character U+{ord(match[0]):04X}")
     if len(name) > NAME_BYTES_MAX or len(utf8(name)) > NAME_BYTES_MAX:
         raise ProofError("note", f"a key's name has over {NAME_BYTES_MAX} bytes")
     return name

@@ -57,20 +57,22 @@ def parse_claim(words: Sequence[str], identity: Callable[[str], str] = _text) ->
     if not words or words[0] not in FORMS:
         named = repr(words[0]) if words else "no word"
         raise ProofError("input", f"{named} is not a claim; use one of {', '.join(FORMS)}")
-    name, *given = words
+    name, *operands = words
     kind, readers = FORMS[name]
     options: dict[str, Any] = {}
-    if kind in _SEALABLE and given and given[-1] == SEALED:
-        given.pop()
+    if kind in _SEALABLE and operands and operands[-1] == SEALED:
+        operands.pop()
         options["opened"] = False
-    if kind in _STATED and len(given) == len(readers) + 1:
-        options["state"] = _state(given.pop())
+    if kind in _STATED and len(operands) == len(readers) + 1:
+        options["state"] = _state(operands.pop())
         if options["state"] is State.ERASED:
             options["opened"] = False
-    if len(given) != len(readers):
-        raise ProofError("input", f"{name} must be followed by {_word_count(len(readers))}, not {len(given)}")
+    if len(operands) != len(readers):
+        raise ProofError(
+            "input", f"{name} must be followed by {_word_count(len(readers))}, not {len(operands)}"
+        )
     claim: Claim = kind(
-        *((identity if read is _tag else read)(word) for read, word in zip(readers, given, strict=True)),
+        *((identity if read is _tag else read)(word) for read, word in zip(readers, operands, strict=True)),
         **options,
     )
     return claim

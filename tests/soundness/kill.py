@@ -42,7 +42,7 @@ ARGUED: Final[dict[str, str]] = {
     "heads.header_in: type(seq) is not int": "decode_header refuses the same, and as `header`",
     "heads.require_opening: opening is None": TYPES,
     "log_paths._both_roots: not last": "a hash too many is hashed into the older root, which then is another",
-    "opening._take: len(found) != count": "what is taken is counted, and `finish` refuses more than there is",
+    "opening._take: len(taken) != count": "what is taken is counted, and `finish` refuses more than there is",
     "verifier._leaf_claim: raise at the end": TYPES,
     "verifier._list_claim: index is None": TYPES,
     "verifier._list_claim: raise at the end": TYPES,
