@@ -925,7 +925,7 @@ class Engine:
         with translated(), self.view.at(as_of) as view:
             store = view.store
             with store.view(*store.followers) as rows:
-                return store.roots(rows).shown()
+                return store.roots(rows).as_checkpoint()
 
     def checkpoint(self) -> Receipt:
         """Record the roots of everything so far in the journal; no event where the last one is a checkpoint.

@@ -1,7 +1,7 @@
-"""Proofs and the hashes they rest on: standalone, without any of the other packages of ours.
+"""Proofs and the hashes they use; this package imports no other package of the project.
 
-`verify(proof, basis, claims)` is the way in. The names below are imported when they are first used, so
-that what only hashes does not load the verifier.
+`verify(proof, basis, claims)` verifies a proof. `check_inclusion` and `check_consistency` verify paths in a
+log. The public names are imported on first use, so that code that only hashes does not load the verifier.
 """
 
 from importlib import import_module
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     )
     from proofs.errors import ProofError
     from proofs.leaves import State
+    from proofs.log import leaf_hash
+    from proofs.log_paths import check_consistency, check_inclusion
     from proofs.sets import tag_identity
     from proofs.verified import Verified
     from proofs.verifier import verify
@@ -41,6 +43,9 @@ _MODULES = {
     "State": "leaves",
     "parse_claim": "words",
     "Verified": "verified",
+    "check_consistency": "log_paths",
+    "check_inclusion": "log_paths",
+    "leaf_hash": "log",
     "tag_identity": "sets",
     "verify": "verifier",
 } | dict.fromkeys(
@@ -86,6 +91,9 @@ __all__ = [
     "RootRecorded",
     "State",
     "Verified",
+    "check_consistency",
+    "check_inclusion",
+    "leaf_hash",
     "parse_claim",
     "tag_identity",
     "verify",

@@ -1,4 +1,4 @@
-"""The claims that a proof can show. The verifier states them; the proof holds the evidence (SPEC: Proofs)."""
+"""The claims that a proof can show. The verifier states them (SPEC, section 20.1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Decoded journal events: one header and one body each (SPEC: Journal).
+"""Decoded journal events: one header and one body each (SPEC, section 3.4).
 
 Headers are public and permanent; bodies hold all personal data and can be destroyed. They are tuples, because
 a bulk run creates millions of them. The last fields of every body are the further fields of `proofs.further`,

@@ -1,4 +1,4 @@
-"""The file format of a proof: its parts, and how they are read and written (SPEC: Proofs, File)."""
+"""The file format of a proof: its parts, and how they are read and written (SPEC, section 20.4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The further fields of a body: optional fields in a map at its end (SPEC: Journal)."""
+"""The further fields of a body: optional fields in a map at its end (SPEC, section 3.4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Derivation of the roots that claims are checked against (SPEC: Proofs, Basis to roots)."""
+"""Derivation of the roots that claims are checked against (SPEC, section 20.5)."""
 
 from __future__ import annotations
 

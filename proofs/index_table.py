@@ -1,4 +1,4 @@
-"""The `index` tree, which a proof includes as a whole (SPEC: Proofs, Segments)."""
+"""The `index` tree, which a proof includes as a whole (SPEC, section 20.5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of claims about one atom or one edge (SPEC: Proofs, Keys of the trees)."""
+"""Checks of claims about one atom or one edge (SPEC, section 20.5)."""
 
 from __future__ import annotations
 

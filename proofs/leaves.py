@@ -1,4 +1,4 @@
-"""The leaves of the trees of `atoms` and `edges` (SPEC: Trees)."""
+"""The leaves of the trees of `atoms` and `edges` (SPEC, section 3.7)."""
 
 from __future__ import annotations
 

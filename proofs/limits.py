@@ -1,4 +1,4 @@
-"""Limits of the data that is hashed: events, leaves and proofs (SPEC: Text rules and limits)."""
+"""Limits of the data that is hashed: events, leaves and proofs (SPEC, section 14)."""
 
 CONTENT_BYTES_MAX = 1 << 20
 TITLE_BYTES_MAX = 512

@@ -1,4 +1,4 @@
-"""Checks of claims about all atoms with a tag, and the parts that all complete lists share (SPEC: Proofs)."""
+"""Checks of claims about all atoms with a tag, and code shared by all complete lists (SPEC, section 20.5)."""
 
 from __future__ import annotations
 

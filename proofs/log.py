@@ -22,7 +22,7 @@ EMPTY_ROOT: Final = sha256(b"").digest()
 
 
 def leaf_hash(header: bytes) -> bytes:
-    """Return a leaf: SHA-256(0x00 ‖ header)."""
+    """Return the leaf hash of an entry: SHA-256(0x00 ‖ header)."""
     return sha256(b"\x00" + header).digest()
 
 

@@ -1,4 +1,4 @@
-"""Checks of claims about the log: its events, its prefixes and the roots recorded in it (SPEC: Proofs)."""
+"""Checks of claims about the log: its events, prefixes and recorded roots (SPEC, section 20.5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Paths in the log: that an event is in it, and that one log begins with another (SPEC: Proofs).
+"""Paths in the log: that an event is in it, and that one log begins with another (SPEC, section 20.6).
 
 The algorithms of RFC 9162, sections 2.1.3.2 and 2.1.4.2. Which side a hash stands on follows from the
 index and the sizes, which the caller gives; every hash of a path is used, and none is missing.
@@ -13,10 +13,20 @@ from proofs.log import DIGEST_BYTES, SIZE_MAX, node_hash
 
 
 def check_inclusion(index: int, size: int, leaf: bytes, path: Sequence[bytes], root: bytes) -> None:
-    """Make sure that `leaf` is the leaf hash at `index` of the log of `size` leaves with `root`.
+    """Raise ProofError unless `leaf` is the leaf hash at position `index` of the log with `root`.
+
+    The algorithm is that of RFC 9162, section 2.1.3.2 (docs/spec/proofs.md, section 20.6).
+
+    Args:
+        index: The position of the leaf, from 0; below `size`.
+        size: The number of leaves of the log, 1 to 2^63 − 1.
+        leaf: The leaf hash, 32 bytes: `leaf_hash` of the entry, which for a journal is the header.
+        path: The sibling hashes from the leaf up, 32 bytes each; empty for a log of one leaf.
+        root: The root of the log at this size, 32 bytes, from a source that the caller trusts.
 
     Raises:
-        ProofError: it is not (`inclusion`), or a number or width is impossible (`input`).
+        ProofError: The path does not lead from the leaf to the root, or a hash has another width
+            (`inclusion`); a number is out of bounds (`input`).
     """
     _check_numbers(index, size)
     if not index < size:
@@ -40,12 +50,21 @@ def check_inclusion(index: int, size: int, leaf: bytes, path: Sequence[bytes], r
 
 
 def check_consistency(old: int, old_root: bytes, size: int, root: bytes, path: Sequence[bytes]) -> None:
-    """Make sure that the log of `size` leaves with `root` begins with that of `old` leaves with `old_root`.
+    """Raise ProofError unless the log with `root` begins with the log with `old_root`.
 
-    A log without leaves begins every other, which says nothing: `old` is at least 1.
+    The algorithm is that of RFC 9162, section 2.1.4.2 (docs/spec/proofs.md, section 20.6).
+
+    Args:
+        old: The number of leaves of the older log, 1 to `size`. 0 is refused: every log begins with the
+            empty log, so there is nothing to show.
+        old_root: The root of the older log, 32 bytes.
+        size: The number of leaves of the newer log, at most 2^63 − 1.
+        root: The root of the newer log, 32 bytes.
+        path: The hashes of the consistency path, 32 bytes each; empty if both sizes are equal.
 
     Raises:
-        ProofError: it does not (`consistency`), or a number or width is impossible (`input`).
+        ProofError: The path does not lead to both roots, or a hash has another width (`consistency`); a
+            number is out of bounds (`input`).
     """
     _check_numbers(old, size)
     if not 0 < old <= size:

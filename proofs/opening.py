@@ -1,4 +1,4 @@
-"""Openings of a sparse Merkle tree at several keys at once (SPEC: Proofs, Opening of a tree).
+"""Openings of a sparse Merkle tree at several keys at once (SPEC, section 20.7).
 
 An opening is two byte strings: the shape of the part of the tree that leads to the keys, with one byte for
 each position, and the hashes of the siblings. The keys determine the direction at each node; the shape only

@@ -1,4 +1,4 @@
-"""The rows of an index segment, and the Merkle tree over them (SPEC: Index, Proofs).
+"""The rows of an index segment, and the Merkle tree over them (SPEC, sections 3.9 and 20.8).
 
 A row holds a term and its postings, or the lengths of the documents, or facts about them. The rows of a
 segment, in the order of their keys, are the leaves of a tree that splits like the one of RFC 6962.

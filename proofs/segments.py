@@ -1,4 +1,4 @@
-"""The segments of an index, and the leaves that the `index` tree has for them (SPEC: Index).
+"""The segments of an index, and the leaves that the `index` tree has for them (SPEC, section 3.9).
 
 A segment of level 0 to 4 covers 256 · 4^level ordinals and starts at a multiple of that number. The number of
 ordinals N alone determines the segments. The last N mod 256 ordinals, the *tail*, are covered like one more

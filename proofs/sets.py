@@ -1,4 +1,4 @@
-"""The sets of ordinals that the `tags` tree commits to: their names, and the format of a chunk (SPEC: Tags).
+"""The sets of ordinals that the `tags` tree commits to: their names and their chunks (SPEC, section 3.8).
 
 A set is divided into chunks of 65,536 ordinals. A chunk of at most 4,095 members is a list of ascending u16,
 little-endian. A larger one is 8,192 bytes of bits: member i is bit i % 8 of byte i // 8. The length

@@ -1,4 +1,4 @@
-"""Checks of claims about all atoms with a term: index rows and their neighbours (SPEC: Proofs, Rows)."""
+"""Checks of claims about all atoms with a term: index rows and their neighbours (SPEC, section 20.8)."""
 
 from __future__ import annotations
 

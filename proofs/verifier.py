@@ -1,4 +1,4 @@
-"""Verification of proofs. Only this module returns verified facts (SPEC: Proofs)."""
+"""Verification of proofs. Only this module returns verified facts (SPEC, section 20.5)."""
 
 from __future__ import annotations
 

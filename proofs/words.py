@@ -1,4 +1,4 @@
-"""Claims in words, for command lines and lists in files: one form for each claim (SPEC: Proofs).
+"""Claims in words, for command lines and lists in files: one form for each claim (SPEC, section 20.2).
 
     atom ID [STATE] [sealed]                 no-atom ID
     edge SOURCE TYPE TARGET [STATE] [sealed] no-edge SOURCE TYPE TARGET

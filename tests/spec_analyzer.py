@@ -1,4 +1,4 @@
-"""The analyzer of SPEC.md section 11, with the page's blocks and stop words, and Unicode 14.0 by property."""
+"""The analyzer of SPEC section 11, with the page's blocks and stop words, and Unicode 14.0 by property."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Documents of SPEC.md section 12: head, label and facts, with none of the engine."""
+"""Documents of section 12: heading, speaker and facts, with none of the engine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Terms = Callable[[str], list[str]]
 
 M = 0x9E3779B97F4A7C15
 WORD = '[^ :\uff1a!"#$%&()+,/;<=>?@[\\\\\\]^`{|}~\x00-\x1f\x7f-\x9f\u2028\u2029]+'
-LABELLED = re.compile(f"({WORD}(?: {WORD}){{0,3}})(?:: |\uff1a)")
+SPOKEN = re.compile(f"({WORD}(?: {WORD}){{0,3}})(?:: |\uff1a)")
 
 
 class Document(NamedTuple):
@@ -22,10 +22,10 @@ class Document(NamedTuple):
 
     text: list[str]
     """Terms."""
-    head: list[str]
+    heading: list[str]
     """Terms."""
     facts: tuple[int, int, int, int]
-    """Source, sequence, title, fingerprint."""
+    """Source, sequence, title, simhash."""
 
 
 NO_DOCUMENT = Document([], [], (0, 0, 0, 0))
@@ -36,19 +36,19 @@ def document(body: Sequence[Any], terms: Terms, stop_words: frozenset[str]) -> D
     """The document of an atom's body."""
     content, title, source, sequence = body[0], body[1], body[5], body[6]
     text = terms(content if title is None else f"{title}\n{content}")
-    head = label(content) if title is None else title
+    heading = speaker(content) if title is None else title
     facts = (
         0 if source is None else number("source", source) or 1,
         0 if sequence is None else sequence + 1,
         0 if title is None else title_number(title, terms, stop_words),
-        fingerprint(text),
+        simhash(text),
     )
-    return Document(text, terms(head) if head else [], facts)
+    return Document(text, terms(heading) if heading else [], facts)
 
 
-def label(content: str) -> str:
-    """The label of a content; empty where there is none."""
-    found = LABELLED.match("".join(c for c in content[:48] if c != "*"))
+def speaker(content: str) -> str:
+    """Return the speaker of a content; empty without one."""
+    found = SPOKEN.match("".join(c for c in content[:48] if c != "*"))
     return found[1] if found and len(found[1]) <= 40 else ""
 
 
@@ -71,8 +71,8 @@ def title_number(title: str, terms: Terms, stop_words: frozenset[str]) -> int:
     return phrase(found) if set(found) - stop_words else 0
 
 
-def fingerprint(terms: list[str]) -> int:
-    """The fact `fingerprint`, with votes written out in binary, one column a bit."""
+def simhash(terms: list[str]) -> int:
+    """The fact `simhash`, with votes written out in binary, one column a bit."""
     if len(set(terms)) < 4:
         return 0
     h = [number("term", term) for term in terms]
@@ -82,5 +82,5 @@ def fingerprint(terms: list[str]) -> int:
 
 
 def differing(a: int, b: int) -> int:
-    """In how many bits two fingerprints differ."""
+    """Return in how many bits two simhashes differ."""
     return sum(x != y for x, y in zip(f"{a:064b}", f"{b:064b}", strict=True))

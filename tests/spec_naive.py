@@ -1,4 +1,4 @@
-"""Every root from a journal, straight from SPEC.md: by hashlib, blake3 and cbor2, with none of the engine."""
+"""Every root from a journal, straight from SPEC: by hashlib, blake3 and cbor2, with none of the engine."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ ERASED = 2
 
 
 def digest(role: str, data: bytes) -> bytes:
-    """SPEC 3: H(role; data)."""
+    """SPEC 3.3: H(role; data)."""
     return blake3(data, derive_key_context=f"memroot v1 {role}").digest()
 
 
 def u(number: int, width: int) -> bytes:
-    """SPEC 3: a big-endian number."""
+    """SPEC 3.1: a big-endian number."""
     return number.to_bytes(width, "big")
 
 
 def dumps(value: Any) -> bytes:
-    """SPEC 3: canonical CBOR; arrays, integers, strings and null have one shortest form only."""
+    """SPEC 3.2: canonical CBOR; arrays, integers, strings and null have one shortest form only."""
     return cbor2.dumps(value, canonical=True)
 
 
 def opened(header: bytes, payload: bytes | None) -> tuple[list[Any], Any]:
-    """SPEC 3 and 5: both halves of an event, after a reader's checks; no body where it was destroyed."""
+    """SPEC 3.2 and 3.4: both halves of an event, after a reader's checks; no body where it was destroyed."""
     fields = cbor2.loads(header)
     if payload is None:
         if dumps(fields) != header:
@@ -55,7 +55,7 @@ def opened(header: bytes, payload: bytes | None) -> tuple[list[Any], Any]:
 
 
 def merkle(leaves: list[bytes], node: Callable[[bytes, bytes], bytes], none: bytes) -> bytes:
-    """SPEC 6: the tree that splits at the largest power of two below the number of leaves."""
+    """SPEC 3.5: the tree that splits at the largest power of two below the number of leaves."""
     if len(leaves) < 2:
         return leaves[0] if leaves else none
     half = 1 << (len(leaves) - 1).bit_length() - 1
@@ -68,12 +68,12 @@ def sha256(data: bytes) -> bytes:
 
 
 def leaf_of(header: bytes) -> bytes:
-    """SPEC 6: a leaf of the log."""
+    """SPEC 3.5: a leaf of the log."""
     return sha256(b"\0" + header)
 
 
 def log_root(headers: Sequence[bytes]) -> bytes:
-    """SPEC 6: the root of the log."""
+    """SPEC 3.5: the root of the log."""
     return merkle(list(map(leaf_of, headers)), lambda left, right: sha256(b"\1" + left + right), sha256(b""))
 
 
@@ -88,13 +88,13 @@ def frontier(headers: Sequence[bytes]) -> bytes:
 
 
 def tree_leaves(namespace: str, leaves: dict[bytes, bytes]) -> list[tuple[bytes, bytes]]:
-    """SPEC 9: key digest and value digest of each leaf."""
+    """SPEC 3.6: key digest and value digest of each leaf."""
     name = u(len(namespace), 1) + namespace.encode()
     return [(digest("key", name + key), digest("value", name + value)) for key, value in leaves.items()]
 
 
 def subtree(some: list[tuple[bytes, bytes]], depth: int) -> bytes:
-    """SPEC 9: the root of these leaves at this depth."""
+    """SPEC 3.6: the root of these leaves at this depth."""
     if len(some) < 2:
         return digest("leaf", some[0][0] + some[0][1]) if some else EMPTY
     sides: tuple[list[tuple[bytes, bytes]], list[tuple[bytes, bytes]]] = ([], [])
@@ -104,7 +104,7 @@ def subtree(some: list[tuple[bytes, bytes]], depth: int) -> bytes:
 
 
 def tree_root(namespace: str, leaves: dict[bytes, bytes]) -> bytes:
-    """SPEC 9: the root of a namespace's tree."""
+    """SPEC 3.6: the root of a namespace's tree."""
     return subtree(tree_leaves(namespace, leaves), 0)
 
 
@@ -189,7 +189,7 @@ def tag_rows(events: Events) -> dict[bytes, bytes]:
 
 
 def chunk_bytes(members: list[int]) -> bytes:
-    """SPEC 10: the bytes of a chunk."""
+    """SPEC 3.8: the bytes of a chunk."""
     if len(members) < 4096:
         return b"".join(member.to_bytes(2, "little") for member in members)
     return sum(1 << member for member in members).to_bytes(8192, "little")
@@ -202,7 +202,7 @@ def day_of(time: int) -> str:
 
 
 def segments(documents: Sequence[Document]) -> list[tuple[bytes, Sequence[Document]]]:
-    """SPEC 12: key and documents of each segment, then of the tail if there is one."""
+    """SPEC 3.9: key and documents of each segment, then of the tail if there is one."""
     found = []
     start, count = 0, len(documents)
     for level in (4, 3, 2, 1, 0):
@@ -214,13 +214,13 @@ def segments(documents: Sequence[Document]) -> list[tuple[bytes, Sequence[Docume
 
 
 def index_leaves(documents: Sequence[Document], stop_words: frozenset[str]) -> dict[bytes, bytes]:
-    """SPEC 12: the leaves of the `index` tree, that of the tail and that of N included."""
+    """SPEC 3.9: the leaves of the `index` tree, that of the tail and that of N included."""
     count = {b"\xfe": dumps([len(documents)])} if documents else {}
     return count | {key: summary(some, stop_words) for key, some in segments(documents)}
 
 
 def little(numbers: Iterable[int], width: int) -> bytes:
-    """SPEC 3: little-endian numbers."""
+    """SPEC 3.1: little-endian numbers."""
     return b"".join(number.to_bytes(width, "little") for number in numbers)
 
 
@@ -244,7 +244,7 @@ def term_rows(documents: Sequence[Document], stop_words: frozenset[str]) -> list
 
 
 def summary(documents: Sequence[Document], stop_words: frozenset[str]) -> bytes:
-    """SPEC 12: the summary of a segment with these documents."""
+    """SPEC 3.9: the summary of a segment with these documents."""
     rows = term_rows(documents, stop_words)
     total = sum(rows[0][1][at] + 256 * rows[0][1][at + 1] for at in range(5, len(rows[0][1]), 2))
     there = sum(one is not NO_DOCUMENT for one in documents)
@@ -252,7 +252,7 @@ def summary(documents: Sequence[Document], stop_words: frozenset[str]) -> bytes:
 
 
 def rows_root(rows: Sequence[tuple[bytes, bytes]]) -> bytes:
-    """SPEC 12: the root over rows, (t, value) each."""
+    """SPEC 3.9: the root over rows, (t, value) each."""
     leaves = [digest("row", u(len(t), 2) + t + digest("row-inner", value)) for t, value in rows]
     return merkle(leaves, lambda left, right: digest("rows-node", left + right), EMPTY)
 
@@ -268,7 +268,7 @@ def documents_of(events: Events, terms: Terms, stop_words: frozenset[str]) -> li
 
 
 def all_roots(rows: Rows, terms: Terms, stop_words: frozenset[str]) -> dict[str, bytes]:
-    """SPEC 13: every root of a journal, by name."""
+    """SPEC 3.10: every root of a journal, by name."""
     events = [opened(header, payload) for header, payload in rows]
     roots = {"log": log_root([header for header, _ in rows])}
     for namespace, leaves in values([fields for fields, _ in events]).items():

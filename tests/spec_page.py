@@ -1,21 +1,34 @@
-"""SPEC.md as data: its tables, by the comment before them, and its fenced blocks, by their word."""
+"""SPEC.md and its parts as data: tables, by the comment before them, and fenced blocks, by their word."""
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from pathlib import Path
 
-PAGE = Path(__file__).resolve().parents[1] / "SPEC.md"
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "SPEC.md"
+PARTS = (
+    PAGE,
+    *(ROOT / "docs" / "spec" / f"{name}.md" for name in ("journal", "index", "proofs", "checkpoints")),
+)
+"""The entry and the parts, in the order in which the entry lists them."""
 
 
 @cache
 def page() -> str:
-    """The whole text."""
-    return PAGE.read_text(encoding="utf-8")
+    """Return the text of all parts."""
+    return "\n".join(part.read_text(encoding="utf-8") for part in PARTS)
+
+
+@cache
+def sentences() -> str:
+    """Return the text of all parts with single spaces, so that a line break does not part a sentence."""
+    return " ".join(page().split())
 
 
 def table(name: str) -> list[list[str]]:
-    """The cells of the table after `<!-- table: name -->`, without backticks, without its two head lines."""
+    """Return the cells of the table after `<!-- table: name -->`, without backticks and its head."""
     lines = page().partition(f"<!-- table: {name} -->\n")[2].split("\n")
     rows = []
     for line in lines:
@@ -26,37 +39,50 @@ def table(name: str) -> list[list[str]]:
 
 
 def block(word: str) -> list[str]:
-    """The lines of the block that begins with three backticks and `word`."""
-    return page().partition(f"```{word}\n")[2].partition("\n```")[0].split("\n")
+    """Return the lines of every block that begins with three backticks and `word`."""
+    found = [rest.partition("\n```")[0] for rest in page().split(f"```{word}\n")[1:]]
+    return "\n".join(found).split("\n")
 
 
 def named(word: str) -> dict[str, str]:
-    """A block of lines `name = value`."""
+    """Return the lines `name = value` of all blocks of this word."""
     pairs = (line.partition(" = ") for line in block(word))
     return {name.strip(): value for name, _, value in pairs}
 
 
+@cache
+def vectors(name: str) -> dict[str, list[list[str]]]:
+    """Return a file of vectors that belongs to the page, with hex and text as text."""
+    found: dict[str, list[list[str]]] = json.loads((ROOT / "tests" / "vectors" / f"{name}.json").read_bytes())
+    return found
+
+
+def example_values() -> dict[str, str]:
+    """Return the worked example, name by name."""
+    return dict(vectors("example")["example"])
+
+
 def record_fields(name: str) -> list[str]:
-    """The names that section 7 lists for `Atom record` or `Edge record`, in order."""
+    """Return the names that section 7 lists for `Atom record` or `Edge record`, in order."""
     listed = page().partition(f"**{name}**: CBOR [")[2].partition("].")[0]
     return [field.strip().partition("[")[0].replace(" ", "_") for field in listed.split(",")]
 
 
 def number(cell: str) -> int:
-    """A number as the page writes it: with commas, or in hexadecimal after 0x."""
+    """Return a number that the page writes with commas, or in hexadecimal after 0x."""
     plain = cell.replace(",", "")
     return int(plain, 16) if plain.startswith("0x") else int(plain)
 
 
 def stop_words() -> frozenset[str]:
-    """The stop words of section 11."""
+    """Return the stop words of section 11."""
     return frozenset(" ".join(block("stop-words")).split())
 
 
 def blocks() -> dict[str, list[tuple[int, int]]]:
-    """The blocks of section 11, ranges with both ends included."""
+    """Return white space and the blocks of section 11, as ranges with both ends included."""
     found: dict[str, list[tuple[int, int]]] = {}
-    for name, ranges in table("blocks"):
+    for name, ranges in (*table("white space"), *table("blocks")):
         pairs = (item.partition("-") for item in ranges.split())
         found[name] = [(int(first, 16), int(last or first, 16)) for first, _, last in pairs]
     return found

@@ -1,4 +1,4 @@
-"""Every row of a store from its journal, straight from SPEC.md: what a rebuild must give, byte for byte."""
+"""Every row of a store from its journal, straight from SPEC: what a rebuild must give, byte for byte."""
 
 from __future__ import annotations
 

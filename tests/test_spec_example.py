@@ -1,4 +1,4 @@
-"""SPEC.md is enough: its example and whole stores are worked out again by code that knows only the page."""
+"""SPEC is enough: its example and whole stores are computed again by code that knows only SPEC."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backends.base import Reader
 from backends.memory import MemoryBackend
 from engine.engine import Engine
-from engine.ledger.layout import JOURNAL, LOG, PAYLOAD, value_key
+from engine.ledger.layout import LOG, value_key
 from engine.text.analyzer import analyze_query, fingerprint, index_terms
 from engine.text.probes import probes
 from tests import spec_naive as naive
 from tests.spec_analyzer import SpecAnalyzer
 from tests.spec_facts import Document, document, number
 from tests.spec_naive import u
-from tests.spec_page import blocks, named, stop_words
+from tests.spec_page import blocks, example_values, named, stop_words
 from tests.spec_rows import all_rows
+from tests.vectors.example import Clock, example_memory, rows_of, salt_of
 
 ROOTS = ("log", "atoms", "edges", "index", "tags")
 
@@ -32,32 +32,9 @@ needs_unicode14 = pytest.mark.skipif(
 )
 
 
-def salt_of(seq: int) -> bytes:
-    """What the page says of the example: store id, id key, and salts."""
-    return {-1: b"\x11", -2: b"\x22"}.get(seq, bytes([seq % 256])) * 32
-
-
-class Clock:
-    """The time of event n, asked for in order."""
-
-    def __init__(self) -> None:
-        self.event = -1
-
-    def __call__(self) -> int:
-        """The next one."""
-        self.event += 1
-        return 1_600_000_000_000_000 + self.event * 1_000_000
-
-
-def rows_of(reader: Reader) -> list[tuple[bytes, bytes]]:
-    """The journal of a store: header and payload of each event."""
-    headers = [row for _, row in reader.scan_prefix(JOURNAL)]
-    return list(zip(headers, [row for _, row in reader.scan_prefix(PAYLOAD)], strict=True))
-
-
 def example_rows() -> list[tuple[bytes, bytes]]:
     """The journal of the page's example."""
-    example = named("example")
+    example = example_values()
     return [
         (bytes.fromhex(example[f"header {n}"]), bytes.fromhex(example[f"payload {n}"]))
         for n in range(sum(name.startswith("header") for name in example))
@@ -66,12 +43,12 @@ def example_rows() -> list[tuple[bytes, bytes]]:
 
 def example_terms(text: str) -> list[str]:
     """The terms that the page prints for the texts, titles and labels of its example."""
-    example = named("example")
+    example = example_values()
     return {
         "ADR-016\nThe daemon listens on port 8080.": example["terms 0"],
-        "ADR-016": example["head 0"],
+        "ADR-016": example["heading 0"],
         "Écoute: l'été, daemon!": example["terms 1"],
-        "Écoute": example["head 1"],
+        "Écoute": example["heading 1"],
     }[text].split()
 
 
@@ -83,21 +60,7 @@ def example_documents() -> list[Document]:
 
 def example_roots() -> dict[str, str]:
     """The roots that the page prints."""
-    return {name: named("example")[f"root {name}"] for name in (*ROOTS, "overall")}
-
-
-def example_memory() -> Engine:
-    """A memory that was told what the page tells of."""
-    engine = Engine(MemoryBackend(), clock=Clock(), salts=salt_of)
-    content = "The daemon listens on port 8080."
-    first = engine.add(
-        content, title="ADR-016", tags=("Port", "Résumé"), source="adr/016.md", sequence=65_536
-    ).subject
-    second = engine.add("Écoute: l'été, daemon!", created=0).subject
-    engine.link(second, "references", first)
-    engine.tombstone(second, "stale")
-    engine.checkpoint()
-    return engine
+    return {name: example_values()[f"root {name}"] for name in (*ROOTS, "overall")}
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +82,7 @@ def test_engine_gives_the_roots_of_the_example(example_engine: Engine) -> None:
 
 def test_engine_keeps_the_other_bytes_of_the_example(example_engine: Engine) -> None:
     """The frontier and the leaf value that the page prints are those in the store."""
-    rows, example = example_engine.store.backend, named("example")
+    rows, example = example_engine.store.backend, example_values()
     log = rows.get(LOG)
     assert log is not None
     assert cbor2.loads(log)[1].hex() == example["frontier"]
@@ -145,7 +108,7 @@ def test_checkpoint_of_the_example_holds_the_roots_before_it() -> None:
 
 def test_small_values_of_the_example_follow_from_the_page() -> None:
     """Ids, frontier, leaf value, facts and summary of the example come out of the page's rules."""
-    example, rows = named("example"), example_rows()
+    example, rows = example_values(), example_rows()
     events = [naive.opened(*row) for row in rows]
     id_key = events[0][1][0]
     for name, (_, body) in (("id first", events[1]), ("id second", events[2])):
@@ -160,20 +123,20 @@ def test_small_values_of_the_example_follow_from_the_page() -> None:
 
 
 def test_constants_follow_from_the_page() -> None:
-    """Each constant of the appendix is what the rule it names gives; the fingerprint is the analyzer's."""
+    """Each constant of the pages is what the rule it names gives; the fingerprint is the analyzer's."""
     key = b"\x22" * 32
-    expected = [
-        naive.log_root([]),
-        naive.digest("key", b"\x05atoms" + b"\x01" * 16),
-        naive.digest("leaf", bytes(64)),
-        naive.digest("commitment", bytes(32) + b"\x80"),
-        naive.default_id(key, None, "a", 0, None),
-        naive.default_id(key, "s", "", 0, "k"),
-        fingerprint(),
-        u(number("source", "adr/016.md"), 8),
-        u(number("term", "daemon"), 8),
-    ]
-    assert list(named("constants").values()) == [value.hex() for value in expected]
+    expected = {
+        "log root of no events": naive.log_root([]),
+        "H(key; 05 ‖ atoms ‖ 16 bytes 0x01)": naive.digest("key", b"\x05atoms" + b"\x01" * 16),
+        "H(leaf; EMPTY ‖ EMPTY)": naive.digest("leaf", bytes(64)),
+        "commitment of salt 32 bytes 0x00, body 80": naive.digest("commitment", bytes(32) + b"\x80"),
+        "id under K: no source, content a, occurrence 0": naive.default_id(key, None, "a", 0, None),
+        "id under K: source s, key k": naive.default_id(key, "s", "", 0, "k"),
+        "fingerprint of memroot-1": fingerprint(),
+        "source number of adr/016.md": u(number("source", "adr/016.md"), 8),
+        "h(daemon)": u(number("term", "daemon"), 8),
+    }
+    assert named("constants") == {name: value.hex() for name, value in expected.items()}
 
 
 WORDS = (

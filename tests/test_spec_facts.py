@@ -1,4 +1,4 @@
-"""Labels and facts of SPEC.md section 12: its tables and the engine against code that knows only the page."""
+"""Speakers and facts of section 12: the vectors and the engine against code that knows only SPEC."""
 
 from __future__ import annotations
 
@@ -12,51 +12,52 @@ from engine.text.analyzer import index_terms
 from engine.text.labels import label_of
 from proofs.events import AtomBody
 from tests import spec_facts as naive
-from tests.spec_page import stop_words, table
+from tests.spec_page import sentences, stop_words, vectors
 from tests.text.many import fingerprints
 
-LABELS = [(row[at], "" if row[at + 1] == "none" else row[at + 1]) for row in table("labels") for at in (0, 2)]
-FINGERPRINTS = [(text, terms.split(), int(hexed, 16)) for _, text, terms, hexed in table("fingerprints")]
-DISTANCES = [row[at : at + 3] for row in table("distances") for at in (0, 3, 6)]
-TITLES = [(title, int(hexed, 16)) for title, hexed in table("titles")]
+VECTORS = vectors("facts")
 
 
-@pytest.mark.parametrize(("content", "label"), LABELS)
-def test_labels_of_the_page_follow_from_its_rule(content: str, label: str) -> None:
-    """Each label that the page shows is what its rule and the engine find."""
-    assert naive.label(content) == label
-    assert (label_of(content) or "") == label
+@pytest.mark.parametrize(("content", "speaker"), VECTORS["speakers"])
+def test_speakers_of_the_vectors_follow_from_the_page(content: str, speaker: str | None) -> None:
+    """Each listed speaker is the one that the rule of section 12 and the engine find."""
+    assert (naive.speaker(content) or None) == speaker
+    assert label_of(content) == speaker
 
 
-def test_vectors_are_numbered() -> None:
-    """The texts of the page have fingerprints under their numbers, twelve or more."""
-    numbers = [int(number) for number, *_ in table("fingerprints")]
-    assert numbers == list(range(1, len(numbers) + 1))
-    assert len(numbers) >= 12
-
-
-@pytest.mark.parametrize(("text", "terms", "expected"), FINGERPRINTS)
-def test_fingerprints_of_the_page_follow_from_its_rule(text: str, terms: list[str], expected: int) -> None:
-    """Each fingerprint that the page shows is what its rule and the engine give for the terms of the text."""
+@pytest.mark.parametrize(("text", "terms", "hexed"), VECTORS["simhashes"])
+def test_simhashes_of_the_vectors_follow_from_the_page(text: str, terms: list[str], hexed: str) -> None:
+    """Each listed simhash is the one that the rule of section 12 and the engine give for the terms."""
+    expected = int(hexed, 16)
     assert index_terms(text) == terms
-    assert naive.fingerprint(terms) == expected
+    assert naive.simhash(terms) == expected
     assert simhash.fingerprint(terms) == expected
     assert fingerprints([terms]).tolist() == [expected]
 
 
-@pytest.mark.parametrize(("texts", "bits", "near"), DISTANCES)
-def test_distances_of_the_page_are_those_of_its_fingerprints(texts: str, bits: str, near: str) -> None:
-    """Fingerprints of the page differ in as many bits as it says, and are near where it says so."""
-    one, other = (FINGERPRINTS[int(number) - 1][2] for number in texts.split(","))
-    assert naive.differing(one, other) == simhash.distance(one, other) == int(bits)
-    assert simhash.near(one, other) == (near == "yes")
+@pytest.mark.parametrize(("one", "other", "bits", "near"), VECTORS["distances"])
+def test_distances_of_the_vectors_are_those_of_their_simhashes(
+    one: int, other: int, bits: int, near: bool
+) -> None:
+    """Two listed simhashes differ in as many bits as the file says, and are near where it says so."""
+    first, second = (int(VECTORS["simhashes"][at][2], 16) for at in (one, other))
+    assert naive.differing(first, second) == simhash.distance(first, second) == bits
+    assert simhash.near(first, second) == near
 
 
-@pytest.mark.parametrize(("title", "expected"), TITLES)
-def test_titles_of_the_page_follow_from_its_rule(title: str, expected: int) -> None:
-    """Each number of a title that the page shows is what its rule and the engine give."""
-    assert naive.title_number(title, index_terms, stop_words()) == expected
-    assert title_hash(title) == expected
+@pytest.mark.parametrize(("title", "hexed"), VECTORS["titles"])
+def test_titles_of_the_vectors_follow_from_the_page(title: str, hexed: str) -> None:
+    """Each listed number of a title is the one that the rule of section 12 and the engine give."""
+    assert naive.title_number(title, index_terms, stop_words()) == int(hexed, 16)
+    assert title_hash(title) == int(hexed, 16)
+
+
+def test_the_speakers_that_the_page_names_are_right() -> None:
+    """The two contents in the text of section 12 have, and lack, a speaker as it says."""
+    listed = dict(VECTORS["speakers"])
+    for content, speaker in (("Caroline: Hey Mel!", "Caroline"), ("At 10:30 Anna: hello", None)):
+        assert f"`{content}`" in sentences()
+        assert listed[content] == speaker
 
 
 _WORDS = ("Anna", "李", "é", "x" * 12, "u\u0308", "-", "'", ".")
@@ -72,16 +73,16 @@ _LINES = st.lists(st.sampled_from([*_WORDS, *_SIGNS]), max_size=12).map("".join)
 @example("x" * 40 + "*******：y")
 @example("x" * 40 + "********：y")
 @example("a b c d: e")
-def test_labels_of_any_content_follow_from_the_page(content: str) -> None:
-    """The rule of the page finds the label that the engine finds, or none where it finds none."""
-    assert naive.label(content) == (label_of(content) or "")
+def test_speakers_of_any_content_follow_from_the_page(content: str) -> None:
+    """The rule of the page finds the speaker that the engine finds, or none where it finds none."""
+    assert naive.speaker(content) == (label_of(content) or "")
 
 
-def test_characters_of_labels_are_those_of_the_page() -> None:
-    """Each code point up to U+FFFF is one that a label may have, or not, as the page says."""
+def test_characters_of_speakers_are_those_of_the_page() -> None:
+    """Each code point up to U+FFFF is one that a speaker may have, or not, as the page says."""
     points = [point for point in range(0x10000) if not 0xD800 <= point < 0xE000]
     for content in (f"a{chr(point)}b: c" for point in points):
-        assert naive.label(content) == (label_of(content) or ""), repr(content)
+        assert naive.speaker(content) == (label_of(content) or ""), repr(content)
 
 
 _TITLES = st.lists(
@@ -101,9 +102,9 @@ def test_numbers_of_any_title_follow_from_the_page(title: str) -> None:
 
 
 @given(st.lists(st.sampled_from([*"abcdefgh", "not", "the", "東京", "🚀", "é"]), max_size=150))
-def test_fingerprints_of_any_terms_follow_from_the_page(terms: list[str]) -> None:
-    """The rule of the page gives the fingerprint that the engine gives, and phrases their number."""
-    assert naive.fingerprint(terms) == simhash.fingerprint(terms)
+def test_simhashes_of_any_terms_follow_from_the_page(terms: list[str]) -> None:
+    """The rule of the page gives the simhash that the engine gives, and phrases their number."""
+    assert naive.simhash(terms) == simhash.fingerprint(terms)
     assert not terms or naive.phrase(terms) == simhash.phrase_hash(terms)
 
 
@@ -120,8 +121,8 @@ _TEXTS = st.lists(st.sampled_from(_PIECES), max_size=8).map("".join)
 def test_documents_of_any_body_follow_from_the_page(
     content: str, title: str | None, source: str | None, sequence: int | None
 ) -> None:
-    """Terms, head and facts of a body are those of the page's rules, on the whole text as the page has it."""
+    """Terms, heading and facts of a body are those of the page's rules, on the whole text."""
     body = AtomBody(content, title, "note", (), (), source, sequence, "internal", None, None, 0)
     found, expected = document_of(body), naive.document(body, index_terms, stop_words())
-    assert list(found.terms) == expected.text + [HEAD_MARK + term for term in expected.head]
+    assert list(found.terms) == expected.text + [HEAD_MARK + term for term in expected.heading]
     assert (found.source, found.sequence, found.title) == expected.facts[:3]

@@ -1,4 +1,4 @@
-"""Commands on atoms: add, revise, tombstone, revive, tag, untag (SPEC: Records and the fold).
+"""Commands on atoms: add, revise, tombstone, revive, tag, untag (docs/commands.md).
 
 A content that was destroyed comes back only when somebody insists.
 """

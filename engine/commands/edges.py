@@ -1,4 +1,4 @@
-"""Commands on edges and predicates, by ids and by entities' names (SPEC: Records and the fold, Entities).
+"""Commands on edges and predicates, by ids and by entities' names (docs/commands.md).
 
 In triples of words, such as `daemon → listens_on → unix_socket`, entities are named, not looked up: each is
 made the first time its name is used.

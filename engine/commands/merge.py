@@ -1,4 +1,4 @@
-"""Superseding an atom, merging near-duplicates, and taking a merge back (SPEC: Records and the fold).
+"""Superseding an atom, merging near-duplicates, and taking a merge back (docs/commands.md).
 
 A merge leaves its trace in two places: the reason with which the other atom is tombstoned names the
 one that is kept, and the data of the edge `supersedes` between them says what that one gained. From

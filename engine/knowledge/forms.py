@@ -1,4 +1,4 @@
-"""How the things of a knowledge graph are spelled as atoms and edges (SPEC: Entities).
+"""How the things of a knowledge graph are spelled as atoms and edges (docs/commands.md, Entities).
 
 An entity is an atom of kind `entity`; an observation one of kind `observation` with an edge `part_of` to
 its entity. A relation is an edge; one from an entity to itself, which no edge can be, is an atom of

@@ -53,7 +53,7 @@ def rebuild(backend: Backend, progress: Progress = no_progress) -> Checkpoint:
     backend.write(Batch(), durable=True)
     progress(size, size)
     with store.view(*store.followers) as rows:
-        return store.roots(rows).shown()
+        return store.roots(rows).as_checkpoint()
 
 
 def _check_journal(backend: Backend, progress: Progress) -> int:
@@ -137,4 +137,4 @@ def copy(source: Backend, target: Backend, progress: Progress = no_progress) -> 
         raise VerificationError(
             f"the copy has root {found.overall.hex()}, the original {roots.overall.hex()}"
         )
-    return found.shown()
+    return found.as_checkpoint()

@@ -92,7 +92,7 @@ def export_store(store: Store, write: Write, progress: Progress = no_progress) -
             family="journal",
         )
     write(tail_line(roots.size, roots.log, digest.digest()))
-    return roots.shown()
+    return roots.as_checkpoint()
 
 
 def export_to(store: Store, path: str | Path, progress: Progress = no_progress) -> Checkpoint:
@@ -170,7 +170,7 @@ def verify_backup(
             history = read_history(rows, [note.checkpoint.size for note in notes])
         for note in notes:
             history.check(note.checkpoint)
-    return found.shown()
+    return found.as_checkpoint()
 
 
 def import_journal(

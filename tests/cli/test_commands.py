@@ -1,4 +1,4 @@
-"""Every command once as text and once as JSON, on a store of a few atoms."""
+"""Every command runs once with text output and once with JSON output on a small store."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ A_ROOT = ["--root", A_PROOF.basis.root.hex(), "--store-id", A_PROOF.basis.store_
 
 
 def arguments(name: str, pair: Pair, here: Path) -> list[str]:
-    """Arguments with which a command succeeds on the store of `pair`."""
+    """Return arguments with which a command succeeds on the store of `pair`."""
     first, second = pair
     (here / "notes").mkdir(exist_ok=True)
     (here / "notes" / "tea.md").write_text("# Tea\n\nGreen tea at 80 degrees.\n")
@@ -95,7 +95,7 @@ BEFORE = {"unrelate": ["relate", "kettle", "stands on", "stove"]}
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_answers_in_text(cli: Cli, pair: Pair, surroundings: Path, name: str) -> None:
-    """It succeeds, and with --quiet stderr stays empty."""
+    """Every command succeeds, and prints nothing to stderr with --quiet."""
     cli(*BEFORE.get(name, ["status"]))
     result = cli("--quiet", name, *arguments(name, pair, surroundings))
     assert (result.code, result.err) == (0, "")
@@ -104,7 +104,7 @@ def test_every_command_answers_in_text(cli: Cli, pair: Pair, surroundings: Path,
 # What `mcp` writes is JSON-RPC, and nothing may be put beside it.
 @pytest.mark.parametrize("name", [name for name in COMMANDS if name != "mcp"])
 def test_every_command_answers_in_json(cli: Cli, pair: Pair, surroundings: Path, name: str) -> None:
-    """One envelope and nothing else is on stdout, whichever side of the command --json stands."""
+    """With --json before or after the command, stdout holds one envelope and nothing else."""
     cli(*BEFORE.get(name, ["status"]))
     result = cli(name, *arguments(name, pair, surroundings), "--json")
     envelope = result.envelope
@@ -114,14 +114,14 @@ def test_every_command_answers_in_json(cli: Cli, pair: Pair, surroundings: Path,
 
 
 def test_the_root_and_nothing_else(cli: Cli, pair: Pair) -> None:
-    """`root` prints 64 hexadecimal digits and a newline, on both streams together."""
+    """`root` prints 64 hexadecimal digits and a newline, and nothing to stderr."""
     result = cli("root")
     assert re.fullmatch(r"[0-9a-f]{64}\n", result.out)
     assert result.err == ""
 
 
 def test_root_as_of(cli: Cli, pair: Pair) -> None:
-    """`root --as-of` is what `root` was then, by event and by time."""
+    """`root --as-of` prints the root of that time, by event and by time."""
     then = cli("root", "--json").data
     time = cli("log", "--json").data[-1]["time"]
     cli("add", "Later.")
@@ -131,7 +131,7 @@ def test_root_as_of(cli: Cli, pair: Pair) -> None:
 
 
 def test_add_prints_the_id_and_again_changes_nothing(cli: Cli) -> None:
-    """The second add of a text prints the same id and appends no event."""
+    """Adding a text again prints the same id and appends no event."""
     first = cli("add", "One text.", "--json").data
     again = cli("add", "One text.", "--json").data
     assert first["subject"] == again["subject"]
@@ -139,7 +139,7 @@ def test_add_prints_the_id_and_again_changes_nothing(cli: Cli) -> None:
 
 
 def test_add_takes_every_field(cli: Cli) -> None:
-    """What the options say is what `get` shows."""
+    """`get` shows every field that `add` set."""
     given = {
         "title": "A title",
         "kind": "task",
@@ -166,7 +166,7 @@ def test_add_takes_every_field(cli: Cli) -> None:
 
 
 def test_add_takes_meta_and_aliases_and_get_shows_them(cli: Cli) -> None:
-    """Values of meta are JSON where they can be, else texts; a key named as a time of ours stays a number."""
+    """Values of meta are parsed as JSON if possible; a meta key named like a time field keeps its number."""
     given = ["--meta", "pages=3", "--meta", "lang=de", "--meta", "checked=true", "--meta", "created=5"]
     added = cli("-q", "add", "Tea.", *given, "--alias", "Chai", "--created", "1929-10-24")
     atom = added.out.strip()
@@ -178,27 +178,27 @@ def test_add_takes_meta_and_aliases_and_get_shows_them(cli: Cli) -> None:
 
 
 def test_add_reads_stdin(cli: Cli) -> None:
-    """`-` is what stdin holds, without the line end that a pipe puts at its end."""
+    """`add -` reads stdin without its final line end."""
     atom = cli("-q", "add", "-", stdin="Zürich\nzwei\n".encode()).out.strip()
     assert cli("get", atom, "--json").data["content"] == "Zürich\nzwei"
 
 
 def test_content_is_printed_byte_for_byte(cli: Cli) -> None:
-    """`get --content` into a pipe is the exact text."""
+    """`get --content` writes the exact text to a pipe."""
     content = "a\r\n\x1b[31mred\u202e\n\n"
     atom = cli("-q", "add", "-", stdin=(content + "\n").encode()).out.strip()
     assert cli("get", atom, "--content").out.encode() == content.encode()
 
 
 def test_text_that_looks_like_an_option(cli: Cli) -> None:
-    """After `--` everything is an argument."""
+    """Everything after `--` is an argument."""
     result = cli("add", "--", "--json")
     assert result.code == 0
     assert cli("get", result.out.strip(), "--json").data["content"] == "--json"
 
 
 def test_a_value_may_look_like_an_option(cli: Cli) -> None:
-    """What follows an option that takes a value is its value, with whatever it begins."""
+    """The word after an option with a value is the value, even if it begins with a hyphen."""
     atom = cli("-q", "add", "One.", "--title", "--force", "--source", "-t").out.strip()
     found = cli("get", atom, "--json").data
     assert (found["title"], found["source"]) == ("--force", "-t")
@@ -206,7 +206,7 @@ def test_a_value_may_look_like_an_option(cli: Cli) -> None:
 
 
 def test_get_shows_what_is_recorded(cli: Cli, pair: Pair) -> None:
-    """The text form has the fields, an empty line and the content."""
+    """The text form shows the fields, an empty line and the content."""
     head, _, content = cli("get", pair[0]).out.partition("\n\n")
     assert "title        Kettle" in head
     assert "tags         #chores #Kitchen" in head
@@ -214,7 +214,7 @@ def test_get_shows_what_is_recorded(cli: Cli, pair: Pair) -> None:
 
 
 def test_revise_keeps_what_is_not_given(cli: Cli, pair: Pair) -> None:
-    """Only what is given changes; an empty title removes it; the past stays readable."""
+    """`revise` changes only the given fields; an empty title removes it; the past stays readable."""
     seq = cli("get", pair[0], "--json").data["last_seq"]
     cli("revise", pair[0], "New text.")
     cli("revise", pair[0], "--title", "")
@@ -224,14 +224,14 @@ def test_revise_keeps_what_is_not_given(cli: Cli, pair: Pair) -> None:
 
 
 def test_tags_come_and_go(cli: Cli, pair: Pair) -> None:
-    """`tag` and `untag` change what `tags` counts."""
+    """`tag` and `untag` change the counts of `tags`."""
     cli("tag", pair[1], "kitchen", "tea")
     cli("untag", pair[0], "chores")
     assert cli("tags").out == "kitchen\t2\ntea\t1\n"
 
 
 def test_tombstone_hides_and_revive_brings_back(cli: Cli, pair: Pair) -> None:
-    """A tombstoned atom is not found, is still shown with its reason, and comes back."""
+    """A tombstoned atom is not found, is shown with its reason, and can be revived."""
     cli("tombstone", pair[0], "--reason", "gone")
     assert pair[0] not in cli("find").out
     assert "by user: gone" in cli("get", pair[0]).out
@@ -240,7 +240,7 @@ def test_tombstone_hides_and_revive_brings_back(cli: Cli, pair: Pair) -> None:
 
 
 def test_edges_are_listed_from_both_ends(cli: Cli, pair: Pair) -> None:
-    """An edge of a type made on the spot is seen from its source and, with --direction in, its target."""
+    """An edge of a new type is listed at its source and, with --direction in, at its target."""
     first, second = pair
     cli("link", first, "listens_on", second, "--register", "--weight", "0.5", "--data", '{"page": [3, true]}')
     there = cli("edges", first, "--json").data
@@ -256,7 +256,7 @@ def test_edges_are_listed_from_both_ends(cli: Cli, pair: Pair) -> None:
 
 
 def test_find_filters(cli: Cli, pair: Pair) -> None:
-    """Each filter lets through what it names, and nothing else."""
+    """Each filter selects exactly the matching atoms."""
 
     def found(*options: str) -> list[str]:
         return [item["id"] for item in cli("find", *options, "--json").data]
@@ -273,7 +273,7 @@ def test_find_filters(cli: Cli, pair: Pair) -> None:
 
 
 def test_find_walks(cli: Cli, pair: Pair) -> None:
-    """`--from` follows edges, out unless said otherwise, and says how far it went."""
+    """`--from` follows outgoing edges by default, and prints the number of hops."""
     first, second = pair
     cli("link", first, "references", second)
     data = cli("find", "--from", first, "--follow", "references", "--max-hops", "2", "--json").data
@@ -283,7 +283,7 @@ def test_find_walks(cli: Cli, pair: Pair) -> None:
 
 
 def test_recall_ranks_and_explains(cli: Cli, pair: Pair) -> None:
-    """Hits come best first, with snippet, source and, if asked for, what each signal added."""
+    """Hits are sorted by score and have a snippet, a source and, with --explain, the signals."""
     result = cli("recall", "clean", "kettle", "--explain", "--json")
     hits = result.data["hits"]
     assert result.envelope["count"] == len(hits) == 2
@@ -295,7 +295,7 @@ def test_recall_ranks_and_explains(cli: Cli, pair: Pair) -> None:
 
 
 def test_log_lists_the_last_or_from_a_number(cli: Cli, pair: Pair) -> None:
-    """`log` shows the last events in order, `--from` begins elsewhere, `--jsonl` streams them as lines."""
+    """`log` lists the last events in order; `--from` starts elsewhere; `--jsonl` prints lines."""
     assert [item["seq"] for item in cli("log", "--limit", "2", "--json").data] == [1, 2]
     assert [item["seq"] for item in cli("log", "--from", "0", "--limit", "2", "--json").data] == [0, 1]
     lines = cli("log", "--from", "0", "--jsonl").out.splitlines()
@@ -304,7 +304,7 @@ def test_log_lists_the_last_or_from_a_number(cli: Cli, pair: Pair) -> None:
 
 
 def test_verify_rebuild_and_copy_agree_on_the_root(cli: Cli, pair: Pair) -> None:
-    """Verifying, rebuilding and copying to another kind of store all give the root that `root` prints."""
+    """`verify-root`, `rebuild` and `copy` print the same root as `root`."""
     root = cli("root").out
     assert cli("verify-root", "--expect", root.strip().upper(), "--json").data["root"] == root.strip()
     assert cli("rebuild").out == root
@@ -313,7 +313,7 @@ def test_verify_rebuild_and_copy_agree_on_the_root(cli: Cli, pair: Pair) -> None
 
 
 def test_ingest_reports_and_again_does_nothing(cli: Cli, surroundings: Path) -> None:
-    """A dry run makes no store; the second run appends nothing; --prune hides what is gone."""
+    """A dry run creates no store; a second run appends nothing; --prune hides removed files."""
     notes = surroundings / "notes"
     notes.mkdir()
     (notes / "a.md").write_text("# A\n\nFirst, see [[b]].\n")
@@ -330,13 +330,13 @@ def test_ingest_reports_and_again_does_nothing(cli: Cli, surroundings: Path) -> 
 
 
 def test_the_actor_is_in_the_journal(cli: Cli) -> None:
-    """--actor names who wrote."""
+    """--actor sets the actor in the journal."""
     cli("--actor", "robot", "add", "Text.")
     assert cli("log", "--json").data[-1]["actor"] == "robot"
 
 
 def test_doctor_needs_no_store(cli: Cli) -> None:
-    """Without a store, doctor says so and succeeds."""
+    """`doctor` succeeds without a store, and reports that there is none."""
     data = cli("doctor", "--json").data
     assert data["store"]["state"] == "not_found"
     assert data["libraries"]["cbor2"]
@@ -344,7 +344,7 @@ def test_doctor_needs_no_store(cli: Cli) -> None:
 
 
 def test_doctor_names_what_analyses_questions(cli: Cli) -> None:
-    """Doctor says what analyses questions, as every recall does."""
+    """`doctor` names the question analyzer, and so does every recall."""
     data = cli("doctor", "--json").data
     assert data["questions"] == {"pipeline": analyze_question("boiler").pipeline}
     assert re.search(
@@ -354,33 +354,33 @@ def test_doctor_names_what_analyses_questions(cli: Cli) -> None:
 
 @needs_leveldb
 def test_doctor_on_a_busy_store(cli: Cli, pair: Pair, surroundings: Path) -> None:
-    """A store that another owner holds is part of doctor's answer, not its failure."""
+    """`doctor` reports a busy store and succeeds."""
     with Engine.open(str(surroundings / "store")):
         data = cli("doctor", "--json").data
     assert data["store"]["state"] == "busy"
 
 
 def test_doctor_on_a_broken_setting(bare: Cli, surroundings: Path) -> None:
-    """A settings file that cannot be read is part of doctor's answer, too."""
+    """`doctor` reports an invalid settings file and succeeds."""
     (surroundings / ".engine.toml").write_text("what?")
     assert bare("doctor", "--json").data["store"]["state"] == "invalid"
 
 
 def test_a_shortened_id_stands_for_the_whole(cli: Cli, pair: Pair) -> None:
-    """Every command that takes an id takes its first digits."""
+    """Every command that takes an id accepts its first digits."""
     first, second = (atom[:10] for atom in pair)
     cli("link", first, "part_of", second)
     assert cli("edges", first).out.startswith("\t".join((pair[0], "part_of", pair[1])))
 
 
 def test_version(bare: Cli) -> None:
-    """--version prints name and version."""
+    """--version prints the name and the version."""
     result = bare("--version")
     assert re.fullmatch(r"engine \d+\.\d+\.\d+\n", result.out)
 
 
 def test_version_as_json(bare: Cli) -> None:
-    """With --json the version comes in an envelope like every answer, whichever option stands first."""
+    """With --json, the version is in an envelope, in either order of the options."""
     version = bare("--version").out.split()[1]
     assert bare("--version", "--json").data == {"version": version}
     assert bare("--json", "--version").data == {"version": version}
@@ -403,13 +403,13 @@ def test_version_as_json(bare: Cli) -> None:
 def test_find_separates_fields_by_tabs(
     cli: Cli, pair: Pair, options: list[str], fields: Callable[[Pair], list[list[str]]]
 ) -> None:
-    """In a pipe each atom that `find` lists has the same fields in the same places, tabs between them."""
+    """In a pipe, `find` prints the same fields for each atom, separated by tabs."""
     lines = cli("find", *options).out.splitlines()
     assert [line.split("\t") for line in lines] == fields(pair)
 
 
 def test_find_says_how_far_it_walked_in_a_field(cli: Cli, pair: Pair) -> None:
-    """With --from the hops are the second field."""
+    """With --from, the second field is the number of hops."""
     cli("link", pair[0], "references", pair[1])
     out = cli("find", "--from", pair[0], "--form", "short").out
     assert out == f"{pair[1]}\t1 hop\tuntitled\n"
@@ -417,14 +417,14 @@ def test_find_says_how_far_it_walked_in_a_field(cli: Cli, pair: Pair) -> None:
 
 @pytest.mark.parametrize("name", ["explore-peek", "explore_peek", "verify_root", "verify-root"])
 def test_a_hyphen_and_an_underscore_are_one(cli: Cli, pair: Pair, name: str) -> None:
-    """A command's name may be written with either; the envelope has the one name that it has."""
+    """A command name may be written with hyphens or underscores; the envelope has one form."""
     arguments = [pair[0]] if "peek" in name else []
     assert cli(name, *arguments, "--json").envelope["command"] in {"explore_peek", "verify-root"}
     assert cli("help", name).code == 0
 
 
 def test_every_filter_has_an_option(bare: Cli) -> None:
-    """What `Filters` can ask for, `recall` has an option for."""
+    """`recall` has an option for every field of `Filters`."""
     command = bare("help", "recall", "--json").data["commands"][0]
     names = {name for option in command["options"] for name in option["names"]}
     several = {

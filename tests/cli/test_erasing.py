@@ -1,4 +1,4 @@
-"""`engine erase`: refused until somebody is sure, and what it says it did."""
+"""`engine erase`: confirmation and report."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TEXT = "The safe opens with 4711-Quillfeather."
 
 @pytest.fixture(name="atom")
 def _atom(cli: Cli) -> str:
-    """The id of an atom to erase, with an edge at it."""
+    """Return the id of an atom to erase that has an edge."""
     first = cli("add", TEXT, "--tag", "secret", "--json").data["subject"]
     other = cli("add", "Something else.", "--json").data["subject"]
     cli("link", first, "references", other)
@@ -22,7 +22,7 @@ def _atom(cli: Cli) -> str:
 
 
 def test_without_a_terminal_it_takes_yes(cli: Cli, atom: str) -> None:
-    """Neither --json nor a pipe is asked: refused with exit 7, and nothing is erased."""
+    """Without a terminal or with --json, `erase` needs --yes: exit code 7, and nothing is erased."""
     for more in ((), ("--json",)):
         result = cli("erase", atom, "--reason", "asked for", *more)
         assert result.code == 7
@@ -30,7 +30,7 @@ def test_without_a_terminal_it_takes_yes(cli: Cli, atom: str) -> None:
 
 
 def test_a_dry_run_says_what_would_go(cli: Cli, atom: str) -> None:
-    """Payloads, edges and contents; the root stays."""
+    """A dry run prints payloads, edges and contents, and does not change the root."""
     root = cli("root").out
     data = cli("erase", atom, "--reason", "asked for", "--dry-run", "--json").data
     assert (data["payloads"], data["edges"], data["contents"], data["dry_run"]) == (2, 1, 1, True)
@@ -39,7 +39,7 @@ def test_a_dry_run_says_what_would_go(cli: Cli, atom: str) -> None:
 
 
 def test_it_destroys_and_says_so(cli: Cli, atom: str, surroundings: Path) -> None:
-    """The receipt has what was destroyed, the verdict, and what was not reached; no file has the text."""
+    """The receipt lists what was destroyed, the verdict, and what is out of reach; no file has the text."""
     data = cli("erase", atom, "--reason", "asked for", "--yes", "--json").data
     assert (data["payloads"], data["edges"], data["contents"], data["purged"]) == (2, 1, 1, True)
     assert data["probe"]["verdict"] == "confirmed"
@@ -52,7 +52,7 @@ def test_it_destroys_and_says_so(cli: Cli, atom: str, surroundings: Path) -> Non
 
 
 def test_what_is_erased_is_shown_as_such(cli: Cli, atom: str) -> None:
-    """`get` names the state and the reason, `history` marks what was destroyed, `find` leaves it out."""
+    """`get` shows the state and reason, `history` marks destroyed payloads, `find` omits the atom."""
     out = cli("erase", atom, "--reason", "asked for", "--yes").out
     assert "not reached" in out
     shown = cli("get", atom)
@@ -66,7 +66,7 @@ def test_what_is_erased_is_shown_as_such(cli: Cli, atom: str) -> None:
 
 
 def test_adding_it_again_is_refused_until_forced(cli: Cli, atom: str) -> None:
-    """Exit 7, and a hint; with --force it is there again."""
+    """Adding erased content is exit code 7 with a hint; --force adds it."""
     cli("erase", atom, "--reason", "asked for", "--yes")
     result = cli("add", TEXT, "--json")
     assert result.code == 7
@@ -77,7 +77,7 @@ def test_adding_it_again_is_refused_until_forced(cli: Cli, atom: str) -> None:
 
 
 def test_checkpoints_of_before_are_named_in_a_verification(cli: Cli, atom: str) -> None:
-    """`verify-root` is content, and says which checkpoint cannot be checked in full, and why."""
+    """`verify-root` succeeds and names the checkpoints that an erasure made partly uncheckable."""
     cli("checkpoint")
     cli("erase", atom, "--reason", "asked for", "--yes", "--forget", "--no-probe")
     result = cli("verify-root")

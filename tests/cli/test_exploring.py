@@ -1,4 +1,4 @@
-"""The verbs and relations on the command line: as the protocol writes them, in a pipe and on a terminal."""
+"""The exploration verbs and relations on the command line, in a pipe and on a terminal."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ COMMANDS = [
 
 @pytest.fixture
 def filled(cli: Cli) -> Cli:
-    """A store with an atom of that id, an entity of that name, and hostile texts wherever they may stand."""
+    """Return a store with an atom of that id, an entity of that name, and hostile texts in every field."""
     with Engine.open(os.environ["ENGINE_STORE"]) as engine:
         engine.add(
             "Search for the kettle in the mind.", id=MIND, title="Search", tags=["search"], source="s.md"
@@ -52,7 +52,7 @@ def filled(cli: Cli) -> Cli:
 
 
 def test_the_protocols_commands_are_answered(filled: Cli) -> None:
-    """Each as it is written there, as text and as JSON."""
+    """Each command of the protocol works as text and as JSON."""
     for args in (
         ["explore_recall", "--query", "your search", "--limit", "5"],
         ["explore_peek", "--id", MIND],
@@ -68,7 +68,7 @@ def test_the_protocols_commands_are_answered(filled: Cli) -> None:
 
 @pytest.mark.parametrize("args", COMMANDS[1:], ids=" ".join)
 def test_what_is_printed_is_the_answer_of_the_library(filled: Cli, args: list[str]) -> None:
-    """The text costs what it says; the JSON has the same data as over MCP."""
+    """The printed cost is correct, and the JSON has the same data as over MCP."""
     text = filled(*args)
     cost = int(text.err.split(" tokens")[0].replace(",", ""))
     assert tokens_of(text.out) == cost
@@ -84,7 +84,7 @@ def test_what_is_printed_is_the_answer_of_the_library(filled: Cli, args: list[st
 
 @pytest.mark.parametrize("args", COMMANDS, ids=" ".join)
 def test_nothing_in_a_memory_is_obeyed(filled: Cli, args: list[str]) -> None:
-    """In a pipe, as text and as JSON: no escape sequence, no markup, no line that passes for ours."""
+    """Content cannot inject escape sequences, markup or lines that look like output of the program."""
     text, spelled = filled(*args), filled("--json", *args)
     assert text.code == spelled.code == 0
     for out in (text.out, text.err, spelled.out):
@@ -96,7 +96,7 @@ def test_nothing_in_a_memory_is_obeyed(filled: Cli, args: list[str]) -> None:
 @pytest.mark.parametrize("args", COMMANDS, ids=" ".join)
 @pytest.mark.parametrize("json_too", [False, True])
 def test_a_terminal_is_told_nothing_but_colours(filled: Cli, args: list[str], json_too: bool) -> None:
-    """On a terminal only our own styles are escape sequences."""
+    """On a terminal, the only escape sequences are those of the program's own styles."""
     ours, theirs = pty.openpty()
     try:
         with subprocess.Popen(
@@ -157,7 +157,7 @@ def _all(terminal: int) -> bytes:
     ids=lambda value: str(value)[:50],
 )
 def test_a_mistake_has_its_exit_code(filled: Cli, args: list[str], code: int) -> None:
-    """Bad arguments 2, unknown 3, ambiguous 6; the message is one line, and JSON has it too."""
+    """Invalid arguments are exit code 2, unknown names 3, ambiguous names 6, with a one-line message."""
     found = filled(*args)
     assert found.code == code, (found.out, found.err)
     assert "Traceback" not in found.err
@@ -168,7 +168,7 @@ def test_a_mistake_has_its_exit_code(filled: Cli, args: list[str], code: int) ->
     ("reply", "stopped"), [("ANSWER", "answered"), ("I think PEEK(0000) is best", "refused"), ("", "refused")]
 )
 def test_a_program_decides(filled: Cli, tmp_path: Path, reply: str, stopped: str) -> None:
-    """What it prints is an action, or refused twice; the prompt has nothing of the memory that is obeyed."""
+    """The output of the program is an action, or is refused twice; the prompt escapes content."""
     script, prompts = tmp_path / "decide.sh", tmp_path / "prompts"
     script.write_text(f"#!/bin/sh\ncat >> '{prompts}'\nprintf '%s' '{reply}'\n")
     script.chmod(0o755)
@@ -181,7 +181,7 @@ def test_a_program_decides(filled: Cli, tmp_path: Path, reply: str, stopped: str
 
 
 def test_too_many_actions_end_with_the_steps(filled: Cli, tmp_path: Path) -> None:
-    """A program that never answers has ten steps."""
+    """A program that never answers is called for ten steps."""
     script, count = tmp_path / "decide.py", tmp_path / "count"
     script.write_text(
         f"#!{sys.executable}\nimport os\npath = {str(count)!r}\n"
@@ -197,14 +197,14 @@ def test_too_many_actions_end_with_the_steps(filled: Cli, tmp_path: Path) -> Non
 
 
 def test_the_past_is_explored(filled: Cli) -> None:
-    """`--as-of` is the memory as it was then; totals go on from `--spent`."""
+    """`--as-of` explores the past, and totals continue from `--spent`."""
     data = filled("--json", "explore_expand", "--id", MIND, "--as-of", "1", "--spent", "1000").data
     assert (data["seq"], data["edges"]) == (1, 0)
     assert data["total_tokens"] == 1000 + data["cost_tokens"]
 
 
 def test_relations_come_and_go(cli: Cli) -> None:
-    """Text says what was done, JSON whether anything was."""
+    """The text names the change, and the JSON says whether anything changed."""
     cli("init")
     assert cli("relate", "daemon", "listens on", "unix socket").code == 0
     assert "nothing to do" in cli("relate", "Daemon", "listens_on", "Unix_Socket").err
@@ -215,7 +215,7 @@ def test_relations_come_and_go(cli: Cli) -> None:
 
 
 def test_a_surrogate_in_an_argument_is_refused(filled: Cli, capsys: pytest.CaptureFixture[str]) -> None:
-    """Arguments that are not UTF-8 reach no answer, whatever the command."""
+    """Every command refuses arguments that are not valid UTF-8."""
     for args in (
         ["explore_recall", "k\udcff"],
         ["explore_neighbors", "k\udcff"],

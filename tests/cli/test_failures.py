@@ -1,4 +1,4 @@
-"""What goes wrong has an exit code, a message on stderr and, with --json, an envelope on stdout."""
+"""Every failure has an exit code, a message on stderr and, with --json, an envelope on stdout."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def failed(result: Result, exit_code: int, code: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in COMMANDS if name not in NEEDS_NO_STORE])
 def test_a_missing_store_is_not_made(cli: Cli, surroundings: Path, name: str) -> None:
-    """Commands that put nothing in say that there is none, exit 3 and make none."""
+    """Commands that only read exit with 3 if there is no store, and create none."""
     result = cli(name, *arguments(name, ("0" * 31 + "1", "0" * 31 + "2"), surroundings), "--json")
     failed(result, 3, "not_found")
     assert "engine init" in result.envelope["error"]["hint"]
@@ -40,7 +40,7 @@ def test_a_missing_store_is_not_made(cli: Cli, surroundings: Path, name: str) ->
 
 @pytest.mark.parametrize("name", sorted(MAKES_A_STORE))
 def test_a_missing_store_is_made(cli: Cli, surroundings: Path, name: str) -> None:
-    """Commands that put something in make the store."""
+    """Commands that add data create the store."""
     assert cli(name, *arguments(name, ("", ""), surroundings)).code == 0
     assert cli("root").code == 0
 
@@ -60,7 +60,7 @@ USAGE = [
 
 @pytest.mark.parametrize("args", USAGE, ids=" ".join)
 def test_wrong_use_is_exit_2(cli: Cli, args: list[str]) -> None:
-    """A command line that cannot be read is a usage error with the way to the help."""
+    """An invalid command line is a usage error that points to the help."""
     result = cli("--json", *args)
     failed(result, 2, "usage")
     assert "--help" in result.envelope["error"]["hint"]
@@ -88,7 +88,7 @@ INVALID = [
 
 @pytest.mark.parametrize("args", INVALID, ids=" ".join)
 def test_invalid_values_are_exit_2(cli: Cli, pair: Pair, args: list[str]) -> None:
-    """A value that breaks a rule is refused before anything is written."""
+    """An invalid value is refused before anything is written."""
     before = cli("root").out
     result = cli(*args, "--json")
     assert (result.code, result.envelope["error"]["code"]) in {(2, "invalid"), (2, "limit")}
@@ -96,7 +96,7 @@ def test_invalid_values_are_exit_2(cli: Cli, pair: Pair, args: list[str]) -> Non
 
 
 def test_what_was_never_recorded_is_exit_3(cli: Cli, pair: Pair) -> None:
-    """Unknown atoms, shortened or whole, unknown types, events and commands are not found."""
+    """Unknown atoms, types, events and commands are exit code 3."""
     unknown = "00000000-0000-8000-8000-000000000001"
     for args in (
         ["get", unknown],
@@ -112,7 +112,7 @@ def test_what_was_never_recorded_is_exit_3(cli: Cli, pair: Pair) -> None:
 
 
 def test_an_ambiguous_id_is_exit_6(cli: Cli) -> None:
-    """Several atoms that begin alike are listed, and none is taken."""
+    """An ambiguous id is exit code 6, and the candidates are listed."""
     ids = [f"abcd{digit}000-0000-4000-8000-000000000000" for digit in "123"]
     for atom in ids:
         cli("add", f"Text of {atom}", "--id", atom)
@@ -123,7 +123,7 @@ def test_an_ambiguous_id_is_exit_6(cli: Cli) -> None:
 
 
 def test_a_contradiction_is_exit_6(cli: Cli, pair: Pair) -> None:
-    """Another content under the same key, and a change of a tombstoned atom, are conflicts."""
+    """Different content under the same key, and changes of a tombstoned atom, are conflicts."""
     cli("add", "One.", "--key", "k")
     failed(cli("add", "Two.", "--key", "k", "--json"), 6, "conflict")
     cli("tombstone", pair[0])
@@ -132,13 +132,13 @@ def test_a_contradiction_is_exit_6(cli: Cli, pair: Pair) -> None:
 
 @needs_leveldb
 def test_a_busy_store_is_exit_5(cli: Cli, pair: Pair, surroundings: Path) -> None:
-    """A LevelDB store that another owner holds is busy."""
+    """A LevelDB store that another process has open is busy."""
     with Engine.open(str(surroundings / "store")):
         failed(cli("root", "--json", "--wait", "0"), 5, "busy")
 
 
 def test_a_store_that_becomes_free_is_waited_for(cli: Cli, pair: Pair, surroundings: Path) -> None:
-    """A command that meets another one waits until it is done."""
+    """A command waits until another command closes the store."""
     holder = Engine.open(str(surroundings / "store"))
     timer = threading.Timer(0.1, holder.close)
     timer.start()
@@ -147,7 +147,7 @@ def test_a_store_that_becomes_free_is_waited_for(cli: Cli, pair: Pair, surroundi
 
 
 def test_a_changed_row_is_exit_4(cli: Cli, pair: Pair, surroundings: Path) -> None:
-    """verify-root names the first row that differs, and still prints its report."""
+    """`verify-root` names the first row that differs and still prints its report."""
     with open_backend(str(surroundings / "store")) as backend:
         key, value = next(backend.scan_prefix(ATOM))
         batch = Batch()
@@ -161,12 +161,12 @@ def test_a_changed_row_is_exit_4(cli: Cli, pair: Pair, surroundings: Path) -> No
 
 
 def test_another_root_is_exit_4(cli: Cli, pair: Pair) -> None:
-    """verify-root --expect fails on any root but the store's."""
+    """`verify-root --expect` fails for any other root."""
     failed(cli("verify-root", "--expect", "0" * 64, "--json"), 4, "verification_failed")
 
 
 def test_a_partial_import_is_exit_8(cli: Cli, surroundings: Path) -> None:
-    """What cannot be read is listed with its reason; the rest is in."""
+    """Unreadable items are listed with their reasons; the others are imported."""
     notes = surroundings / "notes"
     notes.mkdir()
     (notes / "good.md").write_text("Good text.\n")
@@ -179,7 +179,7 @@ def test_a_partial_import_is_exit_8(cli: Cli, surroundings: Path) -> None:
 
 
 def test_a_file_name_cannot_forge_a_line(cli: Cli, surroundings: Path) -> None:
-    """A line break in the name of a file that is skipped is shown, not printed."""
+    """A line break in the name of a skipped file is escaped."""
     notes = surroundings / "notes"
     notes.mkdir()
     (notes / "a\nerror: forged\x1b[2J.md").write_text("Text.\n")
@@ -190,14 +190,14 @@ def test_a_file_name_cannot_forge_a_line(cli: Cli, surroundings: Path) -> None:
 
 
 def test_stdin_that_is_not_text(cli: Cli) -> None:
-    """Bytes that are not UTF-8, or too many of them, are refused and say why."""
+    """Input on stdin that is too long or not UTF-8 is refused with the reason."""
     failed(cli("add", "-", "--json", stdin=b"abc\xff"), 2, "invalid")
     failed(cli("add", "-", "--json", stdin=b"a" * ((1 << 20) + 3)), 2, "limit")
     assert cli("status").code == 3
 
 
 def test_an_operating_system_error_is_a_message(cli: Cli, surroundings: Path) -> None:
-    """A place that cannot be written to ends in a message, not in a traceback."""
+    """An operating system error is a message, not a traceback."""
     (surroundings / "file").write_text("")
     result = cli("--store", "file/store", "init", "--json")
     assert result.code in {1, 2}
@@ -206,7 +206,7 @@ def test_an_operating_system_error_is_a_message(cli: Cli, surroundings: Path) ->
 
 
 def test_a_bug_is_a_short_message(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An exception nobody foresaw is exit 1 in one line; ENGINE_DEBUG shows the traceback."""
+    """An unexpected exception is exit code 1 and one line; ENGINE_DEBUG shows the traceback."""
 
     def broken(*args: object, **options: object) -> None:
         raise ZeroDivisionError("oops")
@@ -220,26 +220,26 @@ def test_a_bug_is_a_short_message(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_quiet_keeps_the_error(cli: Cli) -> None:
-    """--quiet silences notes, never the reason of a failure."""
+    """--quiet suppresses notes, but not the reason of a failure."""
     result = cli("--quiet", "root")
     assert (result.code, result.out) == (3, "")
     assert "error: " in result.err
 
 
 def test_the_envelope_says_what_failed(cli: Cli) -> None:
-    """The command's name is in the envelope also where its options could not be read."""
+    """The envelope names the command even if its options could not be parsed."""
     assert json.loads(cli("find", "--nothing", "--json").out)["command"] == "find"
 
 
 @pytest.mark.parametrize("target", ["same.db", "./same.db"])
 def test_a_store_is_not_copied_onto_itself(cli: Cli, surroundings: Path, target: str) -> None:
-    """That would be taken for a backup."""
+    """`copy` refuses a target that is the source."""
     cli("--store", "sqlite:same.db", "add", "One.")
     failed(cli("copy", "sqlite:same.db", f"sqlite:{target}", "--json"), 2, "invalid")
 
 
 def test_a_file_for_a_verifier_key_is_named(cli: Cli, pair: Pair) -> None:
-    """Where a verifier key is wanted and the name of its file is given, the message says so and how."""
+    """If a file name is given instead of a verifier key, the message says so and shows the correct form."""
     cli("key", "new", "k")
     cli("checkpoint", "-o", "kept")
     for option in ("--key", "--witness"):
@@ -252,7 +252,7 @@ def test_a_file_for_a_verifier_key_is_named(cli: Cli, pair: Pair) -> None:
 
 
 def test_a_verifier_key_for_a_file_is_named(cli: Cli, pair: Pair) -> None:
-    """Where the file of a signing key is wanted and a verifier key is given, the message says so."""
+    """If a verifier key is given instead of the file of a signing key, the message says so."""
     vkey = cli("-q", "key", "new", "k").out.strip()
     result = cli("checkpoint", "--key", vkey, "--json")
     failed(result, 2, "invalid")

@@ -1,4 +1,4 @@
-"""The help, the tree for programs and docs/cli.md say the same."""
+"""The help texts, `help --json` and docs/cli.md agree."""
 
 import re
 
@@ -12,7 +12,7 @@ from tests.support.command_reference import DOCUMENT, rendered, sections_of
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_explains_itself(bare: Cli, name: str) -> None:
-    """`--help` begins with what the list of commands says, and ends with an example of that command."""
+    """`--help` begins with the summary of the command list and ends with examples of the command."""
     result = bare(name, "--help")
     assert result.code == 0
     assert result.err == ""
@@ -24,7 +24,7 @@ def test_every_command_explains_itself(bare: Cli, name: str) -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_has_no_section_twice(bare: Cli, name: str) -> None:
-    """The sections of a help page are these, each at most once, whatever the version of click."""
+    """A help page has each section at most once, whatever the version of Click."""
     sections = re.findall(r"^(\w[\w ]*):$", bare("help", name).out, re.MULTILINE)
     assert sections == [one for one in ("Arguments", "Options", "Examples") if one in sections]
 
@@ -36,14 +36,14 @@ def test_help_fits_a_terminal(bare: Cli, name: str) -> None:
 
 
 def test_no_arguments_show_the_help(bare: Cli) -> None:
-    """`engine` alone is `engine --help`, and lists every command."""
+    """`engine` without arguments prints the help, which lists every command."""
     result = bare()
     assert (result.code, result.out) == (0, bare("--help").out)
     assert [name for name in COMMANDS if not re.search(rf"^  {name} ", result.out, re.MULTILINE)] == []
 
 
 def test_the_tree_for_programs(bare: Cli) -> None:
-    """`help --json` describes every command with help, arguments, options and examples."""
+    """`help --json` describes every command with its help, arguments, options and examples."""
     data = bare("help", "--json").data
     assert [command["name"] for command in data["commands"]] == list(COMMANDS)
     for command in data["commands"]:
@@ -60,7 +60,7 @@ def test_the_tree_for_programs(bare: Cli) -> None:
 
 
 def test_the_examples_are_commands_with_known_options(bare: Cli) -> None:
-    """Every option in an example is one that its command has."""
+    """Every option in an example exists."""
     data = bare("help", "--json").data
     shared = {name for option in data["global_options"] for name in option["names"]}
     for command in data["commands"]:
@@ -85,7 +85,7 @@ def test_the_document_has_every_exit_code() -> None:
 
 
 def test_a_misspelt_command_is_answered_with_its_like(bare: Cli) -> None:
-    """An unknown command is a usage error that names what it resembles."""
+    """An unknown command is a usage error that suggests similar commands."""
     result = bare("recal")
     assert result.code == 2
     assert "did you mean recall" in result.err

@@ -1,4 +1,4 @@
-"""Nothing that a terminal would obey leaves the command line, and JSON loses nothing."""
+"""Output never contains control characters, and JSON is exact."""
 
 import json
 import unicodedata
@@ -17,7 +17,7 @@ BIDI = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 
 
 def dangerous(text: str) -> list[str]:
-    """The characters of `text` that a terminal may obey."""
+    """Return the characters of `text` that can control a terminal."""
     return [
         character
         for character in text
@@ -39,25 +39,25 @@ def dangerous(text: str) -> list[str]:
     ],
 )
 def test_control_characters_are_shown_escaped(text: str, expected: str) -> None:
-    """C0 but newline and tab, DEL, C1, bidi controls and surrogates are spelled out; the rest stays."""
+    """C0 except newline and tab, DEL, C1, bidi controls and surrogates are escaped; the rest is not."""
     assert shown(text) == expected
 
 
 def test_a_line_stays_a_line() -> None:
-    """In a line, breaks and tabs are spelled out too."""
+    """In a line, line breaks and tabs are escaped, too."""
     assert shown("a\nb\tc\u2028d", line=True) == "a\\nb\\tc\\u2028d"
 
 
 @given(ANY_TEXT)
 def test_nothing_dangerous_is_shown(text: str) -> None:
-    """Whatever the text, what is shown of it has no dangerous character and can be encoded."""
+    """For every text, the escaped text has no dangerous characters and can be encoded."""
     assert dangerous(shown(text)) == []
     assert shown(text).encode().decode() == shown(text)
 
 
 @given(ANY_TEXT)
 def test_json_is_harmless_and_exact(text: str) -> None:
-    """JSON holds the very text, spelled without a character that a terminal would obey."""
+    """JSON output decodes to the exact text and has no dangerous characters."""
     spelled = dumped({"text": text})
     assert json.loads(spelled) == {"text": text}
     assert dangerous(spelled) == []
@@ -66,14 +66,14 @@ def test_json_is_harmless_and_exact(text: str) -> None:
 
 @given(ANY_TEXT)
 def test_json_for_an_ascii_stream_is_ascii(text: str) -> None:
-    """Where stdout cannot hold Unicode the JSON is ASCII, and says the same."""
+    """If stdout is not Unicode, the JSON is ASCII with the same content."""
     spelled = dumped(text, ascii_only=True)
     assert spelled.isascii()
     assert json.loads(spelled) == text
 
 
 def test_naughty_strings_pass_through(cli: Cli) -> None:
-    """Every naughty string that the store takes comes out harmless as text and exact as JSON."""
+    """Every naughty string that the store accepts is harmless as text and exact as JSON."""
     strings = json.loads(needs("vectors/strings/blns.json").read_text(encoding="utf-8"))
     together = "\n".join(text for text in strings if text.strip() and content_problem(text) is None)
     added = cli("-q", "add", "-", stdin=together.encode())
@@ -87,7 +87,7 @@ def test_naughty_strings_pass_through(cli: Cli) -> None:
 def test_markup_and_escapes_in_a_content_are_text(
     cli: Cli, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Rich markup, emoji codes and escape sequences in a content are printed, not carried out."""
+    """Rich markup, emoji codes and escape sequences in content are printed literally."""
     content = "[bold red]kettle[/] :smile: \x1b[2J {0} %s"
     atom = cli("add", content).out.strip()
     monkeypatch.setenv("FORCE_COLOR", "1")
@@ -99,7 +99,7 @@ def test_markup_and_escapes_in_a_content_are_text(
 
 
 def test_an_error_message_is_escaped(cli: Cli) -> None:
-    """An argument that comes back in an error message cannot move the cursor."""
+    """Arguments quoted in error messages are escaped."""
     cli("init")
     result = cli("get", "\x1b[2Jnothing\nerror: forged")
     assert result.code == 2

@@ -1,4 +1,4 @@
-"""The command line as other programs meet it: a process with arguments, streams, signals and a terminal."""
+"""The command line as a process: arguments, streams, signals and a terminal."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Argument = str | bytes
 
 @pytest.fixture
 def store(surroundings: Path) -> Path:
-    """A store with one hostile atom and enough others that its log is longer than a pipe holds."""
+    """Return a store with one hostile atom whose log is longer than a pipe buffer."""
     place = surroundings / "store"
     with Engine.open(str(place)) as engine:
         engine.add(HOSTILE, title="A [b]title[/b]")
@@ -36,13 +36,13 @@ def store(surroundings: Path) -> Path:
 
 
 def environment(**more: str) -> dict[str, str]:
-    """The environment of a child: ours, and `more`; stdout is buffered, as it is for everybody."""
+    """Return the environment of a child process, with `more` added; stdout is buffered."""
     ours = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     return {**ours, "PYTHONPATH": str(ROOT), **more}
 
 
 def start(*args: Argument, **more: str) -> subprocess.Popen[bytes]:
-    """`engine ARGS` as a process with pipes."""
+    """Start `engine ARGS` with pipes."""
     return subprocess.Popen(
         [sys.executable, "-m", "engine", *args],
         env=environment(**more),
@@ -53,7 +53,7 @@ def start(*args: Argument, **more: str) -> subprocess.Popen[bytes]:
 
 
 def run(*args: Argument, stdin: bytes = b"", **more: str) -> tuple[int, bytes, bytes]:
-    """Exit code, stdout and stderr of `engine ARGS`; never a traceback."""
+    """Run `engine ARGS`; return exit code, stdout and stderr, and check that there is no traceback."""
     child = start(*args, **more)
     out, err = child.communicate(stdin, timeout=TIMEOUT)
     assert b"Traceback" not in err, err
@@ -61,7 +61,7 @@ def run(*args: Argument, stdin: bytes = b"", **more: str) -> tuple[int, bytes, b
 
 
 def on_terminal(*args: str, **more: str) -> str:
-    """What `engine ARGS` shows on a terminal, both streams."""
+    """Return the output of `engine ARGS` on a terminal."""
     ours, theirs = pty.openpty()
     child = subprocess.Popen(
         [sys.executable, "-m", "engine", *args],
@@ -89,14 +89,14 @@ def _read_all(terminal: int) -> Iterator[bytes]:
 
 
 def test_root_is_64_digits_and_a_newline(store: Path) -> None:
-    """Exactly 65 bytes on stdout, none on stderr."""
+    """`root` writes exactly 65 bytes to stdout and none to stderr."""
     code, out, err = run("--store", str(store), "root")
     assert (code, err) == (0, b"")
     assert re.fullmatch(rb"[0-9a-f]{64}\n", out)
 
 
 def test_a_store_that_is_missing_is_exit_3(surroundings: Path) -> None:
-    """Exit code, hint and an empty stdout reach the caller of a process."""
+    """A missing store gives exit code 3, a hint and an empty stdout."""
     code, out, err = run("--store", "nowhere", "root")
     assert (code, out) == (3, b"")
     assert b"engine init" in err
@@ -104,7 +104,7 @@ def test_a_store_that_is_missing_is_exit_3(surroundings: Path) -> None:
 
 @needs_leveldb
 def test_a_store_held_by_another_process_is_exit_5(store: Path) -> None:
-    """The second process is told who holds the store."""
+    """The message names the process that has the store open."""
     with Engine.open(str(store)):
         code, out, err = run("--store", str(store), "--wait", "0", "root")
     assert (code, out) == (5, b"")
@@ -112,14 +112,14 @@ def test_a_store_held_by_another_process_is_exit_5(store: Path) -> None:
 
 
 def test_two_processes_share_a_sqlite_store(surroundings: Path) -> None:
-    """A store of the kind that allows it is written and read beside another owner."""
+    """Two processes can read and write one SQLite store."""
     with Engine.open("sqlite:shared.db") as engine:
         assert run("--store", "sqlite:shared.db", "-q", "add", "From outside.")[0] == 0
         assert len(engine.find(limit=5)) == 1
 
 
 def test_a_pipe_that_is_closed_ends_the_program_quietly(store: Path) -> None:
-    """`engine log | head -1` says nothing about the pipe."""
+    """`engine log | head -1` prints no error about the pipe."""
     with start("--store", str(store), "log", "--from", "0", "--jsonl") as child:
         assert child.stdout is not None
         assert child.stderr is not None
@@ -130,7 +130,7 @@ def test_a_pipe_that_is_closed_ends_the_program_quietly(store: Path) -> None:
 
 
 def test_a_pipe_that_nobody_reads_is_no_noise_either(store: Path) -> None:
-    """What is still in the buffer when the program ends does not fail aloud."""
+    """Buffered output that nobody reads causes no error at exit."""
     read_end, write_end = os.pipe()
     os.close(read_end)
     child = subprocess.run(
@@ -164,7 +164,7 @@ def test_output_that_cannot_be_written_is_exit_1(store: Path, form: list[str]) -
 
 
 def test_closed_streams_are_no_bug(surroundings: Path) -> None:
-    """A process without stdin, stdout and stderr does its work."""
+    """A process without stdin, stdout and stderr works."""
     shell = f"exec {sys.executable} -m engine --store new add text <&- >&- 2>&-"
     assert (
         subprocess.run(["sh", "-c", shell], env=environment(), check=False, timeout=TIMEOUT).returncode == 0
@@ -173,7 +173,7 @@ def test_closed_streams_are_no_bug(surroundings: Path) -> None:
 
 
 def test_an_interrupt_is_exit_130(store: Path) -> None:
-    """SIGINT in the middle of the work: a message, no traceback, and the store is free again."""
+    """SIGINT gives a message without a traceback, and the store is closed."""
     child = start("--store", str(store), "log", "--from", "0", "--jsonl")
     assert child.stdout is not None
     child.stdout.readline()  # it is at work, and the pipe is shorter than what it has to say
@@ -186,7 +186,7 @@ def test_an_interrupt_is_exit_130(store: Path) -> None:
 
 
 def test_arguments_that_are_not_utf8_are_refused(surroundings: Path) -> None:
-    """A content of stray bytes is an error that shows them escaped; nothing is made."""
+    """Content that is not UTF-8 is an error that shows it escaped, and nothing is created."""
     code, out, err = run("--store", "new", "add", b"caf\xe9", "--json")
     assert code == 2
     assert json.loads(out)["error"]["code"] == "invalid"
@@ -195,14 +195,14 @@ def test_arguments_that_are_not_utf8_are_refused(surroundings: Path) -> None:
 
 
 def test_a_file_name_that_is_not_utf8_is_shown_escaped(surroundings: Path) -> None:
-    """A path of stray bytes comes back in the message without them."""
+    """A path that is not UTF-8 is escaped in the message."""
     code, _, err = run("--store", "new", "ingest", b"no\xffsuch.md")
     assert code == 3
     assert "no\\udcffsuch.md" in err.decode()
 
 
 def test_a_stdout_that_is_not_unicode(surroundings: Path) -> None:
-    """Where stdout is ASCII the JSON is escaped and text does not fail."""
+    """If stdout is ASCII, JSON is escaped and text output does not fail."""
     run("--store", "new", "add", "Zürich 東京")
     code, out, _ = run("--store", "new", "find", "--json", PYTHONIOENCODING="ascii")
     assert code == 0
@@ -211,7 +211,7 @@ def test_a_stdout_that_is_not_unicode(surroundings: Path) -> None:
 
 
 def test_piped_output_has_no_colours(store: Path) -> None:
-    """Without a terminal there is not one escape character, whatever the content."""
+    """Output to a pipe has no escape characters, whatever the content."""
     code, out, _ = run("--store", str(store), "recall", "kettle")
     assert code == 0
     assert b"\x1b" not in out
@@ -219,7 +219,7 @@ def test_piped_output_has_no_colours(store: Path) -> None:
 
 
 def test_a_terminal_gets_colours_and_never_the_content_s(store: Path) -> None:
-    """On a terminal titles are styled, and escapes, bidi overrides and markup of a content are text."""
+    """On a terminal, titles are styled; escapes, bidi overrides and markup in content are literal."""
     text = on_terminal("--store", str(store), "recall", "kettle", COLUMNS="200")
     assert "\x1b[32m" in text
     assert "A [b]title[/b]" in text
@@ -229,19 +229,19 @@ def test_a_terminal_gets_colours_and_never_the_content_s(store: Path) -> None:
 
 
 def test_no_color_is_honoured(store: Path) -> None:
-    """With NO_COLOR a terminal gets no colour."""
+    """With NO_COLOR, a terminal gets no colours."""
     text = on_terminal("--store", str(store), "recall", "kettle", NO_COLOR="1")
     assert not re.search(r"\x1b\[[0-9;]*3[0-9]", text)
 
 
 def test_plain_on_a_terminal_is_what_a_pipe_gets(store: Path) -> None:
-    """--plain gives a person the bytes that a program would get."""
+    """With --plain, a terminal gets the same bytes as a pipe."""
     args = ("--store", str(store), "--plain", "--quiet", "log", "--limit", "3")
     assert on_terminal(*args) == run(*args)[1].decode()
 
 
 def test_a_narrow_terminal_loses_nothing(store: Path) -> None:
-    """In 20 columns lines are left to the terminal to wrap: an id stays in one piece."""
+    """In 20 columns, the terminal wraps the lines and ids are not broken."""
     args = ("--store", str(store), "-q", "log", "--from", "1", "--limit", "2")
     text = on_terminal(*args, COLUMNS="20", NO_COLOR="1")
     cells = [line.split("\t") for line in run(*args)[1].decode().splitlines()]
@@ -249,7 +249,7 @@ def test_a_narrow_terminal_loses_nothing(store: Path) -> None:
 
 
 def test_progress_moves_on_a_terminal_only(store: Path) -> None:
-    """A bar on a terminal; a line with the totals in a pipe; nothing with --quiet."""
+    """A terminal shows a bar, a pipe gets a line with the totals, --quiet prints nothing."""
     assert "━" in on_terminal("--store", str(store), "verify-root")
     totals = run("--store", str(store), "verify-root")[2].decode()
     assert re.fullmatch(r"replayed: 602 events in [0-9.]+ s, [0-9,]+/s\n", totals)
@@ -257,13 +257,58 @@ def test_progress_moves_on_a_terminal_only(store: Path) -> None:
 
 
 def test_the_shell_completes_commands_and_options(surroundings: Path) -> None:
-    """A shell that asks gets the commands and options that begin with what was typed."""
+    """A shell gets the commands and options that begin with the typed text."""
 
     def completed(words: str, word: int) -> list[bytes]:
         return run(_ENGINE_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD=str(word))[1].split()
 
     assert completed("engine reb", 1) == [b"plain,rebuild"]
     assert completed("engine recall --wi", 2) == [b"plain,--without-tag"]
+
+
+@pytest.fixture(params=["engine", "memroot"])
+def installed(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A script such as pip writes for the command, under each of its two names."""
+    script = tmp_path / str(request.param)
+    script.write_text(
+        f"#!{sys.executable}\nimport sys\nfrom engine.cli.main import main\nsys.exit(main())\n",
+        encoding="utf-8",
+    )
+    script.chmod(0o755)
+    return script
+
+
+def called(script: Path, *args: str, **more: str) -> tuple[int, str, str]:
+    """Exit code, stdout and stderr of a script."""
+    found = subprocess.run(
+        [script, *args], env=environment(**more), capture_output=True, text=True, timeout=TIMEOUT, check=False
+    )
+    return found.returncode, found.stdout, found.stderr
+
+
+def test_help_shows_the_name_that_was_typed(surroundings: Path, installed: Path) -> None:
+    """Usage lines, the version and the hint after a wrong option name the command as it was started."""
+    name = installed.name
+    assert called(installed, "--help")[1].startswith(f"Usage: {name} [OPTIONS] COMMAND")
+    assert called(installed, "root", "--help")[1].startswith(f"Usage: {name} root [OPTIONS]")
+    assert called(installed, "help", "root")[1].startswith(f"Usage: {name} root [OPTIONS]")
+    assert called(installed, "--version")[1].startswith(f"{name} ")
+    code, _, err = called(installed, "root", "--fuzzy")
+    assert code == 2
+    assert f"see `{name} root --help`" in err
+
+
+def test_completion_works_under_both_names(surroundings: Path, installed: Path) -> None:
+    """The installed script completes the name it was installed by, and that name answers it."""
+    name = installed.name
+    home = surroundings.parent / "home"
+    home.mkdir()
+    assert called(installed, "--install-completion", SHELL="/bin/bash")[0] == 0
+    script = (home / ".bash_completions" / f"{name}.sh").read_text(encoding="utf-8")
+    assert f"complete -o nosort -F _{name}_completion {name}" in script
+    asked = {"_ENGINE_COMPLETE": "bash_complete", "COMP_WORDS": f"{name} reb", "COMP_CWORD": "1"}
+    assert all(variable in script for variable in asked)
+    assert called(installed, **asked)[1] == "plain,rebuild\n"
 
 
 SLOW = (
@@ -277,7 +322,7 @@ SLOW = (
     "command", [["root"], ["status"], ["add", "x"], ["log"], ["checkpoint"], ["recall", "x"]]
 )
 def test_start_up_loads_only_what_is_needed(surroundings: Path, command: list[str]) -> None:
-    """Commands that need none of the slow libraries import none of them."""
+    """Commands import no slow library that they do not need."""
     run("--store", "new", "init")
     code = (
         "import sys; from engine.cli.main import main; code = main(sys.argv[1:]);"
@@ -296,7 +341,7 @@ def test_start_up_loads_only_what_is_needed(surroundings: Path, command: list[st
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["recal"]], ids=" ".join)
 def test_help_loads_no_part_of_the_engine(surroundings: Path, arguments: list[str]) -> None:
-    """What is answered from the tree of commands imports neither the engine nor a file of commands."""
+    """The help of `engine` imports neither the engine nor any command module."""
     code = (
         "import sys; from engine.cli.main import main; main(sys.argv[1:]);"
         "print(*sorted({'engine.engine', 'engine.store.store', 'engine.cli.journal'} & set(sys.modules)))"
@@ -320,7 +365,7 @@ def test_help_loads_no_part_of_the_engine(surroundings: Path, arguments: list[st
     ],
 )
 def test_completion_is_installed_once(surroundings: Path, shell: str, script: str, start: str | None) -> None:
-    """The shell's script is written and loaded at its start; installed again, nothing is added."""
+    """Installing the completion twice adds the start-up line only once."""
     home = surroundings.parent / "home"
     home.mkdir()
     for _ in range(2):
@@ -333,7 +378,7 @@ def test_completion_is_installed_once(surroundings: Path, shell: str, script: st
 
 
 def test_completion_in_an_unknown_shell_is_an_error(surroundings: Path) -> None:
-    """A shell that cannot be completed in is named, and nothing is written."""
+    """An unknown shell is named in the error, and nothing is written."""
     code, out, err = run("--install-completion", SHELL="/bin/tcsh")
     assert (code, out) == (2, b"")
     assert b"tcsh" in err

@@ -1,4 +1,4 @@
-"""A shortened id stands for the only one that begins so."""
+"""Shortened ids."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ IDS = st.lists(
 
 
 def resolved(ids: Sequence[bytes], given_id: str) -> bytes:
-    """What `given_id` stands for in a store that holds atoms of these ids."""
+    """Return the id that `given_id` resolves to in a store with these ids."""
     with open_backend("memory:") as backend:
         batch = Batch()
         for atom in ids:
@@ -42,7 +42,7 @@ def resolved(ids: Sequence[bytes], given_id: str) -> bytes:
 def test_a_beginning_stands_for_the_only_id_that_has_it(
     ids: list[bytes], other: str, digits: int, data: st.DataObject
 ) -> None:
-    """One id that begins so: it. None: not found. Several: a conflict."""
+    """A unique prefix resolves; an unknown one is not found; an ambiguous one is a conflict."""
     beginning = data.draw(st.sampled_from([other, *(atom.hex()[:digits] for atom in ids)]))
     matching = [atom for atom in ids if atom.hex().startswith(beginning)]
     if len(matching) == 1:
@@ -53,7 +53,7 @@ def test_a_beginning_stands_for_the_only_id_that_has_it(
 
 
 def test_a_whole_id_stands_for_itself() -> None:
-    """Recorded or not, with dashes or without, in capitals or not."""
+    """A whole id resolves to itself, recorded or not, with or without dashes, in upper or lower case."""
     atom = bytes(range(16))
     assert {resolved([], text) for text in (show_id(atom), atom.hex(), show_id(atom).upper())} == {atom}
 
@@ -62,13 +62,13 @@ def test_a_whole_id_stands_for_itself() -> None:
     "text", ["", "abc", "----", "xyzw", "12 4", "１２３４", "0" * 33, "0" * 32, "abcd\n"]
 )
 def test_what_cannot_begin_an_id_is_refused(text: str) -> None:
-    """Fewer than four digits, other characters, too many digits, and the zero id."""
+    """Fewer than four digits, other characters, too many digits, and the zero id are refused."""
     with pytest.raises(InvalidInputError):
         resolved([bytes(range(16))], text)
 
 
 def test_a_conflict_lists_some_of_them() -> None:
-    """Five candidates are named, and that there are more."""
+    """The message lists five candidates and says that there are more."""
     ids = [b"\xab\xcd" + bytes([number]) * 14 for number in range(9)]
     with pytest.raises(ConflictError, match="and more") as caught:
         resolved(ids, "abcd")
@@ -76,7 +76,7 @@ def test_a_conflict_lists_some_of_them() -> None:
 
 
 def test_the_size_counts_events() -> None:
-    """A new store has its genesis; a command that changes nothing adds none."""
+    """A new store has one event, and a command without effect adds none."""
     with Engine.open("memory:") as engine:
         assert engine.size == 1
         engine.add("One")
@@ -85,7 +85,7 @@ def test_the_size_counts_events() -> None:
 
 
 def test_tags_are_counted_over_live_atoms() -> None:
-    """Spellings that differ in case are one tag; a tombstoned atom does not count; revising counts once."""
+    """Tags that differ in case count as one; tombstoned atoms do not count; a revision counts once."""
     with Engine.open("memory:") as engine:
         first = engine.add("One", tags=["Tea", "gone"]).subject
         engine.add("Two", tags=["tea"])

@@ -1,4 +1,4 @@
-"""Relations in words: what is written, in which order, and when nothing is (SPEC: Entities)."""
+"""Relations in words: what is written, in which order, and when nothing is (docs/commands.md, Entities)."""
 
 from __future__ import annotations
 

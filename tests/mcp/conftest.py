@@ -1,4 +1,4 @@
-"""A memory behind a server, for each test a new one."""
+"""Fixtures: an empty memory behind a server."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from tests.mcp.support import Memory
 
 @pytest.fixture
 def memory() -> Iterator[Memory]:
-    """An empty memory."""
+    """Return an empty memory."""
     with Engine.open("memory:", actor="agent") as engine:
         yield Memory(engine)
 
 
 @pytest.fixture
 def kettle(memory: Memory) -> str:
-    """The id of an atom about a kettle, among others."""
+    """Return the id of an atom about a kettle in a store with other atoms."""
     memory.found("remember", text="Vinegar is kept below the sink.", tags=["kitchen"])
     memory.found("remember", text="The daemon listens on a unix socket.", title="Daemon")
     kept = memory.found(

@@ -1,4 +1,4 @@
-"""Servers to talk to: in this process, with the SDK's own client; as processes, raw or with that client."""
+"""Test servers: in this process with the SDK's client, and as processes with raw messages or that client."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ T = TypeVar("T")
 
 
 def discover(version: Any = "2026-07-28", **more: Any) -> dict[str, Any]:
-    """The first message of a client of the protocol without handshakes."""
+    """Return the first message of a client that uses no handshake."""
     meta = {
         "io.modelcontextprotocol/protocolVersion": version,
         "io.modelcontextprotocol/clientCapabilities": {},
@@ -57,14 +57,14 @@ def discover(version: Any = "2026-07-28", **more: Any) -> dict[str, Any]:
 
 
 def call(number: int, tool: str, /, **arguments: Any) -> dict[str, Any]:
-    """A message that calls a tool."""
+    """Call one tool and return its answer, or its error."""
     params = {"name": tool, "arguments": arguments}
     return {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a tool answered."""
+    """The answer of a tool."""
 
     fields: dict[str, Any]
     text: str
@@ -72,7 +72,7 @@ class Answer:
 
     @classmethod
     def of(cls, result: CallToolResult) -> Answer:
-        """From the SDK's result, whose two forms must say the same."""
+        """Convert the SDK's result, and check that its two forms agree."""
         [block] = result.content
         assert isinstance(block, TextContent)
         assert json.loads(block.text) == result.structured_content
@@ -80,7 +80,7 @@ class Answer:
 
     @property
     def error(self) -> dict[str, str]:
-        """What went wrong: code, message and hint."""
+        """The error: code, message and hint."""
         assert self.is_error
         assert list(self.fields) == ["error"]
         found: dict[str, str] = self.fields["error"]
@@ -89,7 +89,7 @@ class Answer:
 
 
 class Memory:
-    """A memory behind a server in this process; each call is a client of its own."""
+    """A memory behind a server in this process; each call uses a client of its own."""
 
     def __init__(self, engine: Engine, profile: Profile | None = None, *, read_only: bool = False) -> None:
         self.engine = engine
@@ -100,7 +100,7 @@ class Memory:
         )
 
     def ask(self, question: Callable[[Client], Awaitable[T]], mode: str = "2026-07-28") -> T:
-        """What a client of this server finds out."""
+        """Send a message and return the response."""
         found: list[T] = []
         problems: list[MCPError] = []
 
@@ -117,7 +117,7 @@ class Memory:
         return found[0]
 
     def answers(self, *calls: tuple[str, Mapping[str, Any]]) -> list[Answer]:
-        """What the tools answer, called in order."""
+        """Call the tools in order and return their answers."""
 
         async def question(client: Client) -> list[Answer]:
             return [Answer.of(await client.call_tool(tool, dict(given))) for tool, given in calls]
@@ -129,7 +129,7 @@ class Memory:
         return self.answers((tool, arguments))[0]
 
     def found(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
-        """What one tool answers; it must not be an error."""
+        """Call one tool and return its answer, which must not be an error."""
         answer = self.call(tool, **arguments)
         assert not answer.is_error, answer.text
         return answer.fields
@@ -156,17 +156,17 @@ async def piped(dispatcher: Dispatcher) -> AsyncIterator[Any]:
 
 
 def arguments(store: object, *more: str) -> list[str]:
-    """The command that serves a store."""
+    """Return the command that serves a store."""
     return ["-m", "engine", "mcp", "--store", str(store), *more]
 
 
 def environment(**more: str) -> dict[str, str]:
-    """The environment of a server: ours, and `more`."""
+    """Return the environment of a server, with `more` added."""
     return {**os.environ, "PYTHONPATH": str(ROOT), **more}
 
 
 class Raw:
-    """A server process, line by line."""
+    """A server process that exchanges single lines."""
 
     def __init__(self, store: object, *more: str, **env: str) -> None:
         self.process = subprocess.Popen(
@@ -199,7 +199,7 @@ class Raw:
         self.process.stdin.flush()
 
     def line(self) -> bytes:
-        """The next line that the server writes."""
+        """Return the next line that the server writes."""
         assert self.process.stdout is not None
         return self.process.stdout.readline()
 
@@ -217,7 +217,7 @@ class Raw:
         return answer
 
     def end(self) -> tuple[int, bytes, bytes]:
-        """Close the input; the exit code and what was still written to stdout and stderr."""
+        """Close the input; return the exit code and the remaining output."""
         out, err = self.process.communicate(timeout=TIMEOUT)
         return self.process.returncode, out, err
 

@@ -1,4 +1,4 @@
-"""Arguments that break a rule, and whatever else may come: refused by name, or answered; never a crash."""
+"""Invalid arguments are refused by name, and no arguments crash the server."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TOOL = st.sampled_from(PROFILE.tools)
 
 @st.composite
 def calls(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
-    """A tool, and arguments that have its names and anything at all as values."""
+    """Return a tool and arguments with its names and arbitrary values."""
     tool = draw(TOOL)
     names = st.sampled_from([*tool.input["properties"], "other"])
     value = JSON | st.sampled_from(["kettle", ["a"], 0, 1, 5, 100, 20_000])
@@ -40,7 +40,7 @@ def calls(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
 @settings(max_examples=60)
 @given(st.lists(calls(), min_size=1, max_size=4))
 def test_whatever_the_arguments_a_tool_answers_or_refuses(made: list[tuple[str, dict[str, Any]]]) -> None:
-    """JSON in two equal forms, or an error with a code, a message and a hint; never the unexpected one."""
+    """Every call gives JSON in two equal forms, or an expected error with code, message and hint."""
     with Engine.open("memory:") as engine:
         memory = Memory(engine)
         memory.found("remember", text="A kettle.")
@@ -79,7 +79,7 @@ def test_whatever_the_arguments_a_tool_answers_or_refuses(made: list[tuple[str, 
 def test_a_wrong_argument_is_named(
     memory: Memory, tool: str, arguments: dict[str, Any], message: str
 ) -> None:
-    """The message says which and why, and nothing is written."""
+    """The message names the argument and the reason, and nothing is written."""
     size = memory.engine.size
     answer = memory.call(tool, **arguments)
     assert (answer.error["code"], answer.error["message"]) == ("invalid", message)
@@ -87,13 +87,13 @@ def test_a_wrong_argument_is_named(
 
 
 def test_a_lone_surrogate_is_refused_at_the_border() -> None:
-    """Also where a client could get one past JSON."""
+    """A lone surrogate is refused even if the JSON parser let it through."""
     with pytest.raises(InvalidInputError, match=r"query has U\+D800 at character 1"):
         Checker(RECALL.input).checked({"query": "a\ud800"})
 
 
 def test_a_refusal_never_repeats_at_length_what_was_given(memory: Memory) -> None:
-    """However long a name or a value is, the error is short."""
+    """The error is short, however long a name or a value is."""
     for arguments in ({"query": "a" * 100_000}, {"b" * 100_000: 1, "query": "a"}, {"query": ["c"] * 10_000}):
         answer = memory.call("explore_recall", **arguments)
         assert answer.is_error
@@ -101,7 +101,7 @@ def test_a_refusal_never_repeats_at_length_what_was_given(memory: Memory) -> Non
 
 
 def fails(problem: Exception) -> Profile:
-    """A profile whose one tool raises."""
+    """Return a profile with one tool that raises."""
 
     def run(engine: Engine, arguments: dict[str, Any]) -> dict[str, Any]:
         raise problem
@@ -110,7 +110,7 @@ def fails(problem: Exception) -> Profile:
 
 
 def test_an_error_of_the_engine_says_what_to_do(memory: Memory) -> None:
-    """Code, message and hint are those of the error."""
+    """The answer has the code, message and hint of the error."""
     broken = Memory(memory.engine, fails(EngineError("it <b>broke</b>", hint="mend it")))
     answer = broken.call("fails")
     assert answer.error == {"code": "failure", "message": "it <b>broke</b>", "hint": "mend it"}
@@ -120,7 +120,7 @@ def test_an_error_of_the_engine_says_what_to_do(memory: Memory) -> None:
 def test_an_unexpected_error_shows_nothing_of_the_inside(
     memory: Memory, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The client is told that it failed; the log has the traceback."""
+    """The client learns only that the call failed; the log has the traceback."""
     broken = Memory(memory.engine, fails(RuntimeError("/secret/path is odd")))
     with caplog.at_level(logging.ERROR):
         answer = broken.call("fails")
@@ -130,13 +130,13 @@ def test_an_unexpected_error_shows_nothing_of_the_inside(
 
 
 def test_a_damaged_store_is_an_error_of_the_call(memory: Memory) -> None:
-    """It names what is damaged; the server goes on."""
+    """The error names the damage, and the server continues."""
     broken = Memory(memory.engine, fails(CorruptionError("row 5 is no record", hint="copy the files")))
     assert broken.call("fails").error["code"] == "corrupt"
 
 
 def test_an_unknown_tool_is_an_error_of_the_protocol(memory: Memory) -> None:
-    """It is no answer of a tool."""
+    """An unknown tool is a protocol error, not an answer of a tool."""
     from mcp import MCPError
 
     with pytest.raises(MCPError, match="there is no tool 'eval'"):
@@ -147,7 +147,7 @@ NEVER_RAW = re.compile("[<>\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2
 
 
 def test_naughty_strings_come_back_as_they_are_and_harmless() -> None:
-    """Each is remembered or refused; what is recalled by any verb is JSON without markup or controls."""
+    """Each string is stored or refused; every verb returns it as JSON without markup or controls."""
     naughty = json.loads(needs("vectors/strings/blns.json").read_text(encoding="utf-8"))
     with Engine.open("memory:") as engine:
         memory = Memory(engine)
@@ -174,7 +174,7 @@ def test_naughty_strings_come_back_as_they_are_and_harmless() -> None:
 
 
 def assert_harmless(answer: Answer) -> None:
-    """JSON, with nothing in it that could be markup or an order to a terminal."""
+    """Check that the JSON has no markup and no control characters."""
     assert json.loads(answer.text) == answer.fields
     assert not NEVER_RAW.search(answer.text)
     if answer.is_error:

@@ -1,4 +1,4 @@
-"""The tools that only read, through the SDK's client."""
+"""The tools that only read, called with the SDK's client."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.mcp.support import Memory
 
 
 def test_recall_gives_hints_whose_ids_the_other_verbs_take(memory: Memory, kettle: str) -> None:
-    """A hint's id is the beginning of an atom's, and leads to its text."""
+    """The id in a hint is a prefix of an atom's id and leads to its text."""
     hint = memory.found("explore_recall", query="when is the kettle descaled?")["hints"][0]
     assert kettle.startswith(hint["id"])
     assert hint["title"] == "Kettle"
@@ -25,7 +25,7 @@ def test_recall_gives_hints_whose_ids_the_other_verbs_take(memory: Memory, kettl
 
 
 def test_expand_goes_on_where_the_budget_ended(memory: Memory) -> None:
-    """The parts that `next` leads through are the whole text, each within its budget."""
+    """Following `next` gives the whole text in parts that fit the budget."""
     text = " ".join(f"sentence {number} of a long text." for number in range(400))
     atom = memory.found("remember", text=text)["id"]
     parts: list[str] = []
@@ -40,7 +40,7 @@ def test_expand_goes_on_where_the_budget_ended(memory: Memory) -> None:
 
 
 def test_neighbors_are_triples_of_names(memory: Memory) -> None:
-    """A relation kept by name is found from both of its ends."""
+    """A relation is found from both of its entities."""
     memory.found("relate", subject="daemon", predicate="listens on", object="unix socket")
     for node in ("daemon", "Unix_Socket"):
         [triple] = memory.found("explore_neighbors", node=node)["triples"]
@@ -53,7 +53,7 @@ def test_neighbors_are_triples_of_names(memory: Memory) -> None:
 
 
 def test_every_answer_says_what_it_costs_and_of_which_memory(memory: Memory, kettle: str) -> None:
-    """The cost is counted on the text, the total goes on from `spent`, seq and root are those of now."""
+    """The cost is that of the text, the total continues from `spent`, and seq and root are current."""
     calls: dict[str, dict[str, Any]] = {
         "explore_recall": {"query": "kettle", "spent": 1000},
         "explore_peek": {"id": kettle, "spent": 1000},
@@ -78,7 +78,7 @@ def test_every_answer_says_what_it_costs_and_of_which_memory(memory: Memory, ket
 
 @pytest.mark.parametrize("budget", [60, 130, 200, 600])
 def test_no_answer_costs_more_than_its_budget(memory: Memory, kettle: str, budget: int) -> None:
-    """Each verb keeps to the budget, or says that it is too small."""
+    """Each verb stays within its budget, or reports that it is too small."""
     for tool, given in (
         ("explore_recall", {"query": "kettle vinegar daemon"}),
         ("explore_peek", {"id": kettle}),
@@ -93,7 +93,7 @@ def test_no_answer_costs_more_than_its_budget(memory: Memory, kettle: str, budge
 
 
 def test_the_past_is_asked_by_as_of(memory: Memory, kettle: str) -> None:
-    """What was forgotten since is found as of before, and not now."""
+    """An atom that was forgotten later is found with `as_of`, and not now."""
     before = memory.found("status")["seq"]
     memory.found("forget", id=kettle, reason="it broke")
     then = memory.found("explore_recall", query="kettle", as_of=before)
@@ -108,7 +108,7 @@ def test_the_past_is_asked_by_as_of(memory: Memory, kettle: str) -> None:
 
 
 def test_history_pages_through_all_events(memory: Memory, kettle: str) -> None:
-    """The pages that `next` leads through are all events, in order, once."""
+    """Following `next` gives every event exactly once, in order."""
     for number in range(7):
         memory.found("tag", id=kettle, add=[f"tag{number}"])
     seqs: list[int] = []
@@ -123,14 +123,14 @@ def test_history_pages_through_all_events(memory: Memory, kettle: str) -> None:
 
 
 def test_history_shortens_long_texts(memory: Memory) -> None:
-    """A page with versions of a text of 60,000 characters still costs little."""
+    """A page with versions of a text of 60,000 characters costs few tokens."""
     atom = memory.found("remember", text="word " * 12_000)["id"]
     memory.found("revise", id=atom, text="other " * 10_000, tags=[f"tag{number}" for number in range(60)])
     assert memory.found("history", id=atom)["cost_tokens"] < 2000
 
 
 def test_a_proof_is_handed_out_that_a_stranger_can_check(memory: Memory, kettle: str) -> None:
-    """The base64 is a proof of the claim, against the root and store that stand beside it."""
+    """The base64 is a valid proof for the root and store id in the same answer."""
     answer = memory.found("prove", claims=["no-term unicorn", f"atom {kettle[:8]}"])
     basis = answer["basis"]
     assert basis["root"] == answer["root"]
@@ -142,7 +142,7 @@ def test_a_proof_is_handed_out_that_a_stranger_can_check(memory: Memory, kettle:
 
 
 def test_a_large_proof_is_not_handed_out(memory: Memory) -> None:
-    """It says how large it is instead, and what it shows."""
+    """For a large proof, the answer states its size and what it shows."""
     atom = memory.found("remember", text="many words " * 3000)["id"]
     refused = memory.call("prove", claims=[f"atom {atom}"])
     assert refused.error["code"] == "refused"
@@ -154,14 +154,14 @@ def test_a_large_proof_is_not_handed_out(memory: Memory) -> None:
 
 
 def test_a_claim_that_does_not_hold_is_refused_with_what_does(memory: Memory, kettle: str) -> None:
-    """The model can go on from the hint."""
+    """The hint names a claim that holds instead."""
     error = memory.call("prove", claims=[f"atom {kettle} tombstoned"]).error
     assert error["code"] == "refused"
     assert "live" in error["hint"]
 
 
 def test_status_counts(memory: Memory, kettle: str) -> None:
-    """Atoms, events and the store's id are those of the engine."""
+    """The numbers of atoms and events and the store id are those of the engine."""
     found, status = memory.found("status"), memory.engine.status()
     assert (found["live_atoms"], found["events"], found["store"]) == (3, status.events, status.store_id)
     assert found["events"] == found["seq"] + 1

@@ -1,4 +1,4 @@
-"""Over HTTP, on this machine alone: who may ask, and who is refused before anything is read."""
+"""The HTTP server on loopback: allowed and refused requests."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Served:
     def request(
         self, body: bytes | None = None, method: str = "POST", path: str = "/mcp", **headers: str | None
     ) -> tuple[int, dict[str, str], bytes]:
-        """One request with these headers beside the usual ones; None leaves one out."""
+        """Send one request with these headers added; None omits a header."""
         usual: dict[str, str | None] = {
             "Host": f"127.0.0.1:{self.port}",
             "Authorization": f"Bearer {TOKEN}",
@@ -76,7 +76,7 @@ class Served:
             connection.close()
 
     def end(self, number: signal.Signals = signal.SIGTERM) -> tuple[int, str, str]:
-        """Exit code and what was still written to stdout and stderr."""
+        """Return the exit code and the remaining output."""
         self.process.send_signal(number)
         out, err = self.process.communicate(timeout=TIMEOUT)
         return self.process.returncode, out, err
@@ -91,7 +91,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 @pytest.mark.parametrize("mode", ["legacy", "auto", "2026-07-28"])
 def test_a_client_with_the_token_is_served(served: Served, mode: str) -> None:
-    """The SDK's client lists the tools, keeps a text and finds it."""
+    """The SDK's client lists the tools, stores a text and finds it."""
 
     async def run() -> None:
         async with (
@@ -121,7 +121,7 @@ def test_a_client_with_the_token_is_served(served: Served, mode: str) -> None:
     ],
 )
 def test_without_the_token_nobody_is_served(served: Served, given: str | None) -> None:
-    """401, and how to come in; nothing of the memory."""
+    """Without the token, the status is 401, and the body has no content of the memory."""
     status, headers, body = served.request(Authorization=given)
     assert status == 401
     assert headers["www-authenticate"].startswith("Bearer")
@@ -132,13 +132,13 @@ def test_without_the_token_nobody_is_served(served: Served, given: str | None) -
     "host", ["evil.com", "evil.com:80", "127.0.0.1", "127.0.0.1:1", "127.0.0.1.evil.com", None]
 )
 def test_another_host_is_misdirected(served: Served, host: str | None) -> None:
-    """A name that was bound anew to this machine (DNS rebinding) gets 421, or 400 where there is none."""
+    """Another Host header (DNS rebinding) gets status 421, and a missing one 400."""
     assert served.request(Host=host)[0] == (421 if host else 400)
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "[::1]"])
 def test_the_names_of_this_machine_are_served(served: Served, host: str) -> None:
-    """With the port; a page of the same origin, too."""
+    """Loopback names with the port are served, and so are pages of the same origin."""
     name = f"{host}:{served.port}"
     assert served.request(Host=name, Origin=f"http://{name}")[0] == 200
 
@@ -148,7 +148,7 @@ def test_the_names_of_this_machine_are_served(served: Served, host: str) -> None
     ["null", "http://evil", "https://127.0.0.1", "http://127.0.0.1", "http://127.0.0.1:1", "file://"],
 )
 def test_pages_of_elsewhere_are_forbidden(served: Served, origin: str) -> None:
-    """403, also to the question that browsers ask first; no header lets them in."""
+    """Other origins get status 403, for preflight requests too, and no CORS header."""
     for method in ("POST", "OPTIONS"):
         status, headers, _ = served.request(method=method, Origin=origin)
         assert status == 403
@@ -156,12 +156,12 @@ def test_pages_of_elsewhere_are_forbidden(served: Served, origin: str) -> None:
 
 
 def test_a_body_over_the_limit_is_refused(served: Served) -> None:
-    """413 above 4 MiB."""
+    """A body of more than 4 MiB gets status 413."""
     assert served.request(b'{"x": "' + b"y" * (4 << 20) + b'"}')[0] == 413
 
 
 def test_there_are_no_sessions_to_guess(served: Served) -> None:
-    """No answer names one, and one that is named changes nothing."""
+    """No answer names a session, and a session header has no effect."""
     status, headers, body = served.request()
     assert status == 200
     assert "mcp-session-id" not in headers
@@ -175,12 +175,12 @@ def test_there_are_no_sessions_to_guess(served: Served) -> None:
     [("GET", "/mcp", 405), ("DELETE", "/mcp", 405), ("POST", "/", 404), ("GET", "/../etc/passwd", 404)],
 )
 def test_nothing_else_is_served(served: Served, method: str, path: str, status: int) -> None:
-    """One path, one method."""
+    """Other paths and methods are refused."""
     assert served.request(method=method, path=path)[0] == status
 
 
 def test_what_leaves_is_escaped(served: Served) -> None:
-    """As over a pipe: no markup, nothing that a terminal might obey."""
+    """Answers are escaped as over a pipe: no markup and no control characters."""
     message = json.dumps(call(5, "remember", text="a <script> \x9b\u202e")).encode()
     status, headers, body = served.request(message, Mcp_Protocol_Version="2025-11-25")
     assert status == 200
@@ -203,13 +203,13 @@ def test_what_leaves_is_escaped(served: Served) -> None:
     ],
 )
 def test_what_is_no_message_is_refused(served: Served, body: bytes) -> None:
-    """400, in words, and the server goes on."""
+    """An invalid message gets status 400 with a reason, and the server continues."""
     assert served.request(body)[0] == 400
     assert served.request()[0] == 200
 
 
 def test_a_new_token_is_shown_once_and_taken(tmp_path: Path) -> None:
-    """Where none is given; it is long, and another each time."""
+    """Without a given token, a long random one is printed once and accepted."""
     with Served(tmp_path / "store", "--quiet") as server:
         assert server.process.stderr is not None
         token = server.process.stderr.readline().removeprefix("token (shown only once): ").strip()
@@ -221,7 +221,7 @@ def test_a_new_token_is_shown_once_and_taken(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_the_server(tmp_path: Path, number: signal.Signals) -> None:
-    """With exit code 0, and without a word."""
+    """A signal ends the server with exit code 0 and no output."""
     asked = json.dumps(call(2, "status")).encode()
     with Served(tmp_path / "store", ENGINE_MCP_TOKEN=TOKEN) as server:
         assert server.request(asked, Mcp_Protocol_Version="2025-11-25")[0] == 200
@@ -229,7 +229,7 @@ def test_a_signal_ends_the_server(tmp_path: Path, number: signal.Signals) -> Non
 
 
 def test_what_a_request_says_cannot_reach_a_terminal_by_the_log(tmp_path: Path) -> None:
-    """An escape in a header is shown, not sent."""
+    """Control characters in a header are escaped in the log."""
     with Served(tmp_path / "store", ENGINE_MCP_TOKEN=TOKEN) as server:
         assert server.request(Host="evil\x9b2J")[0] == 421
         code, _, log = server.end()
@@ -238,7 +238,7 @@ def test_what_a_request_says_cannot_reach_a_terminal_by_the_log(tmp_path: Path) 
 
 
 def refused(store: Path, *more: str, **env: str) -> tuple[int, str]:
-    """Exit code and message of a server that does not start."""
+    """Return the exit code and message of a server that does not start."""
     done = subprocess.run(
         [sys.executable, *arguments(store, *more)],
         env=environment(**env),
@@ -254,7 +254,7 @@ def refused(store: Path, *more: str, **env: str) -> tuple[int, str]:
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.0.1", "example.com", ""])  # noqa: S104  it is refused
 def test_no_other_address_is_listened_on(tmp_path: Path, host: str) -> None:
-    """Refused, whoever asks for it."""
+    """Any address other than loopback is refused."""
     code, message = refused(tmp_path, "--http", "0", "--host", host, ENGINE_MCP_TOKEN=TOKEN)
     assert code == 7
     assert "is not a loopback address" in message
@@ -262,14 +262,14 @@ def test_no_other_address_is_listened_on(tmp_path: Path, host: str) -> None:
 
 @pytest.mark.parametrize("token", ["", "short", "with spaces in it, long", "é" * 40])
 def test_a_weak_token_is_refused_without_being_shown(tmp_path: Path, token: str) -> None:
-    """Too short, or not what a header may hold."""
+    """A token that is too short or has invalid characters is refused and not printed."""
     code, message = refused(tmp_path, "--http", "0", ENGINE_MCP_TOKEN=token)
     assert code == 7
     assert not token or token not in message
 
 
 def test_the_token_comes_from_a_file_that_nobody_else_can_read(tmp_path: Path) -> None:
-    """An open file is refused; a closed one holds the token that is asked for."""
+    """A token file that others can read is refused; a private one is used."""
     file = tmp_path / "token"
     file.write_text(TOKEN + "\n")
     file.chmod(0o644)
@@ -282,7 +282,7 @@ def test_the_token_comes_from_a_file_that_nobody_else_can_read(tmp_path: Path) -
 
 
 def test_a_port_that_is_taken_is_said_to_be(tmp_path: Path) -> None:
-    """With the port, and no traceback."""
+    """A port in use is named in the error, without a traceback."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -293,5 +293,5 @@ def test_a_port_that_is_taken_is_said_to_be(tmp_path: Path) -> None:
 
 
 def test_options_of_http_alone_are_refused_without_it(tmp_path: Path) -> None:
-    """So that nobody believes to be protected by a token on stdin."""
+    """HTTP options are refused without --http, which would ignore the token."""
     assert refused(tmp_path, "--host", "localhost")[0] == 2

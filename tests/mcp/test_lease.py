@@ -1,4 +1,4 @@
-"""The store on lease: opened when needed, shared by threads, given up for others."""
+"""The lease: opens the store when needed, shares it between threads, closes it for other processes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support.leveldb import needs_leveldb
 
 
 class Opening:
-    """Opens a store, and counts how often."""
+    """Opens a store and counts how often."""
 
     def __init__(self, url: str, *, create: bool = True) -> None:
         self.url = url
@@ -25,14 +25,14 @@ class Opening:
         self.count = 0
 
     def __call__(self) -> Engine:
-        """A new handle."""
+        """Return a new handle."""
         engine = Engine.open(self.url, create=self.create)
         self.count += 1
         return engine
 
 
 def soon(holds: Callable[[], bool]) -> bool:
-    """Whether something comes to be so before long."""
+    """Return whether the condition becomes true within a short time."""
     deadline = time.monotonic() + 10
     while not holds() and time.monotonic() < deadline:
         time.sleep(0.005)
@@ -40,7 +40,7 @@ def soon(holds: Callable[[], bool]) -> bool:
 
 
 def is_free(place: Path) -> bool:
-    """Whether somebody else can open the store."""
+    """Return whether another process can open the store."""
     try:
         Engine.open(str(place)).close()
     except BusyError:
@@ -49,7 +49,7 @@ def is_free(place: Path) -> bool:
 
 
 def test_nothing_is_opened_before_it_is_needed(tmp_path: Path) -> None:
-    """Making a lease and closing it touches no store."""
+    """Creating and closing a lease does not open the store."""
     opening = Opening(str(tmp_path / "store"))
     Lease(opening).close()
     assert opening.count == 0
@@ -57,7 +57,7 @@ def test_nothing_is_opened_before_it_is_needed(tmp_path: Path) -> None:
 
 @needs_leveldb
 def test_the_store_is_given_up_a_while_after_the_last_use(tmp_path: Path) -> None:
-    """During a call nobody else has it; soon after, anybody may."""
+    """During a call no other process can open the store; soon after, it can."""
     lease = Lease(Opening(str(tmp_path / "store")))
     with lease.memory():
         assert not is_free(tmp_path / "store")
@@ -67,7 +67,7 @@ def test_the_store_is_given_up_a_while_after_the_last_use(tmp_path: Path) -> Non
 
 @needs_leveldb
 def test_calls_that_follow_one_another_find_it_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """While it lingers, it is not opened again."""
+    """A call within the linger time does not reopen the store."""
     monkeypatch.setattr(leases, "LINGER_SECONDS", 60)
     monkeypatch.setattr(leases, "HOLD_SECONDS", 60)
     opening = Opening(str(tmp_path / "store"))
@@ -82,7 +82,7 @@ def test_calls_that_follow_one_another_find_it_open(tmp_path: Path, monkeypatch:
 
 @needs_leveldb
 def test_a_store_in_constant_use_is_given_up_all_the_same(tmp_path: Path) -> None:
-    """Threads whose calls overlap without end do not keep another process out."""
+    """Overlapping calls of many threads do not lock out another process forever."""
     lease = Lease(Opening(str(tmp_path / "store")))
     stop = threading.Event()
 
@@ -106,7 +106,7 @@ def test_a_store_in_constant_use_is_given_up_all_the_same(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("url", ["memory:", "sqlite:store"])
 def test_what_keeps_nobody_out_stays_open(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A store of several processes, and one in memory, which would be gone."""
+    """Stores that several processes can open, and stores in memory, stay open."""
     monkeypatch.setattr(leases, "LINGER_SECONDS", 0)
     monkeypatch.setattr(leases, "HOLD_SECONDS", 0)
     monkeypatch.chdir(tmp_path)
@@ -122,7 +122,7 @@ def test_what_keeps_nobody_out_stays_open(url: str, tmp_path: Path, monkeypatch:
 
 @needs_leveldb
 def test_a_call_waits_for_a_store_that_is_in_use_and_no_longer_than_it_may(tmp_path: Path) -> None:
-    """It gets the store once it is free; if it is not, that is a BusyError."""
+    """A call gets the store when it becomes free, and raises BusyError after the waiting time."""
     holder = Engine.open(str(tmp_path / "store"))
     with pytest.raises(BusyError), Lease(Opening(str(tmp_path / "store")), wait=0.05).memory():
         pass
@@ -134,7 +134,7 @@ def test_a_call_waits_for_a_store_that_is_in_use_and_no_longer_than_it_may(tmp_p
 
 
 def test_a_store_that_cannot_be_opened_is_tried_again_by_the_next_call(tmp_path: Path) -> None:
-    """Nothing is left behind by the failure."""
+    """A failure to open leaves no state behind."""
     lease = Lease(Opening(str(tmp_path / "store"), create=False))
     with pytest.raises(NotFoundError), lease.memory():
         pass
@@ -145,7 +145,7 @@ def test_a_store_that_cannot_be_opened_is_tried_again_by_the_next_call(tmp_path:
 
 
 def test_after_a_write_in_doubt_the_store_is_opened_anew(tmp_path: Path) -> None:
-    """The next call does not get the handle that failed."""
+    """After a failed write, the next call opens a new handle."""
     opening = Opening(f"sqlite:{tmp_path / 'store'}")
     lease = Lease(opening)
     with pytest.raises(InDoubtError), lease.memory() as first:
@@ -157,7 +157,7 @@ def test_after_a_write_in_doubt_the_store_is_opened_anew(tmp_path: Path) -> None
 
 
 def test_a_closed_lease_opens_nothing(tmp_path: Path) -> None:
-    """Calls that come late are refused."""
+    """Calls after `close` are refused."""
     lease = Lease(Opening(str(tmp_path / "store")))
     lease.close()
     lease.close()
@@ -166,7 +166,7 @@ def test_a_closed_lease_opens_nothing(tmp_path: Path) -> None:
 
 
 def test_closing_waits_for_calls_in_flight(tmp_path: Path) -> None:
-    """The store stays open for them; with a limit, closing says that they were not done."""
+    """`close` waits for running calls; after its timeout it returns False."""
     lease = Lease(Opening(f"sqlite:{tmp_path / 'store'}"))
     inside, leave = threading.Event(), threading.Event()
     found: list[int] = []

@@ -1,4 +1,4 @@
-"""What the SDK's server answers is what the server over a pipe answers: the SDK is the oracle."""
+"""The stdio server gives the same answers as the SDK's server."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Message = dict[str, Any]
 
 
 class Lines:
-    """The files of the SDK's server: a line for each message, once those before it are answered."""
+    """The stdin and stdout of the SDK's server, which sends a line after the previous one is answered."""
 
     def __init__(self, messages: list[Message]) -> None:
         self._messages = list(messages)
@@ -87,7 +87,7 @@ async def by_pipe(dispatcher: Dispatcher, messages: list[Message]) -> list[Messa
 
 
 def both(dispatcher: Dispatcher, messages: list[Message]) -> Iterator[tuple[Message, Message, Message]]:
-    """Each request, what the SDK answers to it, and what the pipe does."""
+    """Return each request with the SDK's response and the stdio server's response."""
     asked = [message for message in messages if "id" in message]
     theirs = anyio.run(by_sdk, dispatcher, messages)
     ours = anyio.run(by_pipe, dispatcher, messages)
@@ -95,7 +95,7 @@ def both(dispatcher: Dispatcher, messages: list[Message]) -> Iterator[tuple[Mess
 
 
 def firsts(dispatcher: Dispatcher, messages: list[Message]) -> Iterator[tuple[Message, Message, Message]]:
-    """As `both`, where each is the first message of a client of the SDK's server."""
+    """Like `both`, but each request is the first message of a new client of the SDK's server."""
 
     async def each() -> list[Message]:
         return [answer for message in messages for answer in await by_sdk(dispatcher, [message])]
@@ -104,7 +104,7 @@ def firsts(dispatcher: Dispatcher, messages: list[Message]) -> Iterator[tuple[Me
 
 
 def unused(profile: Profile) -> Dispatcher:
-    """A profile on a store that must not be opened."""
+    """Return a profile on a store that must not be opened."""
 
     def never() -> Engine:
         raise AssertionError("the store was asked for")
@@ -113,12 +113,12 @@ def unused(profile: Profile) -> Dispatcher:
 
 
 def initialize(version: Any, **more: Any) -> Message:
-    """A handshake for this version."""
+    """Return a handshake with this version."""
     return {**INITIALIZE, "params": {**INITIALIZE["params"], "protocolVersion": version, **more}}
 
 
 def requests(era: str, *asked: tuple[str, Any]) -> list[Message]:
-    """Methods and params as a client of this era sends them."""
+    """Return methods and params as a client of this protocol version sends them."""
     envelope = discover(era)["params"] if era in MODERN_PROTOCOL_VERSIONS else {}
     beginning = [] if envelope else [initialize(era), INITIALIZED]
     return beginning + [
@@ -169,7 +169,7 @@ ASKED: list[tuple[str, Any]] = [
 
 @pytest.mark.parametrize("era", ERAS)
 def test_a_pipe_answers_as_the_sdk(era: str) -> None:
-    """Every method, with params that are right and wrong, result for result and error for error."""
+    """Every method, with valid and invalid params, gives the same results and errors."""
     with Engine.open("memory:") as engine:
         engine.add("The kettle is descaled.", title="Kettle", tags=["kitchen"])
         engine.checkpoint()
@@ -181,7 +181,7 @@ def test_a_pipe_answers_as_the_sdk(era: str) -> None:
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize("profile", [BARE, profile_of("reference", read_only=True)], ids=lambda one: one.name)
 def test_methods_of_what_is_not_offered_are_not_found(profile: Profile, era: str) -> None:
-    """Without resources or prompts there is nothing to list; the SDK says the same."""
+    """Without resources or prompts, their methods are unknown, as in the SDK."""
     asked = [("prompts/list", {}), ("prompts/get", {"name": "x"}), ("resources/templates/list", {})]
     for _, theirs, ours in both(unused(profile), requests(era, *asked)):
         assert ours == theirs
@@ -204,7 +204,7 @@ def test_a_pipe_serves_whoever_asks_properly() -> None:
 
 @pytest.mark.parametrize("version", [5, None, "2025-11-25", "2031-01-01"])
 def test_an_envelope_that_is_wrong_is_refused(version: Any) -> None:
-    """With the code that the SDK has for it; the words are ours."""
+    """An invalid envelope gets the SDK's error code."""
     broken = requests(ERAS[1], ("tools/list", {}))[0]
     broken["params"] = {"_meta": {protocol.VERSION_KEY: version}}
     for _, theirs, ours in firsts(unused(PROFILE), [broken, discover(version)]):
@@ -214,7 +214,7 @@ def test_an_envelope_that_is_wrong_is_refused(version: Any) -> None:
 
 @pytest.mark.parametrize("profile", [PROFILE, BARE], ids=lambda profile: profile.name)
 def test_versions_are_negotiated_as_by_the_sdk(profile: Profile) -> None:
-    """Handshakes and discovery, of versions that are known and that are not."""
+    """Handshake and discovery agree for known and unknown versions."""
     versions = [*KNOWN_PROTOCOL_VERSIONS, *UNKNOWN]
     messages = [make(version) for make in (initialize, discover) for version in versions]
     for message, theirs, ours in firsts(unused(profile), messages):
@@ -222,7 +222,7 @@ def test_versions_are_negotiated_as_by_the_sdk(profile: Profile) -> None:
 
 
 def test_the_versions_are_those_of_the_sdk() -> None:
-    """A newer SDK with more of them is noticed here."""
+    """The supported versions are those of the SDK."""
     assert protocol.HANDSHAKE_VERSIONS == HANDSHAKE_PROTOCOL_VERSIONS
     assert protocol.ENVELOPE_VERSIONS == MODERN_PROTOCOL_VERSIONS
 
@@ -256,7 +256,7 @@ META = st.dictionaries(st.sampled_from(["progressToken", protocol.CLIENT_KEY, "o
 
 @st.composite
 def first_messages(draw: st.DrawFn) -> Message:
-    """Requests that look like a client's first, whole or with something wrong in them."""
+    """Return valid and invalid first requests of a client."""
     if draw(st.booleans()):
         client = {"capabilities": draw(CAPABILITIES), "clientInfo": draw(CLIENT)}
         return initialize(draw(VERSION), **client, _meta=draw(META))
@@ -269,7 +269,7 @@ def first_messages(draw: st.DrawFn) -> Message:
 @settings(max_examples=40)
 @given(st.lists(first_messages(), min_size=8, max_size=8))
 def test_what_the_sdk_takes_is_taken_and_answered_alike(messages: list[Message]) -> None:
-    """What it refuses may be taken, where what it dislikes is nothing that is ever read."""
+    """Every request that the SDK accepts is accepted with the same answer."""
     for message, theirs, ours in firsts(unused(PROFILE), messages):
         if "result" in theirs or "error" in ours:
             for answer in (theirs, ours):

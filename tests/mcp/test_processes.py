@@ -1,4 +1,4 @@
-"""Several servers on one store, each a process with a client: nothing acknowledged is lost."""
+"""Several server processes on one store lose no acknowledged event."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WRITES = 40
 
 
 def engine_command(store: str, *args: str) -> subprocess.CompletedProcess[str]:
-    """Another process of the command line, on the same store."""
+    """Run the command line in another process on the same store."""
     return subprocess.run(
         [sys.executable, "-m", "engine", *args, "--store", store],
         env=environment(),
@@ -32,7 +32,7 @@ def engine_command(store: str, *args: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("kind", [LEVELDB, "sqlite"])
 def test_two_clients_write_to_one_store_at_the_same_time(tmp_path: Path, kind: str) -> None:
-    """Both go on, each finds what the other kept, and the store is what its journal says."""
+    """Both clients continue, see each other's atoms, and `verify-root` succeeds."""
     store = f"{kind}:{tmp_path / 'store'}"
     kept: list[str] = []
 
@@ -61,7 +61,7 @@ def test_two_clients_write_to_one_store_at_the_same_time(tmp_path: Path, kind: s
 
 @pytest.mark.parametrize("kind", [LEVELDB, "sqlite"])
 def test_a_server_that_is_killed_loses_nothing_that_it_acknowledged(tmp_path: Path, kind: str) -> None:
-    """SIGKILL in the middle of its writes: the other server goes on, and everything said to be kept is."""
+    """After SIGKILL during writes, every acknowledged atom exists and the other server continues."""
     store = f"{kind}:{tmp_path / 'store'}"
     kept: list[str] = []
 
@@ -106,7 +106,7 @@ def test_a_server_that_is_killed_loses_nothing_that_it_acknowledged(tmp_path: Pa
 
 @pytest.mark.parametrize("kind", [LEVELDB, "sqlite"])
 def test_the_command_line_works_beside_a_server_in_constant_use(tmp_path: Path, kind: str) -> None:
-    """`engine recall` and `engine add` get the store while a client never stops asking."""
+    """`engine recall` and `engine add` get the store while a client calls without pause."""
     store = f"{kind}:{tmp_path / 'store'}"
     stop = threading.Event()
 

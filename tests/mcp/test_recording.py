@@ -1,4 +1,4 @@
-"""The tools that append events, through the SDK's client."""
+"""The tools that append events, called with the SDK's client."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ LONG = "The kettle in the kitchen is descaled on Mondays with half a cup of vine
 
 
 def test_remembering_twice_changes_nothing(memory: Memory) -> None:
-    """The second time, the id is the same and no event is appended."""
+    """The second call returns the same id and appends no event."""
     first = memory.found("remember", text=LONG)
     size = memory.engine.size
     second = memory.found("remember", text=LONG)
@@ -20,7 +20,7 @@ def test_remembering_twice_changes_nothing(memory: Memory) -> None:
 
 
 def test_remember_keeps_all_that_is_given(memory: Memory) -> None:
-    """Title, tags, source, kind and key are recorded, by the actor of the server."""
+    """Title, tags, source, kind and key are recorded with the server's actor."""
     given = {"title": "Tea", "tags": ["a", "b"], "source": "tea.md", "kind": "fact", "key": "tea"}
     atom = memory.engine.get(memory.found("remember", text=LONG, **given)["id"])
     assert (atom.content, atom.title, list(atom.tags)) == (LONG, "Tea", ["a", "b"])
@@ -29,7 +29,7 @@ def test_remember_keeps_all_that_is_given(memory: Memory) -> None:
 
 
 def test_remember_tells_what_says_almost_the_same(memory: Memory) -> None:
-    """A text that was recalled and is kept again with other spaces is near the first."""
+    """A text that differs only in white space is reported as a near-duplicate."""
     first = memory.found("remember", text=LONG, title="Kettle")["id"]
     near = memory.found("remember", text=LONG.replace(" ", "  "), title="Kettle")["near"]
     assert [(one["id"], one["title"]) for one in near] == [(first, "Kettle")]
@@ -37,13 +37,13 @@ def test_remember_tells_what_says_almost_the_same(memory: Memory) -> None:
 
 
 def test_another_text_under_the_same_key_is_a_conflict(memory: Memory) -> None:
-    """The caller's name for an atom stays with its first text."""
+    """A different text under an existing key is a conflict."""
     memory.found("remember", text="one", key="mine")
     assert memory.call("remember", text="two", key="mine").error["code"] == "conflict"
 
 
 def test_revise_changes_what_is_given_and_nothing_else(memory: Memory, kettle: str) -> None:
-    """A new text keeps the tags; new tags keep the text; ids may be shortened."""
+    """A new text keeps the tags, new tags keep the text, and ids may be shortened."""
     assert memory.found("revise", id=kettle[:8], text="It broke.")["changed"]
     atom = memory.engine.get(kettle)
     assert (atom.content, atom.title, list(atom.tags)) == ("It broke.", "Kettle", ["chores", "Kitchen"])
@@ -53,7 +53,7 @@ def test_revise_changes_what_is_given_and_nothing_else(memory: Memory, kettle: s
 
 
 def test_tag_adds_and_removes(memory: Memory, kettle: str) -> None:
-    """Both in one call; the second time it changes nothing."""
+    """One call can add and remove tags; a second call changes nothing."""
     given = {"id": kettle, "add": ["metal"], "remove": ["chores"]}
     assert memory.found("tag", **given)["changed"]
     assert list(memory.engine.get(kettle).tags) == ["Kitchen", "metal"]
@@ -61,14 +61,14 @@ def test_tag_adds_and_removes(memory: Memory, kettle: str) -> None:
 
 
 def test_relate_says_which_atom_says_so(memory: Memory, kettle: str) -> None:
-    """The source may be shortened, and is named with the triple."""
+    """The source may be a shortened id, and is shown with the triple."""
     memory.found("relate", subject="kettle", predicate="needs", object="vinegar", source=kettle[:8])
     [triple] = memory.found("explore_neighbors", node="kettle", direction="out")["triples"]
     assert kettle.startswith(triple["source"])
 
 
 def test_forget_hides_and_keeps(memory: Memory, kettle: str) -> None:
-    """The atom is tombstoned for the reason given; a second time changes nothing."""
+    """The atom is tombstoned with the reason; a second call changes nothing."""
     answer = memory.found("forget", id=kettle, reason="it broke")
     assert (answer["changed"], answer["state"]) == (True, "tombstoned")
     atom = memory.engine.get(kettle)
@@ -79,7 +79,7 @@ def test_forget_hides_and_keeps(memory: Memory, kettle: str) -> None:
 
 
 def test_what_was_forgotten_is_not_remembered_unawares(memory: Memory, kettle: str) -> None:
-    """The same text again says that it is tombstoned, and does not bring it back."""
+    """Storing a forgotten text reports the tombstone and does not revive the atom."""
     text = memory.engine.get(kettle).content
     memory.found("forget", id=kettle, reason="it broke")
     answer = memory.found("remember", text=text, source="notes/tea.md")
@@ -87,7 +87,7 @@ def test_what_was_forgotten_is_not_remembered_unawares(memory: Memory, kettle: s
 
 
 def test_a_server_that_only_reads_offers_and_does_nothing_else(memory: Memory, kettle: str) -> None:
-    """The tools that write are not listed; called all the same, they are refused by name."""
+    """With --read-only, tools that write are not listed, and calls of them are refused."""
     reader = Memory(memory.engine, read_only=True)
     listed = {tool.name for tool in reader.ask(lambda client: client.list_tools()).tools}
     assert listed == {
@@ -107,7 +107,7 @@ def test_a_server_that_only_reads_offers_and_does_nothing_else(memory: Memory, k
 
 
 def test_everything_written_over_mcp_verifies() -> None:
-    """After all tools that write, the store is exactly what its journal says."""
+    """`verify-root` succeeds after all tools that write."""
     with Engine.open("memory:") as engine:
         memory = Memory(engine)
         atom = memory.found("remember", text=LONG)["id"]

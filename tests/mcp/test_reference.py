@@ -1,4 +1,4 @@
-"""The profile `reference`: a scripted session with the SDK's client, every result whole."""
+"""The profile `reference`, in a scripted session with the SDK's client."""
 
 from __future__ import annotations
 
@@ -102,13 +102,13 @@ SESSION: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
 
 @pytest.fixture
 def memory() -> Iterator[Memory]:
-    """An empty memory behind the profile."""
+    """Return an empty memory behind the profile."""
     with Engine.open("memory:", actor="agent") as engine:
         yield Memory(engine, profile_of("reference"))
 
 
 def expected_text(fields: dict[str, Any]) -> str:
-    """The text that goes with structured content: a message, the only list in it, or all of it."""
+    """Return the text for structured content: a message, its only list, or the whole content."""
     if "message" in fields:
         return str(fields["message"])
     value = next(iter(fields.values())) if len(fields) == 1 else fields
@@ -116,7 +116,7 @@ def expected_text(fields: dict[str, Any]) -> str:
 
 
 def called(memory: Memory, tool: str, mode: str = MODES[0], /, **arguments: Any) -> tuple[Any, str, bool]:
-    """Structured content, text, and whether it is an error."""
+    """Return structured content, text, and whether the answer is an error."""
 
     async def question(client: Client) -> tuple[Any, str, bool]:
         result = await client.call_tool(tool, arguments)
@@ -127,13 +127,13 @@ def called(memory: Memory, tool: str, mode: str = MODES[0], /, **arguments: Any)
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_session(memory: Memory, mode: str) -> None:
-    """Every answer is that of the memory server, in both of its forms and both eras of the protocol."""
+    """Every answer equals that of the reference server, in both forms and both protocol versions."""
     for tool, arguments, fields in SESSION:
         assert called(memory, tool, mode, **arguments) == (fields, expected_text(fields), False), tool
 
 
 def test_the_tools_are_the_nine(memory: Memory) -> None:
-    """By name; all arguments are required; what deletes says so."""
+    """The names are the nine, all arguments are required, and deleting tools are marked."""
 
     async def question(client: Client) -> list[Any]:
         return list((await client.list_tools()).tools)
@@ -165,7 +165,7 @@ def test_the_tools_are_the_nine(memory: Memory) -> None:
 
 
 def test_answers_meet_their_schemas() -> None:
-    """Those of the session, each against the schema of its tool."""
+    """Every answer of the session matches the schema of its tool."""
     tools = {tool.name: tool for tool in reference.PROFILE.tools}
     for name, arguments, fields in SESSION:
         Draft202012Validator(tools[name].input).validate(arguments)
@@ -173,7 +173,7 @@ def test_answers_meet_their_schemas() -> None:
 
 
 def test_the_resource_is_the_whole_graph(memory: Memory) -> None:
-    """As JSON, like the text of `read_graph`."""
+    """The resource is the same JSON as the text of `read_graph`."""
     called(memory, "create_entities", entities=[ALICE])
 
     async def question(client: Client) -> tuple[list[str], Any]:
@@ -187,7 +187,7 @@ def test_the_resource_is_the_whole_graph(memory: Memory) -> None:
 
 
 def test_a_missing_entity_is_an_error_that_names_it(memory: Memory) -> None:
-    """In the memory server's words; nothing is written."""
+    """The error has the reference server's words, and nothing is written."""
     called(memory, "create_entities", entities=[ALICE])
     for tool, arguments in (
         ("create_relations", {"relations": [KNOWS]}),
@@ -211,7 +211,7 @@ def test_a_missing_entity_is_an_error_that_names_it(memory: Memory) -> None:
     ],
 )
 def test_what_cannot_be_is_an_error(memory: Memory, tool: str, arguments: dict[str, Any]) -> None:
-    """And nothing is written."""
+    """Invalid values are errors, and nothing is written."""
 
     def call() -> None:
         assert called(memory, tool, **arguments)[2]
@@ -220,7 +220,7 @@ def test_what_cannot_be_is_an_error(memory: Memory, tool: str, arguments: dict[s
 
 
 def test_answers_have_a_bound(memory: Memory) -> None:
-    """What would cost more is an error that says what to do; less is answered whole."""
+    """An answer over the bound is an error with a hint; a smaller one is complete."""
     entities = [Entity(f"entity {at}", "thing", ("a few words " * 10,)) for at in range(600)]
     KnowledgeGraph(memory.engine.store).create_entities(entities)
     KnowledgeGraph(memory.engine.store).create_relations(
@@ -247,13 +247,13 @@ def test_answers_have_a_bound(memory: Memory) -> None:
 
 
 def test_the_bound_counts_the_layout_too(memory: Memory) -> None:
-    """Short names by the thousand cost little, and much as they are laid out."""
+    """The bound counts the indentation of the JSON, too."""
     KnowledgeGraph(memory.engine.store).create_entities([Entity(f"e{at}") for at in range(1_000)])
     assert KnowledgeGraph(memory.engine.store).read_graph(tokens_max=5_000).entities
     assert called(memory, "read_graph")[2]
 
 
 def test_reading_only() -> None:
-    """With --read-only there are the three tools that read."""
+    """With --read-only, only the three reading tools are listed."""
     tools = profile_of("reference", read_only=True).tools
     assert [tool.name for tool in tools] == ["read_graph", "search_nodes", "open_nodes"]

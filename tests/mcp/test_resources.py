@@ -1,4 +1,4 @@
-"""Resources and prompts, through the SDK's client."""
+"""Resources and prompts, read with the SDK's client."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.mcp.support import Memory
 
 
 def read(memory: Memory, uri: str) -> str:
-    """The text of a resource."""
+    """Return the text of a resource."""
 
     async def question(client: Client) -> str:
         [content] = (await client.read_resource(uri)).contents
@@ -24,7 +24,7 @@ def read(memory: Memory, uri: str) -> str:
 
 
 def test_resources_are_listed(memory: Memory) -> None:
-    """Two that are always there, and one for each atom."""
+    """Two fixed resources and one template for atoms are listed."""
     found = memory.ask(lambda client: client.list_resources())
     assert [one.uri for one in found.resources] == ["engine://memory/status", "engine://memory/checkpoint"]
     templates = memory.ask(lambda client: client.list_resource_templates())
@@ -32,19 +32,19 @@ def test_resources_are_listed(memory: Memory) -> None:
 
 
 def test_an_atom_is_read_by_its_id(memory: Memory, kettle: str) -> None:
-    """Whole or shortened."""
+    """An atom is read by its whole or shortened id."""
     for given in (kettle, kettle[:8]):
         found = json.loads(read(memory, f"engine://memory/atom/{given}"))
         assert (found["id"], found["title"]) == (kettle, "Kettle")
 
 
 def test_status_is_what_the_tool_says(memory: Memory, kettle: str) -> None:
-    """The same numbers, of the same memory."""
+    """The resource has the same numbers as the tool."""
     assert json.loads(read(memory, "engine://memory/status")) == memory.found("status")
 
 
 def test_the_latest_checkpoint_is_read_from_the_journal(memory: Memory, kettle: str) -> None:
-    """None is there at first; then its root, and how many events it is of."""
+    """At first there is no checkpoint; later its root and size are shown."""
     assert "No checkpoint is recorded" in read(memory, "engine://memory/checkpoint")
     before = memory.engine.root()
     memory.engine.checkpoint()
@@ -70,13 +70,13 @@ def test_the_latest_checkpoint_is_read_from_the_journal(memory: Memory, kettle: 
     ],
 )
 def test_what_is_not_there_is_an_error(memory: Memory, kettle: str, uri: str) -> None:
-    """Nothing but the memory is ever read."""
+    """An unknown URI is an error, and no file is read."""
     with pytest.raises(MCPError, match=r"no resource|no atom|not a UUID"):
         read(memory, uri)
 
 
 def test_prompts_carry_what_they_are_given(memory: Memory) -> None:
-    """Both are listed with their arguments, and hold them."""
+    """Both prompts are listed with their arguments and contain the given values."""
     found = memory.ask(lambda client: client.list_prompts()).prompts
     assert {prompt.name: [one.name for one in prompt.arguments or ()] for prompt in found} == {
         "explore": ["query"],
@@ -93,6 +93,6 @@ def test_prompts_carry_what_they_are_given(memory: Memory) -> None:
 
 
 def test_a_prompt_without_its_argument_is_refused(memory: Memory) -> None:
-    """The argument is named."""
+    """The error names the missing argument."""
     with pytest.raises(MCPError, match="needs query"):
         memory.ask(lambda client: client.get_prompt("explore", {}))

@@ -1,4 +1,4 @@
-"""A server process on stdin and stdout: what goes over the wire, and how it begins and ends."""
+"""A server process on stdin and stdout: messages, start and end."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ HARMFUL = re.compile(rb"[<>\x00-\x1f\x7f]")
 
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
-    """Where a store may be made."""
+    """Return a path for a store."""
     return tmp_path / "store"
 
 
 def fields(answer: dict[str, Any]) -> dict[str, Any]:
-    """The structured content of a raw answer of a tool."""
+    """Return the structured content of a raw answer."""
     found: dict[str, Any] = answer["result"]["structuredContent"]
     assert json.loads(answer["result"]["content"][0]["text"]) == found
     return found
 
 
 def test_options_for_people_put_nothing_beside_the_messages(store: Path) -> None:
-    """`--json` changes nothing: what is on stdout is JSON-RPC."""
+    """With `--json`, stdout still has only JSON-RPC messages."""
     with Raw(store, "--json") as server:
         server.open()
         assert "result" in server.ask(LIST)
@@ -44,7 +44,7 @@ def test_options_for_people_put_nothing_beside_the_messages(store: Path) -> None
 
 @pytest.mark.parametrize("mode", ["legacy", "auto", "2026-07-28"])
 def test_a_client_of_any_protocol_is_served(store: Path, mode: str) -> None:
-    """The SDK's client lists the tools, keeps a text and finds it, on a store made when it was needed."""
+    """The SDK's client lists the tools, stores a text and finds it, on a store created on demand."""
 
     async def run() -> None:
         async with connected(store, mode=mode) as client:
@@ -61,7 +61,7 @@ def test_a_client_of_any_protocol_is_served(store: Path, mode: str) -> None:
 
 
 def test_the_sdk_is_never_imported(store: Path) -> None:
-    """Neither for the first answer nor for calls: it takes most of a second."""
+    """The process never imports the SDK, which takes most of a second."""
     with Raw(store, PYTHONPROFILEIMPORTTIME="1") as server:
         server.open()
         assert "result" in server.ask(LIST)
@@ -74,7 +74,7 @@ def test_the_sdk_is_never_imported(store: Path) -> None:
 
 
 def test_messages_that_come_before_the_first_answer_are_answered_in_turn(store: Path) -> None:
-    """A client may send everything at once, and close: whatever it asked is answered."""
+    """A client may send all messages at once and close; every request is answered."""
     with Raw(store) as server:
         server.send(INITIALIZE, INITIALIZED, LIST, call(3, "status"))
         code, out, err = server.end()
@@ -83,7 +83,7 @@ def test_messages_that_come_before_the_first_answer_are_answered_in_turn(store: 
 
 
 def test_only_messages_are_written_to_stdout_and_all_of_them_are_utf8(store: Path) -> None:
-    """Whatever the locale says, and whatever is in the texts; nothing that a terminal might obey."""
+    """In every locale, stdout has only UTF-8 messages without control characters."""
     text = "kettle é 茶 🫖 <b>bold</b> \x1b[31m \x7f \x9b \u202e end"
     with Raw(store, LC_ALL="C", LANG="C", PYTHONIOENCODING="cp1252", PYTHONUTF8="0") as server:
         server.open()
@@ -112,7 +112,7 @@ def test_only_messages_are_written_to_stdout_and_all_of_them_are_utf8(store: Pat
 
 
 def test_naughty_strings_go_over_the_wire_one_line_each(store: Path) -> None:
-    """Each of them, remembered and expanded by a process, is one line of JSON, and comes back as it was."""
+    """Every naughty string is one line of JSON and comes back unchanged."""
     naughty = [
         text for text in json.loads(needs("vectors/strings/blns.json").read_text("utf-8")) if text.strip()
     ]
@@ -147,7 +147,7 @@ def test_naughty_strings_go_over_the_wire_one_line_each(store: Path) -> None:
     ],
 )
 def test_what_is_no_message_is_answered_with_an_error(store: Path, line: bytes, given: int | None) -> None:
-    """The client hears of it, before the first message and after; the server goes on."""
+    """An invalid message gets an error, before and after the first valid one."""
     with Raw(store) as server:
         server.send(line)
         assert json.loads(server.line())["error"]["code"] in {-32700, -32600}
@@ -160,7 +160,7 @@ def test_what_is_no_message_is_answered_with_an_error(store: Path, line: bytes, 
 
 
 def test_empty_lines_are_passed_over(store: Path) -> None:
-    """They are no messages and no errors."""
+    """Empty lines are ignored."""
     with Raw(store) as server:
         server.send(b"", b"  ", b"\r")
         server.open()
@@ -171,7 +171,7 @@ def test_empty_lines_are_passed_over(store: Path) -> None:
 @pytest.mark.parametrize("called", [False, True])
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_the_server_cleanly(store: Path, number: signal.Signals, called: bool) -> None:
-    """Exit code 0, nothing on stderr, and the store is free and whole."""
+    """A signal gives exit code 0 and an empty stderr, and the store is closed and valid."""
     with Raw(store) as server:
         server.open()
         if called:
@@ -184,7 +184,7 @@ def test_a_signal_ends_the_server_cleanly(store: Path, number: signal.Signals, c
 
 
 def test_the_end_of_the_input_ends_the_server(store: Path) -> None:
-    """Before the first message, too."""
+    """The end of the input ends the server, even before the first message."""
     with Raw(store) as server:
         assert server.end() == (0, b"", b"")
     with Raw(store) as server:
@@ -196,7 +196,7 @@ def test_the_end_of_the_input_ends_the_server(store: Path) -> None:
 
 
 def test_a_client_that_goes_without_a_word_leaves_no_traceback(store: Path) -> None:
-    """Answers that nobody takes end the server."""
+    """A closed output ends the server without a traceback."""
     with Raw(store) as server:
         server.open()
         assert server.process.stdout is not None
@@ -208,7 +208,7 @@ def test_a_client_that_goes_without_a_word_leaves_no_traceback(store: Path) -> N
 
 
 def test_a_server_that_only_reads_never_makes_a_store(store: Path) -> None:
-    """A call says that there is none, and what to do; the server goes on, and finds it once it is there."""
+    """With --read-only, a missing store is an error of the call, and is found once it exists."""
     with Raw(store, "--read-only") as server:
         server.open()
         assert len(server.ask(LIST)["result"]["tools"]) == 7
@@ -225,7 +225,7 @@ def test_a_server_that_only_reads_never_makes_a_store(store: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["leveldb", "sqlite"])
 def test_a_damaged_store_is_an_error_of_the_call(tmp_path: Path, kind: str) -> None:
-    """With a code and a hint, and no traceback; the server still lists its tools."""
+    """A damaged store gives an error with a code and a hint, and the tools are still listed."""
     if kind == "leveldb":
         pytest.importorskip("plyvel", reason="NOT TESTED: plyvel is not installed")
     place = tmp_path / "store"

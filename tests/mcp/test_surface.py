@@ -1,4 +1,4 @@
-"""What is offered: names, schemas, annotations, instructions, and what all of it costs."""
+"""The names, schemas, annotations and instructions that the server offers, and their cost."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ TOOLS = [
 
 @pytest.fixture
 def listed(memory: Memory) -> list[mcp_types.Tool]:
-    """The tools that a client is told of."""
+    """Return the tools in `tools/list`."""
     return list(memory.ask(lambda client: client.list_tools()).tools)
 
 
 def schemas(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """A schema and all that it is made of."""
+    """Yield a schema and all its subschemas."""
     yield schema
     for inner in schema.get("properties", {}).values():
         yield from schemas(inner)
@@ -47,13 +47,13 @@ def schemas(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def test_the_tools_are_these_twelve(listed: list[mcp_types.Tool]) -> None:
-    """Few tools, with names that every client takes."""
+    """There are twelve tools, with names that every client accepts."""
     assert [tool.name for tool in listed] == TOOLS
     assert all(re.fullmatch("[a-z][a-z0-9_]{0,39}", tool.name) for tool in listed)
 
 
 def test_the_list_of_tools_is_short(memory: Memory) -> None:
-    """All of it costs no more than some 3,100 tokens, counted so that every mark of JSON is one."""
+    """The list costs at most about 3,100 tokens, counting each JSON punctuation mark as one."""
     found = memory.ask(lambda client: client.list_tools())
     shown = [tool.model_dump(by_alias=True, exclude_none=True) for tool in found.tools]
     assert estimate_tokens(dumped(shown)) <= 3100
@@ -62,7 +62,7 @@ def test_the_list_of_tools_is_short(memory: Memory) -> None:
 
 @pytest.mark.parametrize("name", MODULES)
 def test_every_argument_has_a_bound(name: str) -> None:
-    """Texts and lists have a longest, numbers a least and a most; other properties are refused."""
+    """Texts, lists and numbers have bounds, and additional properties are refused."""
     pytest.importorskip(MODULES[name], reason="NOT TESTED: this profile is not there")
     for tool in profile_of(name).tools:
         Draft202012Validator.check_schema(dict(tool.input))
@@ -80,7 +80,7 @@ def test_every_argument_has_a_bound(name: str) -> None:
 
 
 def test_annotations_say_what_a_tool_may_do(listed: list[mcp_types.Tool]) -> None:
-    """What reads says so; what writes may be repeated, and only `forget` takes something from view."""
+    """Reading tools are marked read-only, writing tools idempotent, and only `forget` destructive."""
     for tool in listed:
         hints = tool.annotations
         assert hints is not None
@@ -93,14 +93,14 @@ def test_annotations_say_what_a_tool_may_do(listed: list[mcp_types.Tool]) -> Non
 
 
 def test_no_argument_is_a_path_or_an_address(listed: list[mcp_types.Tool]) -> None:
-    """No tool reads or writes anything but the memory."""
+    """No tool has a path or an address as an argument."""
     named = {name for tool in listed for name in tool.input_schema["properties"]}
     assert not named & {"path", "file", "filename", "folder", "directory", "url", "uri", "host", "command"}
 
 
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
 def test_instructions_say_how_to_explore_and_what_not_to_obey(memory: Memory, mode: str) -> None:
-    """Some five lines, whichever protocol the client speaks."""
+    """The instructions are about five lines in both protocol versions."""
 
     async def question(client: Any) -> str | None:
         return str(client.instructions) if client.instructions else None
@@ -112,7 +112,7 @@ def test_instructions_say_how_to_explore_and_what_not_to_obey(memory: Memory, mo
 
 
 def test_a_profile_is_loaded_without_anything_slow() -> None:
-    """A client waits for the first answer of a process that has just begun."""
+    """Loading a profile imports no slow library."""
     from tests.support.children import run
 
     slow = [

@@ -1,4 +1,4 @@
-"""The wire and the server on it, on pipes."""
+"""The stdio transport and the server on it, tested with pipes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ANYTHING = {"type": "object"}
 
 
 class Piped:
-    """A wire, and the other ends of its pipes."""
+    """A wire and the other ends of its pipes."""
 
     def __init__(self) -> None:
         self.theirs_in, self.client_out = os.pipe()
@@ -38,7 +38,7 @@ class Piped:
             os.write(self.client_out, json.dumps(message).encode() + b"\n")
 
     def heard(self) -> dict[str, Any]:
-        """The next message that the client gets."""
+        """Return the next message that the client receives."""
         assert select.select([self.client_in], [], [], TIMEOUT)[0], "the server says nothing"
         found: dict[str, Any] = json.loads(self._lines.readline())
         return found
@@ -49,7 +49,7 @@ class Piped:
         self.client_out = -1
 
     def close(self) -> None:
-        """Close every end."""
+        """Close all ends."""
         self.wire.close()
         for fd in (self.theirs_in, self.client_out, self.client_in, self.theirs_out):
             if fd >= 0:
@@ -58,7 +58,7 @@ class Piped:
 
 @pytest.fixture
 def piped() -> Iterator[Piped]:
-    """A wire on two pipes."""
+    """Return a wire on two pipes."""
     made = Piped()
     try:
         yield made
@@ -67,7 +67,7 @@ def piped() -> Iterator[Piped]:
 
 
 class Gate:
-    """A tool that goes on when it is let."""
+    """A tool that waits until the test releases it."""
 
     def __init__(self) -> None:
         self.entered = threading.Semaphore(0)
@@ -75,7 +75,7 @@ class Gate:
         self.count = 0
 
     def run(self, engine: Engine, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Wait to be let go on."""
+        """Wait to be released."""
         del engine, arguments
         self.count += 1
         self.entered.release()
@@ -85,7 +85,7 @@ class Gate:
 
 @pytest.fixture
 def gate(piped: Piped) -> Iterator[Gate]:
-    """The tool `wait`, on a server that runs in a thread and has shaken hands."""
+    """Return the tool `wait` on a server in a thread, after the handshake."""
     made = Gate()
     with Engine.open("memory:") as engine:
         profile = Profile("test", "", (Tool("wait", "", ANYTHING, ANYTHING, made.run),))
@@ -105,17 +105,17 @@ def gate(piped: Piped) -> Iterator[Gate]:
 
 
 def never() -> Engine:
-    """Opens no store."""
+    """Open no store: raise."""
     raise AssertionError("the store was asked for")
 
 
 def cancel(given: int | str) -> dict[str, Any]:
-    """A request is taken back."""
+    """Return a cancellation of a request."""
     return {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": given}}
 
 
 def test_a_slow_call_keeps_nothing_waiting(piped: Piped, gate: Gate) -> None:
-    """While it runs, other calls run and lists are answered."""
+    """While a call runs, other calls and lists are answered."""
     piped.send(call(5, "wait"), call(6, "wait"), {"jsonrpc": "2.0", "id": 7, "method": "tools/list"})
     assert piped.heard()["id"] == 7
     assert gate.entered.acquire(timeout=TIMEOUT)
@@ -125,7 +125,7 @@ def test_a_slow_call_keeps_nothing_waiting(piped: Piped, gate: Gate) -> None:
 
 
 def test_a_request_that_was_taken_back_is_never_answered(piped: Piped, gate: Gate) -> None:
-    """Though its tool runs on; an id that is another, or none, changes nothing."""
+    """A cancelled request gets no answer; a cancellation with an unknown id has no effect."""
     piped.send(call(5, "wait"), call(6, "wait"))
     assert gate.entered.acquire(timeout=TIMEOUT)
     assert gate.entered.acquire(timeout=TIMEOUT)
@@ -139,7 +139,7 @@ def test_a_request_that_was_taken_back_is_never_answered(piped: Piped, gate: Gat
 
 
 def test_a_request_that_was_taken_back_in_time_is_never_begun(piped: Piped, gate: Gate) -> None:
-    """It waited for a thread."""
+    """A request that is cancelled while it waits for a thread does not run."""
     piped.send(*(call(number, "wait") for number in range(10, 10 + THREADS)), call(5, "wait"))
     for _ in range(THREADS):
         assert gate.entered.acquire(timeout=TIMEOUT)
@@ -151,7 +151,7 @@ def test_a_request_that_was_taken_back_in_time_is_never_begun(piped: Piped, gate
 
 
 def test_what_was_asked_before_the_end_is_answered(piped: Piped, gate: Gate) -> None:
-    """Also after the client has closed its side."""
+    """Requests are answered after the client has closed its output."""
     piped.send(call(5, "wait"))
     piped.hang_up()
     assert gate.entered.acquire(timeout=TIMEOUT)
@@ -160,7 +160,7 @@ def test_what_was_asked_before_the_end_is_answered(piped: Piped, gate: Gate) -> 
 
 
 def test_the_end_does_not_wait_for_ever(piped: Piped, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever serves is told of it before answers that are owed are waited for."""
+    """The end is announced before pending answers are awaited."""
     done: list[str] = []
     server = Server(Dispatcher(Profile("test", "", ()), Lease(never)), piped.wire)
     monkeypatch.setattr(server, "_answer", lambda request: done.append("answered"))
@@ -173,7 +173,7 @@ def test_the_end_does_not_wait_for_ever(piped: Piped, monkeypatch: pytest.Monkey
 def test_a_failure_of_the_server_is_an_answer(
     piped: Piped, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The client does not wait for ever, and learns nothing of the inside."""
+    """An internal error is an error response without details."""
 
     def broken(method: str, params: object) -> dict[str, Any]:
         raise RuntimeError("/secret/path is odd")
@@ -189,7 +189,7 @@ def test_a_failure_of_the_server_is_an_answer(
 
 
 def test_a_reader_that_waits_is_woken_by_the_end(piped: Piped) -> None:
-    """Though the client sends nothing."""
+    """`end` wakes a reader that waits for input."""
     heard: list[object] = []
     reader = threading.Thread(target=lambda: heard.extend(piped.wire.messages()))
     reader.start()
@@ -200,14 +200,14 @@ def test_a_reader_that_waits_is_woken_by_the_end(piped: Piped) -> None:
 
 
 def test_nothing_is_sent_after_the_end(piped: Piped) -> None:
-    """A signal has come, or the client has gone: whoever still answers does so to nobody."""
+    """After `end`, answers are discarded."""
     piped.wire.end()
     piped.wire.send({"id": 1, "result": {}})
     assert not select.select([piped.client_in], [], [], 0)[0]
 
 
 def test_lines_are_whole_however_they_come(piped: Piped) -> None:
-    """Cut anywhere, or several at once."""
+    """Lines may arrive in any number of parts, or several at once."""
     raw = b"".join(json.dumps(call(number, "é")).encode() + b"\n" for number in range(3))
     for at in range(0, len(raw), 7):
         os.write(piped.client_out, raw[at : at + 7])
@@ -216,14 +216,14 @@ def test_lines_are_whole_however_they_come(piped: Piped) -> None:
 
 
 def test_a_last_line_needs_no_end(piped: Piped) -> None:
-    """What the input ends with is a message, too."""
+    """The last line is a message even without a line end."""
     os.write(piped.client_out, json.dumps(call(7, "tea")).encode())
     piped.hang_up()
     assert [message["id"] for message in piped.wire.messages()] == [7]
 
 
 def test_a_line_over_the_limit_is_answered_once_and_passed_over(piped: Piped) -> None:
-    """However long it goes on; the next line is read."""
+    """A line that is too long gets one error, and the next line is read."""
 
     def write() -> None:
         for _ in range(3 * LINE_BYTES_MAX >> 16):
@@ -250,21 +250,21 @@ def test_a_line_over_the_limit_is_answered_once_and_passed_over(piped: Piped) ->
     ],
 )
 def test_what_needs_no_answer_gets_none(piped: Piped, gate: Gate, message: dict[str, Any]) -> None:
-    """Responses to nothing that was asked, and notifications, known or not."""
+    """Responses and notifications get no answer."""
     piped.send(message, {"jsonrpc": "2.0", "id": 7, "method": "ping"})
     assert piped.heard()["id"] == 7
 
 
 @pytest.mark.parametrize("given", [True, 1.5, [], {}])
 def test_an_id_that_is_none_is_refused(piped: Piped, gate: Gate, given: Any) -> None:
-    """It is a request by its form, so that somebody waits for an answer."""
+    """A request with an invalid id gets an error."""
     piped.send({"jsonrpc": "2.0", "id": given, "method": "ping"})
     answer = piped.heard()
     assert (answer["id"], answer["error"]["code"]) == (None, -32600)
 
 
 def test_the_descriptors_themselves_lead_elsewhere(piped: Piped) -> None:
-    """What anybody reads from stdin is empty, until the wire is closed."""
+    """Until the wire is closed, reading stdin gives nothing."""
     piped.send(INITIALIZE)
     assert os.read(piped.theirs_in, 100) == b""
     assert next(piped.wire.messages()) == INITIALIZE

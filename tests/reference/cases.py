@@ -92,7 +92,7 @@ def large_case() -> Case:
 
 @cache
 def example_case() -> Case:
-    """The example of the appendix."""
+    """The worked example."""
     rows = example()
     return Case(rows, {size: world(rows[:size], example_terms, stop_words()) for size in (5, 6)})
 

@@ -1,4 +1,4 @@
-"""SPEC 3 and 20: a strict reader of the few CBOR items that proofs are made of, and a writer of them."""
+"""SPEC 3.2 and 20.5: a strict reader of the few CBOR items that proofs are made of, and a writer of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SPEC 20: what a verifier may be asked, and in what form."""
+"""SPEC 20.1: what a verifier may be asked, and in what form."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def is_basis(basis: Basis) -> bool:
 
 
 SPACES = "\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
-"""SPEC 11: white space."""
+"""SPEC 3.1: white space."""
 
 
 def is_subject(number: int, subject: bytes) -> bool:

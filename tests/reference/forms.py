@@ -1,4 +1,4 @@
-"""SPEC 5, 9, 10, 12: the forms of what a proof holds as bytes, each refused unless it is in its one form."""
+"""SPEC 3.4, 3.7, 3.8, 3.9: the forms of the byte strings in a proof, each refused in any other form."""
 
 from __future__ import annotations
 

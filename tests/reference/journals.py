@@ -1,11 +1,11 @@
-"""Journals made by hand, event by event, from SPEC 5."""
+"""Journals made by hand, event by event, from SPEC 3.4 and 5."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from tests.spec_naive import all_roots, digest, dumps, opened, u
-from tests.spec_page import named
+from tests.spec_page import example_values
 
 STORE, STOP = bytes([0x11]) * 16, frozenset({"the"})
 START = 1_600_000_000_000_000
@@ -106,15 +106,15 @@ def large() -> Journal:
 
 
 def example() -> list[tuple[bytes, bytes]]:
-    """The events of the appendix."""
-    page = named("example")
+    """The events of the worked example."""
+    page = example_values()
     return [(bytes.fromhex(page[f"header {n}"]), bytes.fromhex(page[f"payload {n}"])) for n in range(6)]
 
 
 def example_terms(text: str) -> list[str]:
-    """The terms that the appendix gives for the example's texts."""
-    page = named("example")
+    """The terms that the worked example gives for its texts."""
+    page = example_values()
     bodies = [opened(header, payload)[1] for header, payload in example()[1:3]]
-    known = {f"{bodies[0][1]}\n{bodies[0][0]}": "terms 0", bodies[0][1]: "head 0"}
-    known |= {bodies[1][0]: "terms 1", "Écoute": "head 1"}
+    known = {f"{bodies[0][1]}\n{bodies[0][0]}": "terms 0", bodies[0][1]: "heading 0"}
+    known |= {bodies[1][0]: "terms 1", "Écoute": "heading 1"}
     return page[known[text]].split()

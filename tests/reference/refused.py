@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class Refused(Exception):
-    """The bytes do not show the claims; `reason` is a word of SPEC 20's table."""
+    """The bytes do not show the claims; `reason` is a word of SPEC 20.9's table."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)

@@ -11,15 +11,15 @@ from tests.reference.cbor import read, write
 from tests.reference.claims import Basis, Claim
 from tests.reference.journals import STORE, atom_id, edge_key
 from tests.reference.verifier import check
-from tests.spec_page import named
+from tests.spec_page import example_values
 
 ABSENCES = (c.NO_ATOM, c.NO_EDGE, c.NO_TAG, c.NONE_TAGGED, c.NO_TERM)
 """One gap has room for many keys: the same bytes may show several of these."""
 
 
 def test_the_example_has_the_root_of_the_page() -> None:
-    """The world that proofs are built from is the appendix' own."""
-    assert example_case().at("root").roots["overall"].hex() == named("example")["root overall"]
+    """The world that proofs are built from is the worked example's."""
+    assert example_case().at("root").roots["overall"].hex() == example_values()["root overall"]
 
 
 @pytest.mark.parametrize("kind", ["root", "log"])

@@ -1,4 +1,4 @@
-"""SPEC 20, opening of a tree: the root that keys, with values or without, make up with what is given."""
+"""SPEC 20.7: the root that keys, with values or without, make up with what is given."""
 
 from __future__ import annotations
 

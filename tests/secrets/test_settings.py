@@ -58,7 +58,7 @@ def test_a_file_that_speaks_of_a_store_alone_leaves_secrets_to_the_next(surround
     ],
 )
 def test_a_mistake_in_a_file_is_an_error_that_names_it(surroundings: Path, text: str) -> None:
-    """A gate that somebody meant to be there is never open by mistake."""
+    """An invalid filter setting is an error, never a disabled filter."""
     (surroundings / ".engine.toml").write_text(text + "\n")
     with pytest.raises(InvalidInputError, match=r"\.engine\.toml"):
         find_secrets()
@@ -151,7 +151,7 @@ def test_scan_lists_what_is_there(cli: Cli) -> None:
     assert cli("secrets", "hide").code == 2
 
 
-def test_a_dry_run_of_ingest_passes_the_gate_too(
+def test_a_dry_run_of_ingest_passes_the_filter_too(
     cli: Cli, surroundings: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What would be skipped is told before."""

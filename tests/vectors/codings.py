@@ -81,7 +81,7 @@ def envelope(data: bytes, found: Spans, rng: Random) -> Spoiled:
     """What makes it a proof of this version at all."""
     yield "another magic", replaced(found[0,], write("memroot-prooF"))
     yield "the magic as bytes", replaced(found[0,], write(b"memroot-proof"))
-    yield "version 2", replaced(found[1,], b"\2")
+    yield "version 1", replaced(found[1,], b"\1")
     yield "version 0", replaced(found[1,], b"\0")
     yield "a tenth item", added(found, (), 9, b"\xf6")
     yield "without the witnesses", dropped(found, (8,))

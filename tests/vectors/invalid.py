@@ -13,10 +13,10 @@ from tests.reference import claims as c
 from tests.reference.both import ask, real_basis, real_claim
 from tests.reference.cbor import UINT, head
 from tests.reference.claims import Basis, Claim
-from tests.vectors import codings, mutations
+from tests.vectors import bounds, codings, mutations
 from tests.vectors.forgeries import forgeries
 from tests.vectors.golden import golden
-from tests.vectors.items import Edit, dropped, edited, replaced, spans
+from tests.vectors.items import Edit, difference, dropped, edited, replaced, spans
 from tests.vectors.stores import plain
 from tests.vectors.valid import Valid, valid
 
@@ -72,7 +72,7 @@ def invalid() -> list[Invalid]:
         found += thinned(own, rng)
         if n in whole and one.basis[0] == "root":
             found += forged(n, one, rng)
-    return found
+    return [*found, *beyond_bounds()]
 
 
 def thinned(given: list[Invalid], rng: Random) -> list[Invalid]:
@@ -249,3 +249,12 @@ def forged(n: int, one: Valid, rng: Random) -> Iterator[Invalid]:
             listed[answers.real] = listed.get(answers.real, 0) + 1
             if listed[answers.real] <= FORGERIES_EACH:
                 yield Invalid(n, change, edits, basis, one.claims, answers.real)
+
+
+def beyond_bounds() -> Iterator[Invalid]:
+    """Proofs of events whose fields are beyond their bounds, as changes of the first one within them."""
+    of = next(n for n, one in enumerate(valid()) if one.store == "bounds")
+    for made in bounds.refused():
+        edits = difference(valid()[of].data, made.data)
+        wrong = Wrong(made.what, edits, made.basis, made.claims)
+        yield Invalid(of, *wrong, refusal(made.data, wrong))

@@ -90,12 +90,17 @@ def logs() -> dict[str, Any]:
     ins = [included(size, index) for size in SIZES for index in places(size, 0, size - 1)]
     cons = [consistent(size, old) for size in SIZES for old in places(size, 1, size)]
     return {
-        "roots": [[size, range_root(0, size).hex()] for size in SIZES],
+        "roots": [[size, range_root(0, size).hex()] for size in sizes_in(cons)],
         "inclusion": [shown(one) for one in ins],
         "not_included": list(spoilt(ins, check_included)),
         "consistency": [shown(one) for one in cons],
         "not_consistent": list(spoilt(cons, check_consistent)),
     }
+
+
+def sizes_in(cons: list[Question]) -> list[int]:
+    """Return every size that a path is of or from."""
+    return sorted({*SIZES, *(one["old"] for one in cons)})
 
 
 def places(size: int, first: int, last: int) -> list[int]:

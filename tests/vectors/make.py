@@ -12,6 +12,8 @@ from proofs.words import words_of
 from tests.reference import claims as c
 from tests.reference.both import real_basis, real_claim
 from tests.reference.claims import Basis, Claim
+from tests.vectors.example import example
+from tests.vectors.facts import facts
 from tests.vectors.golden import journal
 from tests.vectors.invalid import Invalid, invalid
 from tests.vectors.items import Edit
@@ -101,6 +103,8 @@ def compact(value: object) -> str:
 
 
 FILES: Final[dict[str, Callable[[], dict[str, Any]]]] = {
+    "example.json": example,
+    "facts.json": facts,
     "trees.json": trees,
     "proofs.json": proofs,
     "log.json": logs,

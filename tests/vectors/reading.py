@@ -6,6 +6,8 @@ import json
 from functools import cache
 from typing import Any
 
+from tests.reference.claims import Basis, Claim
+from tests.vectors.items import Edit
 from tests.vectors.make import FOLDER
 
 Vector = dict[str, Any]
@@ -15,4 +17,29 @@ Vector = dict[str, Any]
 def read(name: str) -> dict[str, Any]:
     """What is in a file."""
     found: dict[str, Any] = json.loads((FOLDER / f"{name}.json").read_bytes())
+    return found
+
+
+def basis_of(given: Vector) -> Basis:
+    """A basis as the reference takes it."""
+    store_id, root = bytes.fromhex(given["store"]), bytes.fromhex(given["root"])
+    if given["kind"] == "root":
+        return "root", store_id, root, given["size"]
+    return "log", store_id, given["size"], root
+
+
+def claims_of(given: list[Vector]) -> list[Claim]:
+    """Claims as the reference takes them."""
+    return [
+        (one["number"], bytes.fromhex(one["subject"]), one.get("state"), one.get("opened", False))
+        for one in given
+    ]
+
+
+def edits_of(given: list[list[Any]]) -> list[Edit]:
+    """Edits, the repeated bytes written out."""
+    found: list[Edit] = []
+    for offset, length, new, *repeated in given:
+        more = bytes.fromhex(repeated[0]) * repeated[1] if repeated else b""
+        found.append((offset, length, bytes.fromhex(new) + more))
     return found

@@ -43,6 +43,13 @@ def test_roots_of_logs_are_those_of_their_entries() -> None:
         assert naive.log_root([logs.entry(index) for index in range(size)]).hex() == roots[size]
 
 
+def test_every_size_of_a_path_has_its_root() -> None:
+    """The file has the root of each size that a path is of or from, so that no root is left to compute."""
+    found = read("log")
+    sizes = {one["size"] for name in ("inclusion", "consistency") for one in found[name]}
+    assert {size for size, _ in found["roots"]} == sizes | {one["old"] for one in found["consistency"]}
+
+
 def inclusion_by_reference(question: Vector) -> bool:
     """Whether the second verifier accepts."""
     index, size, leaf, path, root = (question[name] for name in ("index", "size", "leaf", "path", "root"))

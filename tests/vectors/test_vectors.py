@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+import cbor2
 import pytest
 
 from proofs.errors import REASONS
@@ -15,10 +14,9 @@ from proofs.words import parse_claim
 from tests import spec_naive as naive
 from tests.reference import hashes
 from tests.reference.both import ask, real_basis, real_claim, same
-from tests.reference.claims import Basis, Claim
-from tests.vectors.items import Edit, edited
+from tests.vectors.items import edited
 from tests.vectors.make import FILES, FOLDER, dumped
-from tests.vectors.reading import Vector, read
+from tests.vectors.reading import basis_of, claims_of, edits_of, read
 from tests.vectors.shown import shown
 
 BYTES_MAX = 2_600_000
@@ -51,6 +49,18 @@ def test_files_have_enough_of_everything() -> None:
     assert {one["kind"] for one in read("journal")["events"]} == {kind.name.lower() for kind in EventKind}
 
 
+def test_absence_is_proved_beside_chunks_and_rows_of_dead_atoms() -> None:
+    """Some proof of `none-tagged` shows a chunk of the tag, and some proof of `no-term` a row of the term."""
+    shown = set()
+    for vector in read("proofs")["valid"]:
+        for number, *rest in cbor2.loads(bytes.fromhex(vector["proof"]))[8]:
+            if number == 8 and any(entry is not None for entry in rest[0]):
+                shown.add("chunk")
+            if number == 10 and any(type(entry[1]) is bytes for entry in rest[0]):
+                shown.add("row")
+    assert shown == {"chunk", "row"}
+
+
 def unhex(rows: list[list[str]]) -> list[list[bytes]]:
     """Rows of hex strings as bytes."""
     return [[bytes.fromhex(cell) for cell in row] for row in rows]
@@ -76,22 +86,6 @@ def test_trees_of_digests_have_their_roots() -> None:
         assert hashes.tree_root(pairs).hex() == tree["root"]
 
 
-def basis_of(given: Vector) -> Basis:
-    """A basis as the reference takes it."""
-    store_id, root = bytes.fromhex(given["store"]), bytes.fromhex(given["root"])
-    if given["kind"] == "root":
-        return "root", store_id, root, given["size"]
-    return "log", store_id, given["size"], root
-
-
-def claims_of(given: list[Vector]) -> list[Claim]:
-    """Claims as the reference takes them."""
-    return [
-        (one["number"], bytes.fromhex(one["subject"]), one.get("state"), one.get("opened", False))
-        for one in given
-    ]
-
-
 def test_valid_proofs_show_what_they_show() -> None:
     """Both verifiers accept each valid proof and show the same, which is what the file says."""
     for vector in read("proofs")["valid"]:
@@ -111,15 +105,6 @@ def test_words_of_valid_proofs_are_their_claims() -> None:
     for vector in read("proofs")["valid"]:
         for one, claim in zip(vector["claims"], claims_of(vector["claims"]), strict=True):
             assert parse_claim(one["words"]) == real_claim(*claim)
-
-
-def edits_of(given: list[list[Any]]) -> list[Edit]:
-    """Edits, the repeated bytes written out."""
-    found: list[Edit] = []
-    for offset, length, new, *repeated in given:
-        more = bytes.fromhex(repeated[0]) * repeated[1] if repeated else b""
-        found.append((offset, length, bytes.fromhex(new) + more))
-    return found
 
 
 def test_invalid_proofs_are_refused() -> None:

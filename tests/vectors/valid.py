@@ -17,6 +17,7 @@ from tests.reference.build import build, log_leaves
 from tests.reference.claims import Basis, Claim
 from tests.reference.world import mth
 from tests.spec_naive import opened, u
+from tests.vectors import bounds
 from tests.vectors.golden import golden
 from tests.vectors.stores import WIDE_ID, Made, plain, wide, wide_id
 
@@ -44,7 +45,7 @@ def valid() -> tuple[Valid, ...]:
     """All of them, in the order of the file."""
     stores = [golden(), *(plain(atoms) for atoms in (0, 1, 3, 300, 1300))]
     found = [one for store in stores for kind in ("root", "log") for one in proved(store, kind)]
-    return (*found, *of_wide())
+    return (*found, *of_wide(), *of_bounds(), *of_the_dead())
 
 
 def proved(store: Made, kind: str) -> Iterator[Valid]:
@@ -138,3 +139,22 @@ def of_wide() -> Iterator[Valid]:
     for claims in asked:
         real_basis(basis)
         yield Valid("wide", build([], basis, claims, {0: wide()}), basis, claims)
+
+
+def of_bounds() -> Iterator[Valid]:
+    """Proofs of events whose fields are at their bounds."""
+    for made in bounds.accepted():
+        yield Valid("bounds", made.data, made.basis, made.claims)
+
+
+DEAD: Sequence[Claim] = (
+    (c.NONE_TAGGED, b"kkelvin", None, False),
+    (c.NO_TERM, b"snake_case", None, False),
+)
+"""A tag and a term that only tombstoned atoms have: the proofs show their chunk and their row."""
+
+
+def of_the_dead() -> Iterator[Valid]:
+    """Proofs of absence where the tag or term exists, but no live atom has it."""
+    for claims in ([DEAD[0]], [DEAD[1]], list(DEAD)):
+        yield prove_one(golden(), "root", claims)

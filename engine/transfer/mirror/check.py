@@ -82,7 +82,12 @@ def _against_store(
         files = {page.path: Listed(hashlib.sha256(page.data).hexdigest(), page.atoms) for page in pages}
         roots = then.roots(at)
     expected = Manifest(
-        manifest.store_id, manifest.size, roots.shown().root, manifest.style, pages.style.renamed, files
+        manifest.store_id,
+        manifest.size,
+        roots.as_checkpoint().root,
+        manifest.style,
+        pages.style.renamed,
+        files,
     )
     if encode(expected) == raw:
         return

@@ -50,7 +50,7 @@ def mirror(
                     build.add(page)
                 roots = store.roots(rows)
                 manifest = Manifest(
-                    store_id, roots.size, roots.shown().root, chosen, pages.style.renamed, build.files
+                    store_id, roots.size, roots.as_checkpoint().root, chosen, pages.style.renamed, build.files
                 )
                 aside = build.finish(manifest)
         with existing(place, store_id) as now:

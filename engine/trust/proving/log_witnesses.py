@@ -1,4 +1,4 @@
-"""What a proof shows for each claim about the log, and paths in the log (SPEC: Log, Proofs, Log claims).
+"""What a proof shows for each claim about the log, and paths in the log (SPEC, section 20.6).
 
 The algorithms of RFC 9162, sections 2.1.3.1 and 2.1.4.1; `proofs.log_paths` verifies what they give.
 A hash of a path is the root over a range of leaves, which divides into complete subtrees; what those

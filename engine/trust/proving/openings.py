@@ -12,7 +12,16 @@ from engine.followers.index import IndexFollower, read_summaries
 from engine.followers.postings import Tail, TermRow
 from engine.followers.segments import BLOCK_ROWS, LENGTHS, SegmentName, decode_blocks, describe
 from engine.ledger.layout import tree_prefix
-from engine.ledger.pages import LEAF_BYTES, SLOTS, Slots, above, child_path, decode_page, hashed, missing_page
+from engine.ledger.pages import (
+    LEAF_BYTES,
+    SLOTS,
+    Slots,
+    child_path,
+    decode_page,
+    missing_page,
+    parent_level,
+    slot_root,
+)
 from proofs.file import Segments, TreeOpening
 from proofs.hashing import DIGEST_BYTES, TREE_HASHER, TreeHasher, inner_row_hash
 from proofs.log import left_half
@@ -58,7 +67,7 @@ class _Opener:
             [b""] * SLOTS if stored is None else decode_page(page_key, depth, path, stored)
         ]
         while len(levels[0]) > 1:
-            levels.insert(0, above(levels[0], self._hasher))
+            levels.insert(0, parent_level(levels[0], self._hasher))
         self._place(_Page(depth, path, levels), 0, 0, first, last)
 
     def _place(self, page: _Page, level: int, at: int, first: int, last: int) -> None:
@@ -78,7 +87,7 @@ class _Opener:
                 if low < high:
                     self._place(page, level + 1, 2 * at + side, low, high)
                 else:
-                    self.hashes.append(hashed(page.levels[level + 1][2 * at + side], self._hasher))
+                    self.hashes.append(slot_root(page.levels[level + 1][2 * at + side], self._hasher))
 
     def _leaf(self, leaf: bytes, first: int, last: int) -> None:
         if leaf[:DIGEST_BYTES] in self.keys[first:last]:

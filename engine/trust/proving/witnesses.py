@@ -1,4 +1,4 @@
-"""What a proof shows for each claim, read from the store (SPEC: Proofs, Claims).
+"""What a proof shows for each claim, read from the store (SPEC, section 20.1).
 
 A claim that does not hold is refused here, with what holds instead. Nothing read is trusted: the whole
 proof is verified before it is handed out.
@@ -13,7 +13,7 @@ from backends.base import Reader
 from engine.base.errors import CorruptionError, NotFoundError, RefusedError
 from engine.base.validation import show_id
 from engine.followers.trees import read_value
-from engine.ledger.codec import reading
+from engine.ledger.codec import decode_stored
 from engine.ledger.journal import erased_at, read_header
 from engine.ledger.layout import TAGS, ordinal_key, payload_key
 from engine.store.store import Store
@@ -126,7 +126,7 @@ class Witnesses:
             )
             raise ClaimNotTrueError(problem, kinds.AtomIs(claim.id, State(value.state), opened=False))
         chunk = self._set(Group.TAG, claim.identity, value.ordinal >> CHUNK_BITS)
-        has = chunk is not None and reading(contains, chunk, value.ordinal & 0xFFFF)
+        has = chunk is not None and decode_stored(contains, chunk, value.ordinal & 0xFFFF)
         if has is not isinstance(claim, kinds.HasTag):
             problem = f"the atom {'has' if has else 'lacks'} the tag {claim.identity!r}"
             raise ClaimNotTrueError(
@@ -163,7 +163,7 @@ class Witnesses:
             start + posting.offset
             for (_, shown, _), start in zip(entries, self.index.starts(), strict=True)
             if type(shown) is bytes
-            for posting in reading(read_postings, shown, LARGEST, LARGEST)
+            for posting in decode_stored(read_postings, shown, LARGEST, LARGEST)
         ]
         numbers = sorted({ordinal >> CHUNK_BITS for ordinal in mentioned})
         lives = {number: self._set(Group.LIVE, "", number) for number in numbers}
@@ -214,7 +214,7 @@ class Witnesses:
 
 
 def _bits(chunk: bytes | None) -> int:
-    return 0 if chunk is None else reading(bits_of, chunk)
+    return 0 if chunk is None else decode_stored(bits_of, chunk)
 
 
 def _counted(live: list[int]) -> str:

@@ -132,7 +132,7 @@ def test_bad_lines_are_reported_and_the_rest_goes_in(engine: Engine, tmp_path: P
     told = [
         "not JSON: Expecting property name",
         "not JSON: NaN",
-        "nested deeper than 64",
+        "nested more than 64 levels deep",
         "not JSON: Expecting value",
     ]
     lines = [json.dumps(line) for line, _ in bad]

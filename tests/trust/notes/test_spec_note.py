@@ -1,4 +1,4 @@
-"""The note that SPEC.md prints is the one its rules give for the example of the appendix."""
+"""The note that docs/spec/checkpoints.md prints is the one that the rules give for the worked example."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from proofs.note import (
     verify_signatures,
 )
 from proofs.vkey import COSIGNATURE, ED25519, VerifierKey, parse_vkey
-from tests.spec_page import block, named, table
+from tests.spec_page import block, example_values, table
 
 TIME = 1_600_000_000
 LOG_SEED, WITNESS_SEED = b"\x33" * 32, b"\x44" * 32
@@ -22,7 +22,7 @@ LOG_SEED, WITNESS_SEED = b"\x33" * 32, b"\x44" * 32
 
 def test_the_note_of_the_page_is_made_from_the_example() -> None:
     """Origin, size and root are the example's; signature and cosignature those of the seeds, to the byte."""
-    root = bytes.fromhex(named("example")["root log"])
+    root = bytes.fromhex(example_values()["root log"])
     checkpoint = Checkpoint(origin_of(b"\x11" * 16), 6, root)
     log = VerifierKey(checkpoint.origin, ED25519, ed25519.public_of(LOG_SEED))
     witness = VerifierKey("witness.example/w", COSIGNATURE, ed25519.public_of(WITNESS_SEED))

@@ -183,8 +183,8 @@ def test_the_cache_keeps_within_its_bound(monkeypatch: pytest.MonkeyPatch) -> No
         view = world.view()
         assert search(view, [VOCABULARY[at]], 10) == expected[at]
         cache = world.follower._cache
-        assert cache._scaled is not None
-        parts = [part for found in cache._scaled.impacts.values() for part in found.parts]
+        assert cache._weights is not None
+        parts = [part for found in cache._weights.impacts.values() for part in found.parts]
         size = sum(array.nbytes for pair in cache._postings.values() for array in pair or ())
         size += sum(array.nbytes for array in cache._lengths.values())
         size += sum(array.nbytes for part in parts for array in part[1:] if array is not None)

@@ -1,4 +1,4 @@
-"""No secret passes the gate, by whichever way something is written."""
+"""No write path stores a secret while the secret filter redacts."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_no_file_of_a_store_ever_holds_it(tmp_path: Path, scheme: str, way: str)
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_without_the_gate_it_would_be_there(tmp_path: Path, way: str) -> None:
+def test_without_the_filter_it_is_stored(tmp_path: Path, way: str) -> None:
     """The ways do lead a secret into the store: `off` is the default, and `warn` only counts."""
     with Engine.open(f"sqlite:{tmp_path / 'store'}", secrets="warn") as engine:
         WAYS[way](engine, tmp_path)
@@ -195,7 +195,7 @@ def test_pieces_that_become_equal_are_two_atoms(tmp_path: Path) -> None:
 
 
 def test_text_without_secrets_is_stored_as_ever() -> None:
-    """With the gate or without it, the same commands give the same root."""
+    """If no secret is found, the filter does not change the root."""
     made = []
     for policy in (None, "redact", "refuse", "warn"):
         with Engine.open("memory:", clock=ticking(), salts=salt_of, secrets=policy) as engine:
