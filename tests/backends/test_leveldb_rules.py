@@ -105,9 +105,7 @@ def test_r2_any_exception_in_a_write_poisons_the_handle(path: Path, monkeypatch:
 
 
 def test_r3_the_lock_outlives_a_copy_of_the_folder(path: Path, tmp_path: Path) -> None:
-    """L3: after all files, LOCK included, were opened and closed here, other processes cannot open the
-    store.
-    """
+    """L3: after all files, LOCK included, were opened and closed here, other processes still get busy."""
     with LevelDBBackend(path) as backend:
         backend.write(batch_of([(b"a", b"1")]))
         with pytest.raises(BackendBusy, match=f"pid {os.getpid()} \\(this process\\)"):
@@ -118,9 +116,7 @@ def test_r3_the_lock_outlives_a_copy_of_the_folder(path: Path, tmp_path: Path) -
 
 
 def test_r4_a_forked_process_writes_nothing(path: Path) -> None:
-    """L4: if parent and child both try 300 writes, no write of the child and every write of the parent
-    succeeds.
-    """
+    """L4: if parent and child both try 300 writes, all writes of the parent and none of the child succeed."""
     with LevelDBBackend(path) as backend:
         backend.write(batch_of([(b"x", b"1")]))
 
@@ -193,7 +189,7 @@ backend.close()
 
 
 def test_r4_a_forked_process_cannot_open_what_was_open(path: Path) -> None:
-    """A forked process that opens the parent's store gets busy, and later a hint how to start processes."""
+    """A forked process cannot open the parent's store: busy while it is open, then a hint at 'spawn'."""
     backend = LevelDBBackend(path)
     assert in_forked_process(lambda: LevelDBBackend(path)) == "BackendBusy"
     reading, writing = os.pipe()
