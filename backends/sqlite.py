@@ -270,7 +270,7 @@ class SQLiteBackend(Backend):
             raise convert_error(self._handle_state.where, error) from error
 
     def _set_level(self, level: str) -> None:
-        """Set when COMMIT returns: with FULL after the data is on the disk, with NORMAL without waiting."""
+        """Set whether COMMIT waits until the data is on the disk: FULL waits, NORMAL does not."""
         if level != self._level:
             self._writer.execute(f"PRAGMA synchronous = {level}")
             self._level = level

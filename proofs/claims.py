@@ -141,7 +141,7 @@ class _TagClaim:
 
 @dataclass(frozen=True)
 class AtomsTagged(_TagClaim):
-    """The claim that the proof lists exactly the live atoms that have a tag, at least one."""
+    """The claim that the proof lists all live atoms that have a tag, and that there are some."""
 
     number: ClassVar[int] = 7
 
@@ -170,7 +170,7 @@ class _TermClaim:
 
 @dataclass(frozen=True)
 class AtomsMentioning(_TermClaim):
-    """The claim that the proof lists exactly the live atoms whose text contains a term, at least one."""
+    """The claim that the proof lists all live atoms whose text contains a term, and that there are some."""
 
     number: ClassVar[int] = 9
 

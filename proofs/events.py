@@ -148,7 +148,7 @@ class ErasedBody(NamedTuple):
     contents: tuple[bytes, ...]
     """The `proofs.hashing.destroyed_hash` of each content, ascending.
 
-    The id key allows guesses to be tested.
+    A holder of the id key can test guesses.
     """
     request: str | None = None
     origin: str | None = None

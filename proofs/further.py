@@ -50,7 +50,7 @@ FURTHER: Final[tuple[tuple[str, Callable[[Any], bool]], ...]] = (
 )
 """The name and check of each further field, indexed by its number.
 
-Every body may have the first two, an atom's body all.
+Every body may have the first two; the body of an atom may have all of them.
 """
 OF_EVERY_BODY: Final = 2
 """The number of further fields that every body may have."""

@@ -19,7 +19,8 @@ DEPTH_MAX: Final = 16
 ITEMS_MAX: Final = 1 << 20
 """The maximum number of items, arrays included.
 
-It is limited because an item takes far more memory than bytes. A proof of 16 MiB with a list has fewer.
+It bounds memory, because a decoded item takes far more memory than its bytes. A list in a proof of 16 MiB has
+fewer items.
 """
 
 PATH_HASHES_MAX: Final = 64

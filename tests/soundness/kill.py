@@ -40,7 +40,7 @@ ARGUED: Final[dict[str, str]] = {
     "codec.unpack: not same": "`decode_strict` has checked every head; needed where stores are read",
     "codec.decode_header: value[1] != seq": "a header is read at its own seq; needed where stores are read",
     "heads.checkpoint_in: recorded_root(header)": "both callers read the root themselves",
-    "heads.header_in: type(seq) is not int": "decode_header refuses the same with the same reason, `header`",
+    "heads.header_in: type(seq) is not int": "decode_header refuses the same for the same reason",
     "heads.require_opening: opening is None": TYPES,
     "log_paths._both_roots: not last": "an extra hash changes the older root",
     "opening._take: len(taken) != count": "the bytes taken are counted, and `finish` refuses a count beyond the end",
