@@ -35,7 +35,7 @@ INSERT INTO turns VALUES (0);
 
 
 def is_sqlite(path: Path) -> bool:
-    """Return whether `path` is a SQLite file, a store or not.
+    """Return whether `path` is a SQLite file, even if it is not a store.
 
     A file that this process already has open is not read: closing it again would release the locks
     that SQLite holds on it.

@@ -43,7 +43,7 @@ ARGUED: Final[dict[str, str]] = {
     "heads.header_in: type(seq) is not int": "decode_header refuses the same for the same reason",
     "heads.require_opening: opening is None": TYPES,
     "log_paths._both_roots: not last": "an extra hash changes the older root",
-    "opening._take: len(taken) != count": "the bytes taken are counted, and `finish` refuses a count beyond the end",
+    "opening._take: len(taken) != count": "the bytes taken are counted, and `finish` compares the count",
     "verifier._leaf_claim: raise at the end": TYPES,
     "verifier._list_claim: index is None": TYPES,
     "verifier._list_claim: raise at the end": TYPES,
