@@ -1,4 +1,4 @@
-"""Peeks show where the words are; expands lose no character, however they are cut."""
+"""Peeks show the question's words; expands return every character, in any number of pages."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from engine import Add, Engine, Link, Tag, Tombstone
 from engine.base.errors import EngineError, InvalidInputError, NotFoundError
+from engine.query.explore.atom_answers import EDGES_COUNTED
 from engine.query.explore.form import Form
-from engine.query.explore.looks import EDGES_COUNTED
 from tests.query.explore.support import FORGED, least_of
 from tests.query.recall.support import id_of, memory
 
@@ -24,7 +24,7 @@ TEXTS = ANY | WORDY | st.sampled_from(FORGED)
 
 
 def kept(text: str) -> str:
-    """The text, if the border lets it in."""
+    """The text if it is valid as content."""
     try:
         return Add(text).body().content
     except EngineError:
@@ -35,7 +35,7 @@ def kept(text: str) -> str:
 @given(TEXTS, st.sampled_from(["kettle", "größe tea", "日本語", "nowhere at all", "the", ""]))
 @settings(max_examples=150)
 def test_a_peek_is_a_short_line(text: str, query: str) -> None:
-    """At most 200 characters on one line, `whole` exactly if nothing but white space is missing."""
+    """A peek is one line of at most 200 characters; `whole` ignores white space."""
     with memory([Add(kept(text), id=id_of(1))]) as engine:
         peek = engine.explorer().explore_peek(id_of(1), query)
         assert len(peek.text) <= 200
@@ -49,14 +49,14 @@ def test_a_peek_is_a_short_line(text: str, query: str) -> None:
 @given(st.integers(0, 120), st.integers(0, 120), st.sampled_from(["kettle", "größe", "adr-016"]))
 @settings(max_examples=60)
 def test_a_peek_shows_the_words_of_the_question(before: int, after: int, word: str) -> None:
-    """Wherever the one word stands in the text, it is in the peek."""
+    """The peek contains the word, wherever it is in the text."""
     text = "filler " * before + word + " something" * after
     with memory([Add(text, id=id_of(1))]) as engine:
         assert word in engine.explorer().explore_peek(id_of(1), f"where is the {word}?").text
 
 
 def test_a_peek_without_a_question_is_the_beginning() -> None:
-    """Nothing was asked that named the atom: the first words are shown."""
+    """A peek without a question shows the beginning."""
     with memory([Add("first " + "filler " * 100 + "kettle", id=id_of(1))]) as engine:
         peek = engine.explorer().explore_peek(id_of(1))
         assert peek.text.startswith("first ")
@@ -64,7 +64,7 @@ def test_a_peek_without_a_question_is_the_beginning() -> None:
 
 
 def test_a_peek_remembers_the_question_that_named_the_atom_last() -> None:
-    """The last recall that named the atom counts, unless a query is given."""
+    """A peek uses the last recall with a hint for the atom, or its query."""
     text = "kettle " + "filler " * 100 + "teapot " + "filler " * 100 + "samovar"
     with memory([Add(text, id=id_of(1)), Add("a saucepan", id=id_of(2))]) as engine:
         explorer = engine.explorer()
@@ -78,7 +78,7 @@ def test_a_peek_remembers_the_question_that_named_the_atom_last() -> None:
 
 
 def test_a_question_is_remembered_when_ids_grow_longer() -> None:
-    """An atom that begins alike makes the short id longer, and nothing is forgotten."""
+    """A question is remembered if another atom makes the short id longer."""
     text = "filler " * 100 + "teapot"
     with memory([Add(text, id="cafe0000-0000-8000-8000-000000000001")]) as engine:
         explorer = engine.explorer()
@@ -90,7 +90,7 @@ def test_a_question_is_remembered_when_ids_grow_longer() -> None:
 @given(TEXTS, st.sampled_from(Form), st.lists(st.integers(0, 60), min_size=1, max_size=5))
 @settings(max_examples=150)
 def test_pages_make_the_whole_text(text: str, form: Form, more: list[int]) -> None:
-    """Following `next` gives each character once, whatever the budgets; no page is empty."""
+    """Following `next` gives each character once, for any budgets, without empty pages."""
     with memory([Add(kept(text), id=id_of(1), title="Tea", source="tea.md")]) as engine:
         explorer = engine.explorer(form=form)
         pages, offset, at = "", 0, 0
@@ -113,13 +113,13 @@ def test_pages_make_the_whole_text(text: str, form: Form, more: list[int]) -> No
 
 
 def test_a_page_ends_after_a_word_where_it_can() -> None:
-    """A cut is made at white space."""
+    """A page ends at white space if possible."""
     with memory([Add("kettle teapot samovar " * 50, id=id_of(1))]) as engine:
         assert engine.explorer().explore_expand(id_of(1), budget=60).text.endswith(" ")
 
 
 def test_an_offset_at_the_end_is_refused() -> None:
-    """There is nothing to begin with there, nor beyond."""
+    """An offset at or beyond the end raises an error."""
     with memory([Add("kettle", id=id_of(1))]) as engine:
         assert engine.explorer().explore_expand(id_of(1), offset=5).text == "e"
         for offset in (6, 7, 2**62):
@@ -128,7 +128,7 @@ def test_an_offset_at_the_end_is_refused() -> None:
 
 
 def test_an_expand_says_what_is_recorded() -> None:
-    """All fields are those of the atom; hidden edges do not count."""
+    """An expand has the fields of the atom; hidden edges do not count."""
     fields: dict[str, Any] = {
         "title": "Kettle",
         "source": "tea.md",
@@ -150,7 +150,7 @@ def test_an_expand_says_what_is_recorded() -> None:
 
 
 def test_the_edges_of_a_hub_are_counted_up_to_a_bound() -> None:
-    """1,000 stands for that or more."""
+    """Edges are counted up to 1,000."""
     count = EDGES_COUNTED + 5
     atoms = [Add(str(number), id=id_of(number)) for number in range(1, count + 2)]
     with memory(atoms) as engine:
@@ -160,7 +160,7 @@ def test_the_edges_of_a_hub_are_counted_up_to_a_bound() -> None:
 
 @pytest.mark.parametrize("verb", ["explore_peek", "explore_expand"])
 def test_what_is_hidden_or_unknown_is_not_shown(verb: str) -> None:
-    """A tombstoned atom and one never recorded are NotFoundError, by the whole id and by its first digits."""
+    """A tombstoned or unknown atom raises NotFoundError, by whole and short id."""
     with memory([Add("kettle", id="cafe0000-0000-8000-8000-000000000001")]) as engine:
         engine.apply([Tombstone("cafe0000-0000-8000-8000-000000000001")])
         for given_id in ("cafe0000-0000-8000-8000-000000000001", "cafe", id_of(2), "beef"):
@@ -169,14 +169,14 @@ def test_what_is_hidden_or_unknown_is_not_shown(verb: str) -> None:
 
 
 def test_tags_of_an_expand_are_those_there_are_now(engine_of_one: Engine) -> None:
-    """A tag that came later is among them."""
+    """Tags that were added later are included."""
     engine_of_one.apply([Tag(id_of(1), ["late"])])
     assert engine_of_one.explorer().explore_expand(id_of(1)).tags == ("late",)
 
 
 @pytest.fixture
 def engine_of_one() -> Engine:
-    """A memory of one atom."""
+    """A memory with one atom."""
     engine = Engine.open("memory:")
     engine.add("kettle", id=id_of(1))
     return engine

@@ -1,4 +1,4 @@
-"""A text as the dreamer reads it: its words, what may be a name or a phrase, and the names that are known."""
+"""The words of a text, the candidates for names and phrases in it, and the known names."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _NO_BEGINNING: Final = (
     | Mark.SEQUEL
     | Mark.SO
 )
-"""What no name begins with: such words have a capital letter for other reasons."""
+"""Marks of words that do not begin a name, because they are capitalised for other reasons."""
 _NO_NAME: Final = _NO_BEGINNING | Mark.ORGANIZATION | Mark.PLACE_TITLE | Mark.PLACE_NOUN | Mark.ROLE
-"""What no word is a name by itself that can be it: `University`, `Beach`."""
+"""Marks of words that are not a name by themselves, such as `University` and `Beach`."""
 _ROMAN: Final = frozenset("ivxlcdm")
 _NO_PHRASE: Final = Mark.TEMPORAL | Mark.GREETING | Mark.SPAN | Mark.POINTING | Mark.PAST | Mark.ELIDED
 _WORD_CHARS_MIN: Final = 3
@@ -37,20 +37,20 @@ _PHRASE_ENDINGS: Final = ("ly", "ed")
 
 
 class Tokens(NamedTuple):
-    """The tokens of a name: as written, and in small letters."""
+    """The tokens of a name: `surfaces` as written, and `words` in lower case."""
 
     surfaces: tuple[str, ...]
     words: tuple[str, ...]
 
     @property
     def text(self) -> str:
-        """The name on one line, a dot close to what it follows."""
+        """The name on one line, without a space before a dot."""
         joined = " ".join(self.surfaces)
         return joined.replace(" . ", ". ").removesuffix(" .")
 
 
 def tokens_of_name(name: str) -> Tokens:
-    """What stands in a text that has the name."""
+    """Return the tokens that a text with this name contains."""
     surfaces = tuple(map(_bare, tokens_of(name.replace("\u2019", "'"))))
     return Tokens(surfaces, tuple(map(str.lower, surfaces)))
 
@@ -65,7 +65,7 @@ class TokenizedText:
         self.words = list(map(str.lower, self.surfaces))
 
     def names(self, config: DreamConfig) -> list[Tokens]:
-        """The capitalised runs that may be names, each once, in order; at most `candidates_per_atom`."""
+        """Return the first `candidates_per_atom` capitalised runs that may be names, each once, in order."""
         found: dict[tuple[str, ...], Tokens] = {}
         for start, end in self._runs():
             tokens = Tokens(tuple(self.surfaces[start:end]), tuple(self.words[start:end]))
@@ -92,7 +92,7 @@ class TokenizedText:
         return bool(known) or word in STOP_WORDS or not word[0].isalpha()
 
     def phrases(self) -> list[tuple[str, str]]:
-        """The pairs of neighbouring words in small letters that may be phrases, each once, in order."""
+        """Return the pairs of adjacent words in lower case that may be phrases, each once, in order."""
         found: dict[tuple[str, str], None] = {}
         before = None
         for surface, word, mark in zip(self.surfaces, self.words, self.read.marks, strict=True):
@@ -103,7 +103,7 @@ class TokenizedText:
         return list(found)
 
     def has_pair(self, first: str, second: str) -> bool:
-        """Whether two words in small letters stand side by side."""
+        """Return True if two words, given in lower case, are adjacent."""
         words, at = self.words, -1
         try:
             while True:
@@ -114,7 +114,7 @@ class TokenizedText:
             return False
 
     def uses(self, tokens: Tokens) -> Uses:
-        """How the words of a name stand here."""
+        """Count the uses of a name's words in this text."""
         size, first = len(tokens.words), tokens.words[0]
         inside = begins = lower = 0
         for at, word in enumerate(self.words):
@@ -131,48 +131,51 @@ class TokenizedText:
         return Uses(inside, begins, lower)
 
     def _is_part(self, start: int, end: int) -> bool:
-        """Whether a capitalised word stands beside these, so that they may be part of another name."""
+        """Return True if a capitalised word is beside these, so that they may be part of another name."""
         before = self.read.is_capital(start - 1) and not self.read.begins(start - 1)
         return before or self.read.is_capital(end)
 
 
 class Uses(NamedTuple):
-    """How often the words of a name stand in a text, where no capitalised word stands beside them."""
+    """The counts of the uses of a name's words in a text.
+
+    Uses with the spelling of the name beside another capitalised word are not counted.
+    """
 
     inside: int
-    """As the name is written, within a sentence."""
+    """Uses with the spelling of the name, within a sentence."""
     begins: int
-    """As the name is written, where a capital letter says nothing."""
+    """Uses with the spelling of the name, at a beginning where any word is capitalised."""
     other: int
-    """Otherwise: in small letters."""
+    """Uses with another spelling, such as lower case."""
 
 
 def is_possible(tokens: Tokens, config: DreamConfig) -> bool:
-    """Whether a run may be a name by its form."""
+    """Return True if a run has the form of a name."""
     words = [word for word in tokens.words if word[0].isalnum()]
     text = tokens.text
     if not 0 < len(words) <= config.name_words_max or len(text) > config.name_chars_max:
         return False
-    if not any(_tells(surface, word, config) for surface, word in zip(*tokens, strict=True)):
+    if not any(_is_distinctive(surface, word, config) for surface, word in zip(*tokens, strict=True)):
         return False
     if len(words) > 1:
         return max(map(len, words)) > 1
-    word, known, shouted = words[0], MARKS.get(words[0], 0), tokens.surfaces[0].isupper()
+    word, known, upper = words[0], MARKS.get(words[0], 0), tokens.surfaces[0].isupper()
     if known & (Mark.TEMPORAL | Mark.MONTH_SHORT) or (known & _NO_NAME and not known & Mark.NAME):
         return False
-    if word in FUNCTION_WORDS or len(word) < config.name_chars_min - shouted:
+    if word in FUNCTION_WORDS or len(word) < config.name_chars_min - upper:
         return False
-    return shouted or bool(known & Mark.NAME) or not is_verb(word)
+    return upper or bool(known & Mark.NAME) or not is_verb(word)
 
 
-def _tells(surface: str, word: str, config: DreamConfig) -> bool:
-    """Whether a word can make a name: it is no number, no numeral, and not one of forms and pages."""
+def _is_distinctive(surface: str, word: str, config: DreamConfig) -> bool:
+    """Return True if a word can make a run a name: it is not a number, a Roman numeral or a stop word."""
     numeral = word.isdigit() or (surface.isupper() and _ROMAN.issuperset(word))
     return word[0].isalnum() and not numeral and word not in config.stop and word not in STOP_WORDS
 
 
 def is_given_name(tokens: Tokens) -> bool:
-    """Whether the first word is one that people are called, and nothing else."""
+    """Return True if the first word is a given name and has no other meaning."""
     known = MARKS.get(tokens.words[0], 0)
     return bool(known & Mark.NAME) and not known & Mark.NAME_HINT
 
@@ -197,9 +200,9 @@ class Name(NamedTuple):
     """A known name."""
 
     text: str
-    """As the entity has it."""
+    """The name as the entity spells it."""
     id: bytes
-    """The entity's."""
+    """The id of the entity."""
     tokens: Tokens
 
 
@@ -218,7 +221,7 @@ class Names:
         return len(self._by_words)
 
     def add(self, text: str, entity: bytes) -> Name | None:
-        """Know a name; None where nothing in it could be found in a text."""
+        """Add a name and return it; return None if it has no word that a text could contain."""
         tokens = tokens_of_name(text)
         if not any(word[0].isalnum() for word in tokens.words):
             return None
@@ -231,19 +234,19 @@ class Names:
             lengths.sort(reverse=True)
         return name
 
-    def found_in(self, page: TokenizedText, most: int) -> list[Name]:
-        """The different names that stand in a text, none within a longer one, in order; at most `most`.
+    def found_in(self, text: TokenizedText, most: int) -> list[Name]:
+        """Return the different names in a text, in order, at most `most`; none is within a longer one.
 
-        Several words match whatever their case. A single word matches as it is written in the name; one
-        without a capital letter matches in any case.
+        A name of several words matches in any case. A name of a single word matches as it is written; if it
+        has no capital letter, it matches in any case.
         """
         found: dict[bytes, Name] = {}
-        words, at = page.words, 0
+        words, at = text.words, 0
         while at < len(words) and len(found) < most:
             step = 1
             for size in self._lengths.get(words[at], ()):
                 name = self._by_words.get(tuple(words[at : at + size]))
-                if name is not None and _is_so_written(name, page.surfaces[at]):
+                if name is not None and _is_spelled(name, text.surfaces[at]):
                     found.setdefault(name.id, name)
                     step = size
                     break
@@ -251,7 +254,7 @@ class Names:
         return list(found.values())
 
 
-def _is_so_written(name: Name, surface: str) -> bool:
+def _is_spelled(name: Name, surface: str) -> bool:
     if len(name.tokens.words) > 1:
         return True
     written = name.tokens.surfaces[0]

@@ -1,4 +1,4 @@
-"""Signals that need an atom's text: how close the question's terms stand, times, trust."""
+"""Signals that read an atom's text: the proximity of the question's terms, times, and trust."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy as np
 from engine.base.limits import TRUST_MAX
 from engine.language.model import Ask
 from engine.query.recall.pool import Pool
-from engine.query.recall.scene import Scene, Text
+from engine.query.recall.scope import LoadedAtom, RecallScope
 from engine.text.analyzer import analyze_query
 
 WINDOW: Final = 10
-"""Terms that stand within so many terms count as close."""
+"""The distance in terms within which two terms count as close."""
 
 _TIME_TERMS: Final = frozenset(
     analyze_query(
@@ -23,30 +23,30 @@ _TIME_TERMS: Final = frozenset(
         "january february march april may june july august september october november december"
     )
 )
-"""Words that say when."""
+"""Terms that name a time."""
 
 
-def read(scene: Scene, pool: Pool, places: Sequence[int], texts: Sequence[Text]) -> None:
-    """Raise those atoms of the pool whose texts were read for what is in them."""
-    signals = scene.signals
-    weights = {term: scene.idf(term) for term in scene.question.terms} if signals.proximity else {}
-    dated = texts if scene.question.ask is Ask.WHEN else ()
+def boost(scope: RecallScope, pool: Pool, rows: Sequence[int], atoms: Sequence[LoadedAtom]) -> None:
+    """Boost the candidates in `rows` by their texts, which `atoms` holds in the same order."""
+    signals = scope.signals
+    weights = {term: scope.idf(term) for term in scope.question.terms} if signals.proximity else {}
+    dated = atoms if scope.question.ask is Ask.WHEN else ()
     shares = {
-        "proximity": [signals.proximity * closeness(text.terms, weights) for text in texts],
-        "time": [signals.time * (not _TIME_TERMS.isdisjoint(text.terms)) for text in dated],
-        "trust": [signals.trust * trust_of(text) for text in texts],
+        "proximity": [signals.proximity * proximity(atom.terms, weights) for atom in atoms],
+        "time": [signals.time * (not _TIME_TERMS.isdisjoint(atom.terms)) for atom in dated],
+        "trust": [signals.trust * trust_of(atom) for atom in atoms],
     }
     for signal, found in shares.items():
         if any(found):
             factors = np.ones(len(pool))
-            factors[list(places)] += found
+            factors[list(rows)] += found
             pool.multiply(signal, factors)
 
 
-def closeness(terms: Sequence[str], weights: Mapping[str, float]) -> float:
-    """The share of the weight of `weights` that the heaviest stretch of WINDOW terms has; 0 to 1.
+def proximity(terms: Sequence[str], weights: Mapping[str, float]) -> float:
+    """Return the largest share of the total of `weights` that lies within WINDOW terms, 0 to 1.
 
-    A term counts once; one that stands alone is not close to anything.
+    Each term counts once; a term that stands alone counts nothing.
     """
     marked = [(at, term) for at, term in enumerate(terms) if term in weights]
     total = sum(weights.values())
@@ -62,7 +62,7 @@ def closeness(terms: Sequence[str], weights: Mapping[str, float]) -> float:
     return best / total if total else 0.0
 
 
-def trust_of(text: Text) -> float:
-    """−1 for no trust at all, 1 for full trust, 0 where nothing is said or half is."""
-    trust = text.record.trust
+def trust_of(atom: LoadedAtom) -> float:
+    """Return −1 for no trust, 1 for full trust, and 0 for half or unrecorded trust."""
+    trust = atom.record.trust
     return 0.0 if trust is None else 2.0 * trust / TRUST_MAX - 1.0

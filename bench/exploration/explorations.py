@@ -1,10 +1,10 @@
-"""Exploring the memories of a set, and recalling whole atoms from the same.
+"""Explore the memories of a set with each policy, and recall whole atoms from them for comparison.
 
 Question: what does each step of an exploration cost and find? Data: a set of `bench.retrieval.sets`.
 Seed: that of the salts.
-How: each question is recalled once (20 whole atoms) and explored by each policy with 2,000 tokens, timed
-from the question to the answer. A document counts as found once its whole text is in the context: read, or
-peeked at where the peek showed all of it.
+How: for each question, 20 whole atoms are recalled once, and each policy explores with 2,000 tokens. Times
+are from the question to the answer. A document counts as found if its whole text is in the context, either
+from reading it or from a peek that shows all of it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path as Folder
 
 from bench.exploration.curves import Path, Point, path_of
-from bench.retrieval.judge import loaded
+from bench.retrieval.judge import load
 from bench.retrieval.sets import QuestionSet
 from engine.base.errors import InvalidInputError
 from engine.engine import Engine
@@ -28,22 +28,22 @@ from engine.query.explore.state import Exploration, Gathered, State
 from engine.query.explore.walker import Walker, WalkerConfig
 
 ATOMS = 20
-"""Whole atoms that a question is compared with, so that dear explorations have something beside them."""
+"""The number of whole atoms for the comparison: enough for the tokens of expensive explorations."""
 
-ENOUGH = 10_000_000
-"""Tokens for them: no bound."""
+UNLIMITED_TOKENS = 10_000_000
+"""The token budget for recalling them, which is never reached."""
 
 
-class Everything:
-    """The plainest policy: expand every hint, in their order."""
+class ExpandAll:
+    """The simplest policy: expand all hints in their order."""
 
     def decide(self, state: State) -> Action:
-        """The next hint of which nothing was read."""
+        """Return the action that expands the next unread hint, or the answer if there is none."""
         return Action(Verb.EXPAND, state.unread[0].id) if state.unread else Action(Verb.ANSWER)
 
 
 def policies() -> dict[str, Policy]:
-    """Those that are compared: ours, with parts of it off in turn, and the plainest."""
+    """Return the policies to compare: the walker, variants with parts turned off, and the simplest policy."""
     return {
         "walker": Walker(),
         "– prices off": Walker(WalkerConfig(price=0)),
@@ -51,50 +51,50 @@ def policies() -> dict[str, Policy]:
         "– one recall": Walker(WalkerConfig(more=1000)),
         "– no titles in the second": Walker(WalkerConfig(names=0)),
         "– reads to the end": Walker(WalkerConfig(worth=0)),
-        "expands every hint": Everything(),
+        "expands every hint": ExpandAll(),
     }
 
 
 @dataclass(frozen=True, slots=True)
 class Explored:
-    """One question, explored."""
+    """The exploration of one question."""
 
     spent: Path
-    """All tokens: hints, peeks, connections."""
+    """The path counted by all tokens: hints, peeks, connections."""
     context: Path
-    """Those of the gathered context alone."""
+    """The path counted by the tokens of the gathered context alone."""
     steps: int
     full_tokens: int
-    """What ten whole atoms cost."""
+    """The tokens of ten whole atoms."""
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """A set, asked."""
+class SetResult:
+    """The results for a set."""
 
     name: str
     questions: int
     full: tuple[Path, ...]
-    """The whole atoms of each question."""
+    """The path of the whole atoms for each question."""
     full_seconds: tuple[float, ...]
     explored: Mapping[str, tuple[Explored, ...]]
-    """By each policy, in the order of `full`."""
+    """Policy → its explorations, in the order of `full`."""
 
 
-def judged(asked: QuestionSet, work: Folder, seed: int, told: Callable[[str], None]) -> Judged:
-    """Ask everybody all questions of a set; those with nothing to search for are left out."""
+def measure(question_set: QuestionSet, work: Folder, seed: int, report: Callable[[str], None]) -> SetResult:
+    """Run recall and all policies on the questions of a set; questions without search terms are left out."""
     full: list[Path] = []
     seconds: list[float] = []
     explored: dict[str, list[Explored]] = {name: [] for name in policies()}
-    for memory in asked.memories:
-        told(f"{memory.name}: {len(memory.questions)} questions")
-        with loaded(memory, work, seed) as given:
-            names = Names(given.engine)
+    for memory in question_set.memories:
+        report(f"{memory.name}: {len(memory.questions)} questions")
+        with load(memory, work, seed) as loaded:
+            names = AtomNames(loaded.engine)
             for question in memory.questions:
                 begin = time.perf_counter()
                 try:
-                    hits = given.engine.recall(question.text, limit=ATOMS, budget=ENOUGH).hits
+                    hits = loaded.engine.recall(question.text, limit=ATOMS, budget=UNLIMITED_TOKENS).hits
                 except InvalidInputError:
                     continue
                 seconds.append(time.perf_counter() - begin)
@@ -102,11 +102,11 @@ def judged(asked: QuestionSet, work: Folder, seed: int, told: Callable[[str], No
                 full.append(path_of(parts, question.relevant, ATOMS))
                 for name, policy in policies().items():
                     begin = time.perf_counter()
-                    found = explore(given.engine.view, question.text, policy=policy)
+                    found = explore(loaded.engine.view, question.text, policy=policy)
                     took = time.perf_counter() - begin
                     explored[name].append(_explored(found, names, question.relevant, took))
-    return Judged(
-        asked.name,
+    return SetResult(
+        question_set.name,
         len(full),
         tuple(full),
         tuple(seconds),
@@ -114,30 +114,30 @@ def judged(asked: QuestionSet, work: Folder, seed: int, told: Callable[[str], No
     )
 
 
-class Names:
-    """What the set calls an atom."""
+class AtomNames:
+    """The names of atoms in the set."""
 
     def __init__(self, engine: Engine) -> None:
-        """Of the atoms of an open memory."""
+        """Use the atoms of an open store."""
         self._engine = engine
         self._whole: dict[str, str] = {}
         self._names: dict[str, str] = {}
 
-    def whole(self, id: str) -> str:  # noqa: A002  what it is called everywhere
-        """The whole id that a hint's stands for."""
+    def whole(self, id: str) -> str:  # noqa: A002
+        """Return the full id for the abbreviated id in a hint."""
         if id not in self._whole:
             self._whole[id] = self._engine.resolve(id)
         return self._whole[id]
 
     def __getitem__(self, id: str) -> str:  # noqa: A002
-        """The caller's own key for the atom where it has one, else its id."""
+        """Return the key of the atom, or its id if it has no key."""
         whole = self.whole(id)
         if whole not in self._names:
             self._names[whole] = self._engine.get(whole).key or whole
         return self._names[whole]
 
 
-def _explored(found: Exploration, names: Names, relevant: frozenset[str], seconds: float) -> Explored:
+def _explored(found: Exploration, names: AtomNames, relevant: frozenset[str], seconds: float) -> Explored:
     steps = [(step.cost, _read(step.answer, names)) for step in found.steps]
     spent = path_of(steps, relevant, STEPS_MAX)
     sizes = list(_context_sizes(found, names))
@@ -147,15 +147,15 @@ def _explored(found: Exploration, names: Names, relevant: frozenset[str], second
     return Explored(spent, tuple(context), len(found.steps), found.full_tokens, seconds)
 
 
-def _read(answer: object, names: Names) -> str | None:
-    """The document whose whole text an answer has."""
+def _read(answer: object, names: AtomNames) -> str | None:
+    """Return the name of the document if the answer contains its whole text, otherwise None."""
     if (isinstance(answer, Peek) and answer.whole) or (isinstance(answer, Expanded) and answer.next is None):
         return names[answer.id]
     return None
 
 
-def _context_sizes(found: Exploration, names: Names) -> Iterator[int]:
-    """What the context cost after each step."""
+def _context_sizes(found: Exploration, names: AtomNames) -> Iterator[int]:
+    """Yield the tokens of the gathered context after each step."""
     gathered = Gathered()
     for step in found.steps:
         match step.answer:

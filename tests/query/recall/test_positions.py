@@ -1,4 +1,4 @@
-"""Places: neighbours, sizes of sources and titles equal what is found plainly, however documents are kept."""
+"""Positions: neighbours, source sizes and titles equal those of a naive search, however documents are cut."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engine.base.limits import INTEGER_MAX
-from engine.query.positions import NOBODY, PlacesCache
+from engine.query.positions import NO_NEIGHBOUR, PositionsCache
 from tests.query.recall.lines import SOURCES, TITLES, Document, Line, large, lines
 
 ONE, OTHER = SOURCES[1], SOURCES[2]
@@ -24,7 +24,7 @@ def turns(*sequences: int, source: int = ONE) -> tuple[Document, ...]:
 
 @given(lines())
 def test_a_neighbour_is_the_nearest_live_document_of_the_source(line: Line) -> None:
-    """Gaps do not part neighbours, the dead are stepped over, and another title or source is no neighbour."""
+    """Gaps and dead documents are skipped; other titles and sources do not count."""
     assert line.beside(after=True) == line.plainly_beside(after=True)
     assert line.beside(after=False) == line.plainly_beside(after=False)
 
@@ -32,7 +32,7 @@ def test_a_neighbour_is_the_nearest_live_document_of_the_source(line: Line) -> N
 @given(lines(equals=True))
 @example(Line((*turns(0, 0, 1),), 1))
 def test_documents_in_one_place_stand_in_the_order_of_their_ordinals(line: Line) -> None:
-    """Of several with one sequence the last is before what follows, the first after what precedes."""
+    """Documents with one sequence are ordered by ordinal."""
     assert line.beside(after=True) == line.plainly_beside(after=True)
     assert line.beside(after=False) == line.plainly_beside(after=False)
 
@@ -41,7 +41,7 @@ def test_documents_in_one_place_stand_in_the_order_of_their_ordinals(line: Line)
 @example(Line((*turns(0, 1), *turns(INTEGER_MAX, source=OTHER)), 0))
 @example(Line((*turns(0, 1), *turns(INTEGER_MAX, source=OTHER)), 2))
 def test_sequences_may_be_as_large_as_they_like(line: Line) -> None:
-    """A sequence over 2³² takes no neighbour from any document, in its own source or in another."""
+    """Sequences over 2³² do not change the neighbours of any document."""
     assert line.beside(after=True) == line.plainly_beside(after=True)
     assert line.beside(after=False) == line.plainly_beside(after=False)
 
@@ -49,7 +49,7 @@ def test_sequences_may_be_as_large_as_they_like(line: Line) -> None:
 @given(lines(equals=True), st.integers(0, 24))
 @example(Line((*turns(0, 0, 1),), 3), 1)
 def test_neighbours_do_not_depend_on_what_is_in_segments(line: Line, settled: int) -> None:
-    """Wherever the segments end and the newest documents begin, the neighbours are the same."""
+    """The neighbours are the same wherever the segments end."""
     other = line.cut_at(settled)
     assert line.beside(after=True) == other.beside(after=True)
     assert line.beside(after=False) == other.beside(after=False)
@@ -57,7 +57,7 @@ def test_neighbours_do_not_depend_on_what_is_in_segments(line: Line, settled: in
 
 @pytest.mark.parametrize("settled", [0, 10])
 def test_seven_dead_neighbours_are_stepped_over(settled: int) -> None:
-    """What was revised often does not part the documents on its two sides at once."""
+    """Seven dead documents in a row are skipped."""
     dead = tuple(Document(ONE, sequence, live=False) for sequence in range(1, 8))
     line = Line((*turns(0), *dead, *turns(9)), 0).cut_at(settled)
     assert line.beside(after=True)[0] == 8
@@ -66,7 +66,7 @@ def test_seven_dead_neighbours_are_stepped_over(settled: int) -> None:
 
 @given(lines(), st.data())
 def test_sources_that_begin_alike_are_never_mixed(line: Line, data: st.DataObject) -> None:
-    """Where two sources share the bits they are sorted by, a neighbour may be missed, never be another's."""
+    """If the hashes of two sources share their first bits, no neighbour is from the other source."""
     mixed = replace(
         line,
         documents=tuple(
@@ -77,32 +77,32 @@ def test_sources_that_begin_alike_are_never_mixed(line: Line, data: st.DataObjec
     for after in (True, False):
         for ordinal, found in enumerate(mixed.beside(after=after)):
             own = mixed.documents[ordinal]
-            assert found == NOBODY or mixed.documents[found][:3:2] == own[:3:2]
+            assert found == NO_NEIGHBOUR or mixed.documents[found][:3:2] == own[:3:2]
 
 
 @given(lines(large, equals=True))
 def test_nobody_has_no_neighbour(line: Line) -> None:
-    """Asked for the neighbour of a neighbour that there is not, there is none; any order may be asked in."""
-    places, asked = line.places(), [NOBODY, *reversed(range(len(line.documents))), NOBODY]
+    """NO_NEIGHBOUR has no neighbour, and ordinals may be given in any order."""
+    positions, asked = line.positions(), [NO_NEIGHBOUR, *reversed(range(len(line.documents))), NO_NEIGHBOUR]
     if line.documents:
-        found = places.beside(np.array(asked), line.live, after=True).tolist()
-        assert found == [NOBODY, *reversed(line.beside(after=True)), NOBODY]
+        found = positions.beside(np.array(asked), line.live, after=True).tolist()
+        assert found == [NO_NEIGHBOUR, *reversed(line.beside(after=True)), NO_NEIGHBOUR]
 
 
 @given(lines(large, equals=True))
 def test_a_source_is_as_large_as_it_has_placed_documents(line: Line) -> None:
-    """Dead ones count, those without a sequence do not."""
-    places = line.places()
+    """Dead documents count; documents without a sequence do not."""
+    positions = line.positions()
     placed = [one.source > 0 and one.sequence is not None for one in line.documents]
-    assert places.placed(line.ordinals).tolist() == placed
+    assert positions.placed(line.ordinals).tolist() == placed
     sizes = Counter(one.source for one, there in zip(line.documents, placed, strict=True) if there)
     expected = [sizes[one.source] for one, there in zip(line.documents, placed, strict=True) if there]
-    assert places.source_sizes(line.ordinals[placed]).tolist() == expected
+    assert positions.source_sizes(line.ordinals[placed]).tolist() == expected
 
 
 @given(lines(dead=24), st.lists(st.sampled_from([*TITLES[1:], 1, 2**64 - 1])), st.integers(1, 5))
 def test_titles_are_found_by_their_hashes(line: Line, asked: list[int], most: int) -> None:
-    """Every live document with an asked title is named, unless more than `most` live ones have it."""
+    """Live documents with a title are found, unless more than `most` have it."""
     having = {
         title: [at for at, one in enumerate(line.documents) if one.title == title and one.live]
         for title in asked
@@ -113,44 +113,44 @@ def test_titles_are_found_by_their_hashes(line: Line, asked: list[int], most: in
         if len(having[title]) <= most
         for ordinal in having[title]
     ]
-    found = line.places().titled(np.array(asked, np.uint64), line.live, most)
+    found = line.positions().titled(np.array(asked, np.uint64), line.live, most)
     assert [number for number, _ in found] == [number for number, _ in expected]
     assert sorted(found) == expected
 
 
 @given(lines())
 def test_there_are_titles_if_any_document_has_one(line: Line) -> None:
-    """Texts are searched for titles only where there are some."""
-    assert line.places().has_titles == any(one.title for one in line.documents)
+    """`has_titles` is True if any document has a title."""
+    assert line.positions().has_titles == any(one.title for one in line.documents)
 
 
 @given(st.lists(lines(large, equals=True, most=8), min_size=1, max_size=6), st.data())
 def test_a_cache_never_serves_an_old_view(histories: list[Line], data: st.DataObject) -> None:
-    """Asked for any views in any order, a cache answers as one that never saw another view."""
-    cache = PlacesCache()
+    """A cache gives the same answers as a new one, for any views in any order."""
+    cache = PositionsCache()
     for line in histories:
         shown = line.cut_at(data.draw(st.integers(0, len(line.documents))))
-        places = cache.places(shown.view())
+        positions = cache.positions(shown.view())
         for after in (True, False):
-            found = places.beside(shown.ordinals, shown.live, after=after)
+            found = positions.beside(shown.ordinals, shown.live, after=after)
             assert found.tolist() == shown.beside(after=after)
         titles = np.array(TITLES[1:], np.uint64)
-        found_titles = shown.places().titled(titles, shown.live, 9)
-        assert places.titled(titles, shown.live, 9) == found_titles
+        found_titles = shown.positions().titled(titles, shown.live, 9)
+        assert positions.titled(titles, shown.live, 9) == found_titles
 
 
 @given(lines(most=12), st.integers(0, 60))
 def test_a_growing_store_is_seen_as_it_grows(line: Line, further: int) -> None:
-    """With the same segments, each new document is there at once, whatever its sequence."""
-    cache = PlacesCache()
-    cache.places(line.view())
+    """With unchanged segments, each new document is found at once."""
+    cache = PositionsCache()
+    cache.positions(line.view())
     grown = replace(line, documents=(*line.documents, Document(ONE, further), Document(ONE, 2**40)))
-    places = cache.places(grown.view())
-    assert places.beside(grown.ordinals, grown.live, after=False).tolist() == grown.beside(after=False)
+    positions = cache.positions(grown.view())
+    assert positions.beside(grown.ordinals, grown.live, after=False).tolist() == grown.beside(after=False)
 
 
 def test_a_view_is_worked_out_once() -> None:
-    """As long as the index stays as it is, its places are the same object."""
-    cache, line = PlacesCache(), Line(turns(0, 1), 1)
-    assert cache.places(line.view()) is cache.places(line.view())
-    assert cache.places(line.view()) is not cache.places(line.view(b"another"))
+    """While the index is unchanged, the cache returns the same object."""
+    cache, line = PositionsCache(), Line(turns(0, 1), 1)
+    assert cache.positions(line.view()) is cache.positions(line.view())
+    assert cache.positions(line.view()) is not cache.positions(line.view(b"another"))

@@ -1,4 +1,4 @@
-"""What ingesting files and importing from other memories share: carrying out, counting, reporting."""
+"""The shared part of ingesting files and importing from other programs: apply commands, count and report."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from proofs.events import EventKind
 from proofs.leaves import State
 
 
-class Work:
-    """One run over a store, by one actor."""
+class ImportRun:
+    """A run that applies commands to a store in the name of one actor."""
 
     def __init__(self, store: Store, actor: str) -> None:
         self.store = store
@@ -23,18 +23,18 @@ class Work:
         self.counts: Counter[EventKind] = Counter()
         self.reports: list[Skipped] = []
         self.erased: Counter[str] = Counter()
-        """Source → how many of its atoms were left out because their content was erased."""
+        """Source → the number of its atoms that were skipped because their content was erased."""
 
-    def carry_out(self, commands: Iterable[Command]) -> None:
-        """Carry out the commands, and count the events."""
+    def apply(self, commands: Iterable[Command]) -> None:
+        """Commit the commands, and count their events."""
         sent: deque[Command] = deque()
 
-        def remembered() -> Iterator[Command]:
+        def recorded() -> Iterator[Command]:
             for command in commands:
                 sent.append(command)
                 yield command
 
-        for receipt in self.store.commit_many(remembered(), self.actor):
+        for receipt in self.store.commit_many(recorded(), self.actor):
             command = sent.popleft()
             self.counts.update(event.kind for event in receipt.events)
             if isinstance(command, UpsertAtom) and receipt.state is State.ERASED:
@@ -42,10 +42,10 @@ class Work:
 
     @property
     def skipped(self) -> tuple[Skipped, ...]:
-        """What did not go in."""
+        """The items that were not ingested."""
         return tuple(item for item in self.reports if not item.kept)
 
     @property
     def warnings(self) -> tuple[Skipped, ...]:
-        """What went in otherwise than it was meant."""
+        """The items that were ingested incompletely or not as intended."""
         return tuple(item for item in self.reports if item.kept)

@@ -1,4 +1,4 @@
-"""Conversations: messages in the order in which they are read, each an atom, or several where it is long."""
+"""Turn the messages of conversations into items, in reading order."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from typing import Any, Final, TypeVar
 
 from engine.commands.sequence import STEP
 from engine.text.labels import label_of
-from engine.transfer.ingest.checks import checked_source, title_of
 from engine.transfer.ingest.documents import BadItemError, Skipped
-from engine.transfer.other_programs.base import Item, Left, checked_key, cut
+from engine.transfer.ingest.field_values import checked_source, title_of
+from engine.transfer.other_programs.base import Item, Omitted, checked_key, split_text
 
 _T = TypeVar("_T")
 
 OTHER_BRANCH: Final = "other-branch"
-"""The tag of messages that the conversation was led away from: by an answer made anew, or a text edited."""
+"""The tag of messages on abandoned branches, which arise from regenerated answers and edited messages."""
 
 _BRANCHES_FROM: Final = 1 << 40
-"""Where the sequence of other branches begins, so that a conversation that goes on moves none of them."""
+"""The first sequence number of other branches. It leaves room, so a longer main branch does not move them."""
 
 _SPEAKERS: Final = {"human": "User", "user": "User", "assistant": "Assistant"}
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message, as far as it is text."""
+    """A message, reduced to its text."""
 
     key: object
     speaker: object
@@ -33,12 +33,12 @@ class Message:
     created: int | None
     other_branch: bool = False
     title: str | None = None
-    """Instead of the conversation's."""
+    """The title to use instead of the conversation's title."""
 
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """What the messages of one conversation share."""
+    """The attributes that all messages of a conversation share."""
 
     where: str
     at: int
@@ -47,54 +47,55 @@ class Conversation:
     created: int | None
 
 
-def items(talk: Conversation, messages: Iterable[Message]) -> Iterator[Item | Left | Skipped]:
-    """Each message that has a text, in order; the others are counted."""
-    checked_source(talk.source)
-    places = {False: 0, True: _BRANCHES_FROM // STEP}
+def items(conversation: Conversation, messages: Iterable[Message]) -> Iterator[Item | Omitted | Skipped]:
+    """Yield an item for each message with a text, in order; messages without text are counted as omitted."""
+    checked_source(conversation.source)
+    positions = {False: 0, True: _BRANCHES_FROM // STEP}
     for message in messages:
-        places[message.other_branch] += 1
+        positions[message.other_branch] += 1
         if not message.text.strip():
-            yield Left(("messages without text",))
+            yield Omitted(("messages without text",))
             continue
         try:
-            yield _item(talk, message, places[message.other_branch] * STEP)
+            yield _item(conversation, message, positions[message.other_branch] * STEP)
         except BadItemError as error:
-            yield Skipped(talk.where, f"message {message.key!a:.80}: {error}", talk.at)
+            yield Skipped(conversation.where, f"message {message.key!a:.80}: {error}", conversation.at)
 
 
-def _item(talk: Conversation, message: Message, sequence: int) -> Item:
+def _item(conversation: Conversation, message: Message, sequence: int) -> Item:
     return Item(
-        where=talk.where,
-        at=talk.at,
-        source=talk.source,
+        where=conversation.where,
+        at=conversation.at,
+        source=conversation.source,
         key=checked_key(message.key, "its id"),
-        pieces=cut(message.text, speaker(message.speaker)),
-        title=title_of(message.title or talk.title or "") or None,
+        pieces=split_text(message.text, speaker(message.speaker)),
+        title=title_of(message.title or conversation.title or "") or None,
         kind="message",
         tags=(OTHER_BRANCH,) if message.other_branch else (),
         sequence=sequence,
-        created=talk.created if message.created is None else message.created,
+        created=conversation.created if message.created is None else message.created,
     )
 
 
 def speaker(role: object) -> str:
-    """Who speaks, as a label that recall knows."""
+    """Return the name of a role as a label that recall recognises, or "Other"."""
     name = role if isinstance(role, str) else ""
     known = _SPEAKERS.get(name, name[:1].upper() + name[1:])
     return known if label_of(f"{known}: ") == known else "Other"
 
 
-def ordered(
+def order_messages(
     parents: Mapping[str, str | None], children: Mapping[str, Sequence[str]], current: object
 ) -> tuple[list[str], list[str]]:
-    """The messages of the current branch, and those of the others, in the order in which they are read.
+    """Return the messages of the current branch and those of all other branches, each in reading order.
+
+    Each message is returned exactly once, even if the links form cycles.
 
     Args:
-        parents: Every message → the one it answers, if that is known.
-        children: Every message → those that answer it, in order.
-        current: The last message of the current branch; anything else than one: the last of the last ones.
-
-    Whatever they say, circles too, each message comes exactly once.
+        parents: Each message → the message that it answers, if known.
+        children: Each message → the messages that answer it, in order.
+        current: The last message of the current branch. If it is not a message, the branch that always takes
+            the last answer, starting at the last root, is the current one.
     """
     leaf = current if isinstance(current, str) and current in parents else _last(parents, children)
     main: dict[str, None] = {}
@@ -103,21 +104,21 @@ def ordered(
         leaf = parents[leaf]
     others: dict[str, None] = {}
     roots = [name for name, parent in parents.items() if parent is None or parent not in parents]
-    waiting = [*reversed(list(parents)), *reversed(roots)]
+    stack = [*reversed(list(parents)), *reversed(roots)]
     seen: set[str] = set()
-    while waiting:
-        name = waiting.pop()
+    while stack:
+        name = stack.pop()
         if name in seen or name not in parents:
             continue
         seen.add(name)
         if name not in main:
             others[name] = None
-        waiting.extend(reversed(children.get(name, ())))
+        stack.extend(reversed(children.get(name, ())))
     return [*reversed(main)], list(others)
 
 
 def _last(parents: Mapping[str, str | None], children: Mapping[str, Sequence[str]]) -> str | None:
-    """The end of the way that always takes the last answer, from the last beginning on."""
+    """Return the end of the branch that always takes the last answer, starting at the last root."""
     roots = [name for name, parent in parents.items() if parent is None or parent not in parents]
     here = roots[-1] if roots else next(iter(parents), None)
     seen: set[str] = set()
@@ -129,10 +130,10 @@ def _last(parents: Mapping[str, str | None], children: Mapping[str, Sequence[str
 
 
 def text_of(value: Any) -> str:
-    """A text, or nothing where it is something else."""
+    """Return the value if it is a string, otherwise ""."""
     return value if isinstance(value, str) else ""
 
 
 def list_of(value: Any, kind: type[_T]) -> list[_T]:
-    """The members of a list that are of a kind; none where it is something else."""
-    return [one for one in value if isinstance(one, kind)] if isinstance(value, list) else []
+    """Return the members of type `kind` of a list, or [] if the value is not a list."""
+    return [member for member in value if isinstance(member, kind)] if isinstance(value, list) else []

@@ -1,4 +1,4 @@
-"""How the dreamer reads a text: names as written, pairs of words, and nothing that takes long."""
+"""The dreamer's reading of a text: names, pairs of words, and linear time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from engine.base.errors import EngineError
 from engine.base.validation import tag
 from engine.knowledge.dreaming.config import DreamConfig
-from engine.knowledge.dreaming.pages import Names, TokenizedText, tokens_of_name
+from engine.knowledge.dreaming.tokenized_text import Names, TokenizedText, tokens_of_name
 
 CONFIG = DreamConfig()
 ID = bytes([1]) * 16
@@ -34,7 +34,7 @@ def page(text: str) -> TokenizedText:
     ],
 )
 def test_candidates_are_capitalised_runs(text: str, names: list[str]) -> None:
-    """A run of capitalised words may be a name; times, words of forms and numerals may not."""
+    """Capitalised runs are candidates; times, stop words and numerals are not."""
     assert [tokens.text for tokens in page(text).names(CONFIG)] == names
 
 
@@ -52,14 +52,14 @@ def test_candidates_are_capitalised_runs(text: str, names: list[str]) -> None:
     ],
 )
 def test_a_known_name_is_found_as_it_is_written(name: str, text: str, there: bool) -> None:
-    """Several words in any case, a single one as in the name, whole words only."""
+    """Names of several words match in any case, single words as written, whole words only."""
     names = Names()
     names.add(name, ID)
     assert bool(names.found_in(page(text), 9)) is there
 
 
 def test_the_longest_name_is_meant() -> None:
-    """A name within a longer one that is known is not mentioned by that."""
+    """A known name within a longer known name is not mentioned."""
     names = Names()
     names.add("New York", ID)
     names.add("New York Times", bytes([2]) * 16)
@@ -68,7 +68,7 @@ def test_the_longest_name_is_meant() -> None:
 
 @given(st.text(max_size=200))
 def test_every_text_can_be_read(text: str) -> None:
-    """Whatever a text has, it is read, and what is found has a form that tags and names have."""
+    """Any text can be read, and its names and phrases are valid."""
     read = page(text)
     for tokens in read.names(CONFIG):
         assert tokens_of_name(tokens.text).words == tokens.words
@@ -79,7 +79,7 @@ def test_every_text_can_be_read(text: str) -> None:
 
 @given(st.text(min_size=1, max_size=60), st.text(max_size=60))
 def test_every_name_can_be_looked_for(name: str, text: str) -> None:
-    """Any name can be looked for, and is found in a text that is the name."""
+    """Any name is found in a text that is the name."""
     names = Names()
     known = names.add(name, ID)
     names.found_in(page(text), 9)
@@ -89,7 +89,7 @@ def test_every_name_can_be_looked_for(name: str, text: str) -> None:
 
 @given(st.from_regex(r"[A-Z][a-z]{2,9}( [A-Z][a-z]{2,9}){0,3}", fullmatch=True))
 def test_names_become_tags_in_their_kept_form(name: str) -> None:
-    """What a name gives as a tag is what the border keeps of it."""
+    """A name becomes the tag that validation makes of it."""
     try:
         kept = tag(name)
     except EngineError:

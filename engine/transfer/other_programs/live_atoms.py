@@ -1,4 +1,4 @@
-"""What exporters read: the live atoms of one snapshot in the order in which they came, and their origins."""
+"""Read access for exports: the live atoms of a snapshot in the order of their creation, and their fields."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from engine.ledger.codec import unpack
 from engine.ledger.queries import atom_of, edge_of, edges_at, record_at
 from engine.ledger.records import AtomRecord, read_edge, type_code
 from engine.store.store import Store
-from engine.transfer.other_programs.holding import FIELDS, IMPORTED_FROM, ORIGIN, origin_id
+from engine.transfer.other_programs.item_commands import FIELDS, IMPORTED_FROM, ORIGIN, origin_id
 
 
-class Live:
+class LiveAtoms:
     """The live atoms of one snapshot."""
 
     def __init__(self, rows: Reader, id_key: bytes) -> None:
@@ -28,9 +28,9 @@ class Live:
         self._code = type_code(rows, IMPORTED_FROM)
 
     def records(self) -> Iterator[AtomRecord]:
-        """All but those that stand for other memories, the first recorded first.
+        """Yield the live atoms in the order of their creation, except those that represent other programs.
 
-        Some 100 bytes are held of each.
+        This holds some 100 bytes per atom in memory.
         """
         found = []
         for ordinal in members(self._rows, LIVE):
@@ -41,11 +41,14 @@ class Live:
             yield record_at(self._rows, ordinal)
 
     def atom(self, record: AtomRecord) -> Atom:
-        """An atom with its content."""
+        """Return the atom of a record, with its content."""
         return atom_of(self._rows, record)
 
     def fields(self, record: AtomRecord, form: str) -> dict[str, Any] | None:
-        """What an import in the format `form` could not keep in the atom itself; None: it came otherwise."""
+        """Return the fields that an import in the format `form` stored on the edge to the origin.
+
+        Return None if there are none, for example because the atom was not imported in this format.
+        """
         origin = origin_id(self._id_key, form)
         edge = None if self._code is None else read_edge(self._rows, record.id, self._code, origin)
         if edge is None or edge.tombstoned_at is not None or not edge.data:
@@ -53,23 +56,23 @@ class Live:
         try:
             value = parse(unpack(edge.data, "edge data")[FIELDS])
         except (KeyError, TypeError, AttributeError, JsonError, CorruptionError):
-            return None  # somebody else's edge
+            return None  # the edge was not created by an import
         return value if isinstance(value, dict) else None
 
     def edges(self, record: AtomRecord) -> Iterator[Edge]:
-        """The live edges out of an atom, those to origins excepted."""
+        """Yield the live outgoing edges of an atom, except those to origins."""
         for edge in edges_at(self._rows, record.id, Direction.OUT, ()):
             if edge.type != self._code:
                 yield edge_of(self._rows, edge)
 
 
 @contextmanager
-def live(store: Store) -> Iterator[Live]:
-    """The live atoms of a store, as of one head."""
+def live_atoms(store: Store) -> Iterator[LiveAtoms]:
+    """Open a snapshot of the live atoms of a store."""
     with store.view(store.tags) as rows:
-        yield Live(rows, store.identity.id_key)
+        yield LiveAtoms(rows, store.identity.id_key)
 
 
 def name_of(record: AtomRecord) -> str:
-    """What an atom is called outside: its key, or its id."""
+    """Return the name of an atom for other programs: its key, or its id if it has no key."""
     return show_id(record.id) if record.key is None else record.key

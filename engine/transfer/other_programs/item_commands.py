@@ -1,7 +1,7 @@
-"""What an import in some format wants of the memory: the commands for an item, and the edge to its origin.
+"""Turn items of other programs into commands.
 
-What has no place in an atom is kept on the edge from it to the atom that stands for the other memory, so that
-an export in the same format can write it again.
+The origin is an atom that represents the other program. Fields of an item that an atom cannot represent are
+stored on the edge from the atom to its origin, so that an export in the same format can write them again.
 """
 
 from __future__ import annotations
@@ -19,38 +19,38 @@ IMPORTED_FROM: Final = "imported_from"
 """The predicate of the edge from an atom to its origin."""
 
 ORIGIN: Final = "origin"
-"""The kind of the atom that stands for another memory."""
+"""The kind of the atom that represents another program."""
 
 FIELDS: Final = "fields"
 
 
-class Wanted:
-    """What items call for."""
+class ItemCommands:
+    """A factory of the commands for items of one format."""
 
     def __init__(self, id_key: bytes, form: str, provenance: str, buckets: tuple[str, ...]) -> None:
-        """Set what all items share; `form` names the origin, `buckets` are for items that name none."""
+        """Set the values that all items share: `form` names the origin, `buckets` are the default buckets."""
         self._id_key = id_key
         self._provenance = provenance
         self._buckets = buckets
         self._origin = Add(form, kind=ORIGIN, key=_origin_key(form), provenance=provenance)
 
     def atoms(self, item: Item) -> list[Add]:
-        """The atoms that the pieces of an item are to be."""
+        """Return the atoms for the pieces of an item."""
         return [self._atom(item, at, content) for at, content in enumerate(item.pieces)]
 
-    def id(self, wanted: Add) -> bytes:
-        """The id that an atom has or will have."""
-        return wanted_id(self._id_key, wanted)
+    def id(self, atom: Add) -> bytes:
+        """Return the id that an atom has or will have."""
+        return wanted_id(self._id_key, atom)
 
     def commands(self, rows: Lookup, item: Item) -> Iterator[Command]:
-        """The commands for an item; of a text that was longer before, the rest is tombstoned."""
-        wanted = self.atoms(item)
-        yield from map(UpsertAtom, wanted)
-        at = len(wanted)
+        """Yield the commands for an item; if it had more pieces before, the surplus atoms are tombstoned."""
+        atoms = self.atoms(item)
+        yield from map(UpsertAtom, atoms)
+        at = len(atoms)
         while item.key is not None and read_atom(rows, more := self.id(self._atom(item, at, ""))) is not None:
             yield RetireAtom(more)
             at += 1
-        atom, origin = self.id(wanted[0]), self.id(self._origin)
+        atom, origin = self.id(atoms[0]), self.id(self._origin)
         if item.fields:
             yield self._origin
             yield UpsertEdge(atom, IMPORTED_FROM, origin, pack({FIELDS: item.fields}))
@@ -75,7 +75,7 @@ class Wanted:
 
 
 def origin_id(id_key: bytes, form: str) -> bytes:
-    """The id of the atom that stands for the other memory."""
+    """Return the id of the atom that represents the other program."""
     return default_id(id_key, None, "", 0, _origin_key(form))
 
 

@@ -1,9 +1,9 @@
-"""Looking: hints at the few atoms that may be worth it, a peek at the stretch that matters, or all of one.
+"""Builds the answers about atoms: hints, peeks and whole texts.
 
-A hint is a line of some twenty tokens. Its score in per cent is s / (s + c): s is what recall gave the atom,
-c the most that the question's words alone can give any (each as rare as it is here, and as often in it as
-counts). 50 is thus as good as all of the words can make it; above it, more than the words speaks for the
-atom. Words that are nowhere lower all scores. The order is that of recall.
+A hint is a line of some twenty tokens. Its score in per cent is s / (s + c). Here s is the score that recall
+gave the atom, and c is the highest score that the question's words alone can give to any atom. So the words
+alone give at most 50; a higher score means that other signals favour the atom. Words that occur in no atom
+lower all scores. Hints are in the order of recall.
 """
 
 from __future__ import annotations
@@ -29,22 +29,25 @@ from engine.query.recall.recall import recall
 from engine.query.snippets import Snippets, beginning
 
 TITLE_CHARS: Final = 40
-"""Some 10 tokens of English; with id, score and cost a hint is some 20."""
+"""The largest length of a hint's title, some 10 tokens of English; the whole hint has some 20."""
 
 SHARED_CHARS: Final = 16
-"""What is shown of a title that several hints have, before the stretch of the text that tells them apart."""
-
+"""The characters shown of a title that several hints share, before a part of the text that distinguishes
+them."""
 
 PEEK_CHARS: Final = 200
 
 EDGES_COUNTED: Final = 1000
-"""The edges of a hub are counted up to here."""
+"""The number up to which the edges of an atom are counted."""
 
 
 def hints_of(
     scope: Scope, query: str, limit: int, filters: Filters, known: Collection[str]
 ) -> tuple[Hint, ...]:
-    """The best hits of a question, the best first, without those whose ids begin as one of `known`."""
+    """Return hints for the best hits of a question, the best first, without atoms whose ids are in `known`.
+
+    `known` holds ids or their beginnings.
+    """
     answer = recall(scope.rows, scope.memory, query, limit=limit + len(known), filters=filters)
     weights = scope.weights(answer.terms)
     ceiling = sum(weights.values()) * (scope.memory.config.bm25.k1 + 1)
@@ -75,7 +78,7 @@ def _titles(hits: list[Hit], weights: dict[str, float]) -> list[str]:
 
 
 def peek_of(scope: Scope, record: AtomRecord, query: str | None, chars: int) -> Peek:
-    """At most `chars` characters of an atom: where the words of `query` are, else its beginning."""
+    """Return at most `chars` characters of an atom, around the words of `query` or from its beginning."""
     content = body_of(scope.rows, record).content
     terms = analyze_question(query, now=scope.log.time).terms if query else ()
     weights = scope.weights(terms)
@@ -94,10 +97,10 @@ def peek_of(scope: Scope, record: AtomRecord, query: str | None, chars: int) -> 
 
 
 def expanded_of(scope: Scope, record: AtomRecord, offset: int) -> Expanded:
-    """An atom from character `offset` of its text on.
+    """Return an atom with its text from character `offset` on.
 
     Raises:
-        InvalidInputError: the text ends before.
+        InvalidInputError: the text ends before `offset`.
     """
     content = body_of(scope.rows, record).content
     if integer(offset, "offset") and offset >= len(content):
@@ -122,9 +125,9 @@ def expanded_of(scope: Scope, record: AtomRecord, offset: int) -> Expanded:
 
 
 def longest(text: str, budget: int, cost: Callable[[str], int]) -> str | None:
-    """The longest beginning of `text` that `cost` puts within `budget`, ending after a word if it can.
+    """Return the longest beginning of `text` whose `cost` is within `budget`, after a word if possible.
 
-    None where not even one character is within. A longer beginning is taken never to cost less.
+    Return None if not even one character is within it. `cost` must not fall as the text grows.
     """
     reach = min(len(text), budget * CHARS_PER_TOKEN_MAX)
     if reach == len(text) and cost(text) <= budget:
