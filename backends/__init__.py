@@ -1,8 +1,8 @@
-"""Ordered byte maps that a store can live in, opened by URL.
+"""Ordered byte maps that a store is kept in, opened by URL.
 
-`memory:` · `leveldb:PATH` · `sqlite:PATH` · `sqlite+NAME:PATH`, the memory NAME among several in one SQLite
-file · `PATH`. What follows the scheme is a path and nothing
-else: no host, no options, no percent signs to decode.
+A URL is `memory:`, `leveldb:PATH`, `sqlite:PATH`, `sqlite+NAME:PATH` or a plain `PATH`. `sqlite+NAME:PATH` is
+the memory NAME, one of several in one SQLite file. The text after the scheme is a path and nothing else: it
+has no host, no options and no percent-encoding.
 """
 
 from __future__ import annotations
@@ -61,29 +61,29 @@ __all__ = [
 ]
 
 SCHEMES = ("leveldb", "memory", "sqlite")
-"""The kinds of store there are."""
+"""The schemes of the available backends."""
 
 
 class Location(NamedTuple):
-    """A URL taken apart."""
+    """A parsed URL."""
 
     scheme: str
-    """One of SCHEMES, or `sqlite+` and the name of a memory."""
+    """One of SCHEMES, or `sqlite+` followed by the name of a memory."""
     path: str
-    """As written; empty for memory."""
+    """The path as written; empty for `memory:`."""
 
     @property
     def memory(self) -> str | None:
-        """The name of the memory in a SQLite file; None for a store without a name."""
+        """The name of the memory in a SQLite file, or None for a store without a name."""
         return self.scheme.partition("+")[2] or None
 
 
 def locate(url: str) -> Location:
-    """The kind of store and the path that `url` names.
+    """Parse a URL into a scheme and a path.
 
-    A bare path that exists is what it is; a new one becomes LevelDB, or SQLite where plyvel is not
-    installed. A scheme is two or more letters, digits, `+`, `-` or `.` before the first colon, and no slash
-    before it; write `./a:b` for a path that looks like one.
+    An existing path without a scheme is opened as the kind of store found there. A new one becomes LevelDB,
+    or SQLite if plyvel is not installed. A scheme is two or more letters, digits, `+`, `-` or `.` before the
+    first colon, without a slash before it; write `./a:b` for a path that looks like one.
 
     Raises:
         BackendUnusable: the scheme is unknown, or the path is missing or superfluous.
@@ -99,8 +99,8 @@ def locate(url: str) -> Location:
     ):
         if head not in SCHEMES:
             raise BackendUnusable(
-                f"unknown kind of store {head!r} in {url!r}; known are "
-                f"{', '.join(f'{scheme}:' for scheme in SCHEMES)} and plain paths"
+                f"unknown scheme {head!r} in {url!r}; use one of "
+                f"{', '.join(f'{scheme}:' for scheme in SCHEMES)} or a plain path"
             )
         if head == "memory" and rest:
             raise BackendUnusable(f"{url!r}: a memory store has no path")
@@ -110,7 +110,7 @@ def locate(url: str) -> Location:
 
 def _path(url: str, head: str, rest: str) -> str:
     if not rest:
-        raise BackendUnusable(f"{url!r} lacks the path, as in {head}:PATH")
+        raise BackendUnusable(f"{url!r} lacks the path; write {head}:PATH")
     return rest
 
 
@@ -121,13 +121,13 @@ def _memory_name(name: str) -> str:
 
 
 def _kind_of(path: str) -> str:
-    """What is at a bare path, or should be made there."""
-    from backends.files import real
+    """Return the scheme of the store at a path without a scheme, or the default if there is none."""
+    from backends.files import resolve_path
 
-    found = real(path)
-    if found.is_file() and _is_sqlite(found):
+    place = resolve_path(path)
+    if place.is_file() and _is_sqlite(place):
         return "sqlite"
-    if found.exists() or find_spec("plyvel") is not None:
+    if place.exists() or find_spec("plyvel") is not None:
         return "leveldb"
     return "sqlite"
 
@@ -142,13 +142,14 @@ def _is_sqlite(path: Path) -> bool:
 
 
 def open_backend(url: str, *, create: bool = True) -> Backend:
-    """The store at `url`, made where nothing is unless `create` is false.
+    """Open the store at `url`, and create it if it is missing unless `create` is false.
 
     Raises:
-        BackendMissing: nothing is there, and `create` is false (never for `memory:`).
-        BackendBusy: another handle holds it, and this kind allows one only.
-        BackendCorrupt: it is damaged; nothing is ever repaired.
-        BackendUnusable: the URL is wrong, something else is there, or its library is not installed.
+        BackendMissing: there is no store, and `create` is false (never for `memory:`).
+        BackendBusy: another handle has it open, and this kind of store allows only one.
+        BackendCorrupt: it is damaged; it is never repaired.
+        BackendUnusable: the URL is invalid, the path is occupied by something else, or a library is not
+            installed.
     """
     location = locate(url)
     scheme, path = location
@@ -166,25 +167,25 @@ def open_backend(url: str, *, create: bool = True) -> Backend:
 
 
 def store_exists(url: str) -> bool:
-    """Whether `open_backend(url, create=False)` would find a store; damaged or busy ones count.
+    """Return whether `open_backend(url, create=False)` would find a store; damaged and busy stores count.
 
     Raises:
-        BackendUnusable: the URL is wrong, or the place cannot be looked at.
+        BackendUnusable: the URL is invalid, or the path cannot be inspected.
     """
     location = locate(url)
     scheme, path = location
     if scheme == "memory":
         return False
-    from backends.files import real
+    from backends.files import resolve_path
 
-    found = real(path)
+    place = resolve_path(path)
     if location.memory is not None:
-        return _is_sqlite(found) and _has_memory(url)
+        return _is_sqlite(place) and _has_memory(url)
     if scheme == "sqlite":
-        return _is_sqlite(found)
-    from backends.leveldb_place import is_place
+        return _is_sqlite(place)
+    from backends.leveldb_place import is_leveldb_store
 
-    return is_place(found)
+    return is_leveldb_store(place)
 
 
 def _has_memory(url: str) -> bool:

@@ -1,7 +1,7 @@
-"""The contract every backend keeps: an ordered map from bytes to bytes.
+"""The interface of all backends: an ordered map from bytes to bytes.
 
-Keys are compared as unsigned bytes. A backend knows nothing of atoms or journals. The public
-methods check and translate; a backend writes the underscored ones.
+Keys are compared as unsigned bytes. Backends do not depend on atoms or journals. The public methods validate
+and convert their arguments; a backend implements the abstract methods.
 """
 
 from __future__ import annotations
@@ -17,26 +17,29 @@ from typing import Self
 from backends.errors import BackendError, GuardFailed
 
 KEY_BYTES_MAX = 1024
-"""The longest key. PostgreSQL's btree takes about 2.7 kB; half leaves room for a prefix."""
+"""The maximum length of a key.
+
+PostgreSQL's btree allows about 2.7 kB; less than half of that leaves room for a prefix.
+"""
 
 Row = tuple[bytes, bytes]
 
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a backend promises, as data, so that no caller asks for its class."""
+    """The guarantees of a backend, as data, so that callers need not test its class."""
 
     durable: bool
-    """`write(durable=True)` survives loss of power once it has returned."""
+    """True if a `write(durable=True)` survives a power failure once it has returned."""
     multi_process: bool
-    """Several processes may have the store open for writing at once."""
+    """True if several processes may have the store open for writing at once."""
     persistent: bool
-    """The rows outlive the handle."""
+    """True if the rows outlive the handle."""
 
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """A condition on a write: `key` still holds exactly `expected` (None: it has no row)."""
+    """A condition on a write: `key` still has exactly the value `expected`, or no row if that is None."""
 
     key: bytes
     expected: bytes | None
@@ -47,7 +50,7 @@ Guards = Guard | Sequence[Guard] | None
 
 
 class Batch:
-    """Puts and deletes that happen together or not at all; the last one for a key wins."""
+    """Puts and deletes that are applied atomically; the last one for a key wins."""
 
     __slots__ = ("rows",)
 
@@ -59,7 +62,7 @@ class Batch:
         self.rows[key] = value
 
     def delete(self, key: bytes) -> None:
-        """Remove `key`; removing what is not there is allowed."""
+        """Remove `key`; a missing key is allowed."""
         self.rows[key] = None
 
     def __len__(self) -> int:
@@ -67,35 +70,35 @@ class Batch:
 
 
 class Reader(ABC):
-    """Anything rows can be read from: a backend, or a snapshot of one."""
+    """An object that rows can be read from: a backend or a snapshot of one."""
 
     @abstractmethod
     def get(self, key: bytes) -> bytes | None:
-        """The value of `key`, or None."""
+        """Return the value of `key`, or None if there is no row."""
 
     def multi_get(self, keys: Sequence[bytes]) -> list[bytes | None]:
-        """The values of `keys`, in their order, None where there is no row."""
+        """Return the values of `keys`, in their order, with None where there is no row."""
         return [self.get(key) for key in keys]
 
     @abstractmethod
     def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
-        """Rows with start <= key < end (None: to the last), in key order, as of the call.
+        """Return an iterator over the rows with start <= key < end (None: to the last), in key order.
 
-        What is written while the scan runs is not seen by it. A scan may be left half read; it
+        It yields the rows as of the call, without later writes. A scan may be abandoned before its end. It
         raises BackendClosed once its snapshot or its backend is closed.
         """
 
     def scan_prefix(self, prefix: bytes, *, reverse: bool = False) -> Iterator[Row]:
-        """All rows whose key begins with `prefix`."""
+        """Return an iterator over all rows whose key begins with `prefix`."""
         return self.scan(prefix, prefix_end(prefix), reverse=reverse)
 
 
 class Snapshot(Reader):
-    """The rows as they were at one moment. Close it, or use it as a context manager."""
+    """The rows at one moment. Close it, or use it as a context manager."""
 
     @abstractmethod
     def close(self) -> None:
-        """Release what the snapshot holds; closing twice is allowed."""
+        """Release the snapshot; closing twice is allowed."""
 
     def __enter__(self) -> Self:
         return self
@@ -107,38 +110,40 @@ class Snapshot(Reader):
 
 
 class Backend(Reader):
-    """An open store. Safe to use from several threads; closed once, from any of them."""
+    """An open store. Several threads may use it, and any of them may close it."""
 
     name: str
     capabilities: Capabilities
 
     @abstractmethod
     def write(self, batch: Batch, *, guard: Guards = None, durable: bool = True) -> None:
-        """Apply `batch` atomically; with `durable`, return only when it would survive loss of power.
+        """Apply `batch` atomically; with `durable`, return only when it would survive a power failure.
 
-        So would everything this handle wrote before, durable or not; an empty durable batch does
-        only that. What is lost is always the newest: never a row that a surviving one came after.
+        A durable write also makes every earlier write of this handle durable; an empty durable batch does
+        only that. A power failure loses only the newest writes: no row survives that was written after a lost
+        one.
 
         Args:
-            batch: what to put and delete.
-            guard: one condition or several; all must hold at the moment of the write.
-            durable: wait until it would survive loss of power.
+            batch: The puts and deletes.
+            guard: One condition or several; all must hold at the moment of the write.
+            durable: Wait until the write would survive a power failure.
 
         Raises:
             BackendBusy: other processes kept the store locked; nothing was written.
-            BackendError: a row is out of bounds (see `check_batch`), or a guard is no Guard; nothing was
+            BackendError: a row is out of bounds (see `check_batch`), or a guard is not a Guard; nothing was
                 written.
-            GuardFailed: a guard did not hold, and its row is named; nothing was written.
-            BackendInDoubt: it failed after it was sent; reopen to find out.
+            GuardFailed: a guard did not hold; the message names its row, and nothing was written.
+            BackendInDoubt: the write failed after it was sent; reopen the store to find out whether it took
+                effect.
             BackendClosed: the handle is closed, or belongs to the parent process.
         """
 
     def exclusive(self) -> AbstractContextManager[None]:
-        """Keep other processes from writing until the end of the block, however often this one writes.
+        """Keep other processes from writing until the end of the block.
 
-        For whoever loses guarded writes again and again, or needs several in a row. Others read on; their
-        writes wait, and are refused with BackendBusy where the block takes too long: keep it short. Blocks
-        may be nested in one thread. Where one process owns the store, it does nothing.
+        Use it if guarded writes fail repeatedly, or if several writes must follow each other. Other processes
+        can read. Their writes wait, and raise BackendBusy if the block takes too long, so keep it short.
+        Blocks may be nested in one thread. For stores that only one process can open, it does nothing.
 
         Raises:
             BackendBusy: other processes kept the store locked.
@@ -149,31 +154,32 @@ class Backend(Reader):
 
     @abstractmethod
     def purge(self) -> None:
-        """Have nothing in the store's own files but the rows there are: no deleted or replaced bytes.
+        """Remove all deleted and replaced bytes from the store's own files.
 
-        All rows stay, and survive loss of power when it returns. It rewrites the store, so it takes time and
-        room in proportion to it. It waits for open snapshots and scans, of this thread's own too, to be
-        closed; whoever calls meanwhile waits. Killed anywhere, it leaves all rows, and perhaps what it was
-        to remove: call it again. Blocks of the disk that the files no longer use are the file system's.
+        All rows remain, and are durable when it returns. It rewrites the store, so it takes time and disk
+        space in proportion to the store's size. It waits until open snapshots and scans, those of the calling
+        thread included, are closed; concurrent calls wait for it. If the process is killed, all rows remain,
+        and perhaps some of the old bytes: call it again. It cannot erase disk blocks that the file system has
+        released.
 
         Raises:
-            BackendBusy: a snapshot or scan was kept open, here or in another process; nothing is lost, and
-                old bytes may still be there.
+            BackendBusy: a snapshot or scan stayed open, here or in another process; nothing is lost, and old
+                bytes may remain.
             BackendInDoubt: it failed half-way; reopen the store. All rows are there.
             BackendClosed: the handle is closed, or belongs to the parent process.
         """
 
     def files(self) -> tuple[Path, ...]:
-        """Every file that may hold bytes of this store; none where nothing is kept on a disk."""
+        """Return every file that may hold bytes of this store; none if it is not kept on disk."""
         return ()
 
     @abstractmethod
     def snapshot(self) -> Snapshot:
-        """The rows as they are now."""
+        """Return a snapshot of the present rows."""
 
     @abstractmethod
     def close(self) -> None:
-        """Wait for readers in flight, then release the store; closing twice is allowed."""
+        """Wait for running calls, then release the store; closing twice is allowed."""
 
     def __enter__(self) -> Self:
         return self
@@ -185,7 +191,7 @@ class Backend(Reader):
 
 
 def prefix_end(prefix: bytes) -> bytes | None:
-    """The first key after all that begin with `prefix`; None when there is no such key."""
+    """Return the first key after all keys that begin with `prefix`, or None if there is no such key."""
     stripped = prefix.rstrip(b"\xff")
     if not stripped:
         return None
@@ -193,32 +199,32 @@ def prefix_end(prefix: bytes) -> bytes | None:
 
 
 def guards_of(guard: Guards) -> tuple[Guard, ...]:
-    """The conditions as a tuple, in their order; empty for None.
+    """Return the conditions as a tuple, in their order; empty for None.
 
     Raises:
-        BackendError: one of them is no Guard.
+        BackendError: one of them is not a Guard.
     """
     if guard is None:
         return ()
     guards = (guard,) if isinstance(guard, Guard) else tuple(guard)
     for one in guards:
         if not isinstance(one, Guard):
-            raise BackendError(f"a write is guarded by Guard objects, not {type(one).__name__}")
+            raise BackendError(f"guards must be Guard objects, not {type(one).__name__}")
     return guards
 
 
 def check_guards(guards: Sequence[Guard], get: Callable[[bytes], bytes | None]) -> None:
-    """Raise GuardFailed for the first of `guards` that does not hold; `get` reads a row."""
+    """Raise GuardFailed for the first of `guards` that does not hold; `get` returns the value of a row."""
     for guard in guards:
         if get(guard.key) != guard.expected:
             raise GuardFailed(f"row {guard.key!r} has changed")
 
 
 def check_batch(batch: Batch) -> None:
-    """Refuse rows that some backend could not hold, before anything is sent.
+    """Raise BackendError for rows that some backend could not store.
 
     Raises:
-        BackendError: a key is empty or longer than KEY_BYTES_MAX, or something is not `bytes`.
+        BackendError: a key is empty or longer than KEY_BYTES_MAX, or a key or value is not `bytes`.
     """
     rows = batch.rows
     if not rows:
@@ -226,7 +232,7 @@ def check_batch(batch: Batch) -> None:
     wrong = (set(map(type, rows)) | set(map(type, rows.values()))) - {bytes, type(None)}
     if wrong or None in rows:
         names = ", ".join(sorted(kind.__name__ for kind in wrong)) or "None"
-        raise BackendError(f"keys and values are bytes, not {names}")
+        raise BackendError(f"keys and values must be bytes, not {names}")
     for size in (min(map(len, rows)), max(map(len, rows))):
         if not 0 < size <= KEY_BYTES_MAX:
-            raise BackendError(f"a key has {size} bytes; 1 to {KEY_BYTES_MAX} are allowed")
+            raise BackendError(f"a key must have 1 to {KEY_BYTES_MAX} bytes, not {size}")

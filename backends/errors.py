@@ -1,12 +1,15 @@
-"""What can go wrong in a backend, each with the fact the caller needs to act on it."""
+"""The exceptions of backends."""
 
 
 class BackendError(Exception):
-    """Any failure of a backend; nothing else leaves one."""
+    """The base class of all exceptions that backends raise."""
 
 
 class BackendBusy(BackendError):
-    """Another owner holds the store; `holder` names it (`pid 4711`) as far as it is known."""
+    """Raised if another handle or process has the store open or locked.
+
+    `holder` names it (`pid 4711`) if it is known.
+    """
 
     def __init__(self, where: str, holder: str) -> None:
         super().__init__(f"{where} is in use by {holder}")
@@ -15,29 +18,28 @@ class BackendBusy(BackendError):
 
 
 class BackendMissing(BackendError):
-    """There is no store at this place, and creating one was not asked for."""
+    """Raised if there is no store at this path, and `create` is false."""
 
 
 class BackendUnusable(BackendError):
-    """The place, the URL or the installation cannot serve as this kind of store."""
+    """Raised if the path, the URL or the installation does not allow this kind of store."""
 
 
 class BackendClosed(BackendError):
-    """The handle was closed (or belongs to another process, after a fork)."""
+    """Raised if the handle is closed, or belongs to the parent process after a fork."""
 
 
 class BackendCorrupt(BackendError):
-    """The stored bytes fail the backend's own checks."""
+    """Raised if the stored bytes fail the backend's own checks."""
 
 
 class BackendInDoubt(BackendError):
-    """A write failed after it was sent: it may or may not be there after reopening.
+    """Raised if a write failed after it was sent; only reopening the store shows whether it took effect.
 
-    The handle refuses every later write (it is poisoned): an operating system that failed
-    an fsync once gives no usable answer the second time, and LevelDB loses what is written
-    after a failed write.
+    The handle refuses every later write. An operating system that reported a failed fsync once gives no
+    reliable result the second time, and LevelDB loses data written after a failed write.
     """
 
 
 class GuardFailed(BackendError):
-    """The guarded row no longer holds the expected value; nothing was written."""
+    """Raised if the guarded row does not have the expected value; nothing was written."""

@@ -1,4 +1,4 @@
-"""Making files and folders that survive loss of power, whole or not at all."""
+"""Files and folders that survive a power failure whole or not at all."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ from pathlib import Path
 from backends.errors import BackendUnusable
 
 MARKER = "unfinished-store"
-"""The empty file that `building` makes first in its folder: only what holds one is ever cleared away."""
+"""The empty file that `staging` creates first in its folder.
+
+Only folders with this file, and empty ones, are cleaned up.
+"""
 
 _BUILD_TRIES = 100
 _RANDOM_BYTES = 8
@@ -24,7 +27,7 @@ _RANDOM = re.compile(r"[0-9a-f]{16}")
 
 
 def fsync_path(path: Path) -> None:
-    """Flush one file, or the list of names in one folder, to the disk."""
+    """Flush one file, or the directory entries of one folder, to the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         fsync_opened(descriptor)
@@ -33,12 +36,12 @@ def fsync_path(path: Path) -> None:
 
 
 def fsync_opened(descriptor: int) -> None:
-    """As `fsync_path`, of a file or folder that is open, wherever its name leads by now."""
+    """Flush an open file or folder to the disk, even if its name has changed."""
     os.fsync(descriptor)
 
 
 def fsync_tree(root: Path) -> None:
-    """Flush everything under `root`, the innermost first."""
+    """Flush all files and folders under `root` to the disk, the innermost first."""
     for folder, _, names in os.walk(root, topdown=False):
         for name in names:
             fsync_path(Path(folder, name))
@@ -46,37 +49,37 @@ def fsync_tree(root: Path) -> None:
 
 
 def make_parents(path: Path) -> None:
-    """Create the missing folders above `path`, durably."""
+    """Create the missing parent folders of `path`, durably."""
     missing = [folder for folder in path.parents if not folder.exists()]
     for folder in reversed(missing):
         folder.mkdir(exist_ok=True)
         fsync_path(folder.parent)
 
 
-def real(path: str) -> Path:
-    """`path` with symbolic links followed; it need not exist.
+def resolve_path(path: str) -> Path:
+    """Return `path` with symbolic links resolved; it need not exist.
 
     Raises:
-        BackendUnusable: it holds a NUL, is empty, too long, or runs through a loop of links.
+        BackendUnusable: it contains a NUL, is empty or too long, or has a loop of links.
     """
     if not path or "\0" in path:
-        raise BackendUnusable(f"{path!r} is not a path")
+        raise BackendUnusable(f"{path!r} is not a valid path")
     try:
-        found = Path(os.path.realpath(path))
-        found.exists()
-        os.fsencode(found)
+        resolved = Path(os.path.realpath(path))
+        resolved.exists()
+        os.fsencode(resolved)
     except (OSError, UnicodeError) as error:
         raise BackendUnusable(f"{path!r} cannot be used as a path: {error}") from error
-    return found
+    return resolved
 
 
 @contextmanager
-def building(target: Path) -> Iterator[Path]:
-    """A new folder beside `target` to build it in; gone afterwards.
+def staging(target: Path) -> Iterator[Path]:
+    """Yield a new folder beside `target` in which to build it; the folder is removed afterwards.
 
-    A crash leaves the folder behind and nothing else. Its builder holds a flock on it, so the next
-    one to build `target` can tell a leftover from work in progress, and removes leftovers: folders
-    named as ours are to the last digit, which are empty or hold our marker file.
+    A crash leaves only this folder behind. The builder holds a flock on it, so that the next builder of
+    `target` can tell a leftover from work in progress. It removes leftovers: folders whose names match
+    exactly, and which are empty or contain the marker file.
     """
     prefix = f".{target.name[:100]}.new-"
     _sweep(target.parent, prefix)
@@ -90,19 +93,19 @@ def building(target: Path) -> Iterator[Path]:
 
 
 def _locked_folder(parent: Path, prefix: str) -> tuple[Path, int]:
-    """A new folder and the descriptor that holds its flock."""
+    """Return a new folder and the descriptor that holds its flock."""
     for _ in range(_BUILD_TRIES):
         folder = parent / (prefix + secrets.token_hex(_RANDOM_BYTES))
         folder.mkdir(mode=0o700)
         descriptor = _lock_folder(folder)
-        # Between mkdir and flock a sweeper may have taken the folder for a leftover.
+        # Another process may have removed the folder as a leftover between mkdir and flock.
         if descriptor is not None:
             return folder, descriptor
-    raise BackendUnusable(f"no folder can be kept in {parent}: something removes it at once")
+    raise BackendUnusable(f"cannot create a folder in {parent}: another program keeps removing it")
 
 
 def _lock_folder(folder: Path) -> int | None:
-    """A descriptor with the flock on `folder`; None where it is gone, held, or no folder of its own."""
+    """Return a descriptor with the flock on `folder`, or None if it is gone, locked or not a folder."""
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError:
@@ -118,7 +121,7 @@ def _lock_folder(folder: Path) -> int | None:
 
 
 def _sweep(parent: Path, prefix: str) -> None:
-    """Remove what builders that died left in `parent`, and nothing of anybody else's."""
+    """Remove the folders that killed builders left in `parent`, and nothing else."""
     with contextlib.suppress(OSError):
         for folder in sorted(entry for entry in parent.iterdir() if _is_ours(entry.name, prefix)):
             descriptor = _lock_folder(folder)
@@ -126,7 +129,7 @@ def _sweep(parent: Path, prefix: str) -> None:
                 if _is_marked(descriptor):
                     _remove(folder)
                 else:
-                    # Killed before it had a marker, it is empty; rmdir removes nothing else.
+                    # A builder killed before it made the marker leaves an empty folder, which rmdir removes.
                     with contextlib.suppress(OSError):
                         folder.rmdir()
                 os.close(descriptor)
@@ -137,18 +140,18 @@ def _is_ours(name: str, prefix: str) -> bool:
 
 
 def _is_marked(descriptor: int) -> bool:
-    """Whether the open folder holds our marker: an empty file, and no link to one."""
+    """Return whether the open folder contains the marker: an empty regular file, not a link."""
     try:
-        found = os.stat(MARKER, dir_fd=descriptor, follow_symlinks=False)
+        status = os.stat(MARKER, dir_fd=descriptor, follow_symlinks=False)
     except OSError:
         return False
-    return stat.S_ISREG(found.st_mode) and found.st_size == 0
+    return stat.S_ISREG(status.st_mode) and status.st_size == 0
 
 
 def _remove(folder: Path) -> None:
-    """Remove `folder` with what is in it, the marker last: cut short, it still counts as a leftover.
+    """Remove `folder` and its contents, the marker last.
 
-    Symbolic links are removed, never followed.
+    An interrupted removal therefore still counts as a leftover. Symbolic links are removed, never followed.
     """
     with contextlib.suppress(OSError):
         for entry in sorted(folder.iterdir()):

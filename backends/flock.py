@@ -1,6 +1,6 @@
-"""A flock on a file, held through a descriptor for as long as its holder wants.
+"""A flock on a file, held through an open descriptor.
 
-The system gives it up when the holder dies.
+The operating system releases it when the holder dies.
 """
 
 from __future__ import annotations
@@ -10,19 +10,19 @@ import os
 
 
 class Flock:
-    """Holds the descriptor of a lock file, or None while the file is not open. Subclasses take the lock."""
+    """The descriptor of a lock file, or None while the file is not open. Subclasses acquire the lock."""
 
     _descriptor: int | None = None
 
     def close(self) -> None:
-        """Give the lock up, if it is held, and the descriptor; twice is allowed."""
+        """Release the lock, if it is held, and close the descriptor; calling it twice is allowed."""
         if self._descriptor is not None:
-            # Unlocking, not only closing: a process just forked may still hold a copy.
+            # Unlock explicitly: a process that was just forked may still hold a copy of the descriptor.
             fcntl.flock(self._descriptor, fcntl.LOCK_UN)
         self.abandon()
 
     def abandon(self) -> None:
-        """Only close the descriptor: in a forked process the flock is the parent's."""
+        """Close the descriptor without unlocking: in a forked process the flock belongs to the parent."""
         descriptor, self._descriptor = self._descriptor, None
         if descriptor is not None:
             os.close(descriptor)

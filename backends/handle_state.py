@@ -1,4 +1,7 @@
-"""Who may use an open handle: nobody after close, nobody in a forked process, no writer after a failure."""
+"""State of an open handle.
+
+It rejects calls after close and in a forked process, and writes after a failed write.
+"""
 
 from __future__ import annotations
 
@@ -12,31 +15,30 @@ from contextlib import contextmanager
 from backends.errors import BackendBusy, BackendClosed, BackendInDoubt
 
 POLL_SECONDS = 0.0005
-"""How often a closing thread looks whether the others are out."""
+"""The interval at which a closing thread checks whether other calls have ended."""
 
 _TRY_SECONDS = 0.05
-"""How long calls are kept out at once before it is known that nothing is open."""
+"""The maximum time for which calls are blocked in one attempt to pause the handle."""
 
-_HELD = "the store is being rewritten"
-"""The refusal that passes: who meets it waits."""
+_REWRITING = "the store is being rewritten"
+"""The temporary value of `refusal`: calls wait until it is cleared."""
 
 
 class HandleState:
-    """Lets calls in while the handle is open, and closing wait until they are out.
+    """Admits calls while the handle is open, and lets close() wait for running calls.
 
-    plyvel crashes the interpreter when a handle is closed under a running call, and a handle
-    carried through fork() shares file offsets and locks with its parent: both are stopped here.
+    plyvel crashes the interpreter if a handle is closed during a call. A handle that is carried through
+    fork() shares file offsets and locks with its parent. This class prevents both.
 
-    `inside` holds the thread of every running call. Adding to a list and removing from it are
-    atomic, so entering takes no lock: a call enters the list first and looks at `refusal` second,
-    a closer sets `refusal` first and looks at the list second, so one of them sees the other.
-    Measured: 0.11 µs for `enter` and `leave` together; a counter under a condition and getpid
-    took 1.1 µs.
+    `_inside` holds the thread id of every running call. Adding to a list and removing from it are atomic, so
+    `enter` takes no lock. A call first enters the list and then checks `refusal`; close() first sets
+    `refusal` and then checks the list. So at least one of them sees the other. Measured: 0.11 µs for `enter`
+    and `leave` together; a counter under a condition and getpid took 1.1 µs.
 
     Args:
-        where: the store, for messages.
-        keep: what must never be freed in a forked process, because freeing it would touch files
-            or locks that belong to the parent.
+        where: The store, for messages.
+        keep: Returns the objects that must never be freed in a forked process, because freeing them would
+            affect files or locks of the parent.
     """
 
     def __init__(self, where: str, keep: Callable[[], Iterable[object]] = tuple) -> None:
@@ -47,28 +49,32 @@ class HandleState:
         self._inside: list[int] = []
         self._closing = threading.Lock()
         self._resumed = threading.Event()
-        self._holder = 0
+        self._pausing_thread = 0
         self._released = False
         self._poison: BaseException | None = None
         self._owner = os.getpid()
         _handle_states.add(self)
 
     def enter(self) -> None:
-        """Count one call in; raises BackendClosed when the handle is closed or not this process's."""
+        """Register a running call.
+
+        Raises:
+            BackendClosed: the handle is closed, or belongs to the parent process.
+        """
         me = threading.get_ident()
         self._inside.append(me)
-        while self.refusal is not None and not self._holds(me):
+        while self.refusal is not None and not self._is_pausing_thread(me):
             self._inside.remove(me)
             self._wait()
             self._inside.append(me)
 
     def leave(self) -> None:
-        """Count one call out."""
+        """Unregister a running call."""
         self._inside.remove(threading.get_ident())
 
     @contextmanager
     def inside(self) -> Iterator[None]:
-        """`enter` and `leave` around a block; spell the two out where a microsecond counts."""
+        """Call `enter` and `leave` around a block; call them directly where a microsecond matters."""
         self.enter()
         try:
             yield
@@ -76,52 +82,55 @@ class HandleState:
             self.leave()
 
     def check(self) -> None:
-        """Raise BackendClosed when the handle is closed; for code that runs between two calls."""
-        while self.refusal is not None and not self._holds(threading.get_ident()):
+        """Raise BackendClosed if the handle is closed; for code that runs between two calls."""
+        while self.refusal is not None and not self._is_pausing_thread(threading.get_ident()):
             self._wait()
 
-    def _holds(self, thread: int) -> bool:
-        """Whether it is this thread that keeps the others waiting: what it has freed may be closing."""
-        return self.refusal == _HELD and self._holder == thread
+    def _is_pausing_thread(self, thread: int) -> bool:
+        """Return whether this thread paused the handle.
+
+        Its own calls must not wait, for instance when it frees an iterator that is then closed.
+        """
+        return self.refusal == _REWRITING and self._pausing_thread == thread
 
     def _wait(self) -> None:
-        """Wait while calls are kept out for a time; raise BackendClosed when they are for good."""
+        """Wait while the handle is paused; raise BackendClosed if it is closed."""
         refusal = self.refusal
-        if refusal == _HELD:
+        if refusal == _REWRITING:
             self._resumed.wait()
         elif refusal is not None:
             raise BackendClosed(refusal)
 
     @contextmanager
-    def held(self, idle: Callable[[], bool], seconds: float) -> Iterator[None]:
-        """Keep all calls waiting until the end of the block, which begins once none is running.
+    def paused(self, idle: Callable[[], bool], seconds: float) -> Iterator[None]:
+        """Make all other calls wait until the end of the block, which begins once none is running.
 
         Args:
-            idle: whether nothing is open that calls would have to go on with.
-            seconds: how long to try.
+            idle: Returns whether no snapshot and no scan is open.
+            seconds: The maximum time to wait.
 
         Raises:
-            BackendBusy: something was open all the time.
+            BackendBusy: a snapshot or scan stayed open, or a call kept running.
             BackendClosed: the handle is closed, or belongs to the parent process.
         """
         with self._closing:
             deadline = time.monotonic() + seconds
             self.check()
-            while not self._stop(idle):
+            while not self._pause(idle):
                 self._resume()
                 if time.monotonic() > deadline:
-                    raise BackendBusy(self.where, "a snapshot or a scan that is still open")
+                    raise BackendBusy(self.where, "an open snapshot or scan")
                 time.sleep(POLL_SECONDS)
             try:
                 yield
             finally:
                 self._resume()
 
-    def _stop(self, idle: Callable[[], bool]) -> bool:
-        """Keep calls out; whether, after a short while, none is running and nothing is open."""
+    def _pause(self, idle: Callable[[], bool]) -> bool:
+        """Block new calls, and return whether within a short time no call is running and nothing is open."""
         self._resumed.clear()
-        self._holder = threading.get_ident()
-        self.refusal = _HELD
+        self._pausing_thread = threading.get_ident()
+        self.refusal = _REWRITING
         me, until = threading.get_ident(), time.monotonic() + _TRY_SECONDS
         while any(thread != me for thread in tuple(self._inside)):
             if time.monotonic() > until:
@@ -130,29 +139,28 @@ class HandleState:
         return idle()
 
     def _resume(self) -> None:
-        if self.refusal == _HELD:
+        if self.refusal == _REWRITING:
             self.refusal = None
         self._resumed.set()
 
     def poison(self, cause: BaseException) -> None:
-        """Refuse all later writes because of `cause`; reading goes on."""
+        """Refuse all later writes because of `cause`; reads still work."""
         self._poison = self._poison or cause
 
     def check_writable(self) -> None:
-        """Raise BackendInDoubt when an earlier write failed."""
+        """Raise BackendInDoubt if an earlier write failed."""
         if self._poison is not None:
             raise BackendInDoubt(
-                f"{self.where} takes no more writes after a failed one ({self._poison!r}); "
-                f"close it, reopen it and look which writes are there"
+                f"{self.where} accepts no more writes after a failed write ({self._poison!r}); "
+                f"close it, reopen it and check which writes took effect"
             )
 
     def shut(self, release: Callable[[], None]) -> None:
-        """Let nobody in any more, wait until all are out, then call `release`.
+        """Block new calls, wait for running ones, then call `release` once.
 
-        Once it has returned it is not called again; interrupted, the next `shut` finishes the work.
-
-        Does nothing in a forked process. The calling thread does not wait for itself: when it gets
-        here it is in no call, whatever an exception out of a signal handler left in the list.
+        If it is interrupted, the next `shut` finishes the work. It does nothing in a forked process. It does
+        not wait for the calling thread, which is in no call at this point even if an exception from a signal
+        handler left its id in the list.
         """
         if self.forked:
             return
@@ -166,15 +174,15 @@ class HandleState:
             release()
             self._released = True
 
-    def leave_to_parent(self) -> None:
-        """Make the handle unusable in a process that was just forked, and keep its parts from being freed."""
+    def disown(self) -> None:
+        """Disable the handle in a process that was just forked, and keep its objects from being freed."""
         self.forked = True
         if self._released:
             return
-        if self.refusal in (None, _HELD):
+        if self.refusal in (None, _REWRITING):
             self.refusal = (
                 f"{self.where} was opened by process {self._owner}; a forked process must not use it "
-                f"(start it with multiprocessing's 'spawn', or open the store after the fork)"
+                f"(use multiprocessing's 'spawn', or open the store after the fork)"
             )
         _never_free(self._keep())
 
@@ -182,17 +190,17 @@ class HandleState:
 _handle_states: weakref.WeakSet[HandleState] = weakref.WeakSet()
 
 
-def _never_free(things: Iterable[object]) -> None:
-    """Give each thing a reference that nobody ever drops: its destructor must not run here."""
+def _never_free(objects: Iterable[object]) -> None:
+    """Add a permanent reference to each object, so that its destructor never runs in this process."""
     import ctypes
 
-    for thing in things:
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
+    for item in objects:
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(item))
 
 
 def _after_fork() -> None:
     for handle_state in tuple(_handle_states):
-        handle_state.leave_to_parent()
+        handle_state.disown()
 
 
 os.register_at_fork(after_in_child=_after_fork)

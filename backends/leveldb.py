@@ -1,19 +1,20 @@
-"""LevelDB through plyvel: the embedded default.
+"""LevelDB through plyvel: the default embedded backend.
 
-LevelDB used plainly loses acknowledged writes in several measured ways. What this module does
-about them, each with a test in `tests/backends/test_leveldb_rules*.py`:
+With LevelDB's defaults, acknowledged writes were measured to be lost in several ways. This module takes the
+following measures, each with a test in `tests/backends/test_leveldb_rules*.py`:
 
-- after any failed write the handle takes no more, and says "in doubt" rather than "failed";
-- a lock of our own (`backends.leveldb_place`), one handle a process, none in a forked process;
-- `paranoid_checks` always, checksums verified on every read, compression off;
+- after any failed write the handle accepts no more, and reports "in doubt" rather than "failed";
+- it has its own lock (`backends.leveldb_place`), and allows one handle per process and none in a forked
+  process;
+- `paranoid_checks` is always on, checksums are verified on every read, and compression is off;
 - a batch is built in full and then written with one call;
-- creation is atomic; nothing is ever repaired;
+- creation is atomic, and nothing is ever repaired;
 - closing waits for running calls;
-- the folder is synced before a durable write is acknowledged, if its list of files has changed;
-- a durable write does not overtake what was written before it without `durable`;
-- deleted bytes are got rid of by rewriting everything: compaction was measured to leave them.
+- the folder is synced before a durable write is acknowledged if its list of files has changed;
+- a durable write does not overtake earlier writes without `durable`;
+- deleted bytes are removed by rewriting the whole store, because compaction was measured to leave them.
 
-A log cut at the end is *not* detectable here: only a checkpoint kept elsewhere shows that.
+A log that was truncated at the end cannot be detected here; only a checkpoint kept elsewhere reveals it.
 """
 
 from __future__ import annotations
@@ -38,33 +39,36 @@ from backends.base import (
     guards_of,
 )
 from backends.errors import BackendClosed, BackendCorrupt, BackendError, BackendInDoubt
-from backends.files import fsync_path, real
+from backends.files import fsync_path, resolve_path
 from backends.handle_state import HandleState
-from backends.leveldb_place import DATA, open_data, plyvel_module, rewrite, settle
+from backends.leveldb_place import DATA, claim_store, open_data, plyvel_module, rewrite
 from backends.leveldb_snapshot import LevelDBSnapshot
 
 _CHUNK_ROWS = 32
-"""Most rows a scan fetches in one go; it begins with one, because many callers want one."""
+"""The maximum number of rows that a scan fetches at once.
+
+The first fetch is one row, because many callers need only one.
+"""
 
 _OPENED: Row = (b"", b"")
 
 BUSY_SECONDS = 10.0
-"""How long purging waits for open snapshots and scans before it says busy."""
+"""The time that `purge` waits for open snapshots and scans before it raises BackendBusy."""
 
 
 class LevelDBBackend(Backend):
-    """An open LevelDB store; one handle at a time, in one process.
+    """An open LevelDB store; only one handle can be open at a time, in one process.
 
     Args:
-        path: the store's folder.
-        create: create the store where nothing is.
-        busy_seconds: how long purging waits for open snapshots and scans.
+        path: The store's folder.
+        create: Create the store if it is missing.
+        busy_seconds: The time that `purge` waits for open snapshots and scans.
 
     Raises:
-        BackendMissing: nothing is there, and `create` is false.
-        BackendBusy: it is open already, here or in another process.
+        BackendMissing: there is no store, and `create` is false.
+        BackendBusy: it is already open, here or in another process.
         BackendCorrupt: LevelDB's own checks fail on its log or its files.
-        BackendUnusable: something else is there, or the system does not let us.
+        BackendUnusable: the path is occupied by something else, or the system denies access.
     """
 
     name = "leveldb"
@@ -74,8 +78,8 @@ class LevelDBBackend(Backend):
         self, path: str | os.PathLike[str], *, create: bool = True, busy_seconds: float = BUSY_SECONDS
     ) -> None:
         self._error: type[Exception] = plyvel_module().Error
-        place = real(os.fspath(path))
-        self._claim = settle(place, create=create)
+        place = resolve_path(os.fspath(path))
+        self._claim = claim_store(place, create=create)
         self._place = place
         self._data = place / DATA
         self._busy_seconds = busy_seconds
@@ -88,29 +92,32 @@ class LevelDBBackend(Backend):
         self._names: set[str] = set()
         self._unsynced = False
         self._writing = threading.Lock()
-        self._handle_state = HandleState(str(place), self._parts)
+        self._handle_state = HandleState(str(place), self._fork_unsafe)
 
-    def _parts(self) -> Iterable[object]:
-        """What a forked process must not free; and it must not hold the lock on the parent's behalf."""
+    def _fork_unsafe(self) -> Iterable[object]:
+        """Return the objects that a forked process must not free, and release its copy of the lock."""
         self._claim.abandon()
         return (self._db, *self._live)
 
     def get(self, key: bytes) -> bytes | None:
-        """The value of `key`, or None; raises BackendCorrupt where its block fails its checksum."""
+        """Return the value of `key`, or None; raise BackendCorrupt if its block fails its checksum."""
         return self._get(None, key)
 
     def _get(self, source: Any, key: bytes) -> bytes | None:
-        """Reads `source`, or the store itself: only who is inside the gate may name its handle."""
+        """Read from `source`, or from the store if it is None.
+
+        The store's handle may be used only inside `HandleState`.
+        """
         self._handle_state.enter()
         try:
             return (source or self._db).get(key, verify_checksums=True)  # type: ignore[no-any-return]
         except self._error as error:
-            raise self._translated(error) from error
+            raise self._convert_error(error) from error
         finally:
             self._handle_state.leave()
 
     def multi_get(self, keys: Sequence[bytes]) -> list[bytes | None]:
-        """The values of `keys`, in their order; take a snapshot to have them of one moment."""
+        """Return the values of `keys`, in their order; use a snapshot to read them at one moment."""
         return self._multi_get(None, keys)
 
     def _multi_get(self, source: Any, keys: Sequence[bytes]) -> list[bytes | None]:
@@ -119,10 +126,13 @@ class LevelDBBackend(Backend):
                 get = (source or self._db).get
                 return [get(key, verify_checksums=True) for key in keys]
         except self._error as error:
-            raise self._translated(error) from error
+            raise self._convert_error(error) from error
 
     def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
-        """Rows with start <= key < end as of the call, a few at a time."""
+        """Return an iterator over the rows with start <= key < end as of the call.
+
+        It fetches a few rows at a time.
+        """
         return self._scan(None, self._handle_state, start, end, reverse)
 
     def _scan(
@@ -137,7 +147,7 @@ class LevelDBBackend(Backend):
         if end is not None and end <= start:
             return iter(())
         rows = self._rows(source, owner, start, end, reverse)
-        # Up to its first yield: the scan sees the rows as of now, and is released even if never read.
+        # The first yield fixes the rows that the scan sees, and lets it be closed even if it is never read.
         next(rows)
         return rows
 
@@ -151,18 +161,18 @@ class LevelDBBackend(Backend):
     ) -> Iterator[Row]:
         handle_state = self._handle_state
         with handle_state.inside():
-            # plyvel 1.5.1 finds nothing backwards where `start` is the only key in the range, so
-            # backwards we stop at `start` ourselves.
-            found = (source or self._db).iterator(
+            # In reverse, plyvel 1.5.1 finds nothing if `start` is the only key in the range, so a reverse
+            # scan passes no `start` and stops at it below.
+            iterator = (source or self._db).iterator(
                 start=None if reverse else start, stop=end, reverse=reverse, verify_checksums=True
             )
-            self._live.add(found)
+            self._live.add(iterator)
         size = 1
         try:
             yield _OPENED
             while True:
                 with handle_state.inside():
-                    chunk = list(islice(found, size))
+                    chunk = list(islice(iterator, size))
                 fetched = len(chunk)
                 while chunk and chunk[-1][0] < start:
                     chunk.pop()
@@ -176,23 +186,23 @@ class LevelDBBackend(Backend):
                     return
                 size = min(2 * size, _CHUNK_ROWS)
         except self._error as error:
-            raise self._translated(error) from error
+            raise self._convert_error(error) from error
         finally:
-            self._end(found)
+            self._end(iterator)
 
-    def _end(self, found: Any) -> None:
-        """Close an iterator, unless closing the handle did or it belongs to a parent process."""
+    def _end(self, iterator: Any) -> None:
+        """Close an iterator, unless the handle is closed or belongs to the parent process."""
         with contextlib.suppress(BackendClosed), self._handle_state.inside():
-            found.close()
-            self._live.discard(found)
+            iterator.close()
+            self._live.discard(iterator)
 
     def snapshot(self) -> Snapshot:
-        """The rows as they are now."""
+        """Return a snapshot of the present rows."""
         with self._handle_state.inside():
             return LevelDBSnapshot(self, self._db.snapshot())
 
     def write(self, batch: Batch, *, guard: Guards = None, durable: bool = True) -> None:
-        """Apply `batch` atomically; with `durable`, it and everything before it survive loss of power."""
+        """Apply `batch` atomically; with `durable`, this and all earlier writes survive a power failure."""
         check_batch(batch)
         guards = guards_of(guard)
         with self._handle_state.inside(), self._writing:
@@ -210,23 +220,24 @@ class LevelDBBackend(Backend):
             try:
                 self._send(built, sync=sync, durable=durable)
             except BaseException as error:
-                # Also what a signal handler raises: nobody knows how far the write came.
+                # Including exceptions from signal handlers: the write may have been interrupted at any point.
                 self._handle_state.poison(error)
                 if isinstance(error, Exception):
                     raise BackendInDoubt(
-                        f"a write to {self._handle_state.where} failed half-way ({error}); "
-                        f"reopen it and look if the rows are there"
+                        f"a write to {self._handle_state.where} failed and may have taken effect ({error}); "
+                        f"reopen it and check whether the rows are there"
                     ) from error
                 raise
 
     def _send(self, built: Any, *, sync: bool, durable: bool) -> None:
-        """Write one batch; acknowledge it by returning.
+        """Write one batch; returning acknowledges it.
 
-        LevelDB starts a new log every `write_buffer_size` and syncs only the newest, so a synced
-        write could survive a crash that unsynced ones before it, in an older log, do not. Hence,
-        while there are unsynced rows: write, sync older logs if there are any, then sync the newest
-        through an empty batch. A crash anywhere here leaves all rows up to some write, and none after,
-        unless the system, unasked, writes out the new log in the instant before the old one is synced.
+        LevelDB starts a new log every `write_buffer_size` and syncs only the newest, so a synced write could
+        survive a crash that loses earlier unsynced writes in an older log. Therefore, while there are
+        unsynced rows, this method writes the batch, syncs the older logs if there are any, and then syncs the
+        newest through an empty batch. After a crash anywhere here, all rows up to some write remain, and none
+        after it. The only exception is an operating system that writes out the new log by itself just before
+        the old one is synced.
         """
         built.write()
         if not sync:
@@ -241,24 +252,24 @@ class LevelDBBackend(Backend):
     def _sync_names(self) -> None:
         """Sync the folder and all logs but the newest, if the list of files has changed.
 
-        LevelDB does not sync the folder after it starts a new log: a file system that keeps to the
-        letter of POSIX may lose the log's name, and all in it. Measured: 7 to 12 µs for 10 to 25 files
-        where nothing changed.
+        LevelDB does not sync the folder after it starts a new log. POSIX allows a file system to lose the
+        log's name then, and with it the whole log. Measured: 7 to 12 µs for 10 to 25 files if nothing has
+        changed.
         """
         names = set(os.listdir(self._data))  # noqa: PTH208 - half the time of iterdir, at every write
         if names == self._names:
             return
         logs = sorted((name for name in names if name.endswith(".log")), key=lambda name: int(name[:-4]))
         for name in logs[:-1]:
-            # Gone means that its rows are in a synced table by now.
+            # If the log is gone, its rows are already in a synced table.
             with contextlib.suppress(FileNotFoundError):
                 fsync_path(self._data / name)
         fsync_path(self._data)
         self._names = names
 
     def purge(self) -> None:
-        """Copy all rows into a new LevelDB and have that take the old one's place."""
-        with self._handle_state.held(lambda: not self._live, self._busy_seconds):
+        """Copy all rows into a new LevelDB and replace the old one with it."""
+        with self._handle_state.paused(lambda: not self._live, self._busy_seconds):
             self._handle_state.check_writable()
             try:
                 with contextlib.closing(self._db.iterator(verify_checksums=True)) as rows:
@@ -267,26 +278,26 @@ class LevelDBBackend(Backend):
                 self._claim.swap()
                 self._db = open_data(self._data)
             except BaseException as error:
-                # Whichever of the two is there under the name has all rows; this handle may have neither.
+                # The LevelDB that has the name now, old or new, holds all rows. Neither may be open.
                 self._handle_state.poison(error)
                 if self._db.closed:
                     self._handle_state.refusal = (
-                        f"{self._handle_state.where} could not be opened again: close it, reopen it"
+                        f"cannot reopen {self._handle_state.where} after a rewrite: close it, open it again"
                     )
                 if isinstance(error, Exception):
                     raise BackendInDoubt(
-                        f"rewriting {self._handle_state.where} failed half-way ({error}); "
-                        "open it again: nothing is lost"
+                        f"rewriting {self._handle_state.where} failed ({error}); "
+                        "no rows are lost, open it again"
                     ) from error
                 raise
             self._names, self._unsynced = set(), False
 
     def files(self) -> tuple[Path, ...]:
-        """LevelDB's files."""
+        """Return the paths of LevelDB's files."""
         return tuple(sorted(path for path in self._data.iterdir() if path.is_file()))
 
     def close(self) -> None:
-        """Wait for running calls, then release the store; scans still open raise BackendClosed."""
+        """Wait for running calls, then release the store; open scans raise BackendClosed."""
         self._handle_state.shut(self._release)
 
     def _release(self) -> None:
@@ -294,7 +305,7 @@ class LevelDBBackend(Backend):
         self._live.clear()
         self._claim.release()
 
-    def _translated(self, error: Exception) -> BackendError:
+    def _convert_error(self, error: Exception) -> BackendError:
         if isinstance(error, plyvel_module().CorruptionError):
             return BackendCorrupt(f"{self._handle_state.where} is damaged: {error}")
         return BackendError(f"{self._handle_state.where} cannot be read: {error}")

@@ -1,8 +1,8 @@
-"""Where a LevelDB store lives: `PATH/lock` is our own lock file, `PATH/db/` the LevelDB.
+"""The folder of a LevelDB store: `PATH/lock` is the lock file of this package, `PATH/db/` the LevelDB.
 
-LevelDB's own lock is an fcntl lock, which is gone as soon as anything in the process closes a
-descriptor of its file (a copy of the folder does). Ours is a flock on a file of our own, which only
-its holder can give up, and which the system gives up when the holder dies.
+LevelDB's own lock is an fcntl lock. It is released as soon as anything in the process closes a descriptor of
+its file, for instance by copying the folder. The lock here is a flock on a separate file. Only its holder can
+release it, and the operating system releases it when the holder dies.
 """
 
 from __future__ import annotations
@@ -17,24 +17,28 @@ from types import ModuleType
 from typing import Any
 
 from backends.errors import BackendBusy, BackendCorrupt, BackendMissing, BackendUnusable
-from backends.files import building, fsync_path, fsync_tree, make_parents
+from backends.files import fsync_path, fsync_tree, make_parents, staging
 from backends.flock import Flock
 from backends.registry import REGISTRY, Identity, identity_of
 
 LOCK = "lock"
 DATA = "db"
 _UNFINISHED, _NEW, _OLD = ".db.unfinished", ".db.new", ".db.old"
-"""A rewritten LevelDB in the making; whole, before it takes the place of `db`; what was there before."""
+"""The folders of a rewrite.
+
+They are the new LevelDB while it is written, the complete new one before it replaces `db`, and the replaced
+one.
+"""
 
 _REWRITE_BYTES = 1 << 20
-"""Rows put into a rewritten LevelDB at once."""
+"""The size of a batch of rows in a rewrite, in bytes."""
 
 _PID_BYTES_MAX = 32
 
 _OPTIONS: dict[str, Any] = {
     "paranoid_checks": True,
     "compression": None,
-    # Opening after a crash replays up to this much (measured: 12 MiB in 0.14 s); two can be in memory.
+    # Opening after a crash replays up to this size (measured: 12 MiB in 0.14 s); memory can hold two.
     "write_buffer_size": 16 << 20,
     "max_file_size": 8 << 20,
     "lru_cache_size": 32 << 20,
@@ -44,7 +48,7 @@ _OPTIONS: dict[str, Any] = {
 
 
 def plyvel_module() -> ModuleType:
-    """plyvel, imported on first use.
+    """Import plyvel on first use and return it.
 
     Raises:
         BackendUnusable: it is not installed.
@@ -53,67 +57,70 @@ def plyvel_module() -> ModuleType:
         import plyvel
     except ImportError as error:
         raise BackendUnusable(
-            "LevelDB stores need the package plyvel (pip install 'memroot[leveldb]'); "
+            "LevelDB stores need the package plyvel: pip install 'memroot[leveldb]'; "
             "without it, use sqlite:PATH"
         ) from error
     return plyvel  # type: ignore[no-any-return]
 
 
 def make_data(data: Path) -> None:
-    """An empty LevelDB at `data`, closed again."""
+    """Create an empty LevelDB at `data` and close it."""
     plyvel = plyvel_module()
     try:
         plyvel.DB(str(data), create_if_missing=True, error_if_exists=True, **_OPTIONS).close()
     except plyvel.Error as error:
-        raise BackendUnusable(f"no LevelDB can be created in {data.parent}: {error}") from error
+        raise BackendUnusable(f"cannot create a LevelDB in {data.parent}: {error}") from error
 
 
 def open_data(data: Path) -> Any:
-    """The LevelDB at `data`, with its errors made ours (see LevelDBBackend)."""
+    """Open the LevelDB at `data`, with plyvel's exceptions converted (see LevelDBBackend)."""
     plyvel = plyvel_module()
     try:
         return plyvel.DB(str(data), create_if_missing=False, **_OPTIONS)
     except plyvel.IOError as error:
         if "/LOCK:" in str(error):
-            raise BackendBusy(str(data), "something that opened the LevelDB itself") from error
+            raise BackendBusy(str(data), "a program that opened the LevelDB directly") from error
         if "No such file" in str(error):
-            raise BackendCorrupt(f"{data} lacks a file: {error}") from error
-        raise BackendUnusable(f"{data} cannot be opened: {error}") from error
+            raise BackendCorrupt(f"{data} is damaged, a file is missing: {error}") from error
+        raise BackendUnusable(f"cannot open {data}: {error}") from error
     except plyvel.Error as error:
         raise BackendCorrupt(f"{data} is damaged: {error}") from error
 
 
-def is_place(path: Path) -> bool:
-    """Whether `path` has the layout of a LevelDB store of ours, perhaps one amid being rewritten."""
+def is_leveldb_store(path: Path) -> bool:
+    """Return whether `path` has the layout of a LevelDB store of this package, perhaps during a rewrite."""
     return (path / LOCK).is_file() and ((path / DATA).is_dir() or (path / _NEW).is_dir())
 
 
 def rewrite(path: Path, rows: Iterable[tuple[bytes, bytes]]) -> None:
-    """Put `rows` into a new LevelDB beside the one at `path`, for `swap` to take; durable, or not there."""
+    """Write `rows` to a new LevelDB beside the one at `path`, for `swap`.
+
+    It appears complete and durable, or not at all.
+    """
     unfinished = path / _UNFINISHED
     _remove(unfinished, path / _NEW)
     plyvel = plyvel_module()
-    made = plyvel.DB(str(unfinished), create_if_missing=True, error_if_exists=True, **_OPTIONS)
+    database = plyvel.DB(str(unfinished), create_if_missing=True, error_if_exists=True, **_OPTIONS)
     try:
-        size, batch = 0, made.write_batch()
+        size, batch = 0, database.write_batch()
         for key, value in rows:
             batch.put(key, value)
             size += len(key) + len(value)
             if size >= _REWRITE_BYTES:
                 batch.write()
-                size, batch = 0, made.write_batch()
+                size, batch = 0, database.write_batch()
         batch.write()
     finally:
-        made.close()
+        database.close()
     fsync_tree(unfinished)
     unfinished.rename(path / _NEW)
     fsync_path(path)
 
 
 def swap(path: Path) -> None:
-    """Have the rewritten LevelDB take the place of the one at `path`, which nobody has open, and remove that.
+    """Replace the LevelDB at `path`, which must not be open, with the rewritten one, and remove the old one.
 
-    Killed anywhere, `recover` finishes it or undoes it.
+    If the process is killed at any point, `recover` finishes or undoes the swap.
     """
     (path / DATA).rename(path / _OLD)
     fsync_path(path)
@@ -124,9 +131,9 @@ def swap(path: Path) -> None:
 
 
 def recover(path: Path) -> None:
-    """Clear up after a rewriting that was killed; the caller holds the lock.
+    """Clean up after an interrupted rewrite; the caller holds the lock.
 
-    Without `db`, the new one was whole and about to take its place. Else `db` is what counts.
+    If `db` is missing, the new LevelDB was complete and takes its place. Otherwise `db` stays.
     """
     data, new = path / DATA, path / _NEW
     if not data.exists() and new.exists():
@@ -144,54 +151,54 @@ def _remove(*folders: Path) -> None:
             shutil.rmtree(folder)
 
 
-def settle(path: Path, *, create: bool) -> Claim:
-    """The claim on the store at `path`, which is created first where it is missing.
+def claim_store(path: Path, *, create: bool) -> Claim:
+    """Return the claim on the store at `path`, and create the store first if it is missing.
 
     Args:
-        path: as `backends.files.real` gives it.
-        create: make the store where there is none.
+        path: A result of `backends.files.resolve_path`.
+        create: Create the store if it is missing.
 
     Raises:
-        BackendMissing: there is nothing, and `create` is false.
-        BackendBusy: somebody has it open; the holder is named.
-        BackendUnusable: something else is there, or the system does not let us.
+        BackendMissing: there is no store, and `create` is false.
+        BackendBusy: another handle or process has it open; the exception names the holder.
+        BackendUnusable: the path is occupied by something else, or the system denies access.
     """
     try:
-        if not is_place(path):
-            _refuse_foreign(path)
+        if not is_leveldb_store(path):
+            _check_unoccupied(path)
             if not create:
                 raise BackendMissing(f"there is no store at {path}")
             _create(path)
         return Claim(path)
     except OSError as error:
-        raise BackendUnusable(f"{path} cannot be used: {error}") from error
+        raise BackendUnusable(f"{path} cannot be used as a LevelDB store: {error}") from error
 
 
-def _refuse_foreign(path: Path) -> None:
+def _check_unoccupied(path: Path) -> None:
     """Raise BackendUnusable unless `path` is missing or an empty folder."""
     if not path.exists():
         return
     if not path.is_dir():
-        raise BackendUnusable(f"{path} is a file; a LevelDB store is a folder")
+        raise BackendUnusable(f"{path} is a file, and a LevelDB store is a folder; use another path")
     names = sorted(entry.name for entry in path.iterdir())
     if DATA in names and LOCK not in names:
         raise BackendUnusable(
-            f"{path} has lost its file {LOCK!r}; create an empty one if nobody has the store open"
+            f"the file {LOCK!r} in {path} is missing; create an empty one if no process has the store open"
         )
     if names:
         raise BackendUnusable(
-            f"{path} is a folder of something else (it holds {names[0]!r}); name a new or an empty folder"
+            f"{path} is a folder that is not a store (it contains {names[0]!r}); use a new or empty folder"
         )
 
 
 def _create(path: Path) -> None:
-    """Make the store so that it is there whole or not at all.
+    """Create the store atomically: it appears complete or not at all.
 
-    A crash before the rename leaves a folder `.NAME.new-…`, which the next creation removes; after
-    it, the whole store, whose name may still be lost until the parent folder is synced.
+    A crash before the rename leaves a folder `.NAME.new-…`, which the next creation removes. A crash after it
+    leaves the complete store, whose name may still be lost until the parent folder is synced.
     """
     make_parents(path)
-    with building(path) as folder:
+    with staging(path) as folder:
         new = folder / "store"
         new.mkdir(mode=0o700)
         (new / LOCK).touch(mode=0o600)
@@ -200,45 +207,45 @@ def _create(path: Path) -> None:
         try:
             new.rename(path)
         except OSError as error:
-            # Not empty (any more): a store of ours means that somebody else created it just now.
-            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST) or not is_place(path):
+            # The folder is no longer empty. If it is now a store, another process has just created it.
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST) or not is_leveldb_store(path):
                 raise
         fsync_path(path.parent)
 
 
 class Claim(Flock):
-    """The right to use the store at `path`: the flock, and the entry in the process's registry."""
+    """The exclusive right to use the store at `path`: its flock and its entry in the process's registry."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        # Held until the registry knows of us, so that two threads cannot both get through.
+        # Hold the lock until the store is registered, so that two threads cannot both pass the checks.
         with REGISTRY.lock:
             if (path / DATA).exists():
-                self._refuse_own()
+                self._check_not_open()
             self._descriptor = _flock(path / LOCK, str(path))
             try:
                 recover(path)
-                self._identity: Identity = self._refuse_own()
+                self._identity: Identity = self._check_not_open()
             except BaseException:
                 self.abandon()
                 raise
-            if REGISTRY.is_parents(self._identity):
+            if REGISTRY.is_inherited(self._identity):
                 self.abandon()
                 raise BackendUnusable(
                     f"{path} was open in the process that this one was forked from; "
-                    f"start processes with multiprocessing's 'spawn' instead"
+                    f"use multiprocessing's 'spawn' instead"
                 )
             REGISTRY.enter(self._identity)
 
-    def _refuse_own(self) -> Identity:
-        """What the store's data is called in the registry, if this process does not have it open."""
+    def _check_not_open(self) -> Identity:
+        """Return the identity of the store's data; raise BackendBusy if this process has it open."""
         identity = identity_of((self.path / DATA).stat())
         if REGISTRY.is_open(identity):
             raise BackendBusy(str(self.path), f"pid {os.getpid()} (this process)")
         return identity
 
     def swap(self) -> None:
-        """As the function of this name; the store stays this claim's all the time."""
+        """Replace the LevelDB with the rewritten one, like the function `swap`, and keep the claim."""
         with REGISTRY.lock:
             swap(self.path)
             before, self._identity = self._identity, identity_of((self.path / DATA).stat())
@@ -246,7 +253,7 @@ class Claim(Flock):
             REGISTRY.leave(before)
 
     def release(self) -> None:
-        """Give the store up. The lock file stays: removing it would let two holders in."""
+        """Release the store. The lock file stays, because removing it would let two holders in."""
         with REGISTRY.lock:
             if self._descriptor is not None:
                 REGISTRY.leave(self._identity)
@@ -254,7 +261,7 @@ class Claim(Flock):
 
 
 def _flock(lock: Path, where: str) -> int:
-    """A descriptor that holds the flock on `lock`, with our pid written into the file."""
+    """Return a descriptor that holds the flock on `lock`, and write this process's pid into the file."""
     descriptor = os.open(lock, os.O_RDWR | os.O_NOFOLLOW)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

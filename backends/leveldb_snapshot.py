@@ -1,4 +1,4 @@
-"""A LevelDB snapshot: it reads by its backend's means, which are this package's own."""
+"""Snapshots of a LevelDB store. They use private methods of their backend."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ if TYPE_CHECKING:
 
 
 class LevelDBSnapshot(Snapshot):
-    """A LevelDB snapshot.
+    """A snapshot of a LevelDB store.
 
-    Closing only drops the reference: a call that runs in another thread still holds one, so plyvel
-    releases the snapshot when the last call is out. While the handle is being closed the reference stays:
-    plyvel releases snapshots as it closes, and crashed where one was released just then.
+    Closing it only drops the reference. A call that runs in another thread still holds one, so plyvel
+    releases the snapshot when the last call has ended. While the handle is being closed, the reference is
+    kept, because plyvel releases all snapshots when it closes, and crashed if one was released at the same
+    time.
     """
 
     def __init__(self, backend: LevelDBBackend, source: Any) -> None:
@@ -34,19 +35,19 @@ class LevelDBSnapshot(Snapshot):
         return source
 
     def get(self, key: bytes) -> bytes | None:
-        """The value of `key`, or None."""
+        """Return the value of `key`, or None."""
         return self._backend._get(self._checked(), key)
 
     def multi_get(self, keys: Sequence[bytes]) -> list[bytes | None]:
-        """The values of `keys`, in their order."""
+        """Return the values of `keys`, in their order."""
         return self._backend._multi_get(self._checked(), keys)
 
     def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
-        """Rows with start <= key < end, a few at a time."""
+        """Return an iterator over the rows with start <= key < end; it fetches a few at a time."""
         return self._backend._scan(self._checked(), self, start, end, reverse)
 
     def close(self) -> None:
-        """Release it; scans still open raise BackendClosed."""
+        """Release the snapshot; open scans raise BackendClosed."""
         self.refusal = "the snapshot is closed"
         if self._source is not None:
             with contextlib.suppress(BackendClosed), self._backend._handle_state.inside():

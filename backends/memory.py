@@ -1,4 +1,4 @@
-"""Rows in memory: for tests, for scratch stores, and as the plainest reading of the contract."""
+"""Rows in memory, for tests and scratch stores. It is also the simplest implementation of the interface."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from backends.errors import BackendClosed
 from backends.handle_state import HandleState
 
 _CHUNK_ROWS = 64
-"""Rows a scan fetches under one hold of the lock."""
+"""The number of rows that a scan fetches each time it takes the lock."""
 
 Past = tuple[int, bytes | None]
-"""The version that replaced a value, and the value."""
+"""The version that replaced a value, and that value."""
 
 
 class _Rows:
-    """The rows of now, and of every version that somebody still reads. All under one lock.
+    """The present rows, and those of every version that a reader still uses, all under one lock.
 
-    A snapshot is a version number. While one is open, a write keeps the value it replaces in
-    `past`, and a deleted key stays in `order` with the value None; `journal` lists what was kept,
-    oldest first, so that closing the oldest snapshot frees exactly what only it could see.
+    A snapshot is a version number. While one is open, a write saves the value that it replaces in `past`, and
+    a deleted key stays in `order` with the value None. `journal` lists the saved values, oldest first, so
+    that closing the oldest snapshot frees exactly the values that only it could see.
     """
 
     def __init__(self) -> None:
@@ -48,33 +48,34 @@ class _Rows:
         self.past: dict[bytes, list[Past]] = {}
         self.journal: deque[tuple[int, bytes]] = deque()
         self.readers: dict[int, int] = {}
-        # A scan can be freed by the garbage collector while this very thread holds the lock, so it
-        # only leaves its version here; the next call clears up. deque.append needs no lock.
-        self.left: deque[int] = deque()
+        # The garbage collector can free a scan while the same thread holds the lock. A freed scan only
+        # appends its version here, which needs no lock; the next call frees the values.
+        self.released: deque[int] = deque()
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """The lock, and the handle open under it; before it too, as a fork can copy a lock that is held."""
+        """Take the lock, and check before and after that the handle is open: a fork can copy a held lock."""
         self.handle_state.check()
         with self.lock:
             self.handle_state.check()
             yield
 
     def open_reader(self) -> int:
+        """Register a reader of the present version and return that version."""
         with self.locked():
             self.readers[self.version] = self.readers.get(self.version, 0) + 1
             return self.version
 
     def read(self, key: bytes, version: int) -> bytes | None:
-        """The value of `key` at `version`; call it under the lock."""
+        """Return the value of `key` at `version`; the caller holds the lock."""
         for replaced_by, value in self.past.get(key, ()):
             if replaced_by > version:
                 return value
         return self.values.get(key)
 
     def apply(self, batch: Batch) -> None:
-        """Make `batch` the next version; call it under the lock."""
-        self._clear_up()
+        """Apply `batch` as the next version; the caller holds the lock."""
+        self._collect()
         self.version += 1
         if self.readers:
             for key in batch.rows:
@@ -90,7 +91,7 @@ class _Rows:
                 self._drop(key)
 
     def forget(self) -> None:
-        """Drop all rows; the gate is shut already."""
+        """Drop all rows; the handle is already closed."""
         with self.lock:
             self.values, self.past, self.order = {}, {}, SortedList()
             self.journal.clear()
@@ -99,32 +100,32 @@ class _Rows:
         del self.values[key]
         self.order.remove(key)
 
-    def _clear_up(self) -> None:
-        """Forget what no reader can see any more; call it under the lock."""
-        while self.left:
-            version = self.left.popleft()
+    def _collect(self) -> None:
+        """Free the values that no reader can see any more; the caller holds the lock."""
+        while self.released:
+            version = self.released.popleft()
             self.readers[version] -= 1
             if not self.readers[version]:
                 del self.readers[version]
         oldest = min(self.readers, default=self.version)
         while self.journal and self.journal[0][0] <= oldest:
             _, key = self.journal.popleft()
-            kept = self.past[key]
-            del kept[0]
-            if not kept:
+            values = self.past[key]
+            del values[0]
+            if not values:
                 del self.past[key]
                 if self.values[key] is None:
                     self._drop(key)
 
 
 def _scan(rows: _Rows, version: int, start: bytes, end: bytes | None, reverse: bool) -> Iterator[Row]:
-    """Rows at `version`, a chunk at a time; whoever calls keeps the version open."""
+    """Yield rows at `version`, fetched a chunk at a time; the caller keeps the version open."""
     include = (True, False)
     while True:
         with rows.locked():
             keys = list(islice(rows.order.irange(start, end, include, reverse), _CHUNK_ROWS))
-            found = [(key, rows.read(key, version)) for key in keys]
-        for key, value in found:
+            rows_read = [(key, rows.read(key, version)) for key in keys]
+        for key, value in rows_read:
             rows.handle_state.check()
             if value is not None:
                 yield key, value
@@ -136,7 +137,7 @@ def _scan(rows: _Rows, version: int, start: bytes, end: bytes | None, reverse: b
             start, include = keys[-1], (False, False)
 
 
-class _Snapshot(Snapshot):
+class _MemorySnapshot(Snapshot):
     def __init__(self, rows: _Rows) -> None:
         self._open = False
         self._rows = rows
@@ -167,16 +168,17 @@ class _Snapshot(Snapshot):
     def close(self) -> None:
         if self._open:
             self._open = False
-            self._rows.left.append(self._version)
+            self._rows.released.append(self._version)
 
     def __del__(self) -> None:
         self.close()
 
 
 class MemoryBackend(Backend):
-    """Rows that live as long as the handle, and no longer.
+    """Rows that exist only as long as the handle.
 
-    Opening a snapshot takes a number and copies nothing. A forked process cannot use it.
+    Opening a snapshot only registers a version number and copies nothing. A forked process cannot use the
+    handle.
     """
 
     name = "memory"
@@ -186,7 +188,7 @@ class MemoryBackend(Backend):
         self._rows = _Rows()
 
     def get(self, key: bytes) -> bytes | None:
-        """The value of `key`, or None."""
+        """Return the value of `key`, or None."""
         rows = self._rows
         rows.handle_state.check()
         with rows.lock:
@@ -194,17 +196,20 @@ class MemoryBackend(Backend):
             return rows.values.get(key)
 
     def multi_get(self, keys: Sequence[bytes]) -> list[bytes | None]:
-        """The values of `keys` at one moment, in their order."""
+        """Return the values of `keys` at one moment, in their order."""
         rows = self._rows
         with rows.locked():
             return [rows.values.get(key) for key in keys]
 
     def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
-        """Rows with start <= key < end as of the call; the scan keeps a snapshot until it ends."""
-        return _Snapshot(self._rows).scan(start, end, reverse=reverse)
+        """Return an iterator over the rows with start <= key < end as of the call.
+
+        It keeps a snapshot until it ends.
+        """
+        return _MemorySnapshot(self._rows).scan(start, end, reverse=reverse)
 
     def write(self, batch: Batch, *, guard: Guards = None, durable: bool = True) -> None:
-        """Apply `batch` atomically; nothing is durable here, whatever `durable` says."""
+        """Apply `batch` atomically. It is never durable, even if `durable` is true."""
         check_batch(batch)
         guards = guards_of(guard)
         rows = self._rows
@@ -214,12 +219,12 @@ class MemoryBackend(Backend):
                 rows.apply(batch)
 
     def purge(self) -> None:
-        """Nothing to do but to look whether the handle is open: there are no files."""
+        """Check that the handle is open. There are no files to rewrite."""
         self._rows.handle_state.check()
 
     def snapshot(self) -> Snapshot:
-        """The rows as they are now."""
-        return _Snapshot(self._rows)
+        """Return a snapshot of the present rows."""
+        return _MemorySnapshot(self._rows)
 
     def close(self) -> None:
         """Drop all rows."""

@@ -1,9 +1,9 @@
-"""SQLite from the standard library: where plyvel has no wheel, and for several processes at once.
+"""SQLite from the standard library, for machines without plyvel and for several processes at once.
 
-One table in a file in WAL mode, and one for each named memory. Writers take turns, in this process by
-a mutex and among processes by a lock file (`backends.sqlite_lock`); readers never wait for them. SQLite
-has no checksums: a flipped bit in a value is not noticed here (LevelDB's are), only by whoever checks
-the hashes of what it reads.
+A file in WAL mode has one table for the store without a name and one for each named memory. Writers take
+turns, in this process by a mutex and among processes by a lock file (`backends.sqlite_lock`); readers never
+wait for them. SQLite has no checksums: unlike LevelDB it does not detect a flipped bit in a value. Callers
+detect it when they check the hashes of the data they read.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from backends.base import (
     guards_of,
 )
 from backends.errors import BackendError, BackendInDoubt, GuardFailed
-from backends.files import real
+from backends.files import resolve_path
 from backends.handle_state import HandleState
 from backends.registry import REGISTRY
 from backends.sqlite_lock import WriterLock
-from backends.sqlite_named import table_of
-from backends.sqlite_place import address, settle
-from backends.sqlite_snapshot import SQLiteSnapshot, get_many, get_one, translated, vacuum
+from backends.sqlite_named import open_table
+from backends.sqlite_place import address, register_store
+from backends.sqlite_snapshot import SQLiteSnapshot, convert_error, get_many, get_one, vacuum
 from backends.sqlite_tables import UNNAMED, Statements, memory_name
 from backends.sqlite_use import UseLock
 
 BUSY_SECONDS = 10.0
-"""How long a write waits for other processes before it says busy."""
+"""The time that a write waits for other processes before it raises BackendBusy."""
 
 _IDLE_READERS_MAX = 8
 
@@ -47,21 +47,21 @@ _TURN = "UPDATE turns SET n = n + 1"
 
 
 class SQLiteBackend(Backend):
-    """An open SQLite store; any number of handles, in any number of processes.
+    """An open SQLite store; any number of handles may be open, in any number of processes.
 
     Args:
-        path: the store's file.
-        create: create the store where nothing is.
-        busy_seconds: how long a write waits for writers in other processes.
-        memory: the name of one of the memories in the file (`backends.sqlite_tables`), each a store of its
+        path: The store's file.
+        create: Create the store if it is missing.
+        busy_seconds: The time that a write waits for writers in other processes.
+        memory: The name of one of the memories in the file (`backends.sqlite_tables`), each a store of its
             own; None is the store without a name.
 
     Raises:
-        BackendMissing: nothing is there, and `create` is false.
-        BackendBusy: another process keeps it locked for longer than `busy_seconds`, or renames or deletes
-            the memory.
-        BackendCorrupt: SQLite finds the file damaged.
-        BackendUnusable: something else is there, or the system does not let us.
+        BackendMissing: there is no store, and `create` is false.
+        BackendBusy: another process keeps it locked for longer than `busy_seconds`, or renames or deletes the
+            memory.
+        BackendCorrupt: SQLite reports that the file is damaged.
+        BackendUnusable: the path is occupied by something else, or the system denies access.
     """
 
     name = "sqlite"
@@ -78,7 +78,7 @@ class SQLiteBackend(Backend):
         self._memory = None if memory is None else memory_name(memory)
         self._sql: Statements = UNNAMED
         self._use: UseLock | None = None
-        self._path: Path = real(os.fspath(path))
+        self._path: Path = resolve_path(os.fspath(path))
         self._busy_seconds = busy_seconds
         self._all: set[sqlite3.Connection] = set()
         self._snapshots: weakref.WeakSet[SQLiteSnapshot] = weakref.WeakSet()
@@ -87,8 +87,8 @@ class SQLiteBackend(Backend):
         self._unsynced = False
         self._level = ""
         self._lock = WriterLock(self._path, busy_seconds)
-        self._handle_state = HandleState(str(self._path), self._parts)
-        self._identity = settle(self._path, create=create)
+        self._handle_state = HandleState(str(self._path), self._fork_unsafe)
+        self._identity = register_store(self._path, create=create)
         try:
             self._writer = self._connect("PRAGMA secure_delete = ON", "PRAGMA cache_size = -16000")
             self._settle_table(create=create)
@@ -99,38 +99,40 @@ class SQLiteBackend(Backend):
 
     def _connect(self, *settings: str) -> sqlite3.Connection:
         try:
-            made = sqlite3.connect(
+            connection = sqlite3.connect(
                 address(self._path),
                 uri=True,
                 timeout=self._busy_seconds,
                 isolation_level=None,
                 check_same_thread=False,
             )
-            self._all.add(made)
+            self._all.add(connection)
             for setting in settings:
-                made.execute(setting)
+                connection.execute(setting)
         except sqlite3.Error as error:
-            raise translated(self._handle_state.where, error) from error
-        return made
+            raise convert_error(self._handle_state.where, error) from error
+        return connection
 
     def _settle_table(self, *, create: bool) -> None:
         try:
-            self._sql, self._use = table_of(self._writer, self._path, self._memory, self._lock, create=create)
+            self._sql, self._use = open_table(
+                self._writer, self._path, self._memory, self._lock, create=create
+            )
         except sqlite3.Error as error:
-            raise translated(self._handle_state.where, error) from error
+            raise convert_error(self._handle_state.where, error) from error
 
     def _reader(self) -> sqlite3.Connection:
-        made = self._connect("PRAGMA query_only = ON")
+        connection = self._connect("PRAGMA query_only = ON")
         try:
-            get_one(made, self._sql, b"")
+            get_one(connection, self._sql, b"")
         except sqlite3.Error as error:
-            raise translated(self._handle_state.where, error) from error
-        return made
+            raise convert_error(self._handle_state.where, error) from error
+        return connection
 
-    def _parts(self) -> Iterable[object]:
-        """What a forked process must not free: closing a connection there could remove the WAL.
+    def _fork_unsafe(self) -> Iterable[object]:
+        """Return the objects that a forked process must not free, and release its copies of the locks.
 
-        And it must not hold the writer's lock on the parent's behalf.
+        Closing a connection in the forked process could remove the WAL.
         """
         self._lock.abandon()
         if self._use is not None:
@@ -138,13 +140,13 @@ class SQLiteBackend(Backend):
         cursors = [cursor for snapshot in self._snapshots for cursor in snapshot.cursors]
         return (*self._all, *cursors)
 
-    def _take(self) -> sqlite3.Connection:
+    def _take_reader(self) -> sqlite3.Connection:
         try:
             return self._idle.pop()
         except IndexError:
             return self._reader()
 
-    def _give_back(self, reader: sqlite3.Connection) -> None:
+    def _return_reader(self, reader: sqlite3.Connection) -> None:
         if len(self._idle) < _IDLE_READERS_MAX:
             self._idle.append(reader)
         else:
@@ -153,60 +155,63 @@ class SQLiteBackend(Backend):
 
     @contextlib.contextmanager
     def _borrowed(self) -> Iterator[sqlite3.Connection]:
-        """A reading connection, inside the gate, with SQLite's errors made ours."""
+        """Yield a reading connection inside `HandleState`, and convert SQLite's exceptions."""
         with self._handle_state.inside():
-            reader = self._take()
+            reader = self._take_reader()
             try:
                 yield reader
             except sqlite3.Error as error:
-                raise translated(self._handle_state.where, error) from error
+                raise convert_error(self._handle_state.where, error) from error
             finally:
-                self._give_back(reader)
+                self._return_reader(reader)
 
     def get(self, key: bytes) -> bytes | None:
-        """The value of `key`, or None."""
-        # As `_borrowed` does, without the 2 µs that context managers take.
+        """Return the value of `key`, or None."""
+        # The same as `_borrowed`, without the 2 µs that context managers take.
         self._handle_state.enter()
         try:
-            reader = self._take()
+            reader = self._take_reader()
             try:
                 return get_one(reader, self._sql, key)
             finally:
-                self._give_back(reader)
+                self._return_reader(reader)
         except sqlite3.Error as error:
-            raise translated(self._handle_state.where, error) from error
+            raise convert_error(self._handle_state.where, error) from error
         finally:
             self._handle_state.leave()
 
     def multi_get(self, keys: Sequence[bytes]) -> list[bytes | None]:
-        """The values of `keys`, in their order; take a snapshot to have them of one moment."""
+        """Return the values of `keys`, in their order; use a snapshot to read them at one moment."""
         with self._borrowed() as reader:
             return get_many(reader, self._sql, keys)
 
     def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
-        """Rows with start <= key < end as of the call, a few at a time, out of a snapshot of its own."""
+        """Return an iterator over the rows with start <= key < end as of the call.
+
+        It reads from a snapshot of its own, a few rows at a time.
+        """
         snapshot = self.snapshot()
         return snapshot.rows(start, end, reverse=reverse, close=True)
 
     def snapshot(self) -> SQLiteSnapshot:
-        """The rows as they are now: a read transaction on a connection of its own."""
+        """Return a snapshot of the present rows: a read transaction on a connection of its own."""
         with self._handle_state.inside():
-            reader = self._take()
+            reader = self._take_reader()
             try:
                 reader.execute("BEGIN")
                 # The transaction sees the rows as of its first read, not of BEGIN.
                 get_one(reader, self._sql, b"")
             except sqlite3.Error as error:
-                raise translated(self._handle_state.where, error) from error
-            made = SQLiteSnapshot(self._handle_state, self._sql, reader, self._give_back)
-            self._snapshots.add(made)
-            return made
+                raise convert_error(self._handle_state.where, error) from error
+            snapshot = SQLiteSnapshot(self._handle_state, self._sql, reader, self._return_reader)
+            self._snapshots.add(snapshot)
+            return snapshot
 
     def write(self, batch: Batch, *, guard: Guards = None, durable: bool = True) -> None:
-        """Apply `batch` atomically; with `durable`, it and everything before it survive loss of power.
+        """Apply `batch` atomically; with `durable`, this and all earlier writes survive a power failure.
 
         Raises:
-            BackendBusy: other processes kept the store locked all the time; nothing was written.
+            BackendBusy: other processes kept the store locked; nothing was written.
         """
         check_batch(batch)
         guards = guards_of(guard)
@@ -225,7 +230,7 @@ class SQLiteBackend(Backend):
                 yield
 
     def purge(self) -> None:
-        """VACUUM, and empty the WAL, waiting for readers as long as a write waits for writers."""
+        """Run VACUUM and empty the WAL; wait for readers as long as a write waits for writers."""
         with self._handle_state.inside(), self._writing:
             self._handle_state.check_writable()
             with self._lock:
@@ -234,11 +239,11 @@ class SQLiteBackend(Backend):
                 self._unsynced = False
 
     def files(self) -> tuple[Path, ...]:
-        """The database, and the two files that SQLite keeps beside it."""
+        """Return the paths of the database and of the two files that SQLite keeps beside it."""
         return tuple(path for end in ("", "-wal", "-shm") if (path := Path(f"{self._path}{end}")).is_file())
 
     def _send(self, batch: Batch, guards: Sequence[Guard], durable: bool) -> None:
-        """One transaction; a failure that leaves it in doubt poisons the handle."""
+        """Run one transaction; a failure that leaves it in doubt disables writes on the handle."""
         try:
             self._begin(durable)
             self._apply(batch, guards, durable)
@@ -250,32 +255,32 @@ class SQLiteBackend(Backend):
             self._roll_back()
             if isinstance(error, Exception):
                 raise BackendInDoubt(
-                    f"a write to {self._handle_state.where} failed half-way ({error}); "
-                    f"reopen it and look if the rows are there"
+                    f"a write to {self._handle_state.where} failed and may have taken effect ({error}); "
+                    f"reopen it and check whether the rows are there"
                 ) from error
             raise
 
     def _begin(self, durable: bool) -> None:
-        """Take the write lock, and set what its COMMIT waits for; nothing is sent yet."""
+        """Take the write lock and set the sync level of the COMMIT; nothing is sent yet."""
         level = "FULL" if durable else "NORMAL"
         try:
             self._set_level(level)
             self._writer.execute("BEGIN IMMEDIATE")
         except sqlite3.Error as error:
-            raise translated(self._handle_state.where, error) from error
+            raise convert_error(self._handle_state.where, error) from error
 
     def _set_level(self, level: str) -> None:
-        """What a COMMIT waits for: FULL, the disk; NORMAL, nothing."""
+        """Set whether COMMIT waits until the data is on the disk: FULL waits, NORMAL does not."""
         if level != self._level:
             self._writer.execute(f"PRAGMA synchronous = {level}")
             self._level = level
 
     def _apply(self, batch: Batch, guards: Sequence[Guard], durable: bool) -> None:
-        """The body of a transaction that has begun, and its end.
+        """Execute the body of a transaction that has begun, and end it.
 
-        SQLite syncs nothing where no page changes. A durable write of rows that an earlier one wrote
-        without `durable`, here or in another process, would be acknowledged and not be on the disk:
-        so each durable one counts itself, which changes a page.
+        SQLite syncs nothing if no page changes. A durable write of rows that were already written without
+        `durable`, here or in another process, would then be acknowledged without being on the disk. So each
+        durable write increments a counter, which changes a page.
         """
         writer = self._writer
         try:
@@ -283,7 +288,7 @@ class SQLiteBackend(Backend):
         except GuardFailed:
             writer.execute("ROLLBACK")
             raise
-        # In key order the pages of the tree are written one after the other.
+        # In key order each page of the tree is visited once, in sequence.
         rows = sorted(batch.rows.items(), key=_key_of)
         writer.executemany(self._sql.put, [row for row in rows if row[1] is not None])
         writer.executemany(self._sql.delete, [(key,) for key, value in rows if value is None])
@@ -292,13 +297,13 @@ class SQLiteBackend(Backend):
         writer.execute("COMMIT")
 
     def _roll_back(self) -> None:
-        """Give the write lock back after a failure, if SQLite has not done so itself."""
+        """Release the write lock after a failure, if SQLite has not done so itself."""
         with contextlib.suppress(sqlite3.Error):
             if self._writer.in_transaction:
                 self._writer.execute("ROLLBACK")
 
     def close(self) -> None:
-        """Wait for running calls, then release the store; scans still open raise BackendClosed."""
+        """Wait for running calls, then release the store; open scans raise BackendClosed."""
         self._handle_state.shut(self._release)
 
     def _release(self) -> None:

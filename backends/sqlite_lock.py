@@ -1,13 +1,13 @@
-"""Who may write to a SQLite store: a flock on `PATH-lock`, an empty file of our own beside it.
+"""The writers' lock of a SQLite store: a flock on `PATH-lock`, an empty file beside the store.
 
-SQLite's own lock ends with every commit; this one lasts as long as its holder wants, over any number
-of them. It cannot be on the database itself: closing any descriptor of that would drop the locks
-SQLite holds on it. The system gives the flock up when its holder dies.
+SQLite's own lock ends with every commit; this one lasts over any number of commits. It cannot be on the
+database itself, because closing any descriptor of the database would release the locks that SQLite holds on
+it. The operating system releases the flock when its holder dies.
 
-The file is made at the first write and never removed. Whoever removes it by hand makes nobody wait
-any longer for whoever holds it just then: that one is no longer exclusive, and its guarded writes may
-lose. No row is lost or torn, since SQLite's lock still keeps transactions apart, and the next write
-makes the file again.
+The file is created at the first write and never removed. If it is removed by hand while a process holds it,
+other processes no longer wait for that process: its writes are no longer exclusive, and its guarded writes
+may fail. No row is lost or torn, because SQLite's lock still separates transactions, and the next write
+creates the file again.
 """
 
 from __future__ import annotations
@@ -27,25 +27,28 @@ from backends.registry import Identity, identity_of
 SUFFIX = "-lock"
 
 _PAUSE_SECONDS = 0.0005
-"""Between two tries. Measured against three processes that write durably without a pause: the lock is had
-after 70 ms (median), 0.4 s (most); pauses that grow to 8 ms took 2.2 s and 3.4 s. A waiter uses 3 % of a
-core."""
+"""The pause between two attempts.
+
+Measured against three processes that write durably without a pause: the lock was acquired after 70 ms
+(median) and 0.4 s (maximum); with pauses that grow to 8 ms it took 2.2 s and 3.4 s. A waiter uses 3 % of a
+core.
+"""
 
 _FLAGS = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class WriterLock(Flock):
-    """The right to write to `store`, as a context manager that one thread may enter several times.
+    """The lock for writing to `store`, as a context manager that one thread may enter several times.
 
-    It knows nothing of threads: keep them apart with a mutex around it.
+    It does not synchronise threads; protect it with a mutex.
 
     Args:
-        store: the database, as `backends.files.real` gives it.
-        busy_seconds: how long to wait for other holders.
+        store: The path of the database, a result of `backends.files.resolve_path`.
+        busy_seconds: The time to wait for other holders.
 
     Raises:
-        BackendBusy: on entering, somebody else kept it for all of `busy_seconds`.
-        BackendUnusable: on entering, something else is at `PATH-lock`, or the system does not let us.
+        BackendBusy: on entering, another process held it for all of `busy_seconds`.
+        BackendUnusable: on entering, `PATH-lock` is not an empty file, or the system denies access.
     """
 
     def __init__(self, store: Path, busy_seconds: float) -> None:
@@ -60,7 +63,7 @@ class WriterLock(Flock):
             try:
                 self._take()
             except OSError as error:
-                raise BackendUnusable(f"{self._path} cannot be locked: {error}") from error
+                raise BackendUnusable(f"cannot lock {self._path}: {error}") from error
         self._depth += 1
 
     def __exit__(
@@ -73,7 +76,7 @@ class WriterLock(Flock):
     def _take(self) -> None:
         if self._try():
             return
-        # flock cannot wait for a limited time.
+        # flock has no timeout.
         deadline = time.monotonic() + self._busy_seconds
         while time.monotonic() < deadline:
             time.sleep(_PAUSE_SECONDS)
@@ -82,7 +85,7 @@ class WriterLock(Flock):
         raise BackendBusy(self._store, "another process")
 
     def _try(self) -> bool:
-        """Whether the lock is held now, and on the file that everybody else would open."""
+        """Try to take the lock; return whether it is held on the file that other processes would open."""
         if self._descriptor is None:
             self._descriptor = self._open()
             self._identity = identity_of(os.fstat(self._descriptor))
@@ -97,26 +100,29 @@ class WriterLock(Flock):
         return False
 
     def _open(self) -> int:
-        """A descriptor of the lock file, made where it is missing, with the rights of the store."""
+        """Return a descriptor of the lock file; create a missing file with the store's permissions."""
         while True:
             with contextlib.suppress(FileNotFoundError):
-                self._refuse_foreign(os.lstat(self._path))
+                self._check_lock_file(os.lstat(self._path))
                 return os.open(self._path, _FLAGS)
             with contextlib.suppress(FileExistsError):
                 return self._create()
 
-    def _refuse_foreign(self, found: os.stat_result) -> None:
-        """Raise unless it is an empty file; looked at without opening, as it may be another store."""
-        if not stat.S_ISREG(found.st_mode) or found.st_size:
+    def _check_lock_file(self, status: os.stat_result) -> None:
+        """Raise BackendUnusable unless the file is empty.
+
+        It is not opened, because it may be another store.
+        """
+        if not stat.S_ISREG(status.st_mode) or status.st_size:
             raise BackendUnusable(
-                f"{self._path} is something else, and {self._store} needs an empty file there; "
+                f"{self._path} is not an empty file, but {self._store} needs one there as its lock; "
                 f"rename one of them"
             )
 
     def _create(self) -> int:
         store = Path(self._store).stat()
         descriptor = os.open(self._path, _FLAGS | os.O_CREAT | os.O_EXCL, 0o600)
-        # As SQLite does for its own files, so that everybody who may write to the store still may.
+        # SQLite does the same for its own files: everybody who may write to the store may use the lock.
         with contextlib.suppress(OSError):
             os.fchown(descriptor, store.st_uid, store.st_gid)
         with contextlib.suppress(OSError):

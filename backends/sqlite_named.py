@@ -1,6 +1,6 @@
-"""The named memories of a SQLite file: finding one's table, listing, renaming and deleting them.
+"""The named memories of a SQLite file: opening, listing, renaming and deleting them.
 
-Each change is one transaction: killed in the middle, nothing has happened.
+Each change is one transaction: if the process is killed during it, nothing has changed.
 """
 
 from __future__ import annotations
@@ -11,50 +11,52 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from backends.errors import BackendBusy, BackendMissing, BackendUnusable
-from backends.files import real
+from backends.files import resolve_path
 from backends.registry import REGISTRY
 from backends.sqlite_lock import WriterLock
-from backends.sqlite_place import address, settle
-from backends.sqlite_snapshot import translated
+from backends.sqlite_place import address, register_store
+from backends.sqlite_snapshot import convert_error
 from backends.sqlite_tables import (
     UNNAMED,
     Statements,
     drop,
     make,
     memory_name,
-    named,
+    memory_numbers,
     number_of,
-    numbered,
     rename,
     row_bytes,
+    statements_for,
 )
 from backends.sqlite_use import UseLock
 
 BUSY_SECONDS = 10.0
-"""How long a change waits for writers in other processes."""
+"""The time that a change waits for writers in other processes."""
 
 
-def table_of(
+def open_table(
     connection: sqlite3.Connection, path: Path, memory: str | None, lock: WriterLock, *, create: bool
 ) -> tuple[Statements, UseLock | None]:
-    """The table of a memory, made where it is missing if `create`; and the lock to hold while it is used.
+    """Return the statements on the table of a memory, and the lock to hold while it is used.
+
+    With `create`, a missing table is created.
 
     Raises:
-        BackendMissing: there is none, and `create` is false.
-        BackendBusy: somebody renames or deletes it.
-        sqlite3.Error: SQLite cannot.
+        BackendMissing: there is no such memory, and `create` is false.
+        BackendBusy: another process renames or deletes it.
+        sqlite3.Error: SQLite fails.
     """
     if memory is None:
-        others = [] if create else list(named(connection))
+        others = [] if create else list(memory_numbers(connection))
         if others and connection.execute("SELECT 1 FROM rows LIMIT 1").fetchone() is None:
-            raise BackendMissing(f"{path} holds no store without a name; its memories: {', '.join(others)}")
+            raise BackendMissing(f"{path} contains no unnamed store; its memories are {', '.join(others)}")
         return UNNAMED, None
     missing = BackendMissing(f"there is no memory {memory!r} in {path}")
     if not create and number_of(connection, memory) is None:
         raise missing
     use = UseLock(path, memory)
     try:
-        # The last look is under the lock: from here on, nobody takes the memory away.
+        # Look again under the lock: from here on, no process can rename or delete the memory.
         number = number_of(connection, memory)
         if number is None and create:
             with lock, _transaction(connection):
@@ -64,7 +66,7 @@ def table_of(
     except BaseException:
         use.close()
         raise
-    return numbered(number), use
+    return statements_for(number), use
 
 
 @contextlib.contextmanager
@@ -81,39 +83,39 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _connected(path: str) -> Iterator[tuple[Path, sqlite3.Connection]]:
-    place = real(path)
-    identity = settle(place, create=False)
+    place = resolve_path(path)
+    identity = register_store(place, create=False)
     try:
         with contextlib.closing(
             sqlite3.connect(address(place), uri=True, timeout=BUSY_SECONDS, isolation_level=None)
         ) as connection:
             yield place, connection
     except sqlite3.Error as error:
-        raise translated(str(place), error) from error
+        raise convert_error(str(place), error) from error
     finally:
         with REGISTRY.lock:
             REGISTRY.leave(identity)
 
 
 def memories_in(path: str) -> list[str]:
-    """The names of the memories in a SQLite file, in order; none where there is no file.
+    """Return the names of the memories in a SQLite file, in order; none if the file does not exist.
 
     Raises:
-        BackendUnusable: the file is something else's.
-        BackendCorrupt: SQLite finds it damaged.
+        BackendUnusable: the file belongs to something else.
+        BackendCorrupt: SQLite reports that it is damaged.
     """
-    if not real(path).exists():
+    if not resolve_path(path).exists():
         return []
     with _connected(path) as (_, connection):
         connection.execute("PRAGMA query_only = ON")
-        return list(named(connection))
+        return list(memory_numbers(connection))
 
 
 def memory_bytes(path: str, name: str) -> int:
-    """The bytes of all keys and values of a memory.
+    """Return the number of bytes of all keys and values of a memory.
 
     Raises:
-        BackendMissing: there is none of this name.
+        BackendMissing: there is no memory of this name.
     """
     with _connected(path) as (place, connection):
         number = number_of(connection, memory_name(name))
@@ -123,22 +125,22 @@ def memory_bytes(path: str, name: str) -> int:
 
 
 def rename_memory(path: str, old: str, new: str) -> None:
-    """Give a memory that nobody uses another name.
+    """Rename a memory that no handle uses.
 
     Raises:
-        BackendMissing: there is none of the name `old`.
-        BackendUnusable: there is one of the name `new`, or that is no name.
-        BackendBusy: somebody uses it.
+        BackendMissing: there is no memory named `old`.
+        BackendUnusable: there is already a memory named `new`, or a name is invalid.
+        BackendBusy: a handle uses it.
     """
     memory_name(old)
     memory_name(new)
     with _connected(path) as (place, connection):
         if number_of(connection, old) is None:
             raise BackendMissing(f"there is no memory {old!r} in {place}")
-        with _alone(place, old) as use, _alone(place, new), WriterLock(place, BUSY_SECONDS):
+        with _exclusive_use(place, old) as use, _exclusive_use(place, new), WriterLock(place, BUSY_SECONDS):
             with _transaction(connection):
                 if number_of(connection, new) is not None:
-                    raise BackendUnusable(f"there is a memory {new!r} in {place} already")
+                    raise BackendUnusable(f"there is already a memory {new!r} in {place}")
                 if number_of(connection, old) is None:
                     raise BackendMissing(f"there is no memory {old!r} in {place}")
                 rename(connection, old, new)
@@ -146,22 +148,22 @@ def rename_memory(path: str, old: str, new: str) -> None:
 
 
 def delete_memory(path: str, name: str) -> bool:
-    """Delete a memory that nobody uses, and overwrite what it held in the file.
+    """Delete a memory that no handle uses, and overwrite its bytes in the file.
 
     Returns:
-        Whether the write-ahead log could be cleared, too; where others have the file open, what it still
-        holds goes with their next checkpoint.
+        True if the write-ahead log was cleared, too. Otherwise other handles have the file open, and the
+            remaining bytes are removed by their next checkpoint.
 
     Raises:
-        BackendMissing: there is none of this name.
-        BackendBusy: somebody uses it.
+        BackendMissing: there is no memory of this name.
+        BackendBusy: a handle uses it.
     """
     memory_name(name)
     with _connected(path) as (place, connection):
         if number_of(connection, name) is None:
             raise BackendMissing(f"there is no memory {name!r} in {place}")
         connection.execute("PRAGMA secure_delete = ON")
-        with _alone(place, name) as use, WriterLock(place, BUSY_SECONDS):
+        with _exclusive_use(place, name) as use, WriterLock(place, BUSY_SECONDS):
             with _transaction(connection):
                 drop(connection, name)
             use.remove()
@@ -171,8 +173,8 @@ def delete_memory(path: str, name: str) -> bool:
 
 
 @contextlib.contextmanager
-def _alone(place: Path, name: str) -> Iterator[UseLock]:
-    use = UseLock(place, name, alone=True)
+def _exclusive_use(place: Path, name: str) -> Iterator[UseLock]:
+    use = UseLock(place, name, exclusive=True)
     try:
         yield use
     finally:
@@ -180,9 +182,9 @@ def _alone(place: Path, name: str) -> Iterator[UseLock]:
 
 
 def in_use(path: str, name: str) -> bool:
-    """Whether somebody has the memory open."""
+    """Return whether any handle has the memory open."""
     try:
-        with _alone(real(path), name):
+        with _exclusive_use(resolve_path(path), name):
             return False
     except BackendBusy:
         return True

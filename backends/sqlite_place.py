@@ -1,4 +1,4 @@
-"""Where a SQLite store lives: one file, created whole, recognised without opening it as a database."""
+"""The file of a SQLite store: created atomically, and recognised without opening it as a database."""
 
 from __future__ import annotations
 
@@ -7,14 +7,17 @@ import sqlite3
 from pathlib import Path
 
 from backends.errors import BackendCorrupt, BackendMissing, BackendUnusable
-from backends.files import building, fsync_path, make_parents
+from backends.files import fsync_path, make_parents, staging
 from backends.registry import REGISTRY, Identity, identity_of
 
 APPLICATION_ID = 0x6D656D72
-"""`memr`: what SQLite stores at offset 68 of the file; tells our files from other people's."""
+"""`memr`, the application id at offset 68 of the file; it distinguishes stores from other SQLite files."""
 
 LAYOUT = 1
-"""SQLite's user_version: the tables below. `turns` counts durable writes (see backends.sqlite)."""
+"""SQLite's user_version: the version of the tables below.
+
+`turns` counts durable writes (see backends.sqlite).
+"""
 
 HEADER = b"SQLite format 3\0"
 
@@ -32,10 +35,10 @@ INSERT INTO turns VALUES (0);
 
 
 def is_sqlite(path: Path) -> bool:
-    """Whether `path` is a SQLite file, ours or not.
+    """Return whether `path` is a SQLite file, even if it is not a store.
 
-    A file that this process has open already is not touched: closing it again would drop the locks
-    SQLite holds on it.
+    A file that this process already has open is not read: closing it again would release the locks
+    that SQLite holds on it.
     """
     if not path.is_file():
         return False
@@ -49,19 +52,19 @@ def _header(path: Path) -> bytes:
 
 
 def address(path: Path) -> str:
-    """The URI that opens exactly this file and never creates it; every byte is quoted."""
+    """Return a URI that opens exactly this file and never creates it; every byte is percent-encoded."""
     return "file:" + "".join(f"%{byte:02x}" for byte in os.fsencode(path)) + "?mode=rw"
 
 
-def settle(path: Path, *, create: bool) -> Identity:
-    """Make sure that `path` is a store of ours, creating it where it is missing, and register it.
+def register_store(path: Path, *, create: bool) -> Identity:
+    """Check that `path` is a store, create it if it is missing, and register it.
 
-    The caller leaves the registry when it closes.
+    The caller must unregister it on closing.
 
     Raises:
-        BackendMissing: there is nothing, and `create` is false.
-        BackendCorrupt: the file is cut off inside its header.
-        BackendUnusable: something else is there, or the system does not let us.
+        BackendMissing: there is no store, and `create` is false.
+        BackendCorrupt: the file is truncated inside its header.
+        BackendUnusable: the path is occupied by something else, or the system denies access.
     """
     try:
         if not path.exists():
@@ -70,58 +73,62 @@ def settle(path: Path, *, create: bool) -> Identity:
             _create(path)
         with REGISTRY.lock:
             identity = identity_of(path.stat())
-            if REGISTRY.is_parents(identity):
+            if REGISTRY.is_inherited(identity):
                 raise BackendUnusable(
                     f"{path} was open in the process that this one was forked from; "
-                    f"start processes with multiprocessing's 'spawn' instead"
+                    f"use multiprocessing's 'spawn' instead"
                 )
             if not REGISTRY.is_open(identity):
-                _refuse_foreign(path)
+                _check_store_file(path)
             REGISTRY.enter(identity)
         return identity
     except OSError as error:
-        raise BackendUnusable(f"{path} cannot be used: {error}") from error
+        raise BackendUnusable(f"{path} cannot be used as a SQLite store: {error}") from error
 
 
-def _refuse_foreign(path: Path) -> None:
-    """Raise unless `path` is a file that `_create` made; read by hand, so that nothing is changed."""
+def _check_store_file(path: Path) -> None:
+    """Raise unless `path` is a store; the file is read directly, so that nothing is changed."""
     if path.is_dir():
-        raise BackendUnusable(f"{path} is a folder; a SQLite store is a file")
+        raise BackendUnusable(f"{path} is a folder, and a SQLite store is a file; use another path")
     header = _header(path)
     if not header.startswith(HEADER):
-        raise BackendUnusable(f"{path} is a file of something else, not of SQLite")
+        raise BackendUnusable(f"{path} is not a SQLite file; use another path")
     if len(header) < _HEADER_BYTES:
         raise BackendCorrupt(f"{path} is damaged: it ends inside its header")
-    found = int.from_bytes(header[_APPLICATION_ID_AT : _APPLICATION_ID_AT + 4], "big")
-    if found != APPLICATION_ID:
-        raise BackendUnusable(f"{path} is a SQLite file of something else (application id {found:#010x})")
+    application_id = int.from_bytes(header[_APPLICATION_ID_AT : _APPLICATION_ID_AT + 4], "big")
+    if application_id != APPLICATION_ID:
+        raise BackendUnusable(
+            f"{path} is a SQLite file of another program (application id {application_id:#010x})"
+        )
     layout = int.from_bytes(header[_LAYOUT_AT : _LAYOUT_AT + 4], "big")
     if layout != LAYOUT:
-        raise BackendUnusable(f"{path} has table layout {layout}; this version reads layout {LAYOUT}")
+        raise BackendUnusable(
+            f"{path} has table layout {layout}, but this version supports only layout {LAYOUT}"
+        )
 
 
 def _create(path: Path) -> None:
-    """Make the store so that it is there whole or not at all, whoever else is doing the same.
+    """Create the store atomically, even if other processes create it at the same time.
 
-    A crash before the link leaves a folder `.NAME.new-…`, which the next creation removes; after
-    it, the whole store, whose name may still be lost until the parent folder is synced.
+    A crash before the link leaves a folder `.NAME.new-…`, which the next creation removes. A crash after it
+    leaves the complete store, whose name may still be lost until the parent folder is synced.
     """
     make_parents(path)
-    with building(path) as folder:
+    with staging(path) as folder:
         new = folder / "store"
         new.touch(mode=0o600)
         try:
-            made = sqlite3.connect(address(new), uri=True, isolation_level=None)
+            connection = sqlite3.connect(address(new), uri=True, isolation_level=None)
             try:
-                made.executescript(_SCHEMA)
-                made.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-                made.execute(f"PRAGMA user_version = {LAYOUT}")
+                connection.executescript(_SCHEMA)
+                connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+                connection.execute(f"PRAGMA user_version = {LAYOUT}")
             finally:
-                made.close()
+                connection.close()
         except sqlite3.Error as error:
-            raise BackendUnusable(f"no SQLite store can be created in {folder.parent}: {error}") from error
+            raise BackendUnusable(f"cannot create a SQLite store in {folder.parent}: {error}") from error
         fsync_path(new)
-        # Unlike a rename, a link never replaces what somebody else created meanwhile.
+        # Unlike a rename, a link never replaces a file that another process created meanwhile.
         if not path.exists():
             _link(new, path)
         fsync_path(path.parent)

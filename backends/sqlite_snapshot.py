@@ -1,4 +1,4 @@
-"""Reading a SQLite store: single rows, many rows, and a transaction that stands still."""
+"""Reads from a SQLite store: single rows, many rows, and snapshots."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _CHUNK_ROWS = 32
 _OPENED: Row = (b"", b"")
 
 
-def translated(where: str, error: sqlite3.Error) -> BackendError:
-    """SQLite's error as one of ours."""
+def convert_error(where: str, error: sqlite3.Error) -> BackendError:
+    """Return the backend exception for an exception of SQLite."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return BackendBusy(where, "another process")
@@ -29,47 +29,50 @@ def translated(where: str, error: sqlite3.Error) -> BackendError:
 
 
 def get_one(connection: sqlite3.Connection, sql: Statements, key: bytes) -> bytes | None:
-    """The value of `key` as this connection sees it, or None."""
+    """Return the value of `key` as this connection sees it, or None."""
     row = connection.execute(sql.get, (key,)).fetchone()
     return None if row is None else row[0]
 
 
 def get_many(connection: sqlite3.Connection, sql: Statements, keys: Sequence[bytes]) -> list[bytes | None]:
-    """One query for each hundred keys; the last is filled up, so that SQLite compiles one statement."""
-    found: dict[bytes, bytes] = {}
+    """Return the values of `keys`, with one query for each hundred keys.
+
+    The last query is padded, so that SQLite compiles only one statement.
+    """
+    values: dict[bytes, bytes] = {}
     for at in range(0, len(keys), KEYS_PER_QUERY):
         some = keys[at : at + KEYS_PER_QUERY]
         if len(some) < 8:
-            return [*map(found.get, keys[:at]), *(get_one(connection, sql, key) for key in some)]
+            return [*map(values.get, keys[:at]), *(get_one(connection, sql, key) for key in some)]
         padded = [*some, *[some[-1]] * (KEYS_PER_QUERY - len(some))]
-        found.update(connection.execute(sql.get_many, padded))
-    return [found.get(key) for key in keys]
+        values.update(connection.execute(sql.get_many, padded))
+    return [values.get(key) for key in keys]
 
 
 def vacuum(writer: sqlite3.Connection, where: str) -> None:
-    """Rewrite the database without what was deleted, and empty the WAL.
+    """Rewrite the database without deleted bytes, and empty the WAL.
 
     Raises:
-        BackendBusy: somebody reads older pages all the time.
-        BackendError: SQLite cannot; nothing is lost.
+        BackendBusy: a reader kept older pages in use.
+        BackendError: SQLite failed; nothing is lost.
     """
     try:
         writer.execute("VACUUM")
         busy, *_ = writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     except sqlite3.Error as error:
-        raise translated(where, error) from error
+        raise convert_error(where, error) from error
     if busy:
-        raise BackendBusy(where, "a snapshot or a scan that is still open")
+        raise BackendBusy(where, "an open snapshot or scan")
 
 
 class SQLiteSnapshot(Snapshot):
-    """A read transaction; the lock keeps one thread from ending it under another's call.
+    """A read transaction. A lock keeps one thread from ending it during another thread's call.
 
     Args:
-        gate: the handle's.
-        sql: the statements on the store's table.
-        reader: a connection with a read transaction begun, for nobody else to use.
-        give_back: takes the connection when the transaction is over.
+        handle_state: The state of the store's handle.
+        sql: The statements on the store's table.
+        reader: A connection with an open read transaction, used by this snapshot only.
+        return_reader: Receives the connection when the transaction is over.
     """
 
     def __init__(
@@ -77,55 +80,55 @@ class SQLiteSnapshot(Snapshot):
         handle_state: HandleState,
         sql: Statements,
         reader: sqlite3.Connection,
-        give_back: Callable[[sqlite3.Connection], None],
+        return_reader: Callable[[sqlite3.Connection], None],
     ) -> None:
         self._handle_state = handle_state
         self._sql = sql
-        self._give_back = give_back
+        self._return_reader = return_reader
         self._reader: sqlite3.Connection | None = reader
         self._using = threading.Lock()
         self.cursors: set[sqlite3.Cursor] = set()
 
     def check(self) -> None:
-        """Raise BackendClosed when the snapshot or the store is closed."""
+        """Raise BackendClosed if the snapshot or the store is closed."""
         self._handle_state.check()
         if self._reader is None:
             raise BackendClosed("the snapshot is closed")
 
     @contextlib.contextmanager
     def using(self) -> Iterator[sqlite3.Connection]:
-        """The connection, for one call, inside the gate, with SQLite's errors made ours."""
+        """Yield the connection for one call inside `HandleState`, and convert SQLite's exceptions."""
         with self._handle_state.inside(), self._using:
             if self._reader is None:
                 raise BackendClosed("the snapshot is closed")
             try:
                 yield self._reader
             except sqlite3.Error as error:
-                raise translated(self._handle_state.where, error) from error
+                raise convert_error(self._handle_state.where, error) from error
 
     def get(self, key: bytes) -> bytes | None:
-        """The value of `key`, or None."""
+        """Return the value of `key`, or None."""
         with self.using() as reader:
             return get_one(reader, self._sql, key)
 
     def multi_get(self, keys: Sequence[bytes]) -> list[bytes | None]:
-        """The values of `keys`, in their order."""
+        """Return the values of `keys`, in their order."""
         with self.using() as reader:
             return get_many(reader, self._sql, keys)
 
     def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
-        """Rows with start <= key < end, a few at a time."""
+        """Return an iterator over the rows with start <= key < end; it fetches a few at a time."""
         return self.rows(start, end, reverse=reverse, close=False)
 
     def rows(self, start: bytes, end: bytes | None, *, reverse: bool, close: bool) -> Iterator[Row]:
-        """A scan that is open when this returns; with `close`, its end is the snapshot's end."""
+        """Return a scan that has already begun; with `close`, its end closes the snapshot."""
         self.check()
         if end is not None and end <= start:
             if close:
                 self.close()
             return iter(())
         rows = self._rows(start, end, reverse, close)
-        # Up to its first yield: a scan that has begun is released even if never read.
+        # Run to the first yield: a scan that has begun is closed even if it is never read.
         next(rows)
         return rows
 
@@ -133,15 +136,15 @@ class SQLiteSnapshot(Snapshot):
         order = " DESC" if reverse else ""
         with self.using() as reader:
             if end is None:
-                found = reader.execute(self._sql.scan + order, (start,))
+                cursor = reader.execute(self._sql.scan + order, (start,))
             else:
-                found = reader.execute(self._sql.scan_to + order, (start, end))
-            self.cursors.add(found)
+                cursor = reader.execute(self._sql.scan_to + order, (start, end))
+            self.cursors.add(cursor)
         try:
             yield _OPENED
             while True:
                 with self.using():
-                    chunk = found.fetchmany(_CHUNK_ROWS)
+                    chunk = cursor.fetchmany(_CHUNK_ROWS)
                 for row in chunk:
                     self.check()
                     yield row
@@ -151,27 +154,27 @@ class SQLiteSnapshot(Snapshot):
             if close:
                 self.close()
             else:
-                self._end(found)
+                self._end(cursor)
 
-    def _end(self, found: sqlite3.Cursor) -> None:
-        """Release a cursor, unless closing did or it belongs to a parent process."""
+    def _end(self, cursor: sqlite3.Cursor) -> None:
+        """Close a cursor, unless the snapshot is closed or it belongs to the parent process."""
         with contextlib.suppress(BackendClosed), self._handle_state.inside():
-            found.close()
-            self.cursors.discard(found)
+            cursor.close()
+            self.cursors.discard(cursor)
 
     def close(self) -> None:
-        """End the transaction; scans still open raise BackendClosed."""
+        """End the transaction; open scans raise BackendClosed."""
         with contextlib.suppress(BackendClosed), self._handle_state.inside(), self._using:
             reader, self._reader = self._reader, None
             if reader is not None:
-                # A transaction lasts until its last statement is done.
-                for found in self.cursors:
-                    found.close()
+                # SQLite keeps the transaction open until its last statement has finished.
+                for cursor in self.cursors:
+                    cursor.close()
                 self.cursors.clear()
-                # A connection that cannot end its transaction is kept for nobody.
+                # If ending the transaction fails, the connection is not returned for reuse.
                 with contextlib.suppress(sqlite3.Error):
                     reader.execute("ROLLBACK")
-                    self._give_back(reader)
+                    self._return_reader(reader)
 
     def __del__(self) -> None:
         self.close()

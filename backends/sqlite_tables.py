@@ -1,8 +1,8 @@
 """The tables of a SQLite file: one for the store without a name, one for each named memory.
 
-A memory's rows are in a table `memory_N`; the table `memories` says which number stands for which name.
-A name is only ever a value that SQLite is given beside the statement, never part of one. Numbers are not
-used again (AUTOINCREMENT), so a handle cannot come upon another memory's rows.
+A memory's rows are in a table `memory_N`; the table `memories` maps names to numbers. A name is always passed
+to SQLite as a bound value and is never part of a statement. Numbers are not reused (AUTOINCREMENT), so a
+handle cannot read another memory's rows.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ KEYS_PER_QUERY = 100
 NAME_CHARS_MAX = 32
 
 _NAME = re.compile(r"[a-z0-9_-][a-z0-9._-]{0,31}")
-_TAKEN = frozenset({"db", "lock"})
-_TAKEN_ENDS = ("-lock", "-wal", "-shm", "-journal")
+_RESERVED = frozenset({"db", "lock"})
+_RESERVED_ENDS = ("-lock", "-wal", "-shm", "-journal")
 
 _LIST = """
 CREATE TABLE IF NOT EXISTS memories (
@@ -30,29 +30,30 @@ _ROWS = "CREATE TABLE {table} (key BLOB NOT NULL PRIMARY KEY, value BLOB NOT NUL
 
 
 def memory_name(value: object) -> str:
-    """A name that a memory may have: 1 to 32 of a-z 0-9 . _ - that do not begin with a dot.
+    """Return `value` if it is a valid memory name.
 
-    Neither `db` nor `lock`, which are files of a LevelDB store, nor one that ends as SQLite's own
-    files beside a store do (`-wal`, `-shm`, `-journal`, `-lock`).
+    A valid name has 1 to 32 characters of a-z 0-9 . _ - and does not begin with a dot. The names `db` and
+    `lock`, which are files of a LevelDB store, are not allowed, and neither are the endings of files beside
+    a SQLite store (`-wal`, `-shm`, `-journal`, `-lock`).
 
     Raises:
-        BackendUnusable: anything else.
+        BackendUnusable: `value` is not a valid name.
     """
     if not isinstance(value, str) or not _NAME.fullmatch(value):
         shown = ascii(value)[:80] if isinstance(value, (str, bytes)) else type(value).__name__
         raise BackendUnusable(
-            f"memory name {shown} is not 1 to {NAME_CHARS_MAX} of a-z 0-9 . _ - without a dot in front"
+            f"invalid memory name {shown}: use 1 to {NAME_CHARS_MAX} of a-z 0-9 . _ -, and no dot in front"
         )
-    if value in _TAKEN or value.endswith(_TAKEN_ENDS):
+    if value in _RESERVED or value.endswith(_RESERVED_ENDS):
         raise BackendUnusable(
-            f"memory name {value!r} is one of a store's own files; choose one that is neither db nor lock "
-            f"and does not end in {', '.join(_TAKEN_ENDS)}"
+            f"memory name {value!r} is reserved for files of a store; choose a name other than db and lock "
+            f"that does not end in {', '.join(_RESERVED_ENDS)}"
         )
     return value
 
 
 class Statements(NamedTuple):
-    """What is asked of one table of rows."""
+    """The SQL statements on one table of rows."""
 
     get: str
     get_many: str
@@ -64,10 +65,10 @@ class Statements(NamedTuple):
 
 
 def _statements(table: str) -> Statements:
-    """The statements on `table`, a name of ours: `rows`, or `memory_` and a number."""
+    """Return the statements on `table`, which is `rows`, or `memory_` and a number."""
     marks = ",".join("?" * KEYS_PER_QUERY)
     return Statements(
-        get=f"SELECT value FROM {table} WHERE key = ?",  # noqa: S608  the table's name is ours
+        get=f"SELECT value FROM {table} WHERE key = ?",  # noqa: S608  the table's name never comes from a caller
         get_many=f"SELECT key, value FROM {table} WHERE key IN ({marks})",  # noqa: S608  as above
         scan=f"SELECT key, value FROM {table} WHERE key >= ? ORDER BY key",  # noqa: S608  as above
         scan_to=f"SELECT key, value FROM {table} WHERE key >= ? AND key < ? ORDER BY key",  # noqa: S608
@@ -79,28 +80,28 @@ def _statements(table: str) -> Statements:
 
 
 UNNAMED = _statements("rows")
-"""The store without a name."""
+"""The statements on the store without a name."""
 
 
-def numbered(number: int) -> Statements:
-    """The statements on the rows of the memory with this number."""
+def statements_for(number: int) -> Statements:
+    """Return the statements on the rows of the memory with this number."""
     return _statements(f"memory_{number:d}")
 
 
 def _has_list(connection: sqlite3.Connection) -> bool:
-    found = connection.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'memories'")
-    return found.fetchone() is not None
+    tables = connection.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'memories'")
+    return tables.fetchone() is not None
 
 
-def named(connection: sqlite3.Connection) -> dict[str, int]:
-    """All memories in the file, by name, with their numbers."""
+def memory_numbers(connection: sqlite3.Connection) -> dict[str, int]:
+    """Return the names of all memories in the file with their numbers, in the order of the names."""
     if not _has_list(connection):
         return {}
     return dict(connection.execute("SELECT name, number FROM memories ORDER BY name"))
 
 
 def number_of(connection: sqlite3.Connection, name: str) -> int | None:
-    """The number of the memory `name`; None where there is none."""
+    """Return the number of the memory `name`, or None if there is none."""
     if not _has_list(connection):
         return None
     row = connection.execute("SELECT number FROM memories WHERE name = ?", (name,)).fetchone()
@@ -108,34 +109,34 @@ def number_of(connection: sqlite3.Connection, name: str) -> int | None:
 
 
 def make(connection: sqlite3.Connection, name: str) -> int:
-    """The number of the memory `name`, made where it is missing; inside a transaction of the caller's."""
+    """Return the number of the memory `name`, created if missing; the caller has begun a transaction."""
     connection.execute(_LIST)
     number = number_of(connection, name)
     if number is None:
         number = int(connection.execute("INSERT INTO memories (name) VALUES (?)", (name,)).lastrowid or 0)
-        connection.execute(_ROWS.format(table=numbered(number).table))
+        connection.execute(_ROWS.format(table=statements_for(number).table))
     return number
 
 
 def drop(connection: sqlite3.Connection, name: str) -> None:
-    """Take the memory `name` out, with its rows; inside a transaction of the caller's."""
+    """Delete the memory `name` and its rows; the caller has begun a transaction."""
     number = number_of(connection, name)
     if number is not None:
-        connection.execute(f"DROP TABLE {numbered(number).table}")
+        connection.execute(f"DROP TABLE {statements_for(number).table}")
         connection.execute("DELETE FROM memories WHERE number = ?", (number,))
 
 
 def rename(connection: sqlite3.Connection, old: str, new: str) -> None:
-    """Give the memory `old` the name `new`; inside a transaction of the caller's.
+    """Rename the memory `old` to `new`; the caller has begun a transaction.
 
     Raises:
-        sqlite3.IntegrityError: there is one of that name.
+        sqlite3.IntegrityError: there is already a memory named `new`.
     """
     connection.execute("UPDATE memories SET name = ? WHERE name = ?", (new, old))
 
 
 def row_bytes(connection: sqlite3.Connection, number: int) -> int:
-    """The bytes of all keys and values of a memory."""
-    table = numbered(number).table
+    """Return the number of bytes of all keys and values of a memory."""
+    table = statements_for(number).table
     total = f"SELECT coalesce(sum(length(key) + length(value)), 0) FROM {table}"  # noqa: S608  as above
     return int(connection.execute(total).fetchone()[0])

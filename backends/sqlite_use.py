@@ -1,8 +1,7 @@
-"""Who uses a named memory of a SQLite file: a flock on `PATH-use-NAME`, an empty file beside it.
+"""The use lock of a named memory in a SQLite file: a flock on `PATH-use-NAME`, an empty file beside it.
 
-Every handle holds it shared; whoever renames or deletes the memory holds it alone, and so is refused
-while there are handles. The system gives it up when its holder dies. A file that was left behind
-means nothing.
+Every handle holds the lock shared. Renaming or deleting the memory needs it exclusively, and so is refused
+while there are handles. The operating system releases it when its holder dies. A leftover file has no effect.
 """
 
 from __future__ import annotations
@@ -22,42 +21,44 @@ _FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class UseLock(Flock):
-    """The right to use the memory `name` in `store`, held from here until `close`.
+    """A lock on the memory `name` in `store`, held from creation until `close`.
 
     Args:
-        store: the database, as `backends.files.real` gives it.
-        name: the memory's.
-        alone: nobody else may.
+        store: The path of the database, a result of `backends.files.resolve_path`.
+        name: The name of the memory.
+        exclusive: Allow no other handle.
 
     Raises:
-        BackendBusy: somebody uses it, or, where this is not `alone`, renames or deletes it.
-        BackendUnusable: something else is at `PATH-use-NAME`, or the system does not let us.
+        BackendBusy: a handle uses the memory, or, unless `exclusive`, another process renames or deletes it.
+        BackendUnusable: `PATH-use-NAME` is not an empty file, or the system denies access.
     """
 
-    def __init__(self, store: Path, name: str, *, alone: bool = False) -> None:
+    def __init__(self, store: Path, name: str, *, exclusive: bool = False) -> None:
         self._path = f"{store}{SUFFIX}{name}"
         self._where = f"memory {name!r} in {store}"
         try:
-            while not self._take(alone=alone):
+            while not self._take(exclusive=exclusive):
                 self.abandon()
         except OSError as error:
             self.abandon()
             if isinstance(error, BlockingIOError):
                 raise BackendBusy(self._where, "another handle or process") from error
-            raise BackendUnusable(f"{self._path} cannot be locked: {error}") from error
+            raise BackendUnusable(f"cannot lock {self._path}: {error}") from error
 
-    def _take(self, *, alone: bool) -> bool:
-        """Whether the lock is held now, and on the file that everybody else would open."""
+    def _take(self, *, exclusive: bool) -> bool:
+        """Take the lock; return whether it is held on the file that other processes would open."""
         with contextlib.suppress(FileNotFoundError):
-            found = os.lstat(self._path)
-            if not stat.S_ISREG(found.st_mode) or found.st_size:
-                raise BackendUnusable(f"{self._path} is something else; an empty file is needed there")
+            status = os.lstat(self._path)
+            if not stat.S_ISREG(status.st_mode) or status.st_size:
+                raise BackendUnusable(
+                    f"{self._path} is not an empty file, but the store needs one there as a lock; rename it"
+                )
         self._descriptor = os.open(self._path, _FLAGS, 0o600)
-        fcntl.flock(self._descriptor, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
+        fcntl.flock(self._descriptor, (fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH) | fcntl.LOCK_NB)
         with contextlib.suppress(FileNotFoundError):
             return os.path.samestat(os.fstat(self._descriptor), os.lstat(self._path))
         return False
 
     def remove(self) -> None:
-        """Remove the file; only while it is held alone."""
+        """Remove the file; the lock must be held exclusively."""
         Path(self._path).unlink(missing_ok=True)

@@ -1,8 +1,8 @@
-"""An agent that explores a memory instead of having ten texts poured into its prompt.
+"""An agent that explores a memory step by step instead of receiving ten whole texts in its prompt.
 
-Runs without a language model, twice: the first time the policy that comes with the package decides, the
-second time whatever answers the decision prompt. That is where a model plugs in: `ask`. The memory is made
-of this project's own pages. Prints the way it took, what it found and what that cost.
+It runs twice, without a language model. The first time the built-in policy decides. The second time the
+function `ask` answers the decision prompt; replace it with a call of your model. The memory is built from
+this project's own pages. The program prints each step, the text found and the tokens spent.
 
     python examples/agent.py [QUESTION]
 """
@@ -19,10 +19,9 @@ RELATIONS = [("memroot", "keeps events in", "journal"), ("index", "is rebuilt fr
 
 
 def ask(prompt: str) -> str:
-    """Answer a decision prompt with one action. Put a call of your model here, and return its reply.
+    """Answer a decision prompt with one action. Call your model here and return its reply.
 
-    This stand-in reads the prompt as a model would: it looks at the best hint that is left, twice, and
-    then has enough.
+    This stand-in parses the prompt instead: it expands the best remaining hint twice and then answers.
     """
     context = int(re.search(r"^Context, (\d+)", prompt, re.MULTILINE)[1])  # type: ignore[index]  # always there
     hints = re.findall(r"^\[\d+% ~\d+\] ([0-9a-f]+) ", prompt, re.MULTILINE)
@@ -30,7 +29,7 @@ def ask(prompt: str) -> str:
 
 
 def show(title: str, found: Exploration) -> None:
-    """Print an exploration: the way, what was gathered, the price."""
+    """Print an exploration: its steps, the text gathered and the tokens spent."""
     print(f"== {title} ==")
     for line in found.trace():
         print(line)
@@ -43,7 +42,7 @@ def show(title: str, found: Exploration) -> None:
 
 
 def main(question: str = QUESTION) -> None:
-    """Explore one question in two ways."""
+    """Explore one question with two policies."""
     with Engine.open("memory:", actor="agent") as memory:
         memory.ingest([PROJECT / "README.md", PROJECT / "docs"], root=PROJECT, name="memroot")
         for subject, predicate, target in RELATIONS:
@@ -53,7 +52,7 @@ def main(question: str = QUESTION) -> None:
         show("without a model", memory.explore(question, budget=1000))
         show("a model decides", memory.explore(question, budget=1000, policy=LanguagePolicy(ask)))
 
-        # The four verbs by themselves, for an agent with a loop of its own.
+        # The four operations called directly, for an agent with its own loop.
         explorer = memory.explorer()
         hints = explorer.explore_recall(question, limit=3)
         peek = explorer.explore_peek(hints.hints[0].id)

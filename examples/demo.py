@@ -1,8 +1,8 @@
-"""The main job from end to end, on this project's own pages: `make demo`.
+"""An end-to-end demonstration on this project's own pages: `make demo`.
 
-Ingests README, SPEC and docs into a store on disk, asks it three questions, reads the root, checks that the
-store is exactly what its journal says, and proves to somebody without it what it does not hold. Run it again
-and nothing is ingested: nothing has changed.
+It ingests README, SPEC and docs into a store on disk, answers three questions, reads the root, verifies that
+the store matches its journal, and proves without the store that no page mentions a word. If it is run again,
+it ingests nothing, because nothing has changed.
 """
 
 import sys
@@ -22,7 +22,7 @@ QUESTIONS = [
 
 
 def main(store: str) -> int:
-    """Run the demonstration on the store at `store`; returns the exit code."""
+    """Run the demonstration on the store at `store` and return the exit code."""
     with Engine.open(store) as engine:
         report = engine.ingest(PAGES, root=PROJECT, name="memroot")
         print(f"Ingested {report.files} files: {report.added} atoms added, {report.revised} revised,")
@@ -42,8 +42,8 @@ def main(store: str) -> int:
     verdict = "ok" if checked.ok else "FAILED"
     print(f"verify-root: {verdict}, {checked.size} events, {checked.rows} rows compared")
     (shown,) = verify(proof.data, proof.basis, proof.claims)
-    said = f"{type(shown).__name__}, shown by {len(proof.data)} bytes without the store"
-    print(f"Proof: no page mentions {ABSENT!r}: {said}\n")
+    fact = f"{type(shown).__name__}, shown by {len(proof.data)} bytes without the store"
+    print(f"Proof: no page mentions {ABSENT!r}: {fact}\n")
     print("Try next:")
     print(f'  .venv/bin/engine --store {store} recall "your own question" --explain')
     print(f"  .venv/bin/engine --store {store} ingest PATH-TO-YOUR-NOTES")

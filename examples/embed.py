@@ -1,6 +1,6 @@
-"""A program that keeps a memory of its own: add, link, ask, look back, verify.
+"""A program with an embedded memory: add, link, recall, read the past, verify.
 
-Prints what it does; needs nothing but the package. `python examples/embed.py [STORE]`, in memory by default.
+It needs only the package. Run `python examples/embed.py [STORE]`; the default store is in memory.
 """
 
 import sys
@@ -27,7 +27,7 @@ def main(url: str = "memory:") -> None:
         memory.register_type("speaks")
         memory.link(daemon, "speaks", protocol, weight=0.9)
 
-        # The same again is no event: commands say what is wanted, not what is to be done.
+        # Repeating a command appends no event, because commands state the desired result.
         print("linked again:", memory.link(daemon, "speaks", protocol).changed)
 
         answer = memory.recall("How does the daemon authenticate?", tags=["security"])
@@ -42,7 +42,7 @@ def main(url: str = "memory:") -> None:
         print("then:", memory.get(protocol, as_of=before).content)
         print("now: ", memory.get(protocol).content)
 
-        # All of these or none of them, in one durable batch.
+        # One durable batch: either all commands take effect or none.
         memory.apply([Add("First of two."), Add("Second of two.")])
 
         memory.checkpoint()

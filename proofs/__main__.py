@@ -1,7 +1,7 @@
-"""`python -m proofs verify`: checking a proof on a machine that has this package, blake3 and cbor2 alone.
+"""Command line: `python -m proofs verify` checks a proof.
 
-The only module of the package that reads files and prints. What was shown goes to stdout as one JSON
-object, in which everything a terminal might obey is escaped.
+It runs on a machine that has only this package, blake3 and cbor2. No other module of the package reads files
+or prints. The result goes to stdout as one JSON object; control characters in it are escaped.
 """
 
 from __future__ import annotations
@@ -12,36 +12,39 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from proofs.asked import CLAIMS_BYTES_MAX, basis_of, claims_of, described
+from proofs.arguments import CLAIMS_BYTES_MAX, describe_basis, parse_basis, parse_claims
 from proofs.errors import ProofError
 from proofs.limits import BUNDLE_BYTES_MAX
 from proofs.note import NOTE_BYTES_MAX
-from proofs.shown import plain
+from proofs.plain import to_plain
 from proofs.verifier import examine
 from proofs.words import USAGE_OF_CLAIMS
 
 OK, FAILED, USAGE, MISSING, REFUSED = range(5)
-"""Exit codes, as those of `engine`."""
+"""The exit codes: success, unreadable file or failed output, wrong usage, missing file, refused proof.
+`engine` uses the same.
+"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command with `argv` (None: those of the process); returns its exit code."""
+    """Run the command with `argv`, or with the arguments of the process if None, and return its exit code."""
     args = _parser().parse_intermixed_args(argv)
     try:
-        basis = basis_of(args.root, args.size, args.store_id, _read(args.checkpoint, NOTE_BYTES_MAX))
-        claims = claims_of(args.claim, _read(args.claims, CLAIMS_BYTES_MAX))
+        basis = parse_basis(args.root, args.size, args.store_id, _read(args.checkpoint, NOTE_BYTES_MAX))
+        claims = parse_claims(args.claim, _read(args.claims, CLAIMS_BYTES_MAX))
     except ProofError as error:
         return _fail(USAGE, error)
     except OSError as error:
-        return _unread(error)
+        return _report_unreadable(error)
     try:
         facts, as_of = examine(_read(args.file, BUNDLE_BYTES_MAX) or b"", basis, claims)
     except ProofError as error:
         return _fail(USAGE if error.reason == "input" else REFUSED, error)
     except OSError as error:
-        return _unread(error)
+        return _report_unreadable(error)
     return _print(
-        OK, {"verified": True, "basis": described(basis, as_of), "shown": [plain(one) for one in facts]}
+        OK,
+        {"verified": True, "basis": describe_basis(basis, as_of), "shown": [to_plain(one) for one in facts]},
     )
 
 
@@ -50,18 +53,18 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m proofs",
         usage="%(prog)s verify FILE (--root HEX --store-id ID [--size N] | --checkpoint NOTE) "
         "(CLAIM ... | --claims LIST)",
-        description="Verify a proof. Exit code 0: it shows what you claim; 4: it does not; 2: wrong usage; "
-        "3: no such file; 1: it cannot be read.",
-        epilog=f"Claims: {USAGE_OF_CLAIMS}. TAG is the identity of a tag: without a #, folded and "
-        "normalised; it is taken as given. Signatures of a checkpoint are not looked at here: "
-        "`engine verify-checkpoint` does that.",
+        description="Verify a proof. Exit codes: 0 if it shows every claim, 4 if not, 2 for wrong usage, "
+        "3 if a file does not exist, 1 if a file cannot be read.",
+        epilog=f"Claims: {USAGE_OF_CLAIMS}. TAG is the identity of a tag: without the #, case-folded and "
+        "normalised; this command does not fold it. To verify the signatures of a checkpoint as well, use "
+        "`engine verify-checkpoint`.",
     )
-    parser.add_argument("command", choices=["verify"], metavar="verify", help="the one thing it does")
+    parser.add_argument("command", choices=["verify"], metavar="verify", help="the only command")
     parser.add_argument("file", metavar="FILE", help="the proof")
-    parser.add_argument("claim", metavar="CLAIM", nargs="*", help="what you want to know, in words")
+    parser.add_argument("claim", metavar="CLAIM", nargs="*", help="the claim to verify, in words")
     parser.add_argument("--root", metavar="HEX", help="the overall root that you trust, 64 hex digits")
-    parser.add_argument("--store-id", "--store", metavar="ID", help="the id of the store that the root is of")
-    parser.add_argument("--size", metavar="N", type=int, help="how many events the root covers, if you know")
+    parser.add_argument("--store-id", "--store", metavar="ID", help="the id of the store that has this root")
+    parser.add_argument("--size", metavar="N", type=int, help="the number of events under the root, if known")
     parser.add_argument("--checkpoint", metavar="NOTE", help="the checkpoint note that you trust")
     parser.add_argument("--claims", metavar="LIST", help="a file with one claim on each line")
     return parser
@@ -77,7 +80,7 @@ def _read(path: str | None, most: int) -> bytes | None:
     return data
 
 
-def _unread(error: OSError) -> int:
+def _report_unreadable(error: OSError) -> int:
     return _fail(MISSING if isinstance(error, FileNotFoundError) else FAILED, error)
 
 
@@ -86,13 +89,13 @@ def _fail(code: int, error: Exception) -> int:
     return _print(code, {"verified": False, "reason": reason, "message": str(error)})
 
 
-def _print(code: int, found: object) -> int:
+def _print(code: int, result: object) -> int:
     try:
-        sys.stdout.write(json.dumps(found, indent=2) + "\n")
+        sys.stdout.write(json.dumps(result, indent=2) + "\n")
         sys.stdout.flush()
     except OSError as error:
-        sys.stderr.write(f"the answer cannot be written: {error.strerror}\n")
-        # What is left in the buffer must not fail once more at exit.
+        sys.stderr.write(f"cannot write the result: {error.strerror}\n")
+        # The interpreter flushes stdout at exit; without this the same error would be raised again there.
         sys.stdout = None
         return FAILED
     return code

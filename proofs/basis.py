@@ -1,4 +1,4 @@
-"""What a verifier starts from: the one thing the caller already trusts."""
+"""The basis of a verification: the root that the caller already trusts."""
 
 from __future__ import annotations
 
@@ -14,29 +14,31 @@ from proofs.words import parse_id, parse_root
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """An overall root, got in a way the caller trusts, and the id of the store it is of."""
+    """An overall root from a source that the caller trusts, and the id of its store."""
 
     store_id: bytes
     root: bytes
     size: int | None = None
-    """The number of events it covers, if the caller knows; compared."""
+    """The number of events that the root covers, or None if unknown. A known number must equal the one in the
+    proof.
+    """
 
     def __post_init__(self) -> None:
         _check(self.store_id, self.root, self.size)
 
     @classmethod
     def of(cls, store: str, root: str, size: int | None = None) -> Self:
-        """As they are printed: the store's id as a UUID, the root as 64 hex digits.
+        """Parse the printed forms: the store's id as a UUID and the root as 64 hex digits.
 
         Raises:
-            ProofError: they are not (`input`).
+            ProofError: one of them has another form (`input`).
         """
         return cls(parse_id(store), parse_root(root), size)
 
 
 @dataclass(frozen=True, slots=True)
 class LogHead:
-    """The root of a log at a size: what a checkpoint note says."""
+    """The root of a log at one size, as a checkpoint note states it."""
 
     store_id: bytes
     size: int
@@ -45,21 +47,22 @@ class LogHead:
     def __post_init__(self) -> None:
         _check(self.store_id, self.root, self.size)
         if not self.size:
-            raise ProofError("input", "nothing is proved by a log without events")
+            raise ProofError("input", "a log without events cannot prove anything")
 
     @classmethod
     def of(cls, note: str | bytes) -> Self:
-        """What a checkpoint note says; its signatures are not looked at.
+        """Parse a checkpoint note. Its signatures are not verified.
 
         Raises:
-            ProofError: it is no note (`note`), or not of a store of ours (`origin`).
+            ProofError: it is not a checkpoint note (`note`), or its origin is not that of a memroot store
+                (`origin`).
         """
         checkpoint = parse_note(note.encode(errors="replace") if isinstance(note, str) else note).checkpoint
         return cls(store_id_of(checkpoint.origin), checkpoint.size, checkpoint.root)
 
 
 Basis = Root | LogHead
-"""What a proof is verified against."""
+"""The root that a proof is verified against."""
 
 
 def _check(store_id: object, root: object, size: object) -> None:
@@ -68,4 +71,4 @@ def _check(store_id: object, root: object, size: object) -> None:
     if type(root) is not bytes or len(root) != DIGEST_BYTES:
         raise ProofError("input", f"a root has {DIGEST_BYTES} bytes")
     if size is not None and (type(size) is not int or not 0 <= size <= SIZE_MAX):
-        raise ProofError("input", f"a size is a whole number from 0 to {SIZE_MAX}")
+        raise ProofError("input", f"a size must be an integer from 0 to {SIZE_MAX}")

@@ -1,4 +1,4 @@
-"""What can be claimed of a store: the half of a proof that the verifier brings along (SPEC, section 20.1)."""
+"""The claims that a proof can show. The verifier states them (SPEC, section 20.1)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from proofs.subjects import (
 
 
 @dataclass(frozen=True)
-class _OfAtom:
+class _AtomClaim:
     """A claim about one atom."""
 
     id: bytes
@@ -31,18 +31,18 @@ class _OfAtom:
 
     @property
     def subject(self) -> bytes:
-        """What claims of one number are sorted by."""
+        """The sort key among claims of the same number."""
         return self.id
 
 
 @dataclass(frozen=True)
-class AtomIs(_OfAtom):
-    """The atom is recorded, and in this state."""
+class AtomIs(_AtomClaim):
+    """The claim that an atom is recorded and has this state."""
 
     number: ClassVar[int] = 1
     state: State = State.LIVE
     opened: bool = True
-    """Whether the proof is to open the payload: content, title and the rest."""
+    """True if the proof must open the payload: content, title and the other fields."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -50,15 +50,15 @@ class AtomIs(_OfAtom):
 
 
 @dataclass(frozen=True)
-class NoAtom(_OfAtom):
-    """No atom of this id was ever recorded."""
+class NoAtom(_AtomClaim):
+    """The claim that no atom with this id was ever recorded."""
 
     number: ClassVar[int] = 2
 
 
 @dataclass(frozen=True)
-class _OfEdge:
-    """A claim about one edge. `code` is its type's: one byte, or the two of a predicate."""
+class _EdgeClaim:
+    """A claim about one edge. `code` is the code of its type: one byte, or two bytes for a predicate."""
 
     src: bytes
     code: bytes
@@ -69,18 +69,18 @@ class _OfEdge:
 
     @property
     def subject(self) -> bytes:
-        """What claims of one number are sorted by."""
+        """The sort key among claims of the same number."""
         return edge_key(self.src, self.code, self.dst)
 
 
 @dataclass(frozen=True)
-class EdgeIs(_OfEdge):
-    """The edge is recorded, and in this state."""
+class EdgeIs(_EdgeClaim):
+    """The claim that an edge is recorded and has this state."""
 
     number: ClassVar[int] = 3
     state: State = State.LIVE
     opened: bool = True
-    """Whether the proof is to open the payload: weight and data."""
+    """True if the proof must open the payload: weight and data."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -88,15 +88,15 @@ class EdgeIs(_OfEdge):
 
 
 @dataclass(frozen=True)
-class NoEdge(_OfEdge):
-    """No such edge was ever recorded."""
+class NoEdge(_EdgeClaim):
+    """The claim that an edge was never recorded."""
 
     number: ClassVar[int] = 4
 
 
 @dataclass(frozen=True)
-class _OfAtomAndTag(_OfAtom):
-    """A claim about one atom and a tag by its identity (`proofs.sets.tag_identity` of the tag)."""
+class _AtomTagClaim(_AtomClaim):
+    """A claim about one atom and one tag, named by its identity (`proofs.sets.tag_identity`)."""
 
     identity: str
 
@@ -106,27 +106,27 @@ class _OfAtomAndTag(_OfAtom):
 
     @property
     def subject(self) -> bytes:
-        """What claims of one number are sorted by."""
+        """The sort key among claims of the same number."""
         return self.id + self.identity.encode()
 
 
 @dataclass(frozen=True)
-class HasTag(_OfAtomAndTag):
-    """The atom is live and has the tag."""
+class HasTag(_AtomTagClaim):
+    """The claim that an atom is live and has a tag."""
 
     number: ClassVar[int] = 5
 
 
 @dataclass(frozen=True)
-class LacksTag(_OfAtomAndTag):
-    """The atom is live and lacks the tag."""
+class LacksTag(_AtomTagClaim):
+    """The claim that an atom is live and does not have a tag."""
 
     number: ClassVar[int] = 6
 
 
 @dataclass(frozen=True)
-class _OfTag:
-    """A claim about everything there is, and a tag."""
+class _TagClaim:
+    """A claim about all live atoms and one tag, named by its identity."""
 
     identity: str
 
@@ -135,27 +135,27 @@ class _OfTag:
 
     @property
     def subject(self) -> bytes:
-        """What claims of one number are sorted by."""
+        """The sort key among claims of the same number."""
         return self.identity.encode()
 
 
 @dataclass(frozen=True)
-class AtomsTagged(_OfTag):
-    """Which live atoms have the tag: these and no others, and at least one."""
+class AtomsTagged(_TagClaim):
+    """The claim that the proof lists all live atoms that have a tag, and that there are some."""
 
     number: ClassVar[int] = 7
 
 
 @dataclass(frozen=True)
-class NoneTagged(_OfTag):
-    """No live atom has the tag."""
+class NoneTagged(_TagClaim):
+    """The claim that no live atom has a tag."""
 
     number: ClassVar[int] = 8
 
 
 @dataclass(frozen=True)
-class _OfTerm:
-    """A claim about everything there is, and an analysed term."""
+class _TermClaim:
+    """A claim about all live atoms and one term as the analyzer returns it."""
 
     term: str
 
@@ -164,32 +164,32 @@ class _OfTerm:
 
     @property
     def subject(self) -> bytes:
-        """What claims of one number are sorted by."""
+        """The sort key among claims of the same number."""
         return self.term.encode()
 
 
 @dataclass(frozen=True)
-class AtomsMentioning(_OfTerm):
-    """Which live atoms have the term in their text: these and no others, and at least one."""
+class AtomsMentioning(_TermClaim):
+    """The claim that the proof lists all live atoms whose text contains a term, and that there are some."""
 
     number: ClassVar[int] = 9
 
 
 @dataclass(frozen=True)
-class NoneMentioning(_OfTerm):
-    """No live atom has the term in its text."""
+class NoneMentioning(_TermClaim):
+    """The claim that no live atom contains a term in its text."""
 
     number: ClassVar[int] = 10
 
 
 @dataclass(frozen=True)
 class EventIs:
-    """Event `seq` is in the log."""
+    """The claim that event `seq` is in the log."""
 
     number: ClassVar[int] = 11
     seq: int
     opened: bool = True
-    """Whether the proof is to open the payload."""
+    """True if the proof must open the payload."""
 
     def __post_init__(self) -> None:
         check_number("a seq", self.seq, 0, limits.SEQ_MAX)
@@ -197,13 +197,13 @@ class EventIs:
 
     @property
     def subject(self) -> bytes:
-        """What claims of one number are sorted by."""
+        """The sort key among claims of the same number."""
         return self.seq.to_bytes(8, "big")
 
 
 @dataclass(frozen=True)
 class LogBegins:
-    """The log begins with the log of `size` events that has this log root."""
+    """The claim that the log begins with the log of `size` events whose root is `root`."""
 
     number: ClassVar[int] = 12
     size: int
@@ -215,12 +215,12 @@ class LogBegins:
 
     @property
     def subject(self) -> bytes:
-        """What claims of one number are sorted by."""
+        """The sort key among claims of the same number."""
         return self.size.to_bytes(8, "big") + self.root
 
 
 @dataclass(frozen=True)
-class _OfRoot:
+class _RootClaim:
     """A claim about an overall root."""
 
     root: bytes
@@ -230,20 +230,20 @@ class _OfRoot:
 
     @property
     def subject(self) -> bytes:
-        """What claims of one number are sorted by."""
+        """The sort key among claims of the same number."""
         return self.root
 
 
 @dataclass(frozen=True)
-class RootRecorded(_OfRoot):
-    """A checkpoint event in the log holds this overall root."""
+class RootRecorded(_RootClaim):
+    """The claim that a checkpoint event in the log records this overall root."""
 
     number: ClassVar[int] = 13
 
 
 @dataclass(frozen=True)
-class BeginsWithRoot(_OfRoot):
-    """The log begins with that of this store when its overall root was this one."""
+class BeginsWithRoot(_RootClaim):
+    """The claim that the log begins with the log that this store had when its overall root was `root`."""
 
     number: ClassVar[int] = 14
 
@@ -260,10 +260,10 @@ StateClaim = (
     | AtomsMentioning
     | NoneMentioning
 )
-"""Needs the roots of the namespaces."""
+"""Claims about state: they need the roots of the namespaces."""
 
 LogClaim = EventIs | LogBegins | RootRecorded | BeginsWithRoot
-"""Needs only the root of the log."""
+"""Claims about the log: they need only the root of the log."""
 
 Claim = StateClaim | LogClaim
 
@@ -286,7 +286,7 @@ ALL: Final[dict[int, type[Claim]]] = {
         BeginsWithRoot,
     )
 }
-"""Number → claim. Numbers are part of the format: append only."""
+"""Claim number → claim class. The numbers are part of the format: append only."""
 
 LISTS: Final = (AtomsTagged, NoneTagged, AtomsMentioning, NoneMentioning)
-"""Claims about every atom there is: they need the number of ordinals, which the index gives."""
+"""Claims about all live atoms: they need the number of ordinals, which is in the index."""

@@ -1,10 +1,10 @@
-"""Canonical bytes of events: one encoding for each value, and nothing else is accepted.
+"""Canonical bytes of events: each value has one encoding, and no other is accepted.
 
-Deterministic CBOR (RFC 8949 section 4.2.1) restricted to arrays, unsigned integers, byte strings,
-text and null; bodies may also have a negative `created` and a map of further fields at their end. Decoding
-re-encodes and compares, because cbor2 by itself accepts long forms, indefinite lengths and trailing bytes.
-`canonical` of cbor2 orders the keys of maps by length first, as RFC 7049 does: for our keys it is the order
-of their bytes.
+The encoding is deterministic CBOR (RFC 8949 section 4.2.1) restricted to arrays, unsigned integers, byte
+strings, text and null; bodies may also have a negative `created` and a map of further fields at their end.
+Decoding re-encodes and compares, because cbor2 alone accepts long forms, indefinite lengths and trailing
+bytes. cbor2's `canonical` option sorts map keys by length first, as RFC 7049 does; for the keys used here
+this is the order of their bytes.
 """
 
 from __future__ import annotations
@@ -55,21 +55,21 @@ _UNDECODABLE = (cbor2.CBORError, ValueError, TypeError, OverflowError, MemoryErr
 
 
 def pack(value: Any) -> bytes:
-    """The canonical CBOR bytes of `value`."""
+    """Return the canonical CBOR bytes of `value`."""
     return cbor2.dumps(value, canonical=True)
 
 
 def unpack(raw: bytes, where: str) -> Any:
-    """The value whose canonical bytes are `raw`; `where` names the row in the error.
+    """Return the value whose canonical bytes are `raw`; `where` names the row in the error.
 
     Raises:
-        FormError: not CBOR, or not the canonical bytes of what it decodes to.
+        FormError: the bytes are not CBOR, or not the canonical encoding of the value they decode to.
     """
     try:
         value = cbor2.loads(raw)
         same = cbor2.dumps(value, canonical=True) == raw
     except _UNDECODABLE as error:
-        raise FormError(f"{where}: not decodable: {error}") from error
+        raise FormError(f"{where}: not valid CBOR: {error}") from error
     if not same:
         raise FormError(f"{where}: not in canonical form")
     return value
@@ -110,7 +110,7 @@ DETAILS: dict[EventKind, tuple[Callable[..., Detail], tuple[Check, ...]]] = {
     EventKind.EDGE_ERASED: _EDGE_DETAIL,
 }
 _HEADERS = {int(kind): (kind, make, HEADER_FIELDS + checks) for kind, (make, checks) in DETAILS.items()}
-"""What a header of each kind is made of, by the number that stands in it."""
+"""Kind number → the event kind, the class of its detail, and the checks of all header fields."""
 
 _TAGS = many(text(limits.TAG_BYTES_MAX), limits.TAGS_PER_ATOM_MAX)
 _ATOM_BODY: tuple[Callable[..., Body], tuple[Check, ...]] = (
@@ -152,13 +152,16 @@ BODIES: dict[EventKind, tuple[Callable[..., Body], tuple[Check, ...]]] = {
 
 
 def encode_header(header: Header) -> bytes:
-    """The bytes the log commits to."""
+    """Return the bytes of the header, which the log commits to."""
     seq, time, kind, actor, commitment, prev, detail = header
     return cbor2.dumps([FORMAT, seq, time, int(kind), actor, commitment, prev, *detail], canonical=True)
 
 
 def kind_of(raw: bytes) -> int:
-    """The kind in the bytes of a header, found without decoding it; -1 where no header of ours begins so."""
+    """Return the event kind in a header without decoding it.
+
+    Returns -1 if the bytes do not begin like a header.
+    """
     at = 2
     for _ in ("seq", "time", "kind"):
         if at >= len(raw) or raw[at] > _LONGEST_UINT:
@@ -171,67 +174,70 @@ def kind_of(raw: bytes) -> int:
 
 
 _LONG_UINT, _LONGEST_UINT = 0x18, 0x1B
-"""First bytes of unsigned integers that 1 to 8 more bytes follow (RFC 8949, section 3)."""
+"""The first bytes of unsigned integers that 1 to 8 more bytes follow (RFC 8949, section 3)."""
 
 
 def decode_header(raw: bytes, seq: int) -> Header:
-    """The header stored at `seq`.
+    """Decode the header stored at `seq`.
 
     Raises:
-        FormError: not the canonical bytes of a header of this format with this seq.
+        FormError: the bytes are not the canonical encoding of a header of this format with this seq.
     """
     where = f"journal header {seq}"
     value = unpack(raw, where)
     if type(value) is not list or len(value) <= len(HEADER_FIELDS):
-        raise FormError(f"{where}: not an array of a header's length")
+        raise FormError(f"{where}: not an array with the length of a header")
     known = _HEADERS.get(value[3]) if type(value[3]) is int else None
     if known is None or value[0] != FORMAT or value[1] != seq:
-        raise _foreign(fields(value[: len(HEADER_FIELDS)], HEADER_FIELDS, where), seq, where)
+        raise _unsupported_header(fields(value[: len(HEADER_FIELDS)], HEADER_FIELDS, where), seq, where)
     kind, make, checks = known
     _, _, time, _, actor, commitment, prev, *detail = fields(value, checks, where)
     return Header(seq, time, kind, actor, commitment, prev, make(*detail))
 
 
-def _foreign(common: list[Any], seq: int, where: str) -> FormError:
-    """What to say of a header that is well formed, but not one of ours at `seq`."""
+def _unsupported_header(common: list[Any], seq: int, where: str) -> FormError:
+    """Return the error for a well-formed header that this version cannot read, or that has another seq."""
     if common[0] != FORMAT:
         return FormError(
-            f"{where}: format {common[0]}, this version reads format {FORMAT}",
+            f"{where}: its format is {common[0]}, and this version reads format {FORMAT}",
             hint="open it with the version of memroot that wrote it, or ingest its sources into a new store",
         )
     if common[1] != seq:
-        return FormError(f"{where}: says it is {common[1]}")
+        return FormError(f"{where}: the seq in the header is {common[1]}")
     name = RESERVED_KINDS.get(common[3], "unknown")
     return FormError(
-        f"{where}: event kind {common[3]} ({name}) is not one this version knows",
-        hint="open the store with the version that wrote it, or a later one",
+        f"{where}: this version does not support event kind {common[3]} ({name})",
+        hint="open the store with the version of memroot that wrote it, or a later one",
     )
 
 
-def further_in(make: Any) -> int:
-    """How many further fields the bodies that `make` makes may have."""
+def further_count(make: Any) -> int:
+    """Return how many further fields a body made by `make` may have."""
     return len(FURTHER) if make is AtomBody else OF_EVERY_BODY
 
 
 def encode_body(body: Body) -> bytes:
-    """The canonical bytes of a body: an array of its fields, and a map of the further ones that it has."""
-    first = len(body) - further_in(type(body))
+    """Return the canonical bytes of a body.
+
+    They are an array of its fields, with a map of its further fields at the end if it has any.
+    """
+    first = len(body) - further_count(type(body))
     fields: list[Any] = list(body[:first])
     further = {number: item for number, item in enumerate(body[first:]) if item is not None}
     return cbor2.dumps([*fields, further] if further else fields, canonical=True)
 
 
 def decode_body(kind: EventKind, raw: bytes, where: str) -> Body:
-    """The body of an event of `kind`.
+    """Decode the body of an event of `kind`.
 
     Raises:
-        FormError: not the canonical bytes of such a body.
+        FormError: the bytes are not the canonical encoding of such a body.
     """
     make, checks = BODIES[kind]
     whole = unpack(raw, where)
     further: dict[str, Any] = {}
     if type(whole) is list and len(whole) == len(checks) + 1:
-        further = read_further(whole.pop(), further_in(make), where)
+        further = read_further(whole.pop(), further_count(make), where)
     values = fields(whole, checks, where)
     for position, value in enumerate(values):
         if type(value) is list:

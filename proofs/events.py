@@ -1,9 +1,9 @@
-"""What the journal holds, decoded: one header and one body an event (SPEC, section 3.4).
+"""Decoded journal events: one header and one body each (SPEC, section 3.4).
 
-Headers are public and permanent; bodies carry everything personal and can be destroyed. Tuples,
-because a bulk run makes millions of them. The last fields of every body are those of `proofs.further`, None
-where they are absent: `request`, a client's own key of what it asked for; `origin`, what made the event;
-and of an atom's body `meta`, `aliases` and `folder`.
+Headers are public and permanent; bodies hold all personal data and can be destroyed. They are tuples, because
+a bulk run creates millions of them. The last fields of every body are the further fields of `proofs.further`,
+None if absent: `request`, the client's own key of the request; `origin`, the producer of the event; and, in
+an atom's body, `meta`, `aliases` and `folder`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,10 @@ from proofs.further import Scalar
 
 
 class EventKind(IntEnum):
-    """What happened. Append-only numbering: a number is never reused or given another meaning."""
+    """The kind of an event.
+
+    The numbering is append-only: a number is never reused or given another meaning.
+    """
 
     GENESIS = 0
     ATOM_ADDED = 1
@@ -33,14 +36,16 @@ class EventKind(IntEnum):
 
 
 ERASING_KINDS = frozenset({EventKind.ERASED, EventKind.EDGE_ERASED})
-"""What destroys the payloads of all earlier events on the same subject, but for those of these kinds."""
+"""The kinds that destroy the payloads of all earlier events on the same subject, except events of these
+kinds.
+"""
 
 RESERVED_KINDS = {12: "analyzer_changed"}
-"""Numbers that are taken and that this format version neither writes nor accepts."""
+"""Reserved kind numbers, which this format version neither writes nor accepts."""
 
 
 class GenesisDetail(NamedTuple):
-    """The first event: who this store is and how it reads text."""
+    """The detail of the first event: the store's id, and the analyzer that it uses for text."""
 
     store_id: bytes
     analyzer: str
@@ -48,22 +53,22 @@ class GenesisDetail(NamedTuple):
 
 
 class AtomDetail(NamedTuple):
-    """An event on one atom; `ordinal` is the one its current content has after the event."""
+    """The detail of an event on one atom; `ordinal` is that of the atom's current content after the event."""
 
     id: bytes
     ordinal: int
     replaced: int | None
-    """The ordinal that a revision makes dead; None in every other kind."""
+    """The ordinal that a revision makes dead; None for every other kind."""
 
 
 class TypeDetail(NamedTuple):
-    """A predicate gets its two-byte code; the name is in the body."""
+    """The detail that assigns a two-byte code to a predicate; the name is in the body."""
 
     code: bytes
 
 
 class EdgeDetail(NamedTuple):
-    """An event on one edge."""
+    """The detail of an event on one edge."""
 
     src: bytes
     type: bytes
@@ -71,7 +76,7 @@ class EdgeDetail(NamedTuple):
 
 
 class CheckpointDetail(NamedTuple):
-    """The overall root of the log that ends just before this event."""
+    """The detail of a checkpoint: the overall root of the store just before this event."""
 
     root: bytes
 
@@ -80,7 +85,7 @@ Detail = GenesisDetail | AtomDetail | TypeDetail | EdgeDetail | CheckpointDetail
 
 
 class GenesisBody(NamedTuple):
-    """The secret that keys atom ids, so that an id tells nothing about a content."""
+    """The body of the first event: the secret key of atom ids. It keeps an id from revealing the content."""
 
     id_key: bytes
     request: str | None = None
@@ -88,7 +93,7 @@ class GenesisBody(NamedTuple):
 
 
 class AtomBody(NamedTuple):
-    """An atom in full; a revision repeats all of it."""
+    """The body that holds a whole atom; a revision repeats all of it."""
 
     content: str
     title: str | None
@@ -100,19 +105,21 @@ class AtomBody(NamedTuple):
     provenance: str
     trust: int | None
     created: int | None
-    """When the text was written, in µs UTC, negative before 1970; None: the event's own time counts."""
+    """The time at which the text was written, in µs UTC, negative before 1970; None if the time of the event
+    counts.
+    """
     occurrence: int
-    """How many equal texts come before this one in its source: part of the default id."""
+    """The number of equal texts before this one in its source; part of the default id."""
     key: str | None = None
-    """The caller's own name for the atom within its source; the id follows from it when given."""
+    """The caller's own name for the atom within its source; if given, the id is derived from it."""
     request: str | None = None
     origin: str | None = None
     meta: dict[str, Scalar] | None = None
-    """What the caller keeps with the atom, in canonical order; never changed in place."""
+    """The caller's own fields of the atom, in canonical order; never changed in place."""
     aliases: tuple[str, ...] | None = None
-    """Other names of what the text is about."""
+    """Other names of the subject of the text."""
     folder: str | None = None
-    """Which folder the source belongs to."""
+    """The folder of the source."""
 
 
 class TagsBody(NamedTuple):
@@ -124,7 +131,7 @@ class TagsBody(NamedTuple):
 
 
 class ReasonBody(NamedTuple):
-    """Why something was hidden or shown again; may be empty."""
+    """The reason for a tombstone, a revival, or the removal or erasure of an edge; may be empty."""
 
     reason: str
     request: str | None = None
@@ -132,11 +139,17 @@ class ReasonBody(NamedTuple):
 
 
 class ErasedBody(NamedTuple):
-    """Why an atom's content was destroyed, and what it is recognised by. It stays when all else is gone."""
+    """The reason why an atom's content was destroyed, and the hashes of the content.
+
+    This body is never destroyed.
+    """
 
     reason: str
     contents: tuple[bytes, ...]
-    """`proofs.hashing.destroyed_hash` of each content, ascending: who has the id key can test guesses."""
+    """The `proofs.hashing.destroyed_hash` of each content, ascending.
+
+    A holder of the id key can test guesses.
+    """
     request: str | None = None
     origin: str | None = None
 
@@ -159,7 +172,7 @@ class EdgeBody(NamedTuple):
 
 
 class CheckpointBody(NamedTuple):
-    """The roots of the namespaces, in the order of `engine.ledger.layout.NAMESPACES`."""
+    """The roots of the namespaces, in the order of `proofs.hashing.NAMESPACES`."""
 
     roots: tuple[bytes, ...]
     request: str | None = None
@@ -174,21 +187,23 @@ class Header(NamedTuple):
 
     seq: int
     time: int
-    """µs UTC, never smaller than the event before; order never depends on it."""
+    """The time in µs UTC, never smaller than that of the event before. The order of events never depends on
+    it.
+    """
     kind: EventKind
     actor: str
     commitment: bytes
-    """Binds the payload, and is the event's id."""
+    """The commitment to the payload, which is also the event's id."""
     prev: int | None
-    """The seq of the event before this one on the same subject."""
+    """The seq of the previous event on the same subject; None if there is none."""
     detail: Detail
 
 
 class Entry(NamedTuple):
-    """One event as the fold and the followers see it."""
+    """One event in the form that the fold and the followers receive."""
 
     header: Header
     body: Body | None
-    """None where the payload was destroyed; folding goes on without it."""
+    """The body, or None if the payload was destroyed. The fold handles both."""
     leaf: bytes
-    """The header's leaf hash in the log: what cursors name."""
+    """The header's leaf hash in the log, which cursors store."""

@@ -1,4 +1,4 @@
-"""What a body may say beside its fields, each absent by default: the map at its end (SPEC, section 3.4)."""
+"""The further fields of a body: optional fields in a map at its end (SPEC, section 3.4)."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from proofs import limits
 from proofs.forms import FormError, many, text
 
 Scalar = bool | int | float | str
-"""What stands under a key of `meta`."""
+"""The type of a value in `meta`."""
 
 _META_KEY: Final = text(limits.META_KEY_BYTES_MAX, 1)
 _META_TEXT: Final = text(limits.META_TEXT_BYTES_MAX)
 
 
 def is_scalar(value: object) -> bool:
-    """Whether a value may stand under a key of `meta`: a truth, a number or a text.
+    """Return whether a value may occur in `meta`: a boolean, a number or a text.
 
-    Each number has one form: an integer within ±(2^53 − 1), or a float that is none.
+    Each number has one form: an integer within ±(2^53 − 1), or a finite float that is not an integer.
     """
     if type(value) is int:
         return abs(value) <= limits.META_INTEGER_MAX
@@ -31,7 +31,7 @@ def is_scalar(value: object) -> bool:
 
 
 def is_meta(value: object) -> bool:
-    """Whether `value` may be the `meta` of an atom."""
+    """Return whether `value` may be the `meta` of an atom."""
     return (
         type(value) is dict
         and 0 < len(value) <= limits.META_ENTRIES_MAX
@@ -48,22 +48,25 @@ FURTHER: Final[tuple[tuple[str, Callable[[Any], bool]], ...]] = (
     ("aliases", many(text(limits.ALIAS_BYTES_MAX, 1), limits.ALIASES_MAX, 1)),
     ("folder", text(limits.FOLDER_BYTES_MAX, 1)),
 )
-"""Name and check of each further field by its number; every body may have the first two, an atom's all."""
+"""The name and check of each further field, indexed by its number.
 
+Every body may have the first two; the body of an atom may have all of them.
+"""
 OF_EVERY_BODY: Final = 2
+"""The number of further fields that every body may have."""
 
 
 def read_further(value: Any, allowed: int, where: str) -> dict[str, Any]:
-    """The further fields in the map at the end of a body that may have the first `allowed` of them.
+    """Return the further fields in the map at the end of a body that may have the first `allowed` of them.
 
     Raises:
-        FormError: not a map of such fields, or an empty one.
+        FormError: it is not a map of such fields, or it is empty.
     """
     if type(value) is not dict or not value:
-        raise FormError(f"{where}: after its fields stands no map of further ones")
-    found = {}
+        raise FormError(f"{where}: the item after its fields is not a map of further fields")
+    fields = {}
     for number, item in value.items():
         if type(number) is not int or not 0 <= number < allowed or not FURTHER[number][1](item):
-            raise FormError(f"{where}: further field {number!r:.20} is out of form")
-        found[FURTHER[number][0]] = tuple(item) if type(item) is list else item
-    return found
+            raise FormError(f"{where}: further field {number!r:.20} is malformed")
+        fields[FURTHER[number][0]] = tuple(item) if type(item) is list else item
+    return fields

@@ -1,4 +1,4 @@
-"""From what the caller trusts to the roots that claims are checked against (SPEC, section 20.5)."""
+"""Derivation of the roots that claims are checked against (SPEC, section 20.5)."""
 
 from __future__ import annotations
 
@@ -12,73 +12,76 @@ from proofs.file import CheckpointLink, Opening, ProofFile
 from proofs.hashing import overall_root
 from proofs.log import leaf_hash
 from proofs.log_paths import check_inclusion
-from proofs.strict_cbor import named, path_of, strict
+from proofs.strict_cbor import decode_strict, split_path, with_reason
 
 
 class Log(NamedTuple):
-    """The log that log claims are about."""
+    """The size and root of the log that log claims are checked against."""
 
     size: int
     root: bytes
 
 
 class Heads(NamedTuple):
-    """What follows from the basis."""
+    """The log and the roots that the basis leads to."""
 
     store_id: bytes
     log: Log
     opening: Opening | None
-    """The roots that state claims are about; None where there are none such."""
+    """The roots that state claims are checked against; None if the proof opens no overall root."""
 
 
 def heads_of(basis: Basis, proof: ProofFile, *, state: bool) -> Heads:
-    """The log and the roots that `basis` stands for, by what the proof shows of them.
+    """Return the log and the roots that follow from `basis` and the link and opening in the proof.
 
     Args:
-        basis: What the caller trusts.
-        proof: Its link and its opening are looked at.
-        state: Whether there are claims about roots of namespaces.
+        basis: The root that the caller trusts.
+        proof: Only its link and its opening are used.
+        state: Whether there are claims about state, which need the roots of the namespaces.
 
     Raises:
-        ProofError: parts are missing or unneeded, or do not lead to the basis.
+        ProofError: parts are missing (`missing`) or not needed (`unneeded`), or do not lead to the basis
+            (`root`, `log-size`, `header`, `encoding`, `form`, `inclusion`).
     """
     by_log = isinstance(basis, LogHead)
-    expect(proof.link, "the link from the log to a root", needed=by_log and state)
-    expect(proof.opening, "the opening of the overall root", needed=state or not by_log)
+    check_presence(proof.link, "the link from the log to a root", needed=by_log and state)
+    check_presence(proof.opening, "the opening of the overall root", needed=state or not by_log)
     if isinstance(basis, Root):
-        opening = needed(proof.opening)
+        opening = require_opening(proof.opening)
         check_opening(basis.store_id, opening, basis.root)
         if basis.size is not None and basis.size != opening.size:
-            raise ProofError("log-size", f"the root is of {opening.size} events, not {basis.size}")
+            raise ProofError("log-size", f"the root covers {opening.size} events, not {basis.size}")
         return Heads(basis.store_id, Log(opening.size, opening.log_root), opening)
     log = Log(basis.size, basis.root)
     if proof.link is None or proof.opening is None:
         return Heads(basis.store_id, log, None)
     header = checkpoint_in(log, proof.link)
     if header.seq != log.size - 1:
-        raise ProofError("header", f"event {header.seq} is not the last one of {log.size}")
+        raise ProofError("header", f"event {header.seq} is not the last of {log.size} events")
     if proof.opening.size != header.seq:
-        raise ProofError("root", f"checkpoint {header.seq} holds no root of {proof.opening.size} events")
+        raise ProofError(
+            "root", f"checkpoint {header.seq} does not record a root of {proof.opening.size} events"
+        )
     check_opening(basis.store_id, proof.opening, recorded_root(header))
     return Heads(basis.store_id, log, proof.opening)
 
 
 def check_opening(store_id: bytes, opening: Opening, root: bytes) -> None:
-    """Make sure that `opening` is what the overall root of this store is made of.
+    """Check that `opening` hashes to the overall root of this store.
 
     Raises:
-        ProofError: it is not (`root`).
+        ProofError: it hashes to another root (`root`).
     """
     roots = list(opening.roots.items())
     if overall_root(store_id, opening.size, opening.log_root, roots) != root:
-        raise ProofError("root", "the parts do not make up the overall root of this store")
+        raise ProofError("root", "the parts do not hash to the overall root of this store")
 
 
 def checkpoint_in(log: Log, link: CheckpointLink) -> Header:
-    """The header of the checkpoint event that `link` shows to be in the log.
+    """Return the header of the checkpoint event that `link` shows to be in the log.
 
     Raises:
-        ProofError: it is none, or it is not there.
+        ProofError: the event is not a checkpoint (`header`); see `header_in` for the other reasons.
     """
     header = header_in(log, link.header, link.path)
     recorded_root(header)
@@ -86,51 +89,52 @@ def checkpoint_in(log: Log, link: CheckpointLink) -> Header:
 
 
 def header_in(log: Log, raw: bytes, path: bytes) -> Header:
-    """The header that `path` shows to be in the log at its own seq.
+    """Return the header that `path` shows to be in the log at its own seq.
 
     Raises:
-        ProofError: not a header (`encoding`, `header`), beyond the log, or not in it (`inclusion`).
+        ProofError: `raw` is not a header (`encoding`, `header`), the path is malformed (`form`), or the event
+            is not in the log (`inclusion`).
     """
-    fields = strict(raw, "the header")
+    fields = decode_strict(raw, "the header")
     seq = fields[1] if type(fields) is list and len(fields) > 1 else None
     if type(seq) is not int:
         raise ProofError("header", "the header has no seq")
-    header = named("header", decode_header, raw, seq)
+    header = with_reason("header", decode_header, raw, seq)
     if seq >= log.size:
-        raise ProofError("inclusion", f"event {seq} is not among the first {log.size}")
-    check_inclusion(seq, log.size, leaf_hash(raw), path_of(path, "the path of the event"), log.root)
+        raise ProofError("inclusion", f"event {seq} is not among the first {log.size} events")
+    check_inclusion(seq, log.size, leaf_hash(raw), split_path(path, "the path of the event"), log.root)
     return header
 
 
 def recorded_root(header: Header) -> bytes:
-    """The overall root that a checkpoint event holds.
+    """Return the overall root that a checkpoint event records.
 
     Raises:
-        ProofError: the event is no checkpoint (`header`).
+        ProofError: the event is not a checkpoint (`header`).
     """
     if not isinstance(header.detail, CheckpointDetail):
-        raise ProofError("header", f"event {header.seq} is no checkpoint")
+        raise ProofError("header", f"event {header.seq} is not a checkpoint")
     return header.detail.root
 
 
-def expect(part: object, what: str, *, needed: bool) -> None:
-    """Make sure that a part is there exactly if it is needed.
+def check_presence(part: object, what: str, *, needed: bool) -> None:
+    """Check that a part is present exactly if it is needed.
 
     Raises:
-        ProofError: it is not (`missing`, `unneeded`).
+        ProofError: the part is missing (`missing`) or not needed (`unneeded`).
     """
     if (part is not None) is not needed:
         raise ProofError(
-            "missing" if needed else "unneeded", f"{what} is {'not there' if needed else 'there'}"
+            "missing" if needed else "unneeded", f"{what} is {'missing' if needed else 'not needed'}"
         )
 
 
-def needed(opening: Opening | None) -> Opening:
-    """The opening, which must be there.
+def require_opening(opening: Opening | None) -> Opening:
+    """Return the opening.
 
     Raises:
-        ProofError: it is not (`missing`).
+        ProofError: the proof has none (`missing`).
     """
     if opening is None:
-        raise ProofError("missing", "the opening of the overall root is not there")
+        raise ProofError("missing", "the opening of the overall root is missing")
     return opening

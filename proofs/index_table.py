@@ -1,4 +1,4 @@
-"""The `index` tree as a proof has it: whole (SPEC, section 20.5)."""
+"""The `index` tree, which a proof includes as a whole (SPEC, section 20.5)."""
 
 from __future__ import annotations
 
@@ -18,42 +18,45 @@ from proofs.segments import (
 )
 
 
-class Part(NamedTuple):
-    """A segment of the index, or the tail, as the root of `index` has it."""
+class IndexPart(NamedTuple):
+    """A segment of the index or the tail, as the root of `index` commits to it."""
 
     start: int
     size: int
-    """How many ordinals it covers."""
+    """The number of ordinals that it covers."""
     summary: Summary
 
 
 class Index(NamedTuple):
-    """All of the index but its rows."""
+    """The index without its rows."""
 
     ordinals: int
-    """N: how many ordinals there are, dead ones too."""
-    parts: list[Part]
+    """N, the number of ordinals, dead ones included."""
+    parts: list[IndexPart]
 
 
-def read_index(given: Segments, root: bytes) -> Index:
-    """The segments of an index, which must be all there is under `root`.
+def read_index(segments: Segments, root: bytes) -> Index:
+    """Return the index that `segments` describes, if it is the whole tree under `root`.
 
     Raises:
-        ProofError: not as many as its ordinals make (`segments`), or of another root (`index`).
+        ProofError: the number of segments is wrong or a summary is impossible (`segments`), or the root is
+            another (`index`).
     """
-    count = given.ordinals
-    if len(given.summaries) != number_of_segments(count):
-        raise ProofError("segments", f"{len(given.summaries)} are not the segments of {count} ordinals")
+    count = segments.ordinals
+    if len(segments.summaries) != number_of_segments(count):
+        raise ProofError(
+            "segments", f"{len(segments.summaries)} is not the number of segments of {count} ordinals"
+        )
     places = [(segment.key, segment.start, segment.size) for segment in segments_of(count)]
     if tail := count % SEGMENT_DOCUMENTS:
         places.append((segment_key(TAIL_LEVEL, count - tail), count - tail, tail))
     leaves, parts = [], []
-    for (key, start, size), fields in zip(places, given.summaries, strict=True):
+    for (key, start, size), fields in zip(places, segments.summaries, strict=True):
         summary = Summary(*fields)
         if not fits(summary, size):
-            raise ProofError("segments", f"no segment of {size} ordinals has the summary {fields[:3]}")
+            raise ProofError("segments", f"a segment of {size} ordinals cannot have the summary {fields[:3]}")
         leaves.append((key, summary))
-        parts.append(Part(start, size, summary))
+        parts.append(IndexPart(start, size, summary))
     if index_root(count, leaves) != root:
-        raise ProofError("index", "the segments do not lead to the root of the index")
+        raise ProofError("index", "the segments do not hash to the root of the index")
     return Index(count, parts)

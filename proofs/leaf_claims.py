@@ -1,4 +1,4 @@
-"""Claims about one atom or one edge: what their witnesses must say (SPEC, section 20.5)."""
+"""Checks of claims about one atom or one edge (SPEC, section 20.5)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from proofs.errors import ProofError
 from proofs.events import AtomBody, Body, EdgeBody, EventKind
 from proofs.file import MAYBE_RAW, RAW
 from proofs.hashing import SALT_BYTES, commitment
-from proofs.heads import expect
+from proofs.heads import check_presence
 from proofs.leaves import State, Value, decode_value
-from proofs.places import Places
+from proofs.lookups import Lookups
 from proofs.sets import CHUNK_BITS, Group, contains, set_row
-from proofs.strict_cbor import named, shaped, strict
+from proofs.strict_cbor import checked_fields, decode_strict, with_reason
 from proofs.verified import (
     AbsentAtom,
     AbsentEdge,
@@ -29,124 +29,124 @@ from proofs.verified import (
 )
 
 
-def check_atom(claim: AtomIs, fields: list[Any], places: Places) -> LiveAtom | TombstonedAtom | ErasedAtom:
-    """What `fields`, a value and perhaps a payload, show of the atom.
+def check_atom(claim: AtomIs, fields: list[Any], lookups: Lookups) -> LiveAtom | TombstonedAtom | ErasedAtom:
+    """Check the witness of an atom: `fields` holds a value and, if opened, a payload.
 
     Raises:
-        ProofError: not what was claimed.
+        ProofError: the witness does not show the claim.
     """
-    raw, payload = shaped(fields, (RAW, MAYBE_RAW), "the witness of an atom")
+    raw, payload = checked_fields(fields, (RAW, MAYBE_RAW), "the witness of an atom")
     value = _value_in(claim.state, raw)
-    places.call("atoms", claim.subject, raw)
-    body = opened(payload, value.commitment, EventKind.ATOM_ADDED, wanted=claim.opened)
+    lookups.require("atoms", claim.subject, raw)
+    body = open_payload(payload, value.commitment, EventKind.ATOM_ADDED, wanted=claim.opened)
     if value.state == State.ERASED:
         return ErasedAtom(claim, value)
     kind = LiveAtom if value.state == State.LIVE else TombstonedAtom
     return kind(claim, value, body if isinstance(body, AtomBody) else None)
 
 
-def check_edge(claim: EdgeIs, fields: list[Any], places: Places) -> LiveEdge | TombstonedEdge | ErasedEdge:
-    """What `fields`, a value and perhaps a payload, show of the edge.
+def check_edge(claim: EdgeIs, fields: list[Any], lookups: Lookups) -> LiveEdge | TombstonedEdge | ErasedEdge:
+    """Check the witness of an edge: `fields` holds a value and, if opened, a payload.
 
     Raises:
-        ProofError: not what was claimed.
+        ProofError: the witness does not show the claim.
     """
-    raw, payload = shaped(fields, (RAW, MAYBE_RAW), "the witness of an edge")
+    raw, payload = checked_fields(fields, (RAW, MAYBE_RAW), "the witness of an edge")
     value = _value_in(claim.state, raw)
     if value.ordinal:
-        raise ProofError("value", "the ordinal of an edge is 0")
-    places.call("edges", claim.subject, raw)
-    body = opened(payload, value.commitment, EventKind.EDGE_ADDED, wanted=claim.opened)
+        raise ProofError("value", "the ordinal of an edge must be 0")
+    lookups.require("edges", claim.subject, raw)
+    body = open_payload(payload, value.commitment, EventKind.EDGE_ADDED, wanted=claim.opened)
     if value.state == State.ERASED:
         return ErasedEdge(claim, value)
     kind = LiveEdge if value.state == State.LIVE else TombstonedEdge
     return kind(claim, value, body if isinstance(body, EdgeBody) else None)
 
 
-def check_no_atom(claim: NoAtom, fields: list[Any], places: Places) -> AbsentAtom:
-    """That the tree of atoms has no such key, once `places` are checked.
+def check_no_atom(claim: NoAtom, fields: list[Any], lookups: Lookups) -> AbsentAtom:
+    """Require that the tree of atoms has no such key; `Lookups.check` verifies it later.
 
     Raises:
         ProofError: the witness has fields.
     """
-    shaped(fields, (), "the witness of an absent atom")
-    places.call("atoms", claim.subject, None)
+    checked_fields(fields, (), "the witness of an absent atom")
+    lookups.require("atoms", claim.subject, None)
     return AbsentAtom(claim)
 
 
-def check_no_edge(claim: NoEdge, fields: list[Any], places: Places) -> AbsentEdge:
-    """That the tree of edges has no such key, once `places` are checked.
+def check_no_edge(claim: NoEdge, fields: list[Any], lookups: Lookups) -> AbsentEdge:
+    """Require that the tree of edges has no such key; `Lookups.check` verifies it later.
 
     Raises:
         ProofError: the witness has fields.
     """
-    shaped(fields, (), "the witness of an absent edge")
-    places.call("edges", claim.subject, None)
+    checked_fields(fields, (), "the witness of an absent edge")
+    lookups.require("edges", claim.subject, None)
     return AbsentEdge(claim)
 
 
-def check_has_tag(claim: HasTag, fields: list[Any], places: Places) -> Tagged:
-    """What `fields`, a value and a chunk, show of the atom and the tag.
+def check_has_tag(claim: HasTag, fields: list[Any], lookups: Lookups) -> Tagged:
+    """Check the witness of an atom's tag: `fields` holds a value and a chunk.
 
     Raises:
-        ProofError: not what was claimed.
+        ProofError: the witness does not show the claim.
     """
-    raw, chunk = shaped(fields, (RAW, RAW), "the witness of a tag")
-    value = _tag_place(claim, raw, chunk, places)
-    if not named("chunk", contains, chunk, value.ordinal & 0xFFFF):
-        raise ProofError("tagged", "the atom lacks the tag")
+    raw, chunk = checked_fields(fields, (RAW, RAW), "the witness of a tag")
+    value = _tag_witness(claim, raw, chunk, lookups)
+    if not with_reason("chunk", contains, chunk, value.ordinal & 0xFFFF):
+        raise ProofError("tagged", "the atom does not have the tag")
     return Tagged(claim, value)
 
 
-def check_lacks_tag(claim: LacksTag, fields: list[Any], places: Places) -> Untagged:
-    """What `fields`, a value and perhaps a chunk, show of the atom and the tag.
+def check_lacks_tag(claim: LacksTag, fields: list[Any], lookups: Lookups) -> Untagged:
+    """Check the witness that an atom lacks a tag: `fields` holds a value and a chunk or None.
 
     Raises:
-        ProofError: not what was claimed.
+        ProofError: the witness does not show the claim.
     """
-    raw, chunk = shaped(fields, (RAW, MAYBE_RAW), "the witness of no tag")
-    value = _tag_place(claim, raw, chunk, places)
-    if chunk is not None and named("chunk", contains, chunk, value.ordinal & 0xFFFF):
+    raw, chunk = checked_fields(fields, (RAW, MAYBE_RAW), "the witness of an absent tag")
+    value = _tag_witness(claim, raw, chunk, lookups)
+    if chunk is not None and with_reason("chunk", contains, chunk, value.ordinal & 0xFFFF):
         raise ProofError("tagged", "the atom has the tag")
     return Untagged(claim, value)
 
 
 def read_value(raw: bytes) -> Value:
-    """The value of a leaf.
+    """Decode the value of a leaf.
 
     Raises:
-        ProofError: the bytes are none (`encoding`, `value`).
+        ProofError: the bytes are not the canonical encoding of a value (`encoding`, `value`).
     """
-    strict(raw, "the value of a leaf")
-    return named("value", decode_value, raw, "the value of a leaf")
+    decode_strict(raw, "the value of a leaf")
+    return with_reason("value", decode_value, raw, "the value of a leaf")
 
 
-def opened(payload: bytes | None, bound_by: bytes, kind: EventKind, *, wanted: bool) -> Body | None:
-    """The body in a payload; None where the claim wants none.
+def open_payload(payload: bytes | None, bound_by: bytes, kind: EventKind, *, wanted: bool) -> Body | None:
+    """Return the body in a payload, or None if the claim does not open it.
 
     Raises:
-        ProofError: there or not there against the claim, not the payload that the commitment binds, or
-            not the body of such an event.
+        ProofError: the payload is missing (`missing`) or not needed (`unneeded`); it does not match the
+            commitment or is not the body of such an event (`payload`, `encoding`).
     """
-    expect(payload, "the payload", needed=wanted)
+    check_presence(payload, "the payload", needed=wanted)
     if payload is None:
         return None
     salt, body = payload[:SALT_BYTES], payload[SALT_BYTES:]
     if len(salt) != SALT_BYTES or commitment(salt, body) != bound_by:
-        raise ProofError("payload", "it is not what the commitment binds")
-    strict(body, "the body of the payload", body=True)
-    return named("payload", decode_body, kind, body, "the payload")
+        raise ProofError("payload", "the payload does not match its commitment")
+    decode_strict(body, "the body of the payload", body=True)
+    return with_reason("payload", decode_body, kind, body, "the payload")
 
 
 def _value_in(state: State, raw: bytes) -> Value:
     value = read_value(raw)
     if value.state != state:
-        raise ProofError("state", f"it is {State(value.state).name.lower()}, not {state.name.lower()}")
+        raise ProofError("state", f"the state is {State(value.state).name.lower()}, not {state.name.lower()}")
     return value
 
 
-def _tag_place(claim: HasTag | LacksTag, raw: bytes, chunk: bytes | None, places: Places) -> Value:
+def _tag_witness(claim: HasTag | LacksTag, raw: bytes, chunk: bytes | None, lookups: Lookups) -> Value:
     value = _value_in(State.LIVE, raw)
-    places.call("atoms", claim.id, raw)
-    places.call("tags", set_row(Group.TAG, claim.identity, value.ordinal >> CHUNK_BITS), chunk)
+    lookups.require("atoms", claim.id, raw)
+    lookups.require("tags", set_row(Group.TAG, claim.identity, value.ordinal >> CHUNK_BITS), chunk)
     return value

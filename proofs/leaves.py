@@ -1,4 +1,4 @@
-"""The leaves of `atoms` and `edges`: what a root says of one atom or edge (SPEC, section 3.7)."""
+"""The leaves of the trees of `atoms` and `edges` (SPEC, section 3.7)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from proofs.forms import fields, sized, uint
 
 
 class State(IntEnum):
-    """What may be done with an atom or an edge. The numbers are hashed: append only."""
+    """The state of an atom or an edge. The numbers are hashed: append only."""
 
     LIVE = 0
     TOMBSTONED = 1
@@ -19,7 +19,7 @@ class State(IntEnum):
 
 
 class EdgeType(IntEnum):
-    """The built-in edge types ("Edges & Graph"): a closed, append-only enum; the numbers are stored."""
+    """The built-in edge types. The enum is closed and append-only; the numbers are stored."""
 
     RELATED_TO = 1
     DERIVED_FROM = 2
@@ -30,17 +30,17 @@ class EdgeType(IntEnum):
 
 
 class Value(NamedTuple):
-    """What a leaf of `atoms` or `edges` says of its subject."""
+    """The value in a leaf of `atoms` or `edges`."""
 
     state: int
     ordinal: int
-    """0 for an edge."""
+    """The ordinal of the atom's current content; 0 for an edge."""
     version: int
     created_seq: int
     payload_seq: int
     last_seq: int
     commitment: bytes
-    """Of the payload at `payload_seq`."""
+    """The commitment of the payload at `payload_seq`."""
 
 
 _SEQ = uint(limits.SEQ_MAX)
@@ -48,19 +48,19 @@ _FIELDS: Final = (uint(max(State)), uint(limits.ORDINAL_MAX), uint(), _SEQ, _SEQ
 
 
 def encode_value(value: Value) -> bytes:
-    """The bytes of a leaf."""
+    """Return the canonical bytes of the value of a leaf."""
     return pack(list(value))
 
 
 def decode_value(raw: bytes, where: str) -> Value:
-    """The value whose bytes are `raw`; `where` names it in the error.
+    """Decode the value of a leaf; `where` names it in the error.
 
     Raises:
-        FormError: not the canonical bytes of a value.
+        FormError: the bytes are not the canonical encoding of a value.
     """
     return Value(*fields(unpack(raw, where), _FIELDS, where))
 
 
 def edge_key(src: bytes, code: bytes, dst: bytes) -> bytes:
-    """The key of an edge in the tree of `edges`: the forward direction only."""
+    """Return the key of an edge in the tree of `edges`, which holds the forward direction only."""
     return src + code + dst

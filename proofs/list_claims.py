@@ -1,4 +1,4 @@
-"""Claims about all atoms with a tag, and what all complete lists have in common (SPEC, section 20.5)."""
+"""Checks of claims about all atoms with a tag, and code shared by all complete lists (SPEC, section 20.5)."""
 
 from __future__ import annotations
 
@@ -12,103 +12,110 @@ from proofs.forms import sized
 from proofs.index_table import Index
 from proofs.leaf_claims import read_value
 from proofs.leaves import State
-from proofs.places import Places
+from proofs.lookups import Lookups
 from proofs.sets import CHUNK_BITS, Group, bits_of, members_in, set_row
-from proofs.strict_cbor import array, named, shaped
+from proofs.strict_cbor import checked_array, checked_fields, with_reason
 from proofs.subjects import ID_BYTES
 from proofs.verified import AllTagged, ListedAtom, TagUnused
 
 
-def check_tagged(claim: AtomsTagged, fields: list[Any], places: Places, index: Index) -> AllTagged:
-    """What `fields`, sets and atoms, show of the tag.
+def check_tagged(claim: AtomsTagged, fields: list[Any], lookups: Lookups, index: Index) -> AllTagged:
+    """Check the witness of a list by tag: `fields` holds sets and atoms.
 
     Raises:
-        ProofError: not what was claimed.
+        ProofError: the witness does not show the claim.
     """
-    sets, atoms = array(fields, "the witness of a list by tag", 2)
-    listed = array(atoms, "the atoms")
-    live = _live_tagged(claim.identity, sets, places, index, most=len(listed))
+    sets, atoms = checked_array(fields, "the witness of a list by tag", 2)
+    listed = checked_array(atoms, "the atoms")
+    live = _live_tagged(claim.identity, sets, lookups, index, most=len(listed))
     return AllTagged(
-        claim, listed_atoms([(ordinal, None) for ordinal in live], listed, places), index.ordinals
+        claim, listed_atoms([(ordinal, None) for ordinal in live], listed, lookups), index.ordinals
     )
 
 
-def check_none_tagged(claim: NoneTagged, fields: list[Any], places: Places, index: Index) -> TagUnused:
-    """What `fields`, sets, show of the tag.
+def check_none_tagged(claim: NoneTagged, fields: list[Any], lookups: Lookups, index: Index) -> TagUnused:
+    """Check the witness of an unused tag: `fields` holds sets.
 
     Raises:
-        ProofError: not what was claimed.
+        ProofError: the witness does not show the claim.
     """
-    (sets,) = array(fields, "the witness of an unused tag", 1)
-    _live_tagged(claim.identity, sets, places, index, most=0)
+    (sets,) = checked_array(fields, "the witness of an unused tag", 1)
+    _live_tagged(claim.identity, sets, lookups, index, most=0)
     return TagUnused(claim, index.ordinals)
 
 
-def _live_tagged(identity: str, sets: Any, places: Places, index: Index, *, most: int) -> list[int]:
-    """The live ordinals of a tag, ascending, if every chunk is shown and there are at most `most`."""
+def _live_tagged(identity: str, sets: Any, lookups: Lookups, index: Index, *, most: int) -> list[int]:
+    """Return the live ordinals of a tag, ascending.
+
+    Every chunk must be shown, and there may be at most `most` live ordinals.
+    """
     chunks = -(-index.ordinals // (1 << CHUNK_BITS))
-    found: list[int] = []
-    for number, pair in enumerate(array(sets, "the sets", chunks)):
+    ordinals: list[int] = []
+    for number, pair in enumerate(checked_array(sets, "the sets", chunks)):
         if pair is None:
-            places.call("tags", set_row(Group.TAG, identity, number), None)
+            lookups.require("tags", set_row(Group.TAG, identity, number), None)
             continue
-        chunk, live = shaped(pair, (RAW, MAYBE_RAW), "a chunk and its live chunk")
-        places.call("tags", set_row(Group.TAG, identity, number), chunk)
-        both = chunk_bits(chunk, number, index) & live_bits(live, number, places, index)
-        check_count(len(found) + both.bit_count(), most)
-        found += [number << CHUNK_BITS | member for member in members_in(both)]
-    return found
+        chunk, live = checked_fields(pair, (RAW, MAYBE_RAW), "a chunk and its live chunk")
+        lookups.require("tags", set_row(Group.TAG, identity, number), chunk)
+        both = chunk_bits(chunk, number, index) & live_bits(live, number, lookups, index)
+        check_count(len(ordinals) + both.bit_count(), most)
+        ordinals += [number << CHUNK_BITS | member for member in members_in(both)]
+    return ordinals
 
 
-def live_bits(raw: bytes | None, number: int, places: Places, index: Index) -> int:
-    """The live ordinals of chunk `number`, as bits; the tree is to have this chunk, or with None, none.
+def live_bits(raw: bytes | None, number: int, lookups: Lookups, index: Index) -> int:
+    """Return the live ordinals of chunk `number`, as bits.
+
+    The tree is required to have this chunk or, if `raw` is None, not to have it.
 
     Raises:
-        ProofError: not a chunk of ordinals that there are (`chunk`).
+        ProofError: the bytes are not a chunk of existing ordinals (`chunk`).
     """
-    places.call("tags", set_row(Group.LIVE, "", number), raw)
+    lookups.require("tags", set_row(Group.LIVE, "", number), raw)
     return 0 if raw is None else chunk_bits(raw, number, index)
 
 
 def chunk_bits(raw: bytes, number: int, index: Index) -> int:
-    """The members of chunk `number` of a set, as bits.
+    """Return the members of chunk `number` of a set, as bits.
 
     Raises:
-        ProofError: not a chunk of ordinals that there are (`chunk`).
+        ProofError: the bytes are not a chunk of existing ordinals (`chunk`).
     """
-    bits = named("chunk", bits_of, raw)
+    bits = with_reason("chunk", bits_of, raw)
     if (number << CHUNK_BITS) + bits.bit_length() > index.ordinals:
-        raise ProofError("chunk", f"a set has an ordinal that is none of {index.ordinals}")
+        raise ProofError("chunk", f"a set has an ordinal that is not below {index.ordinals}")
     return bits
 
 
 def check_count(count: int, most: int) -> None:
-    """Stop as soon as there are more live ordinals than atoms listed.
+    """Check that there are no more live ordinals than atoms listed; call it as the ordinals are counted.
 
     Raises:
-        ProofError: there are (`list`).
+        ProofError: there are more (`list`).
     """
     if count > most:
-        raise ProofError("list", f"there are more live atoms than the {most} that are listed")
+        raise ProofError(
+            "list", f"there are more than {most} live atoms, which is the number of atoms listed"
+        )
 
 
 def listed_atoms(
-    live: Sequence[tuple[int, int | None]], atoms: list[Any], places: Places
+    live: Sequence[tuple[int, int | None]], atoms: list[Any], lookups: Lookups
 ) -> tuple[ListedAtom, ...]:
-    """The atoms of the live ordinals, each with its tf, if `atoms` names exactly those, in their order.
+    """Return the atoms of the live ordinals, each with its tf, if `atoms` lists exactly those in their order.
 
     Raises:
-        ProofError: it does not, or there is none (`list`).
+        ProofError: the atoms are not those, or there are no live ordinals (`list`).
     """
     if not live or len(live) != len(atoms):
         raise ProofError("list", f"{len(atoms)} atoms are listed for {len(live)} live ordinals")
     listed, ids = [], set()
     for (ordinal, tf), pair in zip(live, atoms, strict=True):
-        atom, raw = shaped(pair, (sized(ID_BYTES), RAW), "an atom of the list")
+        atom, raw = checked_fields(pair, (sized(ID_BYTES), RAW), "an atom of the list")
         value = read_value(raw)
         if value.ordinal != ordinal or value.state != State.LIVE or atom in ids:
-            raise ProofError("list", f"atom {atom.hex()} is not the live one of ordinal {ordinal}")
-        places.call("atoms", atom, raw)
+            raise ProofError("list", f"atom {atom.hex()} is not the live atom with ordinal {ordinal}")
+        lookups.require("atoms", atom, raw)
         ids.add(atom)
         listed.append(ListedAtom(atom, value, tf))
     return tuple(listed)

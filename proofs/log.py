@@ -1,9 +1,9 @@
 """The log: the Merkle tree of RFC 6962 and RFC 9162 (section 2.1) over the journal's headers.
 
-SHA-256 and not BLAKE3, so that C2SP checkpoints and transparency-log witnesses understand it. The
-tree over n leaves splits at the largest power of two below n; its root is therefore a fold over
-the roots of the perfect subtrees that the binary digits of n name, and those are all that appending
-needs: the frontier.
+It uses SHA-256 and not BLAKE3, so that C2SP checkpoints and transparency-log witnesses understand it. The
+tree over n leaves splits at the largest power of two below n. Its root is therefore a fold over the roots of
+the perfect subtrees, one for each binary digit 1 of n. These roots are all that appending needs; together
+they are the frontier.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Final, Self
 DIGEST_BYTES: Final = 32
 SIZE_BYTES: Final = 8
 SIZE_MAX: Final = (1 << 63) - 1
-"""The most leaves a log can have; a frontier therefore has at most 63 hashes."""
+"""The maximum number of leaves of a log; a frontier therefore has at most 63 hashes."""
 
 EMPTY_ROOT: Final = sha256(b"").digest()
 """The root of the log without leaves."""
@@ -27,19 +27,23 @@ def leaf_hash(header: bytes) -> bytes:
 
 
 def node_hash(left: bytes, right: bytes) -> bytes:
-    """An inner node: SHA-256(0x01 ‖ left[32] ‖ right[32])."""
+    """Return an inner node: SHA-256(0x01 ‖ left[32] ‖ right[32]).
+
+    Raises:
+        ValueError: an argument does not have 32 bytes.
+    """
     if len(left) != DIGEST_BYTES or len(right) != DIGEST_BYTES:
         raise ValueError(
-            f"a node is two hashes of {DIGEST_BYTES} bytes each, these have {len(left)} and {len(right)}"
+            f"a node is two hashes of {DIGEST_BYTES} bytes each, not of {len(left)} and {len(right)}"
         )
     return sha256(b"\x01" + left + right).digest()
 
 
 def root_of(leaf_hashes: Sequence[bytes]) -> bytes:
-    """The root over `leaf_hashes`, straight from the definition: the reference for `Frontier`.
+    """Return the root over `leaf_hashes`, computed by the definition. It is the reference for `Frontier`.
 
     Raises:
-        ValueError: a leaf hash has not 32 bytes.
+        ValueError: a leaf hash does not have 32 bytes.
     """
     for leaf in leaf_hashes:
         _check_leaf(leaf)
@@ -52,15 +56,20 @@ def root_of(leaf_hashes: Sequence[bytes]) -> bytes:
 
 
 def left_half(count: int) -> int:
-    """How many of `count` leaves, two at least, stand to the left: the largest power of two below it."""
+    """Return the number of leaves in the left subtree of `count` leaves.
+
+    It is the largest power of two below `count`, which is at least 2.
+    """
     return 1 << ((count - 1).bit_length() - 1)
 
 
 class Frontier:
-    """The perfect subtrees of a log, the largest first: enough to append to it and to give its root.
+    """The roots of the perfect subtrees of a log, largest first.
 
-    It is changed in place; `copy` it before appending what may yet be refused. Not for use by
-    several threads at once.
+    They suffice to append and to compute the root.
+
+    It is changed in place: `copy` it before appending anything that may still be refused. It is not safe for
+    use by several threads at once.
     """
 
     __slots__ = ("_size", "_subtrees")
@@ -71,14 +80,14 @@ class Frontier:
 
     @property
     def size(self) -> int:
-        """How many leaves the log has."""
+        """The number of leaves in the log."""
         return self._size
 
     def append(self, leaf: bytes) -> None:
         """Add the leaf hash `leaf` at index `size`.
 
         Raises:
-            ValueError: `leaf` has not 32 bytes, or the log is full; nothing was changed.
+            ValueError: `leaf` does not have 32 bytes, or the log is full; nothing is changed.
         """
         if len(leaf) != DIGEST_BYTES:
             _check_leaf(leaf)
@@ -87,19 +96,19 @@ class Frontier:
             raise ValueError(f"a log has at most {SIZE_MAX} leaves")
         subtrees = self._subtrees
         self._size = size + 1
-        # Each trailing one bit of the size is a perfect subtree as large as the one being added.
+        # Each trailing 1 bit of the size stands for a perfect subtree as large as the one being added.
         while size & 1:
             leaf = sha256(b"\x01" + subtrees.pop() + leaf).digest()
             size >>= 1
         subtrees.append(leaf)
 
     def extend(self, leaves: Iterable[bytes]) -> None:
-        """Append each of `leaves`; one of wrong width stops there and raises ValueError."""
+        """Append each of `leaves`. A leaf of wrong width raises ValueError; those before it stay appended."""
         for leaf in leaves:
             self.append(leaf)
 
     def root(self) -> bytes:
-        """The root over everything appended so far."""
+        """Return the root over all leaves appended so far."""
         if not self._subtrees:
             return EMPTY_ROOT
         root = self._subtrees[-1]
@@ -108,31 +117,31 @@ class Frontier:
         return root
 
     def copy(self) -> Frontier:
-        """A frontier of its own with the same leaves."""
+        """Return an independent frontier with the same leaves."""
         other = Frontier()
         other._size = self._size
         other._subtrees = self._subtrees.copy()
         return other
 
     def to_bytes(self) -> bytes:
-        """u64 size, big-endian ‖ one 32-byte hash for each one bit of the size, the highest first."""
+        """Return u64 size, big-endian ‖ one 32-byte hash for each 1 bit of the size, highest bit first."""
         return self._size.to_bytes(SIZE_BYTES, "big") + b"".join(self._subtrees)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
-        """The frontier that `to_bytes` wrote.
+        """Return the frontier that `to_bytes` encoded.
 
         Raises:
-            ValueError: the length is not the one that the size demands, or the size is too large.
+            ValueError: the length does not match the size, or the size is too large.
         """
         if len(data) < SIZE_BYTES:
-            raise ValueError(f"a frontier has at least {SIZE_BYTES} bytes, this one has {len(data)}")
+            raise ValueError(f"a frontier has at least {SIZE_BYTES} bytes, not {len(data)}")
         size = int.from_bytes(data[:SIZE_BYTES], "big")
         if size > SIZE_MAX:
             raise ValueError(f"a log has at most {SIZE_MAX} leaves, not {size}")
         expected = SIZE_BYTES + DIGEST_BYTES * size.bit_count()
         if len(data) != expected:
-            raise ValueError(f"a frontier of size {size} has {expected} bytes, this one has {len(data)}")
+            raise ValueError(f"a frontier of size {size} has {expected} bytes, not {len(data)}")
         frontier = cls()
         frontier._size = size
         frontier._subtrees = [
@@ -150,4 +159,4 @@ class Frontier:
 
 def _check_leaf(leaf: bytes) -> None:
     if len(leaf) != DIGEST_BYTES:
-        raise ValueError(f"a leaf hash has {DIGEST_BYTES} bytes, this one has {len(leaf)}")
+        raise ValueError(f"a leaf hash has {DIGEST_BYTES} bytes, not {len(leaf)}")

@@ -1,4 +1,4 @@
-"""Claims about the log: its events, the logs it begins with, the roots it holds (SPEC, section 20.5)."""
+"""Checks of claims about the log: its events, prefixes and recorded roots (SPEC, section 20.5)."""
 
 from __future__ import annotations
 
@@ -8,57 +8,61 @@ from proofs.claims import BeginsWithRoot, EventIs, LogBegins, RootRecorded
 from proofs.errors import ProofError
 from proofs.file import MAYBE_RAW, OPENING_FIELDS, RAW, CheckpointLink, Opening
 from proofs.heads import Heads, check_opening, checkpoint_in, header_in, recorded_root
-from proofs.leaf_claims import opened
+from proofs.leaf_claims import open_payload
 from proofs.log_paths import check_consistency
-from proofs.strict_cbor import array, path_of, shaped
+from proofs.strict_cbor import checked_array, checked_fields, split_path
 from proofs.verified import LoggedEvent, LogPrefix, RecordedRoot
 
 
 def check_event(claim: EventIs, fields: list[Any], heads: Heads) -> LoggedEvent:
-    """What `fields`, a header, perhaps a payload, and a path, show of the event.
+    """Check the witness of an event: `fields` holds a header, a payload or None, and a path.
 
     Raises:
-        ProofError: not what was claimed.
+        ProofError: the witness does not show the claim.
     """
-    raw, payload, path = shaped(fields, (RAW, MAYBE_RAW, RAW), "the witness of an event")
+    raw, payload, path = checked_fields(fields, (RAW, MAYBE_RAW, RAW), "the witness of an event")
     header = header_in(heads.log, raw, path)
     if header.seq != claim.seq:
-        raise ProofError("header", f"it is the header of event {header.seq}, not {claim.seq}")
-    return LoggedEvent(claim, header, opened(payload, header.commitment, header.kind, wanted=claim.opened))
+        raise ProofError("header", f"the header is that of event {header.seq}, not {claim.seq}")
+    return LoggedEvent(
+        claim, header, open_payload(payload, header.commitment, header.kind, wanted=claim.opened)
+    )
 
 
 def check_prefix(claim: LogBegins, fields: list[Any], heads: Heads) -> LogPrefix:
-    """What `fields`, a path, show of the two logs.
+    """Check the witness of an earlier log: `fields` holds a path.
 
     Raises:
-        ProofError: not what was claimed.
+        ProofError: the witness does not show the claim.
     """
-    (path,) = shaped(fields, (RAW,), "the witness of an earlier log")
+    (path,) = checked_fields(fields, (RAW,), "the witness of an earlier log")
     return _prefix(claim, claim.size, claim.root, path, heads)
 
 
 def check_prefix_root(claim: BeginsWithRoot, fields: list[Any], heads: Heads) -> LogPrefix:
-    """What `fields`, the opening of the earlier root and a path, show of the two logs.
+    """Check the witness of an earlier root: `fields` holds the opening of that root and a path.
 
     Raises:
-        ProofError: not what was claimed.
+        ProofError: the witness does not show the claim.
     """
-    parts, path = array(fields, "the witness of an earlier root", 2)
-    (path,) = shaped([path], (RAW,), "the witness of an earlier root")
-    opening = Opening(*shaped(parts, OPENING_FIELDS, "the opening of the earlier root"))
+    parts, path = checked_array(fields, "the witness of an earlier root", 2)
+    (path,) = checked_fields([path], (RAW,), "the witness of an earlier root")
+    opening = Opening(*checked_fields(parts, OPENING_FIELDS, "the opening of the earlier root"))
     check_opening(heads.store_id, opening, claim.root)
     return _prefix(claim, opening.size, opening.log_root, path, heads)
 
 
 def check_recorded(claim: RootRecorded, fields: list[Any], heads: Heads) -> RecordedRoot:
-    """What `fields`, a header and a path, show of the checkpoint.
+    """Check the witness of a recorded root: `fields` holds the header of a checkpoint and a path.
 
     Raises:
-        ProofError: not what was claimed.
+        ProofError: the witness does not show the claim.
     """
-    header = checkpoint_in(heads.log, CheckpointLink(*shaped(fields, (RAW, RAW), "the witness of a root")))
+    header = checkpoint_in(
+        heads.log, CheckpointLink(*checked_fields(fields, (RAW, RAW), "the witness of a root"))
+    )
     if recorded_root(header) != claim.root:
-        raise ProofError("header", f"checkpoint {header.seq} holds another root")
+        raise ProofError("header", f"checkpoint {header.seq} records another root")
     return RecordedRoot(claim, header)
 
 
@@ -66,7 +70,7 @@ def _prefix(
     claim: LogBegins | BeginsWithRoot, size: int, root: bytes, path: bytes, heads: Heads
 ) -> LogPrefix:
     if not 0 < size <= heads.log.size:
-        raise ProofError("consistency", f"a log of {heads.log.size} events begins with none of {size}")
-    hashes = path_of(path, "the path from the earlier log")
+        raise ProofError("consistency", f"a log of {heads.log.size} events cannot begin with a log of {size}")
+    hashes = split_path(path, "the path from the earlier log")
     check_consistency(size, root, heads.log.size, heads.log.root, hashes)
     return LogPrefix(claim, size, heads.log.size)

@@ -1,9 +1,9 @@
-"""Checkpoint notes: what a log said of itself at one size, as text to keep elsewhere and to sign.
+"""Checkpoint notes: the state of a log at one size, as text that can be kept elsewhere and signed.
 
 The formats are those of C2SP: signed-note v1.0.0, tlog-checkpoint v1.0.0, and cosignature/v1 of
-tlog-cosignature. A note is read strictly: whatever would be written otherwise is refused, so that one
-statement has one text. Extension lines are refused, for no root covers them. Ed25519 itself is the
-caller's: these functions are handed the one that checks a signature.
+tlog-cosignature. Notes are parsed strictly: any text that `format_note` would write differently is refused,
+so that one statement has one text. Extension lines are refused, because no root covers them. The module does
+not implement Ed25519; callers pass a function that verifies a signature.
 """
 
 from __future__ import annotations
@@ -29,38 +29,41 @@ from proofs.vkey import (
 )
 
 NOTE_BYTES_MAX: Final = 65_536
-"""A longer note is refused unread."""
+"""The maximum size of a note in bytes; a longer one is refused before it is parsed."""
 SIGNATURES_MAX: Final = 100
-"""Signature lines of one note; C2SP asks for 16 at least."""
+"""The maximum number of signature lines in a note; C2SP requires support for at least 16."""
 SIGNATURE_BYTES: Final = 64
 TIME_BYTES: Final = 8
 
 ORIGIN_PREFIX: Final = "memroot.local/"
 
 Verify = Callable[[bytes, bytes, bytes], bool]
-"""Whether (public key, message, signature) is a signature of Ed25519; it raises nothing."""
+"""A function that returns whether (public key, message, signature) is a valid Ed25519 signature.
+
+It never raises.
+"""
 
 _DASH = "\u2014 "
 _SIZE = re.compile("0|[1-9][0-9]{0,18}")
 
 
 class Checkpoint(NamedTuple):
-    """What the three lines of a checkpoint say."""
+    """The contents of the three lines of a checkpoint."""
 
     origin: str
     size: int
-    """Leaves of the log."""
+    """The number of leaves of the log."""
     root: bytes
-    """The log's root at that size, 32 bytes."""
+    """The root of the log at that size, 32 bytes."""
 
     @property
     def text(self) -> str:
-        """The three lines: what a log's key signs, and by themselves an unsigned checkpoint."""
+        """The three lines. The log's key signs them; without signatures they are an unsigned checkpoint."""
         return f"{self.origin}\n{self.size}\n{base64.b64encode(self.root).decode()}\n"
 
 
 class Signature(NamedTuple):
-    """One signature line, of whatever type."""
+    """One signature line of any type."""
 
     name: str
     key_id: bytes
@@ -70,30 +73,31 @@ class Signature(NamedTuple):
 
     @property
     def line(self) -> str:
-        """The line, with its end."""
+        """The line, including its newline."""
         return f"{_DASH}{self.name} {base64.b64encode(self.key_id + self.signature).decode()}\n"
 
 
 class Note(NamedTuple):
-    """A checkpoint with its signatures, none where it is unsigned."""
+    """A checkpoint with its signatures; an unsigned one has none."""
 
     checkpoint: Checkpoint
     signatures: tuple[Signature, ...] = ()
 
 
-class Verified(NamedTuple):
-    """A signature line that a known key made."""
+class VerifiedSignature(NamedTuple):
+    """A verified signature line of a known key."""
 
     key: VerifierKey
     time: int | None
-    """Seconds since 1970, as a witness says; None for a log's signature."""
+    """The time in seconds since 1970 that a witness states; None for a log's signature."""
 
 
 def parse_note(data: bytes) -> Note:
-    """The note that `data` is, nothing of it verified but its form.
+    """Parse a note. Signatures are not verified.
 
     Raises:
-        ProofError: `note`: not in its exact form, over 65,536 bytes or over 100 signatures.
+        ProofError: `note`: `data` is not in the exact form of a note, over 65,536 bytes, or has over 100
+            signatures.
     """
     text = _decoded(data)
     body, empty_line, lines = text.rpartition("\n\n")
@@ -103,19 +107,19 @@ def parse_note(data: bytes) -> Note:
 
 
 def parse_signatures(data: bytes) -> tuple[Signature, ...]:
-    """Signature lines alone, as a witness answers with them.
+    """Parse signature lines without a checkpoint, as a witness returns them.
 
     Raises:
-        ProofError: `note`: not signature lines in their exact form.
+        ProofError: `note`: they are not signature lines in their exact form.
     """
     return _signatures(_decoded(data))
 
 
 def format_note(note: Note) -> bytes:
-    """The bytes that `parse_note` gives `note` back for.
+    """Return the bytes that `parse_note` parses back to `note`.
 
     Raises:
-        ProofError: `note`: there are no such bytes; the note breaks a rule.
+        ProofError: `note`: the note breaks a rule, so no such bytes exist.
     """
     try:
         text = note.checkpoint.text
@@ -124,25 +128,28 @@ def format_note(note: Note) -> bytes:
         data = text.encode()
         parsed = parse_note(data)
     except (AttributeError, TypeError, UnicodeEncodeError) as error:
-        raise ProofError("note", f"this is no note: {error}") from None
+        raise ProofError("note", f"not a checkpoint note: {error}") from None
     if parsed != note:
-        raise ProofError("note", "this note would not be read as it is written")
+        raise ProofError("note", "the note would be read back differently")
     return data
 
 
-def verify_signatures(note: Note, keys: Iterable[VerifierKey], verify: Verify) -> tuple[Verified | None, ...]:
-    """For each signature line, in order, the known key that made it; None: no known key's, and unchecked.
+def verify_signatures(
+    note: Note, keys: Iterable[VerifierKey], verify: Verify
+) -> tuple[VerifiedSignature | None, ...]:
+    """Return the known key of each signature line, in order; None for the line of an unknown key.
 
-    A line is a known key's if both name and key id are. How many are enough, and of whom, is the
-    caller's to say.
+    A line belongs to a known key if its name and key id are those of the key. Lines of unknown keys are not
+    checked. The caller decides how many signatures, and whose, are enough.
 
     Args:
-        note: What `parse_note` gave.
-        keys: The keys that are known, logs' and witnesses'.
-        verify: Checks one signature of Ed25519.
+        note: The result of `parse_note`.
+        keys: The known keys, of logs and of witnesses.
+        verify: Verifies one Ed25519 signature.
 
     Raises:
-        ProofError: `signature`: a known key's line does not verify. `input`: two keys share name and key id.
+        ProofError: `signature`: the line of a known key does not verify. `input`: two keys share name and key
+            id.
     """
     known: dict[tuple[str, bytes], VerifierKey] = {}
     for key in keys:
@@ -150,106 +157,114 @@ def verify_signatures(note: Note, keys: Iterable[VerifierKey], verify: Verify) -
             raise ProofError("input", "two different keys have the same name and key id")
     signers = ((line, known.get((line.name, line.key_id))) for line in note.signatures)
     return tuple(
-        None if key is None else Verified(key, _signed_at(note.checkpoint, line, key, verify))
+        None if key is None else VerifiedSignature(key, _verified_time(note.checkpoint, line, key, verify))
         for line, key in signers
     )
 
 
 def cosignature_message(checkpoint: Checkpoint, time: int) -> bytes:
-    """What a witness signs at `time`, in seconds since 1970."""
+    """Return the message that a witness signs at `time`, in seconds since 1970."""
     return f"cosignature/v1\ntime {time}\n{checkpoint.text}".encode()
 
 
 def origin_of(store_id: bytes) -> str:
-    """The origin of the checkpoints of a store, by its id of 16 bytes.
+    """Return the origin of a store's checkpoints from its id of 16 bytes.
 
     Raises:
-        ProofError: `input`: it has another width.
+        ProofError: `input`: the id does not have 16 bytes.
     """
     if not isinstance(store_id, bytes) or len(store_id) != 16:
-        raise ProofError("input", "a store id is 16 bytes")
+        raise ProofError("input", "a store id has 16 bytes")
     return ORIGIN_PREFIX + str(UUID(bytes=store_id))
 
 
 def store_id_of(origin: str) -> bytes:
-    """The id of the store whose checkpoints have this origin.
+    """Return the id of the store whose checkpoints have this origin.
 
     Raises:
-        ProofError: `origin`: it is no store's.
+        ProofError: `origin`: it is not the origin of a store.
     """
     try:
         store_id = UUID(origin.removeprefix(ORIGIN_PREFIX)).bytes
     except (AttributeError, TypeError, ValueError):
         store_id = b""
     if not store_id or origin_of(store_id) != origin:
-        raise ProofError("origin", f"the origin of a store is {ORIGIN_PREFIX} and its id")
+        raise ProofError("origin", f"the origin of a store must be {ORIGIN_PREFIX} followed by its id")
     return store_id
 
 
 def _decoded(data: bytes) -> str:
     if not isinstance(data, bytes):
-        raise ProofError("note", "a note is bytes")
+        raise ProofError("note", "a note must be bytes")
     if len(data) > NOTE_BYTES_MAX:
-        raise ProofError("note", f"over {NOTE_BYTES_MAX} bytes")
+        raise ProofError("note", f"the note is over {NOTE_BYTES_MAX} bytes")
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
-        raise ProofError("note", f"not UTF-8: byte {error.start} is no part of a character") from None
-    if found := CONTROL.search(text):
-        raise ProofError("note", f"control character 0x{ord(found[0]):02x} in it")
-    # Two origins or names that differ in what nobody sees would be taken for one.
-    if found := FORMAT.search(text):
-        raise ProofError("note", f"format character U+{ord(found[0]):04X} in it")
+        raise ProofError("note", f"the note is not UTF-8: byte {error.start} is invalid") from None
+    if match := CONTROL.search(text):
+        raise ProofError("note", f"the note contains control character 0x{ord(match[0]):02x}")
+    # Two origins or names that differ only in invisible characters would look the same.
+    if match := FORMAT.search(text):
+        raise ProofError("note", f"the note contains format character U+{ord(match[0]):04X}")
     if not text.endswith("\n"):
-        raise ProofError("note", "its last line has no end")
+        raise ProofError("note", "the last line has no newline")
     return text
 
 
 def _checkpoint(text: str) -> Checkpoint:
     lines = text.split("\n")
     if len(lines) != 4 or lines[3]:
-        raise ProofError("note", "a checkpoint is three lines: origin, size, root; extensions are refused")
+        raise ProofError("note", "a checkpoint has exactly three lines: origin, size and root")
     origin, size_line, root_line, _ = lines
     if not origin or len(utf8(origin)) > NAME_BYTES_MAX:
-        raise ProofError("note", f"the origin is empty, or over {NAME_BYTES_MAX} bytes")
+        raise ProofError("note", f"the origin is empty or over {NAME_BYTES_MAX} bytes")
     if not _SIZE.fullmatch(size_line) or int(size_line) > SIZE_MAX:
-        raise ProofError("note", "the size is not a decimal number without leading zeros, below 2^63")
+        raise ProofError("note", "the size is not a decimal number below 2^63 without leading zeros")
     size, root = int(size_line), unbase64(root_line)
     if len(root) != DIGEST_BYTES:
-        raise ProofError("note", f"the root is {len(root)} bytes, not {DIGEST_BYTES}")
+        raise ProofError("note", f"the root has {len(root)} bytes, not {DIGEST_BYTES}")
     if not size and root != EMPTY_ROOT:
-        raise ProofError("note", "the root of a log without leaves is another one")
+        raise ProofError("note", "the root is not that of a log without leaves")
     return Checkpoint(origin, size, root)
 
 
 def _signatures(text: str) -> tuple[Signature, ...]:
     lines = text.split("\n")[:-1]
     if not lines:
-        raise ProofError("note", "there are no signatures after the empty line")
+        raise ProofError("note", "no signatures follow the empty line")
     if len(lines) > SIGNATURES_MAX:
-        raise ProofError("note", f"over {SIGNATURES_MAX} signatures")
+        raise ProofError("note", f"the note has over {SIGNATURES_MAX} signatures")
     if len(set(lines)) != len(lines):
-        raise ProofError("note", "the same signature line twice")
+        raise ProofError("note", "the same signature line occurs twice")
     return tuple(map(_signature, lines))
 
 
 def _signature(line: str) -> Signature:
     name, space, data = line.removeprefix(_DASH).partition(" ")
     if not line.startswith(_DASH) or not space:
-        raise ProofError("note", "a signature line is a dash (U+2014), a name and base64, one space between")
+        raise ProofError(
+            "note", "a signature line is a dash (U+2014), a name and base64, separated by single spaces"
+        )
     raw = unbase64(data)
     if len(raw) <= KEY_ID_BYTES:
-        raise ProofError("note", f"a signature is over {KEY_ID_BYTES} bytes, key id included")
+        raise ProofError("note", f"a signature must have over {KEY_ID_BYTES} bytes, the key id included")
     return Signature(checked_name(name), raw[:KEY_ID_BYTES], raw[KEY_ID_BYTES:])
 
 
-def _signed_at(checkpoint: Checkpoint, line: Signature, key: VerifierKey, verify: Verify) -> int | None:
-    """The time of a witness's signature, None for a log's, once the signature is known to be right."""
+def _verified_time(checkpoint: Checkpoint, line: Signature, key: VerifierKey, verify: Verify) -> int | None:
+    """Verify a signature and return its time: seconds since 1970 for a witness, None for a log.
+
+    Raises:
+        ProofError: `signature`: it has the wrong length or does not verify.
+    """
     stamp = TIME_BYTES if key.type == COSIGNATURE else 0
     if len(line.signature) != stamp + SIGNATURE_BYTES:
-        raise ProofError("signature", f"that of {key.name} has {len(line.signature)} bytes")
+        raise ProofError(
+            "signature", f"the signature of {key.name} has a wrong length, {len(line.signature)} bytes"
+        )
     time = int.from_bytes(line.signature[:stamp], "big") if stamp else None
     message = checkpoint.text.encode() if time is None else cosignature_message(checkpoint, time)
     if not verify(key.public, message, line.signature[stamp:]):
-        raise ProofError("signature", f"that of {key.name} does not verify")
+        raise ProofError("signature", f"the signature of {key.name} does not verify")
     return time

@@ -1,8 +1,8 @@
-"""Opening a sparse Merkle tree at several keys at once (SPEC, section 20.7).
+"""Openings of a sparse Merkle tree at several keys at once (SPEC, section 20.7).
 
-An opening is two byte strings: the shape of the part of the tree that leads to the keys, a byte for each
-place, and the hashes beside it. Which way to go follows from the keys; the shape only says where the
-way ends. For one tree and one set of keys there is one opening.
+An opening is two byte strings: the shape of the part of the tree that leads to the keys, with one byte for
+each position, and the hashes of the siblings. The keys determine the direction at each node; the shape only
+says where each path ends. For one tree and one set of keys there is exactly one opening.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from proofs.hashing import DIGEST_BYTES, EMPTY, TREE_HASHER, TreeHasher
 from proofs.smt import bit_of
 
 NODE, OWN_LEAF, OTHER_LEAF, NOTHING = range(4)
-"""What stands in a place on the way of a key."""
+"""The cases of a position on the path of a key."""
 
 DEPTH_MAX: Final = 8 * DIGEST_BYTES
 
@@ -24,24 +24,28 @@ DEPTH_MAX: Final = 8 * DIGEST_BYTES
 def opening_root(
     keys: Mapping[bytes, bytes | None], shape: bytes, hashes: bytes, hasher: TreeHasher = TREE_HASHER
 ) -> bytes:
-    """The root of the tree that has `keys` and is opened by `shape` and `hashes`.
+    """Return the root of the tree that holds `keys` and is opened by `shape` and `hashes`.
 
     Args:
-        keys: Key digest → value digest; None where the tree has no such leaf. One or more.
-        shape: NODE, OWN_LEAF, OTHER_LEAF or NOTHING for each place visited, from the root on, left first.
-        hashes: What is beside the way, and leaves that stand in the way, in the order of the visit.
-        hasher: Another one than TREE_HASHER only for the public vectors of others, which use SHA-256.
+        keys: Key digest → value digest, or None if the tree has no such leaf. At least one.
+        shape: NODE, OWN_LEAF, OTHER_LEAF or NOTHING for each position visited, from the root down, left
+            first.
+        hashes: The siblings of the paths, and leaves of other keys that end a path, in the order of the
+            visit.
+        hasher: TREE_HASHER, except for public test vectors, which use SHA-256.
 
     Raises:
         ProofError: no tree has this opening at these keys (`shape`, `other-leaf`, `absent`).
     """
     walk = _Walk(keys, shape, hashes, hasher)
-    root, _ = walk.place(0, len(keys), 0)
+    root, _ = walk.subtree(0, len(keys), 0)
     walk.finish()
     return root
 
 
 class _Walk:
+    """A depth-first walk over an opening."""
+
     def __init__(
         self, keys: Mapping[bytes, bytes | None], shape: bytes, hashes: bytes, hasher: TreeHasher
     ) -> None:
@@ -50,56 +54,57 @@ class _Walk:
         self._shape = shape
         self._hashes = hashes
         self._hasher = hasher
-        self._places = 0
+        self._position = 0
         self._used = 0
 
-    def place(self, first: int, last: int, depth: int) -> tuple[bytes, bool]:
-        """The root of what holds the keys from `first` up to `last`; whether that is at most one leaf.
+    def subtree(self, first: int, last: int, depth: int) -> tuple[bytes, bool]:
+        """Return the root of the subtree that holds the keys from `first` up to `last`.
 
-        It calls itself only where keys part, which the digests that a prover can find do early: a way may
-        be 256 nodes long, and the stack of the caller may be deep already.
+        The second value is True if the subtree has at most one leaf. The method calls itself only where keys
+        diverge: a path may be 256 nodes long, and the caller's stack may be deep already. A prover can only
+        find digests that diverge early, so the recursion stays shallow.
         """
-        beside: list[bytes | None] = []
-        while (case := self._case()) == NODE:
+        siblings: list[bytes | None] = []
+        while (case := self._next_case()) == NODE:
             split = self._split(first, last, depth)
             depth += 1
             if first < split < last:
-                found = self._node(self.place(first, split, depth), self.place(split, last, depth))
+                node = self._node(self.subtree(first, split, depth), self.subtree(split, last, depth))
                 break
-            # What is to the left of the way comes before what is below it, what is to the right after it.
-            beside.append(self._take(DIGEST_BYTES) if split == first else None)
+            # A left sibling precedes the subtree in `hashes`, a right sibling follows it.
+            siblings.append(self._take(DIGEST_BYTES) if split == first else None)
         else:
-            found = self._end(case, first, last, depth)
-        for left in reversed(beside):
+            node = self._end(case, first, last, depth)
+        for left in reversed(siblings):
             sibling = self._take(DIGEST_BYTES) if left is None else left
             other = sibling, sibling == EMPTY
-            found = self._node(found, other) if left is None else self._node(other, found)
-        return found
+            node = self._node(node, other) if left is None else self._node(other, node)
+        return node
 
     def finish(self) -> None:
-        """Make sure that nothing is left over."""
-        if self._places != len(self._shape) or self._used != len(self._hashes):
-            raise ProofError("shape", "the opening has more than its keys call for")
+        """Raise ProofError if part of the opening was not used."""
+        if self._position != len(self._shape) or self._used != len(self._hashes):
+            raise ProofError("shape", "the opening is longer than its keys require")
 
     def _split(self, first: int, last: int, depth: int) -> int:
-        """Where among the keys from `first` up to `last` those begin that go right at `depth`."""
+        """Return the index of the first key from `first` up to `last` that goes right at `depth`."""
         if depth == DEPTH_MAX:
-            raise ProofError("shape", f"a way is deeper than {DEPTH_MAX} bits")
+            raise ProofError("shape", f"a path is deeper than {DEPTH_MAX} bits")
         return bisect_left(self._keys, 1, first, last, key=lambda key: bit_of(key, depth))
 
     def _node(self, left: tuple[bytes, bool], right: tuple[bytes, bool]) -> tuple[bytes, bool]:
-        # A tree is no deeper than it takes to tell its leaves apart: below a node there are two or more.
+        # The tree is compact: every node has at least two leaves below it.
         if (left[0] == EMPTY and right[1]) or (right[0] == EMPTY and left[1]):
             raise ProofError("shape", "a node has fewer than two leaves below it")
         return self._hasher.node(left[0], right[0]), False
 
     def _end(self, case: int, first: int, last: int, depth: int) -> tuple[bytes, bool]:
-        """What ends the way of the keys from `first` up to `last`: a leaf, or nothing."""
+        """Return the leaf or the empty root that ends the path of the keys from `first` up to `last`."""
         keys = self._keys[first:last]
         own = [(key, value) for key in keys if (value := self._values[key]) is not None]
         if case == OWN_LEAF:
             if len(own) != 1:
-                raise ProofError("shape", f"{len(own)} keys with a value for one leaf")
+                raise ProofError("shape", f"a leaf needs exactly one key with a value, not {len(own)}")
             return self._hasher.leaf(*own[0]), True
         if own:
             raise ProofError("absent", f"the tree has no leaf for the key digest {own[0][0].hex()}")
@@ -108,27 +113,29 @@ class _Walk:
         return EMPTY, True
 
     def _other_leaf(self, keys: list[bytes], depth: int) -> bytes:
-        found = self._take(2 * DIGEST_BYTES)
-        key, value = found[:DIGEST_BYTES], found[DIGEST_BYTES:]
+        taken = self._take(2 * DIGEST_BYTES)
+        key, value = taken[:DIGEST_BYTES], taken[DIGEST_BYTES:]
         if key in self._values:
-            raise ProofError("other-leaf", "the leaf in the way of a key is that key's own")
+            raise ProofError("other-leaf", "the leaf in place of an absent key is that key's own")
         shared = int.from_bytes(key, "big") ^ int.from_bytes(keys[0], "big")
         if shared >> (DEPTH_MAX - depth):
-            raise ProofError("other-leaf", f"the leaf in the way belongs elsewhere: {key.hex()}")
+            raise ProofError(
+                "other-leaf", f"the leaf in place of an absent key belongs elsewhere: {key.hex()}"
+            )
         return self._hasher.leaf(key, value)
 
-    def _case(self) -> int:
-        if self._places == len(self._shape):
-            raise ProofError("shape", "the opening has less than its keys call for")
-        case = self._shape[self._places]
+    def _next_case(self) -> int:
+        if self._position == len(self._shape):
+            raise ProofError("shape", "the shape is shorter than its keys require")
+        case = self._shape[self._position]
         if case > NOTHING:
-            raise ProofError("shape", f"no place has the case {case}")
-        self._places += 1
+            raise ProofError("shape", f"{case} is not a valid case of a position")
+        self._position += 1
         return case
 
     def _take(self, count: int) -> bytes:
-        found = self._hashes[self._used : self._used + count]
-        if len(found) != count:
-            raise ProofError("shape", "the opening has fewer hashes than its keys call for")
+        taken = self._hashes[self._used : self._used + count]
+        if len(taken) != count:
+            raise ProofError("shape", "the opening has fewer hashes than its keys require")
         self._used += count
-        return found
+        return taken

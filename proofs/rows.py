@@ -1,7 +1,7 @@
-"""The rows of an index segment, and the tree over them (SPEC, sections 3.9 and 20.8).
+"""The rows of an index segment, and the Merkle tree over them (SPEC, sections 3.9 and 20.8).
 
-A row is a term and who mentions it, or the lengths of the documents, or facts about them. The rows of
-a segment are the leaves of a tree that splits as RFC 6962 has it, in the order of their keys.
+A row holds a term and its postings, or the lengths of the documents, or facts about them. The rows of a
+segment, in the order of their keys, are the leaves of a tree that splits like the one of RFC 6962.
 """
 
 from __future__ import annotations
@@ -17,24 +17,27 @@ from proofs.log import left_half
 HEAD_BYTES: Final = 5
 TERM_BYTES_MAX: Final = 64
 FIRST_OF_TERM: Final = 2
-"""The smallest first byte of a term: 00 begins what is no term, 01 a term of a head."""
+"""The smallest first byte of a term. Keys that begin with 00 are not terms; 01 begins the terms of heads."""
 
 
 class Posting(NamedTuple):
-    """One document that mentions a term."""
+    """One document that contains a term."""
 
     offset: int
-    """From the first ordinal of the segment."""
+    """The distance from the first ordinal of the segment."""
     tf: int
 
 
 def row_leaf(term: bytes, value: bytes) -> bytes:
-    """The leaf hash of a row of a segment; `term` is what its key ends in."""
+    """Return the leaf hash of a row of a segment; `term` is the end of its key."""
     return row_hash(term, inner_row_hash(value))
 
 
 def rows_root(leaves: Sequence[bytes]) -> bytes:
-    """The root over one leaf or more; a last one without a partner moves up, as RFC 6962 splits."""
+    """Return the root over one or more leaves.
+
+    A last leaf without a partner moves up, which matches RFC 6962.
+    """
     level = list(leaves)
     while len(level) > 1:
         odd = level[-1:] if len(level) % 2 else []
@@ -43,12 +46,12 @@ def rows_root(leaves: Sequence[bytes]) -> bytes:
 
 
 def is_term(term: bytes) -> bool:
-    """Whether a row of a text's terms can have this key."""
+    """Return whether a row for a term of a text can have this key."""
     return 0 < len(term) <= TERM_BYTES_MAX and term[0] >= FIRST_OF_TERM
 
 
 def read_postings(value: bytes, size: int, documents: int) -> list[Posting]:
-    """The postings in the row of a term, of a segment of so many ordinals and documents.
+    """Return the postings in the row of a term, in a segment of `size` ordinals and `documents` documents.
 
     Raises:
         ProofError: the bytes are not the canonical row of a term (`row`).
@@ -56,27 +59,27 @@ def read_postings(value: bytes, size: int, documents: int) -> list[Posting]:
     df = int.from_bytes(value[:4], "big")
     split = HEAD_BYTES + 2 * df
     if not 0 < df <= documents or len(value) != split + df:
-        raise ProofError("row", f"{len(value)} bytes are no row of {df} of {documents} documents")
+        raise ProofError("row", f"{len(value)} bytes are not a row of {df} of {documents} documents")
     offsets = [int.from_bytes(value[at : at + 2], "little") for at in range(HEAD_BYTES, split, 2)]
     tfs = value[split:]
     if offsets[-1] >= size or any(before >= after for before, after in pairwise(offsets)):
-        raise ProofError("row", f"its offsets are not ascending below {size}")
+        raise ProofError("row", f"the offsets in a row are not ascending and below {size}")
     if not min(tfs) or max(tfs) != value[4]:
-        raise ProofError("row", "its term frequencies contradict its head")
+        raise ProofError("row", "the term frequencies in a row do not match its head")
     return [Posting(*pair) for pair in zip(offsets, tfs, strict=True)]
 
 
 def shown_root(size: int, first: int, leaves: Sequence[bytes], hashes: bytes) -> bytes:
-    """The root of a tree of `size` rows of which those from `first` on are shown, the rest by `hashes`.
+    """Return the root of a tree of `size` rows of which one run is shown; the others are given by hashes.
 
     Args:
         size: The number of rows, at least 1.
-        first: The index of the first row shown; all that are shown lie below `size`.
-        leaves: The leaf hashes of the rows shown, one or more.
+        first: The index of the first row shown; all rows shown are below `size`.
+        leaves: The leaf hashes of the rows shown, at least one.
         hashes: The roots of the parts without a shown row, from left to right, 32 bytes each.
 
     Raises:
-        ProofError: too few or too many hashes (`row`).
+        ProofError: there are too few or too many hashes (`row`).
     """
     last = first + len(leaves) - 1
     at = 0
@@ -92,10 +95,10 @@ def shown_root(size: int, first: int, leaves: Sequence[bytes], hashes: bytes) ->
         left = part(low, half)
         right = part(half, high)
         if len(left) != DIGEST_BYTES or len(right) != DIGEST_BYTES:
-            raise ProofError("row", "there are fewer hashes than the place of the rows calls for")
+            raise ProofError("row", "there are fewer hashes than the position of the rows requires")
         return rows_node(left, right)
 
     root = part(0, size)
     if at != len(hashes):
-        raise ProofError("row", "there are more hashes than the place of the rows calls for")
+        raise ProofError("row", "there are more hashes than the position of the rows requires")
     return root

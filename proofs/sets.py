@@ -1,7 +1,8 @@
-"""The sets of ordinals that the `tags` tree commits to: their names, and their chunks (SPEC, section 3.8).
+"""The sets of ordinals that the `tags` tree commits to: their names and their chunks (SPEC, section 3.8).
 
-A set is cut into chunks of 65,536 ordinals. At most 4,095 members: ascending u16, little-endian. More:
-8,192 bytes of bits, bit i % 8 of byte i // 8 for member i. The length tells the form; no members, no bytes.
+A set is divided into chunks of 65,536 ordinals. A chunk of at most 4,095 members is a list of ascending u16,
+little-endian. A larger one is 8,192 bytes of bits: member i is bit i % 8 of byte i // 8. The length
+determines the format. A chunk without members is not stored.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ DENSE_BYTES: Final = 8192
 
 
 class Group(IntEnum):
-    """What a set is about. The numbers are stored: append only."""
+    """The attribute that a set is about. The numbers are stored: append only."""
 
     LIVE = 1
     TAG = 2
@@ -35,78 +36,79 @@ class Group(IntEnum):
     """The UTC day, `YYYY-MM-DD`, on which the text was created."""
 
 
-def tag_identity(kept: str) -> str:
-    """What makes two tags the same: their caseless form.
+def tag_identity(tag: str) -> str:
+    """Return the identity of a tag, its caseless form; equal identities mean the same tag.
 
-    Folding and normalising are those of the Unicode of this Python. For characters of Unicode 14, which are
-    all that tags have, they are the same in every later one. No verifier does this: its caller may.
+    Case folding and normalisation are those of this Python's Unicode version. Tags contain only characters of
+    Unicode 14, for which every later version gives the same result. Verifiers do not call this function;
+    their callers may.
     """
-    if kept.isascii():
-        return kept.lower()
-    return unicodedata.normalize("NFC", kept.casefold())
+    if tag.isascii():
+        return tag.lower()
+    return unicodedata.normalize("NFC", tag.casefold())
 
 
 def set_prefix(group: int, name: str) -> bytes:
-    """What the keys of a set's chunks begin with in the `tags` tree."""
+    """Return the prefix of the keys of a set's chunks in the `tags` tree."""
     return bytes([group]) + name.encode() + b"\x00"
 
 
 def set_row(group: int, name: str, chunk: int) -> bytes:
-    """The key of one chunk of a set in the `tags` tree."""
+    """Return the key of one chunk of a set in the `tags` tree."""
     return set_prefix(group, name) + chunk.to_bytes(2, "big")
 
 
-def listed(raw: bytes) -> array[int]:
-    """The members of a chunk where they are listed; none of a chunk of bits.
+def sparse_members(raw: bytes) -> array[int]:
+    """Return the members of a sparse chunk; for a dense chunk return an empty array.
 
     Raises:
-        FormError: the bytes are not the ones that any members have.
+        FormError: the bytes are not the canonical form of a chunk.
     """
-    found = array("H")
+    members = array("H")
     if len(raw) == DENSE_BYTES:
-        right = int.from_bytes(raw, "little").bit_count() > SPARSE_MAX
+        canonical = int.from_bytes(raw, "little").bit_count() > SPARSE_MAX
     elif len(raw) % 2 or len(raw) > 2 * SPARSE_MAX:
-        right = False
+        canonical = False
     else:
-        found.frombytes(raw)
+        members.frombytes(raw)
         if sys.byteorder == "big":
-            found.byteswap()
-        right = all(map(lt, found, islice(found, 1, None)))
-    if not right:
+            members.byteswap()
+        canonical = all(map(lt, members, islice(members, 1, None)))
+    if not canonical:
         raise FormError("a set's chunk is not in canonical form")
-    return found
+    return members
 
 
 def bits_of(raw: bytes) -> int:
-    """The members of a chunk as a number: member i is bit i (value 2^i). Never 0.
+    """Return the members of a chunk as an integer that is never 0: member i is bit i (value 2^i).
 
-    A number takes 8 KiB whatever the members are, and two of them intersect at once.
+    The integer takes 8 KiB for any members, and two of them intersect in one operation.
 
     Raises:
-        FormError: the bytes are not the ones that any members have, or there are none.
+        FormError: the bytes are not the canonical form of a chunk, or there are none.
     """
-    found = listed(raw)
+    members = sparse_members(raw)
     if not raw:
-        raise FormError("a set's chunk is empty; one without members is not there")
+        raise FormError("a set's chunk is empty; a chunk without members must be absent")
     if len(raw) == DENSE_BYTES:
         return int.from_bytes(raw, "little")
     bits = bytearray(DENSE_BYTES)
-    for member in found:
+    for member in members:
         bits[member >> 3] |= 1 << (member & 7)
     return int.from_bytes(bits, "little")
 
 
 def members_in(bits: int) -> Iterator[int]:
-    """The members that `bits_of` gave, ascending."""
+    """Yield the members of an integer from `bits_of`, ascending."""
     for at, byte in enumerate(bits.to_bytes(DENSE_BYTES, "little")):
         if byte:
             yield from (at << 3 | bit for bit in range(8) if byte >> bit & 1)
 
 
 def contains(raw: bytes, member: int) -> bool:
-    """Whether `member`, 0 to 65,535, is in a chunk.
+    """Return whether `member`, 0 to 65,535, is in a chunk.
 
     Raises:
-        FormError: as `bits_of`.
+        FormError: the bytes are not the canonical form of a chunk, or there are none.
     """
     return bool(bits_of(raw) >> member & 1)

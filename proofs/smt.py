@@ -1,14 +1,15 @@
-"""The compact sparse Merkle tree, straight from its definition: the reference for every other way.
+"""The compact sparse Merkle tree, computed by its definition.
 
-A tree maps 32-byte key digests to 32-byte value digests. A key digest is a path of 256 bits, the
-first being the most significant bit of byte 0: 0 goes left, 1 goes right. Then
+It is the reference for all other implementations.
+
+A tree maps 32-byte key digests to 32-byte value digests. A key digest is a path of 256 bits, the first being
+the most significant bit of byte 0: 0 goes left, 1 goes right. Then
 
 - the root of no leaves is 32 zero bytes,
 - the root of one leaf is that leaf, at whatever depth: H(leaf; key digest ‖ value digest),
 - any other root is H(node; root of the left half ‖ root of the right half).
 
-So the root depends on the set of leaves alone, and the tree is as deep as needed to tell any two
-keys apart.
+So the root depends only on the set of leaves, and the tree is as deep as needed to separate any two keys.
 """
 
 from __future__ import annotations
@@ -19,21 +20,21 @@ from proofs.hashing import DIGEST_BYTES, EMPTY, TREE_HASHER, TreeHasher
 
 
 def root_of(leaves: Mapping[bytes, bytes], hasher: TreeHasher = TREE_HASHER) -> bytes:
-    """The root of the tree with exactly `leaves` (key digest → value digest).
+    """Return the root of the tree with exactly `leaves` (key digest → value digest).
 
     Raises:
-        ValueError: a key digest or a value digest has not 32 bytes.
+        ValueError: a key digest or a value digest does not have 32 bytes.
     """
     for key, value in leaves.items():
         if len(key) != DIGEST_BYTES or len(value) != DIGEST_BYTES:
             raise ValueError(
-                f"a leaf is two digests of {DIGEST_BYTES} bytes each, these have {len(key)} and {len(value)}"
+                f"a leaf is two digests of {DIGEST_BYTES} bytes each, not of {len(key)} and {len(value)}"
             )
     return _subtree(sorted(leaves.items()), 0, hasher)
 
 
 def bit_of(key_digest: bytes, depth: int) -> int:
-    """Which way the path of `key_digest` goes at `depth` (0 to 255): 0 is left, 1 is right."""
+    """Return the direction of the path of `key_digest` at `depth` (0 to 255): 0 is left, 1 is right."""
     return (key_digest[depth >> 3] >> (7 - (depth & 7))) & 1
 
 

@@ -1,4 +1,4 @@
-"""Reading what a stranger sent: refused by name, before anything in it is acted on."""
+"""Strict decoding of untrusted CBOR: input is refused with a reason before it is processed."""
 
 from __future__ import annotations
 
@@ -14,37 +14,41 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 DEPTH_MAX: Final = 16
-"""Arrays inside each other; a proof has at most five."""
+"""The maximum nesting depth of arrays; a proof has at most five levels."""
 
 ITEMS_MAX: Final = 1 << 20
-"""Items in all, arrays included: each takes far more memory than bytes. A list of 16 MiB has fewer."""
+"""The maximum number of items, arrays included.
+
+It bounds memory, because a decoded item takes far more memory than its bytes. A list in a proof of 16 MiB has
+fewer items.
+"""
 
 PATH_HASHES_MAX: Final = 64
 
 _UINT, _NEGATIVE, _BYTES, _TEXT, _ARRAY, _MAP, _NULL = 0, 1, 2, 3, 4, 5, 0xF6
 _WIDTHS: Final = {0xF4: 0, 0xF5: 0, 0xF9: 2, 0xFA: 4, 0xFB: 8}
-"""First bytes of truths and floats, and how many bytes follow."""
+"""The first bytes of booleans and floats, and the number of bytes that follow."""
 _LEAST: Final = (24, 1 << 8, 1 << 16, 1 << 32)
-"""The smallest number that needs 1, 2, 4 or 8 further bytes."""
+"""The smallest numbers that need 1, 2, 4 and 8 further bytes."""
 
 
-def strict(raw: bytes, where: str, *, body: bool = False) -> Any:
-    """The value of one item of canonical CBOR of our types, which takes all of `raw`.
+def decode_strict(raw: bytes, where: str, *, body: bool = False) -> Any:
+    """Decode one item of canonical CBOR that takes all of `raw` and has only the types of the format.
 
-    In the body of a payload these are maps, negative integers, truths and floats, too.
+    With `body`, maps, negative integers, booleans and floats are allowed too.
 
-    The heads are looked at first: cbor2 acts on tags, such as those of fractions and of regular
-    expressions, while it decodes. Linear in the length.
+    All item heads are checked before cbor2 runs, because cbor2 acts on tags, such as those of fractions and
+    regular expressions, while it decodes. The time is linear in the length.
 
     Raises:
-        ProofError: it is anything else (`encoding`), or has too many items (`size`).
+        ProofError: the bytes are anything else (`encoding`), or have too many items (`size`).
     """
     _check_heads(raw, where, body)
-    return named("encoding", unpack, raw, where)
+    return with_reason("encoding", unpack, raw, where)
 
 
-def named(reason: str, read: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-    """What `read` returns; what it refuses is refused for `reason`.
+def with_reason(reason: str, read: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    """Call `read` and return its result, with a FormError turned into a ProofError for `reason`.
 
     Raises:
         ProofError: `read` raised a FormError.
@@ -55,34 +59,34 @@ def named(reason: str, read: Callable[P, R], *args: P.args, **kwargs: P.kwargs) 
         raise ProofError(reason, str(error)) from error
 
 
-def shaped(value: Any, checks: tuple[Check, ...], where: str) -> list[Any]:
-    """`value`, if it is an array whose items satisfy `checks` one by one.
+def checked_fields(value: Any, checks: tuple[Check, ...], where: str) -> list[Any]:
+    """Return `value` if it is an array whose items satisfy `checks` one by one.
 
     Raises:
-        ProofError: it is not (`form`).
+        ProofError: it is not such an array (`form`).
     """
-    return named("form", fields, value, checks, where)
+    return with_reason("form", fields, value, checks, where)
 
 
-def array(value: Any, where: str, *lengths: int) -> list[Any]:
-    """`value`, if it is an array, of one of `lengths` if any are given.
+def checked_array(value: Any, where: str, *lengths: int) -> list[Any]:
+    """Return `value` if it is an array, and its length is one of `lengths` if any are given.
 
     Raises:
-        ProofError: it is not (`form`).
+        ProofError: it is not such an array (`form`).
     """
     if type(value) is not list or (lengths and len(value) not in lengths):
-        raise ProofError("form", f"{where} is not an array of so many items")
+        raise ProofError("form", f"{where} is not an array of the right length")
     return value
 
 
-def path_of(raw: bytes, where: str) -> list[bytes]:
-    """The hashes that a path is made of.
+def split_path(raw: bytes, where: str) -> list[bytes]:
+    """Return the hashes of a path.
 
     Raises:
-        ProofError: not a whole number of hashes, or more than any path has (`form`).
+        ProofError: `raw` is not a whole number of hashes, or has more hashes than any path (`form`).
     """
     if type(raw) is not bytes or len(raw) % DIGEST_BYTES or len(raw) > DIGEST_BYTES * PATH_HASHES_MAX:
-        raise ProofError("form", f"{where} is not made of at most {PATH_HASHES_MAX} hashes")
+        raise ProofError("form", f"{where} is not a sequence of at most {PATH_HASHES_MAX} hashes")
     return [raw[at : at + DIGEST_BYTES] for at in range(0, len(raw), DIGEST_BYTES)]
 
 
@@ -107,11 +111,11 @@ def _check_heads(raw: bytes, where: str, body: bool) -> None:
     if at > len(raw):
         raise ProofError("encoding", f"{where} ends too early")
     if at < len(raw):
-        raise ProofError("encoding", f"{where} goes on after its end")
+        raise ProofError("encoding", f"{where} has bytes after its end")
 
 
 def _item(raw: bytes, at: int, where: str, body: bool) -> tuple[int, int]:
-    """Where the item at `at` ends, or the first item in it begins, and how many items it has."""
+    """Return where an item ends, or where its first inner item begins, and the number of inner items."""
     head = raw[at]
     if head == _NULL:
         return at + 1, 0
@@ -124,12 +128,12 @@ def _item(raw: bytes, at: int, where: str, body: bool) -> tuple[int, int]:
     if body and major == _MAP:
         return at, 2 * number
     if major not in {_UINT, _ARRAY} and not (body and major == _NEGATIVE):
-        raise ProofError("encoding", f"{where} has an item of a type that no proof has")
+        raise ProofError("encoding", f"{where} has an item of a type that is not allowed")
     return at, number if major == _ARRAY else 0
 
 
 def _number(raw: bytes, at: int, info: int, where: str) -> tuple[int, int]:
-    """Where the head goes on, and the number in it."""
+    """Return where the head of an item ends, and the number in it."""
     if info < _LEAST[0]:
         return at, info
     if info > 27:

@@ -1,6 +1,6 @@
-"""What a verifier hands out once everything holds: a type of its own for each thing that can be shown.
+"""The verified facts that `proofs.verify` returns: one type for each thing that a proof can show.
 
-Objects of these types made by anybody but `proofs.verify` show nothing.
+Only objects returned by `proofs.verify` are verified; objects created elsewhere show nothing.
 """
 
 from __future__ import annotations
@@ -35,9 +35,10 @@ class _RecordedAtom:
 
 @dataclass(frozen=True, slots=True)
 class LiveAtom(_RecordedAtom):
-    """The atom is live; `body` is its content and the rest, if the proof opens it.
+    """The fact that an atom is live.
 
-    The tags in `body` are those it was written with; which it has now, `Tagged` and `Untagged` say.
+    `body` holds its content and other fields, or None if the proof does not open them. The tags in `body` are
+    those that the atom was written with; `Tagged` and `Untagged` show its present tags.
     """
 
     body: AtomBody | None
@@ -45,19 +46,22 @@ class LiveAtom(_RecordedAtom):
 
 @dataclass(frozen=True, slots=True)
 class TombstonedAtom(_RecordedAtom):
-    """The atom is hidden and kept; `body` is its content and the rest, if the proof opens it."""
+    """The fact that an atom is tombstoned.
+
+    `body` holds its content and other fields, or None if the proof does not open them.
+    """
 
     body: AtomBody | None
 
 
 @dataclass(frozen=True, slots=True)
 class ErasedAtom(_RecordedAtom):
-    """The atom was recorded, and its content is destroyed."""
+    """The fact that an atom was recorded and its content is erased."""
 
 
 @dataclass(frozen=True, slots=True)
 class AbsentAtom:
-    """No atom of this id was ever recorded."""
+    """The fact that no atom with this id was ever recorded."""
 
     claim: NoAtom
 
@@ -70,33 +74,39 @@ class _RecordedEdge:
 
 @dataclass(frozen=True, slots=True)
 class LiveEdge(_RecordedEdge):
-    """The edge is live; `body` is its weight and data, if the proof opens them."""
+    """The fact that an edge is live.
+
+    `body` holds its weight and data, or None if the proof does not open them.
+    """
 
     body: EdgeBody | None
 
 
 @dataclass(frozen=True, slots=True)
 class TombstonedEdge(_RecordedEdge):
-    """The edge was removed; `body` is its weight and data, if the proof opens them."""
+    """The fact that an edge was removed.
+
+    `body` holds its weight and data, or None if the proof does not open them.
+    """
 
     body: EdgeBody | None
 
 
 @dataclass(frozen=True, slots=True)
 class ErasedEdge(_RecordedEdge):
-    """The edge was recorded, and its weight and data are destroyed."""
+    """The fact that an edge was recorded and its weight and data are erased."""
 
 
 @dataclass(frozen=True, slots=True)
 class AbsentEdge:
-    """No such edge was ever recorded."""
+    """The fact that an edge was never recorded."""
 
     claim: NoEdge
 
 
 @dataclass(frozen=True, slots=True)
 class Tagged:
-    """The live atom has the tag."""
+    """The fact that a live atom has a tag."""
 
     claim: HasTag
     value: Value
@@ -104,7 +114,7 @@ class Tagged:
 
 @dataclass(frozen=True, slots=True)
 class Untagged:
-    """The live atom lacks the tag."""
+    """The fact that a live atom does not have a tag."""
 
     claim: LacksTag
     value: Value
@@ -117,22 +127,22 @@ class ListedAtom:
     id: bytes
     value: Value
     tf: int | None = None
-    """How often its text has the term, at most 255; None in a list by tag."""
+    """The number of times that its text contains the term, at most 255; None in a list by tag."""
 
 
 @dataclass(frozen=True, slots=True)
 class AllTagged:
-    """The live atoms that have the tag, by ordinal; there are no others."""
+    """All live atoms that have the tag, by ordinal."""
 
     claim: AtomsTagged
     atoms: tuple[ListedAtom, ...]
     ordinals: int
-    """N: how many ordinals there are, dead ones too."""
+    """N, the number of ordinals, dead ones included."""
 
 
 @dataclass(frozen=True, slots=True)
 class TagUnused:
-    """No live atom has the tag."""
+    """The fact that no live atom has a tag."""
 
     claim: NoneTagged
     ordinals: int
@@ -140,7 +150,7 @@ class TagUnused:
 
 @dataclass(frozen=True, slots=True)
 class AllMentioning:
-    """The live atoms whose text has the term, by ordinal; there are no others."""
+    """All live atoms whose text contains the term, by ordinal."""
 
     claim: AtomsMentioning
     atoms: tuple[ListedAtom, ...]
@@ -149,7 +159,7 @@ class AllMentioning:
 
 @dataclass(frozen=True, slots=True)
 class TermUnused:
-    """No live atom has the term in its text."""
+    """The fact that no live atom contains a term in its text."""
 
     claim: NoneMentioning
     ordinals: int
@@ -157,7 +167,10 @@ class TermUnused:
 
 @dataclass(frozen=True, slots=True)
 class LoggedEvent:
-    """The event is in the log; `body` is what its payload says, if the proof opens it."""
+    """The fact that an event is in the log.
+
+    `body` is decoded from its payload, or None if the proof does not open it.
+    """
 
     claim: EventIs
     header: Header
@@ -166,18 +179,18 @@ class LoggedEvent:
 
 @dataclass(frozen=True, slots=True)
 class LogPrefix:
-    """The log begins with the claimed one."""
+    """The fact that the log begins with the claimed log."""
 
     claim: LogBegins | BeginsWithRoot
     size: int
-    """How many events the claimed one has."""
+    """The number of events in the claimed log."""
     into: int
-    """How many events the log that begins with it has."""
+    """The number of events in the log that begins with it."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedRoot:
-    """The checkpoint event `header` in the log holds the claimed overall root, of the events before it."""
+    """The fact that the checkpoint event `header` records the claimed root of the events before it."""
 
     claim: RootRecorded
     header: Header

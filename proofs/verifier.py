@@ -1,4 +1,4 @@
-"""Verifying proofs: the only place where a verified type is handed out (SPEC, section 20.5)."""
+"""Verification of proofs. Only this module returns verified facts (SPEC, section 20.5)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from proofs import claims as kinds
 from proofs.basis import Basis, LogHead, Root
 from proofs.claims import Claim
 from proofs.errors import ProofError
-from proofs.file import ProofFile, decode, ordered
-from proofs.heads import Heads, expect, heads_of, needed
+from proofs.file import ProofFile, decode, sort_claims
+from proofs.heads import Heads, check_presence, heads_of, require_opening
 from proofs.index_table import Index, read_index
 from proofs.leaf_claims import (
     check_atom,
@@ -22,77 +22,87 @@ from proofs.leaf_claims import (
 )
 from proofs.list_claims import check_none_tagged, check_tagged
 from proofs.log_claims import check_event, check_prefix, check_prefix_root, check_recorded
-from proofs.places import Places
+from proofs.lookups import Lookups
 from proofs.term_claims import check_mentioning, check_none_mentioning
 from proofs.verified import Verified
 
 
 class Verification(NamedTuple):
-    """What a proof has shown."""
+    """The result of a verification."""
 
     facts: tuple[Verified, ...]
-    """For each claim, in the order in which they were given."""
+    """One fact for each claim, in the order of the claims."""
     size: int
-    """How many events that is about: those of the overall root, or of the log if only it was asked about."""
+    """The number of events that the facts cover.
+
+    They are the events of the overall root, or those of the log if all claims are about the log.
+    """
 
 
 def verify(proof: bytes, basis: Basis, claims: Sequence[Claim]) -> tuple[Verified, ...]:
-    """What `proof` shows of each of `claims`, in their order, if `basis` is to be trusted.
+    """Return what `proof` shows for each of `claims`, in their order, given that `basis` is trusted.
 
     Raises:
-        ProofError: it does not show that; see `examine`.
+        ProofError: the proof does not show them; see `examine`.
     """
     return examine(proof, basis, claims).facts
 
 
 def examine(proof: bytes, basis: Basis, claims: Sequence[Claim]) -> Verification:
-    """As `verify`, and of how many events it is.
+    """Verify like `verify`, and also return the number of events that the facts cover.
 
-    All of it or nothing: one claim that does not hold refuses the proof. Total, whatever the bytes are;
-    time and memory are linear in them. Nothing is read or written elsewhere.
+    A proof is refused as a whole if one claim does not hold. The function handles any bytes; time and memory
+    are linear in their length. It reads and writes nothing else.
 
     Args:
-        proof: At most 16 MiB; of one claim that is no list and opens no payload, 64 KiB.
-        basis: An overall root or the head of a log, with the id of its store, from somebody you trust.
-        claims: What you want to know: exactly what the proof was made for.
+        proof: At most 16 MiB; at most 64 KiB for one claim that is not a list and opens no payload.
+        basis: An overall root or the head of a log, with the id of its store, from a source that you trust.
+        claims: Exactly the claims that the proof was made for.
 
     Raises:
-        ProofError: it does not show that; `reason` is one of `proofs.errors.REASONS`.
+        ProofError: the proof does not show the claims, or an argument is invalid; `reason` is a key of
+            `proofs.errors.REASONS`.
     """
     if not isinstance(basis, (Root, LogHead)):
-        raise ProofError("input", "the basis is a Root or a LogHead")
-    given = _given(claims)
-    inside = ordered(given)
-    parts = decode(proof, inside)
-    heads = heads_of(basis, parts, state=any(isinstance(claim, kinds.StateClaim) for claim in given))
-    index = _index(parts, heads, needed_for=inside)
-    places = Places()
-    found: dict[Claim, Verified] = {}
-    for claim, (_, *fields) in zip(inside, parts.witnesses, strict=True):
+        raise ProofError("input", "the basis must be a Root or a LogHead")
+    requested = _checked_claims(claims)
+    ordered = sort_claims(requested)
+    parts = decode(proof, ordered)
+    heads = heads_of(basis, parts, state=any(isinstance(claim, kinds.StateClaim) for claim in requested))
+    index = _index(parts, heads, needed_for=ordered)
+    lookups = Lookups()
+    facts: dict[Claim, Verified] = {}
+    for claim, (_, *fields) in zip(ordered, parts.witnesses, strict=True):
         if isinstance(claim, kinds.LogClaim):
-            found[claim] = _log_claim(claim, fields, heads)
+            facts[claim] = _log_claim(claim, fields, heads)
         elif isinstance(claim, kinds.LISTS):
-            found[claim] = _list_claim(claim, fields, places, index)
+            facts[claim] = _list_claim(claim, fields, lookups, index)
         else:
-            found[claim] = _leaf_claim(claim, fields, places)
-    places.check(parts, heads.opening)
+            facts[claim] = _leaf_claim(claim, fields, lookups)
+    lookups.check(parts, heads.opening)
     size = heads.log.size if heads.opening is None else heads.opening.size
-    return Verification(tuple(found[claim] for claim in given), size)
+    return Verification(tuple(facts[claim] for claim in requested), size)
 
 
-def _given(claims: object) -> list[Claim]:
+def _checked_claims(claims: object) -> list[Claim]:
     if not isinstance(claims, Iterable):
-        raise ProofError("input", "claims are a list of those of proofs.claims")
-    given = list(claims)
-    if not all(type(claim) in kinds.ALL.values() for claim in given):
-        raise ProofError("input", "a claim is one of proofs.claims; proofs.parse_claim makes them of words")
-    return given
+        raise ProofError("input", "claims must be a list of claims from proofs.claims")
+    requested = list(claims)
+    if not all(type(claim) in kinds.ALL.values() for claim in requested):
+        raise ProofError(
+            "input", "each claim must be one from proofs.claims; proofs.parse_claim makes one from words"
+        )
+    return requested
 
 
 def _index(parts: ProofFile, heads: Heads, *, needed_for: Sequence[Claim]) -> Index | None:
     wanted = any(isinstance(claim, kinds.LISTS) for claim in needed_for)
-    expect(parts.segments, "the table of segments", needed=wanted)
-    return None if parts.segments is None else read_index(parts.segments, needed(heads.opening).index_root)
+    check_presence(parts.segments, "the table of segments", needed=wanted)
+    return (
+        None
+        if parts.segments is None
+        else read_index(parts.segments, require_opening(heads.opening).index_root)
+    )
 
 
 def _log_claim(claim: kinds.LogClaim, fields: list[Any], heads: Heads) -> Verified:
@@ -107,33 +117,33 @@ def _log_claim(claim: kinds.LogClaim, fields: list[Any], heads: Heads) -> Verifi
             return check_prefix_root(claim, fields, heads)
 
 
-def _leaf_claim(claim: Claim, fields: list[Any], places: Places) -> Verified:
+def _leaf_claim(claim: Claim, fields: list[Any], lookups: Lookups) -> Verified:
     match claim:
         case kinds.AtomIs():
-            return check_atom(claim, fields, places)
+            return check_atom(claim, fields, lookups)
         case kinds.NoAtom():
-            return check_no_atom(claim, fields, places)
+            return check_no_atom(claim, fields, lookups)
         case kinds.EdgeIs():
-            return check_edge(claim, fields, places)
+            return check_edge(claim, fields, lookups)
         case kinds.NoEdge():
-            return check_no_edge(claim, fields, places)
+            return check_no_edge(claim, fields, lookups)
         case kinds.HasTag():
-            return check_has_tag(claim, fields, places)
+            return check_has_tag(claim, fields, lookups)
         case kinds.LacksTag():
-            return check_lacks_tag(claim, fields, places)
+            return check_lacks_tag(claim, fields, lookups)
     raise ProofError("input", "the claim is not about an atom or an edge")
 
 
-def _list_claim(claim: Claim, fields: list[Any], places: Places, index: Index | None) -> Verified:
+def _list_claim(claim: Claim, fields: list[Any], lookups: Lookups, index: Index | None) -> Verified:
     if index is None:
-        raise ProofError("missing", "the table of segments is not there")
+        raise ProofError("missing", "the table of segments is missing")
     match claim:
         case kinds.AtomsTagged():
-            return check_tagged(claim, fields, places, index)
+            return check_tagged(claim, fields, lookups, index)
         case kinds.NoneTagged():
-            return check_none_tagged(claim, fields, places, index)
+            return check_none_tagged(claim, fields, lookups, index)
         case kinds.AtomsMentioning():
-            return check_mentioning(claim, fields, places, index)
+            return check_mentioning(claim, fields, lookups, index)
         case kinds.NoneMentioning():
-            return check_none_mentioning(claim, fields, places, index)
-    raise ProofError("input", "the claim is not about every atom")
+            return check_none_mentioning(claim, fields, lookups, index)
+    raise ProofError("input", "the claim is not about all atoms")

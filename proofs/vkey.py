@@ -1,4 +1,4 @@
-"""Verifier keys: public keys under a name, in the text form of C2SP signed-note v1.0.0."""
+"""Verifier keys: named public keys in the text form of C2SP signed-note v1.0.0."""
 
 from __future__ import annotations
 
@@ -11,31 +11,34 @@ from proofs.characters import WHITE_SPACE
 from proofs.errors import ProofError
 
 NAME_BYTES_MAX: Final = 1_024
-"""Bytes of UTF-8 of an origin, or of a key's name."""
+"""The maximum size of an origin or a key name, in bytes of UTF-8."""
 KEY_ID_BYTES: Final = 4
 PUBLIC_BYTES: Final = 32
 
 ED25519: Final = 0x01
-"""The type of a key that signs the text itself: a log's."""
+"""The type of a log's key, which signs the text itself."""
 COSIGNATURE: Final = 0x04
-"""The type of a key that signs the text with a time before it: a witness's (cosignature/v1)."""
+"""The type of a witness's key, which signs the text preceded by a time (cosignature/v1)."""
 
 CONTROL: Final = re.compile("[\x00-\x09\x0b-\x1f\x7f]")
-"""The ASCII control characters but the line end."""
+"""The ASCII control characters except the line feed."""
 
 FORMAT: Final = re.compile(
     "[\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064"
     "\u2066-\u206f\ufeff\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U00013438\U0001bca0-\U0001bca3"
     "\U0001d173-\U0001d17a\U000e0001\U000e0020-\U000e007f]"
 )
-"""The format characters, general category Cf of Unicode 14: a list, so that no library's version decides."""
+"""The format characters, general category Cf of Unicode 14.
+
+They are listed here, so that no library version decides which they are.
+"""
 
 _KEY_ID = re.compile("[0-9a-f]{8}")
 _SPACE = re.compile(f"[{WHITE_SPACE}]")
 
 
 class VerifierKey(NamedTuple):
-    """A public key under a name."""
+    """A public key with a name."""
 
     name: str
     type: int
@@ -57,66 +60,71 @@ class VerifierKey(NamedTuple):
 
 
 def parse_vkey(text: str) -> VerifierKey:
-    """The key that a verifier key in C2SP's text form names.
+    """Parse a verifier key in C2SP's text form.
 
     Raises:
-        ProofError: `input`: not in its exact form, its key id is another key's, or of another type.
+        ProofError: `input`: the text is not in the exact form, the key id does not match the key, or the type
+            is another.
     """
     if not isinstance(text, str) or text.count("+") < 2:
-        raise ProofError("input", "a verifier key is a name, a key id and a key, with a + between them")
+        raise ProofError("input", "a verifier key consists of a name, a key id and a key, joined by +")
     name, key_id, data = text.split("+", 2)
     try:
         checked_name(name)
         raw = unbase64(data)
     except ProofError as error:
-        raise ProofError("input", f"not a verifier key, name+key id+key: {error}") from None
+        raise ProofError("input", f"not a verifier key of the form name+key id+key: {error}") from None
     if len(raw) != 1 + PUBLIC_BYTES or raw[0] not in {ED25519, COSIGNATURE}:
         raise ProofError(
-            "input", "a verifier key holds an Ed25519 key of type 01 (a log's) or 04 (a witness's)"
+            "input", "a verifier key must contain an Ed25519 key of type 01 (a log's) or 04 (a witness's)"
         )
     key = VerifierKey(name, raw[0], raw[1:])
     if not _KEY_ID.fullmatch(key_id) or bytes.fromhex(key_id) != key.key_id:
-        raise ProofError("input", f"its key id is not {key.key_id.hex()}, that of the key")
+        raise ProofError("input", f"the key id does not match the key, whose id is {key.key_id.hex()}")
     return key
 
 
 def checked_name(name: str) -> str:
-    """`name`, which may be a key's: 1 to 1,024 bytes, no white space, `+`, control or format characters.
+    """Return `name` if it is a valid key name.
+
+    A key name has 1 to 1,024 bytes, and no white space, `+`, control or format characters.
 
     Raises:
-        ProofError: `note`: it may not.
+        ProofError: `note`: it is not a valid key name.
     """
     if not name or "+" in name or _SPACE.search(name) or CONTROL.search(name):
-        raise ProofError("note", "a key's name is not empty and has no white space and no +")
-    if found := FORMAT.search(name):
-        raise ProofError("note", f"format character U+{ord(found[0]):04X} in a key's name")
+        raise ProofError(
+            "note", "a key's name must not be empty or contain white space, control characters or +"
+        )
+    if match := FORMAT.search(name):
+        raise ProofError("note", f"a key's name contains format character U+{ord(match[0]):04X}")
     if len(name) > NAME_BYTES_MAX or len(utf8(name)) > NAME_BYTES_MAX:
-        raise ProofError("note", f"a key's name is over {NAME_BYTES_MAX} bytes")
+        raise ProofError("note", f"a key's name has over {NAME_BYTES_MAX} bytes")
     return name
 
 
 def unbase64(text: str) -> bytes:
-    """What canonical base64, with padding, stands for.
+    """Decode canonical base64 with padding.
 
     Raises:
-        ProofError: `note`: it is not that.
+        ProofError: `note`: the text is not canonical base64.
     """
     try:
         raw = base64.b64decode(text.encode("ascii"), validate=True)
     except ValueError:
-        raise ProofError("note", "not base64") from None
+        raise ProofError("note", "not valid base64") from None
     if base64.b64encode(raw) != text.encode("ascii"):
-        raise ProofError("note", "base64 that is not canonical")
+        raise ProofError("note", "not canonical base64")
     return raw
 
 
 def utf8(text: str) -> bytes:
-    """The bytes of `text`.
+    """Encode `text` as UTF-8.
 
     Raises:
-        ProofError: `note`: a lone surrogate.
+        ProofError: `note`: the text has a lone surrogate.
     """
     try:
         return text.encode()
     except UnicodeEncodeError:
-        raise ProofError("note", "a lone surrogate") from None
+        raise ProofError("note", "the text has a lone surrogate") from None

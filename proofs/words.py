@@ -1,4 +1,4 @@
-"""Claims as words, for command lines and lists in files: one form for each claim (SPEC, section 20.2).
+"""Claims in words, for command lines and lists in files: one form for each claim (SPEC, section 20.2).
 
     atom ID [STATE] [sealed]                 no-atom ID
     edge SOURCE TYPE TARGET [STATE] [sealed] no-edge SOURCE TYPE TARGET
@@ -6,9 +6,9 @@
     term TERM        no-term TERM            event SEQ [sealed]
     prefix SIZE ROOT                         root ROOT         prefix-root ROOT
 
-An ID is a UUID, a ROOT 64 hex digits, a TYPE a built-in name or a code in hex, a STATE `live` (also when
-none is named), `tombstoned` or `erased`. `sealed`: the payload is not opened. A TAG is the identity of a
-tag and a TERM an analysed term: both are taken as they are given, unless the caller folds tags.
+An ID is a UUID, a ROOT 64 hex digits, a TYPE a built-in name or a code in hex, a STATE `live` (the default),
+`tombstoned` or `erased`. `sealed` leaves the payload closed. A TAG is the identity of a tag and a TERM a term
+after analysis: both are used as given, unless the caller folds tags.
 """
 
 from __future__ import annotations
@@ -45,48 +45,50 @@ def _tag(word: str) -> str:
 
 
 def parse_claim(words: Sequence[str], identity: Callable[[str], str] = _text) -> Claim:
-    """The claim that `words` make.
+    """Parse a claim.
 
     Args:
-        words: The name of a claim and what follows it.
-        identity: What makes the identity of a tag of its word, if anything is to.
+        words: The name of a claim and its operands.
+        identity: Converts the word for a tag to the tag's identity. The default leaves it unchanged.
 
     Raises:
-        ProofError: they make none (`input`); the message says what is wrong with which word.
+        ProofError: the words are not a claim (`input`); the message names the wrong word.
     """
     if not words or words[0] not in FORMS:
         named = repr(words[0]) if words else "no word"
-        raise ProofError("input", f"{named} is no claim; it is one of {', '.join(FORMS)}")
-    name, *given = words
+        raise ProofError("input", f"{named} is not a claim; use one of {', '.join(FORMS)}")
+    name, *operands = words
     kind, readers = FORMS[name]
     options: dict[str, Any] = {}
-    if kind in _SEALABLE and given and given[-1] == SEALED:
-        given.pop()
+    if kind in _SEALABLE and operands and operands[-1] == SEALED:
+        operands.pop()
         options["opened"] = False
-    if kind in _STATED and len(given) == len(readers) + 1:
-        options["state"] = _state(given.pop())
+    if kind in _STATED and len(operands) == len(readers) + 1:
+        options["state"] = _state(operands.pop())
         if options["state"] is State.ERASED:
             options["opened"] = False
-    if len(given) != len(readers):
-        raise ProofError("input", f"{name} takes {_counted(len(readers))} after it, not {len(given)}")
+    if len(operands) != len(readers):
+        raise ProofError(
+            "input", f"{name} must be followed by {_word_count(len(readers))}, not {len(operands)}"
+        )
     claim: Claim = kind(
-        *((identity if read is _tag else read)(word) for read, word in zip(readers, given, strict=True)),
+        *((identity if read is _tag else read)(word) for read, word in zip(readers, operands, strict=True)),
         **options,
     )
     return claim
 
 
 def words_of(claim: Claim) -> list[str]:
-    """The words of `claim`: `parse_claim` gives it back."""
+    """Return the words of `claim`, which `parse_claim` parses back to it."""
     name = next(name for name, (kind, _) in FORMS.items() if type(claim) is kind)
     match claim:
         case kinds.AtomIs() | kinds.EdgeIs():
             sealed = [SEALED] if not claim.opened and claim.state is not State.ERASED else []
-            return [name, *_places(claim), claim.state.name.lower(), *sealed]
+            return [name, *_ids(claim), claim.state.name.lower(), *sealed]
         case kinds.EventIs():
             return [name, str(claim.seq), *([] if claim.opened else [SEALED])]
         case kinds.NoAtom() | kinds.NoEdge():
-            return [name, *_places(claim)]
+            return [name, *_ids(claim)]
         case kinds.HasTag() | kinds.LacksTag():
             return [name, str(UUID(bytes=claim.id)), claim.identity]
         case kinds.AtomsTagged() | kinds.NoneTagged():
@@ -100,50 +102,50 @@ def words_of(claim: Claim) -> list[str]:
 
 
 def type_name(code: bytes) -> str:
-    """The name of a built-in edge type, or the code in hex of a predicate."""
+    """Return the name of a built-in edge type, or the code of a predicate in hex."""
     names = {known: name for name, known in _TYPES.items()}
     return names.get(code, code.hex())
 
 
 def parse_root(word: str) -> bytes:
-    """A root in 64 hex digits.
+    """Parse a root of 64 hex digits.
 
     Raises:
-        ProofError: it is none (`input`).
+        ProofError: the word has another form (`input`).
     """
     if not _ROOT.fullmatch(word):
-        raise ProofError("input", f"{word!r} is no root: 64 hex digits")
+        raise ProofError("input", f"{word!r} is not a root of 64 hex digits")
     return bytes.fromhex(word)
 
 
 def parse_id(word: str) -> bytes:
-    """The 16 bytes of a UUID.
+    """Parse a UUID and return its 16 bytes.
 
     Raises:
-        ProofError: it is none (`input`).
+        ProofError: the word is not a UUID (`input`).
     """
     try:
         return UUID(word).bytes
     except ValueError as error:
-        raise ProofError("input", f"{word!r} is no id: a UUID") from error
+        raise ProofError("input", f"{word!r} is not a UUID") from error
 
 
 def parse_number(word: str) -> int:
-    """A whole number.
+    """Parse a non-negative integer.
 
     Raises:
-        ProofError: it is none (`input`).
+        ProofError: the word is not an integer from 0 to 10^19 − 1 (`input`).
     """
     if not _NUMBER.fullmatch(word):
-        raise ProofError("input", f"{word!r} is no whole number below 10^19")
+        raise ProofError("input", f"{word!r} is not an integer from 0 to 10^19 - 1")
     return int(word)
 
 
-def _counted(words: int) -> str:
+def _word_count(words: int) -> str:
     return "1 word" if words == 1 else f"{words} words"
 
 
-def _places(claim: kinds.AtomIs | kinds.EdgeIs | kinds.NoAtom | kinds.NoEdge) -> list[str]:
+def _ids(claim: kinds.AtomIs | kinds.EdgeIs | kinds.NoAtom | kinds.NoEdge) -> list[str]:
     if isinstance(claim, (kinds.AtomIs, kinds.NoAtom)):
         return [str(UUID(bytes=claim.id))]
     return [str(UUID(bytes=claim.src)), type_name(claim.code), str(UUID(bytes=claim.dst))]
@@ -153,13 +155,15 @@ def _code(word: str) -> bytes:
     if word in _TYPES:
         return _TYPES[word]
     if not _CODE.fullmatch(word):
-        raise ProofError("input", f"{word!r} is no edge type: one of {', '.join(_TYPES)}, or a code in hex")
+        raise ProofError(
+            "input", f"{word!r} is not an edge type; use one of {', '.join(_TYPES)}, or a code in hex"
+        )
     return bytes.fromhex(word)
 
 
 def _state(word: str) -> State:
     if word not in _STATES:
-        raise ProofError("input", f"{word!r} is no state: one of {', '.join(_STATES)}, or {SEALED}")
+        raise ProofError("input", f"{word!r} is not a state; use one of {', '.join(_STATES)}, or {SEALED}")
     return _STATES[word]
 
 
@@ -180,6 +184,6 @@ FORMS: Final[dict[str, tuple[type[Any], tuple[Callable[[str], Any], ...]]]] = {
     "root": (kinds.RootRecorded, (parse_root,)),
     "prefix-root": (kinds.BeginsWithRoot, (parse_root,)),
 }
-"""Name → claim, and what reads each of its words."""
+"""Name of a claim → its class and the parser of each operand."""
 _STATED: Final = (kinds.AtomIs, kinds.EdgeIs)
 _SEALABLE: Final = (kinds.AtomIs, kinds.EdgeIs, kinds.EventIs)

@@ -21,13 +21,13 @@ from engine.trust.notes.files import PUBLIC, check_writable, read_file, replace_
 from engine.trust.notes.trust import read_note
 from engine.trust.proving.prover import Proof
 from proofs import verified
-from proofs.asked import CLAIMS_BYTES_MAX, basis_of, claim_lines, claims_of, described
+from proofs.arguments import CLAIMS_BYTES_MAX, describe_basis, parse_basis, parse_claims, split_claims
 from proofs.errors import ProofError
 from proofs.events import AtomBody
 from proofs.file import BEGINNING
 from proofs.limits import BUNDLE_BYTES_MAX
 from proofs.note import format_note
-from proofs.shown import plain
+from proofs.plain import to_plain
 from proofs.verifier import examine
 from proofs.words import parse_claim, words_of
 
@@ -93,10 +93,10 @@ def prove(
         "file": None if target is None else str(target),
         "bytes": len(found.data),
         "proof": None if target else found.data.hex(),
-        "basis": described(found.basis, found.size),
+        "basis": describe_basis(found.basis, found.size),
         "size": found.size,
         "replayed": found.replayed,
-        "shown": [plain(one) for one in found.shown],
+        "shown": [to_plain(one) for one in found.shown],
     }
     return session.out.answer(data, report, count=1)
 
@@ -131,7 +131,7 @@ def verify_proof(
     note = None if checkpoint is None else format_note(read_note(checkpoint))
     listed = None if claims is None else read_file(claims, CLAIMS_BYTES_MAX)
     try:
-        basis, wanted = basis_of(root, size, store_id, note), claims_of(list(claim), listed, folded_tag)
+        basis, wanted = parse_basis(root, size, store_id, note), parse_claims(list(claim), listed, folded_tag)
         facts, events = examine(read_file(file, BUNDLE_BYTES_MAX), basis, wanted)
     except ProofError as error:
         if error.reason == "input":
@@ -139,9 +139,11 @@ def verify_proof(
         raise VerificationError(f"the proof does not show the claim: {error}", hint=_OTHERWISE) from error
     for fact in facts:
         _note_words(session, fact)
-    shown = [plain(one) for one in facts]
+    shown = [to_plain(one) for one in facts]
     text = [*(part for fact in facts for part in _answer(fact)), line("as of", counted(events, "event"))]
-    return session.out.answer({"basis": described(basis, events), "shown": shown}, text, count=len(shown))
+    return session.out.answer(
+        {"basis": describe_basis(basis, events), "shown": shown}, text, count=len(shown)
+    )
 
 
 _OTHERWISE = "the proof is of another claim, another root or another checkpoint, or it was changed"
@@ -208,7 +210,7 @@ def _check_target(path: Path, session: Session) -> None:
 
 def _lines(path: str) -> list[list[str]]:
     try:
-        return claim_lines(read_file(path, CLAIMS_BYTES_MAX))
+        return split_claims(read_file(path, CLAIMS_BYTES_MAX))
     except ProofError as error:
         raise InvalidInputError(f"{path}: {error}") from None
 

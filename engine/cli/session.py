@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from backends import locate
 from backends.base import Backend
-from backends.files import real
+from backends.files import resolve_path
 from engine.base.error_translation import translated
 from engine.base.errors import EngineError
 from engine.cli.output import Failure, Output, receipt_data
@@ -71,7 +71,7 @@ class Session:
         """The real path of the store, whether or not it exists, or None for a store in memory."""
         with translated():
             _, path = locate(self.setting.url)
-            return real(path) if path else None
+            return resolve_path(path) if path else None
 
     def masked(self, failure: Failure) -> Failure:
         """Return the failure with secrets masked, if the settings keep secrets out."""

@@ -16,7 +16,7 @@ from pyroaring import BitMap, FrozenBitMap
 
 from engine.base.errors import CorruptionError
 from proofs.forms import FormError
-from proofs.sets import DENSE_BYTES, SPARSE_MAX, listed
+from proofs.sets import DENSE_BYTES, SPARSE_MAX, sparse_members
 
 _ROARING = struct.Struct("<IIHHI")
 _ROARING_COOKIE = 12346
@@ -63,7 +63,7 @@ def _check(raw: bytes, key: bytes) -> array[int]:
         CorruptionError: `raw` is not the canonical form of any set of members.
     """
     try:
-        return listed(raw)
+        return sparse_members(raw)
     except FormError as error:
         raise CorruptionError(f"set row {key.hex()} is not in canonical form", family="tags") from error
 

@@ -215,13 +215,13 @@ HISTORY = Tool(
 def _prove(engine: Engine, arguments: Arguments) -> Fields:
     from base64 import b64encode
 
-    from proofs.asked import described
-    from proofs.shown import plain
+    from proofs.arguments import describe_basis
+    from proofs.plain import to_plain
 
     proof = engine.prove([claim.split() for claim in arguments["claims"]])
     fields: Fields = {
-        "shown": [plain(one) for one in proof.shown],
-        "basis": described(proof.basis, proof.size),
+        "shown": [to_plain(one) for one in proof.shown],
+        "basis": describe_basis(proof.basis, proof.size),
         "bytes": len(proof.data),
         "proof": None,
     }

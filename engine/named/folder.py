@@ -16,12 +16,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from backends.errors import BackendBusy, BackendMissing, BackendUnusable
-from backends.files import building, fsync_path
-from backends.leveldb_place import DATA, LOCK, Claim, is_place
+from backends.files import fsync_path, staging
+from backends.leveldb_place import DATA, LOCK, Claim, is_leveldb_store
 from backends.registry import REGISTRY, identity_of
-from backends.sqlite_place import address, settle
-from backends.sqlite_snapshot import translated
-from backends.sqlite_tables import named
+from backends.sqlite_place import address, register_store
+from backends.sqlite_snapshot import convert_error
+from backends.sqlite_tables import memory_numbers
 from engine.base.errors import ConflictError
 from engine.store.named_places import is_memory
 
@@ -44,7 +44,7 @@ def lock_root(root: Path) -> Iterator[None]:
         for name in sorted(
             {match[1] for entry in root.iterdir() if (match := _LEFT_OVER.fullmatch(entry.name))}
         ):
-            with building(root / name):
+            with staging(root / name):
                 pass
         yield
     finally:
@@ -97,7 +97,7 @@ def delete_in(root: Path, name: str) -> list[Path]:
     entry = root / name
     with lock_root(root), _lock_memory(entry):
         foreign = _set_aside(entry) if entry.is_dir() else []
-        with building(entry) as leftovers:
+        with staging(entry) as leftovers:
             if foreign:
                 (entry / DATA).rename(leftovers / DATA)
                 (entry / LOCK).unlink()
@@ -134,7 +134,7 @@ def _lock_memory(entry: Path) -> Iterator[None]:
     """Lock a memory, so that no other process opens it during the block."""
     if not is_memory(entry):
         raise BackendMissing(f"there is no memory named {entry.name!r} in {entry.parent}")
-    if is_place(entry):
+    if is_leveldb_store(entry):
         claim = Claim(entry)
         try:
             yield
@@ -144,7 +144,7 @@ def _lock_memory(entry: Path) -> Iterator[None]:
     with REGISTRY.lock:
         if REGISTRY.is_open(identity_of(entry.stat())):
             raise BackendBusy(str(entry), f"pid {os.getpid()} (this process)")
-        identity = settle(entry, create=False)
+        identity = register_store(entry, create=False)
     try:
         with _exclusive(entry):
             yield
@@ -162,7 +162,7 @@ def _exclusive(entry: Path) -> Iterator[None]:
         ) as connection:
             # In WAL mode, SQLite grants this lock only while no other connection is open.
             connection.execute("PRAGMA locking_mode = EXCLUSIVE")
-            if others := named(connection):
+            if others := memory_numbers(connection):
                 raise BackendUnusable(
                     f"{entry} contains named memories itself ({', '.join(others)}); delete or rename them "
                     f"first (--store sqlite:{entry})"
@@ -170,4 +170,4 @@ def _exclusive(entry: Path) -> Iterator[None]:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             yield
     except sqlite3.Error as error:
-        raise translated(str(entry), error) from error
+        raise convert_error(str(entry), error) from error

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from backends import locate
 from backends.errors import BackendUnusable
-from backends.files import real
-from backends.leveldb_place import is_place
+from backends.files import resolve_path
+from backends.leveldb_place import is_leveldb_store
 from backends.sqlite_place import is_sqlite
 from backends.sqlite_tables import memory_name
 from engine.base.error_translation import translated
@@ -60,14 +60,14 @@ def root_of(url: str) -> MemoriesRoot:
             raise BackendUnusable("memory: holds a single store; named memories need a folder or sqlite:PATH")
         if "+" in scheme:
             raise BackendUnusable(f"{url} already names a memory; leave out the +NAME part")
-        place = real(path)
+        place = resolve_path(path)
         if scheme == "sqlite":
             if place.is_dir():
                 raise BackendUnusable(f"{place} is a folder; leave out sqlite: to keep memories in a folder")
             return MemoriesRoot(url, place, is_file=True)
         if place.exists() and not place.is_dir():
             raise BackendUnusable(f"{place} is a file; memories are kept in a folder or in sqlite:PATH")
-        if is_place(place):
+        if is_leveldb_store(place):
             raise InvalidInputError(
                 f"{place} is a store itself and cannot contain named memories",
                 hint="give a folder for named memories (--store FOLDER), or leave out the memory's name",
@@ -90,4 +90,4 @@ def is_memory(entry: Path) -> bool:
         memory_name(entry.name)
     except BackendUnusable:
         return False
-    return not entry.is_symlink() and (is_place(entry) or is_sqlite(entry))
+    return not entry.is_symlink() and (is_leveldb_store(entry) or is_sqlite(entry))

@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from backends import locate, open_backend
 from backends.base import Backend
-from backends.files import building, fsync_path, fsync_tree, make_parents, real
+from backends.files import fsync_path, fsync_tree, make_parents, resolve_path, staging
 from engine.base.error_translation import translated
 from engine.base.errors import ConflictError, EngineError, RefusedError
 from engine.trust.notes.files import PRIVATE, refuse_inside
@@ -21,7 +21,7 @@ def _temporary(place: Path, shown: object) -> Iterator[Path]:
     """Yield a temporary path in the same folder as `place`; the block must end by renaming it to `place`."""
     try:
         make_parents(place)
-        with building(place) as folder:
+        with staging(place) as folder:
             yield folder / "store"
             fsync_path(place.parent)
     except OSError as error:
@@ -40,7 +40,7 @@ def new_file(path: Path, *, replace: bool = False) -> Iterator[BinaryIO]:
         EngineError: the operating system refuses to write.
     """
     with translated():
-        place = real(str(path))
+        place = resolve_path(str(path))
     refuse_inside(place, None, "name a file outside every store")
     _refuse_existing(path, replace=replace)
     with _temporary(place, path) as new:
@@ -82,7 +82,7 @@ def new_store(url: str) -> Iterator[Backend]:
     """
     with translated():
         scheme, path = locate(url)
-        place = real(path)
+        place = resolve_path(path)
     with _temporary(place, place) as new:
         with translated(), open_backend(f"{scheme}:{new}") as backend:
             yield backend
@@ -117,7 +117,7 @@ def new_folder(path: Path) -> Iterator[Path]:
         EngineError: the operating system refuses to write.
     """
     with translated():
-        place = real(str(path))
+        place = resolve_path(str(path))
     refuse_inside(place, None, "name a folder outside every store")
     if path.is_symlink() or _is_occupied(path):
         raise RefusedError(f"{path} exists already", hint="name a new folder, or an empty one")

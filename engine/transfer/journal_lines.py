@@ -19,7 +19,7 @@ from engine.base.json_text import JsonError, parse
 from engine.ledger.journal import Identity, RawEntry
 from engine.ledger.roots import Roots
 from proofs import forms
-from proofs.codec import BODIES, DETAILS, encode_body, encode_header, further_in
+from proofs.codec import BODIES, DETAILS, encode_body, encode_header, further_count
 from proofs.events import Body, Detail, Entry, EventKind, Header
 from proofs.forms import Check, FormError, sized, text, uint
 from proofs.further import FURTHER, read_further
@@ -227,7 +227,7 @@ def _event(fields: dict[str, Any], seq: int) -> RawEntry:
     body = _build(*BODIES[kind], values)
     if further:
         try:
-            body = body._replace(**read_further(further, further_in(type(body)), "the body"))
+            body = body._replace(**read_further(further, further_count(type(body)), "the body"))
         except FormError as error:
             raise LineError(str(error)) from None
     raw_body = encode_body(body)

@@ -28,12 +28,15 @@ for n in range(int(sys.argv[2])):
 
 
 def acked(out: str) -> list[int]:
-    """The numbers that WRITE_ACKED acknowledged."""
+    """Return the numbers of the batches that WRITE_ACKED acknowledged."""
     return [int(line.split()[1]) for line in out.splitlines() if line.startswith("ack ")]
 
 
 def assert_whole(backend: Backend, acknowledged: list[int]) -> int:
-    """Everything acknowledged is there, the rest is a prefix, no batch is torn; how many are there."""
+    """Check that no acknowledged batch is missing or torn; return the number of batches.
+
+    The batches that were not acknowledged must continue them without a gap.
+    """
     found = [int(key) for key, _ in backend.scan(b"0", b":")]
     assert found == list(range(len(found)))
     assert len(found) >= len(acknowledged)
@@ -42,7 +45,10 @@ def assert_whole(backend: Backend, acknowledged: list[int]) -> int:
 
 
 def filled(path: Path, count: int, *, tables: bool = False) -> None:
-    """A closed store with `count` rows, each a durable write; with `tables`, moved out of the log."""
+    """Create and close a store of `count` rows, each written durably.
+
+    With `tables`, the rows are moved out of the log.
+    """
     with LevelDBBackend(path) as backend:
         for n in range(count):
             batch = Batch()
@@ -53,12 +59,12 @@ def filled(path: Path, count: int, *, tables: bool = False) -> None:
 
 
 def newest(path: Path, ending: str) -> Path:
-    """The largest file of a kind in the store's LevelDB."""
+    """Return the largest file of a kind in the store's LevelDB."""
     return max((path / "db").glob(f"*{ending}"), key=lambda file: (file.stat().st_size, file.name))
 
 
 def flip_in_middle(file: Path) -> None:
-    """Turn one bit round in the middle of `file`."""
+    """Flip one bit in the middle of `file`."""
     data = bytearray(file.read_bytes())
     data[len(data) // 2] ^= 0x10
     file.write_bytes(data)

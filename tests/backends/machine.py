@@ -21,7 +21,7 @@ Model = dict[bytes, bytes]
 def machine_for(
     opened: Callable[[Path], Backend], folder: Path, *, persistent: bool
 ) -> type[RuleBasedStateMachine]:
-    """A state machine over the stores that `opened` makes in new folders under `folder`."""
+    """Return a state machine over the stores that `opened` creates in new folders under `folder`."""
     numbers = itertools.count()
 
     class Machine(_Machine):
@@ -36,7 +36,7 @@ def machine_for(
 
 
 def expected(model: Model, start: bytes, end: bytes | None) -> list[Row]:
-    """What a scan must give."""
+    """Return the rows that a scan must yield."""
     return sorted(row for row in model.items() if row[0] >= start and (end is None or row[0] < end))
 
 

@@ -1,7 +1,7 @@
-"""What every backend must do: a new one adopts `BackendSuite` and says how it is opened.
+"""Tests that every backend must pass; a new one subclasses `BackendSuite` and defines how it is opened.
 
-Nothing is skipped: where backends differ, they declare it as `Capabilities`, and the tests expect
-what is declared.
+Nothing is skipped: backends declare their differences as `Capabilities`, and the tests expect what is
+declared.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ def batch_of(rows: list[Row]) -> Batch:
 
 
 class Opening(ABC):
-    """How a backend is opened, and what it declares."""
+    """The way a backend is opened, and the capabilities that it declares."""
 
     capabilities: Capabilities
 
     @abstractmethod
     def open(self, folder: Path, *, create: bool = True) -> Backend:
-        """The one store of `folder`, which exists and is empty at first."""
+        """Open the only store of `folder`, which exists and is empty at first."""
 
     @pytest.fixture
     def backend(self, tmp_path: Path) -> Iterator[Backend]:
@@ -59,20 +59,20 @@ class Opening(ABC):
 
 
 class BackendSuite(Opening):
-    """The map itself; guards, threads and processes are in the modules beside this one."""
+    """Tests of the map. Guards, threads and processes are in the modules beside this one."""
 
     def test_it_declares_what_it_can_do(self, backend: Backend) -> None:
         """The capabilities are the expected ones."""
         assert backend.capabilities == self.capabilities
 
     def test_a_missing_row_is_none(self, backend: Backend) -> None:
-        """Getting what was never put gives None, alone and among others."""
+        """Reading a missing row returns None, alone and among other rows."""
         backend.write(batch_of([(b"a", b"1")]))
         assert backend.get(b"b") is None
         assert backend.multi_get([b"b", b"a", b"b", b"a"]) == [None, b"1", None, b"1"]
 
     def test_many_rows_at_once_come_in_the_order_asked(self, backend: Backend) -> None:
-        """multi_get gives one value for each key, also for hundreds of keys."""
+        """multi_get returns one value for each key, in the order of the keys, also for hundreds of keys."""
         backend.write(batch_of([(b"%03d" % n, b"v%d" % n) for n in range(0, 330, 2)]))
         keys = [b"%03d" % n for n in reversed(range(330))]
         with backend.snapshot() as snapshot:
@@ -80,19 +80,19 @@ class BackendSuite(Opening):
         assert backend.multi_get([]) == []
 
     def test_rows_come_in_byte_order(self, backend: Backend) -> None:
-        """Keys are ordered as unsigned bytes, a prefix before what it begins."""
+        """Keys are ordered as unsigned bytes; a prefix comes before longer keys."""
         backend.write(batch_of(ROWS))
         assert list(backend.scan()) == ORDERED
 
     def test_reverse_is_the_same_rows_backwards(self, backend: Backend) -> None:
-        """A reverse scan gives exactly the rows of the forward scan, the last first."""
+        """A reverse scan yields exactly the rows of the forward scan in reverse order."""
         backend.write(batch_of(ROWS))
         for start, end in ((b"", None), (b"a", b"b"), (b"a\x00", b"\xff"), (b"zz", b"zzz")):
             forward = list(backend.scan(start, end))
             assert list(backend.scan(start, end, reverse=True)) == forward[::-1]
 
     def test_the_start_is_in_and_the_end_is_out(self, backend: Backend) -> None:
-        """A scan holds start, not end; bounds need not be keys; an empty range has no rows."""
+        """A scan includes start and excludes end; the bounds need not be keys; an empty range has no rows."""
         backend.write(batch_of(ROWS))
         keys = [key for key, _ in ORDERED]
         for start in (b"", b"a", b"aa", b"\xff\xff\xff"):
@@ -101,7 +101,7 @@ class BackendSuite(Opening):
                 assert [key for key, _ in backend.scan(start, end)] == expected
 
     def test_a_prefix_scan_has_the_prefix_and_nothing_else(self, backend: Backend) -> None:
-        """scan_prefix gives the rows that begin with the prefix, also for 0xff and the empty one."""
+        """scan_prefix yields exactly the rows that begin with the prefix, also for 0xff and an empty one."""
         backend.write(batch_of(ROWS))
         for prefix in (b"", b"a", b"a\xff", b"\xff", b"\xff\xff", b"c"):
             expected = [row for row in ORDERED if row[0].startswith(prefix)]
@@ -133,7 +133,7 @@ class BackendSuite(Opening):
         assert list(backend.scan()) == []
 
     def test_large_and_empty_values_come_back(self, backend: Backend) -> None:
-        """Values of 1 MiB and of no bytes at all are kept as they are."""
+        """Values of 1 MiB and empty values are returned unchanged."""
         large = bytes(range(256)) * 4096
         backend.write(batch_of([(b"a", large), (b"b", b"")]))
         assert backend.multi_get([b"a", b"b"]) == [large, b""]
@@ -158,14 +158,14 @@ class BackendSuite(Opening):
 
     @pytest.mark.parametrize("row", [("a", b"1"), (b"a", "1"), (b"a", bytearray(b"1")), (None, b"1")])
     def test_what_is_not_bytes_is_refused_with_its_batch(self, backend: Backend, row: Row) -> None:
-        """Anything but bytes refuses the whole batch, and the handle goes on."""
-        with pytest.raises(BackendError, match="are bytes"):
+        """A key or value that is not bytes makes the whole batch refused; the handle stays usable."""
+        with pytest.raises(BackendError, match="must be bytes"):
             backend.write(batch_of([(b"a", b"1"), row]))
         backend.write(batch_of([(b"b", b"1")]))
         assert list(backend.scan()) == [(b"b", b"1")]
 
     def test_a_snapshot_does_not_move(self, backend: Backend) -> None:
-        """A snapshot keeps showing its rows, whatever is put, replaced and deleted later."""
+        """A snapshot shows the same rows after any puts, replacements and deletes."""
         backend.write(batch_of([(b"a", b"1"), (b"b", b"1"), (b"c", b"1")]))
         with backend.snapshot() as first:
             batch = batch_of([(b"a", b"2"), (b"aa", b"2")])
@@ -181,7 +181,7 @@ class BackendSuite(Opening):
         assert list(backend.scan()) == [(b"a", b"3"), (b"aa", b"2"), (b"b", b"3"), (b"c", b"1")]
 
     def test_a_closed_snapshot_says_so(self, backend: Backend) -> None:
-        """Closing twice is allowed; reading, and going on with a scan, raises BackendClosed."""
+        """Closing a snapshot twice is allowed; reading it or continuing a scan raises BackendClosed."""
         backend.write(batch_of(ROWS))
         snapshot = backend.snapshot()
         rows = snapshot.scan()
@@ -194,7 +194,7 @@ class BackendSuite(Opening):
 
     @pytest.mark.parametrize("reverse", [False, True])
     def test_a_scan_shows_the_rows_as_of_its_call(self, backend: Backend, reverse: bool) -> None:
-        """Writes after the call, even before the first row is taken, are not seen by a scan."""
+        """A scan does not see writes after its call, even before its first row is read."""
         rows = [(b"%04d" % n, b"1") for n in range(500)]
         backend.write(batch_of(rows))
         scan = backend.scan(reverse=reverse)
@@ -207,7 +207,7 @@ class BackendSuite(Opening):
         assert sorted(scan, reverse=reverse) == (rows[-2::-1] if reverse else rows[1:])
 
     def test_scans_left_half_read_are_harmless(self, backend: Backend) -> None:
-        """Many scans that nobody finishes stop neither writes nor other scans."""
+        """Unfinished scans block neither writes nor other scans."""
         backend.write(batch_of([(b"%04d" % n, b"1") for n in range(100)]))
         left = [backend.scan() for _ in range(30)]
         for scan in left[::2]:
@@ -218,7 +218,7 @@ class BackendSuite(Opening):
         assert sum(1 for _ in backend.scan()) == 102
 
     def test_after_closing_everything_says_so(self, backend: Backend) -> None:
-        """Closing twice is allowed; every other use raises BackendClosed, open scans and snapshots too."""
+        """Closing a store twice is allowed; all other use, of open scans too, raises BackendClosed."""
         backend.write(batch_of([(b"%04d" % n, b"1") for n in range(100)]))
         snapshot, scan = backend.snapshot(), backend.scan()
         next(scan)
@@ -241,7 +241,7 @@ class BackendSuite(Opening):
         snapshot.close()
 
     def test_rows_outlive_the_handle_if_it_says_so(self, tmp_path: Path) -> None:
-        """A persistent backend has its rows, durable or not, after reopening; another has none."""
+        """A persistent backend has all rows after reopening, durable or not; another has none."""
         with self.open(tmp_path) as backend:
             backend.write(batch_of(ROWS[:5]))
             backend.write(batch_of(ROWS[5:]), durable=False)
@@ -249,7 +249,7 @@ class BackendSuite(Opening):
             assert list(backend.scan()) == (ORDERED if self.capabilities.persistent else [])
 
     def test_it_behaves_like_a_sorted_dict(self, tmp_path: Path) -> None:
-        """Whatever is done to it, in whatever order, it shows what a plain dict would show."""
+        """Any sequence of operations leaves the same rows as on a plain dict."""
         machine = machine_for(self.open, tmp_path, persistent=self.capabilities.persistent)
         run_state_machine_as_test(
             machine, settings=settings(max_examples=times(20), stateful_step_count=30, deadline=None)

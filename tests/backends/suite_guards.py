@@ -1,4 +1,4 @@
-"""What every backend must do with the conditions on a write, and for whoever is exclusive."""
+"""Tests of guarded writes and exclusive blocks that every backend must pass."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from tests.backends.suite import Opening, batch_of
 
 
 class GuardSuite(Opening):
-    """Guards, one or several, and the exclusive block."""
+    """Tests of guards, one or several, and of the exclusive block."""
 
     def test_a_guard_that_holds_lets_the_write_through(self, backend: Backend) -> None:
-        """The write happens when the row has the expected value, or is missing as expected."""
+        """A guarded write takes effect if the row has the expected value, or is missing as expected."""
         backend.write(batch_of([(b"a", b"1")]), guard=Guard(b"a", None))
         backend.write(batch_of([(b"a", b"2")]), guard=Guard(b"a", b"1"))
         backend.write(batch_of([(b"a", b"")]), guard=Guard(b"a", b"2"))
@@ -24,7 +24,7 @@ class GuardSuite(Opening):
         "guard", [Guard(b"a", None), Guard(b"a", b"2"), Guard(b"a", b""), Guard(b"b", b""), Guard(b"b", b"1")]
     )
     def test_a_guard_that_fails_stops_the_write(self, backend: Backend, guard: Guard) -> None:
-        """Nothing is written when the row differs; an empty value is not a missing row."""
+        """A guard that does not hold prevents the write; an empty value is not a missing row."""
         backend.write(batch_of([(b"a", b"1")]))
         for batch in (batch_of([(b"a", b"9"), (b"c", b"9")]), Batch()):
             with pytest.raises(GuardFailed):
@@ -34,7 +34,7 @@ class GuardSuite(Opening):
         assert backend.get(b"c") == b"3"
 
     def test_several_guards_that_hold_let_the_write_through(self, backend: Backend) -> None:
-        """All rows as expected, present and missing ones, as a list, a tuple or none at all."""
+        """Several guards that hold allow the write, for present and missing rows."""
         backend.write(batch_of([(b"a", b"1")]), guard=[Guard(b"a", None), Guard(b"b", None)])
         backend.write(batch_of([(b"b", b"2")]), guard=(Guard(b"a", b"1"), Guard(b"b", None)))
         backend.write(batch_of([(b"c", b"3")]), guard=[Guard(b"b", b"2")] * 2, durable=False)
@@ -46,7 +46,7 @@ class GuardSuite(Opening):
     def test_one_of_several_guards_that_fails_stops_the_write(
         self, backend: Backend, failing: Guard, first: bool
     ) -> None:
-        """Wherever it stands nothing is written, and its row is named."""
+        """One failing guard among several prevents the write, and the message names its row."""
         backend.write(batch_of([(b"a", b"1"), (b"b", b"2")]))
         guards = [Guard(b"a", b"1"), Guard(b"x", None)]
         guards.insert(0 if first else 2, failing)
@@ -56,14 +56,14 @@ class GuardSuite(Opening):
         assert list(backend.scan()) == [(b"a", b"1"), (b"b", b"2")]
 
     def test_what_is_no_guard_is_refused(self, backend: Backend) -> None:
-        """Nothing is written, and the handle goes on."""
+        """A guard of another type is refused; nothing is written, and the handle stays usable."""
         with pytest.raises(BackendError, match="Guard objects"):
             backend.write(batch_of([(b"a", b"1")]), guard=(b"a", None))  # type: ignore[arg-type]
         backend.write(batch_of([(b"b", b"1")]))
         assert list(backend.scan()) == [(b"b", b"1")]
 
     def test_who_is_exclusive_can_write_and_be_so_twice(self, backend: Backend) -> None:
-        """Inside the block, and one inside it, writing and reading go on as always."""
+        """Reading and writing work inside an exclusive block and inside a nested one."""
         with backend.exclusive():
             backend.write(batch_of([(b"a", b"1")]), guard=Guard(b"a", None))
             with backend.exclusive():

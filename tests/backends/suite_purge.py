@@ -1,4 +1,4 @@
-"""What every backend must do when it is to have nothing in its files but its rows."""
+"""Tests of `purge` that every backend must pass."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ SECRET = b"the-secret-that-was-written-and-deleted"
 
 
 def found_in(folder: Path) -> list[str]:
-    """Names of files anywhere under `folder` that have the secret in them."""
+    """Return the names of the files anywhere under `folder` that contain the secret."""
     files = [path for path in folder.rglob("*") if path.is_file()]
     return [path.name for path in files if SECRET in path.read_bytes()]
 
 
 class PurgeSuite(Opening):
-    """Purging, with others about."""
+    """Tests of `purge`, also during concurrent calls."""
 
     def test_purging_keeps_every_row(self, backend: Backend) -> None:
-        """Rows, empty values and order are as before, also those that were not written durably."""
+        """Purging keeps rows, empty values and order, also of rows that were not written durably."""
         rows = [(b"%05d" % number, b"v" * (number % 97)) for number in range(3000)]
         backend.write(batch_of(rows[:2000]))
         backend.write(batch_of(rows[2000:]), durable=False)
@@ -34,7 +34,7 @@ class PurgeSuite(Opening):
         assert backend.get(b"z") == b"after"
 
     def test_deleted_and_replaced_bytes_are_in_no_file(self, tmp_path: Path) -> None:
-        """What was put and then deleted, or replaced, is nowhere in the folder; what is there still is."""
+        """Deleted and replaced bytes are in no file of the folder after purging; present bytes are."""
         with self.open(tmp_path) as backend:
             for number in range(400):
                 backend.write(batch_of([(b"%04d" % number, SECRET + b"%d" % number)]), durable=False)
@@ -54,7 +54,7 @@ class PurgeSuite(Opening):
                 assert len(list(backend.scan())) == 201
 
     def test_purging_twice_and_an_empty_store(self, backend: Backend) -> None:
-        """Both are allowed."""
+        """Purging twice and purging an empty store are allowed."""
         backend.purge()
         backend.write(batch_of([(b"a", b"1")]))
         backend.purge()
@@ -62,7 +62,7 @@ class PurgeSuite(Opening):
         assert list(backend.scan()) == [(b"a", b"1")]
 
     def test_reads_and_writes_go_on_while_it_purges(self, backend: Backend) -> None:
-        """Threads that read, scan, snapshot and write all the while see right rows and no error."""
+        """Threads that read, scan, take snapshots and write during a purge see the right rows."""
         backend.write(batch_of([(b"%03d" % number, b"x" * 50) for number in range(300)]))
         problems: list[BaseException] = []
         done = threading.Event()
@@ -92,7 +92,7 @@ class PurgeSuite(Opening):
         assert len(list(backend.scan(b"000", b"300"))) == 300
 
     def test_a_closed_handle_purges_nothing(self, backend: Backend) -> None:
-        """It raises BackendClosed."""
+        """Purging a closed handle raises BackendClosed."""
         backend.close()
         with pytest.raises(BackendClosed):
             backend.purge()

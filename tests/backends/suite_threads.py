@@ -1,4 +1,4 @@
-"""What every backend must do when several threads use it, and after a fork."""
+"""Tests of threads and forks that every backend must pass."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ THREADS = 4
 
 @contextmanager
 def quick_switching() -> Iterator[None]:
-    """Threads take turns as often as the interpreter can."""
+    """Make threads switch as often as the interpreter allows."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:
@@ -29,7 +29,7 @@ def quick_switching() -> Iterator[None]:
 
 
 def run_threads(*works: Callable[[], None]) -> list[BaseException]:
-    """Run all at once to their ends; what they raised."""
+    """Run all functions at once to their ends and return the exceptions that they raised."""
     raised: list[BaseException] = []
 
     def guarded(work: Callable[[], None]) -> None:
@@ -49,7 +49,7 @@ def run_threads(*works: Callable[[], None]) -> list[BaseException]:
 
 
 def in_forked_process(work: Callable[[], object]) -> str:
-    """The name of what `work` raises in a forked process; empty where it raises nothing."""
+    """Return the name of the exception that `work` raises in a forked process, or an empty text."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -69,10 +69,10 @@ def in_forked_process(work: Callable[[], object]) -> str:
 
 
 class ThreadSuite(Opening):
-    """Threads, closing under load, and forks."""
+    """Tests of threads, of closing during calls, and of forks."""
 
     def test_counting_under_a_guard_loses_nothing(self, backend: Backend) -> None:
-        """Threads that add one under a guard, and try again when it fails, end at their sum."""
+        """Threads that increment a guarded counter, and retry after a failed guard, lose no increment."""
         begun = threading.Barrier(THREADS)
 
         def count() -> None:
@@ -94,7 +94,7 @@ class ThreadSuite(Opening):
         assert backend.get(b"n") == b"%d" % (150 * THREADS)
 
     def test_nobody_sees_half_a_batch(self, backend: Backend) -> None:
-        """Snapshots and scans taken while batches are written show all of a batch or none of it."""
+        """Snapshots and scans taken while batches are written show each batch whole or not at all."""
         keys = [b"%02d" % n for n in range(40)]
         done = threading.Event()
 
@@ -112,7 +112,7 @@ class ThreadSuite(Opening):
         assert run_threads(write, read, read) == []
 
     def test_closing_under_readers_and_writers_is_safe(self, backend: Backend) -> None:
-        """Threads in the middle of anything get an answer or BackendClosed, and close returns."""
+        """During a close, calls of other threads return or raise BackendClosed, and close returns."""
         backend.write(batch_of([(b"%04d" % n, b"v" * 100) for n in range(300)]))
         begun = threading.Barrier(6)
 
@@ -146,7 +146,7 @@ class ThreadSuite(Opening):
         assert [type(error) for error in raised] == [BackendClosed] * 5
 
     def test_a_scan_left_open_does_not_hold_up_closing(self, backend: Backend) -> None:
-        """Closing returns while scans in this and another thread are half read; they raise BackendClosed."""
+        """Closing does not wait for unfinished scans of this and another thread; they raise BackendClosed."""
         backend.write(batch_of([(b"%04d" % n, b"1") for n in range(200)]))
         here = backend.scan()
         next(here)
@@ -163,7 +163,7 @@ class ThreadSuite(Opening):
                 next(scan)
 
     def test_a_forked_process_cannot_use_the_handle(self, backend: Backend) -> None:
-        """After a fork the child gets BackendClosed for everything, and the parent notices nothing."""
+        """After a fork every call in the child raises BackendClosed, and the parent is not affected."""
         backend.write(batch_of([(b"%04d" % n, b"1") for n in range(200)]))
         snapshot, scan = backend.snapshot(), backend.scan()
         next(scan)

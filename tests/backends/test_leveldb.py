@@ -1,4 +1,4 @@
-"""The LevelDB backend keeps the contract, bare and wrapped for faults."""
+"""The LevelDB backend passes the suites, directly and behind a fault injector without faults."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ class TestLevelDB(BackendSuite, GuardSuite, ThreadSuite, PurgeSuite):
     capabilities = Capabilities(durable=True, multi_process=False, persistent=True)
 
     def open(self, folder: Path, *, create: bool = True) -> Backend:
-        """A store in `folder`."""
+        """Open a store in `folder`."""
         from backends.leveldb import LevelDBBackend
 
         return LevelDBBackend(folder / "store", create=create)
@@ -26,5 +26,5 @@ class TestLevelDB(BackendSuite, GuardSuite, ThreadSuite, PurgeSuite):
 
 class TestFaultless(TestLevelDB):
     def open(self, folder: Path, *, create: bool = True) -> Backend:
-        """The same, wrapped."""
+        """Open the same store behind the fault injector."""
         return FaultBackend(super().open(folder, create=create))

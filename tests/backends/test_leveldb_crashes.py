@@ -1,4 +1,4 @@
-"""LevelDB stores and processes that are killed, and what reaches the disk in which order."""
+"""Tests of LevelDB stores whose process is killed, and of the order in which data reaches the disk."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ for n in range(60):
      ("rename", 1), ("rename", 2), ("rename", 3), ("unlink", 1)],
 )  # fmt: skip
 def test_r9_a_crash_while_creating_leaves_a_whole_store_or_none(tmp_path: Path, call: str, when: int) -> None:
-    """L9: killed at any system call of the creation, the next one works and clears up."""
+    """L9: after a kill at any system call of a creation, the next one succeeds and cleans up."""
     path = tmp_path / "store"
     # The interpreter itself opens many files: only the calls on our own folder count.
     only = ("-P", str(tmp_path)) if call in ("openat", "mkdir") and when == 0 else ()
@@ -49,7 +49,7 @@ def test_r9_a_crash_while_creating_leaves_a_whole_store_or_none(tmp_path: Path, 
 
 
 def test_r9_a_store_is_synced_before_it_gets_its_name_and_its_name_after(tmp_path: Path) -> None:
-    """Every file and folder of a new store is synced, then renamed into place, then the parent synced."""
+    """A new store is synced, then renamed into place, and then its parent folder is synced."""
     path, log = tmp_path / "store", tmp_path / "trace"
     run_traced(CREATE, path, options=("-y", "-e", "trace=fsync,rename", "-o", str(log)))
     before, _, after = log.read_text().partition(f', "{path}")')
@@ -62,7 +62,7 @@ def test_r9_a_store_is_synced_before_it_gets_its_name_and_its_name_after(tmp_pat
 @pytest.mark.parametrize("call", ["write", "fdatasync"])
 @pytest.mark.parametrize("when", [12, 19, 27, 40])
 def test_l10_a_kill_at_a_system_call_loses_nothing_acknowledged(tmp_path: Path, call: str, when: int) -> None:
-    """SIGKILL in the middle of writing: all acknowledged batches are there, none is torn."""
+    """L10: after SIGKILL during a write all acknowledged batches are there and none is torn."""
     path = tmp_path / "store"
     filled(path, 0)
     inject = f"inject={call}:signal=SIGKILL:when={when}"
@@ -75,7 +75,7 @@ def test_l10_a_kill_at_a_system_call_loses_nothing_acknowledged(tmp_path: Path, 
 
 
 def events(trace: str) -> list[str]:
-    """What matters in a trace, in order: `new N`, `sync N` for a log, `folder`, `ack`."""
+    """Return the relevant events of a trace, in order: `new N`, `sync N` for a log, `folder`, `ack`."""
     found = []
     for line in trace.splitlines():
         if match := re.search(r"openat\(.*/db/(\d+)\.log\", [^)]*O_CREAT", line):
@@ -90,7 +90,7 @@ def events(trace: str) -> list[str]:
 
 
 def trace_of(tmp_path: Path, how: str) -> list[str]:
-    """The events of BIG_WRITES on a store that exists."""
+    """Return the events of BIG_WRITES on an existing store."""
     path, log = tmp_path / "store", tmp_path / "trace"
     filled(path, 0)
     options = ("-y", "-e", "trace=openat,fsync,fdatasync,write", "-e", "signal=none", "-o", str(log))
@@ -99,7 +99,7 @@ def trace_of(tmp_path: Path, how: str) -> list[str]:
 
 
 def test_r11_the_folder_is_synced_before_a_write_into_a_new_log_is_acknowledged(tmp_path: Path) -> None:
-    """L12: whenever a log was started, the folder is synced before the next acknowledgement."""
+    """L12: after a new log was started, the folder is synced before the next acknowledgement."""
     owed = False
     rotations = 0
     for event in trace_of(tmp_path, "durable"):
@@ -112,7 +112,7 @@ def test_r11_the_folder_is_synced_before_a_write_into_a_new_log_is_acknowledged(
 
 
 def test_r11_an_older_log_is_synced_before_a_newer_one(tmp_path: Path) -> None:
-    """Rows not yet synced cannot be overtaken: the log they are in is synced before the next log is."""
+    """The log that holds unsynced rows is synced before a newer log, so no newer row survives them."""
     logs: list[str] = []
     synced: set[str] = set()
     for event in trace_of(tmp_path, "mixed"):

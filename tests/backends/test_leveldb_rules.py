@@ -1,6 +1,6 @@
-"""The losses measured with plain LevelDB, reproduced, and what the backend does about each.
+"""Tests that reproduce the losses measured with plain LevelDB, and show how the backend prevents each.
 
-L1 to L13 and R1 to R13 are the ids of the measured facts and of the rules they force.
+L1 to L13 are the measured facts, R1 to R13 the rules that follow from them.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ else:
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Where a store may be made."""
+    """The path of a store that does not exist yet."""
     return tmp_path / "store"
 
 
 def test_r1_after_a_torn_record_nothing_more_is_acknowledged(path: Path) -> None:
-    """L1: once a write failed half-way, later ones are refused though they would seem to succeed."""
+    """L1: after a failed write all later writes are refused, although LevelDB would accept them."""
     filled(path, 0)
     _, out = run(FILE_TOO_LARGE, path, 300)
     acknowledged = acked(out)
@@ -105,7 +105,7 @@ def test_r2_any_exception_in_a_write_poisons_the_handle(path: Path, monkeypatch:
 
 
 def test_r3_the_lock_outlives_a_copy_of_the_folder(path: Path, tmp_path: Path) -> None:
-    """L3: after the files, LOCK too, were opened and closed here, another process still gets busy."""
+    """L3: after all files, LOCK included, were opened and closed here, other processes still get busy."""
     with LevelDBBackend(path) as backend:
         backend.write(batch_of([(b"a", b"1")]))
         with pytest.raises(BackendBusy, match=f"pid {os.getpid()} \\(this process\\)"):
@@ -116,7 +116,7 @@ def test_r3_the_lock_outlives_a_copy_of_the_folder(path: Path, tmp_path: Path) -
 
 
 def test_r4_a_forked_process_writes_nothing(path: Path) -> None:
-    """L4: parent and child both try 300 writes; the child gets none through, the parent loses none."""
+    """L4: if parent and child both try 300 writes, all writes of the parent and none of the child succeed."""
     with LevelDBBackend(path) as backend:
         backend.write(batch_of([(b"x", b"1")]))
 
@@ -133,7 +133,7 @@ def test_r4_a_forked_process_writes_nothing(path: Path) -> None:
 
 
 def test_r4_a_forked_process_does_not_keep_the_lock(path: Path) -> None:
-    """A child that lives on does not hold the store: the parent can close it and open it again."""
+    """A forked process does not keep the lock: the parent can close and reopen the store while it lives."""
     reading, writing = os.pipe()
     backend = LevelDBBackend(path)
     child = os.fork()
@@ -152,7 +152,7 @@ def test_r4_a_forked_process_does_not_keep_the_lock(path: Path) -> None:
 
 
 def test_r4_a_forked_process_never_frees_what_the_parent_uses(path: Path) -> None:
-    """In the child the LevelDB and its open scans have one reference more, which nobody drops."""
+    """In a forked process the LevelDB and its open scans get a permanent reference and are never freed."""
     with LevelDBBackend(path) as backend:
         scan = backend.scan()
         parts = [backend._db, *backend._live]
@@ -167,7 +167,7 @@ def test_r4_a_forked_process_never_frees_what_the_parent_uses(path: Path) -> Non
 
 
 def test_r4_a_forked_process_that_ends_leaves_the_files_alone(path: Path) -> None:
-    """A child that runs Python's whole shutdown, freeing everything, changes no row of the parent's."""
+    """A forked process that runs Python's whole shutdown changes no row of the parent's store."""
     code = """
 import os, sys
 from backends import Batch, open_backend
@@ -189,7 +189,7 @@ backend.close()
 
 
 def test_r4_a_forked_process_cannot_open_what_was_open(path: Path) -> None:
-    """LevelDB's table of locks is inherited; opening in the child says busy, later how to do better."""
+    """A forked process cannot open the parent's store: busy while it is open, then a hint at 'spawn'."""
     backend = LevelDBBackend(path)
     assert in_forked_process(lambda: LevelDBBackend(path)) == "BackendBusy"
     reading, writing = os.pipe()
@@ -215,7 +215,7 @@ def test_r4_a_forked_process_cannot_open_what_was_open(path: Path) -> None:
 
 
 def test_r5_and_r12_a_flipped_bit_in_the_log_is_refused_and_nothing_is_repaired(path: Path) -> None:
-    """L5: opening raises BackendCorrupt, again and again, and leaves log and tables as they are."""
+    """L5: opening a log with a flipped bit raises BackendCorrupt each time and changes no file."""
     filled(path, 500)
     flip_in_middle(newest(path, ".log"))
     before = {file.name: file.read_bytes() for file in (path / "db").glob("*[0-9].*")}
@@ -240,7 +240,7 @@ def test_r12_no_code_of_ours_repairs() -> None:
 
 @pytest.mark.parametrize("share", [0, 0.5], ids=["to-nothing", "to-half"])
 def test_r6_a_cut_log_is_not_noticed_here(path: Path, share: float) -> None:
-    """L6: the store opens with fewer rows and no error; only a head kept elsewhere can show that."""
+    """L6: a truncated log opens with fewer rows and no error; only a head kept elsewhere shows the loss."""
     filled(path, 500)
     log = newest(path, ".log")
     os.truncate(log, int(log.stat().st_size * share))
@@ -263,7 +263,7 @@ def test_r6_a_cut_log_is_not_noticed_here(path: Path, share: float) -> None:
     ids=["get", "multi_get", "scan", "reverse", "snapshot-scan", "snapshot-get"],
 )
 def test_r7_a_flipped_bit_in_a_table_is_never_served(path: Path, read: Callable[[Backend], object]) -> None:
-    """L7: reading it raises BackendCorrupt, whichever way it is read."""
+    """L7: reading a table with a flipped bit raises BackendCorrupt in each way of reading."""
     filled(path, 500, tables=True)
     flip_in_middle(newest(path, ".ldb"))
     with LevelDBBackend(path) as backend, pytest.raises(BackendCorrupt):
@@ -271,7 +271,7 @@ def test_r7_a_flipped_bit_in_a_table_is_never_served(path: Path, read: Callable[
 
 
 def test_r8_a_batch_that_fails_while_it_is_built_writes_nothing(path: Path) -> None:
-    """L8: an exception in the middle of the rows leaves none of them, and the handle usable."""
+    """L8: an exception while a batch is built leaves none of its rows, and the handle stays usable."""
 
     class Broken(dict[bytes, bytes | None]):
         def items(self) -> NoReturn:

@@ -1,4 +1,4 @@
-"""The memory backend keeps the contract, bare and behind a fault injector without faults."""
+"""The memory backend passes the suites, directly and behind a fault injector without faults."""
 
 from pathlib import Path
 
@@ -15,11 +15,11 @@ class TestMemory(BackendSuite, GuardSuite, ThreadSuite, PurgeSuite):
     capabilities = Capabilities(durable=False, multi_process=False, persistent=False)
 
     def open(self, folder: Path, *, create: bool = True) -> Backend:
-        """A store in `folder`."""
+        """Open a store in `folder`."""
         return MemoryBackend()
 
 
 class TestFaultless(TestMemory):
     def open(self, folder: Path, *, create: bool = True) -> Backend:
-        """The same, wrapped."""
+        """Open the same store behind the fault injector."""
         return FaultBackend(MemoryBackend())

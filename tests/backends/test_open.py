@@ -1,4 +1,4 @@
-"""Opening by URL: what a URL means, and what is said where nothing can be opened."""
+"""Tests of opening by URL: the meaning of each form, and the errors."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_bare_path_opens_what_is_there(tmp_path: Path, scheme: str) -> None:
 
 @needs_leveldb
 def test_a_new_bare_path_is_leveldb_where_plyvel_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without plyvel it is SQLite, and asking for LevelDB says what to install."""
+    """A new path becomes LevelDB, or SQLite without plyvel; `leveldb:` then names the package to install."""
     with open_backend(str(tmp_path / "one")) as backend:
         assert backend.name == "leveldb"
     monkeypatch.setattr(backends, "find_spec", lambda _: None)
@@ -54,14 +54,14 @@ def test_a_new_bare_path_is_leveldb_where_plyvel_is(tmp_path: Path, monkeypatch:
 @pytest.mark.parametrize(
     ("url", "words"),
     [
-        ("redis:x", "known are leveldb:, memory:, sqlite: and plain paths"),
-        ("postgresql://host/db", "known are"),
+        ("redis:x", "use one of leveldb:, memory:, sqlite: or a plain path"),
+        ("postgresql://host/db", "use one of"),
         ("memory:x", "has no path"),
         ("leveldb:", "lacks the path"),
         ("sqlite:", "lacks the path"),
-        ("", "not a path"),
-        ("sqlite:a\0b", "not a path"),
-        pytest.param("leveldb:a\0b", "not a path", marks=needs_leveldb),
+        ("", "not a valid path"),
+        ("sqlite:a\0b", "not a valid path"),
+        pytest.param("leveldb:a\0b", "not a valid path", marks=needs_leveldb),
         pytest.param("leveldb:" + "x" * 300, "cannot be used", marks=needs_leveldb),
         ("sqlite:" + "x" * 300, "cannot be used"),
         ("/dev/null/store", "cannot be used"),
@@ -69,14 +69,14 @@ def test_a_new_bare_path_is_leveldb_where_plyvel_is(tmp_path: Path, monkeypatch:
     ],
 )
 def test_a_url_that_cannot_work_is_refused(url: str, words: str) -> None:
-    """BackendUnusable says what is wrong with it."""
+    """A URL that cannot work raises BackendUnusable with the reason."""
     with pytest.raises(BackendUnusable, match=words):
         open_backend(url)
 
 
 @pytest.mark.parametrize("scheme", [pytest.param("leveldb:", marks=needs_leveldb), "sqlite:", ""])
 def test_nothing_is_made_unless_asked(tmp_path: Path, scheme: str) -> None:
-    """Without create a missing path raises BackendMissing and leaves no trace."""
+    """Without `create` a missing path raises BackendMissing and nothing is created."""
     url = f"{scheme}{tmp_path / 'folder' / 'store'}"
     with pytest.raises(BackendMissing, match="no store"):
         open_backend(url, create=False)
@@ -86,7 +86,7 @@ def test_nothing_is_made_unless_asked(tmp_path: Path, scheme: str) -> None:
 
 @needs_leveldb
 def test_an_empty_folder_becomes_a_store(tmp_path: Path) -> None:
-    """An existing empty folder is taken; without create it is no store."""
+    """An existing empty folder becomes a store; without `create` it is not one."""
     path = tmp_path / "store"
     path.mkdir()
     with pytest.raises(BackendMissing):
@@ -104,7 +104,7 @@ def test_what_belongs_to_others_is_left_alone(tmp_path: Path) -> None:
     file.write_text("hello")
     open_backend(f"leveldb:{store}").close()
     (store / "lock").unlink()
-    for path, words in ((folder, "letter.txt"), (file, "is a file"), (store, "lost its file 'lock'")):
+    for path, words in ((folder, "letter.txt"), (file, "is a file"), (store, "the file 'lock' in")):
         with pytest.raises(BackendUnusable, match=words):
             open_backend(f"leveldb:{path}")
         assert not store_exists(f"leveldb:{path}")
@@ -128,7 +128,7 @@ def test_an_unreadable_place_is_refused(tmp_path: Path) -> None:
 
 @needs_leveldb
 def test_one_handle_a_process_whatever_the_path(tmp_path: Path) -> None:
-    """A second LevelDB handle is refused here too, through a link as well; SQLite allows it."""
+    """A second LevelDB handle in the same process is refused, also through a link; SQLite allows it."""
     store, link = tmp_path / "store", tmp_path / "link"
     link.symlink_to(store)
     with open_backend(f"leveldb:{store}"), pytest.raises(BackendBusy, match="this process"):
@@ -143,15 +143,15 @@ def test_one_handle_a_process_whatever_the_path(tmp_path: Path) -> None:
 
 @needs_leveldb
 def test_leftovers_of_dead_builders_are_removed_and_live_ones_kept(tmp_path: Path) -> None:
-    """Creating clears what crashed creations left, and nothing that is still being built."""
-    from backends.files import MARKER, building
+    """Creating a store removes the leftovers of killed builders and keeps folders of running ones."""
+    from backends.files import MARKER, staging
 
     for dead in (tmp_path / ".store.new-0123456789abcdef", tmp_path / ".store.new-0123456789abcdee"):
         (dead / "half").mkdir(parents=True)
         (dead / "half" / "file").write_text("x")
         (dead / MARKER).touch()
     (tmp_path / ".store.new-0123456789abcded").mkdir()
-    with building(tmp_path / "store") as live:
+    with staging(tmp_path / "store") as live:
         (live / "half").write_text("x")
         with open_backend(f"leveldb:{tmp_path / 'store'}"):
             assert sorted(tmp_path.iterdir()) == sorted([live, tmp_path / "store"])
@@ -173,7 +173,7 @@ def test_leftovers_of_dead_builders_are_removed_and_live_ones_kept(tmp_path: Pat
 def test_folders_that_only_look_like_leftovers_are_kept(
     tmp_path: Path, scheme: str, name: str, marked: bool
 ) -> None:
-    """Whatever lacks our exact name or our marker is somebody else's, and stays when a store is made."""
+    """Creating a store keeps folders that lack the exact name or the marker of a leftover."""
     from backends.files import MARKER
 
     theirs = tmp_path / name
@@ -187,7 +187,7 @@ def test_folders_that_only_look_like_leftovers_are_kept(
 
 @pytest.mark.parametrize("scheme", [LEVELDB, "sqlite"])
 def test_links_among_leftovers_are_not_followed(tmp_path: Path, scheme: str) -> None:
-    """A link with a leftover's name stays with its target; links in a leftover go, their targets stay."""
+    """A link named like a leftover stays; links inside a leftover are removed and their targets stay."""
     from backends.files import MARKER
 
     theirs, dead = tmp_path / "theirs", tmp_path / ".zz.new-0123456789abcdef"
@@ -213,7 +213,7 @@ def test_libraries_are_loaded_only_when_used() -> None:
 
 
 def test_backends_import_nothing_else_of_ours() -> None:
-    """Whatever is opened, engine and proofs stay out."""
+    """Opening any store imports neither engine nor proofs."""
     code = """
 import sys, backends
 backends.open_backend("memory:").close()

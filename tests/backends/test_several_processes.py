@@ -1,4 +1,4 @@
-"""Several processes at one store: SQLite shares, LevelDB says who has it."""
+"""Tests of several processes at one store: SQLite shares it, LevelDB names the holder."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ STRANGE_NAME = "a b%20c?mode=memory#ü日本 'x' \"y\" %s{0}"
 
 
 def test_three_processes_count_in_sqlite_and_lose_nothing(tmp_path: Path) -> None:
-    """Three processes create one store at once and add to a guarded counter; all additions are there."""
+    """Three processes that create one store and add to a guarded counter lose no addition."""
     url = f"sqlite:{tmp_path / 'store'}"
     children = [start(COUNT, url, name, 40) for name in "abc"]
     for child in children:
@@ -62,7 +62,7 @@ def test_three_processes_count_in_sqlite_and_lose_nothing(tmp_path: Path) -> Non
 
 @needs_leveldb
 def test_one_of_three_gets_a_new_leveldb_store(tmp_path: Path) -> None:
-    """Processes that create one LevelDB store at once leave one whole store and no leftovers."""
+    """Processes that create one LevelDB store at once leave one complete store and no leftovers."""
     url = f"leveldb:{tmp_path / 'store'}"
     children = [start(PUT, url) for _ in range(3)]
     for child in children:
@@ -75,7 +75,7 @@ def test_one_of_three_gets_a_new_leveldb_store(tmp_path: Path) -> None:
 
 @needs_leveldb
 def test_the_second_process_is_told_who_has_the_leveldb_store(tmp_path: Path) -> None:
-    """BackendBusy names the pid of the holder; when that was killed, nothing is in the way."""
+    """BackendBusy names the pid of the holder; after that process is killed, the store can be opened."""
     url = f"leveldb:{tmp_path / 'store'}"
     child = start(HOLD, url)
     assert child.stdout is not None
@@ -92,7 +92,7 @@ def test_the_second_process_is_told_who_has_the_leveldb_store(tmp_path: Path) ->
 
 @pytest.mark.parametrize("scheme", [LEVELDB, "sqlite"])
 def test_any_path_will_do(tmp_path: Path, scheme: str) -> None:
-    """Spaces, quotes, percent signs, question marks and other scripts in a path mean themselves."""
+    """Spaces, quotes, percent signs, question marks and other scripts in a path are used literally."""
     url = f"{scheme}:{tmp_path / STRANGE_NAME / STRANGE_NAME}"
     assert not store_exists(url)
     with open_backend(url) as backend:

@@ -1,4 +1,4 @@
-"""The SQLite backend keeps the contract, bare and behind a fault injector without faults."""
+"""The SQLite backend passes the suites, directly and behind a fault injector without faults."""
 
 from pathlib import Path
 
@@ -15,11 +15,11 @@ class TestSQLite(BackendSuite, GuardSuite, ThreadSuite, PurgeSuite):
     capabilities = Capabilities(durable=True, multi_process=True, persistent=True)
 
     def open(self, folder: Path, *, create: bool = True) -> Backend:
-        """A store in `folder`."""
+        """Open a store in `folder`."""
         return SQLiteBackend(folder / "store", create=create)
 
 
 class TestFaultless(TestSQLite):
     def open(self, folder: Path, *, create: bool = True) -> Backend:
-        """The same, wrapped."""
+        """Open the same store behind the fault injector."""
         return FaultBackend(super().open(folder, create=create))

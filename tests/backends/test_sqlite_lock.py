@@ -1,4 +1,4 @@
-"""Being exclusive in a SQLite store: until the end of the block, across processes, forks and accidents."""
+"""Tests of exclusive blocks in a SQLite store, across processes, forks and accidents."""
 
 from __future__ import annotations
 
@@ -64,17 +64,17 @@ one.close(); other.close()
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Where a store may be made."""
+    """The path of a store that does not exist yet."""
     return tmp_path / "store"
 
 
 def lock_of(path: Path) -> Path:
-    """The lock file of the store at `path`."""
+    """Return the lock file of the store at `path`."""
     return Path(f"{path}-lock")
 
 
 def open_locks() -> list[str]:
-    """The lock files that this process has open."""
+    """Return the lock files that this process has open."""
     found = []
     for entry in Path("/proc/self/fd").iterdir():
         try:
@@ -87,7 +87,7 @@ def open_locks() -> list[str]:
 
 
 def test_who_is_exclusive_keeps_others_from_writing_until_the_end_of_the_block(path: Path) -> None:
-    """Another handle is busy, also after writes of the holder, and writes after the block."""
+    """Another handle's writes raise BackendBusy during the block and succeed after it."""
     with SQLiteBackend(path) as one, SQLiteBackend(path, busy_seconds=0.02) as other:
         with one.exclusive():
             for before, now in ((None, b"1"), (b"1", b"2"), (b"2", b"3")):
@@ -102,7 +102,7 @@ def test_who_is_exclusive_keeps_others_from_writing_until_the_end_of_the_block(p
 
 
 def test_another_process_is_busy_until_the_end_of_the_block(path: Path) -> None:
-    """It cannot write after the holder's first write either, and can once the block is over."""
+    """Another process cannot write until the end of the block, also after the holder's first write."""
     with SQLiteBackend(path) as backend:
         with backend.exclusive():
             backend.write(batch_of([(b"a", b"1")]))
@@ -112,7 +112,7 @@ def test_another_process_is_busy_until_the_end_of_the_block(path: Path) -> None:
 
 
 def test_an_exclusive_block_that_fails_gives_the_lock_back(path: Path) -> None:
-    """The lock is given back at the end of the block, also of the outer one of two, and after an error."""
+    """The lock is released at the end of the outermost block, also after an error."""
     with SQLiteBackend(path) as one, SQLiteBackend(path, busy_seconds=0.02) as other:
         with pytest.raises(KeyError), one.exclusive(), one.exclusive():
             raise KeyError
@@ -130,7 +130,7 @@ def test_the_end_of_an_inner_block_keeps_the_lock(path: Path) -> None:
 
 
 def test_threads_of_one_handle_wait_for_the_block(path: Path) -> None:
-    """Each adds twice in its block and finds nobody between, whatever the other threads do."""
+    """Threads of one handle wait for the block: no other write comes between two writes of a block."""
     with SQLiteBackend(path) as backend:
 
         def add() -> None:
@@ -146,7 +146,7 @@ def test_threads_of_one_handle_wait_for_the_block(path: Path) -> None:
 
 
 def test_a_killed_holder_leaves_the_lock_free(path: Path) -> None:
-    """Nobody has to clear up after a process that died in its block."""
+    """The lock of a process that died in its block is free without any cleanup."""
     with start(HOLD, path, "alone") as child:
         assert child.stdout is not None
         assert child.stdout.readline() == "ready\n"
@@ -157,7 +157,7 @@ def test_a_killed_holder_leaves_the_lock_free(path: Path) -> None:
 
 
 def test_a_forked_process_does_not_keep_the_lock(path: Path) -> None:
-    """The holder dies in its block; the process it has forked lives on and is in nobody's way."""
+    """If the holder dies in its block, a process that it forked does not keep the lock."""
     with start(HOLD, path, "fork") as child:
         assert child.stdout is not None
         assert child.stdout.readline() == "ready\n"
@@ -167,12 +167,12 @@ def test_a_forked_process_does_not_keep_the_lock(path: Path) -> None:
 
 
 def test_a_forked_process_does_not_give_the_parents_lock_back(path: Path) -> None:
-    """A child that leaves the block by itself, down to Python's shutdown, leaves the parent exclusive."""
+    """A forked process that leaves the block does not release the parent's lock."""
     assert run(FORK, path) == (0, "still busy\n")
 
 
 def test_a_forked_process_cannot_be_exclusive(path: Path) -> None:
-    """It gets BackendClosed, and no lock file stays open there."""
+    """An exclusive block in a forked process raises BackendClosed, and no lock file stays open there."""
 
     def none_is_open() -> None:
         assert open_locks() == []
@@ -183,7 +183,7 @@ def test_a_forked_process_cannot_be_exclusive(path: Path) -> None:
 
 
 def test_the_lock_file_is_closed_with_the_store(path: Path) -> None:
-    """No descriptor is left after closing, nor handed to programs that are started."""
+    """After closing, no descriptor of the lock file remains, and started programs inherit none."""
     with SQLiteBackend(path) as backend:
         backend.write(batch_of([(b"a", b"1")]))
         assert backend._lock._descriptor is not None
@@ -193,7 +193,7 @@ def test_the_lock_file_is_closed_with_the_store(path: Path) -> None:
 
 
 def test_closing_in_the_block_ends_it(path: Path) -> None:
-    """The store is free at once, and the handle closed."""
+    """Closing the handle inside the block releases the lock at once."""
     one = SQLiteBackend(path)
     with SQLiteBackend(path, busy_seconds=0.02) as other, one.exclusive():
         one.close()
@@ -203,7 +203,7 @@ def test_closing_in_the_block_ends_it(path: Path) -> None:
 
 
 def test_a_lock_file_removed_by_hand_is_made_again(path: Path) -> None:
-    """Open handles go on to exclude each other through the new one."""
+    """After a lock file is removed by hand, open handles exclude each other through a new one."""
     with SQLiteBackend(path) as one, SQLiteBackend(path, busy_seconds=0.02) as other:
         for backend in (one, other):
             backend.write(batch_of([(b"a", b"1")]))
@@ -217,7 +217,7 @@ def test_a_lock_file_removed_by_hand_is_made_again(path: Path) -> None:
 
 
 def test_removing_the_lock_file_under_its_holder_costs_only_exclusivity(path: Path) -> None:
-    """Others then write in between: a guard notices, no row is lost, and later blocks are exclusive."""
+    """If the lock file is removed under its holder, others can write; guards notice it and no row is lost."""
     with SQLiteBackend(path) as one, SQLiteBackend(path, busy_seconds=0.02) as other:
         with one.exclusive():
             one.write(batch_of([(b"a", b"1")]))
@@ -230,7 +230,7 @@ def test_removing_the_lock_file_under_its_holder_costs_only_exclusivity(path: Pa
 
 
 def test_reading_makes_no_lock_file(path: Path) -> None:
-    """It is made at the first write, with the rights of the store itself."""
+    """The lock file is created at the first write, with the permissions of the store."""
     with SQLiteBackend(path) as backend:
         path.chmod(0o660)
         assert list(backend.scan()) == []
@@ -241,7 +241,7 @@ def test_reading_makes_no_lock_file(path: Path) -> None:
 
 
 def test_a_lock_file_is_no_store(path: Path) -> None:
-    """Its path is refused with and without a scheme, and the lock stays as it is."""
+    """The path of a lock file is refused with and without a scheme, and the lock file stays unchanged."""
     with SQLiteBackend(path) as backend:
         backend.write(batch_of([(b"a", b"1")]))
     for url in (f"{path}-lock", f"sqlite:{path}-lock"):
@@ -254,7 +254,7 @@ def test_a_lock_file_is_no_store(path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["file", "folder", "link", "pipe"])
 def test_what_is_no_lock_file_is_left_alone(path: Path, kind: str) -> None:
-    """Something else at its path refuses writes, says what to do, and is not touched; reading works."""
+    """Another file at the lock's path makes writes refused with a hint and stays unchanged; reads work."""
     lock = lock_of(path)
     with SQLiteBackend(path) as backend:
         if kind == "file":
@@ -277,11 +277,11 @@ def test_what_is_no_lock_file_is_left_alone(path: Path, kind: str) -> None:
 
 
 def test_a_store_named_like_the_lock_file_keeps_its_locks(path: Path) -> None:
-    """It is refused without being opened: closing it again would drop the locks SQLite holds on it."""
+    """A store named like a lock file is refused without being opened: closing it would release its locks."""
     with SQLiteBackend(lock_of(path)) as named, SQLiteBackend(path) as backend:
         named.write(batch_of([(b"a", b"1")]))
         wal = Path(f"{lock_of(path)}-wal").stat().st_ino
-        with pytest.raises(BackendUnusable, match="something else"):
+        with pytest.raises(BackendUnusable, match="not an empty file"):
             backend.write(batch_of([(b"a", b"1")]))
         assert run(TRY, lock_of(path)) == (0, "written\n")
         assert Path(f"{lock_of(path)}-wal").stat().st_ino == wal

@@ -1,4 +1,4 @@
-"""A named memory in a SQLite file keeps the contract of a backend, beside others in the same file."""
+"""A named memory passes the suites of a backend, beside others in the same file."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ class TestNamed(BackendSuite, GuardSuite, ThreadSuite):
     capabilities = Capabilities(durable=True, multi_process=True, persistent=True)
 
     def open(self, folder: Path, *, create: bool = True) -> Backend:
-        """A memory in `folder`, in one file with two others that have rows of the same keys."""
+        """Open a memory in `folder`, in a file with two others that have rows of the same keys."""
         if create:
             for name in (None, "other"):
                 with SQLiteBackend(folder / "store", memory=name) as other:

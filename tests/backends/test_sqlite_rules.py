@@ -1,4 +1,4 @@
-"""What SQLite needs beyond the contract: syncs that happen, foreign files left alone, busy and forks."""
+"""Tests of SQLite beyond the suites: syncs, files of other programs, locks and forks."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ os._exit(0)
 
 
 def test_each_durable_write_syncs_the_log_also_when_no_row_changes(tmp_path: Path) -> None:
-    """Between a durable write and the one before it the WAL is synced, even if both write the same."""
+    """The WAL is synced between two durable writes, even if both write the same rows."""
     path, log = tmp_path / "store", tmp_path / "trace"
     SQLiteBackend(path).close()
     run_traced(WRITES, f"sqlite:{path}", options=("-y", "-e", "trace=fsync,fdatasync,write", "-o", str(log)))
@@ -48,7 +48,7 @@ def test_each_durable_write_syncs_the_log_also_when_no_row_changes(tmp_path: Pat
 
 @pytest.mark.parametrize("content", [b"", b"hello", b"SQLite format 3\0"], ids=["empty", "text", "cut"])
 def test_another_kind_of_file_is_refused_untouched(tmp_path: Path, content: bytes) -> None:
-    """A file that is no store is refused with a clear error, and keeps its bytes."""
+    """A file that is not a store is refused with a clear error and keeps its bytes."""
     path = tmp_path / "file"
     path.write_bytes(content)
     with pytest.raises((BackendUnusable, BackendCorrupt), match="file"):
@@ -64,13 +64,13 @@ def test_a_sqlite_file_of_another_program_is_refused_untouched(tmp_path: Path) -
         theirs.execute("CREATE TABLE rows (key BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID")
     theirs.close()
     before = path.read_bytes()
-    with pytest.raises(BackendUnusable, match="something else"):
+    with pytest.raises(BackendUnusable, match="another program"):
         SQLiteBackend(path)
     assert path.read_bytes() == before
 
 
 def test_a_damaged_file_is_corrupt(tmp_path: Path) -> None:
-    """Pages overwritten with noise raise BackendCorrupt when they are read, never another error."""
+    """Reading pages overwritten with noise raises BackendCorrupt and no other error."""
     path = tmp_path / "store"
     with SQLiteBackend(path) as backend:
         backend.write(batch_of([(b"%04d" % n, b"v" * 200) for n in range(500)]))
@@ -82,7 +82,7 @@ def test_a_damaged_file_is_corrupt(tmp_path: Path) -> None:
 
 
 def test_a_writer_that_waits_too_long_is_told(tmp_path: Path) -> None:
-    """With the write lock taken elsewhere a write raises BackendBusy, writes nothing, and can be repeated."""
+    """While the write lock is held elsewhere, a write raises BackendBusy and writes nothing."""
     path = tmp_path / "store"
     with SQLiteBackend(path, busy_seconds=0.01) as backend:
         other = sqlite3.connect(path, isolation_level=None)
@@ -97,7 +97,7 @@ def test_a_writer_that_waits_too_long_is_told(tmp_path: Path) -> None:
 
 
 def test_a_failed_transaction_poisons_the_handle(tmp_path: Path) -> None:
-    """Where the file may grow no further a write is in doubt, and so are all later ones."""
+    """A write that fails because the file cannot grow is in doubt, and so are all later ones."""
     path = tmp_path / "store"
     with SQLiteBackend(path) as backend:
         backend.write(batch_of([(b"a", b"1")]))
@@ -112,7 +112,7 @@ def test_a_failed_transaction_poisons_the_handle(tmp_path: Path) -> None:
 
 
 def test_a_forked_process_cannot_open_what_was_open(tmp_path: Path) -> None:
-    """SQLite's table of locks is inherited and wrong in a child, so opening there is refused."""
+    """A forked process cannot open a file that the parent had open: SQLite's table of locks is inherited."""
     path = tmp_path / "store"
     with SQLiteBackend(path) as backend:
         assert in_forked_process(lambda: SQLiteBackend(path)) == "BackendUnusable"
@@ -121,7 +121,7 @@ def test_a_forked_process_cannot_open_what_was_open(tmp_path: Path) -> None:
 
 
 def test_deleted_bytes_are_overwritten(tmp_path: Path) -> None:
-    """After deleting, and closing, the value is nowhere in the file."""
+    """After a delete and a close, the value is nowhere in the file."""
     path, secret = tmp_path / "store", b"a secret that must go" * 20
     with SQLiteBackend(path) as backend:
         backend.write(batch_of([(b"%04d" % n, b"v" * 300) for n in range(100)]))
@@ -150,7 +150,7 @@ def test_a_scan_does_not_hold_all_rows(tmp_path: Path) -> None:
 
 
 def test_connections_are_given_back(tmp_path: Path) -> None:
-    """Snapshots and scans that are closed, read through or forgotten leave only idle connections."""
+    """Closed, finished and forgotten snapshots and scans leave only idle connections."""
     with SQLiteBackend(tmp_path / "store") as backend:
         backend.write(batch_of([(b"%04d" % n, b"") for n in range(100)]))
         many = [backend.snapshot() for _ in range(20)] + [backend.scan() for _ in range(20)]

@@ -117,7 +117,7 @@ def test_fields_accepts_exactly_what_its_checks_accept(data: st.DataObject, both
         one.plain(item) for one, item in zip(both, value, strict=True)
     ]
     if wrong:
-        with pytest.raises(CorruptionError, match=f"^here: field {wrong[0]} is out of form$"):
+        with pytest.raises(CorruptionError, match=f"^here: field {wrong[0]} is malformed$"):
             fields(value, checks, "here")
     else:
         assert fields(value, checks, "here") is value
@@ -245,20 +245,20 @@ def _header(kind: int = 4, **other: Any) -> list[Any]:
 @pytest.mark.parametrize(
     ("header", "message"),
     [
-        (_header(format=1), "format 1, this version reads format 2"),
-        (_header(format=3), "format 3, this version reads format 2"),
-        (_header(format=True), "field 0 is out of form"),
-        (_header(seq=8), "says it is 8"),
-        (_header(seq=7.0), "field 1 is out of form"),
-        (_header(kind=12), r"event kind 12 \(analyzer_changed\) is not one"),
-        (_header(kind=200), r"event kind 200 \(unknown\) is not one"),
-        (_header(kind=True), "field 3 is out of form"),
-        (_header(kind=None), "field 3 is out of form"),  # type: ignore[arg-type]
+        (_header(format=1), "its format is 1, and this version reads format 2"),
+        (_header(format=3), "its format is 3, and this version reads format 2"),
+        (_header(format=True), "field 0 is malformed"),
+        (_header(seq=8), "the seq in the header is 8"),
+        (_header(seq=7.0), "field 1 is malformed"),
+        (_header(kind=12), r"this version does not support event kind 12 \(analyzer_changed\)"),
+        (_header(kind=200), r"this version does not support event kind 200 \(unknown\)"),
+        (_header(kind=True), "field 3 is malformed"),
+        (_header(kind=None), "field 3 is malformed"),  # type: ignore[arg-type]
         (_header(kind=10), "not an array of 8 fields"),
-        (_header(format=1, actor=5), "field 4 is out of form"),
-        (_header()[:7], "not an array of a header's length"),
-        (7, "not an array of a header's length"),
-        ({}, "not an array of a header's length"),
+        (_header(format=1, actor=5), "field 4 is malformed"),
+        (_header()[:7], "not an array with the length of a header"),
+        (7, "not an array with the length of a header"),
+        ({}, "not an array with the length of a header"),
     ],
 )
 def test_a_wrong_header_is_refused_by_name(header: Any, message: str) -> None:
@@ -290,7 +290,7 @@ def test_an_array_with_too_many_items_is_refused(most: int, item: Any) -> None:
     """An array with too many items is rejected even if all items are valid."""
     checks = (many(text(8) if item == "a" else sized(16), most),)
     assert fields([[item] * most], checks, "here") == [[item] * most]
-    with pytest.raises(CorruptionError, match="field 0 is out of form"):
+    with pytest.raises(CorruptionError, match="field 0 is malformed"):
         fields([[item] * (most + 1)], checks, "here")
 
 
@@ -300,4 +300,4 @@ def test_checks_with_different_bounds_are_distinguished() -> None:
         assert fields([most], (uint(most),), "here") == [most]
         with pytest.raises(CorruptionError):
             fields([most + 1], (uint(most),), "here")
-    assert forms._form.cache_info().currsize <= 128
+    assert forms._compiled.cache_info().currsize <= 128

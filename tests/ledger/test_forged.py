@@ -212,7 +212,7 @@ def test_a_checkpoint_needs_four_roots_even_after_an_erasure(count: int) -> None
     forge(backend_of(engine), K.CHECKPOINT, CheckpointDetail(roots.overall), CheckpointBody(named))
     report = verify(backend_of(engine))
     assert not report.ok
-    assert f"payload {SIZE}: field 0 is out of form" in report.differences[0].problem
+    assert f"payload {SIZE}: field 0 is malformed" in report.differences[0].problem
 
 
 def test_a_checkpoint_after_a_checkpoint_is_rejected() -> None:

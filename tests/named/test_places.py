@@ -139,7 +139,7 @@ def test_a_file_of_memories_alone_has_no_store_without_a_name(tmp_path: Path) ->
     """Opening such a file without a name raises an error that names its memories."""
     url = f"sqlite:{tmp_path / 'a.db'}"
     Engine.open(url, memory="work").close()
-    with pytest.raises(NotFoundError, match="its memories: work"):
+    with pytest.raises(NotFoundError, match="its memories are work"):
         Engine.open(url, create=False)
     with closing(sqlite3.connect(tmp_path / "a.db")) as database:
         assert database.execute("SELECT count(*) FROM rows").fetchone() == (0,)

@@ -1,4 +1,4 @@
-"""Every hash of the format: against BLAKE3's own vectors, against the written layout, and refusals."""
+"""Tests of every hash of the format: BLAKE3's own vectors, the written layout, and refusals."""
 
 import json
 from collections.abc import Callable
@@ -16,13 +16,13 @@ A, B = bytes(range(32)), bytes(range(32, 64))
 
 
 def plain(role: str, data: bytes) -> bytes:
-    """The hash of a role, straight from the library."""
+    """Return the hash of a role, computed with the library alone."""
     return blake3(data, derive_key_context=f"memroot v1 {role}").digest()
 
 
 @pytest.mark.parametrize("mode", ["hash", "keyed_hash", "derive_key"])
 def test_the_blake3_library_gives_the_published_digests(mode: str) -> None:
-    """All 35 input lengths of the BLAKE3 test vectors come out as published, in each mode."""
+    """The library returns the published digests of all 35 BLAKE3 test vectors, in each mode."""
     vectors = json.loads(needs("vectors/blake3/test_vectors.json").read_text())
     make: dict[str, Callable[[bytes], blake3]] = {
         "hash": blake3,
@@ -96,7 +96,7 @@ def test_each_hash_takes_in_exactly_the_bytes_that_the_format_says(name: str) ->
 
 @given(st.binary(max_size=80))
 def test_numbers_are_the_first_eight_bytes_of_a_hash(data: bytes) -> None:
-    """The number of a source or of a term is the beginning of the hash of its role, little-endian."""
+    """The number of a source or term is the first eight bytes of its role's hash, little-endian."""
     assert hashing.source_number(data) == int.from_bytes(plain("source", data)[:8], "little")
     assert hashing.term_number(data) == int.from_bytes(plain("term", data)[:8], "little")
 
@@ -115,7 +115,7 @@ def test_a_key_digest_tells_namespace_and_key_apart(name: str, key: bytes, name2
 
 @given(digests, digests)
 def test_no_two_roles_agree_on_the_same_bytes(left: bytes, right: bytes) -> None:
-    """Leaf, node, node of rows and commitment of the same 64 bytes are four different digests."""
+    """Leaf, node, node of rows and commitment of the same 64 bytes have four different digests."""
     made = {
         hashing.leaf_hash(left, right),
         hashing.node_hash(left, right),
@@ -153,7 +153,7 @@ REFUSED: dict[str, Callable[[], bytes]] = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_field_of_wrong_width_or_order_is_refused(name: str) -> None:
-    """Nothing is hashed whose fields could be read in another way."""
+    """Fields of a wrong width or order, which could be parsed in another way, are refused."""
     with pytest.raises(ValueError, match=r"bytes|must be"):
         REFUSED[name]()
 
@@ -181,6 +181,6 @@ def test_the_overall_root_depends_on_every_field(name: str) -> None:
 
 
 def test_the_namespaces_of_the_engine_are_in_the_order_of_the_overall_root() -> None:
-    """`NAMESPACES` can be passed to `overall_root` as it stands."""
+    """`NAMESPACES` is in the order that `overall_root` requires."""
     pairs = [(name, A) for name in hashing.NAMESPACES]
     assert len(hashing.overall_root(bytes(16), 0, A, pairs)) == 32

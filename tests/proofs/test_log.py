@@ -1,4 +1,4 @@
-"""The log's tree: RFC 6962 roots, and a frontier that never differs from the definition."""
+"""Tests of the log's tree: RFC 6962 roots, and a frontier that always agrees with the definition."""
 
 import base64
 import json
@@ -28,14 +28,14 @@ LEAVES = [
 
 
 def frontier_of(leaves: list[bytes]) -> Frontier:
-    """A frontier to which `leaves` were appended."""
+    """Return a frontier to which `leaves` were appended."""
     frontier = Frontier()
     frontier.extend(leaves)
     return frontier
 
 
 def public_roots() -> dict[int, bytes]:
-    """Size → root over the first leaves, as far as the valid public proofs name it."""
+    """Return size → root over the first leaves, for the sizes that valid public proofs name."""
     folder = needs("vectors/rfc6962/transparency-dev")
     roots: dict[int, bytes] = {}
     for path in sorted(folder.glob("inclusion/*/happy-path.json")):
@@ -49,7 +49,7 @@ def public_roots() -> dict[int, bytes]:
 
 
 def test_roots_are_those_of_the_public_vectors() -> None:
-    """Every root that the RFC 6962 vectors name (sizes 1 to 8 but 4) comes out, in both ways."""
+    """Both ways of computing return each root in the RFC 6962 vectors (sizes 1 to 8 except 4)."""
     roots = public_roots()
     ours = {size: (root_of(LEAVES[:size]), frontier_of(LEAVES[:size]).root()) for size in roots}
     assert set(roots) == {1, 2, 3, 5, 6, 7, 8}
@@ -57,7 +57,7 @@ def test_roots_are_those_of_the_public_vectors() -> None:
 
 
 def test_a_log_of_one_leaf_has_that_leaf_for_its_root() -> None:
-    """The Fuel vector of one leaf: the root is the leaf hash of its data."""
+    """A log of one leaf has the leaf hash of its data as its root (a Fuel vector)."""
     vectors = json.loads(needs("vectors/rfc6962/fuel-binary/binary_merkle_proofs.json").read_text())[
         "vectors"
     ]
@@ -67,7 +67,7 @@ def test_a_log_of_one_leaf_has_that_leaf_for_its_root() -> None:
 
 
 def test_the_empty_log_has_the_hash_of_nothing_for_its_root() -> None:
-    """RFC 6962, section 2.1: MTH({}) = SHA-256()."""
+    """The root of the empty log is the hash of no bytes: MTH({}) = SHA-256() (RFC 6962, section 2.1)."""
     empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
     assert Frontier().root() == root_of([]) == EMPTY_ROOT == bytes.fromhex(empty)
 
@@ -86,7 +86,7 @@ def test_a_frontier_agrees_with_the_definition_at_every_size() -> None:
 
 
 def test_a_stored_frontier_goes_on_as_if_it_had_not_been_stored() -> None:
-    """At every size to 300, storing and loading changes neither the bytes nor what comes next."""
+    """At every size to 300, storing and loading a frontier changes neither its bytes nor its later roots."""
     frontier = Frontier()
     different = []
     for size in range(301):
@@ -102,21 +102,21 @@ def test_a_stored_frontier_goes_on_as_if_it_had_not_been_stored() -> None:
 
 @given(st.lists(digests, max_size=70), st.integers(0, 70))
 def test_where_a_history_is_cut_does_not_show(leaves: list[bytes], cut: int) -> None:
-    """Appending in two sittings, stored in between, gives the bytes of one sitting."""
+    """Appending in two parts, with the frontier stored between, gives the same bytes as appending in one."""
     frontier = Frontier.from_bytes(frontier_of(leaves[:cut]).to_bytes())
     frontier.extend(leaves[cut:])
     assert frontier.to_bytes() == frontier_of(leaves).to_bytes()
 
 
 def test_a_frontier_holds_its_size_and_its_perfect_subtrees() -> None:
-    """Size 5: eight bytes of size, the root over the first four leaves, the fifth leaf."""
+    """A frontier of size 5 is eight bytes of size, the root over four leaves, and the fifth leaf."""
     expected = (5).to_bytes(8, "big") + root_of(LEAVES[:4]) + LEAVES[4]
     assert frontier_of(LEAVES[:5]).to_bytes() == expected
 
 
 @given(st.integers(0, (1 << 64) - 1), st.integers(0, 70), st.integers(0, 31))
 def test_only_the_length_that_the_size_demands_is_accepted(size: int, hashes: int, extra: int) -> None:
-    """It takes exactly one hash for each one bit of a size below 2^63, and nothing else."""
+    """A stored frontier needs exactly one hash for each 1 bit of a size below 2^63."""
     data = size.to_bytes(8, "big") + bytes(32 * hashes + extra)
     if size <= SIZE_MAX and hashes == size.bit_count() and not extra:
         assert Frontier.from_bytes(data).to_bytes() == data
@@ -129,14 +129,14 @@ def test_only_the_length_that_the_size_demands_is_accepted(size: int, hashes: in
     "data", [b"", bytes(7), bytes(9), b"\x00" * 7 + b"\x01", b"\xff" * 8 + bytes(32 * 64)]
 )
 def test_a_cut_or_padded_frontier_is_refused(data: bytes) -> None:
-    """Too short for the size, too long for it, or larger than any log."""
+    """A frontier that is too short or too long for its size, or larger than any log, is refused."""
     with pytest.raises(ValueError, match=r"frontier|leaves"):
         Frontier.from_bytes(data)
 
 
 @pytest.mark.parametrize("width", [0, 31, 33, 64])
 def test_a_leaf_of_another_width_is_refused_and_changes_nothing(width: int) -> None:
-    """Only leaf hashes are appended, not headers; a refused one leaves the frontier as it was."""
+    """A leaf that is not a leaf hash is refused, and leaves the frontier unchanged."""
     frontier = frontier_of(LEAVES[:3])
     with pytest.raises(ValueError, match="32 bytes"):
         frontier.append(bytes(width))
@@ -144,7 +144,7 @@ def test_a_leaf_of_another_width_is_refused_and_changes_nothing(width: int) -> N
 
 
 def test_a_full_log_takes_no_more() -> None:
-    """At 2^63 - 1 leaves appending is refused, instead of writing what could not be read back."""
+    """A log of 2^63 - 1 leaves refuses another leaf."""
     full = Frontier.from_bytes(SIZE_MAX.to_bytes(8, "big") + bytes(32 * 63))
     with pytest.raises(ValueError, match="at most"):
         full.append(bytes(32))
@@ -152,31 +152,31 @@ def test_a_full_log_takes_no_more() -> None:
 
 @pytest.mark.parametrize("sides", [(b"", bytes(32)), (bytes(31), bytes(33)), (bytes(32), bytes(33))])
 def test_a_node_of_other_widths_is_refused(sides: tuple[bytes, bytes]) -> None:
-    """Only two hashes of 32 bytes make a node."""
+    """A node of anything but two hashes of 32 bytes is refused."""
     with pytest.raises(ValueError, match="32 bytes each"):
         node_hash(*sides)
 
 
 def test_the_reference_refuses_what_is_not_a_leaf_hash() -> None:
-    """root_of takes 32-byte hashes only."""
+    """`root_of` accepts only hashes of 32 bytes."""
     with pytest.raises(ValueError, match="32 bytes"):
         root_of([LEAVES[0], b"header"])
 
 
 def test_a_copy_is_on_its_own() -> None:
-    """What is appended to a copy does not reach the original."""
+    """Appending to a copy does not change the original."""
     original = frontier_of(LEAVES[:6])
     original.copy().extend(LEAVES[6:])
     assert original == frontier_of(LEAVES[:6])
 
 
 def test_a_frontier_equals_nothing_but_a_frontier() -> None:
-    """Comparing with its own bytes is False, not an error."""
+    """A frontier compared with its own bytes is unequal, without an error."""
     frontier = frontier_of(LEAVES)
     assert frontier != frontier.to_bytes()
 
 
 def test_a_frontier_cannot_be_hashed() -> None:
-    """It changes in place, so it is no key."""
+    """A frontier cannot be a dictionary key, because it changes in place."""
     with pytest.raises(TypeError):
         hash(Frontier())

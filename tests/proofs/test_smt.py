@@ -1,4 +1,4 @@
-"""The reference tree: its definition spelled out, and its refusals."""
+"""Tests of the reference tree: its definition step by step, and its refusals."""
 
 import pytest
 from hypothesis import given
@@ -10,19 +10,19 @@ from tests.ledger.support import BASE, digests, key_digests, sharing, values
 
 
 def test_no_leaves_make_the_empty_root() -> None:
-    """The empty tree has 32 zero bytes for its root."""
+    """The root of the empty tree is 32 zero bytes."""
     assert root_of({}) == EMPTY == bytes(32)
 
 
 @given(key_digests, values)
 def test_one_leaf_is_the_root(key: bytes, value: bytes) -> None:
-    """A tree of one leaf has the hash of that leaf for its root, without any node."""
+    """The root of a tree of one leaf is the hash of that leaf."""
     assert root_of({key: value}) == leaf_hash(key, value)
 
 
 @given(st.integers(0, 255), digests, values, values)
 def test_two_leaves_stand_where_their_keys_part(shared: int, tail: bytes, value: bytes, other: bytes) -> None:
-    """Two leaves that share n bits are one node under n nodes that are empty on the other side."""
+    """Two leaves that share n bits form one node below n nodes whose other side is empty."""
     key = sharing(shared, tail)
     leaves = [leaf_hash(BASE, value), leaf_hash(key, other)]
     root = node_hash(*(leaves if not bit_of(BASE, shared) else reversed(leaves)))
@@ -39,7 +39,7 @@ def test_bits_go_from_the_most_significant_of_byte_0() -> None:
 
 @given(st.dictionaries(key_digests, values, max_size=8))
 def test_the_order_of_the_mapping_does_not_matter(leaves: dict[bytes, bytes]) -> None:
-    """A mapping in another order has the same root."""
+    """The order of the mapping does not change the root."""
     assert root_of(dict(reversed(leaves.items()))) == root_of(leaves)
 
 
@@ -53,6 +53,6 @@ def test_other_leaves_have_another_root(one: dict[bytes, bytes], other: dict[byt
     "leaf", [(b"", bytes(32)), (bytes(31), bytes(33)), (bytes(32), b""), (bytes(33), bytes(32))]
 )
 def test_a_digest_of_another_width_is_refused(leaf: tuple[bytes, bytes]) -> None:
-    """Keys and values are digests of 32 bytes, never the key or the value itself."""
+    """Keys and values that are not digests of 32 bytes are refused."""
     with pytest.raises(ValueError, match="32 bytes each"):
         root_of(dict([leaf]))

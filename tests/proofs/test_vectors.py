@@ -1,4 +1,4 @@
-"""The public sparse Merkle tree scripts (Fuel), which use SHA-256, on the code that runs with BLAKE3."""
+"""Tests with Fuel's public sparse Merkle tree scripts, which use SHA-256, on the code for BLAKE3."""
 
 import json
 from hashlib import sha256
@@ -31,11 +31,11 @@ NAMES = [
     "Test Update With Empty Data",
     "Test Update With Repeated Inputs",
 ]
-"""Spelled out, so that a missing or renamed vector is seen."""
+"""The names of all vectors, listed so that a missing or renamed one is noticed."""
 
 
 def script(name: str) -> tuple[list[dict[bytes, bytes | None]], bytes]:
-    """The steps of a vector as one change each, and its final root; empty data is a removal there."""
+    """Return the steps of a vector, one change each, and its final root; empty data means a removal."""
     vectors = json.loads(needs("vectors/smt/fuel-sha256/sparse_merkle_tree.json").read_text())["vectors"]
     vector = next(vector for vector in vectors if vector["name"] == name)
     steps: list[dict[bytes, bytes | None]] = []
@@ -47,14 +47,14 @@ def script(name: str) -> tuple[list[dict[bytes, bytes | None]], bytes]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_reference_gives_the_public_root(name: str) -> None:
-    """smt.root_of over what a script leaves behind is the root that Fuel publishes."""
+    """`smt.root_of` over the final leaves of a script is the root that Fuel publishes."""
     steps, root = script(name)
     assert smt.root_of(leaves_after(steps), SHA256_TREE) == root
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_stored_tree_gives_the_public_root(name: str) -> None:
-    """PagedTree, one step a batch, ends at the root that Fuel publishes."""
+    """A PagedTree that applies one step per batch ends at the root that Fuel publishes."""
     steps, root = script(name)
     tree, rows = PagedTree("atoms", SHA256_TREE), Rows()
     for step in steps:

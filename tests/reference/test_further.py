@@ -18,7 +18,7 @@ from proofs.events import AtomBody, AtomDetail, EventKind, Header, ReasonBody
 from proofs.forms import FormError
 from proofs.hashing import commitment
 from proofs.log import leaf_hash
-from proofs.strict_cbor import strict
+from proofs.strict_cbor import decode_strict
 from proofs.verifier import verify
 from tests.reference.both import listed
 from tests.reference.cbor import read
@@ -79,7 +79,7 @@ def test_a_body_comes_back_as_it_was(body: AtomBody) -> None:
     raw = encode_body(body)
     again = decode_body(EventKind.ATOM_ADDED, raw, "it")
     assert (repr(again), encode_body(again)) == (repr(body), raw)
-    assert strict(raw, "it", body=True) == read(raw, True) == listed(body)
+    assert decode_strict(raw, "it", body=True) == read(raw, True) == listed(body)
     assert verdicts(raw) == ("ok", "ok")
 
 

@@ -17,7 +17,7 @@ from proofs.opening import opening_root
 from proofs.rows import read_postings, shown_root
 from proofs.segments import decode_summary
 from proofs.sets import bits_of, contains, members_in
-from proofs.strict_cbor import path_of, strict
+from proofs.strict_cbor import decode_strict, split_path
 from proofs.verifier import verify
 from proofs.vkey import parse_vkey
 from tests.soundness.mutations import Seeds, pick
@@ -25,7 +25,7 @@ from tests.soundness.recoding import head
 from tests.soundness.wire import packed
 
 READERS: Final[dict[str, Callable[[bytes], object]]] = {
-    "strict": lambda raw: strict(raw, "it"),
+    "decode_strict": lambda raw: decode_strict(raw, "it"),
     "header": lambda raw: decode_header(raw, 5),
     "value": lambda raw: decode_value(raw, "it"),
     "summary": lambda raw: decode_summary(raw, 256, "it"),
@@ -33,7 +33,7 @@ READERS: Final[dict[str, Callable[[bytes], object]]] = {
     "member": lambda raw: contains(raw, len(raw) & 0xFFFF),
     "postings": lambda raw: read_postings(raw, 256, 256),
     "rows": lambda raw: shown_root(9, 3, [bytes(32)], raw),
-    "path": lambda raw: path_of(raw, "it"),
+    "path": lambda raw: split_path(raw, "it"),
     "opening": lambda raw: opening_root({bytes(32): None, b"\x80" * 32: b"\1" * 32}, raw[:9], raw[9:]),
     "note": parse_note,
     "signatures": parse_signatures,

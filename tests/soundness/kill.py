@@ -1,7 +1,8 @@
-"""Whether every check of the verifier is missed when it is gone: `python -m tests.soundness.kill`.
+"""Mutation test of the verifier: `python -m tests.soundness.kill`.
 
-Each check is taken out in turn, in a process of its own, and the named rejects are run against what is left;
-what they do not catch, the classes of mutations have to. A mutant that nobody catches must be in ARGUED.
+Each check is removed in turn, in a process of its own, and the named rejects are run against the rest. The
+classes of mutations must catch what the named rejects do not. A mutant that nothing catches must be listed in
+ARGUED.
 """
 
 from __future__ import annotations
@@ -19,39 +20,39 @@ from tests.soundness.mutants import MODULES, sites
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 WORLDS: Final = ((0, 0), (1, 0), (2, 0), (3, 0), (24, 0), (24, 1), (257, 0))
-"""Atoms and number of the stores whose proofs are changed."""
+"""The number of atoms and the number of each store whose proofs are changed."""
 
 TIMEOUT_SECONDS: Final = 30
-"""After which a mutant counts as one that does not end: it takes 1 to 10."""
+"""The time after which a mutant counts as one that hangs; a run takes 1 to 10 seconds."""
 
 BEFORE: Final = (
-    "cbor2, or comparing with what it encodes again, refuses it too; this is so that it is not decoded"
+    "cbor2, or the comparison with the re-encoded bytes, refuses it too; the check comes before decoding"
 )
-TYPES: Final = "never so: said for the type checker"
+TYPES: Final = "never true: needed by the type checker"
 ARGUED: Final[dict[str, str]] = {
     "strict_cbor._check_heads: at > len(raw)": BEFORE,
     "strict_cbor._check_heads: at < len(raw)": BEFORE,
     "strict_cbor._number: end > len(raw) or number < _LEAST[info - 24]": BEFORE,
     "strict_cbor._number: end > len(raw)": BEFORE,
     "strict_cbor._number: number < _LEAST[info - 24]": BEFORE,
-    "strict_cbor.path_of: type(raw) is not bytes": TYPES,
-    "file.decode: type(whole[1]) is not int": "true and 1.0 equal 1, and `strict` lets neither in",
-    "codec.unpack: not same": "`strict` has seen every head before; needed where stores are read",
+    "strict_cbor.split_path: type(raw) is not bytes": TYPES,
+    "file.decode: type(whole[1]) is not int": "true and 1.0 equal 1, and `decode_strict` accepts neither",
+    "codec.unpack: not same": "`decode_strict` has checked every head; needed where stores are read",
     "codec.decode_header: value[1] != seq": "a header is read at its own seq; needed where stores are read",
-    "heads.checkpoint_in: recorded_root(header)": "both that call it ask for the root themselves",
-    "heads.header_in: type(seq) is not int": "decode_header refuses the same, and as `header`",
-    "heads.needed: opening is None": TYPES,
-    "log_paths._both_roots: not last": "a hash too many is hashed into the older root, which then is another",
-    "opening._take: len(found) != count": "what is taken is counted, and `finish` refuses more than there is",
+    "heads.checkpoint_in: recorded_root(header)": "both callers read the root themselves",
+    "heads.header_in: type(seq) is not int": "decode_header refuses the same for the same reason",
+    "heads.require_opening: opening is None": TYPES,
+    "log_paths._both_roots: not last": "an extra hash changes the older root",
+    "opening._take: len(taken) != count": "the bytes taken are counted, and `finish` compares the count",
     "verifier._leaf_claim: raise at the end": TYPES,
     "verifier._list_claim: index is None": TYPES,
     "verifier._list_claim: raise at the end": TYPES,
 }
-"""Mutant that survives → why its check is not needed for soundness, and why it stays."""
+"""Surviving mutant → why its check is not needed for soundness, and why the check stays."""
 
 
 class Outcome(NamedTuple):
-    """What became of a mutant."""
+    """The result of running the tests against a mutant."""
 
     name: str
     rejects: dict[str, str]
@@ -59,17 +60,17 @@ class Outcome(NamedTuple):
 
     @property
     def caught(self) -> bool:
-        """Whether anything saw it."""
+        """True if anything caught the mutant."""
         return bool(self.rejects or self.classes)
 
     @property
     def unsound(self) -> bool:
-        """Whether something wrong was accepted, or something else than ProofError raised."""
+        """True if a wrong proof was accepted, or anything but ProofError was raised."""
         return bool({"accepted", "raised", "hangs"} & {*self.rejects.values(), *self.classes.values()})
 
 
 def write_corpus(path: Path) -> None:
-    """Write honest proofs and all cases of the named rejects to a file."""
+    """Write valid proofs and all cases of the named rejects to a file."""
     import tests.soundness.all_rejects  # noqa: F401  fills the register
     from tests.soundness.rejects import REJECTS
     from tests.soundness.support import items
@@ -81,7 +82,7 @@ def write_corpus(path: Path) -> None:
 
 
 def outcomes(modules: Iterable[str] = MODULES, workers: int = 2) -> list[Outcome]:
-    """Every mutant of the modules, tried."""
+    """Try every mutant of the modules and return the outcomes."""
     with tempfile.TemporaryDirectory() as folder:
         corpus = Path(folder) / "corpus"
         write_corpus(corpus)
@@ -101,14 +102,14 @@ def _tried(job: tuple[Path, str, int]) -> Outcome:
     except subprocess.TimeoutExpired:
         return Outcome(name, {"all": "hangs"}, {})
     if made.returncode:
-        # A verifier that cannot even be imported or asked is seen by every test.
+        # A verifier that cannot even be imported fails every test.
         return Outcome(name, {"all": "raised"}, {})
     found: dict[str, Any] = json.loads(made.stdout)
     return Outcome(name, found["rejects"], found["classes"])
 
 
 def table(found: Sequence[Outcome]) -> str:
-    """What is caught by what, and what survives."""
+    """Return a table of what catches each mutant, and of what survives."""
     lines = []
     for one in found:
         by = ", ".join(f"{name} ({how})" for name, how in sorted({**one.rejects, **one.classes}.items()))

@@ -1,7 +1,7 @@
-"""The verifier with one of its checks taken out: each check found in the source, and each put out of action.
+"""Mutants of the verifier: each check is found in the source, and removed in turn.
 
-A check is a refusal (`raise ProofError`, or FormError below it), with each part of an `or` before it one by
-one, or a call whose only use is that it may refuse.
+A check is a refusal (`raise ProofError` or FormError), with each part of an `or` before it separately, or a
+call whose only use is that it may refuse.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MODULES: Final = (
     "log_claims",
     "log_paths",
     "opening",
-    "places",
+    "lookups",
     "strict_cbor",
     "rows",
     "sets",
@@ -39,26 +39,26 @@ MODULES: Final = (
     "term_claims",
     "verifier",
 )
-"""Of `proofs`: what verifying runs through."""
+"""The modules of `proofs` that a verification runs."""
 
-ERRORS: Final = ("ProofError", "FormError", "_foreign")
+ERRORS: Final = ("ProofError", "FormError", "_unsupported_header")
 NO_CHECKS: Final = ("append", "extend", "update", "add", "byteswap", "frombytes", "__init__")
-"""Methods that are called for what they change."""
+"""Methods that are called for their effect, so they are not checks."""
 
 
 class Site(NamedTuple):
-    """Where in a module something is put out of action."""
+    """The place of a check in a module."""
 
     name: str
-    """The module, the function and the check: stays the same while lines move."""
+    """The module, the function and the check; it stays the same if lines move."""
     node: int
-    """The place of the node in the walk over the module."""
+    """The index of the node in the walk over the module."""
     part: int
-    """Which part of an `or`; -1 for all of it."""
+    """The part of an `or`; -1 for all of it."""
 
 
 def sites(module: str) -> list[Site]:
-    """Every check of a module."""
+    """Return every check of a module."""
     return list(_sites(module, _parsed(module)))
 
 
@@ -110,7 +110,7 @@ def _changes(call: ast.Call) -> bool:
 
 
 def mutated(module: str, site: Site) -> ast.Module:
-    """The module without the check at `site`."""
+    """Return the module without the check at `site`."""
     tree = _parsed(module)
     node = list(ast.walk(tree))[site.node]
     never = ast.Constant(False)
@@ -138,7 +138,7 @@ class _Loader(SourceFileLoader):
         self._made = mutated(module, site)
 
     def get_code(self, fullname: str) -> CodeType:
-        """The code of the mutant, never that of a cached module."""
+        """Return the code of the mutant, never that of a cached module."""
         code: CodeType = compile(self._made, self.get_filename(fullname), "exec")
         return code
 
@@ -150,13 +150,13 @@ class _Finder(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """The mutant's spec; None for every other module."""
+        """Return the mutant's spec, or None for every other module."""
         if fullname != self._loader.name:
             return None
         return spec_from_file_location(fullname, self._loader.path, loader=self._loader)
 
 
 def install(module: str, site: Site) -> None:
-    """From now on, importing the module imports the mutant. In a process that has not imported any of it."""
+    """Make later imports of the module import the mutant; no module of the package may be imported yet."""
     assert not any(name.split(".")[0] == "proofs" for name in sys.modules), "too late: already imported"
     sys.meta_path.insert(0, _Finder(module, site))

@@ -15,7 +15,7 @@ from proofs.errors import REASONS, ProofError
 from proofs.hashing import EMPTY, NAMESPACES, overall_root
 from proofs.limits import BUNDLE_BYTES_MAX
 from proofs.opening import opening_root
-from proofs.strict_cbor import strict
+from proofs.strict_cbor import decode_strict
 from tests.soundness.recoding import head
 from tests.soundness.support import items
 from tests.soundness.wire import ATOMS, OPENING, Item, edited, packed, parts_of, refusal, replaced
@@ -150,7 +150,7 @@ def test_more_items_than_a_proof_can_have_are_not_decoded(item: bytes) -> None:
     """Of small items, each of which takes memory, there are at most 2^20, whatever the length."""
     raw = head(4, 1 << 20) + item * (1 << 20)
     with pytest.raises(ProofError) as refused:
-        strict(raw, "it")
+        decode_strict(raw, "it")
     assert refused.value.reason == "size"
 
 
@@ -190,7 +190,7 @@ def test_a_long_way_needs_no_deep_stack(case: int, reason: str) -> None:
 
 def test_what_is_nested_16_deep_is_read_and_17_deep_is_not() -> None:
     """The bound on arrays inside each other is 16, the outermost being 1."""
-    assert strict(b"\x81" * 15 + b"\x80", "it") is not None
-    assert strict(b"\x81" * 16 + b"\0", "it") is not None
+    assert decode_strict(b"\x81" * 15 + b"\x80", "it") is not None
+    assert decode_strict(b"\x81" * 16 + b"\0", "it") is not None
     with pytest.raises(ProofError):
-        strict(b"\x81" * 17 + b"\0", "it")
+        decode_strict(b"\x81" * 17 + b"\0", "it")

@@ -14,7 +14,7 @@ from proofs.note import (
     Checkpoint,
     Note,
     Signature,
-    Verified,
+    VerifiedSignature,
     cosignature_message,
     format_note,
     origin_of,
@@ -220,7 +220,7 @@ def signed_plainly(signer: Signer, at: Checkpoint) -> Signature:
     return Signature(signer.name, signer.key.key_id, raw)
 
 
-def judged(data: bytes, vkeys: Sequence[str]) -> tuple[Note, tuple[Verified | None, ...]]:
+def judged(data: bytes, vkeys: Sequence[str]) -> tuple[Note, tuple[VerifiedSignature | None, ...]]:
     """A note and what is known of its lines.
 
     Raises:

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 from backends.files import fsync_path
-from backends.leveldb_place import is_place
+from backends.leveldb_place import is_leveldb_store
 from engine.base.errors import EngineError, InvalidInputError, NotFoundError, RefusedError
 
 PRIVATE_PREFIX = "PRIVATE+KEY+"
@@ -139,7 +139,7 @@ def refuse_inside(path: Path, store: Path | None, hint: str) -> None:
     """
     try:
         place = path.resolve()
-        inside = next(filter(is_place, place.parents), None)
+        inside = next(filter(is_leveldb_store, place.parents), None)
     except (OSError, ValueError, RuntimeError) as error:
         raise InvalidInputError(f"{str(path)!r} is not the path of a file: {error}") from None
     if not path.name:

@@ -15,7 +15,7 @@ from proofs.note import (
     SIGNATURES_MAX,
     Note,
     Signature,
-    Verified,
+    VerifiedSignature,
     format_note,
     parse_note,
     parse_signatures,
@@ -119,7 +119,7 @@ def judge(note: Note, trust: Trust) -> tuple[Judged, ...]:
     )
 
 
-def _by(verified: Verified | None) -> str:
+def _by(verified: VerifiedSignature | None) -> str:
     if verified is None:
         return "unknown"
     return "key" if verified.key.type == ED25519 else "witness"

@@ -18,7 +18,7 @@ from proofs import claims as kinds
 from proofs.basis import Basis, LogHead, Root
 from proofs.claims import Claim
 from proofs.errors import ProofError
-from proofs.file import TREES, CheckpointLink, Opening, ProofFile, encode, ordered
+from proofs.file import TREES, CheckpointLink, Opening, ProofFile, encode, sort_claims
 from proofs.verified import Verified
 from proofs.verifier import verify
 
@@ -124,7 +124,7 @@ def _check_head(store: Store, rows: Reader, head: LogHead) -> None:
 def _ordered(claims: Iterable[Claim]) -> list[Claim]:
     wanted = list(claims)
     try:
-        ordered(wanted)
+        sort_claims(wanted)
     except ProofError as error:
         raise InvalidInputError(str(error)) from error
     return wanted
@@ -132,7 +132,7 @@ def _ordered(claims: Iterable[Claim]) -> list[Claim]:
 
 def _assemble(claims: list[Claim], ground: _Foundation, state: Witnesses, replayed: int = 0) -> Proof:
     witnesses: list[list[Any]] = []
-    for claim in ordered(claims):
+    for claim in sort_claims(claims):
         try:
             fields = ground.log.of(claim) if isinstance(claim, kinds.LogClaim) else state.of(claim)
         except (ClaimNotTrueError, NeverRecorded) as error:

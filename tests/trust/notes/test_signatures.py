@@ -197,7 +197,7 @@ def test_trust_that_cannot_be_met_is_refused(keys: list[str], witnesses: list[st
 @pytest.mark.parametrize("text", ["signing.key.vkey", "", "a+b"])
 def test_what_is_no_verifier_key_is_named_as_such(text: str) -> None:
     """The error about a file's name in place of a key explains how to give the key in the file."""
-    with pytest.raises(InvalidInputError, match="is not a verifier key: a verifier key is a name") as caught:
+    with pytest.raises(InvalidInputError, match="is not a verifier key: a verifier key consists") as caught:
         Trust.of([text], [])
     assert "--key $(cat FILE)" in caught.value.hint
 

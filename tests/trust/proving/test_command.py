@@ -68,7 +68,7 @@ def test_json_has_the_proof_or_the_file(store: Cli) -> None:
     )
 
 
-ABOUT_TERMS = "the analysed term, not the word: a word is found by its terms"
+ABOUT_TERMS = "the term after analysis, not the word; a word can have several terms"
 
 FAILURES: list[tuple[int, list[str]]] = [
     (2, ["prove"]),

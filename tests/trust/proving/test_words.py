@@ -16,7 +16,7 @@ from engine.base.errors import ConflictError, EngineError, InvalidInputError, No
 from engine.text.analyzer import index_terms
 from engine.trust.proving.ask import ParsedClaim, claim_of, term_of
 from proofs import claims as kinds
-from proofs.asked import claims_of
+from proofs.arguments import parse_claims
 from proofs.claims import Claim
 from proofs.errors import ProofError
 from proofs.leaves import State
@@ -182,7 +182,7 @@ def test_a_list_has_a_claim_on_each_line() -> None:
     """The words of claims, joined by spaces and ended by newlines, are parsed as these claims."""
     claims = every_claim(filled())
     text = "".join(" ".join(words_of(claim)) + "\n" for claim in claims)
-    assert claims_of([], text.encode()) == claims
+    assert parse_claims([], text.encode()) == claims
 
 
 WORDS = st.sampled_from([*FORMS, "sealed", "live", "1f0c", "part_of", ROOT, "0", "\x00", "\ud800", "\x1b[2J"])

@@ -1,4 +1,4 @@
-"""What a proof has shown, as plain values for JSON: nothing in it is a control character on its way out."""
+"""Verified facts as plain values for JSON."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from proofs.words import type_name, words_of
 _IDS = frozenset({"id", "src", "dst", "store_id"})
 
 
-def plain(shown: Verified) -> dict[str, Any]:
-    """A verified fact as a dictionary: the claim in words, what kind of fact, and its details.
+def to_plain(fact: Verified) -> dict[str, Any]:
+    """Return a verified fact as a dictionary: the claim in words, the type of the fact, and its details.
 
     Bytes are in hex, ids are UUIDs, times are µs since 1970 in UTC.
     """
     details = {
-        field.name: _plain(getattr(shown, field.name)) for field in fields(shown) if field.name != "claim"
+        field.name: _plain(getattr(fact, field.name)) for field in fields(fact) if field.name != "claim"
     }
-    found = {"claim": " ".join(words_of(shown.claim)), "shows": type(shown).__name__, **details}
-    if isinstance(shown.claim, (AtomsMentioning, NoneMentioning)):
-        found["about"] = "the analysed term, not the word: a word is found by its terms"
-    return found
+    result = {"claim": " ".join(words_of(fact.claim)), "shows": type(fact).__name__, **details}
+    if isinstance(fact.claim, (AtomsMentioning, NoneMentioning)):
+        result["about"] = "the term after analysis, not the word; a word can have several terms"
+    return result
 
 
 def _plain(value: Any, name: str = "") -> Any:

@@ -1,0 +1,76 @@
+"""Command-line arguments as the basis and the claims of a verification. Files are read by the caller."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+from uuid import UUID
+
+from proofs.basis import Basis, LogHead, Root
+from proofs.claims import Claim
+from proofs.errors import ProofError
+from proofs.words import parse_claim, parse_id
+
+CLAIMS_BYTES_MAX: Final = 16 << 20
+"""The maximum size of a list of claims, in bytes."""
+
+
+def parse_basis(root: str | None, size: int | None, store: str | None, note: bytes | None) -> Basis:
+    """Return the basis to verify a proof against: an overall root, or the log head in a checkpoint note.
+
+    Raises:
+        ProofError: neither or both are given, or they cannot be parsed (`input`, `note`); the note belongs to
+            another store (`origin`) or has another size (`log-size`).
+    """
+    if (root is None) == (note is None):
+        raise ProofError("input", "give either an overall root or a checkpoint")
+    if root is not None:
+        if store is None:
+            raise ProofError("input", "an overall root needs the id of its store")
+        return Root.of(store, root, size)
+    head = LogHead.of(note or b"")
+    if store is not None and parse_id(store) != head.store_id:
+        raise ProofError("origin", "the checkpoint belongs to another store")
+    if size not in {None, head.size}:
+        raise ProofError("log-size", f"the checkpoint covers {head.size} events, not {size}")
+    return head
+
+
+def parse_claims(
+    words: Sequence[str], lines: bytes | None, identity: Callable[[str], str] = str
+) -> list[Claim]:
+    """Return the claims: one from `words`, or one from each line of `lines`, which is UTF-8.
+
+    `identity` is passed to `parse_claim`.
+
+    Raises:
+        ProofError: both or neither are given, or a claim cannot be parsed (`input`).
+    """
+    if bool(words) == (lines is not None):
+        raise ProofError("input", "give either one claim or a file of claims")
+    return [parse_claim(one, identity) for one in ([words] if lines is None else split_claims(lines))]
+
+
+def split_claims(data: bytes) -> list[list[str]]:
+    """Return the words on each line of a list of claims, without empty lines.
+
+    Raises:
+        ProofError: the list is not UTF-8 (`input`).
+    """
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        raise ProofError("input", "the list of claims is not UTF-8") from error
+    return [words for line in text.split("\n") if (words := line.split())]
+
+
+def describe_basis(basis: Basis, as_of: int) -> dict[str, str | int]:
+    """Return the basis as plain values; `as_of` is the number of events that the verified facts refer to."""
+    kind = "overall root" if isinstance(basis, Root) else "log head"
+    return {
+        "kind": kind,
+        "store": str(UUID(bytes=basis.store_id)),
+        "root": basis.root.hex(),
+        "size": as_of if basis.size is None else basis.size,
+        "as_of": as_of,
+    }
