@@ -15,8 +15,8 @@ from proofs.file import MAGIC
 from proofs.hashing import DIGEST_BYTES, EMPTY, TREE_HASHER, key_digest, value_digest
 from proofs.limits import BUNDLE_BYTES_MAX, PROOF_BYTES_MAX
 from proofs.log import leaf_hash
-from proofs.reading import DEPTH_MAX, ITEMS_MAX, PATH_HASHES_MAX
 from proofs.smt import bit_of
+from proofs.strict_cbor import DEPTH_MAX, ITEMS_MAX, PATH_HASHES_MAX
 from proofs.subjects import IDENTITY_BYTES_MAX
 from proofs.verifier import verify
 from proofs.vkey import FORMAT
