@@ -12,9 +12,18 @@ from hypothesis import strategies as st
 from proofs.basis import LogHead
 from proofs.errors import REASONS, ProofError
 from proofs.file import MAGIC
-from proofs.hashing import DIGEST_BYTES, EMPTY, TREE_HASHER, key_digest, value_digest
+from proofs.hashing import (
+    DIGEST_BYTES,
+    EMPTY,
+    TREE_HASHER,
+    key_digest,
+    row_hash,
+    rows_node,
+    value_digest,
+)
 from proofs.limits import BUNDLE_BYTES_MAX, PROOF_BYTES_MAX
 from proofs.log import leaf_hash
+from proofs.sets import Group, set_row
 from proofs.smt import bit_of
 from proofs.strict_cbor import DEPTH_MAX, ITEMS_MAX, PATH_HASHES_MAX
 from proofs.subjects import IDENTITY_BYTES_MAX
@@ -64,26 +73,38 @@ def test_the_proofs_of_the_example_are_made_and_accepted(name: str) -> None:
     assert check(raw, basis, [CLAIMS[name]])
 
 
-def test_the_annotated_proof_is_that_of_the_example() -> None:
-    """The bytes of the annotated block, joined, are the proof of `atom`, and its basis is named before it."""
-    lines = [re.split(r" {2,}", line.strip()) for line in block("annotated")]
-    assert all(len(line) == 2 or line[0] == "82" for line in lines), "a line without a comment"
-    assert "".join(line[0] for line in lines).replace(" ", "") == EXAMPLE["proof atom"]
-    text = FLAT.partition("### 20.11")[2].partition("```annotated")[0]
-    assert f"`atom {FIRST} sealed`" in text
+def annotated(name: str) -> list[str]:
+    """Return the bytes of each line of an annotated proof in hex; every line has a comment."""
+    opening = "".join(line.split("  ")[0] for line in OPENING_LINES)
+    lines = [re.split(r" {2,}", line.strip()) for line in block(f"annotated-{name}")]
+    assert all(len(line) == 2 for line in lines), "a line without a comment"
+    return [line[0].replace("(opening)", opening).replace(" ", "") for line in lines]
+
+
+OPENING_LINES = [line.strip() for line in block("annotated-atom")[4:11]]
+"""The lines of the opening in the first annotated proof, which the second one repeats."""
+
+
+@pytest.mark.parametrize("name", ["atom", "no-term"])
+def test_the_annotated_proofs_are_those_of_the_example(name: str) -> None:
+    """The bytes of an annotated block, joined, are a proof of the example; its claim is before the block."""
+    assert "".join(annotated(name)) == EXAMPLE[f"proof {name}"]
+    text = FLAT.partition("### 20.11")[2].partition(f"```annotated-{name}")[0]
+    words = claim_in_words(name, str(FIRST))
+    assert f"`{' '.join(words)}`" in text
     assert f"`{EXAMPLE['root overall']}`" in text
     assert f"`{UUID(bytes=STORE)}`" in text
 
 
-def test_the_walk_of_the_annotated_proof_leads_to_its_root() -> None:
+def test_the_walk_of_the_first_annotated_proof_leads_to_its_root() -> None:
     """The digests and the hash at each depth are those of the page, from the leaf up to the root of atoms."""
-    walk = {name: bytes.fromhex(value) for name, value in named("walk").items()}
+    walk = {name: bytes.fromhex(value) for name, value in named("walk-atom").items()}
     key, value = (
         key_digest("atoms", FIRST.bytes),
         value_digest("atoms", bytes.fromhex(EXAMPLE["value first"])),
     )
-    (beside,) = (line for line in block("annotated") if "right of depth 2" in line)
-    right = bytes.fromhex(beside.split()[0])
+    (sibling,) = (line for line in block("annotated-atom") if "right of depth 2" in line)
+    right = bytes.fromhex(sibling.split()[0])
     at = TREE_HASHER.leaf(key, value)
     expected = {"key digest": key, "value digest": value, "depth 3": at}
     expected["depth 2"] = at = TREE_HASHER.node(at, right)
@@ -92,6 +113,42 @@ def test_the_walk_of_the_annotated_proof_leads_to_its_root() -> None:
     assert walk == expected
     assert walk["depth 0"].hex() == EXAMPLE["root atoms"]
     assert f"begins with the bits {', '.join(str(bit_of(key, depth)) for depth in range(3))}," in FLAT
+
+
+def test_the_walk_of_the_second_annotated_proof_leads_to_the_root_of_the_index() -> None:
+    """The leaves of the tail and of N give the root of index that the page and the example print."""
+    walk = named("walk-no-term")
+    leaves = []
+    for name in ("tail", "N"):
+        key = key_digest("index", bytes.fromhex(walk[f"{name} key"]))
+        assert key.hex() == walk[f"{name} digest"]
+        leaves.append(TREE_HASHER.leaf(key, value_digest("index", bytes.fromhex(walk[f"{name} value"]))))
+    depth_1 = TREE_HASHER.node(TREE_HASHER.node(*leaves), EMPTY)
+    assert TREE_HASHER.node(EMPTY, depth_1).hex() == walk["depth 0"] == EXAMPLE["root index"]
+    assert walk["tail value"] == EXAMPLE["summary tail"]
+
+
+def test_the_rows_of_the_second_annotated_proof_lead_to_their_root() -> None:
+    """The two neighbours and the four hashes give the rows root of the summary."""
+    walk = named("walk-no-term")
+    lines = [line.split() for line in block("annotated-no-term")]
+    inner, inner2 = (bytes.fromhex(line[1]) for line in lines if line[-1] in ("inner", "inner2"))
+    hashes = {" ".join(line[1:]): bytes.fromhex(line[0]) for line in lines if line[1].startswith("root(")}
+    left, right = row_hash(b"daemon", inner), row_hash(b"l", inner2)
+    assert [left.hex(), right.hex()] == [walk["row leaf 10"], walk["row leaf 11"]]
+    first_16 = rows_node(
+        hashes["root(0, 8)"],
+        rows_node(rows_node(hashes["root(8, 10)"], rows_node(left, right)), hashes["root(12, 16)"]),
+    )
+    root = rows_node(first_16, hashes["root(16, 19)"]).hex()
+    assert root == walk["root(0, 19)"]
+    assert EXAMPLE["summary tail"].endswith(root)
+
+
+def test_the_keys_of_sets_in_the_page_are_those_of_the_verifier() -> None:
+    """The example keys of section 3.8 are the keys that the verifier looks up."""
+    found = {"live 0": set_row(Group.LIVE, "", 0), "été 1": set_row(Group.TAG, "été", 1)}
+    assert named("set-rows") == {name: key.hex() for name, key in found.items()}
 
 
 @pytest.mark.parametrize("line", block("claims"))

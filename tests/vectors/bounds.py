@@ -87,6 +87,19 @@ def refused() -> Iterator[Made]:
     yield made("a body with a length in two bytes", TYPE_REGISTERED, [CODE], body)
     yield made("a body with an item behind it", TYPE_REGISTERED, [CODE], name + b"\xf6")
     yield made("a body of another kind", TYPE_REGISTERED, [CODE], write([HASH]))
+    further = {
+        "keys of the further fields out of order": b"\xa2\1\x61a\0\x61b",
+        "a key of the further fields twice": b"\xa2\0\x61a\0\x61b",
+        "no further fields in the map": b"\xa0",
+        "keys of the further fields by bytes, not by length": b"\xa2\x18\x18\0\x60\0",
+        "infinity behind the fields": b"\xf9\x7c\0",
+        "NaN behind the fields": b"\xf9\x7e\0",
+        "NaN with another payload": b"\xf9\x7e\1",
+        "NaN of 32 bits": b"\xfa\x7f\xc0\0\0",
+        "a float that a shorter form holds": b"\xfa\x3f\xc0\0\0",
+    }
+    for what, raw in further.items():
+        yield made(what, TYPE_REGISTERED, [CODE], b"\x82" + name[1:] + raw)
     yield made("a path of 31 bytes", TYPE_REGISTERED, [CODE], name, path=bytes(31))
     yield made("a path of 65 hashes", TYPE_REGISTERED, [CODE], name, path=bytes(65 * 32))
     yield made("a path of 64 hashes", TYPE_REGISTERED, [CODE], name, path=bytes(64 * 32))

@@ -17,6 +17,7 @@ from tests.vectors import bounds, codings, mutations
 from tests.vectors.forgeries import forgeries
 from tests.vectors.golden import golden
 from tests.vectors.items import Edit, difference, dropped, edited, replaced, spans
+from tests.vectors.reasons import ambiguous
 from tests.vectors.stores import plain
 from tests.vectors.valid import Valid, valid
 
@@ -72,7 +73,7 @@ def invalid() -> list[Invalid]:
         found += thinned(own, rng)
         if n in whole and one.basis[0] == "root":
             found += forged(n, one, rng)
-    return [*found, *beyond_bounds()]
+    return [*found, *beyond_bounds(), *of_two_reasons()]
 
 
 def thinned(given: list[Invalid], rng: Random) -> list[Invalid]:
@@ -258,3 +259,11 @@ def beyond_bounds() -> Iterator[Invalid]:
         edits = difference(valid()[of].data, made.data)
         wrong = Wrong(made.what, edits, made.basis, made.claims)
         yield Invalid(of, *wrong, refusal(made.data, wrong))
+
+
+def of_two_reasons() -> Iterator[Invalid]:
+    """Yield proofs of which the reason depends on the order of the checks."""
+    for number, change, edits in ambiguous():
+        one = valid()[number]
+        wrong = Wrong(change, edits, one.basis, one.claims)
+        yield Invalid(number, *wrong, refusal(edited(one.data, edits), wrong))
