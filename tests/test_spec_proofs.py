@@ -1,4 +1,4 @@
-"""docs/spec/proofs.md: its proofs, claims, grammar and paths are those of the engine and both verifiers."""
+"""The proofs, claims, grammar and paths of docs/spec/proofs.md are those of the engine and both verifiers."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ OVERALL: Basis = ("root", HEAD.store_id, bytes.fromhex(EXAMPLE["root overall"]),
 LOG: Basis = ("log", HEAD.store_id, HEAD.size, HEAD.root)
 PART = next(part for part in PARTS if part.stem == "proofs").read_text(encoding="utf-8")
 FLAT = " ".join(PART.split())
-"""The page with single spaces, so that a line break does not part a sentence."""
+"""The page with single spaces, so that sentences are found across line breaks."""
 ID, OTHER = "00000000-0000-4000-8000-00000000000a", "00000000-0000-4000-8000-00000000000b"
 
 Plain = tuple[int, bytes, int | None, bool]
@@ -59,12 +59,12 @@ CLAIMS: dict[str, Plain] = {
     "term": (9, b"daemon", None, False),
     "no-tag": (6, FIRST.bytes + b"kitchen", None, False),
 }
-"""Of each proof of the example, its claim as section 20.1 defines it."""
+"""The claim of each proof of the example, in the terms of section 20.1."""
 
 
 @pytest.mark.parametrize("name", PROVED)
 def test_the_proofs_of_the_example_are_made_and_accepted(name: str) -> None:
-    """The engine proves the claims of the example by its bytes, and both verifiers accept them."""
+    """The engine makes the proofs of the example byte for byte, and both verifiers accept them."""
     raw, basis = bytes.fromhex(EXAMPLE[f"proof {name}"]), LOG if name in OF_THE_LOG else OVERALL
     with example_memory() as memory:
         proof = memory.prove([claim_in_words(name, str(FIRST))], checkpoint=HEAD if basis is LOG else None)
@@ -97,7 +97,7 @@ def test_the_annotated_proofs_are_those_of_the_example(name: str) -> None:
 
 
 def test_the_walk_of_the_first_annotated_proof_leads_to_its_root() -> None:
-    """The digests and the hash at each depth are those of the page, from the leaf up to the root of atoms."""
+    """The page prints the digests and the hash at each depth, from the leaf up to the root of atoms."""
     walk = {name: bytes.fromhex(value) for name, value in named("walk-atom").items()}
     key, value = (
         key_digest("atoms", FIRST.bytes),
@@ -153,7 +153,7 @@ def test_the_keys_of_sets_in_the_page_are_those_of_the_verifier() -> None:
 
 @pytest.mark.parametrize("line", block("claims"))
 def test_claims_in_words_are_the_claims_beside_them(line: str) -> None:
-    """Each example of section 20.2 is read as the number, subject, state and opening beside it."""
+    """Each example of section 20.2 is read as the number, subject, state and opening after it."""
     words, _, expected = line.partition(" = ")
     number, subject, state, opened = expected.split(" ")
     claim = real_claim(
@@ -210,7 +210,7 @@ def test_words_outside_the_grammar_are_refused(words: list[str]) -> None:
     ],
 )
 def test_words_that_nearly_fit_are_outside_the_grammar(words: str) -> None:
-    """Neither the grammar nor the verifier takes words that differ from a claim in one point."""
+    """The grammar and the verifier refuse words that differ from a claim in one point."""
     assert not grammar().fullmatch(words)
     with pytest.raises(ProofError, match=r"^input"):
         parse_claim(words.split(" "))
@@ -218,7 +218,7 @@ def test_words_that_nearly_fit_are_outside_the_grammar(words: str) -> None:
 
 @pytest.mark.parametrize("name", FORMS)
 def test_words_within_the_grammar_are_accepted(name: str) -> None:
-    """For each claim, words of every optional form within the bounds are in the grammar and accepted."""
+    """The grammar and the verifier accept every optional form of each claim."""
     kind, readers = FORMS[name]
     places = {"parse_id": [ID, OTHER], "_code": ["8001"], "parse_number": ["7"], "parse_root": ["ab" * 32]}
     given_ids = iter(places["parse_id"])
@@ -238,7 +238,7 @@ def test_words_within_the_grammar_are_accepted(name: str) -> None:
 
 
 def test_every_reason_has_a_step() -> None:
-    """Each reason of the table is given by a check before it, and each check gives a reason of the table."""
+    """Each reason of the table is given by a check above it, and each check gives a reason of the table."""
     steps, _, rest = FLAT.partition("<!-- table: reasons -->")
     assert {row[0] for row in table("reasons")} == set(REASONS)
     given = {word for word in re.findall(r"`([a-z-]+)`", steps) if word in REASONS}
@@ -271,13 +271,13 @@ def test_format_characters_are_listed() -> None:
     ],
 )
 def test_numbers_in_the_algorithm_are_the_constants(sentence: str, value: int | str) -> None:
-    """A bound that the algorithm states has the value of the code."""
+    """The bounds in the algorithm have the values of the code."""
     assert sentence.format(value) in FLAT
 
 
 @pytest.mark.parametrize(("name", "of"), [("inclusion", "not_included"), ("consistency", "not_consistent")])
 def test_the_paths_of_the_page_decide_as_the_vectors(name: str, of: str) -> None:
-    """Section 20.6, taken literally, accepts every valid path of log.json and refuses every invalid one."""
+    """The checks of section 20.6 accept every valid path of log.json and refuse every invalid one."""
     roots = {size: bytes.fromhex(root) for size, root in read("log")["roots"]}
 
     def accepted(one: dict[str, object]) -> bool:
@@ -306,7 +306,7 @@ def test_the_paths_of_the_page_decide_as_the_vectors(name: str, of: str) -> None
 
 
 def reason_by_the_page(data: bytes, basis: Basis, claims: list[Plain]) -> str | None:
-    """Return the reason that the algorithm of section 20.5 gives, None where it refuses nothing."""
+    """Return the reason that the algorithm of section 20.5 gives, or None if it accepts."""
     try:
         spec_verifier.verified(data, basis, claims)
     except Refused as refused:
@@ -315,14 +315,14 @@ def reason_by_the_page(data: bytes, basis: Basis, claims: list[Plain]) -> str | 
 
 
 def test_the_algorithm_accepts_the_valid_vectors() -> None:
-    """The steps of section 20.5 refuse no valid proof of proofs.json."""
+    """The algorithm of section 20.5 accepts every valid proof of proofs.json."""
     for vector in read("proofs")["valid"]:
         data, basis = bytes.fromhex(vector["proof"]), basis_of(vector["basis"])
         assert reason_by_the_page(data, basis, claims_of(vector["claims"])) is None, vector["number"]
 
 
 def test_the_algorithm_gives_the_reasons_of_the_vectors() -> None:
-    """In their order, the steps of section 20.5 refuse each invalid proof for the reason in proofs.json."""
+    """The algorithm of section 20.5 refuses each invalid proof with the reason in proofs.json."""
     valid = read("proofs")["valid"]
     for vector in read("proofs")["invalid"]:
         of = valid[vector["of"]]
