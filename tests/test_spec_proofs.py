@@ -39,7 +39,7 @@ from tests.spec_page import PARTS, block, example_values, named, table
 from tests.vectors import logs
 from tests.vectors.example import OF_THE_LOG, PROVED, STORE, claim_in_words, example_memory
 from tests.vectors.items import edited
-from tests.vectors.reading import basis_of, claims_of, edits_of, read
+from tests.vectors.load import basis_of, claims_of, edits_of, read
 
 EXAMPLE = example_values()
 FIRST = UUID(hex=EXAMPLE["id first"])

@@ -1,6 +1,6 @@
 """Proofs of events whose fields are at their bounds, and one step beyond them.
 
-Each is about a log of one event that is made by hand, so that every hash fits and only the form decides.
+Each proof is about a hand-made log of one event, so all hashes match and only the form is at fault.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def of_header(what: str, header: bytes, payload: bytes, path: bytes = b"") -> Ma
 
 
 def accepted() -> list[Made]:
-    """Return proofs at the bounds."""
+    """Return proofs of events whose fields are at their bounds."""
     name = write(["listens_on"])
     return [
         made("event 0 opened", GENESIS, [STORE, "memroot-1", HASH], write([HASH]), actor="engine"),
@@ -67,7 +67,7 @@ def accepted() -> list[Made]:
 
 
 def refused() -> Iterator[Made]:
-    """Yield proofs beyond the bounds; `what` says what is wrong."""
+    """Yield proofs of events beyond the bounds; `what` names the fault."""
     name = write(["listens_on"])
     good = made("", TYPE_REGISTERED, [CODE], name)
     yield made("an actor of 33 bytes", TYPE_REGISTERED, [CODE], name, actor="a" * 33)

@@ -1,4 +1,4 @@
-"""Named ways to spoil what is in a proof: each yields what it changed, and the edits that do it."""
+"""Mutations of the contents of a proof: each has a name and the edits that make it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from random import Random
 from typing import Final
 
 from tests.reference.cbor import ARRAY, BYTES, UINT, head, write
-from tests.vectors.codings import PARTS, Spans, Spoiled, encodings, envelope, flipped, lengths, named
+from tests.vectors.codings import PARTS, Mutations, Spans, encodings, envelope, flipped, lengths, named
 from tests.vectors.items import Path, Span, added, dropped, headed, replaced, resized, spans
 
 EMPTY: Final = bytes(32)
@@ -22,8 +22,8 @@ FILLERS: Final = {
 }
 
 
-def parts(data: bytes, found: Spans, rng: Random) -> Spoiled:
-    """Parts left out, put in where nobody asked, or not of their form."""
+def parts(data: bytes, found: Spans, rng: Random) -> Mutations:
+    """Yield proofs with parts left out, added without need, or of a wrong form."""
     for at, name in PARTS.items():
         span = found[at,]
         if span.kind == 7:
@@ -35,8 +35,8 @@ def parts(data: bytes, found: Spans, rng: Random) -> Spoiled:
             yield f"{name} as a byte string", replaced(span, write(data[span.start : span.end]))
 
 
-def opening(data: bytes, found: Spans, rng: Random) -> Spoiled:
-    """Other roots and sizes in the opening."""
+def opening(data: bytes, found: Spans, rng: Random) -> Mutations:
+    """Yield other roots and sizes in the opening."""
     if found[3,].kind == 7:
         return
     size = found[3, 0]
@@ -57,8 +57,8 @@ def opening(data: bytes, found: Spans, rng: Random) -> Spoiled:
         )
 
 
-def trees(data: bytes, found: Spans, rng: Random) -> Spoiled:
-    """Other shapes of the openings of trees."""
+def trees(data: bytes, found: Spans, rng: Random) -> Mutations:
+    """Yield other shapes in the openings of trees."""
     for at in (5, 6, 7):
         if found[at,].kind == 7:
             continue
@@ -72,8 +72,8 @@ def trees(data: bytes, found: Spans, rng: Random) -> Spoiled:
         yield f"{named((at, 0))}: 257 nodes", resized(shape, 0, shape.number, bytes(257) + b"\3")
 
 
-def hashes(data: bytes, found: Spans, rng: Random) -> Spoiled:
-    """Hashes dropped, added, swapped, turned, changed and cut, wherever there are some."""
+def hashes(data: bytes, found: Spans, rng: Random) -> Mutations:
+    """Yield lists of hashes that are shortened, extended, reordered, changed and cut."""
     for path, span in sorted(found.items()):
         if span.kind != BYTES or span.number % 32 or not is_hashes(path):
             continue
@@ -98,12 +98,12 @@ def hashes(data: bytes, found: Spans, rng: Random) -> Spoiled:
 
 
 def is_hashes(path: Path) -> bool:
-    """Whether a byte string whose length 32 divides is a list of hashes: not a root, and no payload."""
+    """Return True if a byte string whose length is a multiple of 32 may be a list of hashes."""
     return (path[0] in (5, 6, 7) and path[1:] == (1,)) or (path[0] in (2, 8) and len(path) > 1)
 
 
-def witnesses(data: bytes, found: Spans, rng: Random) -> Spoiled:
-    """Witnesses and their fields: others, fewer, more, empty, of other types."""
+def witnesses(data: bytes, found: Spans, rng: Random) -> Mutations:
+    """Yield changed, missing, additional and empty witnesses and fields, and fields of other types."""
     whole = found[8,]
     yield "no witnesses", replaced(whole, b"\x80")
     first = found[8, 0]
@@ -129,8 +129,8 @@ def witnesses(data: bytes, found: Spans, rng: Random) -> Spoiled:
         yield from field(data, found, path, span)
 
 
-def field(data: bytes, found: Spans, path: Path, span: Span) -> Spoiled:
-    """One field of a witness."""
+def field(data: bytes, found: Spans, path: Path, span: Span) -> Mutations:
+    """Yield changes of one field of a witness."""
     name = named(path)
     if span.kind == 7:
         yield f"{name}: an empty string for null", replaced(span, b"\x40")
@@ -160,8 +160,8 @@ def field(data: bytes, found: Spans, path: Path, span: Span) -> Spoiled:
                 yield f"{name}: the other way round", [(span.body, span.end - span.body, turned)]
 
 
-def values(data: bytes, found: Spans, rng: Random) -> Spoiled:
-    """The value of an atom or edge in witness 0 with one of its fields changed."""
+def values(data: bytes, found: Spans, rng: Random) -> Mutations:
+    """Yield changes of one field of the atom's or edge's value in witness 0."""
     if found[8, 0, 0].number not in (1, 3, 5, 6):
         return
     value = found[8, 0, 1]
@@ -177,8 +177,8 @@ def values(data: bytes, found: Spans, rng: Random) -> Spoiled:
     yield "value: the last field null", resized(value, inner[6,].start, 34, b"\xf6")
 
 
-def rows(data: bytes, found: Spans, rng: Random) -> Spoiled:
-    """The row or the neighbours shown of a term's segment in witness 0, and what is said of segments."""
+def rows(data: bytes, found: Spans, rng: Random) -> Mutations:
+    """Yield changes of the segments, and of the row or the neighbours in witness 0."""
     if found[4,].kind == 7:
         return
     count = found[4, 0]
@@ -216,7 +216,7 @@ def rows(data: bytes, found: Spans, rng: Random) -> Spoiled:
             )
 
 
-ALL: Final[tuple[Callable[[bytes, Spans, Random], Spoiled], ...]] = (
+ALL: Final[tuple[Callable[[bytes, Spans, Random], Mutations], ...]] = (
     flipped,
     lengths,
     encodings,
@@ -229,4 +229,4 @@ ALL: Final[tuple[Callable[[bytes, Spans, Random], Spoiled], ...]] = (
     values,
     rows,
 )
-"""In the order of the file."""
+"""All mutators, in the order of the file."""
