@@ -94,7 +94,7 @@ def test_the_forms_that_all_parts_share_are_numbered() -> None:
     assert found == [(str(n), title) for n, title in enumerate(SHARED, 1)]
 
 
-def test_the_entry_says_which_part_has_which_section() -> None:
+def test_the_entry_lists_the_sections_of_each_part() -> None:
     """The first table of SPEC.md lists the section numbers of each part."""
     for part in PARTS:
         row = re.search(
@@ -144,7 +144,7 @@ def test_every_limit_is_listed_with_its_value() -> None:
     assert listed == constants
 
 
-def test_every_limit_names_an_error_there_is() -> None:
+def test_every_limit_names_an_existing_error() -> None:
     """The last column of the table of limits names an existing error code, or `none`."""
     kinds = [kind for kind in vars(errors).values() if isinstance(kind, type)]
     codes = {kind.code for kind in kinds if issubclass(kind, errors.EngineError)}

@@ -251,7 +251,7 @@ def spec_analyzer() -> SpecAnalyzer:
 
 
 @needs_unicode14
-def test_analyzer_of_the_page_reads_every_probe_alike(spec_analyzer: SpecAnalyzer) -> None:
+def test_analyzer_of_the_page_agrees_on_every_probe(spec_analyzer: SpecAnalyzer) -> None:
     """Section 11 and the engine give the same terms for every text that the fingerprint covers."""
     for probe in probes():
         assert spec_analyzer.index_terms(probe) == index_terms(probe), repr(probe)
@@ -268,7 +268,7 @@ _PIECES = [
 @needs_unicode14
 @settings(max_examples=300)
 @given(text=st.lists(st.sampled_from(_PIECES), max_size=30).map("".join) | st.text(max_size=20))
-def test_analyzer_of_the_page_reads_any_text_alike(spec_analyzer: SpecAnalyzer, text: str) -> None:
+def test_analyzer_of_the_page_agrees_on_any_text(spec_analyzer: SpecAnalyzer, text: str) -> None:
     """Section 11 and the engine give the same terms for texts that are generated to strain its rules."""
     assert spec_analyzer.index_terms(text) == index_terms(text)
     assert spec_analyzer.query_terms(text) == analyze_query(text)

@@ -63,7 +63,7 @@ CLAIMS: dict[str, Plain] = {
 
 
 @pytest.mark.parametrize("name", PROVED)
-def test_the_proofs_of_the_example_are_made_and_accepted(name: str) -> None:
+def test_the_engine_makes_the_proofs_of_the_example(name: str) -> None:
     """The engine makes the proofs of the example byte for byte, and both verifiers accept them."""
     raw, basis = bytes.fromhex(EXAMPLE[f"proof {name}"]), LOG if name in OF_THE_LOG else OVERALL
     with example_memory() as memory:
@@ -276,7 +276,7 @@ def test_numbers_in_the_algorithm_are_the_constants(sentence: str, value: int | 
 
 
 @pytest.mark.parametrize(("name", "of"), [("inclusion", "not_included"), ("consistency", "not_consistent")])
-def test_the_paths_of_the_page_decide_as_the_vectors(name: str, of: str) -> None:
+def test_the_page_and_the_vectors_agree_on_paths(name: str, of: str) -> None:
     """The checks of section 20.6 accept every valid path of log.json and refuse every invalid one."""
     roots = {size: bytes.fromhex(root) for size, root in read("log")["roots"]}
 

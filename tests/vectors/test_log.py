@@ -65,7 +65,7 @@ def consistency_by_reference(question: Vector) -> bool:
 
 
 @pytest.mark.parametrize("name", ["inclusion", "consistency"])
-def test_paths_lead_where_the_file_says(name: str) -> None:
+def test_paths_of_the_file_are_accepted(name: str) -> None:
     """The paths in the file are those of RFC 9162, and both verifiers accept them."""
     check = logs.check_included if name == "inclusion" else logs.check_consistent
     by_reference = inclusion_by_reference if name == "inclusion" else consistency_by_reference

@@ -23,7 +23,7 @@ BYTES_MAX = 2_600_000
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_files_are_what_the_script_makes(name: str) -> None:
+def test_the_script_makes_the_files_again(name: str) -> None:
     """The script makes each file again with the same bytes."""
     assert dumped(FILES[name]()) == (FOLDER / name).read_bytes()
 
@@ -35,7 +35,7 @@ def test_files_are_few_and_small() -> None:
     assert sum(path.stat().st_size for path in found) < BYTES_MAX
 
 
-def test_files_have_enough_of_everything() -> None:
+def test_files_cover_all_claims_and_reasons() -> None:
     """The files have at least 50 trees, 200 valid and 1,000 invalid proofs, of all claims and reasons."""
     trees, proofs = read("trees"), read("proofs")
     assert len(trees["keys"]) + len(trees["digests"]) >= 50
