@@ -27,7 +27,7 @@ from tests.reference.claims import (
     TAGGED,
     Basis,
     Claim,
-    asked,
+    in_order,
     parts_of,
 )
 from tests.reference.forms import HASH, fields, maybe, raw, uint
@@ -79,7 +79,7 @@ def verified(data: bytes, basis: Basis, claims: Sequence[Claim]) -> None:
     """Perform steps 1 to 9; raise Refused with the reason of the page if one of them fails."""
     for number, subject, _, _ in claims:
         bounded(number, subject)
-    ordered = asked(basis, claims)
+    ordered = in_order(basis, claims)
     lists = any(claim[0] in LIST_CLAIMS for claim in ordered)
     state = any(claim[0] in STATE_CLAIMS for claim in ordered)
     small = len(ordered) == 1 and not lists and not ordered[0][3]

@@ -20,7 +20,7 @@ STATE_CLAIMS, LIST_CLAIMS = range(1, 11), range(7, 11)
 WITH_STATE, WITH_PAYLOAD = (ATOM, EDGE), (ATOM, EDGE, EVENT)
 
 
-def asked(basis: Basis, claims: Sequence[Claim]) -> list[Claim]:
+def in_order(basis: Basis, claims: Sequence[Claim]) -> list[Claim]:
     """Return the claims in the order of their witnesses after checking the basis and the claims."""
     need(is_basis(basis), "input")
     need(len(claims) > 0, "input")

@@ -33,7 +33,7 @@ ORDINALS_MAX = 1 << 33
 Keys = dict[bytes, bytes | None]
 
 
-class Hopeless(Exception):
+class NoRoots(Exception):
     """Raised if the parts give no roots, so that nobody could have committed to them."""
 
 
@@ -46,13 +46,13 @@ def rerooted(parts: list[Any], store_id: bytes, claims: Sequence[Claim]) -> byte
         claims: The claims of the proof.
 
     Raises:
-        Hopeless: the changed parts give no roots.
+        NoRoots: the changed parts give no roots.
     """
     ordered = sorted(claims, key=lambda claim: claim[:2])
     try:
         opening = parts[OPENING]
         if parts[SEGMENTS] is not None and parts[SEGMENTS][0] > ORDINALS_MAX:
-            raise Hopeless("segments without end")
+            raise NoRoots("segments without end")
         called: dict[str, Keys] = {name: {} for name in TREES}
         for claim, witness in zip(ordered, parts[WITNESSES], strict=True):
             collect(called, claim, witness[1:], parts[SEGMENTS])
@@ -72,7 +72,7 @@ def rerooted(parts: list[Any], store_id: bytes, claims: Sequence[Claim]) -> byte
         AttributeError,
         StopIteration,
     ) as error:
-        raise Hopeless(str(error)) from error
+        raise NoRoots(str(error)) from error
 
 
 def collect(called: dict[str, Keys], claim: Claim, witness: list[Any], segments: Any) -> None:
@@ -156,7 +156,7 @@ def rows(term: bytes, count: int, entry: list[Any]) -> bytes:
     else:
         leaves = {at + n // 2: row_leaf(shown[n], shown[n + 1]) for n in range(0, len(shown), 2)}
     if not 0 < count < 1 << 40:
-        raise Hopeless("no tree has so many rows")
+        raise NoRoots("no tree has so many rows")
     given = iter([hashes[n : n + 32].ljust(32, b"\0") for n in range(0, len(hashes), 32)])
     return rows_root(count, leaves, lambda: next(given, bytes(32)))
 

@@ -25,7 +25,7 @@ from tests.reference.build import build, log_leaves
 from tests.reference.cases import ONE_EACH, large_case, small_case
 from tests.reference.cbor import Malformed, read, write
 from tests.reference.claims import Basis, Claim
-from tests.reference.reroot import Hopeless, rerooted
+from tests.reference.reroot import NoRoots, rerooted
 from tests.reference.truths import of_log, of_state
 from tests.reference.world import World, mth, world
 from tests.soundness import mutations
@@ -178,7 +178,7 @@ def forged(seed: int, count: int) -> tuple[int, int]:
         try:
             root = rerooted(parts, store_id, claims)
             data = write(parts)
-        except (Hopeless, OverflowError, StopIteration):
+        except (NoRoots, OverflowError, StopIteration):
             continue
         done[agreed(data, ("root", store_id, root, None), claims)] += 1
     return done[0], done[1]

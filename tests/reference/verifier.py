@@ -48,7 +48,7 @@ def check(data: bytes, basis: Basis, claims: Sequence[Claim]) -> list[Shown]:
     Raises:
         Refused: the bytes do not show all of the claims, or the claims or the basis are invalid.
     """
-    ordered = c.asked(basis, claims)
+    ordered = c.in_order(basis, claims)
     parts, witnesses = parsed(data, ordered)
     log, opening = grounds(basis, ordered, parts)
     calls: Calls = {"atoms": {}, "edges": {}, "tags": {}}

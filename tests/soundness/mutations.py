@@ -103,7 +103,7 @@ def pick(seeds: Seeds, rng: Random) -> Seed:
 
 
 def of(seed: Seed, data: bytes) -> Attempt:
-    """Return an attempt with other bytes for the same claims."""
+    """Return the attempt to verify other bytes for the same claims."""
     return Attempt(data, seed.basis, seed.claims, seed.item.data)
 
 

@@ -63,11 +63,11 @@ class Forged(NamedTuple):
         )
 
     def entry(self, at: int) -> list[Any]:
-        """Return the entry of a row, or with two rows the entry that shows them as neighbours."""
+        """Return the entry that shows the row at a position."""
         return [at, self.rows[at][1], beside(self.row_leaves, {at})]
 
     def between(self, at: int, count: int = 2) -> list[Any]:
-        """Return the hashes for adjacent rows."""
+        """Return the entry that shows one or two adjacent rows as neighbours of an absent term."""
         flat = [one for key, value in self.rows[at : at + count] for one in (key, inner_row_hash(value))]
         return [at, flat, beside(self.row_leaves, set(range(at, at + count)))]
 

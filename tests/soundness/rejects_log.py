@@ -133,7 +133,7 @@ def r38_numbers_that_are_none() -> Cases:
 
 @reject
 def r39_hashes_of_another_width() -> Cases:
-    """A leaf, root or sibling of another width is refused, even if both are empty."""
+    """A leaf, root or sibling of another width is refused, even if leaf and root are equally wrong."""
     for odd in (b"", b"\1" * 12, bytes(31), bytes(33), bytes(64), None, "x"):
         yield event("inclusion", 0, 1, odd, [], odd)
         yield event("inclusion", 0, 8, odd, path(0, 8), ROOTS[8])

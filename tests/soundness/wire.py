@@ -25,7 +25,7 @@ Plain = list[Any]
 
 
 class Item(NamedTuple):
-    """An honest proof with its basis, its claims and the facts that it shows."""
+    """An honest proof with its basis and its claims."""
 
     name: str
     data: bytes

@@ -9,7 +9,7 @@ from typing import Any
 
 from tests.reference.cbor import Malformed, read, write
 from tests.reference.claims import Basis
-from tests.reference.reroot import Hopeless, rerooted
+from tests.reference.reroot import NoRoots, rerooted
 from tests.vectors import mutations
 from tests.vectors.items import Edit, difference, edited, spans
 from tests.vectors.valid import Valid
@@ -26,7 +26,7 @@ def forgeries(one: Valid, rng: Random) -> Iterator[Forged]:
         try:
             parts: Any = read(edited(one.data, edits))
             data, basis = forged(one, parts)
-        except (Malformed, Hopeless):
+        except (Malformed, NoRoots):
             continue
         yield f"{change}; the root made to fit", difference(one.data, data), basis
     for name, change_parts in BY_HAND.items():
@@ -34,7 +34,7 @@ def forgeries(one: Valid, rng: Random) -> Iterator[Forged]:
         try:
             change_parts(parts)
             data, basis = forged(one, parts)
-        except (Hopeless, IndexError, TypeError):
+        except (NoRoots, IndexError, TypeError):
             continue
         if data != one.data:
             yield f"{name}; the root made to fit", difference(one.data, data), basis

@@ -72,7 +72,7 @@ def sharing(bits: int) -> dict[str, Any]:
 
 
 def chain(length: int) -> dict[str, Any]:
-    """Return a tree of key digests that part from the zero digest at one bit after the other."""
+    """Return a tree of the zero digest and digests that differ from it in one bit, each in the next one."""
     first = bytes(32)
     keys = [first, *((1 << 255 - at).to_bytes(32, "big") for at in range(length))]
     return digested(
