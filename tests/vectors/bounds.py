@@ -59,7 +59,7 @@ def accepted() -> list[Made]:
         made("event 0 opened", GENESIS, [STORE, "memroot-1", HASH], write([HASH]), actor="engine"),
         made("an empty actor", TYPE_REGISTERED, [CODE], name, actor=""),
         made("an actor of 32 bytes", TYPE_REGISTERED, [CODE], name, actor="a" * 32),
-        made("an actor that is no label", TYPE_REGISTERED, [CODE], name, actor="Ä b\n"),
+        made("an actor that is not a label", TYPE_REGISTERED, [CODE], name, actor="Ä b\n"),
         made("an empty name", TYPE_REGISTERED, [CODE], write([""])),
         made("a name of 32 bytes", TYPE_REGISTERED, [CODE], write(["é" * 16])),
         made("four roots in a checkpoint", CHECKPOINT, [HASH], write([[HASH] * 4])),
@@ -85,15 +85,15 @@ def refused() -> Iterator[Made]:
     yield of_header("an empty header", b"", SALT + name)
     body = b"\x81\x78\x01a"
     yield made("a body with a length in two bytes", TYPE_REGISTERED, [CODE], body)
-    yield made("a body with an item behind it", TYPE_REGISTERED, [CODE], name + b"\xf6")
+    yield made("a body with an item after it", TYPE_REGISTERED, [CODE], name + b"\xf6")
     yield made("a body of another kind", TYPE_REGISTERED, [CODE], write([HASH]))
     further = {
         "keys of the further fields out of order": b"\xa2\1\x61a\0\x61b",
         "a key of the further fields twice": b"\xa2\0\x61a\0\x61b",
         "no further fields in the map": b"\xa0",
         "keys of the further fields by bytes, not by length": b"\xa2\x18\x18\0\x60\0",
-        "infinity behind the fields": b"\xf9\x7c\0",
-        "NaN behind the fields": b"\xf9\x7e\0",
+        "infinity after the fields": b"\xf9\x7c\0",
+        "NaN after the fields": b"\xf9\x7e\0",
         "NaN with another payload": b"\xf9\x7e\1",
         "NaN of 32 bits": b"\xfa\x7f\xc0\0\0",
         "a float that a shorter form holds": b"\xfa\x3f\xc0\0\0",
@@ -105,7 +105,7 @@ def refused() -> Iterator[Made]:
     yield made("a path of 64 hashes", TYPE_REGISTERED, [CODE], name, path=bytes(64 * 32))
     for seq in (1, 1 << 53, (1 << 53) + 1, (1 << 64) - 1):
         yield good._replace(
-            what=f"asked for event {seq}", claims=[(c.EVENT, seq.to_bytes(8, "big"), None, True)]
+            what=f"event {seq} in the claim", claims=[(c.EVENT, seq.to_bytes(8, "big"), None, True)]
         )
     nine = [None] * 7
     others: dict[str, Any] = {

@@ -41,8 +41,8 @@ def lengths(data: bytes, found: Spans, rng: Random) -> Mutations:
     yield "the first byte cut off", [(0, 1, b"")]
     half = len(data) // 2
     yield "the second half cut off", [(half, len(data) - half, b"")]
-    yield "a zero byte behind it", [(len(data), 0, b"\0")]
-    yield "a null behind it", [(len(data), 0, b"\xf6")]
+    yield "a zero byte after it", [(len(data), 0, b"\0")]
+    yield "a null after it", [(len(data), 0, b"\xf6")]
 
 
 def encodings(data: bytes, found: Spans, rng: Random) -> Mutations:
@@ -92,6 +92,6 @@ def envelope(data: bytes, found: Spans, rng: Random) -> Mutations:
 
 def sizes(data: bytes, found: Spans, rng: Random) -> Mutations:
     """Yield proofs with more bytes or more items than a proof may have."""
-    yield "65,537 zero bytes behind it", [(len(data), 0, bytes(65_537))]
-    yield "16,777,217 zero bytes behind it", [(len(data), 0, bytes(16_777_217))]
+    yield "65,537 zero bytes after it", [(len(data), 0, bytes(65_537))]
+    yield "16,777,217 zero bytes after it", [(len(data), 0, bytes(16_777_217))]
     yield "2^20 numbers for the link", replaced(found[2,], b"\x9a\x00\x10\x00\x00" + bytes(1 << 20))

@@ -28,7 +28,7 @@ def forgeries(one: Valid, rng: Random) -> Iterator[Forged]:
             data, basis = forged(one, parts)
         except (Malformed, NoRoots):
             continue
-        yield f"{change}; the root made to fit", difference(one.data, data), basis
+        yield f"{change}; with a matching root", difference(one.data, data), basis
     for name, change_parts in BY_HAND.items():
         parts = read(one.data)
         try:
@@ -37,7 +37,7 @@ def forgeries(one: Valid, rng: Random) -> Iterator[Forged]:
         except (NoRoots, IndexError, TypeError):
             continue
         if data != one.data:
-            yield f"{name}; the root made to fit", difference(one.data, data), basis
+            yield f"{name}; with a matching root", difference(one.data, data), basis
 
 
 def forged(one: Valid, parts: Any) -> tuple[bytes, Basis]:
@@ -73,9 +73,9 @@ def witness(at: int, change: Callable[[bytes], bytes]) -> Callable[[Any], None]:
 
 BY_HAND: dict[str, Callable[[Any], None]] = {
     "a leaf one level too deep": leaf_too_deep,
-    "two empty sides for nothing": two_empty_sides,
+    "two empty sides in place of an empty subtree": two_empty_sides,
     "a chunk of bits with too few members": witness(2, lambda chunk: bytes(chunk[:1]) * 8192),
-    "a chunk with its members turned round": witness(2, lambda chunk: chunk[2:] + chunk[:2]),
+    "a chunk with its members reversed": witness(2, lambda chunk: chunk[2:] + chunk[:2]),
     "a chunk with a member twice": witness(2, lambda chunk: chunk[:2] + chunk),
 }
 """Changes of the parts by name; a change that does not apply to a proof yields nothing."""

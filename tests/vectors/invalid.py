@@ -132,13 +132,16 @@ def other_questions(one: Valid, rng: Random) -> Iterator[Candidate]:
         found, sibling = spans(one.data), number + 1 if number % 2 else number - 1
         edits = replaced(found[8, 0, 0], head(UINT, sibling))
         yield Candidate(
-            f"asked for claim {sibling}, and said to be of it", edits, one.basis, [opposite(one.claims[0])]
+            f"checked as claim {sibling}, with its number in the witness",
+            edits,
+            one.basis,
+            [opposite(one.claims[0])],
         )
         if number in (c.TAGGED, c.TERM):
             last = found[8, 0].number - 1
             less = dropped(found, (8, 0, last))
             edits = [less[0], *edits, less[1]]
-            change = f"asked for claim {sibling}, said to be of it, without the list"
+            change = f"checked as claim {sibling}, with its number in the witness and without the list"
             yield Candidate(change, edits, one.basis, [(sibling, subject, None, False)])
 
 
@@ -183,13 +186,15 @@ def other_claims(one: Valid) -> Iterator[tuple[str, list[Claim]]]:
     """Yield claims other than those of the proof."""
     first, *others = one.claims
     number, subject, state, opens = first
-    yield "asked for nothing", []
-    yield "asked for the first claim twice", [first, *one.claims]
-    yield "asked for one claim more", [*one.claims, (c.EVENT, bytes(7) + b"\1", None, False)]
+    yield "no claims", []
+    yield "the first claim twice", [first, *one.claims]
+    yield "one more claim", [*one.claims, (c.EVENT, bytes(7) + b"\1", None, False)]
     if others:
-        yield "asked for one claim less", others
+        yield "one claim fewer", others
     yield (
-        f"asked for claim {opposite(first)[0]} of the same subject" if number < 11 else "asked for claim 15",
+        f"claim {opposite(first)[0]} of the same subject"
+        if number < 11
+        else "claim 15, which does not exist",
         [
             opposite(first) if number < 11 else (15, subject, None, False),
             *others,
@@ -197,31 +202,31 @@ def other_claims(one: Valid) -> Iterator[tuple[str, list[Claim]]]:
     )
     if state is not None:
         for other in {0, 1, 2} - {state}:
-            yield f"asked for state {other}", [(number, subject, other, opens and other != 2), *others]
-        yield "asked for state 3", [(number, subject, 3, False), *others]
-        yield "asked for the payload of what is erased", [(number, subject, 2, True), *others]
+            yield f"state {other} in the claim", [(number, subject, other, opens and other != 2), *others]
+        yield "state 3 in the claim", [(number, subject, 3, False), *others]
+        yield "the payload of an erased atom or edge to be opened", [(number, subject, 2, True), *others]
     if number in c.WITH_PAYLOAD and state != 2:
         yield (
-            "asked for it sealed" if opens else "asked for it opened",
+            "the claim sealed" if opens else "the claim opened",
             [
                 (number, subject, state, not opens),
                 *others,
             ],
         )
     if number in (c.TAG, c.NO_TAG, c.TAGGED, c.NONE_TAGGED):
-        yield "asked for a tag that is no identity", [(number, subject + b"Q", None, False), *others]
+        yield "a tag that is not an identity", [(number, subject + b"Q", None, False), *others]
     elif number in (c.TERM, c.NO_TERM):
-        yield "asked for a term of 65 bytes", [(number, b"a" * 65, None, False), *others]
-        yield "asked for a term that begins with 01", [(number, b"\1" + subject[:60], None, False), *others]
+        yield "a term of 65 bytes", [(number, b"a" * 65, None, False), *others]
+        yield "a term that begins with 01", [(number, b"\1" + subject[:60], None, False), *others]
     else:
-        yield "asked with a subject a byte short", [(number, subject[:-1], state, opens), *others]
+        yield "a subject one byte too short", [(number, subject[:-1], state, opens), *others]
     if number in (c.ATOM, c.NO_ATOM):
-        yield "asked for the id of zeros", [(number, bytes(16), state, opens), *others]
+        yield "an id of zeros", [(number, bytes(16), state, opens), *others]
     for same in recorded(one, number):
         if same != subject and (number, same) not in {claim[:2] for claim in others}:
             yield (
-                "asked for another subject of which the claim "
-                + ("holds, too" if number in POSITIVE else "does not hold"),
+                "another subject for which the claim "
+                + ("also holds" if number in POSITIVE else "does not hold"),
                 [(number, same, state, opens), *others],
             )
             break

@@ -149,13 +149,13 @@ def hexed(value: Any) -> Any:
 def changes(question: Question) -> Iterator[tuple[str, Question]]:
     """Yield each change of one field of a question."""
     path, size, root = question["path"], question["size"], question["root"]
-    yield "a zero hash behind the path", {"path": [*path, EMPTY]}
+    yield "a zero hash after the path", {"path": [*path, EMPTY]}
     yield "a zero hash before the path", {"path": [EMPTY, *path]}
-    yield "the root behind the path", {"path": [*path, root]}
+    yield "the root after the path", {"path": [*path, root]}
     yield "no path", {"path": []}
     yield "the first hash dropped", {"path": path[1:]}
     yield "the last hash dropped", {"path": path[:-1]}
-    yield "the path the other way round", {"path": path[::-1]}
+    yield "the path in reverse order", {"path": path[::-1]}
     yield "the last hash twice", {"path": [*path, *path[-1:]]}
     if path:
         yield "a bit of the first hash flipped", {"path": [flip(path[0]), *path[1:]]}

@@ -27,11 +27,11 @@ def parts(data: bytes, found: Spans, rng: Random) -> Mutations:
     for at, name in PARTS.items():
         span = found[at,]
         if span.kind == 7:
-            yield f"{name} put in", replaced(span, FILLERS[at])
+            yield f"{name} added", replaced(span, FILLERS[at])
         else:
             yield f"{name} left out", replaced(span, b"\xf6")
-            yield f"{name} with an item more", added(found, (at,), span.number, b"\xf6")
-            yield f"{name} with an item less", dropped(found, (at, span.number - 1))
+            yield f"{name} with an additional item", added(found, (at,), span.number, b"\xf6")
+            yield f"{name} without its last item", dropped(found, (at, span.number - 1))
             yield f"{name} as a byte string", replaced(span, write(data[span.start : span.end]))
 
 
@@ -66,9 +66,9 @@ def trees(data: bytes, found: Spans, rng: Random) -> Mutations:
         last = data[shape.end - 1]
         for case in {0, 1, 2, 3, 4} - {last}:
             yield f"{named((at, 0))}: the last case {last} is {case}", [(shape.end - 1, 1, bytes([case]))]
-        yield f"{named((at, 0))}: a case more", resized(shape, shape.number, 0, b"\3")
-        yield f"{named((at, 0))}: a case less", resized(shape, shape.number - 1, 1, b"")
-        yield f"{named((at, 0))}: nothing but one leaf", resized(shape, 0, shape.number, b"\1")
+        yield f"{named((at, 0))}: one more case", resized(shape, shape.number, 0, b"\3")
+        yield f"{named((at, 0))}: one case fewer", resized(shape, shape.number - 1, 1, b"")
+        yield f"{named((at, 0))}: only one leaf", resized(shape, 0, shape.number, b"\1")
         yield f"{named((at, 0))}: 257 nodes", resized(shape, 0, shape.number, bytes(257) + b"\3")
 
 
@@ -78,7 +78,7 @@ def hashes(data: bytes, found: Spans, rng: Random) -> Mutations:
         if span.kind != BYTES or span.number % 32 or not is_hashes(path):
             continue
         name, raw = named(path), data[span.body : span.end]
-        yield f"{name}: a zero hash behind the others", resized(span, span.number, 0, EMPTY)
+        yield f"{name}: a zero hash after the others", resized(span, span.number, 0, EMPTY)
         yield f"{name}: a zero hash before the others", resized(span, 0, 0, EMPTY)
         if not raw:
             continue
@@ -94,7 +94,7 @@ def hashes(data: bytes, found: Spans, rng: Random) -> Mutations:
             yield f"{name}: the first two swapped", resized(span, 0, 64, raw[32:64] + raw[:32])
         turned = b"".join(raw[at : at + 32] for at in range(span.number - 32, -1, -32))
         if span.number > 64 and turned != raw and span.number <= 640:
-            yield f"{name}: the other way round", resized(span, 0, span.number, turned)
+            yield f"{name}: in reverse order", resized(span, 0, span.number, turned)
 
 
 def is_hashes(path: Path) -> bool:
@@ -110,8 +110,8 @@ def witnesses(data: bytes, found: Spans, rng: Random) -> Mutations:
     yield "the first witness twice", added(found, (8,), 0, data[first.start : first.end])
     number = found[8, 0, 0]
     other = number.number + 1 if number.number % 2 else number.number - 1
-    yield f"witness 0 said to be of claim {other}", replaced(number, head(UINT, other))
-    yield "witness 0 of a claim that there is not", replaced(number, head(UINT, 15))
+    yield f"witness 0 with the number of claim {other}", replaced(number, head(UINT, other))
+    yield "witness 0 with an unknown claim number", replaced(number, head(UINT, 15))
     if whole.number > 1:
         yield "the last witness left out", dropped(found, (8, whole.number - 1))
         last = found[8, whole.number - 1]
@@ -122,7 +122,7 @@ def witnesses(data: bytes, found: Spans, rng: Random) -> Mutations:
                 *replaced(last, data[first.start : first.end]),
             ],
         )
-    yield "witness 0 with a null more", added(found, (8, 0), first.number, b"\xf6")
+    yield "witness 0 with an additional null", added(found, (8, 0), first.number, b"\xf6")
     for path, span in sorted(found.items()):
         if path[:2] != (8, 0) or len(path) < 3 or path == (8, 0, 0):
             continue
@@ -143,7 +143,7 @@ def field(data: bytes, found: Spans, path: Path, span: Span) -> Mutations:
             yield f"{name}: a byte short", resized(span, span.number - 1, 1, b"")
             middle = span.body + span.number // 2
             yield f"{name}: the middle byte changed", [(middle, 1, bytes([data[middle] ^ 0x55]))]
-        yield f"{name}: a zero byte more", resized(span, span.number, 0, b"\0")
+        yield f"{name}: an additional zero byte", resized(span, span.number, 0, b"\0")
     elif span.kind == UINT:
         yield f"{name}: one more", replaced(span, head(UINT, span.number + 1))
         yield f"{name}: the largest number", replaced(span, head(UINT, (1 << 64) - 1))
@@ -157,7 +157,7 @@ def field(data: bytes, found: Spans, path: Path, span: Span) -> Mutations:
             ends = [found[*path, at] for at in range(span.number)]
             turned = b"".join(data[one.start : one.end] for one in reversed(ends))
             if span.end - span.body <= 600 and turned != data[span.body : span.end]:
-                yield f"{name}: the other way round", [(span.body, span.end - span.body, turned)]
+                yield f"{name}: in reverse order", [(span.body, span.end - span.body, turned)]
 
 
 def values(data: bytes, found: Spans, rng: Random) -> Mutations:
@@ -173,7 +173,7 @@ def values(data: bytes, found: Spans, rng: Random) -> Mutations:
             yield f"value: {name} {number}", resized(value, one.start, length, head(UINT, number))
     state = inner[0,]
     yield "value: state in two bytes", resized(value, state.start, 1, bytes([0x18, state.number]))
-    yield "value: a field less", resized(value, 0, inner[1,].start, b"\x86")
+    yield "value: one field fewer", resized(value, 0, inner[1,].start, b"\x86")
     yield "value: the last field null", resized(value, inner[6,].start, 34, b"\xf6")
 
 

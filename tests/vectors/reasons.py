@@ -74,7 +74,7 @@ def lives(one: Valid) -> Iterator[tuple[str, list[Edit]]]:
     none = replaced(chunks, b"\x80")
     yield "a row with its last byte flipped, and no live chunks", [*flipped, *none]
     yield "a number in place of a live chunk", replaced(found[8, 0, LIVES, 0], b"\0")
-    yield "a null more in the live chunks", added(found, chunks.path, chunks.number, bytes([NULL]))
+    yield "an additional null in the live chunks", added(found, chunks.path, chunks.number, bytes([NULL]))
     yield "no live chunks, and no atoms", [*none, *replaced(found[8, 0, TERM_ATOMS], b"\x80")]
 
 
