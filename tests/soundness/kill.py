@@ -1,7 +1,7 @@
-"""Checks that removing any check of the verifier is detected: `python -m tests.soundness.kill`.
+"""Whether every check of the verifier is missed when it is gone: `python -m tests.soundness.kill`.
 
-Each check is removed in turn, in a process of its own. The named rejects run against the mutant; if they do
-not catch it, the classes of mutations must. A mutant that neither catches must be in ARGUED.
+Each check is taken out in turn, in a process of its own, and the named rejects are run against what is left;
+what they do not catch, the classes of mutations have to. A mutant that nobody catches must be in ARGUED.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from tests.soundness.mutants import MODULES, sites
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 WORLDS: Final = ((0, 0), (1, 0), (2, 0), (3, 0), (24, 0), (24, 1), (257, 0))
-"""The number of atoms and the number of each store whose proofs are changed."""
+"""Atoms and number of the stores whose proofs are changed."""
 
 TIMEOUT_SECONDS: Final = 30
-"""A mutant that takes longer counts as hanging; a usual run takes 1 to 10 seconds."""
+"""After which a mutant counts as one that does not end: it takes 1 to 10."""
 
 BEFORE: Final = (
-    "cbor2 or the comparison with the encoded item refuses it too; this check comes before decoding"
+    "cbor2, or comparing with what it encodes again, refuses it too; this is so that it is not decoded"
 )
-TYPES: Final = "cannot happen; the check is for the type checker"
+TYPES: Final = "never so: said for the type checker"
 ARGUED: Final[dict[str, str]] = {
     "strict_cbor._check_heads: at > len(raw)": BEFORE,
     "strict_cbor._check_heads: at < len(raw)": BEFORE,
@@ -35,10 +35,10 @@ ARGUED: Final[dict[str, str]] = {
     "strict_cbor._number: end > len(raw)": BEFORE,
     "strict_cbor._number: number < _LEAST[info - 24]": BEFORE,
     "strict_cbor.path_of: type(raw) is not bytes": TYPES,
-    "file.decode: type(whole[1]) is not int": "true and 1.0 equal 1, but `strict` refuses both",
+    "file.decode: type(whole[1]) is not int": "true and 1.0 equal 1, and `strict` lets neither in",
     "codec.unpack: not same": "`strict` has seen every head before; needed where stores are read",
     "codec.decode_header: value[1] != seq": "a header is read at its own seq; needed where stores are read",
-    "heads.checkpoint_in: recorded_root(header)": "both callers compare the root themselves",
+    "heads.checkpoint_in: recorded_root(header)": "both that call it ask for the root themselves",
     "heads.header_in: type(seq) is not int": "decode_header refuses the same, and as `header`",
     "heads.needed: opening is None": TYPES,
     "log_paths._both_roots: not last": "a hash too many is hashed into the older root, which then is another",
@@ -47,11 +47,11 @@ ARGUED: Final[dict[str, str]] = {
     "verifier._list_claim: index is None": TYPES,
     "verifier._list_claim: raise at the end": TYPES,
 }
-"""For each mutant that survives, why its check is not needed for soundness, and why it stays."""
+"""Mutant that survives → why its check is not needed for soundness, and why it stays."""
 
 
 class Outcome(NamedTuple):
-    """The result for one mutant."""
+    """What became of a mutant."""
 
     name: str
     rejects: dict[str, str]
@@ -59,12 +59,12 @@ class Outcome(NamedTuple):
 
     @property
     def caught(self) -> bool:
-        """True if a named reject or a class of mutations detects the mutant."""
+        """Whether anything saw it."""
         return bool(self.rejects or self.classes)
 
     @property
     def unsound(self) -> bool:
-        """True if the mutant accepts a wrong proof, raises another exception than ProofError, or hangs."""
+        """Whether something wrong was accepted, or something else than ProofError raised."""
         return bool({"accepted", "raised", "hangs"} & {*self.rejects.values(), *self.classes.values()})
 
 
@@ -81,7 +81,7 @@ def write_corpus(path: Path) -> None:
 
 
 def outcomes(modules: Iterable[str] = MODULES, workers: int = 2) -> list[Outcome]:
-    """Return the outcome for every mutant of the modules."""
+    """Every mutant of the modules, tried."""
     with tempfile.TemporaryDirectory() as folder:
         corpus = Path(folder) / "corpus"
         write_corpus(corpus)
@@ -101,14 +101,14 @@ def _tried(job: tuple[Path, str, int]) -> Outcome:
     except subprocess.TimeoutExpired:
         return Outcome(name, {"all": "hangs"}, {})
     if made.returncode:
-        # Every test detects a verifier that cannot be imported or called.
+        # A verifier that cannot even be imported or asked is seen by every test.
         return Outcome(name, {"all": "raised"}, {})
     found: dict[str, Any] = json.loads(made.stdout)
     return Outcome(name, found["rejects"], found["classes"])
 
 
 def table(found: Sequence[Outcome]) -> str:
-    """Return a report of which tests catch each mutant, and which mutants survive."""
+    """What is caught by what, and what survives."""
     lines = []
     for one in found:
         by = ", ".join(f"{name} ({how})" for name, how in sorted({**one.rejects, **one.classes}.items()))

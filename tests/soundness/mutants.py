@@ -1,4 +1,4 @@
-"""Mutants of the verifier: each has one of its checks removed.
+"""The verifier with one of its checks taken out: each check found in the source, and each put out of action.
 
 A check is a refusal (`raise ProofError`, or FormError below it), with each part of an `or` before it one by
 one, or a call whose only use is that it may refuse.
@@ -39,26 +39,26 @@ MODULES: Final = (
     "term_claims",
     "verifier",
 )
-"""The modules of `proofs` that verification runs."""
+"""Of `proofs`: what verifying runs through."""
 
 ERRORS: Final = ("ProofError", "FormError", "_foreign")
 NO_CHECKS: Final = ("append", "extend", "update", "add", "byteswap", "frombytes", "__init__")
-"""Methods that are called for their side effects."""
+"""Methods that are called for what they change."""
 
 
 class Site(NamedTuple):
-    """A check in a module, which a mutant removes."""
+    """Where in a module something is put out of action."""
 
     name: str
-    """The module, the function and the check; it does not change when lines move."""
+    """The module, the function and the check: stays the same while lines move."""
     node: int
-    """The position of the node in the walk over the module's tree."""
+    """The place of the node in the walk over the module."""
     part: int
-    """The index of the part of an `or`, or -1 for all of it."""
+    """Which part of an `or`; -1 for all of it."""
 
 
 def sites(module: str) -> list[Site]:
-    """Return every check of a module."""
+    """Every check of a module."""
     return list(_sites(module, _parsed(module)))
 
 
@@ -110,7 +110,7 @@ def _changes(call: ast.Call) -> bool:
 
 
 def mutated(module: str, site: Site) -> ast.Module:
-    """Return the module without the check at `site`."""
+    """The module without the check at `site`."""
     tree = _parsed(module)
     node = list(ast.walk(tree))[site.node]
     never = ast.Constant(False)
@@ -138,7 +138,7 @@ class _Loader(SourceFileLoader):
         self._made = mutated(module, site)
 
     def get_code(self, fullname: str) -> CodeType:
-        """Return the code of the mutant, without using a cached module."""
+        """The code of the mutant, never that of a cached module."""
         code: CodeType = compile(self._made, self.get_filename(fullname), "exec")
         return code
 
@@ -150,13 +150,13 @@ class _Finder(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return the spec of the mutant, or None for every other module."""
+        """The mutant's spec; None for every other module."""
         if fullname != self._loader.name:
             return None
         return spec_from_file_location(fullname, self._loader.path, loader=self._loader)
 
 
 def install(module: str, site: Site) -> None:
-    """Make every later import of the module import the mutant; no module of it may be imported before."""
+    """From now on, importing the module imports the mutant. In a process that has not imported any of it."""
     assert not any(name.split(".")[0] == "proofs" for name in sys.modules), "too late: already imported"
     sys.meta_path.insert(0, _Finder(module, site))
