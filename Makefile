@@ -11,8 +11,7 @@ FACTOR ?= 1
 # Tests start hundreds of processes; without bytecode on the disk each would compile the libraries again.
 unexport PYTHONDONTWRITEBYTECODE
 
-
-.PHONY: demo test quick lint words soak nightly bench retrieval exploration dreaming clean
+.PHONY: demo test quick lint words soak nightly coverage package docs workflows bench retrieval exploration dreaming clean
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -45,6 +44,29 @@ soak: $(VENV)/.installed
 nightly: $(VENV)/.installed lint
 	MEMROOT_SOAK=10 $(BIN)/python -m pytest -n 2 --dist worksteal -m ""
 
+# The tests, and the lines and branches that none of them reaches; htmlcov/index.html shows them. The test that is
+# left out watches which libraries a process loads, and the measuring loads some itself.
+coverage: $(VENV)/.installed
+	$(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=term --cov-report=html \
+		--deselect tests/cli/test_processes.py::test_start_up_loads_only_what_is_needed
+
+# What a release uploads: the source distribution, and the wheel made from it.
+package: $(VENV)/.installed
+	rm -rf dist
+	$(BIN)/python -m build
+	$(BIN)/twine check --strict dist/*
+
+# The pages and the API reference as a site in site/, or an error for a broken link. The variable silences the
+# announcement that Material for MkDocs ends in May 2027.
+docs: export NO_MKDOCS_2_WARNING = 1
+docs: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group docs
+	$(BIN)/mkdocs build --strict
+
+# Checks the files in .github/workflows. Needs Go.
+workflows:
+	go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
+
 bench: $(VENV)/.installed
 	$(BIN)/python -m bench
 
@@ -59,4 +81,4 @@ dreaming: $(VENV)/.installed
 	$(BIN)/python -m bench.dreaming locomo hotpotqa garden
 
 clean:
-	rm -rf $(VENV) $(STORE) build dist
+	rm -rf $(VENV) $(STORE) build dist site htmlcov

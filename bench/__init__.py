@@ -1,1 +1,1 @@
-"""Measurements of memroot beside a plain rival: `python -m bench` prints one table (bench/README.md)."""
+"""Benchmarks of memroot against a simple rival: `python -m bench` prints one table (bench/README.md)."""

@@ -1,9 +1,9 @@
 """Run the measurements and print one table: `python -m bench` (bench/README.md).
 
-Question: how fast and how large is memroot, beside the plainest honest rival, on this machine?
-Data: generated texts, 10,000 and 100,000 of them (`--quick`: 1,000 and 10,000); shared data if present.
-Seed: `--seed`, 1 unless said otherwise. How: every measurement in a process of its own, one after
-another, stores in a temporary folder that is removed at the end; nothing else should be running.
+Question: how fast and how large is memroot on this machine, compared with the simplest honest rival?
+Data: 10,000 and 100,000 generated texts (`--quick`: 1,000 and 10,000), and shared data if present.
+Seed: `--seed`, by default 1. How: each measurement runs in a process of its own, one after another. The
+stores are in a temporary folder that is removed at the end. No other program should be running.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from bench.table import Row, markdown
 
 
 def main() -> None:
-    """Parse the command line, measure, print."""
+    """Parse the command line, run the measurements and print the table."""
     options = _options()
     work = Path(tempfile.mkdtemp(prefix="memroot-bench-", dir=options.folder))
     try:
@@ -51,8 +51,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--only", choices=GROUPS, action="append", metavar="NAME", help=", ".join(GROUPS))
     parser.add_argument("--sizes", type=_sizes, metavar="N,N", help="numbers of atoms, ascending")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--json", type=Path, metavar="FILE", help="also write all raw figures there")
-    parser.add_argument("--folder", type=Path, help="where to put the stores; a disk, not memory")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write all raw figures to FILE")
+    parser.add_argument("--folder", type=Path, help="folder for the stores, on a disk and not in memory")
     options = parser.parse_args()
     options.only = options.only or list(GROUPS)
     if options.folder is None and machine.file_system(Path(tempfile.gettempdir())) in ("tmpfs", "ramfs"):
@@ -60,22 +60,22 @@ def _options() -> argparse.Namespace:
     return options
 
 
-def _sizes(given: str) -> tuple[int, ...]:
-    sizes = tuple(map(int, given.replace("_", "").split(",")))
+def _sizes(text: str) -> tuple[int, ...]:
+    sizes = tuple(map(int, text.replace("_", "").split(",")))
     if not sizes or min(sizes) < 100 or list(sizes) != sorted(set(sizes)):
-        raise argparse.ArgumentTypeError("numbers of atoms, 100 or more, ascending, with commas between")
+        raise argparse.ArgumentTypeError("give ascending numbers of atoms, 100 or more, separated by commas")
     return sizes
 
 
 def _warn(about: dict[str, Any]) -> None:
     if about["busy"]:
-        print(f"WARNING: the load is {about['load']}; the figures will be too low", file=sys.stderr)
+        print(f"WARNING: the load is {about['load']}, so the figures will be too low", file=sys.stderr)
     if about["file_system"] in ("tmpfs", "ramfs"):
-        print("WARNING: the stores are in memory; syncing costs nothing there (--folder)", file=sys.stderr)
+        print("WARNING: the stores are in memory, where syncing costs nothing; use --folder", file=sys.stderr)
 
 
 def heading(about: dict[str, Any]) -> str:
-    """What the figures were taken on, as a paragraph to be pasted above the table."""
+    """Return a description of the machine and the run, as a paragraph to paste above the table."""
     libraries = ", ".join(f"{name} {number}" for name, number in about["libraries"].items())
     busy = " **The machine was busy: these figures are too low.**" if about["busy"] else ""
     return (

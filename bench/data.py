@@ -1,11 +1,11 @@
-"""Data to measure with.
+"""Generate or load the data for the measurements.
 
-Question: what does everything else here run on? Nothing is measured in this module.
-Data: generated texts of 40 words whose frequencies follow Zipf's law over 20,000 made-up words, with
-    three tags out of 200 and a source for every 20 texts; Markdown files made of the same words; and,
-    where it is at hand, the shared garden (7,772 Markdown files). Questions about shared data:
+Question: none; nothing is measured in this module.
+Data: generated texts of 40 words whose frequencies follow Zipf's law over 20,000 made-up words, with three
+    of 200 tags each and a new source after every 20 texts; Markdown files made of the same words; and the
+    shared garden (7,772 Markdown files) if it is available. Questions about shared data are in
     `bench.retrieval.sets`.
-Seed: an argument of every generator; the same seed gives the same texts on every machine.
+Seed: an argument of every generator. The same seed gives the same texts on every machine.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ TAGS_PER_TEXT: Final = 3
 TEXTS_PER_SOURCE: Final = 20
 
 SHARED: Final = Path(os.environ.get("MEMROOT_SHARED", Path(__file__).resolve().parents[2] / "shared"))
-"""Where the shared data is, if it is anywhere."""
+"""The folder of the shared data, which need not exist."""
 
 _ONSETS: Final = ("b", "br", "c", "d", "f", "g", "h", "k", "l", "m", "n", "p", "pl", "r", "s", "st", "t", "v")
 _VOWELS: Final = ("a", "e", "i", "o", "u", "ai", "ou")
@@ -34,7 +34,7 @@ _CODAS: Final = ("", "", "n", "r", "s", "l")
 
 
 class Text(NamedTuple):
-    """One text as both sides are given it."""
+    """A text with its attributes, as it is added to memroot and to the rival."""
 
     content: str
     tags: tuple[str, ...]
@@ -43,10 +43,10 @@ class Text(NamedTuple):
 
 
 class Words:
-    """Draws words of a made-up vocabulary; the word of rank r is drawn in proportion to 1 / r."""
+    """A generator of words from a made-up vocabulary; the word of rank r has a weight of 1 / r."""
 
     def __init__(self, seed: int, stream: str) -> None:
-        """`stream` names an independent series of draws from the same vocabulary."""
+        """Create the vocabulary; each `stream` is an independent series of draws from it."""
         makers = Random(f"{seed}/vocabulary")
         found: dict[str, None] = {}
         while len(found) < VOCABULARY_WORDS:
@@ -58,12 +58,12 @@ class Words:
         self.random = Random(f"{seed}/{stream}")
 
     def draw(self, count: int) -> list[str]:
-        """`count` words."""
+        """Return `count` words."""
         return self.random.choices(self._vocabulary, cum_weights=self._weights, k=count)
 
 
 def texts(count: int, seed: int) -> Iterator[Text]:
-    """`count` texts of 40 words."""
+    """Yield `count` texts of 40 words."""
     words = Words(seed, "texts")
     tags = [f"tag-{number}" for number in range(TAGS)]
     weights = list(accumulate(1 / rank for rank in range(1, TAGS + 1)))
@@ -75,19 +75,19 @@ def texts(count: int, seed: int) -> Iterator[Text]:
 
 
 def questions(count: int, seed: int) -> list[str]:
-    """`count` questions of six different words, drawn as the words of the texts are."""
+    """Return `count` questions of six different words, drawn from the same distribution as the texts."""
     words = Words(seed, "questions")
-    asked = []
+    drawn = []
     for _ in range(count):
         chosen: dict[str, None] = {}
         while len(chosen) < QUESTION_WORDS:
             chosen.update(dict.fromkeys(words.draw(1)))
-        asked.append(" ".join(chosen))
-    return asked
+        drawn.append(" ".join(chosen))
+    return drawn
 
 
 def write_markdown(folder: Path, files: int, seed: int) -> Path:
-    """`files` Markdown files with front matter, three sections and two links each; returns `folder`."""
+    """Write `files` Markdown files with front matter, three sections and two links each; return `folder`."""
     words = Words(seed, "markdown")
     folder.mkdir(parents=True)
     for number in range(files):
@@ -102,7 +102,7 @@ def write_markdown(folder: Path, files: int, seed: int) -> Path:
 
 
 def unpack_garden(folder: Path) -> Path | None:
-    """The shared garden, unpacked into `folder` once; None where it is missing."""
+    """Unpack the shared garden into `folder` unless that is done already; return None if it is missing."""
     packed = SHARED / "data" / "garden.tar.gz"
     if not packed.exists():
         return None

@@ -1,15 +1,17 @@
-"""What a dream makes of a memory that nobody tagged: `python -m bench.dreaming`.
+"""Measure the effect of dreaming on an untagged memory: `python -m bench.dreaming`.
 
-Question: how much more of a memory does a walk reach after a dream, what does the dream put there, how
-    much of it is junk, and what does it do to recall?
-Data: the sets of `bench.retrieval`, each memory ingested as it comes. Seed: `--seed`, of the salts and of
-    the choice of the garden's questions.
-How: each memory is measured, copied, dreamt over in one cycle and measured again. Reach: from the first 7
-    hits of every question (the anchors of ten) to the texts that share a tag or have an edge, 2 hops, a
-    tag of over a tenth of all and 20 atoms left out as the walk does; the share of all texts, a mean over
-    the questions. Junk, of the different tags added that are no category: on one atom only; on more
-    than the walk follows; or a single word that is written otherwise, as in small letters, in a fifth of
-    all texts that have it. The dreamer judges by a dozen texts; here all are read.
+Question: how much more of a memory does a walk reach after dreaming, what does dreaming add, how much of
+    that is junk, and how does recall change?
+Data: the sets of `bench.retrieval`, each memory ingested without changes. Seed: `--seed`, for the salts and
+    for the choice of the garden's questions.
+How: each memory is measured, copied, dreamt over in one cycle and measured again.
+    Reach is the share of all texts that are within 2 hops of the first 7 hits of a question (the anchors of
+    ten hits), as a mean over the questions. A hop leads to a text that shares a tag or has an edge. As in
+    the walk, tags on more than 20 atoms and more than a tenth of all atoms are ignored.
+    Junk is counted among the different tags added, without categories. A tag is junk if it is on only one
+    atom, or on more atoms than the walk follows, or if it is a single word that is written differently, for
+    example in lower case, in at least a fifth of all texts that contain it. The dreamer judges by a dozen
+    texts; this measurement reads all of them.
 """
 
 from __future__ import annotations
@@ -26,13 +28,13 @@ from pathlib import Path
 
 from bench import machine
 from bench.retrieval.measures import mean, recall_at
-from bench.retrieval.ours import asking, open_store, opened
+from bench.retrieval.ours import open_engine, open_store, recall_with
 from bench.retrieval.sets import BUILT_IN, Question, QuestionSet, sets_of
 from bench.retrieval.table import markdown
 from engine import Engine
 from engine.base.model import Atom, Direction
 from engine.knowledge.dreaming.config import DreamConfig
-from engine.knowledge.dreaming.pages import TokenizedText, tokens_of_name
+from engine.knowledge.dreaming.tokenized_text import TokenizedText, tokens_of_name
 from engine.language.categories import Category
 from engine.ledger.entities import ENTITY
 from engine.query.recall.config import RecallConfig
@@ -48,24 +50,24 @@ CATEGORIES = frozenset(category.value for category in Category)
 
 
 @dataclass
-class Found:
-    """What was measured of a set, summed over its memories where not said otherwise."""
+class DreamResult:
+    """The results for a set: sums over its memories unless noted otherwise."""
 
     name: str
     texts: int = 0
     tagged_before: int = 0
     tagged: int = 0
     tags: int = 0
-    """Different texts and tags, counted as pairs, that the dream added."""
+    """The number of pairs of a text and a tag that dreaming added."""
     different: int = 0
-    """Different tags among them, categories left out."""
+    """The number of different tags among them, without categories."""
     junk: int = 0
     entities: int = 0
     mentions: int = 0
     relations: int = 0
     seconds: float = 0.0
     reach_before: float = 0.0
-    """Means over the questions."""
+    """This and the following five fields are means over the questions."""
     reach_after: float = 0.0
     recall_before: float = 0.0
     recall_after: float = 0.0
@@ -76,12 +78,12 @@ class Found:
     questions: int = 0
 
 
-def measure(asked: QuestionSet, work: Path, seed: int) -> Found:
-    """Everything about a set."""
-    found = Found(asked.name)
+def measure(question_set: QuestionSet, work: Path, seed: int) -> DreamResult:
+    """Return the results for a set."""
+    found = DreamResult(question_set.name)
     before: list[tuple[float, float, float]] = []
     after: list[tuple[float, float, float]] = []
-    for memory in asked.memories:
+    for memory in question_set.memories:
         folder, dreamt = work / f"store-{memory.name}", work / f"dreamt-{memory.name}"
         with open_store(folder, [memory.files], seed) as engine:
             texts = _texts(engine)
@@ -89,7 +91,7 @@ def measure(asked: QuestionSet, work: Path, seed: int) -> Found:
             found.tagged_before += sum(bool(text.tags) for text in texts)
             before += _answers(engine, memory.questions)
         shutil.copytree(folder, dreamt)
-        with opened(dreamt, seed) as engine:
+        with open_engine(dreamt, seed) as engine:
             begin = time.perf_counter()
             report = engine.dream()
             found.seconds += time.perf_counter() - begin
@@ -117,8 +119,8 @@ def _texts(engine: Engine) -> list[Atom]:
 
 
 def _answers(engine: Engine, questions: Sequence[Question]) -> list[tuple[float, float, float]]:
-    """(recall at 10, at 5, share of the texts that a walk reaches) for each question."""
-    ask, around, config = asking(engine, RecallConfig()), _Surroundings(engine), RecallConfig()
+    """Return (recall at 10, recall at 5, share of the texts that a walk reaches) for each question."""
+    ask, around, config = recall_with(engine, RecallConfig()), _Neighborhood(engine), RecallConfig()
     engine.view.config = config
     answers = []
     for question in questions:
@@ -130,21 +132,21 @@ def _answers(engine: Engine, questions: Sequence[Question]) -> list[tuple[float,
     return answers
 
 
-class _Surroundings:
-    """Who shares a tag or has an edge with whom."""
+class _Neighborhood:
+    """The texts that are connected by a shared tag or an edge."""
 
     def __init__(self, engine: Engine) -> None:
         texts = _texts(engine)
         self._total = len(texts)
         self._names = {atom.key or atom.id: atom.id for atom in texts}
         self._texts = {atom.id for atom in texts}
-        having: dict[str, list[str]] = defaultdict(list)
+        by_tag: dict[str, list[str]] = defaultdict(list)
         for atom in texts:
             for tag in atom.tags:
-                having[tag_identity(tag)].append(atom.id)
+                by_tag[tag_identity(tag)].append(atom.id)
         most = max(LIMITS.hub_min, LIMITS.hub_share * len(texts))
         self._next: dict[str, set[str]] = defaultdict(set)
-        self._tags = {tag: atoms for tag, atoms in having.items() if 1 < len(atoms) <= most}
+        self._tags = {tag: atoms for tag, atoms in by_tag.items() if 1 < len(atoms) <= most}
         self._tags_of: dict[str, list[str]] = defaultdict(list)
         for tag, atoms in self._tags.items():
             for one in atoms:
@@ -155,23 +157,23 @@ class _Surroundings:
                 self._next[edge.dst].add(edge.src)
 
     def reach(self, anchors: Sequence[str]) -> float:
-        """The share of all texts that are within two hops of some, these themselves not counted."""
+        """Return the share of all texts that are within two hops of `anchors`, not counting the anchors."""
         begin = {self._names.get(name, name) for name in anchors}
-        seen, validation, tags = set(begin), set(begin), set[str]()
+        seen, frontier, tags = set(begin), set(begin), set[str]()
         for _ in range(HOPS):
             new: set[str] = set()
-            for one in validation:
+            for one in frontier:
                 new |= self._next.get(one, set())
                 for tag in self._tags_of.get(one, ()):
                     if tag not in tags:
                         tags.add(tag)
                         new.update(self._tags[tag])
-            validation = new - seen
-            seen |= validation
+            frontier = new - seen
+            seen |= frontier
         return len((seen - begin) & self._texts) / self._total
 
 
-def _count_junk(engine: Engine, found: Found) -> None:
+def _count_junk(engine: Engine, found: DreamResult) -> None:
     texts = _texts(engine)
     pages = [TokenizedText(text.title, text.content, LIMITS.chars) for text in texts]
     words: dict[str, list[int]] = defaultdict(list)
@@ -179,7 +181,7 @@ def _count_junk(engine: Engine, found: Found) -> None:
         for word in set(page.words):
             words[word].append(number)
     most = max(LIMITS.hub_min, LIMITS.hub_share * len(texts))
-    for tag, count in _dreamt(engine).items():
+    for tag, count in _added_tags(engine).items():
         if tag_identity(tag) in CATEGORIES:
             continue
         found.different += 1
@@ -191,19 +193,19 @@ def _count_junk(engine: Engine, found: Found) -> None:
         found.junk += count < LIMITS.atoms_min or count > most or other > 0
 
 
-def _dreamt(engine: Engine) -> dict[str, int]:
-    """The tags that the dreamer added, and how many atoms have each now."""
+def _added_tags(engine: Engine) -> dict[str, int]:
+    """Return the tags that the dreamer added, with the number of atoms that have each one now."""
     counts = engine.tags()
-    given = set[str]()
+    added = set[str]()
     for item in engine.log():
         tags = item.detail.get("tags")
         if item.actor == "dreamer" and item.kind is EventKind.TAGS_ADDED and isinstance(tags, list):
-            given.update(map(str, tags))
-    return {tag: counts[tag_identity(tag)] for tag in sorted(given)}
+            added.update(map(str, tags))
+    return {tag: counts[tag_identity(tag)] for tag in sorted(added)}
 
 
-def table(results: Sequence[Found]) -> str:
-    """One column a set."""
+def table(results: Sequence[DreamResult]) -> str:
+    """Return a table with one column for each set."""
     rows = [
         ("texts", *(f"{one.texts:,}" for one in results)),
         ("tagged before, by the dream", *(f"{one.tagged_before:,}, {one.tagged:,}" for one in results)),
@@ -224,21 +226,22 @@ def table(results: Sequence[Found]) -> str:
 
 
 def main() -> None:
-    """Measure and print."""
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    options.add_argument("sets", nargs="*", help=f"folders of questions, or: {', '.join(BUILT_IN)}")
-    options.add_argument("--seed", type=int, default=1)
-    options.add_argument("--json", action="store_true")
-    given = options.parse_args()
+    """Parse the command line, run the measurements and print the results."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("sets", nargs="*", help=f"folders of questions, or: {', '.join(BUILT_IN)}")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--json", action="store_true", help="print the raw results as JSON")
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         where = machine.describe(Path(folder))
         results = [
-            measure(one, Path(folder), given.seed) for one in sets_of(given.sets, Path(folder), given.seed)
+            measure(one, Path(folder), options.seed)
+            for one in sets_of(options.sets, Path(folder), options.seed)
         ]
-    if given.json:
+    if options.json:
         print(json.dumps({"machine": where, "results": [asdict(one) for one in results]}))
         return
-    print(f"seed {given.seed}, commit {where['commit']}, {where['cpu']}, {where['cores']} cores")
+    print(f"seed {options.seed}, commit {where['commit']}, {where['cpu']}, {where['cores']} cores")
     print(f"load {where['load']} at the start\n")
     print(table(results))
 

@@ -1,4 +1,4 @@
-"""Which rows there are: for each group the measurements it takes, and the rows they give.
+"""The groups of rows in the table, with the measurements that each group needs.
 
 Question: see the rows. Data, seed, how: `bench.writing`, `bench.reading`, `bench.upkeep`, `bench.proofs`.
 """
@@ -16,25 +16,25 @@ from bench.table import BYTES, MEGABYTES, RATE, SHARE, TIME, Row, Target
 from bench.upkeep import TREE_BATCHES
 
 SINGLES: Final = (500, 3_000)
-"""Single adds in a quick and in a full run."""
+"""The numbers of single adds in a quick and in a full run."""
 
 FILES: Final = (500, 5_000)
-"""Generated Markdown files in a quick and in a full run."""
+"""The numbers of generated Markdown files in a quick and in a full run."""
 
 MILLION: Final = 1_000_000
 
 SIZES: Final = ((1_000, 10_000), (10_000, 100_000))
-"""Numbers of atoms in a quick and in a full run, where the command line names none."""
+"""The numbers of atoms in a quick and in a full run, unless the command line gives others."""
 
 PROOF_SIZES: Final = ((1_000,), (1_000, 100_000))
-"""The same of `proofs`."""
+"""The numbers of atoms for the group `proofs`, in a quick and in a full run."""
 
 
 class Run:
-    """The measurements of one run, each made once, when a row first asks for it."""
+    """The measurements of one run; each is made when a row first needs it, and only once."""
 
     def __init__(self, work: str, seed: int, sizes: Sequence[int] | None, *, quick: bool) -> None:
-        """`sizes` are those that the command line names, if it names any."""
+        """Create a run; `sizes` are the sizes given on the command line, or None."""
         self.sizes = sizes or SIZES[not quick]
         self.proof_sizes = sizes or PROOF_SIZES[not quick]
         self.quick = quick
@@ -43,7 +43,7 @@ class Run:
         self._seed = seed
 
     def measure(self, name: str, size: int) -> Result:
-        """What the measurement `name` finds with `size` atoms, in a process of its own."""
+        """Return the result of the measurement `name` with `size` atoms, made in a process of its own."""
         title = f"{name} {size}"
         if title not in self.results:
             print(title, end=" … ", file=sys.stderr, flush=True)
@@ -52,25 +52,25 @@ class Run:
         return self.results[title]
 
     def pair(self, name: str, size: int) -> tuple[Result, Result]:
-        """Ours and the rival's."""
+        """Return the results of memroot and of the rival."""
         return self.measure(name, size), self.measure(f"{name}_rival", size)
 
     def on_stores(self, name: str) -> Iterator[tuple[int, str, Result, Result]]:
-        """As `pair` for each size, after the stores of that size are there."""
+        """Create the stores of each size, and yield the size, its label and the results of `pair`."""
         for size in self.sizes:
             self.pair("bulk", size)
-            yield size, shown(size), *self.pair(name, size)
+            yield size, size_label(size), *self.pair(name, size)
 
 
-def shown(size: int) -> str:
-    """A number of atoms in words."""
+def size_label(size: int) -> str:
+    """Return a number of atoms as a short label, such as "10 k"."""
     if size >= MILLION and not size % MILLION:
         return f"{size // MILLION} M"
     return f"{size // 1000} k" if size >= 1000 and not size % 1000 else f"{size:,}"
 
 
 def bulk(run: Run) -> Iterator[Row]:
-    """Bulk adds."""
+    """Yield the rows for bulk adds."""
     for size, of, ours, rivals in run.on_stores("bulk"):
         target = Target("≥ 7 k/s", 7_000, judged=size >= 10_000)
         question = f"bulk add, {of} atoms of 40 words, root up to date: atoms"
@@ -78,7 +78,7 @@ def bulk(run: Run) -> Iterator[Row]:
 
 
 def ingest(run: Run) -> Iterator[Row]:
-    """Ingest of Markdown."""
+    """Yield the rows for the ingest of Markdown files."""
     ours, rivals = run.pair("ingest", FILES[not run.quick])
     about = f"ingest {ours['files']:,} Markdown files ({ours['data']})"
     yield Row(f"{about}: files", RATE, ours["files_per_s"], rivals["files_per_s"])
@@ -87,7 +87,7 @@ def ingest(run: Run) -> Iterator[Row]:
 
 
 def single(run: Run) -> Iterator[Row]:
-    """Single durable adds."""
+    """Yield the rows for single durable adds."""
     ours, rivals = run.pair("single", SINGLES[not run.quick])
     yield Row("one durable add, p50", TIME, ours["p50_ms"], rivals["p50_ms"])
     yield Row("one durable add, p99", TIME, ours["p99_ms"], rivals["p99_ms"])
@@ -98,7 +98,7 @@ def single(run: Run) -> Iterator[Row]:
 
 
 def recall(run: Run) -> Iterator[Row]:
-    """Questions."""
+    """Yield the rows for recall."""
     for size, of, ours, rivals in run.on_stores("recall"):
         target = Target("≤ 3 ms at 100 k", 3, judged=size >= 100_000)
         yield Row(f"recall, 6 words, {of} atoms, p50", TIME, ours["p50_ms"], rivals["p50_ms"], target)
@@ -107,9 +107,9 @@ def recall(run: Run) -> Iterator[Row]:
 
 
 def locomo(run: Run) -> Iterator[Row]:
-    """Questions about real conversations."""
+    """Yield the rows for questions about real conversations."""
     if not LOCOMO.is_dir():
-        print(f"locomo skipped: {LOCOMO} is not there (set MEMROOT_SHARED)", file=sys.stderr)
+        print(f"locomo skipped: {LOCOMO} does not exist (set MEMROOT_SHARED)", file=sys.stderr)
         return
     ours, rivals = run.pair("locomo", 0)
     target = Target("≥ 0.76", 0.76)
@@ -118,21 +118,21 @@ def locomo(run: Run) -> Iterator[Row]:
 
 
 def tree(run: Run) -> Iterator[Row]:
-    """Updates of the sparse Merkle trees."""
+    """Yield the rows for updates of the sparse Merkle trees."""
     size = run.sizes[-1]
     ours = run.measure("tree", size)
     for batch in TREE_BATCHES:
-        question = f"tree of {shown(size)} leaves, batches of {batch:,}: updates"
+        question = f"tree of {size_label(size)} leaves, batches of {batch:,}: updates"
         yield Row(question, RATE, ours[f"batch_{batch}_per_s"])
 
 
 def rebuild(run: Run) -> Iterator[Row]:
-    """Making everything anew from the journal."""
+    """Yield the rows for rebuilding all projections from the journal."""
     yield from _as_fast_as_bulk(run, "rebuild", "rebuild", "rival: its index only")
 
 
 def verify(run: Run) -> Iterator[Row]:
-    """Proving the whole store."""
+    """Yield the rows for verifying the whole store."""
     yield from _as_fast_as_bulk(run, "verify_root", "verify-root", "rival: checks itself only")
 
 
@@ -143,7 +143,7 @@ def _as_fast_as_bulk(run: Run, name: str, title: str, weaker: str) -> Iterator[R
 
 
 def opening(run: Run) -> Iterator[Row]:
-    """Opening a store."""
+    """Yield the rows for opening a store."""
     for size, of, ours, rivals in run.on_stores("opening"):
         target = Target("≤ 500 ms at 1 M", 500, judged=size >= MILLION)
         yield Row(f"open, {of} atoms", TIME, ours["p50_ms"], rivals["p50_ms"], target)
@@ -155,7 +155,7 @@ def opening(run: Run) -> Iterator[Row]:
 
 
 def disk(run: Run) -> Iterator[Row]:
-    """Bytes on disk, and where they are."""
+    """Yield the rows for the bytes on disk, in total and by family of rows."""
     for size, of, ours, rivals in run.on_stores("disk"):
         per_atom = ours["files_bytes"] / size, rivals["files_bytes"] / size
         yield Row(
@@ -168,7 +168,7 @@ def disk(run: Run) -> Iterator[Row]:
 
 
 def memory(run: Run) -> Iterator[Row]:
-    """Resident memory."""
+    """Yield the rows for resident memory."""
     for _, of, ours, rivals in run.on_stores("bulk"):
         yield _megabytes(f"peak memory of bulk add, {of} atoms", ours["peak_bytes"], rivals["peak_bytes"])
     for size, of, ours, rivals in run.on_stores("memory"):
@@ -185,23 +185,23 @@ def _megabytes(question: str, ours: float, rivals: float, target: Target | None 
 
 
 def proofs(run: Run) -> Iterator[Row]:
-    """Proofs: of trees and logs alone, and whole ones where a store of that size is built soon enough."""
+    """Yield the rows for proofs of trees and logs, and for whole proofs where building the store is fast."""
     for size in run.proof_sizes:
-        yield from _parts(run, size, "tree_proofs", f"tree of {shown(size)} leaves", TREE_PROOFS)
+        yield from _parts(run, size, "tree_proofs", f"tree of {size_label(size)} leaves", TREE_PROOFS)
     for size in run.proof_sizes:
-        yield from _parts(run, size, "log_proofs", f"log of {shown(size)} events", LOG_PROOFS)
+        yield from _parts(run, size, "log_proofs", f"log of {size_label(size)} events", LOG_PROOFS)
     for size in run.proof_sizes:
         if size < MILLION:
             run.measure("bulk", size)
-            yield from _parts(run, size, "store_proofs", f"proof, {shown(size)} atoms", STORE_PROOFS)
+            yield from _parts(run, size, "store_proofs", f"proof, {size_label(size)} atoms", STORE_PROOFS)
 
 
 def _parts(run: Run, size: int, name: str, of: str, parts: dict[str, str]) -> Iterator[Row]:
-    """How large proofs of these kinds are, and how long making and verifying one takes."""
+    """Yield the size of proofs of each kind, and the times to make and to verify one."""
     rival = RIVALS.get(name)
     ours, rivals = run.measure(name, size), {}
     if rival and find_spec(rival) is None:
-        print(f"{name} without a rival: {rival} is not installed (--group bench)", file=sys.stderr)
+        print(f"{name} has no rival: {rival} is not installed (pip install --group bench)", file=sys.stderr)
     elif rival:
         rivals = run.measure(f"{name}_rival", size)
     for part, what in parts.items():
@@ -223,9 +223,9 @@ STORE_PROOFS: Final = {
     "event": "event, sealed",
     "prefix": "older log",
 }
-"""Part of a measurement → what its proof shows."""
+"""Part of a measurement → the statement that its proof shows."""
 RIVALS: Final = {"tree_proofs": "trie", "log_proofs": "pymerkle"}
-"""Measurement → the package that its rival is made with."""
+"""Measurement → the package that its rival uses."""
 
 GROUPS: Final[dict[str, Callable[[Run], Iterator[Row]]]] = {
     "bulk": bulk,
@@ -241,4 +241,4 @@ GROUPS: Final[dict[str, Callable[[Run], Iterator[Row]]]] = {
     "proofs": proofs,
     "rebuild": rebuild,
 }
-"""Name → group, in the order of the table. `rebuild` is last: it rewrites the stores."""
+"""Name → group, in the order of the table. `rebuild` is last because it rewrites the stores."""

@@ -1,9 +1,9 @@
-"""One measurement in a process of its own.
+"""Run one measurement in a process of its own.
 
-Question: how is a figure kept free of what other measurements left in memory and caches?
-Data, seed: in the `Job` that is handed over. How: `python -m bench.job NAME JOB` runs one measurement
-in a fresh interpreter and prints its result as one line of JSON; files stay in the operating
-system's cache, so all figures are warm unless a row says otherwise.
+Question: how is a figure kept independent of the memory and caches of other measurements?
+Data, seed: in the `Job`. How: `python -m bench.job NAME JOB` runs one measurement in a fresh interpreter and
+prints its result as one line of JSON. Files stay in the operating system's cache, so all figures are warm
+unless a row says otherwise.
 """
 
 from __future__ import annotations
@@ -25,39 +25,39 @@ from typing import Any, Final, TypeVar
 T = TypeVar("T")
 
 Result = dict[str, Any]
-"""What a measurement found: names with their unit (`_s`, `_ms`, `_per_s`, `_bytes`) → numbers."""
+"""The result of a measurement: names that end in their unit (`_s`, `_ms`, `_per_s`, `_bytes`) → numbers."""
 
 MODULES: Final = ("bench.writing", "bench.reading", "bench.upkeep", "bench.proofs")
-"""Where the measurements are: the functions from a `Job` to a `Result`, by their names."""
+"""The modules with the measurements, which are functions from a `Job` to a `Result`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What to measure with."""
+    """The parameters of a measurement."""
 
     size: int
-    """Atoms; for `ingest` files, where they are generated."""
+    """The number of atoms; for `ingest`, the number of generated files."""
     seed: int
     work: str
-    """The folder that holds the stores of this run."""
+    """The folder with the stores of this run."""
     quick: bool
 
     @property
     def store(self) -> str:
-        """The path of our store of this size."""
+        """The path of memroot's store of this size."""
         return str(Path(self.work) / f"memroot-{self.size}")
 
     @property
     def rival(self) -> Path:
-        """The rival's file of this size."""
+        """The path of the rival's file of this size."""
         return Path(self.work) / f"rival-{self.size}.db"
 
 
 def measurement(name: str) -> Callable[[Job], Result]:
-    """The measurement called `name`.
+    """Return the measurement called `name`.
 
     Raises:
-        KeyError: there is none.
+        KeyError: there is no such measurement.
     """
     for module in map(import_module, MODULES):
         found = getattr(module, name, None)
@@ -67,13 +67,13 @@ def measurement(name: str) -> Callable[[Job], Result]:
 
 
 def in_child(name: str, job: Job) -> Result:
-    """Run a measurement in a fresh process and return what it found.
+    """Run a measurement in a fresh process and return its result.
 
     Raises:
-        RuntimeError: it failed; what it said is on stderr.
+        RuntimeError: the measurement failed; its output is on stderr.
     """
     command = [sys.executable, "-m", "bench.job", name, json.dumps(asdict(job))]
-    # TMPDIR: verify-root's scratch store shall be on the same disk as the stores.
+    # TMPDIR puts the scratch store of verify-root on the same disk as the stores.
     done = subprocess.run(
         command,
         cwd=Path(__file__).resolve().parents[1],
@@ -89,13 +89,13 @@ def in_child(name: str, job: Job) -> Result:
 
 
 class Untimed:
-    """Passes items on and notes how long making them took, to be taken off the time of their use."""
+    """An iterator wrapper that measures the time to generate items, to subtract it from a total time."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
 
     def __call__(self, items: Iterable[T], chunk: int = 1000) -> Iterator[T]:
-        """The same items, made `chunk` at a time."""
+        """Yield the same items, generated `chunk` at a time."""
         source = iter(items)
         while True:
             begin = time.perf_counter()
@@ -107,7 +107,7 @@ class Untimed:
 
 
 def timed(call: Callable[[T], object], items: Iterable[T]) -> list[float]:
-    """How many milliseconds the call took for each item."""
+    """Return the duration of the call for each item, in milliseconds."""
     took = []
     for item in items:
         begin = time.perf_counter()
@@ -117,16 +117,17 @@ def timed(call: Callable[[T], object], items: Iterable[T]) -> list[float]:
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The smallest value that at least `share` of all values do not exceed."""
+    """Return the smallest value that at least `share` of all values do not exceed."""
     ordered = sorted(values)
     return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
 
 
 def resident(field: str = "VmRSS") -> int:
-    """Bytes of this process in memory: now (`VmRSS`), without mapped files (`RssAnon`), at most (`VmHWM`).
+    """Return the resident bytes of this process.
 
-    Where there is no /proc the peak stands for all. It is second choice because Linux lets a child
-    begin with the peak of the process that started it.
+    `VmRSS` is the current value, `RssAnon` the value without mapped files, and `VmHWM` the peak. On systems
+    without /proc, the peak from getrusage is returned for all fields. It is not used on Linux, where a child
+    process inherits the peak of its parent.
     """
     status = Path("/proc/self/status")
     if status.exists():
@@ -138,14 +139,14 @@ def resident(field: str = "VmRSS") -> int:
 
 
 def disk_bytes(path: str | Path) -> int:
-    """The lengths of all files at or under `path`."""
+    """Return the total length of all files at or under `path`."""
     root = Path(path)
     files = [root] if root.is_file() else [file for file in root.rglob("*") if file.is_file()]
     return sum(file.stat().st_size for file in files)
 
 
 def main() -> None:
-    """Run the measurement that the command line names."""
+    """Run the measurement named on the command line."""
     name, raw = sys.argv[1:]
     print(json.dumps(measurement(name)(Job(**json.loads(raw)))))
 

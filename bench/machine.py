@@ -1,8 +1,8 @@
-"""Where a run took place: without this its figures say little.
+"""Describe the machine of a run, because figures mean little without it.
 
-Question: on what machine, with what libraries and in what company were the figures taken?
-Data: /proc, the libraries' own versions, and 200 small synced writes into the folder of the stores.
-Seed: none. How: read once, before the first measurement.
+Question: on what machine, with what libraries and under what load were the figures taken?
+Data: /proc, the versions of the libraries, and 200 small synced writes in the folder of the stores.
+Seed: none. How: the description is made once, before the first measurement.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ _LIBRARIES: Final = ("memroot", "blake3", "cbor2", "numpy", "plyvel", "pyroaring
 _RIVALS: Final = ("trie", "pymerkle", "pycryptodome")
 _FSYNCS: Final = 200
 LOAD_MAX: Final = 0.5
-"""A machine with more to do than this gives figures that are too low."""
+"""The highest load at which figures are reliable; above it they are too low."""
 
 
 def describe(folder: Path) -> dict[str, Any]:
-    """The machine as it is now; `folder` is where the stores will be."""
+    """Return a description of the machine and its current load; `folder` is the folder for the stores."""
     load = os.getloadavg()[0]
     return {
         "cpu": _proc_field("/proc/cpuinfo", "model name") or platform.processor() or "unknown",
@@ -44,7 +44,7 @@ def describe(folder: Path) -> dict[str, Any]:
 
 
 def file_system(folder: Path) -> str:
-    """The kind of file system that `folder` is on, `unknown` where the system does not say."""
+    """Return the type of the file system of `folder`, or `unknown`."""
     mounts = Path("/proc/mounts")
     if not mounts.exists():
         return "unknown"
@@ -57,7 +57,7 @@ def file_system(folder: Path) -> str:
 
 
 def fsync_seconds(folder: Path) -> float:
-    """The median time to append 200 bytes to a file in `folder` and have them on the disk."""
+    """Return the median time to append 200 bytes to a file in `folder` and sync them to disk."""
     path = folder / "fsync"
     took = []
     with path.open("wb", buffering=0) as stream:
@@ -88,7 +88,7 @@ def _proc_field(path: str, name: str) -> str:
 
 
 def _commit() -> str:
-    """The commit that is checked out, with `+` if files differ from it; empty outside a repository."""
+    """Return the current commit, with `+` if files differ from it, or "" outside a repository."""
     root = Path(__file__).resolve().parent
     try:
         shown = subprocess.run(

@@ -1,10 +1,10 @@
-"""Where the time of one measurement goes: `python -m bench.profile bulk`.
+"""Profile one measurement: `python -m bench.profile bulk`.
 
-Question: which functions cost most, each without what it calls?
+Question: which functions take the most time, not counting the functions that they call?
 Data, seed: as for the measurement (`bench.writing`, `bench.reading`, `bench.upkeep`).
-How: cProfile over the measurement in this process, making the data included; the stores it needs are
-filled first, in processes of their own. The profiler adds about 0.5 µs to every Python call, so that
-small functions look dearer than they are: compare before and after without it.
+How: cProfile runs the measurement in this process, including the generation of data. The stores that it
+needs are filled first, in processes of their own. The profiler adds about 0.5 µs to every Python call, so
+small functions look more expensive than they are. Compare versions without the profiler.
 """
 
 from __future__ import annotations
@@ -21,16 +21,18 @@ _NEEDS_NO_STORE: Final = ("bulk", "bulk_rival", "single", "single_rival", "inges
 
 
 def main() -> None:
-    """Profile the measurement that the command line names and print its dearest functions."""
+    """Profile the measurement named on the command line and print its most expensive functions."""
     parser = argparse.ArgumentParser(
         prog="python -m bench.profile", description=(__doc__ or "").split(":")[0]
     )
     parser.add_argument("name", help="a measurement: bulk, single, ingest, recall, rebuild, verify_root, …")
-    parser.add_argument("--size", type=int, default=10_000, help="atoms; files for ingest; adds for single")
-    parser.add_argument("--lines", type=int, default=40, help="functions to show")
+    parser.add_argument(
+        "--size", type=int, default=10_000, help="number of atoms (ingest: of files; single: of adds)"
+    )
+    parser.add_argument("--lines", type=int, default=40, help="number of functions to show")
     parser.add_argument("--by", choices=("tottime", "cumtime", "ncalls"), default="tottime")
-    parser.add_argument("--callers", metavar="PART", help="also show who calls functions of this name")
-    parser.add_argument("--save", metavar="FILE", help="keep the profile for other tools")
+    parser.add_argument("--callers", metavar="PART", help="also show the callers of functions of this name")
+    parser.add_argument("--save", metavar="FILE", help="write the profile to FILE for other tools")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     try:

@@ -1,13 +1,13 @@
-"""Proofs: how large they are, and how long making and verifying one takes.
+"""Measure the size of proofs, and the time to make and to verify one.
 
-Question: what does it take to show one thing to somebody who has only a root, beside a plain sparse
-    Merkle tree (py-trie, 256 siblings) and a plain Merkle log (pymerkle)?
-Data: for the tree random key digests; for the log headers of 100 random bytes; for whole proofs a copy of
-    the store that `bench.writing` filled, with up to 1,000 edges more. Seed: the job's.
-How: medians over `PROBES` different keys, in a fresh process, after a tenth as many to warm up. Ours are
-    read from LevelDB, the rivals' from dictionaries in memory. py-trie makes 257 rows for each key, so it
-    is given `TRIE_KEYS` keys at every size: its proofs and times do not depend on how many there are.
-    `Engine.prove` verifies what it made before it hands it out; that is in its time.
+Question: what does it cost to prove one statement to someone who has only a root, compared with a simple
+    sparse Merkle tree (py-trie, 256 siblings) and a simple Merkle log (pymerkle)?
+Data: random key digests for the tree; headers of 100 random bytes for the log; for whole proofs, a copy of
+    the store that `bench.writing` filled, with up to 1,000 more edges. Seed: the job's.
+How: medians over `PROBES` different keys, in a fresh process, after a warm-up with a tenth as many. memroot
+    reads from LevelDB, the rivals from dictionaries in memory. py-trie makes 257 rows for each key, so it
+    gets `TRIE_KEYS` keys at every size; its proofs and times do not depend on the number of keys.
+    The time of `Engine.prove` includes the verification of the new proof.
 """
 
 from __future__ import annotations
@@ -46,49 +46,49 @@ T = TypeVar("T")
 P = TypeVar("P")
 
 PROBES: Final = (100, 300)
-"""Proofs of a kind in a quick and in a full run; of a whole store a third."""
+"""The numbers of proofs of each kind in a quick and in a full run; for a whole store, a third of that."""
 TRIE_KEYS: Final = 1_000
 EDGES: Final = 1_000
 HEADER_BYTES: Final = 100
 REFERENCES: Final = bytes([EdgeType.REFERENCES])
 _FILL: Final = 10_000
 _UNSET: Final = b"\x00"
-"""What py-trie is told to have under a key that was never set, so that it can show that."""
+"""The default value that py-trie needs to prove that a key was never set."""
 
 
-def measured(
-    name: str, make: Callable[[T], P], check: Callable[[T, P], object], asked: Sequence[T]
+def measure(
+    name: str, make: Callable[[T], P], check: Callable[[T, P], object], probes: Sequence[T]
 ) -> Result:
-    """Medians of how long making and checking take, after warming up, each with the proof of its own."""
-    warm = max(1, len(asked) // 10)
-    made = {at: make(one) for at, one in enumerate(asked)}
-    for at, one in enumerate(asked[:warm]):
+    """Return the median times to make and to check a proof for each probe, after a warm-up."""
+    warm = max(1, len(probes) // 10)
+    made = {at: make(one) for at, one in enumerate(probes)}
+    for at, one in enumerate(probes[:warm]):
         check(one, made[at])
-    proving = timed(make, asked)
-    checking = timed(lambda at: check(asked[at], made[at]), range(len(asked)))
+    proving = timed(make, probes)
+    checking = timed(lambda at: check(probes[at], made[at]), range(len(probes)))
     return {f"{name}_prove_ms": percentile(proving, 0.5), f"{name}_verify_ms": percentile(checking, 0.5)}
 
 
 def median(values: Sequence[int]) -> float:
-    """The median of lengths in bytes."""
+    """Return the median of lengths in bytes."""
     return percentile([float(value) for value in values], 0.5)
 
 
-def same(ours: bytes, root: bytes) -> None:
-    """Make sure that a proof leads to the root.
+def check_root(computed: bytes, root: bytes) -> None:
+    """Check that the root computed from a proof is the expected one.
 
     Raises:
-        RuntimeError: it does not.
+        RuntimeError: it is not.
     """
-    if ours != root:
-        raise RuntimeError("a proof does not lead to the root")
+    if computed != root:
+        raise RuntimeError("a proof does not lead to the expected root")
 
 
 def tree_proofs(job: Job) -> Result:
-    """Openings of a tree of `size` leaves at one key that it has, and at one it has not."""
+    """Measure openings of a tree of `size` leaves at keys that it contains and at keys that it does not."""
     draw = Random(job.seed)
     leaves = {draw.randbytes(32): draw.randbytes(32) for _ in range(job.size)}
-    # In their order, which fills pages once: the tree is the same in any.
+    # Sorted keys fill each page once; the tree is the same for any order.
     tree, keys = PagedTree("atoms"), sorted(leaves)
     with open_backend(f"{job.store}-proof-tree") as backend:
         for start in range(0, job.size, _FILL):
@@ -99,23 +99,23 @@ def tree_proofs(job: Job) -> Result:
         count = min(PROBES[not job.quick], job.size)
         with backend.snapshot() as rows:
             root = tree.root(rows)
-            there = _opened(rows, root, "member", leaves, draw.sample(keys, count))
-            return there | _opened(rows, root, "absent", leaves, [draw.randbytes(32) for _ in range(count)])
+            there = _openings(rows, root, "member", leaves, draw.sample(keys, count))
+            return there | _openings(rows, root, "absent", leaves, [draw.randbytes(32) for _ in range(count)])
 
 
-def _opened(
-    rows: Reader, root: bytes, name: str, leaves: dict[bytes, bytes], asked: Sequence[bytes]
+def _openings(
+    rows: Reader, root: bytes, name: str, leaves: dict[bytes, bytes], probes: Sequence[bytes]
 ) -> Result:
     def check(key: bytes, proof: Any) -> None:
-        same(opening_root({key: leaves.get(key)}, *proof), root)
+        check_root(opening_root({key: leaves.get(key)}, *proof), root)
 
-    found = measured(name, lambda key: open_tree(rows, "atoms", [key]), check, asked)
-    sizes = [sum(map(len, open_tree(rows, "atoms", [key]))) for key in asked]
+    found = measure(name, lambda key: open_tree(rows, "atoms", [key]), check, probes)
+    sizes = [sum(map(len, open_tree(rows, "atoms", [key]))) for key in probes]
     return found | {f"{name}_bytes": median(sizes)}
 
 
 def tree_proofs_rival(job: Job) -> Result:
-    """The same with py-trie's sparse Merkle tree, of `TRIE_KEYS` keys at most."""
+    """Measure the same with py-trie's sparse Merkle tree, with at most `TRIE_KEYS` keys."""
     from trie.smt import SparseMerkleTree, calc_root
 
     draw = Random(job.seed)
@@ -126,21 +126,21 @@ def tree_proofs_rival(job: Job) -> Result:
     root = tree.root_hash
 
     def check(key: bytes, branch: Any) -> None:
-        same(calc_root(key, leaves.get(key, _UNSET), branch), root)
+        check_root(calc_root(key, leaves.get(key, _UNSET), branch), root)
 
     count = min(PROBES[not job.quick], len(leaves))
     there, absent = draw.sample(list(leaves), count), [draw.randbytes(32) for _ in range(count)]
     sizes = {
-        f"{name}_bytes": median([sum(map(len, tree.branch(key))) for key in asked])
-        for name, asked in (("member", there), ("absent", absent))
+        f"{name}_bytes": median([sum(map(len, tree.branch(key))) for key in probes])
+        for name, probes in (("member", there), ("absent", absent))
     }
     return (
-        measured("member", tree.branch, check, there) | measured("absent", tree.branch, check, absent) | sizes
+        measure("member", tree.branch, check, there) | measure("absent", tree.branch, check, absent) | sizes
     )
 
 
 def log_proofs(job: Job) -> Result:
-    """Paths in a log of `size` events, which the follower has followed."""
+    """Measure inclusion and consistency paths in a log of `size` events."""
     draw = Random(job.seed)
     headers = [draw.randbytes(HEADER_BYTES) for _ in range(job.size)]
     leaves = [leaf_hash(header) for header in headers]
@@ -156,7 +156,7 @@ def log_proofs(job: Job) -> Result:
             backend.write(batch, durable=False)
         with backend.snapshot() as rows:
             root = LogPaths(rows, size).root(size)
-            roots = {old: LogPaths(rows, size).root(old) for old in _asked(job)}
+            roots = {old: LogPaths(rows, size).root(old) for old in _probes(job)}
 
             def included(seq: int) -> list[bytes]:
                 return LogPaths(rows, size).inclusion(seq, size)
@@ -165,30 +165,30 @@ def log_proofs(job: Job) -> Result:
                 return LogPaths(rows, size).consistency(old, size)
 
             return _paths(
-                _asked(job),
+                _probes(job),
                 (included, lambda seq, path: check_inclusion(seq, size, leaves[seq], path, root)),
                 (consistent, lambda old, path: check_consistency(old, roots[old], size, root, path)),
             )
 
 
 def _entry(seq: int, leaf: bytes) -> Entry:
-    """An event of which only the number and the leaf are looked at."""
+    """Return an event with a number and a leaf hash; its other fields are not used."""
     detail = GenesisDetail(b"", "", b"")
     return Entry(Header(seq, 0, EventKind.GENESIS, "", b"", None, detail), GenesisBody(b""), leaf)
 
 
 def log_proofs_rival(job: Job) -> Result:
-    """The same with pymerkle's tree in memory, over the same headers, with SHA-256."""
+    """Measure the same with pymerkle's tree in memory, over the same headers, with SHA-256."""
     from pymerkle import InmemoryTree, verify_consistency, verify_inclusion
 
     draw, tree = Random(job.seed), InmemoryTree()
     for _ in range(job.size):
         tree.append_entry(draw.randbytes(HEADER_BYTES))
     root, size = tree.get_root(), job.size
-    roots = {old: tree.get_root(old) for old in _asked(job)}
-    leaves = {seq: tree.get_leaf(seq + 1) for seq in _asked(job)}
+    roots = {old: tree.get_root(old) for old in _probes(job)}
+    leaves = {seq: tree.get_leaf(seq + 1) for seq in _probes(job)}
     return _paths(
-        _asked(job),
+        _probes(job),
         (
             lambda seq: tree.prove_inclusion(seq + 1, size),
             lambda seq, proof: verify_inclusion(leaves[seq], root, proof),
@@ -200,24 +200,26 @@ def log_proofs_rival(job: Job) -> Result:
     )
 
 
-def _asked(job: Job) -> list[int]:
-    """The events, and the older sizes, that are asked about: 1 and up."""
+def _probes(job: Job) -> list[int]:
+    """The events, and the older sizes, that are probes about: 1 and up."""
     count = min(PROBES[not job.quick], job.size - 1)
-    return Random(f"{job.seed}/asked").sample(range(1, job.size), count)
+    return Random(f"{job.seed}/probes").sample(range(1, job.size), count)
 
 
-def _paths(asked: Sequence[int], *pairs: tuple[Callable[[int], Any], Callable[[int, Any], object]]) -> Result:
+def _paths(
+    probes: Sequence[int], *pairs: tuple[Callable[[int], Any], Callable[[int, Any], object]]
+) -> Result:
     found: Result = {}
     for name, (make, check) in zip(("inclusion", "consistency"), pairs, strict=True):
-        paths = [make(one) for one in asked]
-        # pymerkle's proofs are objects with the path inside, which has 32 bytes for each hash, too.
+        paths = [make(one) for one in probes]
+        # pymerkle's proofs are objects that contain the path, which also has 32 bytes for each hash.
         lengths = [len(getattr(path, "path", path)) * 32 for path in paths]
-        found |= measured(name, make, check, asked) | {f"{name}_bytes": median(lengths)}
+        found |= measure(name, make, check, probes) | {f"{name}_bytes": median(lengths)}
     return found
 
 
 def store_proofs(job: Job) -> Result:
-    """Whole proofs about a store, each of one claim, against its overall root."""
+    """Measure whole proofs about a store, each of one claim, against its overall root."""
     warm_up()
     place = f"{job.store}-proofs"
     shutil.copytree(job.store, place)
@@ -225,7 +227,7 @@ def store_proofs(job: Job) -> Result:
     with Engine.open(place, create=False) as engine:
         for name, claims in _claims(job, engine).items():
             proofs = {claim: engine.prove([claim]) for claim in claims}
-            found |= measured(
+            found |= measure(
                 name,
                 lambda claim: engine.prove([claim]),
                 lambda claim, proof: verify(proof.data, proof.basis, [claim]),
@@ -237,7 +239,7 @@ def store_proofs(job: Job) -> Result:
 
 
 def _claims(job: Job, engine: Engine) -> dict[str, list[Claim]]:
-    """Claims of each kind, about different atoms; links some of them first."""
+    """Add edges to the store, and return claims of each kind about different atoms."""
     draw = Random(f"{job.seed}/claims")
     atoms = engine.find(limit=min(job.size, EDGES))
     ids = [UUID(atom.id).bytes for atom in atoms]

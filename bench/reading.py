@@ -1,13 +1,13 @@
-"""Reading: recall, opening, memory in use, and one check that what is fast is also right.
+"""Measure reading: recall, opening and memory use, and check that fast answers are also correct.
 
-Question: how long does a question of six words take, the first and the later ones; how long does
-    opening take; how much memory does a program that asks hold; and do the answers contain what they
-    should (LoCoMo, share of the evidence among the first ten)?
+Question: how long do the first and later questions of six words take; how long does opening take; how much
+    memory does a program that asks questions use; and do the answers contain the evidence (LoCoMo, share of
+    the evidence among the first ten hits)?
 Data: the stores that `bench.writing` filled; `bench.data.questions`; the shared LoCoMo conversations.
 Seed: the job's.
-How: each in a fresh process, whose libraries are imported before the clock starts (`process` counts
-    that too). Ten hits with text a question; both sides are asked the same questions. `first` is the
-    first question after opening, with nothing of ours in memory but all files in the system's cache.
+How: each measurement runs in a fresh process, whose libraries are imported before the clock starts (`process`
+    includes the imports). A question returns ten hits with text; both sides get the same questions. `first`
+    is the first question after opening: nothing is cached by memroot, all files are in the system's cache.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ LIMIT = 10
 
 
 def recall(job: Job) -> Result:
-    """Ask ours: the first question, some to warm up, and then those that count."""
+    """Measure memroot's answers to the first question and to others after a warm-up."""
     warm_up()
     with Engine.open(job.store, create=False) as engine:
         return _ask(job, lambda question: engine.recall(question, limit=LIMIT))
 
 
 def recall_rival(job: Job) -> Result:
-    """Ask the rival the same."""
+    """Measure the rival's answers to the same questions."""
     with Fts(job.rival) as store:
         return _ask(job, lambda question: store.recall(question, LIMIT))
 
 
 def _ask(job: Job, ask: Callable[[str], object]) -> Result:
-    asked = data.questions(WARM_UP + (100 if job.quick else 300), job.seed)
-    took = timed(ask, asked)
+    questions = data.questions(WARM_UP + (100 if job.quick else 300), job.seed)
+    took = timed(ask, questions)
     counted = took[WARM_UP:]
     return {
         "first_ms": took[0],
@@ -58,14 +58,14 @@ def _ask(job: Job, ask: Callable[[str], object]) -> Result:
 
 
 def opening(job: Job) -> Result:
-    """Open and close ours a few times."""
+    """Open and close memroot's store seven times."""
     warm_up()
     return _open_times(timed(lambda url: Engine.open(url, create=False).close(), [job.store] * 7))
 
 
 def opening_rival(job: Job) -> Result:
-    """Open, read one row and close the rival a few times."""
-    # Finding the last number reads a row, and with it the schema.
+    """Open the rival's file, read one row and close it, seven times."""
+    # Opening reads the last number, and therefore a row and the schema.
     return _open_times(timed(lambda path: Fts(path).close(), [job.rival] * 7))
 
 
@@ -78,12 +78,12 @@ _RIVALS = "from bench.rivals import Fts\nwith Fts(Path(sys.argv[1])) as s: s.rec
 
 
 def process(job: Job) -> Result:
-    """Start Python, import, open ours, ask one question, close, exit."""
+    """Start Python, import memroot, open its store, ask one question, close the store and exit."""
     return _process(_OURS, job.store, job.seed)
 
 
 def process_rival(job: Job) -> Result:
-    """The same with the rival."""
+    """Do the same with the rival."""
     return _process(_RIVALS, str(job.rival), job.seed)
 
 
@@ -95,7 +95,7 @@ def _process(program: str, path: str, seed: int) -> Result:
 
 
 def memory(job: Job) -> Result:
-    """What a process that has opened ours and asked 100 questions holds."""
+    """Measure the memory of a process that has opened memroot's store and asked 100 questions."""
     warm_up()
     before = resident()
     with Engine.open(job.store, create=False) as engine:
@@ -106,7 +106,7 @@ def memory(job: Job) -> Result:
 
 
 def memory_rival(job: Job) -> Result:
-    """The same with the rival."""
+    """Measure the same with the rival."""
     before = resident()
     with Fts(job.rival) as store:
         opened = resident()
@@ -116,7 +116,7 @@ def memory_rival(job: Job) -> Result:
 
 
 def _memory(before: int, opened: int) -> Result:
-    # LevelDB maps its files into memory: what of them is resident counts, but not as the program's own.
+    # LevelDB maps its files into memory: their resident parts count in the first figure, not in the second.
     return {
         "imported_bytes": before,
         "opened_bytes": opened,
@@ -126,30 +126,30 @@ def _memory(before: int, opened: int) -> Result:
 
 
 def locomo(job: Job) -> Result:
-    """Ingest each conversation into a memory of its own and ask its questions."""
+    """Ingest each conversation into a store of its own and ask its questions."""
     return _locomo(job, memroot(RecallConfig()))
 
 
 def locomo_rival(job: Job) -> Result:
-    """The same with the rival."""
+    """Do the same with the rival."""
     return _locomo(job, fts(lambda question: question))
 
 
 def _locomo(job: Job, system: System) -> Result:
-    asked = read_set(LOCOMO)
+    question_set = read_set(LOCOMO)
     work = Path(mkdtemp(dir=job.work))
-    found = figures(judge(asked, {"": system}, LIMIT, work, job.seed, lambda _: None)[""])
+    found = figures(judge(question_set, {"": system}, LIMIT, work, job.seed, lambda _: None)[""])
     return {
         "recall_at_10": found.measures["R@10"],
         "questions": found.questions,
-        "texts": sum(len(memory.documents) for memory in asked.memories),
+        "texts": sum(len(memory.documents) for memory in question_set.memories),
         "p50_ms": found.p50_ms,
         "p99_ms": found.p99_ms,
     }
 
 
 def disk(job: Job) -> Result:
-    """The files' bytes of ours, and the keys' and values' bytes of each family of rows."""
+    """Return the bytes of memroot's files, and the bytes of keys and values in each family of rows."""
     from engine.ledger.layout import family_of
 
     families: dict[str, int] = {}
@@ -161,6 +161,6 @@ def disk(job: Job) -> Result:
 
 
 def disk_rival(job: Job) -> Result:
-    """The bytes of the rival's file, and of the texts alone as UTF-8."""
+    """Return the bytes of the rival's file, and of the texts alone as UTF-8."""
     texts = sum(len(text.content.encode()) for text in data.texts(job.size, job.seed))
     return {"files_bytes": disk_bytes(job.rival), "texts_bytes": texts}

@@ -1,11 +1,11 @@
-"""The plainest honest rival: SQLite with FTS5 and tables for tags and edges, as anybody would write it.
+"""The simplest honest rival: SQLite with FTS5 and tables for tags and edges.
 
-Question: what does a memory cost that proves nothing? It has no journal, no history, no roots, no
-    proofs and no idempotent adds; a row that its holder changes looks like any other.
-Data, seed: whatever the measurement gives both sides; batches of the same 1,000 texts.
-How: WAL, synchronous=FULL (each commit survives loss of power, as ours does), FTS5 with its Porter
-    stemmer because ours stems too (measured: no slower than without), BM25 by FTS5's own function over
-    the question's words joined by OR.
+Question: what does a memory cost that proves nothing? The rival has no journal, history, roots, proofs or
+    idempotent adds. A row that its owner changes cannot be distinguished from any other.
+Data, seed: the same as for memroot; batches of the same 1,000 texts.
+How: WAL and synchronous=FULL, so each commit survives a loss of power, as in memroot. FTS5 uses its Porter
+    stemmer because memroot stems too (measured: no slower than without). Ranking is FTS5's own BM25
+    over the question's words joined by OR.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ _WORD = re.compile(r"\w+")
 
 
 class Answer(NamedTuple):
-    """A hit of the rival."""
+    """A hit of a rival's recall."""
 
     doc: int
     source: str
     content: str
     score: float
-    """As FTS5 counts: negative, smaller is better."""
+    """FTS5's score: negative, smaller is better."""
 
 
 class Fts:
-    """A store of the rival. Use it as a context manager."""
+    """A store of the rival, to be used as a context manager."""
 
     def __init__(self, path: Path) -> None:
-        """Open the file at `path`, making it if it is not there."""
+        """Open the file at `path`, and create it if it does not exist."""
         new = not path.exists()
         self._db = sqlite3.connect(path, isolation_level=None)
         self._db.execute("PRAGMA journal_mode=WAL")
@@ -56,7 +56,7 @@ class Fts:
     def add(
         self, batch: Iterable[Text], titles: Iterable[str | None] = (), links: Sequence[Sequence[str]] = ()
     ) -> None:
-        """Add texts, their tags and what each links to, in one durable transaction."""
+        """Add texts with their tags and links in one durable transaction."""
         texts = [(next(self._next), text) for text in batch]
         names = list(titles) or [None] * len(texts)
         db = self._db
@@ -79,9 +79,9 @@ class Fts:
         db.execute("COMMIT")
 
     def recall(self, question: str, limit: int = 10) -> list[Answer]:
-        """The best texts that have any of the question's words."""
+        """Return the best texts that contain any of the question's words."""
         match = " OR ".join(f'"{word}"' for word in _WORD.findall(question))
-        # Measured at 100,000 texts: sorting by `bm25(docs)` takes 63 ms, by FTS5's own `rank` 95.
+        # Measured at 100,000 texts: sorting by `bm25(docs)` takes 63 ms, by FTS5's own `rank` 95 ms.
         found = self._db.execute(
             "SELECT doc, source, content, score FROM"
             " (SELECT rowid, content, bm25(docs) AS score FROM docs"
@@ -92,14 +92,14 @@ class Fts:
         return [Answer(*row) for row in found]
 
     def rebuild(self) -> None:
-        """Make the full-text index anew from the texts, durably."""
+        """Rebuild the full-text index from the texts, durably."""
         self._db.execute("INSERT INTO docs (docs) VALUES ('rebuild')")
 
     def check(self) -> None:
-        """SQLite's and FTS5's own checks: that the file agrees with itself, not who wrote it.
+        """Run the integrity checks of SQLite and FTS5, which show consistency but not authorship.
 
         Raises:
-            sqlite3.DatabaseError: it does not.
+            sqlite3.DatabaseError: the file is inconsistent.
         """
         (found,) = self._db.execute("PRAGMA integrity_check").fetchone()
         if found != "ok":
@@ -107,7 +107,7 @@ class Fts:
         self._db.execute("INSERT INTO docs (docs, rank) VALUES ('integrity-check', 1)")
 
     def close(self) -> None:
-        """Move everything into the one file and release it."""
+        """Checkpoint the WAL into the main file and close it."""
         self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self._db.close()
 

@@ -1,8 +1,8 @@
-"""The rows of the table: plain values with their units, and how they are set.
+"""The rows of the table with their units, and how they are formatted.
 
-Question: none of its own; it says which side is ahead and whether a target is reached.
-Data, seed: what was measured. How: the ratio is above 1 where memroot is ahead, whichever way the unit
-counts; a row that memroot loses says `lost`.
+Question: none of its own; the table shows which side is ahead and whether a target is reached.
+Data, seed: those of the measurements. How: the ratio is above 1 if memroot is ahead, for rates as well as for
+times. A row in which the rival is ahead says `lost`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ HEADINGS: Final = ("question", "memroot", "rival", "ratio", "target")
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """How a number is written, and whether more of it is better."""
+    """A unit: the format of its numbers, and whether larger numbers are better."""
 
     write: Callable[[float], str]
     more_is_better: bool
@@ -37,18 +37,18 @@ SHARE: Final = Unit(lambda value: f"{value:.3f}", more_is_better=True)
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What is to be reached."""
+    """A target of a row."""
 
     text: str
     bound: float
-    """In the row's unit; reached where the value is this or better."""
+    """The bound in the row's unit; the target is reached if the value is equal or better."""
     judged: bool = True
-    """False where the row is smaller than what the target is about, so that it decides nothing."""
+    """False if the row's store is smaller than the store that the target is about."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One question and its answers; None where nothing was measured."""
+    """A row of the table; `rivals` is None if the rival was not measured."""
 
     question: str
     unit: Unit
@@ -58,21 +58,21 @@ class Row:
 
     @property
     def ratio(self) -> float | None:
-        """How many times better memroot is; below 1 it loses. None without a rival."""
+        """The factor by which memroot is better, below 1 if the rival is ahead; None without a rival."""
         if not self.rivals or not self.ours:
             return None
         return self.ours / self.rivals if self.unit.more_is_better else self.rivals / self.ours
 
     @property
     def reached(self) -> bool | None:
-        """Whether the target is; None where there is none or the row does not decide it."""
+        """True if the target is reached; None if there is no target or the row does not decide it."""
         target = self.target
         if target is None or not target.judged:
             return None
         return self.ours >= target.bound if self.unit.more_is_better else self.ours <= target.bound
 
     def cells(self) -> tuple[str, ...]:
-        """What the table shows, in the order of HEADINGS."""
+        """Return the texts of the cells, in the order of HEADINGS."""
         ratio = self.ratio
         shown = "–" if ratio is None else f"{ratio:.2f}×" + (" lost" if ratio < 1 else "")
         target = "–" if self.target is None else self.target.text
@@ -82,7 +82,7 @@ class Row:
 
 
 def markdown(rows: Sequence[Row]) -> str:
-    """The rows as a Markdown table that is readable as plain text, too."""
+    """Return the rows as a Markdown table that is also readable as plain text."""
     cells = [HEADINGS, *(row.cells() for row in rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = [

@@ -1,8 +1,8 @@
-"""The small steps that everything else is made of, measured alone: `pytest bench --benchmark-enable`.
+"""Micro-benchmarks of single operations: `pytest bench --benchmark-enable`.
 
-Question: what does one call cost of the analyzer, the header codec, the tree, a command, a question?
-Data: `bench.data.texts`, 1,000 at most. Seed: 1. How: pytest-benchmark; memory backend, so nothing is
-synced. Without `--benchmark-enable` each runs once, as a check that it still works.
+Question: what does one call of the analyzer, the header codec, the tree, a command or a question cost?
+Data: at most 1,000 texts of `bench.data.texts`. Seed: 1. How: pytest-benchmark with the memory backend, so
+nothing is synced. Without `--benchmark-enable` each test runs once, as a check that it still works.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ ATOMS = 1_000
 
 @pytest.fixture(scope="module")
 def texts() -> list[data.Text]:
-    """A thousand texts."""
+    """Return a thousand texts."""
     return list(data.texts(ATOMS, SEED))
 
 
 @pytest.fixture
 def engine(texts: list[data.Text]) -> Iterator[Engine]:
-    """A memory with a thousand atoms, everything at the head."""
+    """Yield a store with a thousand atoms, with all followers at the head."""
     with Engine.open("memory:") as opened:
         for _ in opened.apply_many(map(as_add, texts)):
             pass
@@ -44,7 +44,7 @@ def engine(texts: list[data.Text]) -> Iterator[Engine]:
 
 
 def test_analysis(benchmark: BenchmarkFixture, texts: list[data.Text]) -> None:
-    """A text of 40 words is analysed into as many terms, its words being seen before."""
+    """A text of 40 words is analysed into 40 terms."""
     terms = benchmark(index_terms, texts[0].content)
 
     assert len(terms) == data.TEXT_WORDS
@@ -60,7 +60,7 @@ def test_header_encoding(benchmark: BenchmarkFixture) -> None:
 
 @pytest.mark.parametrize("size", [1, 1_000])
 def test_tree_update(benchmark: BenchmarkFixture, size: int) -> None:
-    """A batch of new leaves goes into a tree of 10,000."""
+    """A batch of new leaves is added to a tree of 10,000 leaves."""
     draw = Random(SEED)
     tree, rows, batch = PagedTree("atoms"), MemoryBackend(), Batch()
     tree.update(rows, batch, {draw.randbytes(32): draw.randbytes(32) for _ in range(10_000)})
@@ -73,7 +73,7 @@ def test_tree_update(benchmark: BenchmarkFixture, size: int) -> None:
 
 
 def test_single_add(benchmark: BenchmarkFixture, engine: Engine) -> None:
-    """One atom is added; the followers are left behind."""
+    """One atom is added without updating the followers."""
     numbers = count()
 
     receipt = benchmark(lambda: engine.apply([Add(f"text number {next(numbers)}")])[0])
@@ -82,7 +82,7 @@ def test_single_add(benchmark: BenchmarkFixture, engine: Engine) -> None:
 
 
 def test_recall(benchmark: BenchmarkFixture, engine: Engine) -> None:
-    """A question of six words is answered out of a thousand atoms."""
+    """A question of six words is answered from a thousand atoms."""
     (question,) = data.questions(1, SEED)
 
     found = benchmark(lambda: engine.recall(question))

@@ -1,6 +1,6 @@
-"""Whether the measuring itself is right: data, times, ratios, table (`pytest bench`).
+"""Tests of the measuring tools: data, times, ratios and the table (`pytest bench`).
 
-Question: can the figures be trusted? Data: small. Seed: 1. How: ordinary tests, nothing is measured.
+Question: can the figures be trusted? Data: small. Seed: 1. How: ordinary tests; nothing is measured.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from bench.table import RATE, TIME, Row, Target, markdown
 
 
 def test_equal_seeds_give_equal_texts() -> None:
-    """The same seed gives the same texts and questions, another seed others."""
+    """The same seed gives the same texts and questions, and another seed gives others."""
     first = list(data.texts(50, 1)), data.questions(5, 1)
 
     assert first == (list(data.texts(50, 1)), data.questions(5, 1))
@@ -30,32 +30,32 @@ def test_more_texts_begin_with_the_same() -> None:
 
 
 def test_questions_have_different_words() -> None:
-    """A question has six words, no two the same."""
+    """A question has six different words."""
     assert all(len(set(question.split())) == data.QUESTION_WORDS for question in data.questions(50, 1))
 
 
 @pytest.mark.parametrize("items", [0, 1, 9, 10, 11, 25])
 def test_untimed_passes_everything_on(items: int) -> None:
-    """Nothing is lost or doubled where the time of making items is taken off."""
+    """The wrapper that subtracts generation time yields each item exactly once."""
     assert list(Untimed()(range(items), chunk=10)) == list(range(items))
 
 
 def test_percentile_takes_a_value_that_was_measured() -> None:
-    """Half of the values, or nearly all, do not exceed the percentile."""
+    """A percentile is one of the measured values, also of a single value."""
     values = [float(number) for number in range(100, 0, -1)]
 
     assert (percentile(values, 0.5), percentile(values, 0.99), percentile([7.0], 0.99)) == (50.0, 99.0, 7.0)
 
 
 def test_ratio_is_above_one_where_memroot_is_ahead() -> None:
-    """More a second is better, fewer milliseconds are."""
+    """The ratio is above 1 for a higher rate and for a shorter time."""
     rows = Row("a", RATE, 20, 10), Row("b", TIME, 5, 10), Row("c", TIME, 10, 5), Row("d", RATE, 1)
 
     assert [row.ratio for row in rows] == [2, 2, 0.5, None]
 
 
 def test_a_lost_row_says_so() -> None:
-    """Where the rival is ahead the table says lost, and a target that is missed says missed."""
+    """The table says lost if the rival is ahead, and missed if a target is missed."""
     table = markdown([Row("adds", RATE, 5, 10, Target("≥ 7", 7)), Row("asks", TIME, 5, 10, Target("≤ 7", 7))])
 
     lines = table.splitlines()
@@ -66,19 +66,19 @@ def test_a_lost_row_says_so() -> None:
 
 
 def test_a_small_row_decides_no_target() -> None:
-    """A target that is about a larger store is shown without a verdict."""
+    """A target for a larger store is shown without a verdict."""
     assert Row("open", TIME, 1, None, Target("≤ 500 ms at 1 M", 500, judged=False)).reached is None
 
 
 def test_an_unknown_measurement_is_refused() -> None:
-    """Only functions of the measuring modules are measurements, not what they import."""
+    """Only functions defined in the measuring modules are measurements, not imported names."""
     assert measurement("bulk").__module__ in MODULES
     with pytest.raises(KeyError):
         measurement("Engine")
 
 
 def test_proofs_that_are_measured_are_proofs(tmp_path: Path) -> None:
-    """Trees and logs are proved and verified, with as many bytes as so few leaves call for."""
+    """Proofs of small trees and logs are verified and have the size expected for so few leaves."""
     job = Job(300, 1, str(tmp_path), quick=True)
     tree, log = proofs.tree_proofs(job), proofs.log_proofs(job)
 
@@ -88,13 +88,13 @@ def test_proofs_that_are_measured_are_proofs(tmp_path: Path) -> None:
 
 
 def test_a_proof_of_something_else_is_no_figure() -> None:
-    """Where what is measured does not lead to the root, there is an error and no figure."""
+    """A proof that does not lead to the expected root raises an error instead of giving a figure."""
     with pytest.raises(RuntimeError):
-        proofs.measured("x", lambda one: one, lambda _, made: proofs.same(made, bytes(32)), [b"y" * 32])
+        proofs.measure("x", lambda one: one, lambda _, made: proofs.check_root(made, bytes(32)), [b"y" * 32])
 
 
 def test_the_rival_finds_what_it_was_given(tmp_path: Path) -> None:
-    """The rival keeps texts over reopening, finds them by their words, and passes its own check."""
+    """The rival keeps texts after reopening, finds them by their words, and passes its own check."""
     numbers = count()
     texts = [data.Text(word, ("t",), f"{word}.md", next(numbers)) for word in ("alpha beta", "gamma", "beta")]
     with Fts(tmp_path / "rival.db") as store:

@@ -1,13 +1,12 @@
-"""Upkeep: the trees, rebuild and verify-root.
+"""Measure maintenance: updates of the trees, rebuild and verify-root.
 
-Question: how fast do the trees take updates, by the size of the batch; how fast is everything but
-    the journal made anew from it; how fast is a whole store proved to be what its journal says?
-Data: the stores that `bench.writing` filled; for the trees random digests. Seed: the job's.
-How: wall time in a fresh process, libraries imported before the clock starts. Trees: a tree of
-    `size` leaves in a LevelDB store, half the changes new leaves and half changed ones, reading the
-    pages and writing the batch counted, no sync. The rival's counterparts are weaker: its rebuild
-    remakes the full-text index only, and its check finds that the file agrees with itself, whoever
-    wrote it.
+Question: how fast are updates of the trees, depending on the batch size; how fast are all projections
+    rebuilt from the journal; how fast is a whole store verified against its journal?
+Data: the stores that `bench.writing` filled; random digests for the trees. Seed: the job's.
+How: wall time in a fresh process, with libraries imported before the clock starts. Trees: a tree of `size`
+    leaves in a LevelDB store; half of the changes are new leaves and half are changed ones; reading the pages
+    and writing the batch without sync are included. The rival's counterparts do less: its rebuild makes only
+    the full-text index, and its check shows only that the file is consistent, not who wrote it.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ _FILL = 10_000
 
 
 def tree(job: Job) -> Result:
-    """Updates a second for each size of batch, on a tree of `size` leaves."""
+    """Measure the updates per second for each batch size, on a tree of `size` leaves."""
     draw = Random(job.seed)
     leaves = [draw.randbytes(32) for _ in range(job.size)]
     changed = PagedTree("atoms")
@@ -59,7 +58,7 @@ def _update(backend: Backend, changed: PagedTree, changes: Mapping[bytes, bytes 
 
 
 def rebuild(job: Job) -> Result:
-    """Drop every projection of ours and make it anew from the journal; the root must stay."""
+    """Drop all projections of memroot's store and rebuild them from the journal; the root must not change."""
     warm_up()
     with Engine.open(job.store, create=False) as engine:
         before = engine.root()
@@ -72,12 +71,12 @@ def rebuild(job: Job) -> Result:
 
 
 def rebuild_rival(job: Job) -> Result:
-    """Make the rival's full-text index anew from its own copy of the texts."""
+    """Rebuild the rival's full-text index from its own copy of the texts."""
     return _rival(job, lambda store: store.rebuild())
 
 
 def verify_root(job: Job) -> Result:
-    """Prove that our store is what its journal says."""
+    """Verify memroot's store against its journal."""
     warm_up()
     with Engine.open(job.store, create=False) as engine:
         begin = time.perf_counter()
@@ -89,7 +88,7 @@ def verify_root(job: Job) -> Result:
 
 
 def verify_root_rival(job: Job) -> Result:
-    """SQLite's integrity_check and FTS5's integrity-check."""
+    """Run SQLite's integrity_check and FTS5's integrity-check."""
     return _rival(job, lambda store: store.check())
 
 

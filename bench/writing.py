@@ -1,14 +1,13 @@
-"""Writing: bulk adds, single adds, ingest.
+"""Measure writing: bulk adds, single adds and ingest.
 
-Question: how many atoms a second become durable, with the root and all that it commits to up to date
-    at the end; and how long does one durable add take?
-Data: `bench.data.texts`; for ingest the shared garden, or generated Markdown where it is missing and
-    in quick runs. Seed: the job's.
-How: wall time in a fresh process, libraries imported before the clock starts. Bulk: 1,000 texts to a
-    batch, each batch synced; making the texts is not counted; ours ends with the overall root, the
-    rival with its last commit. Single: one text, one synced commit, into a store that was empty.
-    Ingest: both sides are given the pieces that our reader cuts, and the time to read and cut them
-    counts for both.
+Question: how many atoms become durable per second, with the root and everything that it commits to up to
+    date at the end; and how long does one durable add take?
+Data: `bench.data.texts`; for ingest the shared garden, or generated Markdown in quick runs and if the garden
+    is missing. Seed: the job's.
+How: wall time in a fresh process, with libraries imported before the clock starts. Bulk: batches of 1,000
+    texts, each batch synced; generating the texts is not counted; memroot ends with the overall root, the
+    rival with its last commit. Single: one text per synced commit, into an empty store. Ingest: both sides
+    get the pieces of memroot's reader, and the time to read and split the files counts for both.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from bench.data import Text
 from bench.job import Job, Result, Untimed, percentile, resident, timed
 from bench.rivals import Fts
 from engine import Add, Engine
-from engine.transfer.ingest.documents import Document, Found, Piece
+from engine.transfer.ingest.documents import Document, Piece, SourceFile
 from engine.transfer.ingest.read import read_file
 from engine.transfer.ingest.walk import find_files
 
@@ -34,12 +33,12 @@ BATCH = 1000
 
 
 def as_add(text: Text) -> Add:
-    """The command that has a text in the memory."""
+    """Return the command that adds a text."""
     return Add(text.content, tags=text.tags, source=text.source, sequence=text.sequence)
 
 
 def warm_up() -> None:
-    """Import what is imported on first use, by using it."""
+    """Use memroot once, so that modules imported on first use are loaded."""
     with Engine.open("memory:") as engine:
         (text,) = data.texts(1, 0)
         engine.apply([as_add(text)])
@@ -48,7 +47,7 @@ def warm_up() -> None:
 
 
 def bulk(job: Job) -> Result:
-    """Add all texts to a new store of ours, which stays for other measurements."""
+    """Add all texts to a new memroot store, which is kept for other measurements."""
     warm_up()
     untimed = Untimed()
     commands = untimed(map(as_add, data.texts(job.size, job.seed)), BATCH)
@@ -59,13 +58,13 @@ def bulk(job: Job) -> Result:
         took = time.perf_counter() - begin - untimed.seconds
     result: Result = {"per_s": added / took, "seconds": took, "atoms": added, "root": root}
     result["peak_bytes"] = resident("VmHWM")
-    # LevelDB now takes over the log that the bulk add left; later openings find none.
+    # The first opening makes LevelDB process the log that the bulk add left behind; later ones have none.
     (result["reopen_ms"],) = timed(lambda url: Engine.open(url, create=False).close(), [job.store])
     return result
 
 
 def bulk_rival(job: Job) -> Result:
-    """Add all texts to a new store of the rival, which stays for other measurements."""
+    """Add all texts to a new store of the rival, which is kept for other measurements."""
     untimed = Untimed()
     texts = untimed(data.texts(job.size, job.seed), BATCH)
     with Fts(job.rival) as store:
@@ -77,7 +76,7 @@ def bulk_rival(job: Job) -> Result:
 
 
 def single(job: Job) -> Result:
-    """Add texts one by one to a new store of ours; then bring the followers along and read the root."""
+    """Add texts one by one to a new memroot store; then update the followers and read the root."""
     warm_up()
     commands = list(map(as_add, data.texts(job.size, job.seed)))
     with Engine.open(f"{job.store}-single") as engine:
@@ -103,7 +102,7 @@ def _one_by_one(took: list[float]) -> Result:
 
 
 def ingest(job: Job) -> Result:
-    """Ingest the files into a new store of ours, links and root included; then all of them again."""
+    """Ingest the files into a new memroot store, including links and root; then ingest them again."""
     folder, name = notes(job)
     warm_up()
     with Engine.open(f"{job.store}-ingest") as engine:
@@ -129,10 +128,10 @@ def ingest(job: Job) -> Result:
 
 
 def ingest_rival(job: Job) -> Result:
-    """Read the same files with the same reader into a new store of the rival; links stay unresolved."""
+    """Read the same files with the same reader into a new store of the rival, without resolving links."""
     folder, name = notes(job)
     begin = time.perf_counter()
-    found = [item for item in find_files([folder]) if isinstance(item, Found)]
+    found = [item for item in find_files([folder]) if isinstance(item, SourceFile)]
     atoms = 0
     with Fts(Path(f"{job.rival}-ingest")) as store:
         for batch in _batches(_pieces(found)):
@@ -145,7 +144,7 @@ def ingest_rival(job: Job) -> Result:
 
 
 def notes(job: Job) -> tuple[Path, str]:
-    """The Markdown files to ingest, and what they are; written where they are not there yet."""
+    """Return the folder of Markdown files to ingest, creating it if needed, and the name of the data."""
     work = Path(job.work)
     if not job.quick and (garden := data.unpack_garden(work / "garden")):
         return garden, "garden"
@@ -155,7 +154,7 @@ def notes(job: Job) -> tuple[Path, str]:
     return folder, "generated"
 
 
-def _pieces(files: Iterable[Found]) -> Iterator[tuple[str, int, Piece]]:
+def _pieces(files: Iterable[SourceFile]) -> Iterator[tuple[str, int, Piece]]:
     for file in files:
         for item in read_file(file):
             if isinstance(item, Document):

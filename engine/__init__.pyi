@@ -1,4 +1,4 @@
-# The public names, one line a module. `engine/__init__.py` reads this file, and so do type checkers.
+# The public names, one import per name. `engine/__init__.py` and type checkers read this file.
 from .base.errors import (
     BatchLimitError as BatchLimitError,
 )

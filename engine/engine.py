@@ -1,8 +1,8 @@
-"""The one object that a program holds: every public method of an open memory, each handed on to its feature.
+"""The class `Engine`: every public method of an open memory, each delegating to one feature.
 
-Features are imported when they are first used: with all of them at the top, importing this module takes
-0.35 s instead of 0.11 s (measured; numpy and the parsers of Markdown are the most of it), and a program
-that adds an atom or prints a root needs none of them.
+Features are imported when they are first used: with all of them at the top, importing this module takes 0.35
+s instead of 0.11 s (measured; numpy and the Markdown parsers are most of it), and a program that adds an atom
+or prints a root needs none of them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from engine.commands.atoms import UNCHANGED, Add, Revise, Revive, Tag, Tombstone
 from engine.commands.base import Command
 from engine.commands.edges import Link, RegisterType, Relate, TypeName, Unlink, Unrelate
 from engine.commands.merge import Merge, Supersede, Unmerge
-from engine.erase.destroy import Stage, quietly, resume
+from engine.erase.destroy import Stage, ignore_stage, resume
 from engine.followers.tags import tag_counts
 from engine.ledger.journal import Sources, read_entries, read_entry, read_log
 from engine.ledger.queries import atom_of, get_record, resolve_id
@@ -67,29 +67,29 @@ if TYPE_CHECKING:
 
 
 def wall_clock() -> int:
-    """The time now, in µs UTC."""
+    """Return the current time in µs UTC."""
     return time.time_ns() // 1000
 
 
 def random_salt(seq: int) -> bytes:
-    """32 random bytes, whatever the event."""
+    """Return 32 random bytes; `seq` is ignored."""
     del seq
     return os.urandom(32)
 
 
 class Engine:
-    """An open memory. Use it as a context manager; it is safe to use from several threads.
+    """An open memory. Use it as a context manager. It is safe to use from several threads.
 
-    Times are µs UTC, costs are tokens (characters / 4), ids are UUIDs as text; where a method takes an id,
-    it takes the whole one. Commands return when their events are durable. A command that finds everything
-    as it should be appends no event. Every query answers from one snapshot, at one head.
+    Times are µs UTC, costs are tokens (characters / 4), and ids are UUIDs as text. A method that takes an id
+    takes the whole id; `resolve` expands a shortened one. Commands return when their events are durable. A
+    command that would change nothing appends no event. Every query answers from one snapshot, at one head.
 
-    Every method raises errors of the `EngineError` family only, among them these at any time:
+    Every method raises only errors of the `EngineError` family. These can occur at any time:
 
-    * `InvalidInputError`: an argument breaks a rule; nothing was written.
-    * `BusyError`: another process keeps the store locked, or kept moving its head.
-    * `CorruptionError`: stored bytes are not what was written.
-    * `ClosedError`: the memory was closed.
+    * `InvalidInputError`: An argument breaks a rule. Nothing was written.
+    * `BusyError`: Another process keeps the store locked, or kept appending events.
+    * `CorruptionError`: Stored bytes are not what was written.
+    * `ClosedError`: The memory is closed.
     """
 
     # Opening and closing
@@ -104,22 +104,27 @@ class Engine:
         config: RecallConfig | None = None,
         secrets: SecretsPolicy | str | None = None,
     ) -> None:
-        """Open a memory on a backend that is open already; `Engine.open` opens both.
+        """Open a memory on a backend that is already open. `Engine.open` opens both.
 
         Args:
-            backend: Where the store is, or where it is to begin.
-            clock: The time in µs UTC, recorded with each event.
-            salts: 32 random bytes for the event with a given seq.
-            actor: Who writes, for the journal: 1 to 32 of `a-z`, `0-9`, `.`, `_` and `-`.
+            backend: The backend that holds the store, or in which a new store is created.
+            clock: A function that returns the time in µs UTC, which each event records.
+            salts: A function that returns 32 random bytes for the event with a given seq.
+            actor: The author of events in the journal: 1 to 32 of `a-z`, `0-9`, `.`, `_` and `-`.
             config: The constants of recall; None for the measured defaults.
-            secrets: What to do with passwords and keys in what is written: `off`, `warn`, `redact`
-                or `refuse`, or a policy (docs/secrets.md). None: nothing.
+            secrets: The treatment of passwords and keys in text that is written: `off`, `warn`, `redact` or
+                `refuse`, or a policy (docs/secrets.md). None is the same as `off`.
+
+        Raises:
+            InvalidInputError: An argument breaks a rule.
+            BusyError: Another process keeps the store locked.
+            CorruptionError: Bytes of the store are damaged.
         """
         self.actor = label(actor, "actor")
         with translated():
             store = Store(backend, Sources(clock, salts), resume=resume)
         self.view = View(store, config)
-        """For the parts of the engine itself; what it gives may raise the backends' errors, too."""
+        """The view that queries run on, for internal use. Its methods can also raise backend errors."""
         if secrets is not None:
             from engine.secrets.filter import SecretFilter
             from engine.secrets.policy import policy_of
@@ -131,15 +136,20 @@ class Engine:
         """Open the store at `url`: `leveldb:PATH`, `sqlite:PATH`, `memory:` or a bare path.
 
         Args:
-            url: Where the store is; a bare path is a LevelDB folder, or SQLite where that is missing.
-            create: Make a new store where there is none.
-            memory: The name of one of the memories that `url` holds, each a store of its own.
-            options: As for `Engine(...)`: clock, salts, actor, config, secrets.
+            url: The location of the store. A bare path is a LevelDB folder, or SQLite where LevelDB is not
+                available.
+            create: Create a new store if there is none.
+            memory: The name of one of the memories at `url`, each of which is a store of its own.
+            options: The keyword arguments of `Engine(...)`: clock, salts, actor, config, secrets.
+
+        Returns:
+            The open memory, which the caller closes.
 
         Raises:
-            NotFoundError: no store is there and `create` is false.
-            BusyError: another owner holds it.
-            CorruptionError: its bytes are damaged.
+            InvalidInputError: `url` or another argument breaks a rule.
+            NotFoundError: There is no store at `url` and `create` is false.
+            BusyError: Another process holds the store.
+            CorruptionError: Bytes of the store are damaged.
         """
         instance(url, str, "url")
         if memory is not None:
@@ -156,11 +166,11 @@ class Engine:
 
     @property
     def store(self) -> Store:
-        """The open store, for the parts of the engine itself; it may raise the backends' errors, too."""
+        """The open store, for internal use. Its methods can also raise backend errors."""
         return self.view.store
 
     def close(self) -> None:
-        """Release the store, waiting for calls in flight; closing twice is allowed."""
+        """Wait for calls in progress, then release the store. Closing twice is allowed."""
         with translated():
             self.store.close()
 
@@ -174,16 +184,20 @@ class Engine:
 
     @contextmanager
     def as_of(self, moment: AsOf) -> Iterator[Engine]:
-        """The memory as it was at a moment, for the block: it answers any query and takes no commands.
+        """Open the memory as it was at a moment; it answers queries and refuses commands.
 
-        Its journal is replayed up to there, in memory or, where it is long, in a temporary folder. Many
-        queries of one moment are cheaper this way than with `as_of=` each.
+        The journal is replayed up to the moment, in memory or, if it is long, in a temporary folder. For
+        several queries about one moment this is cheaper than passing `as_of=` to each. The memory that the
+        `with` statement binds is valid until the end of the block.
 
         Args:
-            moment: The seq of an event, that event included, or a time with a zone.
+            moment: The seq of an event, which is included, or a time with a zone.
+
+        Yields:
+            The past memory.
 
         Raises:
-            NotFoundError: the journal does not reach that moment.
+            NotFoundError: The journal does not reach that moment.
         """
         with translated(), self.view.at(moment) as view:
             past = object.__new__(Engine)
@@ -192,7 +206,7 @@ class Engine:
 
     @contextmanager
     def _searching(self, moment: AsOf | None) -> Iterator[tuple[View, Snapshot]]:
-        """This memory, or that of a moment, and a snapshot of it that can be searched."""
+        """Yield this memory, or the memory as of `moment`, and a searchable snapshot of it."""
         with translated(), self.view.at(moment) as view, view.searchable() as rows:
             yield view, rows
 
@@ -210,24 +224,29 @@ class Engine:
         """Carry out `commands` in order, all of them or none, in one durable batch.
 
         Args:
-            commands: `engine.Add`, `engine.Link` and so on.
-            actor: Who writes; None for the memory's own.
-            if_head: How many events the journal must have; None for any.
-            request: The caller's own key of what it asked for, at most 128 bytes; every event records it.
-            origin: What made the events, such as a pipeline and its version, at most 256 bytes; likewise.
+            commands: Commands such as `engine.Add` and `engine.Link`.
+            actor: The author of the events; None for the memory's own actor.
+            if_head: The number of events that the journal must have; None for any number.
+            request: The caller's own key for this request, at most 128 bytes. Every event records it.
+            origin: The producer of the events, such as a pipeline and its version, at most 256 bytes. Every
+                event records it.
+
+        Returns:
+            One receipt for each command, in order.
 
         Raises:
-            ConflictError: one contradicts what is recorded, or the head is not `if_head` events.
-            NotFoundError: one is about an atom that was never recorded.
-            RefusedError: one would bring back what was erased.
-            LimitError: together they are too large for one batch.
-            InDoubtError: writing failed after it was sent; reopen and repeat.
+            ConflictError: A command contradicts what is recorded, or the journal does not have `if_head`
+                events.
+            NotFoundError: A command names an atom that was never recorded.
+            RefusedError: A command would bring back content that was erased.
+            LimitError: Together the commands are too large for one batch.
+            InDoubtError: The write failed after it was sent. Reopen the store and repeat.
         """
         optional_integer(if_head, "if_head")
-        wanted = [command for command in several(commands, "commands") if _is_command(command)]
+        checked = [command for command in several(commands, "commands") if _is_command(command)]
         with translated():
             return self.store.commit(
-                wanted, self._actor(actor), if_head=if_head, request=request, origin=origin
+                checked, self._actor(actor), if_head=if_head, request=request, origin=origin
             )
 
     def apply_many(
@@ -238,19 +257,34 @@ class Engine:
         request: str | None = None,
         origin: str | None = None,
     ) -> Iterator[Receipt]:
-        """Carry out any number of commands, up to a thousand to a batch, yielding receipts once durable.
+        """Carry out any number of commands in batches of up to 1,000; yield durable receipts.
 
-        Each batch is all or nothing; one too large in bytes is halved. The followers are brought up every
-        few batches, so that nothing is left to catch up at the end. Else it is as `apply`.
+        Each batch is all or nothing. A batch with too many bytes is halved. Followers are updated every few
+        batches, so nothing is left to catch up at the end. Nothing is carried out until the iterator is read.
+
+        Args:
+            commands: Commands such as `engine.Add` and `engine.Link`.
+            actor: The author of the events; None for the memory's own actor.
+            request: As for `apply`.
+            origin: As for `apply`.
+
+        Yields:
+            The receipt of each command, in order, once its batch is durable.
+
+        Raises:
+            ConflictError: A command contradicts what is recorded.
+            NotFoundError: A command names an atom that was never recorded.
+            RefusedError: A command would bring back content that was erased.
+            InDoubtError: A write failed after it was sent. Reopen the store and repeat.
         """
-        wanted = filter(_is_command, several(commands, "commands"))
+        checked = filter(_is_command, several(commands, "commands"))
         with translated():
-            yield from self.store.commit_many(wanted, self._actor(actor), request=request, origin=origin)
+            yield from self.store.commit_many(checked, self._actor(actor), request=request, origin=origin)
 
-    def _actor(self, given: str | None) -> str:
-        return self.actor if given is None else given
+    def _actor(self, actor: str | None) -> str:
+        return self.actor if actor is None else actor
 
-    def _one(self, command: Command) -> Receipt:
+    def _apply_one(self, command: Command) -> Receipt:
         return self.apply([command])[0]
 
     def add(
@@ -274,32 +308,39 @@ class Engine:
         id: str | None = None,  # noqa: A002
         force: bool = False,
     ) -> Receipt:
-        """Add an atom; no event where it is recorded already. `receipt.id` is its id.
+        """Add an atom; append no event if it is already recorded. `receipt.id` is its id.
 
         Args:
             content: The text, at most 1 MiB of UTF-8.
             title: A heading, on one line.
-            kind: What sort of atom it is, a label.
-            tags: At most 256, in any case, with or without `#`.
-            buckets: The coarse partitions it is in.
-            source: Where the text came from, on one line.
-            sequence: Its place within its source.
+            kind: The kind of atom, a label such as `note`.
+            tags: At most 256 tags, in any case, with or without `#`.
+            buckets: The coarse partitions that the atom is in.
+            source: The origin of the text, on one line, such as a file name.
+            sequence: A sort key for the atom's place within its source.
             provenance: `internal`, `external` or `quarantine`.
-            trust: 0 to 100.
-            created: When the text was written, in µs or with a zone; None for the time of the event.
-            meta: Values to keep with the atom: at most 32 of true, false, numbers and texts, by name.
-            aliases: Other names of what it is about.
-            folder: The folder that its source belongs to.
-            occurrence: How many equal texts come earlier in the source; part of the default id.
-            key: A name of the caller's for the atom within its source: the id follows from it.
-            id: A UUID of the caller's. Without `id` and `key` the id follows from source and content.
-            force: Also a content that was erased, and an atom that was.
+            trust: A number from 0 to 100.
+            created: The time at which the text was written, in µs or as a datetime with a zone; None for the
+                time of the event.
+            meta: Values to store with the atom: at most 32 booleans, numbers and texts, by name.
+            aliases: Other names of the thing that the atom describes.
+            folder: The folder that the source belongs to.
+            occurrence: The number of equal texts that come earlier in the source. It is part of the default
+                id.
+            key: A name, chosen by the caller, for the atom within its source. The id is derived from it.
+            id: A UUID chosen by the caller. Without `id` and `key`, the id is derived from source and
+                content.
+            force: Also add content that was erased, or an atom that was erased.
+
+        Returns:
+            The receipt, with no events if nothing changed.
 
         Raises:
-            ConflictError: the caller's id or key is recorded with another content.
-            RefusedError: the atom or its content was erased, and `force` is not set.
+            InvalidInputError: A field breaks a rule of SPEC.md.
+            ConflictError: The given id or key is already recorded with other content.
+            RefusedError: The atom or its content was erased, and `force` is not set.
         """
-        return self._one(
+        return self._apply_one(
             Add(
                 content, title, kind, tags, buckets, source, sequence, provenance, trust, created,
                 occurrence, key, id, force, meta, aliases, folder,
@@ -325,16 +366,37 @@ class Engine:
         folder: str | Unchanged | None = UNCHANGED,
         force: bool = False,
     ) -> Receipt:
-        """Change what an atom says; fields that are not given stay. Its id and its history are kept.
+        """Change an atom's content or fields. Omitted fields, the id and the history stay.
 
-        The fields are those of `add`; `force` also takes a content that was erased.
+        The fields are those of `add`.
+
+        Args:
+            id: The atom.
+            content: The new text.
+            title: As for `add`; None removes it.
+            kind: As for `add`.
+            tags: All tags that the atom has from now on.
+            buckets: All buckets that the atom is in from now on.
+            source: As for `add`; None removes it.
+            sequence: As for `add`; None removes it.
+            provenance: As for `add`.
+            trust: As for `add`; None removes it.
+            created: As for `add`; None keeps the recorded time.
+            meta: All values from now on; None removes them.
+            aliases: All other names from now on; None removes them.
+            folder: As for `add`; None removes it.
+            force: Also accept content that was erased.
+
+        Returns:
+            The receipt, with no events if nothing changed.
 
         Raises:
-            NotFoundError: the atom was never recorded.
-            ConflictError: it is tombstoned.
-            RefusedError: the content was erased, and `force` is not set.
+            InvalidInputError: A field breaks a rule of SPEC.md.
+            NotFoundError: The atom was never recorded.
+            ConflictError: The atom is tombstoned or erased.
+            RefusedError: The content was erased, and `force` is not set.
         """
-        return self._one(
+        return self._apply_one(
             Revise(
                 id, content, title, kind, tags, buckets, source, sequence, provenance, trust, created,
                 force, meta, aliases, folder,
@@ -342,60 +404,101 @@ class Engine:
         )  # fmt: skip
 
     def tombstone(self, id: str, reason: str = "") -> Receipt:  # noqa: A002
-        """Hide an atom everywhere; it is kept, with its history.
-
-        Raises:
-            NotFoundError: it was never recorded.
-        """
-        return self._one(Tombstone(id, reason))
-
-    def revive(self, id: str, reason: str = "", *, force: bool = False) -> Receipt:  # noqa: A002
-        """Bring a tombstoned atom back.
-
-        Raises:
-            NotFoundError: it was never recorded.
-            RefusedError: it was erased, or another atom of its content was and `force` is not set.
-        """
-        return self._one(Revive(id, reason, force))
-
-    def tag(self, id: str, *tags: str) -> Receipt:  # noqa: A002
-        """Put tags on an atom.
-
-        Raises:
-            NotFoundError: it was never recorded.
-        """
-        return self._one(Tag(id, tags))
-
-    def untag(self, id: str, *tags: str) -> Receipt:  # noqa: A002
-        """Take tags off an atom.
-
-        Raises:
-            NotFoundError: it was never recorded.
-        """
-        return self._one(Untag(id, tags))
-
-    def register_type(self, name: str) -> Receipt:
-        """Register a predicate, to use as an edge type."""
-        return self._one(RegisterType(name))
-
-    def link(self, src: str, type: TypeName, dst: str, weight: float = 1.0, data: bytes = b"") -> Receipt:  # noqa: A002
-        """Join two atoms by an edge; a tombstoned one is revived.
+        """Hide an atom from every answer. The atom and its history stay in the journal.
 
         Args:
-            src: The atom it leaves.
+            id: The atom.
+            reason: The reason, on one line, which the journal records.
+
+        Raises:
+            NotFoundError: The atom was never recorded.
+        """
+        return self._apply_one(Tombstone(id, reason))
+
+    def revive(self, id: str, reason: str = "", *, force: bool = False) -> Receipt:  # noqa: A002
+        """Make a tombstoned atom live again.
+
+        Args:
+            id: The atom.
+            reason: The reason, on one line, which the journal records.
+            force: Also revive an atom whose content was erased in another atom.
+
+        Raises:
+            NotFoundError: The atom was never recorded.
+            RefusedError: The atom was erased; or another atom with its content was erased, and `force` is not
+                set.
+        """
+        return self._apply_one(Revive(id, reason, force))
+
+    def tag(self, id: str, *tags: str) -> Receipt:  # noqa: A002
+        """Add tags to an atom.
+
+        Args:
+            id: The atom.
+            tags: Tags in any case, with or without `#`.
+
+        Raises:
+            NotFoundError: The atom was never recorded.
+            ConflictError: The atom is tombstoned or erased.
+            LimitError: The atom would have more than 256 tags.
+        """
+        return self._apply_one(Tag(id, tags))
+
+    def untag(self, id: str, *tags: str) -> Receipt:  # noqa: A002
+        """Remove tags from an atom.
+
+        Args:
+            id: The atom.
+            tags: Tags in any case, with or without `#`.
+
+        Raises:
+            NotFoundError: The atom was never recorded.
+            ConflictError: The atom is tombstoned or erased.
+        """
+        return self._apply_one(Untag(id, tags))
+
+    def register_type(self, name: str) -> Receipt:
+        """Register a predicate, so that it can be used as an edge type.
+
+        Args:
+            name: A label: 1 to 32 of `a-z`, `0-9`, `.`, `_` and `-`.
+
+        Raises:
+            InvalidInputError: `name` is not a label.
+            LimitError: All 32,768 codes for predicates are in use.
+        """
+        return self._apply_one(RegisterType(name))
+
+    def link(self, src: str, type: TypeName, dst: str, weight: float = 1.0, data: bytes = b"") -> Receipt:  # noqa: A002
+        """Add an edge between two atoms. A tombstoned edge is revived.
+
+        Args:
+            src: The atom at which the edge starts.
             type: An `EdgeType`, its name, or a registered predicate.
-            dst: The atom it reaches.
+            dst: The atom at which the edge ends.
             weight: A number that float32 can hold.
             data: Canonical CBOR, at most 4 KiB.
 
         Raises:
-            NotFoundError: an atom or the predicate was never recorded.
+            InvalidInputError: Both atoms are the same, or `weight` or `data` breaks a rule.
+            NotFoundError: An atom or the predicate was never recorded.
+            ConflictError: An atom is erased.
         """
-        return self._one(Link(src, type, dst, weight, data))
+        return self._apply_one(Link(src, type, dst, weight, data))
 
     def unlink(self, src: str, type: TypeName, dst: str, reason: str = "") -> Receipt:  # noqa: A002
-        """Hide an edge; it is kept. No event where it is missing or hidden."""
-        return self._one(Unlink(src, type, dst, reason))
+        """Hide an edge; it stays in the journal. Append no event if it is missing or hidden.
+
+        Args:
+            src: The atom at which the edge starts.
+            type: An `EdgeType`, its name, or a registered predicate.
+            dst: The atom at which the edge ends.
+            reason: The reason, on one line, which the journal records.
+
+        Raises:
+            NotFoundError: The predicate was never registered.
+        """
+        return self._apply_one(Unlink(src, type, dst, reason))
 
     def relate(
         self,
@@ -407,57 +510,102 @@ class Engine:
         weight: float = 1.0,
         force: bool = False,
     ) -> Receipt:
-        """Join two named things by a predicate, making entities and predicate where they are new.
+        """Relate two entities by a predicate. Missing entities and predicates are created.
 
         Args:
             subject: A name, or the id of an entity.
-            predicate: Such as `works_at`.
+            predicate: A predicate such as `works_at`.
             object: A name, or the id of an entity.
-            source: The id of the atom that says so.
+            source: The id of the atom that states the relation.
             weight: A number that float32 can hold.
-            force: Also names that were erased.
+            force: Also accept names that were erased.
 
         Raises:
-            NotFoundError: an id or the source was never recorded.
+            InvalidInputError: A name or the predicate breaks a rule, or both names are the same entity.
+            NotFoundError: An id or the source was never recorded.
+            ConflictError: The source is hidden, or an atom of another kind has the key of an entity.
+            RefusedError: An entity or its name was erased, and `force` is not set.
         """
-        return self._one(Relate(subject, predicate, object, source, weight, force))
+        return self._apply_one(Relate(subject, predicate, object, source, weight, force))
 
     def unrelate(self, subject: str, predicate: str, object: str, reason: str = "") -> Receipt:  # noqa: A002
-        """Hide the edge of a predicate between two entities; it is kept."""
-        return self._one(Unrelate(subject, predicate, object, reason))
+        """Hide the edge that relates two entities. The edge stays in the journal.
 
-    def merge(self, keep: str, other: str, *, force: bool = False) -> Receipt:
-        """Let the atom `keep` stand for its near-duplicate `other`, which is tombstoned.
+        Args:
+            subject: A name, or the id of an entity.
+            predicate: The predicate of the relation.
+            object: A name, or the id of an entity.
+            reason: The reason, on one line, which the journal records.
 
         Raises:
-            NotFoundError: one of them was never recorded.
-            RefusedError: they are no near-duplicates, or too short to be compared, and `force` is not set.
+            NotFoundError: An entity or the predicate was never recorded.
         """
-        return self._one(Merge(keep, other, force))
+        return self._apply_one(Unrelate(subject, predicate, object, reason))
+
+    def merge(self, keep: str, other: str, *, force: bool = False) -> Receipt:
+        """Merge the near-duplicate `other` into the atom `keep`; `other` is tombstoned.
+
+        `keep` gets the tags, buckets and aliases of `other`. `unmerge` reverts it.
+
+        Args:
+            keep: The atom that stays.
+            other: The atom that is tombstoned.
+            force: Also merge atoms that are not near-duplicates.
+
+        Raises:
+            NotFoundError: One of the atoms was never recorded.
+            ConflictError: One of them is tombstoned, or `other` supersedes `keep`.
+            RefusedError: The atoms are not near-duplicates or are too short to compare, and `force` is not
+                set.
+        """
+        return self._apply_one(Merge(keep, other, force))
 
     def unmerge(self, other: str, *, force: bool = False) -> Receipt:
-        """Bring back an atom that was merged, and take from the kept one what it gained by that."""
-        return self._one(Unmerge(other, force))
+        """Revive a merged atom and remove from the kept atom what the merge added to it.
+
+        Args:
+            other: The atom that was merged into another one.
+            force: Also revive an atom whose content was erased in another atom.
+
+        Raises:
+            NotFoundError: The atom was never recorded.
+            ConflictError: The atom was tombstoned otherwise than by a merge, or the kept atom is tombstoned.
+            RefusedError: Another atom with its content was erased, and `force` is not set.
+        """
+        return self._apply_one(Unmerge(other, force))
 
     def supersede(self, old: str, new: str, reason: str = "") -> Receipt:
-        """Let the atom `new` take the place of `old`, which is kept and no longer recalled."""
-        return self._one(Supersede(old, new, reason))
+        """Replace the atom `old` by `new`. `old` stays live but is no longer recalled.
+
+        Args:
+            old: The atom that is replaced.
+            new: The atom that replaces it.
+            reason: The reason, on one line, which the edge between them records.
+
+        Raises:
+            NotFoundError: One of the atoms was never recorded.
+            ConflictError: One of them is hidden, or `old` already supersedes `new`.
+        """
+        return self._apply_one(Supersede(old, new, reason))
 
     def revert(
         self, start: int, stop: int | None = None, *, actor: str | None = None, dry_run: bool = False
     ) -> list[Undone]:
-        """Take back events, by events that do the contrary, the subject that was touched last first.
+        """Revert a range of events by appending opposite events, the most recently changed subject first.
 
-        What others changed again since then is left as it is and reported.
+        Changes that others made again since then stay as they are and are reported.
 
         Args:
             start: The seq of the first event.
-            stop: The seq after the last; None for the head.
-            actor: Only the events of this actor.
-            dry_run: Only say what would become of each.
+            stop: The seq after the last event; None for the head.
+            actor: Revert only the events of this actor.
+            dry_run: Only report what would be done to each subject.
+
+        Returns:
+            The outcome for each subject.
 
         Raises:
-            NotFoundError: the journal does not reach so far.
+            NotFoundError: The journal does not reach so far.
         """
         from engine.query.history.revert import revert
 
@@ -472,22 +620,26 @@ class Engine:
         remember: bool = True,
         probe: bool = True,
         actor: str | None = None,
-        progress: Stage = quietly,
+        progress: Stage = ignore_stage,
     ) -> Erasure:
-        """Destroy the content of an atom for good, with its edges; its history stays verifiable.
+        """Destroy the content of an atom and its edges irreversibly. Its history stays verifiable.
 
         Args:
             id: The atom.
-            reason: Why; it stays in the journal, so it must not repeat the content.
-            remember: Keep a keyed hash of each content, so that it is refused when it comes again.
-            probe: Look for the content before and after, in the files and in every answer.
-            actor: Who does it, for the journal; None for the memory's own.
-            progress: Called with the name of each stage as it begins.
+            reason: The reason. It stays in the journal, so it must not repeat the content.
+            remember: Store a keyed hash of each content, so that the content is refused when it is added
+                again.
+            probe: Search the files and every answer for the content before and after.
+            actor: The author of the events; None for the memory's own actor.
+            progress: Called with the name of each stage when it begins.
+
+        Returns:
+            The receipt: the events, what was destroyed, and the result of the probe.
 
         Raises:
-            NotFoundError: the atom was never recorded.
-            BusyError: a snapshot is open, so old bytes may be left in the files. No answer has the content
-                any more; erasing again, or opening the store again, finishes it.
+            NotFoundError: The atom was never recorded.
+            BusyError: A snapshot is open, so old bytes may be left in the files. No answer contains the
+                content any more. To finish, erase again or reopen the store.
         """
         from engine.erase.run import erase
 
@@ -496,10 +648,16 @@ class Engine:
             return erase(self.view, id, reason, actor=by, remember=remember, probe=probe, progress=progress)
 
     def erasable(self, id: str) -> Erasable:  # noqa: A002
-        """What erasing an atom would destroy; nothing of one that is erased. Changes nothing.
+        """Return what erasing an atom would destroy, without changing anything.
+
+        Args:
+            id: The atom.
+
+        Returns:
+            The counts, which are all 0 for an atom that is already erased.
 
         Raises:
-            NotFoundError: it was never recorded.
+            NotFoundError: The atom was never recorded.
         """
         from engine.erase.run import erasable
 
@@ -521,24 +679,27 @@ class Engine:
         dry_run: bool = False,
         progress: Callable[[IngestProgress], None] = lambda _: None,
     ) -> IngestReport:
-        """Read files into the memory: afterwards it holds what they say now. The actor is `ingest`.
+        """Read files into the memory, so that it holds their present content. The actor is `ingest`.
 
         Args:
             paths: Markdown, text and JSON Lines files, and folders of them.
-            name: The first part of every source instead of the folder's name.
-            root: A folder that holds all `paths`: sources are the paths from it.
-            tags: Put on every atom besides the file's own.
-            buckets: For atoms that are new.
-            provenance: For atoms that are new.
-            prune: Also tombstone atoms of files that are gone from the folders.
-            sure: Prune also where none of the files that are there now is known.
-            force: Take in also what was erased; else such pieces are left out and named.
+            name: The first part of every source, in place of the folder's name.
+            root: A folder that contains all `paths`; sources are paths relative to it.
+            tags: Tags for every atom, in addition to the tags in the files.
+            buckets: The buckets of new atoms.
+            provenance: The provenance of new atoms.
+            prune: Also tombstone atoms of files that are no longer in the folders.
+            sure: Prune even if no file that is there now was ingested before.
+            force: Also ingest content that was erased. Otherwise such pieces are skipped and reported.
             dry_run: Only count what would be done.
             progress: Called after each file.
 
+        Returns:
+            The counts of files and atoms, what was skipped, and warnings.
+
         Raises:
-            NotFoundError: a path is not there; nothing was written.
-            RefusedError: pruning would tombstone everything of a folder; nothing was written.
+            NotFoundError: A path does not exist. Nothing was written.
+            RefusedError: Pruning would tombstone every atom of a folder. Nothing was written.
         """
         from engine.transfer.ingest.run import ingest
 
@@ -558,17 +719,21 @@ class Engine:
         stop: Callable[[], bool] = lambda: False,
         progress: Progress = no_progress,
     ) -> DreamReport:
-        """Tag untagged atoms, learn and spread names, relate entities, as the actor `dreamer`.
+        """Tag untagged atoms, learn names, and relate entities, as the actor `dreamer`.
 
-        It only adds, and nothing that somebody took away; a second run over the same memory adds nothing.
+        It only adds, and it never adds again what somebody removed. A second run over an unchanged memory
+        adds nothing.
 
         Args:
-            budget: At most so many atoms are read or looked at; None for all there is to do.
-            seconds: No further step is begun after so many.
-            dry_run: Only say what would be done.
-            config: Other limits than the measured ones.
-            stop: Asked between steps of some dozen atoms: whether to end here.
+            budget: The maximum number of atoms to read; None for no limit.
+            seconds: The time after which no further step begins.
+            dry_run: Only report what would be done.
+            config: Limits in place of the measured ones.
+            stop: Called between steps of a few dozen atoms; the run ends when it returns True.
             progress: Called with (atoms done, all atoms).
+
+        Returns:
+            The counts of what was read and added, and groups of near-duplicates.
         """
         from engine.knowledge.dreaming.cycle import dream
 
@@ -586,20 +751,27 @@ class Engine:
     # Queries: single things
 
     def resolve(self, id: str) -> str:  # noqa: A002
-        """The whole id that a shortened one stands for: 4 or more digits that only one atom's id begins with.
+        """Return the full id that a shortened one stands for.
+
+        Args:
+            id: At least 4 hex digits with which the id of exactly one atom begins.
 
         Raises:
-            NotFoundError: no atom's does.
-            ConflictError: several do.
+            NotFoundError: No atom's id begins with these digits.
+            ConflictError: The ids of several atoms begin with them.
         """
         with translated(), self.store.view() as rows:
             return show_id(resolve_id(rows, id))
 
     def get(self, id: str, *, as_of: AsOf | None = None) -> Atom:  # noqa: A002
-        """An atom, in whatever state, now or at a moment.
+        """Return an atom in any state, as of now or as of a moment.
+
+        Args:
+            id: The atom.
+            as_of: Return the atom as it was at this moment.
 
         Raises:
-            NotFoundError: it was never recorded, or not yet.
+            NotFoundError: The atom was never recorded, or not yet at that moment.
         """
         with translated(), self.store.view() as rows:
             record = get_record(rows, atom_id(id))
@@ -608,10 +780,15 @@ class Engine:
             return atom_of(rows, record)
 
     def get_edge(self, src: str, type: TypeName, dst: str) -> Edge:  # noqa: A002
-        """An edge, tombstoned or not.
+        """Return an edge, tombstoned or not.
+
+        Args:
+            src: The atom at which the edge starts.
+            type: An `EdgeType`, its name, or a registered predicate.
+            dst: The atom at which the edge ends.
 
         Raises:
-            NotFoundError: it was never recorded.
+            NotFoundError: The edge was never recorded.
         """
         from engine.query.graph.find import get_edge
 
@@ -627,17 +804,17 @@ class Engine:
         tombstoned: bool = False,
         limit: int = limits.RESULTS_MAX,
     ) -> list[Edge]:
-        """The edges at an atom, in the order of (type, other end).
+        """Return the edges of an atom, in the order of (type, other end).
 
         Args:
             id: The atom.
             direction: `out`, `in` or `both`.
-            types: Only edges of these types; none for all.
-            tombstoned: Also hidden edges.
-            limit: At most so many.
+            types: Return only edges of these types; empty for all types.
+            tombstoned: Also return hidden edges.
+            limit: The maximum number of edges.
 
         Raises:
-            NotFoundError: the atom or a type was never recorded.
+            NotFoundError: The atom or a type was never recorded.
         """
         from engine.query.graph.find import get_edges
 
@@ -645,7 +822,7 @@ class Engine:
             return get_edges(rows, id, direction=direction, types=types, tombstoned=tombstoned, limit=limit)
 
     def tags(self) -> dict[str, int]:
-        """Every tag of the live atoms, in its caseless form, with the number of atoms that have it."""
+        """Return the number of live atoms for each tag, by the caseless form of the tag."""
         with translated(), self.store.view(self.store.tags) as rows:
             return tag_counts(rows)
 
@@ -662,19 +839,23 @@ class Engine:
         as_of: AsOf | None = None,
         **narrow: Unpack[FilterFields],
     ) -> Recall:
-        """The live atoms that answer a question best.
+        """Return the live atoms that answer a question best.
 
         Args:
-            query: What you want to know, in words.
-            limit: At most so many hits, 1 to 10,000; 10 where there is no budget either.
-            budget: Tokens that the hits' whole texts, with a heading each, may cost together.
-            filters: What an atom must be.
-            explain: Say what each signal added, and what was nearly a hit.
-            as_of: Ask the memory as it was at this moment.
-            narrow: Fields of `Filters` by themselves: `tags=["people"]`, `since=datetime(...)`.
+            query: The question, in words.
+            limit: The maximum number of hits, 1 to 10,000. The default is 10 if there is no budget either.
+            budget: The maximum number of tokens for the full texts of all hits, with a heading each.
+            filters: The conditions that an atom must meet.
+            explain: Also report what each signal contributed, and the nearest misses.
+            as_of: Query the memory as it was at this moment.
+            narrow: Single fields of `Filters`: `tags=["people"]`, `since=datetime(...)`.
+
+        Returns:
+            The hits, the best first, and what is known about the answer as a whole.
 
         Raises:
-            InvalidInputError: the query is blank or has nothing to search for, or a bound is out of range.
+            InvalidInputError: The query is blank or contains no searchable term, or a bound is out of range.
+            NotFoundError: The journal does not reach the moment `as_of`.
         """
         from engine.query.recall.recall import recall
 
@@ -691,17 +872,18 @@ class Engine:
         as_of: AsOf | None = None,
         **narrow: Unpack[FilterFields],
     ) -> Context:
-        """What answers a question, with the text around it, laid out for a prompt (Standard 065).
+        """Return the passages that answer a question, with the text around them, for a prompt (Standard 065).
 
         Args:
-            query: What you want to know, in words.
-            budget: Tokens that the text may cost, all of it counted; at least 16.
-            filters: What an atom must be, also one that only stands beside a hit.
-            as_of: Ask the memory as it was at this moment.
-            narrow: Fields of `Filters` by themselves.
+            query: The question, in words.
+            budget: The maximum number of tokens for the whole text, at least 16.
+            filters: The conditions that an atom must meet, including an atom that is only next to a hit.
+            as_of: Query the memory as it was at this moment.
+            narrow: Single fields of `Filters`.
 
         Raises:
-            InvalidInputError: the budget is too small, or the query has nothing to search for.
+            InvalidInputError: The budget is too small, or the query contains no searchable term.
+            NotFoundError: The journal does not reach the moment `as_of`.
         """
         from engine.query.context.neighbours import context
 
@@ -720,19 +902,19 @@ class Engine:
         as_of: AsOf | None = None,
         **narrow: Unpack[FilterFields],
     ) -> list[Found]:
-        """Live atoms that pass `filters`: all, or those that a bounded walk from one atom reaches.
+        """Return live atoms that pass `filters`: all, or those that a bounded walk from one atom reaches.
 
         Args:
-            limit: At most so many, 1 to 10,000.
-            from_: The id of the atom to start at.
-            follow: Which edges the walk takes, and how far; needs `from_`.
-            filters: What an atom must be.
-            form: `short` (id and title), `medium` (and 200 characters) or `full` (and the atom).
-            as_of: Ask the memory as it was at this moment.
-            narrow: Fields of `Filters` by themselves.
+            limit: The maximum number of atoms, 1 to 10,000.
+            from_: The id of the atom at which the walk starts.
+            follow: The edges that the walk follows and its depth. It requires `from_`.
+            filters: The conditions that an atom must meet.
+            form: `short` (id and title), `medium` (also 200 characters) or `full` (also the atom).
+            as_of: Query the memory as it was at this moment.
+            narrow: Single fields of `Filters`.
 
         Raises:
-            NotFoundError: the start or an edge type was never recorded.
+            NotFoundError: The atom `from_` or an edge type was never recorded.
         """
         from engine.query.graph.find import find
 
@@ -741,14 +923,14 @@ class Engine:
             return find(rows, from_=from_, follow=follow, filters=wanted, limit=limit, form=form)
 
     def duplicates(self, *, limit: int = 100, of: str | None = None) -> list[DuplicateGroup]:
-        """Groups of live atoms that say almost the same, each with the one to keep; changes nothing.
+        """Return groups of near-duplicate live atoms, each with the atom to keep. Nothing changes.
 
         Args:
-            limit: At most so many groups, in the order of the atoms to keep.
-            of: Only the group of this atom.
+            limit: The maximum number of groups, which are in the order of the atoms to keep.
+            of: Return only the group of this atom.
 
         Raises:
-            NotFoundError: `of` was never recorded.
+            NotFoundError: The atom `of` was never recorded.
         """
         from engine.query.duplicates import duplicates
 
@@ -756,10 +938,15 @@ class Engine:
             return duplicates(rows, view.store.index, limit=limit, of=of)
 
     def held_back(self, id: str) -> str | None:  # noqa: A002
-        """Why a live atom answers no question: it was superseded, or repeats what was; None if it may.
+        """Return why a live atom is excluded from answers, or None if it is not excluded.
+
+        An atom is excluded if it was superseded or if it repeats an atom that was.
+
+        Args:
+            id: The atom.
 
         Raises:
-            NotFoundError: it was never recorded.
+            NotFoundError: The atom was never recorded.
         """
         from engine.query.recall.retired import held_back
 
@@ -775,7 +962,10 @@ class Engine:
         as_of: AsOf | None = None,
         **narrow: Unpack[FilterFields],
     ) -> tuple[BrightNode, ...]:
-        """The nodes of `structured_graph` alone."""
+        """Return only the nodes of `structured_graph`.
+
+        The arguments are those of `structured_graph`.
+        """
         return self.structured_graph(query, limit=limit, filters=filters, as_of=as_of, **narrow).nodes
 
     def structured_graph(
@@ -787,14 +977,17 @@ class Engine:
         as_of: AsOf | None = None,
         **narrow: Unpack[FilterFields],
     ) -> BrightGraph:
-        """The atoms that a question lights up, the brightest first, and at most 200 relations between them.
+        """Return the atoms most relevant to a question, in that order, and up to 200 relations between them.
 
         Args:
-            query: What you want to know, in words (Standard 065: Bright Node Protocol).
-            limit: At most so many atoms: 1 to 50.
-            filters: What an atom must be.
-            as_of: Ask the memory as it was at this moment.
-            narrow: Fields of `Filters` by themselves.
+            query: The question, in words (Standard 065: Bright Node Protocol).
+            limit: The maximum number of atoms, 1 to 50.
+            filters: The conditions that an atom must meet.
+            as_of: Query the memory as it was at this moment.
+            narrow: Single fields of `Filters`.
+
+        Raises:
+            InvalidInputError: The query contains no searchable term, or a bound is out of range.
         """
         from engine.query.graph.bright import structured_graph
 
@@ -803,11 +996,13 @@ class Engine:
             return structured_graph(rows, view, query, limit, wanted)
 
     def explorer(self, *, form: AnswerForm | str = "text", spent: int = 0) -> Explorer:
-        """Explore by small steps, each with what it costs: recall hints, peek, expand, neighbors.
+        """Return an explorer, which offers the steps recall hints, peek, expand and neighbors.
+
+        Every answer of the explorer states its cost in tokens.
 
         Args:
-            form: `text` or `json`: the form in which answers are handed out, and counted.
-            spent: Tokens spent before.
+            form: `text` or `json`: the form in which answers are returned and their cost is counted.
+            spent: The number of tokens spent before.
         """
         from engine.query.explore.explorer import Explorer
 
@@ -825,20 +1020,21 @@ class Engine:
         as_of: AsOf | None = None,
         **narrow: Unpack[FilterFields],
     ) -> Exploration:
-        """Look into the memory step by step, and gather what answers a question (Memory Exploration).
+        """Search the memory step by step and collect what answers a question (Memory Exploration).
 
         Args:
-            query: What you want to know, in words.
-            policy: Who decides each step; None for one of ours, which needs no language model.
-            budget: Tokens that all answers together may cost; at least 200.
-            steps: At most so many: 1 to 10.
-            filters: What an atom must be to be hinted at.
-            on_step: Called with each step as soon as it is done.
+            query: The question, in words.
+            policy: The object that chooses each step; None for a built-in policy, which needs no language
+                model.
+            budget: The maximum number of tokens for all answers together, at least 200.
+            steps: The maximum number of steps, 1 to 10.
+            filters: The conditions that an atom must meet to appear in a hint.
+            on_step: Called with each step when it is done.
             as_of: Explore the memory as it was at this moment.
-            narrow: Fields of `Filters` by themselves.
+            narrow: Single fields of `Filters`.
 
         Raises:
-            InvalidInputError: a bound is out of range, or the query has nothing to search for.
+            InvalidInputError: A bound is out of range, or the query contains no searchable term.
         """
         from engine.query.explore.loop import explore
 
@@ -852,26 +1048,34 @@ class Engine:
 
     @property
     def size(self) -> int:
-        """How many events the journal has."""
+        """The number of events in the journal."""
         with translated():
             return read_log(self.store.backend).size
 
     def history(self, id: str) -> list[HistoryItem]:  # noqa: A002
-        """Every event on an atom, the oldest first.
+        """Return every event on an atom, the oldest first.
+
+        Args:
+            id: The atom.
 
         Raises:
-            NotFoundError: it was never recorded.
+            NotFoundError: The atom was never recorded.
         """
         with translated(), self.store.view() as rows:
             return history(rows, id)
 
     def log(self, start: int = 0, stop: int | None = None) -> Iterator[HistoryItem]:
-        """The events of the journal from `start` up to `stop`, as of the call."""
+        """Return an iterator over the events from `start` up to `stop`, as of the call.
+
+        Args:
+            start: The seq of the first event.
+            stop: The seq after the last event; None for the head.
+        """
         start, size = integer(start, "start"), self.size
         return self._items(start, size if stop is None else min(integer(stop, "stop"), size))
 
     def _items(self, start: int, stop: int) -> Iterator[HistoryItem]:
-        # A snapshot for each part: what is in the journal stays, and a slow reader holds none open.
+        # One snapshot per part, so that a slow reader holds none open. Journal entries never change.
         while start < stop:
             with translated(), self.store.view() as rows:
                 entries = read_entries(rows, start, min(stop, start + limits.FOLLOW_EVENTS_MAX))
@@ -880,15 +1084,15 @@ class Engine:
             start += len(items)
 
     def diff(self, before: AsOf | str, after: AsOf | str | None = None) -> Diff:
-        """What changed between two moments: each a seq, a time, or the text of a checkpoint note.
+        """Return what changed between two moments: each a seq, a time, or the text of a checkpoint note.
 
         Args:
-            before: The earlier one.
-            after: The later one; None for the head.
+            before: The earlier moment.
+            after: The later moment; None for the head.
 
         Raises:
-            NotFoundError: the journal does not reach so far.
-            InvalidInputError: they are the wrong way round.
+            NotFoundError: The journal does not reach so far.
+            InvalidInputError: `after` is earlier than `before`.
         """
         from engine.query.history.diff import diff, sizes
 
@@ -896,42 +1100,58 @@ class Engine:
             return diff(rows, *sizes(rows, before, after))
 
     def why(self, id: str) -> tuple[Origin, ...]:  # noqa: A002
-        """Where an atom comes from, and what it was derived from: at most 100 atoms."""
+        """Return an atom's origin and those of the atoms it was derived from, at most 100 in all.
+
+        Args:
+            id: The atom.
+
+        Raises:
+            NotFoundError: The atom was never recorded.
+        """
         from engine.query.history.why import why
 
         with translated(), self.store.view() as rows:
             return why(rows, atom_id(id))
 
     def was_kept(self, seq: int, event_id: str) -> bool:
-        """Whether event `seq` is the one with this id: settles an in-doubt write after reopening."""
+        """Return True if event `seq` has this id, which settles an in-doubt write after reopening.
+
+        Args:
+            seq: The `seq` of an `InDoubtError`.
+            event_id: The `event_id` of the same error.
+        """
         with translated(), self.store.view() as rows:
             if integer(seq, "seq") >= read_log(rows).size:
                 return False
             return read_entry(rows, seq).header.commitment.hex() == event_id
 
     def status(self) -> Status:
-        """What is in the store and how far each follower has come; moves nothing."""
+        """Return counts of the store's content and the position of each follower. No follower is moved."""
         with translated(), self.store.backend.snapshot() as rows:
             return status(rows, self.store)
 
     # Roots and proofs
 
     def root(self, *, as_of: AsOf | None = None) -> Checkpoint:
-        """The overall root, and the roots it is made of, now or at a moment.
+        """Return the overall root and the roots that it is made of, as of now or as of a moment.
+
+        Args:
+            as_of: Return the roots as they were at this moment.
 
         Raises:
-            RefusedError: what the roots of that moment cover was erased since.
+            NotFoundError: The journal does not reach that moment.
+            RefusedError: Content that the roots of that moment cover was erased since.
         """
         with translated(), self.view.at(as_of) as view:
             store = view.store
             with store.view(*store.followers) as rows:
-                return store.roots(rows).shown()
+                return store.roots(rows).as_checkpoint()
 
     def checkpoint(self) -> Receipt:
-        """Record the roots of everything so far in the journal; no event where the last one is a checkpoint.
+        """Record the present roots in the journal, unless the last event is a checkpoint already.
 
         Raises:
-            ConflictError: other processes kept moving the head.
+            ConflictError: Other processes kept appending events.
         """
         with translated():
             return take_checkpoint(self.store, self.actor)[0]
@@ -939,16 +1159,16 @@ class Engine:
     def checkpoint_note(
         self, *, key: str | Path | None = None, known: Sequence[NotedCheckpoint] = ()
     ) -> CheckpointNote:
-        """As `checkpoint`, and the note to keep outside the store, after its headers are read back.
+        """Take a checkpoint, read the headers back, and return the note, to be kept outside the store.
 
         Args:
             key: The file of a key to sign with.
-            known: Checkpoints of this store that it must be found to continue first.
+            known: Checkpoints that this store must continue. They are compared first.
 
         Raises:
-            InconsistentError: it does not continue one of `known`, or what the key signed last.
-            RefusedError: the key may not sign for this store.
-            CorruptionError: the headers in the backend are not those that were written.
+            InconsistentError: The store does not continue one of `known`, or what the key signed last.
+            RefusedError: The key may not sign for this store.
+            CorruptionError: The headers in the backend are not those that were written.
         """
         from engine.trust.notes.issue import issue
 
@@ -962,16 +1182,18 @@ class Engine:
         as_of: AsOf | None = None,
         checkpoint: str | LogHead | None = None,
     ) -> Proof:
-        """A proof of all of `claims` for somebody who does not have the store (`proofs.verify`).
+        """Return a proof of all `claims` that can be verified without the store (`proofs.verify`).
 
         Args:
-            claims: Those of `proofs`, or their words as `engine prove` takes them.
-            as_of: Prove them of the memory as it was at this moment, which is replayed.
-            checkpoint: A checkpoint note, or what it says, to prove against instead of the overall root.
+            claims: Claims of `proofs`, or their words as `engine prove` takes them.
+            as_of: Prove the claims of the memory as it was at this moment, which is replayed.
+            checkpoint: A checkpoint note, or its log head, to prove against in place of the overall root.
 
         Raises:
-            RefusedError: a claim does not hold, or the checkpoint is not of this store's log.
-            NotFoundError: a claim is about what was never recorded.
+            InvalidInputError: There are no claims, one occurs twice, or both `as_of` and `checkpoint` are
+                given.
+            RefusedError: A claim does not hold, or the checkpoint is not of this store's log.
+            NotFoundError: A claim is about something that was never recorded.
         """
         from engine.trust.proving.ask import prove
 
@@ -979,11 +1201,18 @@ class Engine:
             return prove(self.store, claims, as_of, checkpoint)
 
     def verify(self, *, expect: str | None = None, progress: Progress = no_progress) -> Report:
-        """Whether everything stored is exactly what the journal gives, by replaying all of it.
+        """Replay the whole journal and report every stored row that differs from it.
 
         Args:
             expect: An overall root, 64 hex digits, that the head must have.
             progress: Called with (events replayed, all events).
+
+        Returns:
+            The report. Its `ok` is True if nothing differs.
+
+        Raises:
+            InvalidInputError: `expect` is not a root.
+            EngineError: The store was made with another version of the text analyzer.
         """
         from engine.trust.audit.verify import verify
 
@@ -993,12 +1222,19 @@ class Engine:
     # Upkeep and moving
 
     def catch_up(self) -> None:
-        """Bring every follower to the head now, instead of before the next read."""
+        """Bring every follower to the head now rather than before the next read."""
         with translated():
             self.store.follow()
 
     def rebuild(self, progress: Progress = no_progress) -> Checkpoint:
-        """Make everything but the journal anew from it; returns the root, the same as before."""
+        """Rebuild every projection from the journal and return the root, which is the same as before.
+
+        Args:
+            progress: Called with (events done, all events).
+
+        Raises:
+            CorruptionError: The journal is damaged. Nothing was changed.
+        """
         from engine.store.maintenance import rebuild
 
         with translated(), self.store.paused():
@@ -1012,16 +1248,17 @@ class Engine:
         dry_run: bool = False,
         progress: Progress = no_progress,
     ) -> MirrorReport:
-        """Write every live atom as Markdown pages into `folder`, as a fresh mirror would.
+        """Write every live atom as Markdown pages into `folder`, exactly as a new mirror would have them.
 
         Args:
-            folder: A new or empty folder, or the mirror of this store, without a link on the way.
-            style: `plain` or `obsidian`; None: that of the mirror that is there, else plain.
+            folder: A new or empty folder, or an existing mirror of this store. Its path may not contain a
+                symbolic link.
+            style: `plain` or `obsidian`; None for the style of the existing mirror, or plain.
             dry_run: Only count what would be done.
             progress: Called with (atoms written, all atoms).
 
         Raises:
-            RefusedError: the folder is not, or may not be, a mirror of this store; nothing was written.
+            RefusedError: The folder is not, or must not become, a mirror of this store. Nothing was written.
         """
         from engine.transfer.mirror.sync import mirror
 
@@ -1029,10 +1266,14 @@ class Engine:
             return mirror(self.store, folder, style=style, dry_run=dry_run, progress=progress)
 
     def check_mirror(self, folder: str | Path, *, progress: Progress = no_progress) -> MirrorCheck:
-        """Whether a mirror is unchanged since it was written, and says what the memory says.
+        """Compare a mirror with what was written and with the present memory.
+
+        Args:
+            folder: The mirror.
+            progress: Called with (atoms checked, all atoms).
 
         Raises:
-            NotFoundError: there is no mirror.
+            NotFoundError: There is no mirror.
         """
         from engine.transfer.mirror.check import check
 
@@ -1040,21 +1281,37 @@ class Engine:
             return check(self.store, folder, progress)
 
     def export(self, write: Callable[[bytes], object], *, progress: Progress = no_progress) -> Checkpoint:
-        """Write the journal as JSON Lines, all of it as of one head; `write` gets the bytes, part by part."""
+        """Write the whole journal, as of one head, as JSON Lines to `write`, part by part.
+
+        Args:
+            write: Called with the bytes of each part.
+            progress: Called with (events written, all events).
+
+        Returns:
+            The roots at that head.
+        """
         from engine.transfer.backup import export_store
 
         with translated():
             return export_store(self.store, write, progress)
 
     def backup(self, path: str | Path, *, progress: Progress = no_progress) -> Checkpoint:
-        """Write the journal to a file, in the place of an earlier backup of the same store."""
+        """Write the journal to a file, replacing an earlier backup of the same store.
+
+        Args:
+            path: The file.
+            progress: Called with (events written, all events).
+
+        Returns:
+            The roots of the state that was written.
+        """
         from engine.transfer.backup import backup
 
         with translated():
             return backup(self.store, path, progress)
 
 
-def _is_command(given: object) -> TypeGuard[Command]:
-    """True; anything else is an InvalidInputError."""
-    instance(given, Command, "a command")
+def _is_command(value: object) -> TypeGuard[Command]:
+    """Return True, or raise InvalidInputError if `value` is not a command."""
+    instance(value, Command, "a command")
     return True

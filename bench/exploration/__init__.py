@@ -1,1 +1,1 @@
-"""What exploring finds for its tokens, beside whole atoms: `python -m bench.exploration`."""
+"""Benchmarks of exploration against recall of whole atoms: `python -m bench.exploration`."""

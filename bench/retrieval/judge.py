@@ -1,9 +1,9 @@
-"""Asking everybody everything, and what came of it.
+"""Run all questions of a set on each system, and compute the measures of the answers.
 
-Question: what does each system find, and how long does a question take it?
+Question: what does each system find, and how long does a question take?
 Data: a set. Seed: none of its own.
-How: each memory of a set is loaded by every system, one after another; each is asked a few of the
-    questions to warm up and then all of them, one by one, timed from the question to the list of names.
+How: one system after another loads each memory of the set. It answers a few questions as a warm-up and then
+    all of them, one by one. Times are from the question to the list of names.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from bench.job import percentile
 from bench.retrieval.measures import MEASURES, mean, standard_error
 from bench.retrieval.ours import open_store
-from bench.retrieval.rivals import Ask, Loaded, System
+from bench.retrieval.rivals import Ask, LoadedMemory, System
 from bench.retrieval.sets import Memory, Question, QuestionSet
 
 WARM_UP = 20
@@ -25,7 +25,7 @@ WARM_UP = 20
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a system answered to one question of a set."""
+    """The answer of a system to one question of a set."""
 
     question: Question
     ranking: tuple[str, ...]
@@ -34,47 +34,47 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """The measures of some answers."""
+    """The measures of the answers of one system."""
 
     questions: int
     measures: dict[str, float]
     errors: dict[str, float]
-    """Their standard errors."""
+    """The standard errors of the measures."""
     p50_ms: float
     p99_ms: float
 
 
 @contextmanager
-def loaded(memory: Memory, work: Path, seed: int) -> Iterator[Loaded]:
-    """The memory, open in memroot."""
+def load(memory: Memory, work: Path, seed: int) -> Iterator[LoadedMemory]:
+    """Open the memory in memroot."""
     with open_store(work / f"store-{memory.name}", [memory.files], seed) as engine:
-        yield Loaded(memory, engine, work)
+        yield LoadedMemory(memory, engine, work)
 
 
 def judge(
-    asked: QuestionSet,
+    question_set: QuestionSet,
     systems: Mapping[str, System],
     limit: int,
     work: Path,
     seed: int,
-    told: Callable[[str], None],
+    report: Callable[[str], None],
 ) -> dict[str, list[Answer]]:
-    """Each system's answers to all questions of the set, `limit` names each, in the order of the set.
+    """Return each system's answers to all questions of the set, in the order of the set.
 
     Args:
-        asked: The set.
-        systems: Name → who is asked.
-        limit: How many names are wanted.
-        work: A folder for stores; those of memroot stay, for whoever asks them next.
-        seed: Of memroot's salts.
-        told: Told what is being done.
+        question_set: The set.
+        systems: Name → system.
+        limit: The maximum number of names in an answer.
+        work: A folder for stores. The stores of memroot are kept for later measurements.
+        seed: The seed of memroot's salts.
+        report: A callback that receives progress messages.
     """
     answers: dict[str, list[Answer]] = {name: [] for name in systems}
-    for memory in asked.memories:
-        with loaded(memory, work, seed) as given:
+    for memory in question_set.memories:
+        with load(memory, work, seed) as loaded:
             for name, system in systems.items():
-                told(f"{memory.name}: {name}")
-                with system(given) as ask:
+                report(f"{memory.name}: {name}")
+                with system(loaded) as ask:
                     answers[name] += list(_answers(ask, memory.questions, limit))
     return answers
 
@@ -89,7 +89,7 @@ def _answers(ask: Ask, questions: Sequence[Question], limit: int) -> Iterator[An
 
 
 def figures(answers: Sequence[Answer]) -> Figures:
-    """The measures of one or more answers by one system."""
+    """Return the measures of one or more answers of one system."""
     values = {
         name: [measure(one.ranking, one.question.relevant) for one in answers]
         for name, measure in MEASURES.items()
@@ -104,8 +104,8 @@ def figures(answers: Sequence[Answer]) -> Figures:
     )
 
 
-def judged_again(answers: Sequence[Answer]) -> list[Answer]:
-    """The answers to be judged by the set's second judgement, without the questions it leaves open."""
+def by_second_judgement(answers: Sequence[Answer]) -> list[Answer]:
+    """Return the answers with the relevance of the second judgement, without questions it leaves open."""
     return [
         replace(one, question=replace(one.question, relevant=one.question.second))
         for one in answers
@@ -114,6 +114,6 @@ def judged_again(answers: Sequence[Answer]) -> list[Answer]:
 
 
 def by_category(answers: Sequence[Answer]) -> dict[str, list[Answer]]:
-    """The answers of each category, categories in alphabetical order."""
+    """Return the answers of each category, with categories in alphabetical order."""
     categories = sorted({one.question.category for one in answers})
     return {name: [one for one in answers if one.question.category == name] for name in categories}

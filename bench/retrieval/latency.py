@@ -1,10 +1,10 @@
-"""Where the time of a question goes, at a hundred thousand atoms.
+"""Measure the time of a question and the share of each signal, at a hundred thousand atoms.
 
-Question: how long does a question of six words take with everything on, and how much of it is which
-    signal's? Data: `bench.data.texts` and `questions`, generated. Seed: the run's.
-How: a LevelDB store; p50 and p99 of 300 different questions after 20 to warm up. Then 100 of them by all
-    configurations in turn, as in `bench.retrieval.ablation`: what a signal costs is the median, over the
-    questions, of what is saved without it. Work that two signals share is saved by neither alone.
+Question: how long does a question of six words take with all signals, and how much of that is the cost of
+    each signal? Data: generated `bench.data.texts` and `questions`. Seed: that of the run.
+How: a LevelDB store; p50 and p99 of 300 different questions after a warm-up of 20. Then all configurations
+    answer 100 of them in turn, as in `bench.retrieval.ablation`. The cost of a signal is the median, over the
+    questions, of the time saved without it. Work that two signals share is not saved by turning off one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from bench import data
 from bench.job import percentile, timed
 from bench.retrieval.ablation import ALL_ON, configurations, in_turn
 from bench.retrieval.judge import WARM_UP
-from bench.retrieval.ours import CLOCK_US, asking, opened
+from bench.retrieval.ours import CLOCK_US, open_engine, recall_with
 from bench.retrieval.table import markdown, milliseconds
 from bench.writing import as_add
 from engine.language.question import analyze_question
@@ -26,41 +26,41 @@ from engine.query.recall.config import RecallConfig
 
 QUESTIONS = 300
 PARTS_QUESTIONS = 100
-"""So many of them are also asked without each part: twenty times as often."""
+"""The number of questions for the costs of the parts, which are answered by all configurations."""
 
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """How long questions took."""
+    """The times of questions."""
 
     atoms: int
     p50_ms: float
     p99_ms: float
     analysis_p50_ms: float
-    """Of analysing the question alone."""
+    """The time of analysing the question."""
     analysis_p99_ms: float
     cpu_p50_ms: float
-    """CPU time with everything on."""
+    """The CPU time with all signals."""
     costs_ms: dict[str, float]
-    """What of it is saved without each part of the configuration, p50."""
+    """Part of the configuration → the CPU time saved without it, p50."""
 
 
 def latency(
-    atoms: int, config: RecallConfig, limit: int, work: Path, seed: int, told: Callable[[str], None]
+    atoms: int, config: RecallConfig, limit: int, work: Path, seed: int, report: Callable[[str], None]
 ) -> Latency:
-    """Add the texts to a new store in `work` and ask it."""
-    told(f"latency: adding {atoms:,} texts")
-    asked = data.questions(WARM_UP + QUESTIONS, seed)
-    with opened(work / f"store-latency-{atoms}", seed) as engine:
+    """Add the texts to a new store in `work`, and measure the times of questions."""
+    report(f"latency: adding {atoms:,} texts")
+    questions = data.questions(WARM_UP + QUESTIONS, seed)
+    with open_engine(work / f"store-latency-{atoms}", seed) as engine:
         for _ in engine.apply_many(map(as_add, data.texts(atoms, seed))):
             continue
-        told("latency: asking")
-        asks = {name: asking(engine, one) for name, one in configurations(config).items()}
-        took = timed(lambda question: asks[ALL_ON](question, limit), asked)[WARM_UP:]
-        told("latency: asking without each signal")
-        answers = in_turn(asks, asked[WARM_UP:][:PARTS_QUESTIONS], limit)
+        report("latency: answering questions")
+        asks = {name: recall_with(engine, one) for name, one in configurations(config).items()}
+        took = timed(lambda question: asks[ALL_ON](question, limit), questions)[WARM_UP:]
+        report("latency: answering questions without each signal")
+        answers = in_turn(asks, questions[WARM_UP:][:PARTS_QUESTIONS], limit)
     whole = [ms for _, ms in answers.pop(ALL_ON)]
-    analysis = timed(lambda question: analyze_question(question, now=CLOCK_US), asked)[WARM_UP:]
+    analysis = timed(lambda question: analyze_question(question, now=CLOCK_US), questions)[WARM_UP:]
     return Latency(
         atoms=atoms,
         p50_ms=percentile(took, 0.5),
@@ -76,7 +76,7 @@ def latency(
 
 
 def latency_section(found: Latency) -> str:
-    """What is printed of it."""
+    """Return the printed section."""
     analysis = found.analysis_p50_ms, found.analysis_p99_ms
     costs = sorted(found.costs_ms.items(), key=lambda cost: -cost[1])
     lines = [

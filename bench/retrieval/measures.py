@@ -1,8 +1,8 @@
 """The measures of a ranking, as pure functions.
 
-Question: how much of what answers a question stands how far up? Data, seed: none.
-How: relevance is yes or no. A ranking names each document once, best first. Measures of one question
-are 0 to 1; those of a set are means over its questions, each counting the same.
+Question: how many of the relevant documents are ranked, and how high? Data, seed: none.
+How: relevance is binary. A ranking contains each document once, best first. Measures of one question are 0
+to 1; those of a set are unweighted means over its questions.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ RRF_K: Final = 60
 
 
 def recall_at(depth: int, ranking: Sequence[str], relevant: AbstractSet[str]) -> float:
-    """The share of `relevant`, which is not empty, among the first `depth`."""
+    """Return the share of `relevant`, which must not be empty, among the first `depth`."""
     return len(relevant & set(ranking[:depth])) / len(relevant)
 
 
 def reciprocal_rank_at(depth: int, ranking: Sequence[str], relevant: AbstractSet[str]) -> float:
-    """1 / the rank of the first relevant document, 0 where the first `depth` have none."""
+    """Return 1 / the rank of the first relevant document, or 0 if there is none among the first `depth`."""
     ranks = (rank for rank, name in enumerate(ranking[:depth], 1) if name in relevant)
     first = next(ranks, None)
     return 1 / first if first else 0.0
 
 
 def ndcg_at(depth: int, ranking: Sequence[str], relevant: AbstractSet[str]) -> float:
-    """Discounted gain of the first `depth` in proportion to that of the best ranking there could be.
+    """Return the discounted gain of the first `depth` relative to that of the best possible ranking.
 
     Järvelin & Kekäläinen 2002, with gains of 0 and 1 and the discount log2(rank + 1).
     """
@@ -39,7 +39,7 @@ def ndcg_at(depth: int, ranking: Sequence[str], relevant: AbstractSet[str]) -> f
 
 
 Measure = Callable[[Sequence[str], AbstractSet[str]], float]
-"""A ranking and what is relevant → 0 to 1."""
+"""A function of a ranking and the relevant documents that returns 0 to 1."""
 
 MEASURES: Final[Mapping[str, Measure]] = {
     "R@5": lambda ranking, relevant: recall_at(5, ranking, relevant),
@@ -48,16 +48,16 @@ MEASURES: Final[Mapping[str, Measure]] = {
     "MRR@10": lambda ranking, relevant: reciprocal_rank_at(10, ranking, relevant),
     "nDCG@10": lambda ranking, relevant: ndcg_at(10, ranking, relevant),
 }
-"""What is reported of every set."""
+"""The measures that are reported for each set."""
 
 
 def mean(values: Sequence[float]) -> float:
-    """The mean of one or more values."""
+    """Return the mean of one or more values."""
     return sum(values) / len(values)
 
 
 def standard_error(values: Sequence[float]) -> float:
-    """How far the mean of such a sample is typically off: √(variance / n); 0 for a single value."""
+    """Return the standard error of the mean, √(variance / n), or 0 for a single value."""
     if len(values) < 2:
         return 0.0
     middle = mean(values)
@@ -66,13 +66,13 @@ def standard_error(values: Sequence[float]) -> float:
 
 
 def fused(rankings: Sequence[Sequence[str]], limit: int) -> list[str]:
-    """Reciprocal-rank fusion: the best `limit` by the sum of 1 / (60 + rank) over the rankings.
+    """Return the best `limit` names by the sum of 1 / (60 + rank) over the rankings.
 
-    Ties go to what stands higher in the first ranking that has either, then in the second.
+    Ties are broken by the order of the first ranking that contains either name, then of the second.
     """
     scores: dict[str, float] = {}
     for ranking in rankings:
         for rank, name in enumerate(ranking, 1):
             scores[name] = scores.get(name, 0.0) + 1 / (RRF_K + rank)
-    # `sorted` keeps the order of equals, and a dict that of insertion.
+    # `sorted` is stable, and a dict keeps the order of insertion.
     return sorted(scores, key=lambda name: -round(scores[name], 12))[:limit]

@@ -1,9 +1,10 @@
-"""memroot as it is asked: as it comes, and with every signal off.
+"""memroot as a system to measure: with its defaults, and with all signals turned off.
 
-Question: what do the signals add to plain BM25? Data: the files of the set, through the project's own
-    ingest, as a user would have them. Seed: that of the salts.
-How: a LevelDB store for each memory, with fixed salts and a fixed clock: ids break ties and hang on the
-    salts, and a text without a date is as old as the clock says. All configurations ask one open store.
+Question: what do the signals add to plain BM25? Data: the files of the set, ingested as by a user.
+    Seed: that of the salts.
+How: a LevelDB store for each memory, with fixed salts and a fixed clock. Both are needed for equal results:
+    ties are broken by ids, which depend on the salts, and the clock dates texts without a date. All
+    configurations use the same open store.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final
 
-from bench.retrieval.rivals import Ask, Loaded, System
+from bench.retrieval.rivals import Ask, LoadedMemory, System
 from engine import Engine
 from engine.base.errors import InvalidInputError
 from engine.query.recall.config import RecallConfig
@@ -25,11 +26,11 @@ CLOCK_US: Final = 1_767_225_600_000_000
 """2026-01-01T00:00:00Z, in µs: after everything in the shared data."""
 
 FACTORS: Final = frozenset({"internal"})
-"""The signals that multiply a score: they are off at 1."""
+"""The signals that multiply a score, whose neutral weight is 1."""
 
 
-def opened(folder: Path, seed: int) -> Engine:
-    """The memory at `folder`, made if it is not there; the same commands give the same one for a seed."""
+def open_engine(folder: Path, seed: int) -> Engine:
+    """Open or create the store at `folder`; the same seed and commands give the same store."""
 
     def salt(seq: int) -> bytes:
         return Random(f"{seed}/{seq}").randbytes(32)
@@ -38,49 +39,49 @@ def opened(folder: Path, seed: int) -> Engine:
 
 
 def open_store(folder: Path, files: Sequence[Path], seed: int) -> Engine:
-    """The memory that holds `files`, at `folder`, ingested if it is not there yet."""
+    """Open the store at `folder`; if it does not exist, create it and ingest `files`."""
     new = not folder.exists()
-    engine = opened(folder, seed)
+    engine = open_engine(folder, seed)
     if new:
         skipped = engine.ingest(files).skipped
         if skipped:
             first = f"{skipped[0].source}: {skipped[0].reason}"
-            print(f"{len(skipped)} files or lines not ingested, the first: {first}", file=sys.stderr)
+            print(f"{len(skipped)} files or lines were not ingested, the first: {first}", file=sys.stderr)
     return engine
 
 
 def memroot(config: RecallConfig) -> System:
-    """A system: memroot with this configuration."""
+    """Return the system that is memroot with this configuration."""
 
     @contextmanager
-    def loaded(given: Loaded) -> Iterator[Ask]:
-        yield asking(given.engine, config)
+    def load(loaded: LoadedMemory) -> Iterator[Ask]:
+        yield recall_with(loaded.engine, config)
 
-    return loaded
+    return load
 
 
-def asking(engine: Engine, config: RecallConfig) -> Ask:
-    """Asks the open memory: the caller's own key for a hit where it has one, else its id."""
+def recall_with(engine: Engine, config: RecallConfig) -> Ask:
+    """Return a function that recalls from the open store, and names each hit by its key or its id."""
 
     def ask(question: str, limit: int) -> list[str]:
-        # One engine for all configurations: another one would not share what it keeps in memory.
+        # All configurations share one engine, and so its caches.
         engine.view.config = config
         try:
             hits = engine.recall(question, limit=limit).hits
         except InvalidInputError:
-            return []  # a question without anything to search for: refused, so nothing is found
+            return []  # a question without search terms is refused, so nothing is found
         return [hit.id if hit.key is None else hit.key for hit in hits]
 
     return ask
 
 
 def neutral(signal: str) -> float:
-    """The weight at which a signal changes nothing."""
+    """Return the weight at which a signal has no effect."""
     return 1.0 if signal in FACTORS else 0.0
 
 
 def without(config: RecallConfig) -> dict[str, RecallConfig]:
-    """`config` with each part that can be off and is not off in turn: the part's name → the rest."""
+    """Return, for each part of `config` that is on and can be turned off, the configuration without it."""
     signals, off = config.signals, {}
     for one in fields(signals):
         if getattr(signals, one.name) != neutral(one.name):
@@ -92,47 +93,47 @@ def without(config: RecallConfig) -> dict[str, RecallConfig]:
     return off
 
 
-def plain(config: RecallConfig) -> RecallConfig:
-    """`config` with everything off that `without` takes off."""
+def all_off(config: RecallConfig) -> RecallConfig:
+    """Return `config` with all parts turned off that `without` can turn off."""
     while rest := without(config):
         config = next(iter(rest.values()))
     return config
 
 
-def configured(weights: Sequence[str]) -> RecallConfig:
-    """The defaults but for `weights`, each as `name=number`.
+def config_with(weights: Sequence[str]) -> RecallConfig:
+    """Return the default configuration with `weights` changed, each given as `name=number`.
 
-    A bare name is a signal; `bm25.k1`, `protocol.walkers` and the like are fields of those parts, and
-    `collapse` (0 or 1) and `snippet_chars` those of the whole.
+    A name without a dot is a signal, or one of the fields `collapse` (0 or 1) and `snippet_chars`. Names such
+    as `bm25.k1` and `protocol.walkers` are fields of these parts.
 
     Raises:
-        InvalidInputError: there is no such name, or the number is none or out of range.
+        InvalidInputError: there is no such name, or the number is not valid or out of range.
     """
     config: Any = RecallConfig()
-    for given in weights:
-        name, equals, number = given.partition("=")
+    for setting in weights:
+        name, equals, number = setting.partition("=")
         dotted = name if "." in name or name in _settable(config) else f"signals.{name}"
         part, _, inner = dotted.rpartition(".")
         holder: Any = getattr(config, part, None) if part else config
         if not equals or inner not in _settable(holder):
             known = ", ".join([*_settable(config.signals), *_settable(config), "bm25.…", "protocol.…"])
-            raise InvalidInputError(f"--set {given}: give name=number with one of {known}")
-        changed = replace(holder, **{inner: _number(given, number, _settable(holder)[inner])})
+            raise InvalidInputError(f"--set {setting}: give name=number with one of the names {known}")
+        changed = replace(holder, **{inner: _number(setting, number, _settable(holder)[inner])})
         config = replace(config, **{part: changed}) if part else changed
     made: RecallConfig = config
     return made
 
 
 def _settable(holder: Any) -> dict[str, Callable[[float], Any]]:
-    """The fields of a part of the configuration that are numbers or switches, and how they are made."""
+    """Return the fields of a part of the configuration that are numbers or switches, with their types."""
     if not is_dataclass(holder):
         return {}
     kinds = {one.name: type(getattr(holder, one.name)) for one in fields(holder)}
     return {name: kind for name, kind in kinds.items() if kind in (int, float, bool)}
 
 
-def _number(given: str, number: str, kind: Callable[[float], Any]) -> Any:
+def _number(setting: str, number: str, kind: Callable[[float], Any]) -> Any:
     try:
         return kind(float(number))
     except ValueError:
-        raise InvalidInputError(f"--set {given}: {number!r} is no number") from None
+        raise InvalidInputError(f"--set {setting}: {number!r} is not a number") from None

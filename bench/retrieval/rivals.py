@@ -1,12 +1,12 @@
-"""The rivals: SQLite FTS5 and bm25s, as anybody would set them up.
+"""The rivals: SQLite FTS5 and bm25s in their usual set-up.
 
-Question: what would the same texts and questions give in a full-text index without signals, proofs or
-    history? Data: title and text of the same documents. Seed: none.
-How: FTS5 with its Porter stemmer, title and text as columns, BM25 with its own constants (k1 1.2, b
-    0.75), over the question's words joined by OR: once all words, once without the stop words that
-    memroot leaves out, too. bm25s (arXiv:2407.03618) over title and text as one: once with Lucene's
-    constants (k1 1.2, b 0.75), its English stop words and PyStemmer's English stemmer; once as it comes
-    (k1 1.5, b 0.75, its English stop words, no stemmer).
+Question: what do the same texts and questions give in a full-text index without signals, proofs or history?
+    Data: title and text of the same documents. Seed: none.
+How: FTS5 with its Porter stemmer, title and text as columns, and BM25 with its own constants (k1 1.2, b 0.75)
+    over the question's words joined by OR: once with all words, once without memroot's stop words. bm25s
+    (arXiv:2407.03618) over title and text as one field: once with Lucene's constants (k1 1.2, b 0.75), its
+    English stop words and PyStemmer's English stemmer; once with its defaults (k1 1.5, b 0.75, its English
+    stop words, no stemmer).
 """
 
 from __future__ import annotations
@@ -26,39 +26,39 @@ from engine import Engine
 from engine.text.words import STOP_WORDS
 
 Ask = Callable[[str, int], list[str]]
-"""A question and how many answers are wanted → the names of documents, best first."""
+"""A function of a question and a limit that returns the names of documents, best first."""
 
 
-class Loaded(NamedTuple):
-    """A memory that is about to be asked."""
+class LoadedMemory(NamedTuple):
+    """A memory of a set, loaded into memroot."""
 
     memory: Memory
     engine: Engine
-    """With the memory's files in it."""
+    """An open store with the memory's files."""
     work: Path
-    """Where whoever is asked may make folders."""
+    """A folder in which systems may create folders."""
 
 
-System = Callable[[Loaded], AbstractContextManager[Ask]]
-"""Somebody to be asked: takes the documents in, and answers until it is closed."""
+System = Callable[[LoadedMemory], AbstractContextManager[Ask]]
+"""A system to measure: it indexes the documents, and answers questions until it is closed."""
 
 _WORD: Final = re.compile(r"\w+")
 
 
 def without_stop_words(question: str) -> str:
-    """The question's words but for memroot's stop words; all of them where none would be left."""
+    """Return the question's words without memroot's stop words, or all words if none would be left."""
     words = _WORD.findall(question)
     return " ".join([word for word in words if word.casefold() not in STOP_WORDS] or words)
 
 
 def fts(prepare: Callable[[str], str]) -> System:
-    """FTS5, asked what `prepare` makes of the question."""
+    """Return FTS5 as a system; `prepare` is applied to each question."""
 
     @contextmanager
-    def loaded(given: Loaded) -> Iterator[Ask]:
-        documents = given.memory.documents
-        with Fts(Path(mkdtemp(dir=given.work)) / "fts.db") as store:
-            # The source of a text is its name, so that the name is looked up after ranking, as ours is.
+    def load(loaded: LoadedMemory) -> Iterator[Ask]:
+        documents = loaded.memory.documents
+        with Fts(Path(mkdtemp(dir=loaded.work)) / "fts.db") as store:
+            # The name of a text is stored as its source, so it is looked up after ranking, as in memroot.
             texts = (Text(one.text, (), one.name, at) for at, one in enumerate(documents))
             store.add(texts, [one.title for one in documents])
 
@@ -70,32 +70,32 @@ def fts(prepare: Callable[[str], str]) -> System:
 
             yield ask
 
-    return loaded
+    return load
 
 
 def bm25s(options: Mapping[str, Any], *, stem: bool) -> System:
-    """The package bm25s with these `options` of its BM25."""
+    """Return the package bm25s as a system, with these `options` for its BM25."""
 
     @contextmanager
-    def loaded(given: Loaded) -> Iterator[Ask]:
+    def load(loaded: LoadedMemory) -> Iterator[Ask]:
         import bm25s as package
         import Stemmer
 
-        names = [one.name for one in given.memory.documents]
+        names = [one.name for one in loaded.memory.documents]
         stemmer = Stemmer.Stemmer("english") if stem else None
-        texts = [one.whole for one in given.memory.documents]
+        texts = [one.whole for one in loaded.memory.documents]
         index = package.BM25(**options)
         index.index(package.tokenize(texts, stemmer=stemmer, show_progress=False), show_progress=False)
 
         def ask(question: str, limit: int) -> list[str]:
             words = package.tokenize([question], stemmer=stemmer, show_progress=False)
             found, scores = index.retrieve(words, k=min(limit, len(names)), show_progress=False)
-            # It fills up with documents that have none of the words.
+            # The results are padded with documents that contain none of the words.
             return [names[at] for at, score in zip(found[0], scores[0], strict=True) if score > 0]
 
         yield ask
 
-    return loaded
+    return load
 
 
 FTS: Final = "FTS5, no stop words"
@@ -111,7 +111,7 @@ LEXICAL: Final[dict[str, System]] = {
 
 
 def lexical() -> tuple[dict[str, System], list[str]]:
-    """The rivals that can be asked here, and a line for each reason why others cannot."""
+    """Return the available rivals, and a message for each reason why others are not available."""
     if find_spec("bm25s") is not None:
         return LEXICAL, []
     return (

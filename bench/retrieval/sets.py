@@ -1,11 +1,11 @@
-"""The sets of questions: read from folders, or made of the shared data.
+"""Read sets of questions from folders, or generate them from the shared data.
 
-Question: none of its own. Data: a folder with `corpus.jsonl` (what `engine ingest` reads: `id`, `text`,
-    `title`, `source`, `seq`, `session`, …) and `queries.jsonl` (`query`, `relevant` = ids, `category`),
-    or a folder of such folders, each of which is a memory of its own; the names in BUILT_IN.
-Seed: that of the questions made of the garden (`bench.retrieval.garden`).
-How: questions of category `adversarial` and those without relevant ids are left out: no ranking can
-    be right or wrong about them.
+Question: none of its own. Data: a folder with `corpus.jsonl` (the format of `engine ingest`: `id`, `text`,
+    `title`, `source`, `seq`, `session`, …) and `queries.jsonl` (`query`, `relevant` = ids, `category`), or a
+    folder of such folders, each of which is a memory of its own; or a name in BUILT_IN.
+Seed: that of the questions generated from the garden (`bench.retrieval.garden`).
+How: questions of the category `adversarial` and those without relevant ids are left out, because no ranking
+    can be right or wrong for them.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ HOTPOTQA: Final = SHARED / "data" / "hotpotqa-sample"
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What may be found, as the rivals are given it."""
+    """A document to be found, as it is given to the rivals."""
 
     name: str
-    """Its id in the set."""
+    """The id of the document in the set."""
     title: str | None
     text: str
 
     @property
     def whole(self) -> str:
-        """Title and text, for rivals that know no fields."""
+        """Title and text as one string, for rivals without fields."""
         return self.text if self.title is None else f"{self.title}\n{self.text}"
 
 
@@ -51,68 +51,69 @@ class Question:
     category: str
     relevant: frozenset[str]
     second: frozenset[str]
-    """Relevance by the set's second judgement; `relevant` where it has none. Empty: left out of it."""
+    """The relevant names by the set's second judgement, `relevant` if there is none; empty if left open."""
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """One corpus with its questions; nothing is shared between two of a set."""
+    """A corpus with its questions; the memories of a set share nothing."""
 
     name: str
     files: Path
-    """What memroot is to ingest."""
+    """The files for memroot to ingest."""
     documents: tuple[Document, ...]
     questions: tuple[Question, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionSet:
-    """Memories whose questions are counted together."""
+    """A set of memories whose questions are evaluated together."""
 
     name: str
     main: str
-    """The measure by which the set is usually judged: a key of `bench.retrieval.measures.MEASURES`."""
+    """The main measure of the set: a key of `bench.retrieval.measures.MEASURES`."""
     memories: tuple[Memory, ...]
     second: str = "audited relevance"
-    """What the second judgement is."""
+    """The name of the second judgement."""
 
     @property
     def questions(self) -> int:
-        """How many there are."""
+        """The number of questions."""
         return sum(len(memory.questions) for memory in self.memories)
 
     @property
     def judged_twice(self) -> bool:
-        """Whether the second judgement differs anywhere."""
-        return any(asked.second != asked.relevant for memory in self.memories for asked in memory.questions)
+        """True if the second judgement differs from the first for any question."""
+        questions = (question for memory in self.memories for question in memory.questions)
+        return any(question.second != question.relevant for question in questions)
 
     def thinned(self, limit: int) -> QuestionSet:
-        """The set with at most `limit` of its questions, evenly spread; documents stay."""
+        """Return the set with at most `limit` of its questions, evenly spread, and all documents."""
         total = self.questions
         if total <= limit:
             return self
         chosen = {number * total // limit for number in range(limit)}
-        kept, number = [], 0
+        memories, number = [], 0
         for memory in self.memories:
-            asked = [asked for at, asked in enumerate(memory.questions, number) if at in chosen]
+            questions = [question for at, question in enumerate(memory.questions, number) if at in chosen]
             number += len(memory.questions)
-            if asked:
-                kept.append(replace(memory, questions=tuple(asked)))
-        return replace(self, memories=tuple(kept))
+            if questions:
+                memories.append(replace(memory, questions=tuple(questions)))
+        return replace(self, memories=tuple(memories))
 
 
 def read_set(folder: Path, name: str | None = None) -> QuestionSet:
-    """The set in `folder`: one memory, or one for each of its folders that has the two files.
+    """Return the set in `folder`: one memory, or one for each subfolder that has the two files.
 
     Raises:
-        InvalidInputError: the files are not there or not as they should be, or no question is left.
+        InvalidInputError: the files are missing or malformed, or no question is left.
     """
     name = name or folder.resolve().name
     inner = sorted(folder.iterdir()) if folder.is_dir() else []
     folders = [one for one in (folder, *inner) if (one / CORPUS).is_file() and (one / QUERIES).is_file()]
     if not folders:
         raise InvalidInputError(
-            f"{folder} is no set of questions: neither it nor a folder in it has {CORPUS} and {QUERIES}"
+            f"{folder} is not a set of questions: {CORPUS} and {QUERIES} are missing in it and its subfolders"
         )
     memories = tuple(
         read_memory(one, name if one == folder else f"{name}-{one.name}")
@@ -125,44 +126,46 @@ def read_set(folder: Path, name: str | None = None) -> QuestionSet:
 
 
 def main_of(name: str) -> str:
-    """HotpotQA, two passages to a question, is judged by the first five; all else by the first ten."""
+    """Return the main measure of a set: recall at 5 for HotpotQA, at 10 for all others."""
     return "R@5" if "hotpotqa" in name else "R@10"
 
 
 def read_memory(folder: Path, name: str) -> Memory:
-    """The corpus and the questions in `folder`.
+    """Return the corpus and the questions in `folder`.
 
     Raises:
-        InvalidInputError: a line is not as it should be, or an id is there twice.
+        InvalidInputError: a line is malformed, or an id occurs twice.
     """
     documents = tuple(_document(line, where) for line, where in _lines(folder / CORPUS))
     if len({document.name for document in documents}) != len(documents):
-        raise InvalidInputError(f"{folder / CORPUS} has an `id` twice: answers could not be told apart")
+        raise InvalidInputError(f"{folder / CORPUS} has an `id` twice, so answers would be ambiguous")
     read = (_question(line, where) for line, where in _lines(folder / QUERIES))
-    asked = tuple(one for one in read if one is not None)
-    unknown = frozenset[str]().union(*(one.relevant for one in asked)) - {one.name for one in documents}
+    questions = tuple(question for question in read if question is not None)
+    relevant = frozenset[str]().union(*(question.relevant for question in questions))
+    unknown = relevant - {document.name for document in documents}
     if unknown:
         print(
-            f"{name}: {len(unknown)} relevant ids are not in the corpus: nobody finds them", file=sys.stderr
+            f"{name}: {len(unknown)} relevant ids are not in the corpus and count as not found",
+            file=sys.stderr,
         )
-    return Memory(name, folder / CORPUS, documents, asked)
+    return Memory(name, folder / CORPUS, documents, questions)
 
 
 def _document(line: dict[str, Any], where: str) -> Document:
     title = line.get("title")
     text = line["text"] if line.get("text") is not None else line.get("content")
     if not (isinstance(line.get("id"), str) and isinstance(text, str) and isinstance(title, str | None)):
-        raise InvalidInputError(f"{where}: `id` and `text` must be texts, and `title` where there is one")
+        raise InvalidInputError(f"{where}: `id` and `text` must be strings, and `title` if it is given")
     return Document(line["id"], title, text)
 
 
 def _question(line: dict[str, Any], where: str) -> Question | None:
-    """The question; None where it has no answer."""
+    """Return the question, or None if it has no answer."""
     category = line.get("category", "all")
     relevant = _names(line.get("relevant", []), where)
     second = _names(line.get("relevant_audited", line.get("relevant", [])), where)
     if not isinstance(line.get("query"), str) or not isinstance(category, str):
-        raise InvalidInputError(f"{where}: `query` and `category` must be texts")
+        raise InvalidInputError(f"{where}: `query` and `category` must be strings")
     if not relevant or category == UNANSWERABLE:
         return None
     return Question(line["query"], category, relevant, second)
@@ -194,34 +197,34 @@ def _garden(work: Path, seed: int) -> QuestionSet | None:
     return garden(work, seed)
 
 
-def _at_hand(folder: Path, name: str) -> QuestionSet | None:
+def _if_available(folder: Path, name: str) -> QuestionSet | None:
     return read_set(folder, name) if folder.is_dir() else None
 
 
 BUILT_IN: Final[dict[str, Callable[[Path, int], QuestionSet | None]]] = {
-    "locomo": lambda _work, _seed: _at_hand(LOCOMO, "locomo"),
-    "hotpotqa": lambda _work, _seed: _at_hand(HOTPOTQA, "hotpotqa"),
+    "locomo": lambda _work, _seed: _if_available(LOCOMO, "locomo"),
+    "hotpotqa": lambda _work, _seed: _if_available(HOTPOTQA, "hotpotqa"),
     "garden": _garden,
 }
-"""Name → the set, given a folder to work in and a seed; None where its data is not at hand."""
+"""Name → a function of a working folder and a seed that returns the set, or None if its data is missing."""
 
 
-def sets_of(given: Sequence[str], work: Path, seed: int) -> Iterator[QuestionSet]:
-    """The sets called `given`, names or folders; all built-in ones that are at hand where none is.
+def sets_of(names: Sequence[str], work: Path, seed: int) -> Iterator[QuestionSet]:
+    """Yield the sets called `names`, which may be folders, or all available built-in sets if it is empty.
 
     Raises:
-        InvalidInputError: one is neither a name nor a folder of questions, or its data is not at hand, or
-            two memories have one name.
+        InvalidInputError: a name is neither a built-in set nor a folder of questions, or its data is missing,
+            or two memories have the same name.
     """
     seen: set[str] = set()
-    for name in given or BUILT_IN:
+    for name in names or BUILT_IN:
         found = BUILT_IN[name](work, seed) if name in BUILT_IN else read_set(Path(name))
         if found is None:
-            if given:
-                raise InvalidInputError(f"the data of {name} is not under {SHARED} (set MEMROOT_SHARED)")
+            if names:
+                raise InvalidInputError(f"the data of {name} is not in {SHARED} (set MEMROOT_SHARED)")
             continue
         for memory in found.memories:
             if memory.name in seen:
-                raise InvalidInputError(f"two memories are called {memory.name}: rename one of the folders")
+                raise InvalidInputError(f"two memories are called {memory.name}; rename one of the folders")
             seen.add(memory.name)
         yield found

@@ -1,21 +1,21 @@
-"""What is printed: one section to a set, as Markdown that is readable as plain text, too.
+"""Print one section for each set, as Markdown that is also readable as plain text.
 
-Question: none of its own. Data, seed: what was judged. How: shares with three decimals; `±` is the
-standard error of the main measure; the best of a column is not marked, as differences below the
-standard error say nothing.
+Question: none of its own. Data, seed: those of the answers. How: shares have three decimals; `±` is the
+standard error of the main measure. The best value of a column is not marked, because differences below the
+standard error are not significant.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from bench.retrieval.judge import Answer, Figures, by_category, figures, judged_again
+from bench.retrieval.judge import Answer, Figures, by_category, by_second_judgement, figures
 from bench.retrieval.measures import MEASURES
 from bench.retrieval.sets import QuestionSet
 
 
 def markdown(headings: Sequence[str], lines: Sequence[Sequence[str]], text: int = 1) -> str:
-    """A Markdown table whose first `text` columns are texts and the others numbers."""
+    """Return a Markdown table whose first `text` columns are texts and whose other columns are numbers."""
     cells = [headings, *lines]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     shown = [
@@ -30,50 +30,56 @@ def markdown(headings: Sequence[str], lines: Sequence[Sequence[str]], text: int 
     return "\n".join([rows[0], f"|{rule}|", *rows[1:]])
 
 
-def section(asked: QuestionSet, answers: Mapping[str, Sequence[Answer]]) -> str:
-    """Everything that is printed of a set: overall, by the second judgement, by category."""
-    documents = sum(len(memory.documents) for memory in asked.memories)
-    memories = f" in {len(asked.memories)} memories" if len(asked.memories) > 1 else ""
+def section(question_set: QuestionSet, answers: Mapping[str, Sequence[Answer]]) -> str:
+    """Return the printed section for a set: overall, by the second judgement, and by category."""
+    documents = sum(len(memory.documents) for memory in question_set.memories)
+    memories = f" in {len(question_set.memories)} memories" if len(question_set.memories) > 1 else ""
     parts = [
-        f"### {asked.name}: {asked.questions:,} questions, {documents:,} documents{memories}",
-        overall(asked.main, answers),
-        *_second(asked, answers),
+        f"### {question_set.name}: {question_set.questions:,} questions, {documents:,} documents{memories}",
+        overall(question_set.main, answers),
+        *_second(question_set, answers),
     ]
-    categories = {name: by_category(given) for name, given in answers.items()}
+    categories = {name: by_category(system_answers) for name, system_answers in answers.items()}
     names = list(next(iter(categories.values())))
     if len(names) > 1:
         lines = [
-            (_counted(category, given[category]), system, *_shares(figures(given[category])))
+            (
+                _counted(category, system_answers[category]),
+                system,
+                *_shares(figures(system_answers[category])),
+            )
             for category in names
-            for system, given in categories.items()
+            for system, system_answers in categories.items()
         ]
         parts.append(markdown(("category", "system", *MEASURES), lines, text=2))
     return "\n\n".join(parts)
 
 
 def overall(main: str, answers: Mapping[str, Sequence[Answer]]) -> str:
-    """A line for each system: all measures, the main one's standard error, times."""
+    """Return a table with all measures, the main measure's standard error and times of each system."""
     lines = []
-    for name, given in answers.items():
-        one = figures(given)
+    for name, system_answers in answers.items():
+        one = figures(system_answers)
         times = milliseconds(one.p50_ms), milliseconds(one.p99_ms)
         lines.append((name, *_shares(one), f"{one.errors[main]:.3f}", *times))
     return markdown(("system", *MEASURES, f"± {main}", "p50", "p99"), lines)
 
 
-def _second(asked: QuestionSet, answers: Mapping[str, Sequence[Answer]]) -> list[str]:
-    """All measures by the second judgement, and the main one by category; nothing where there is none."""
-    again = {name: judged_again(given) for name, given in answers.items()}
-    kept = next(iter(again.values()))
-    if not asked.judged_twice or not kept:
+def _second(question_set: QuestionSet, answers: Mapping[str, Sequence[Answer]]) -> list[str]:
+    """Return the table for the second judgement, or [] if the set has none."""
+    again = {name: by_second_judgement(system_answers) for name, system_answers in answers.items()}
+    judged_answers = next(iter(again.values()))
+    if not question_set.judged_twice or not judged_answers:
         return []
     lines = []
-    for name, given in again.items():
-        parts = [figures(some).measures[asked.main] for some in by_category(given).values()]
-        lines.append((name, *_shares(figures(given)), *(f"{share:.3f}" for share in parts)))
-    headings = [f"{asked.main} {_counted(name, some)}" for name, some in by_category(kept).items()]
+    for name, system_answers in again.items():
+        parts = [figures(some).measures[question_set.main] for some in by_category(system_answers).values()]
+        lines.append((name, *_shares(figures(system_answers)), *(f"{share:.3f}" for share in parts)))
+    headings = [
+        f"{question_set.main} {_counted(name, some)}" for name, some in by_category(judged_answers).items()
+    ]
     return [
-        f"With {asked.second} ({len(kept):,} questions):",
+        f"With {question_set.second} ({len(judged_answers):,} questions):",
         markdown(("system", *MEASURES, *headings), lines),
     ]
 
@@ -87,5 +93,5 @@ def _counted(category: str, answers: Sequence[Answer]) -> str:
 
 
 def milliseconds(value: float) -> str:
-    """A duration with its unit."""
+    """Return a duration in milliseconds with its unit."""
     return f"{value:.2f} ms" if abs(value) < 10 else f"{value:.0f} ms"

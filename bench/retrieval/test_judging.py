@@ -1,7 +1,7 @@
-"""Whether systems are asked, configured and compared as described (`pytest bench/retrieval`).
+"""Tests of how systems are run, configured and compared (`pytest bench/retrieval`).
 
-Question: is everybody given the same, and are differences those of one signal?
-Data: small. Seed: 1. How: ordinary tests, nothing is measured.
+Question: do all systems get the same data, and is each difference due to one signal?
+Data: small. Seed: 1. How: ordinary tests; nothing is measured.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from bench.retrieval.ablation import ALL_OFF, ablate, ablation_section, earned, in_turn
-from bench.retrieval.judge import Answer, figures, judge, judged_again
+from bench.retrieval.ablation import ALL_OFF, ablate, ablation_section, contribution, in_turn
+from bench.retrieval.judge import Answer, by_second_judgement, figures, judge
 from bench.retrieval.latency import latency, latency_section
-from bench.retrieval.ours import configured, memroot, neutral, plain, without
+from bench.retrieval.ours import all_off, config_with, memroot, neutral, without
 from bench.retrieval.rivals import lexical, without_stop_words
 from bench.retrieval.sets import Question, QuestionSet, read_set
 from bench.retrieval.table import markdown, section
@@ -24,8 +24,8 @@ from engine.query.recall.config import RecallConfig, Signals
 
 
 @pytest.fixture
-def asked(tmp_path: Path) -> QuestionSet:
-    """Two memories of three documents, each with a question in two categories."""
+def question_set(tmp_path: Path) -> QuestionSet:
+    """Return a set of two memories of three documents, each with one question in each of two categories."""
     corpus = [
         {"id": "p1", "title": "Harbour", "text": "boats rest here at night"},
         {"id": "p2", "text": "cold stones along the shore"},
@@ -40,48 +40,51 @@ def asked(tmp_path: Path) -> QuestionSet:
     return read_set(tmp_path / "tiny")
 
 
-def test_everybody_finds_what_has_the_words(asked: QuestionSet, tmp_path: Path) -> None:
-    """Ours and each rival at hand rank the only document with the question's words first."""
+def test_all_systems_find_the_document_with_the_words(question_set: QuestionSet, tmp_path: Path) -> None:
+    """Memroot and all available rivals rank the only document with the question's words first."""
     systems = {"memroot": memroot(RecallConfig()), **lexical()[0]}
-    answers = judge(asked, systems, 20, tmp_path, 1, lambda _: None)
+    answers = judge(question_set, systems, 20, tmp_path, 1, lambda _: None)
 
     assert answers.keys() == systems.keys()
-    assert all(figures(given).measures["MRR@10"] == 1 for given in answers.values())
+    assert all(figures(system_answers).measures["MRR@10"] == 1 for system_answers in answers.values())
 
 
 def test_a_question_without_words_finds_nothing(tmp_path: Path) -> None:
-    """What has nothing to search for is answered with nothing by everybody, and counted."""
+    """A question without search terms gets an empty answer from all systems, and is counted."""
     corpus = [{"id": "p1", "text": "boats rest"}]
-    asked = read_set(write(tmp_path / "odd", corpus, [{"query": "?!", "relevant": ["p1"]}]))
+    question_set = read_set(write(tmp_path / "odd", corpus, [{"query": "?!", "relevant": ["p1"]}]))
     answers = judge(
-        asked, {"memroot": memroot(RecallConfig()), **lexical()[0]}, 20, tmp_path, 1, lambda _: None
+        question_set, {"memroot": memroot(RecallConfig()), **lexical()[0]}, 20, tmp_path, 1, lambda _: None
     )
 
-    assert {one.ranking for given in answers.values() for one in given} == {()}
+    assert {one.ranking for system_answers in answers.values() for one in system_answers} == {()}
 
 
 def test_equal_seeds_give_equal_rankings(tmp_path: Path) -> None:
-    """Two runs of one seed answer the same, though ids hang on salts and break ties."""
+    """Two runs with the same seed give equal rankings, although ties are broken by ids."""
     tied = [
         {"id": word, "text": f"boat {word}"} for word in ("alpha", "beta", "gamma", "delta", "zeta", "eta")
     ]
     queries = [{"query": "boat", "relevant": ["beta"]}]
-    asked = read_set(write(tmp_path / "tied", tied, queries))
+    question_set = read_set(write(tmp_path / "tied", tied, queries))
     rankings = []
     for run in ("first", "second"):
         (tmp_path / run).mkdir()
-        found = judge(asked, {"memroot": memroot(RecallConfig())}, 20, tmp_path / run, 1, lambda _: None)
+        found = judge(
+            question_set, {"memroot": memroot(RecallConfig())}, 20, tmp_path / run, 1, lambda _: None
+        )
         rankings.append([one.ranking for one in found["memroot"]])
 
     assert rankings[0] == rankings[1]
 
 
 def test_the_section_tells_counts_categories_and_the_second_judgement(
-    asked: QuestionSet, tmp_path: Path
+    question_set: QuestionSet, tmp_path: Path
 ) -> None:
-    """A set is printed with its numbers, by category, and once more by its second judgement."""
+    """The section of a set shows its counts, its categories and its second judgement."""
     shown = section(
-        asked, judge(asked, {"memroot": memroot(RecallConfig())}, 20, tmp_path, 1, lambda _: None)
+        question_set,
+        judge(question_set, {"memroot": memroot(RecallConfig())}, 20, tmp_path, 1, lambda _: None),
     )
 
     assert "### tiny: 4 questions, 6 documents in 2 memories" in shown
@@ -90,17 +93,17 @@ def test_the_section_tells_counts_categories_and_the_second_judgement(
 
 
 def test_the_second_judgement_replaces_the_first() -> None:
-    """Judged again, an answer is right by the other judgement, and left out where that says nothing."""
+    """The second judgement decides which answers are correct, and leaves out questions it does not judge."""
     once = Question("?", "c", frozenset("a"), frozenset("b"))
     answers = [Answer(once, ("b",), 1.0), Answer(replace(once, second=frozenset()), ("a",), 1.0)]
 
     assert figures(answers).measures["R@5"] == 0.5
-    assert figures(judged_again(answers)).measures["R@5"] == 1
-    assert figures(judged_again(answers)).questions == 1
+    assert figures(by_second_judgement(answers)).measures["R@5"] == 1
+    assert figures(by_second_judgement(answers)).questions == 1
 
 
 def test_every_signal_is_taken_away_in_turn() -> None:
-    """There is a configuration for each signal, and it differs from the whole in that signal only."""
+    """For each signal there is a configuration that differs from the original in that signal only."""
     config, rest = RecallConfig(), without(RecallConfig())
 
     for one in fields(Signals):
@@ -110,35 +113,35 @@ def test_every_signal_is_taken_away_in_turn() -> None:
 
 
 def test_plain_has_nothing_left_to_take_away() -> None:
-    """With every signal off there is no signal to switch off, and BM25 is as it was."""
-    bare = plain(RecallConfig())
+    """With all signals off there is nothing left to turn off, and BM25 is unchanged."""
+    bare = all_off(RecallConfig())
 
     assert without(bare) == {}
     assert bare.bm25 == RecallConfig().bm25
 
 
 def test_what_is_off_already_is_not_taken_away() -> None:
-    """A signal that is set to its neutral weight earns nothing, so it is not measured."""
-    assert {"near", "internal"}.isdisjoint(without(configured(["near=0", "internal=1"])))
+    """A signal with its neutral weight contributes nothing, so it is not measured."""
+    assert {"near", "internal"}.isdisjoint(without(config_with(["near=0", "internal=1"])))
 
 
 def test_weights_are_set_by_name() -> None:
-    """A bare name is a signal or a field of the whole; a dotted one a field of its part."""
-    config = configured(["near=0.25", "protocol.enough=7", "bm25.k1=1.2", "collapse=0"])
+    """A name without a dot sets a signal or a top-level field, and a dotted name sets a field of its part."""
+    config = config_with(["near=0.25", "protocol.enough=7", "bm25.k1=1.2", "collapse=0"])
 
     assert (config.signals.near, config.protocol.enough, config.bm25.k1) == (0.25, 7, 1.2)
     assert config.collapse is False
 
 
-@pytest.mark.parametrize("given", ["nowhere=1", "near", "near=much", "bm25=1", "a.b=1", "near=-1"])
-def test_a_weight_that_cannot_be_set_is_refused(given: str) -> None:
-    """A name that is unknown and a number that is none or out of range are errors."""
+@pytest.mark.parametrize("setting", ["nowhere=1", "near", "near=much", "bm25=1", "a.b=1", "near=-1"])
+def test_a_weight_that_cannot_be_set_is_refused(setting: str) -> None:
+    """An unknown name, an invalid number and a number out of range are errors."""
     with pytest.raises(InvalidInputError, match=r"near|--set"):
-        configured([given])
+        config_with([setting])
 
 
 def test_configurations_take_turns_at_being_first() -> None:
-    """Each question begins with another one, and everybody answers every question in order."""
+    """Each question begins with another configuration, and all of them answer all questions in order."""
     order: list[str] = []
 
     def asking(name: str, question: str) -> list[str]:
@@ -153,26 +156,26 @@ def test_configurations_take_turns_at_being_first() -> None:
 
 
 def test_what_a_signal_earns_is_the_difference_question_by_question() -> None:
-    """With it minus without it: a gain on one of two questions is a half, give or take a half."""
+    """The contribution of a signal is the mean difference with its standard error, over the questions."""
     question = Question("?", "c", frozenset("a"), frozenset("a"))
     whole = [Answer(question, ("a",), 3.0), Answer(question, ("a",), 3.0)]
     rest = [Answer(question, ("a",), 1.0), Answer(question, (), 2.0)]
 
-    found = earned(whole, rest)
+    found = contribution(whole, rest)
     assert (found.measures["R@10"], found.cost_ms) == (0.5, 1.5)
     assert found.errors["R@10"] == pytest.approx(0.5)
 
 
-def test_ablation_shows_every_signal(asked: QuestionSet, tmp_path: Path) -> None:
-    """The table has a line for each part that can be off, and one for all of them."""
-    found = ablate(asked, RecallConfig(), 20, tmp_path, 1, lambda _: None)
+def test_ablation_shows_every_signal(question_set: QuestionSet, tmp_path: Path) -> None:
+    """The table has a line for each part that can be turned off, and one for all of them."""
+    found = ablate(question_set, RecallConfig(), 20, tmp_path, 1, lambda _: None)
 
     assert list(found) == [*without(RecallConfig()), ALL_OFF]
-    assert all(f"| {name} " in ablation_section([(asked, found)]) for name in found)
+    assert all(f"| {name} " in ablation_section([(question_set, found)]) for name in found)
 
 
 def test_latency_is_told_part_by_part(tmp_path: Path) -> None:
-    """Where the time goes has a line for the whole, for the analysis, and for each signal."""
+    """The latency report has a time for the whole, for the analysis, and for each signal."""
     found = latency(300, RecallConfig(), 20, tmp_path, 1, lambda _: None)
 
     assert found.p50_ms > 0
@@ -181,13 +184,13 @@ def test_latency_is_told_part_by_part(tmp_path: Path) -> None:
 
 
 def test_stop_words_are_taken_out_unless_nothing_else_is_there() -> None:
-    """A question keeps its content words; one of stop words alone is asked as it is."""
+    """A question keeps its content words, and a question of stop words alone is not changed."""
     assert without_stop_words("Where do the boats rest?") == "boats rest"
     assert without_stop_words("to be or not to be") == "to be or not to be"
 
 
 def test_columns_are_aligned() -> None:
-    """Texts to the left, numbers to the right, as plain text and as Markdown."""
+    """Columns of texts are aligned to the left, and columns of numbers to the right."""
     assert markdown(("system", "R"), [("a", "0.5"), ("long name", "10")]).splitlines() == [
         "| system    |   R |",
         "|-----------|----:|",

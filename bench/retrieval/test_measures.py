@@ -1,6 +1,6 @@
-"""Whether the measures say what they are named for (`pytest bench/retrieval`).
+"""Tests of the retrieval measures (`pytest bench/retrieval`).
 
-Question: can the figures be trusted? Data: small. Seed: none. How: ordinary tests, nothing is measured.
+Question: can the figures be trusted? Data: small. Seed: none. How: ordinary tests; nothing is measured.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ some = st.frozensets(names, min_size=1, max_size=15)
 
 
 def test_recall_is_the_share_of_what_is_relevant() -> None:
-    """Of three relevant documents, one of which is too far down and one missing, a third was found."""
+    """Recall is a third if one of three relevant documents is ranked high enough."""
     assert recall_at(2, ["a", "b", "c"], frozenset("bcd")) == pytest.approx(1 / 3)
 
 
 def test_reciprocal_rank_counts_the_first_relevant_one() -> None:
-    """The first relevant document decides, and none within the depth gives 0."""
+    """The rank of the first relevant document decides, and a ranking with none within the depth gets 0."""
     assert reciprocal_rank_at(10, ["x", "a", "b"], frozenset("ab")) == 0.5
     assert reciprocal_rank_at(1, ["x", "a"], frozenset("a")) == 0
 
 
 def test_ndcg_is_the_gain_in_proportion_to_the_best_there_could_be() -> None:
-    """Relevant at ranks 1 and 3 of two relevant: (1 + 1/log2 4) / (1 + 1/log2 3)."""
+    """With both relevant documents at ranks 1 and 3, nDCG is (1 + 1/log2 4) / (1 + 1/log2 3)."""
     found = ndcg_at(10, ["a", "x", "b"], frozenset("ab"))
 
     assert found == pytest.approx((1 + 1 / 2) / (1 + 1 / log2(3)))
@@ -47,13 +47,13 @@ def test_ndcg_is_the_gain_in_proportion_to_the_best_there_could_be() -> None:
 
 @given(rankings, some)
 def test_measures_are_from_0_to_1(ranking: list[str], relevant: frozenset[str]) -> None:
-    """Whatever the ranking, every measure is from 0 to 1."""
+    """All measures are from 0 to 1 for any ranking."""
     assert all(0 <= measure(ranking, relevant) <= 1 + 1e-12 for measure in MEASURES.values())
 
 
 @given(rankings, some)
 def test_all_relevant_ones_first_is_the_best(ranking: list[str], relevant: frozenset[str]) -> None:
-    """With everything relevant before anything else no measure can be higher."""
+    """No ranking has a higher measure than one with all relevant documents first."""
     best = [*sorted(relevant), *(name for name in ranking if name not in relevant)]
 
     assert ndcg_at(10, best, relevant) == pytest.approx(1)
@@ -83,25 +83,25 @@ def test_moving_a_relevant_one_up_never_hurts(
 
 
 def test_fusion_adds_up_the_reciprocal_ranks() -> None:
-    """Second twice is better than first once: 2 / 62 against 1 / 61."""
+    """A document at rank 2 of two rankings (2 / 62) is above one at rank 1 of one ranking (1 / 61)."""
     assert 2 / (RRF_K + 2) > 1 / (RRF_K + 1)
     assert fused([["a", "b"], ["c", "b"]], 3) == ["b", "a", "c"]
 
 
 def test_fusion_settles_ties_by_the_first_ranking() -> None:
-    """Of two that are equally high in one ranking each, the first ranking's comes first."""
+    """Of two documents with equal ranks in one ranking each, that of the first ranking comes first."""
     assert fused([["b"], ["a"]], 2) == ["b", "a"]
 
 
 @given(rankings, st.integers(1, 40))
 def test_fusing_a_ranking_with_itself_or_nothing_changes_nothing(ranking: list[str], limit: int) -> None:
-    """One ranking, alone, twice or beside an empty one, stays as it is."""
+    """Fusing a ranking with itself or with an empty one does not change it."""
     for several in ([ranking], [ranking, ranking], [ranking, []], [[], ranking]):
         assert fused(several, limit) == ranking[:limit]
 
 
 def test_the_standard_error_falls_with_the_root_of_the_number() -> None:
-    """Of 0 and 1 it is a half; four times as many questions halve it, but for the n − 1; one has none."""
+    """The standard error is √(variance / n) with n − 1 degrees of freedom, and 0 for a single value."""
     assert standard_error([0, 1]) == pytest.approx(0.5)
     assert standard_error([0, 1] * 50) == pytest.approx((0.25 / 99) ** 0.5)
     assert (standard_error([0.3]), mean([0, 1, 1, 1])) == (0, 0.75)

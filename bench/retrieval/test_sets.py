@@ -1,6 +1,6 @@
-"""Whether the sets of questions are read and made as described (`pytest bench/retrieval`).
+"""Tests of reading and generating sets of questions (`pytest bench/retrieval`).
 
-Question: is everybody asked the right things? Data: small. Seed: 1. How: ordinary tests.
+Question: are the questions correct? Data: small. Seed: 1. How: ordinary tests.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from bench.retrieval.garden import Cited, around, questions
+from bench.retrieval.garden import LinkContext, questions, words_around
 from bench.retrieval.ours import open_store
 from bench.retrieval.sets import read_set, sets_of
 from engine.base.errors import InvalidInputError
@@ -22,7 +22,7 @@ ASKED = {"query": "alpha?", "relevant": ["p1"], "category": "plain"}
 
 
 def write(folder: Path, corpus: list[dict[str, Any]], queries: list[dict[str, Any]]) -> Path:
-    """A folder with the two files of a set."""
+    """Write the two files of a set to `folder` and return it."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, lines in (("corpus", corpus), ("queries", queries)):
         text = "".join(json.dumps(line) + "\n" for line in lines)
@@ -31,7 +31,7 @@ def write(folder: Path, corpus: list[dict[str, Any]], queries: list[dict[str, An
 
 
 def test_questions_without_an_answer_are_left_out(tmp_path: Path) -> None:
-    """Questions of category `adversarial` and those with nothing relevant are not asked."""
+    """Questions of the category `adversarial` and those without relevant ids are left out."""
     queries = [ASKED, ASKED | {"category": "adversarial"}, ASKED | {"relevant": []}]
     found = read_set(write(tmp_path / "set", CORPUS, queries))
 
@@ -39,7 +39,7 @@ def test_questions_without_an_answer_are_left_out(tmp_path: Path) -> None:
 
 
 def test_audited_relevance_is_kept_beside_the_plain_one(tmp_path: Path) -> None:
-    """Audited relevance is a second judgement; without it the plain one stands for both."""
+    """Audited relevance is a second judgement; without it, the first judgement is used for both."""
     queries = [ASKED, ASKED | {"relevant_audited": ["p2"], "audit_error": "WRONG_CITATION"}]
     found = read_set(write(tmp_path / "set", CORPUS, queries))
 
@@ -50,7 +50,7 @@ def test_audited_relevance_is_kept_beside_the_plain_one(tmp_path: Path) -> None:
 
 
 def test_a_folder_of_folders_is_one_set_of_several_memories(tmp_path: Path) -> None:
-    """Every folder with the two files is a memory of its own; all their questions count together."""
+    """Each subfolder with the two files is a memory, and their questions are counted together."""
     for name in ("one", "two"):
         write(tmp_path / "set" / name, CORPUS, [ASKED, ASKED])
     (tmp_path / "set" / "other").mkdir()
@@ -61,17 +61,17 @@ def test_a_folder_of_folders_is_one_set_of_several_memories(tmp_path: Path) -> N
 
 
 def test_rivals_are_given_title_and_text(tmp_path: Path) -> None:
-    """What a rival without fields is given has the title before the text."""
+    """Rivals without fields get the title before the text."""
     documents = read_set(write(tmp_path / "set", CORPUS, [ASKED])).memories[0].documents
 
     assert [one.whole for one in documents] == ["A title\nalpha beta", "gamma"]
 
 
 def test_thinning_spreads_over_all_memories(tmp_path: Path) -> None:
-    """Half of the questions are every other one, and documents stay; more than there are is all."""
+    """Thinning keeps evenly spread questions and all documents, and a limit above the total keeps the set."""
     for name in ("one", "two"):
-        asked = [ASKED | {"query": f"{name} {number}"} for number in range(4)]
-        write(tmp_path / "set" / name, CORPUS, asked)
+        queries = [ASKED | {"query": f"{name} {number}"} for number in range(4)]
+        write(tmp_path / "set" / name, CORPUS, queries)
     found = read_set(tmp_path / "set")
 
     thin = found.thinned(4)
@@ -98,19 +98,19 @@ def test_thinning_spreads_over_all_memories(tmp_path: Path) -> None:
 def test_a_malformed_set_is_refused(
     tmp_path: Path, corpus: list[dict[str, Any]], queries: list[dict[str, Any]], said: str
 ) -> None:
-    """What is not as it should be is said, with where."""
+    """Malformed files raise an error that names the fault."""
     with pytest.raises(InvalidInputError, match=said):
         read_set(write(tmp_path / "set", corpus, queries))
 
 
 def test_neither_a_name_nor_a_folder_is_refused(tmp_path: Path) -> None:
-    """A set that is not there is an error, not an empty answer."""
-    with pytest.raises(InvalidInputError, match="no set of questions"):
+    """A set that does not exist is an error."""
+    with pytest.raises(InvalidInputError, match="not a set of questions"):
         list(sets_of([str(tmp_path / "nowhere")], tmp_path, 1))
 
 
 def test_two_sets_of_one_name_are_refused(tmp_path: Path) -> None:
-    """Two folders of one name would share a store, so the second is refused."""
+    """A second folder of the same name is refused, because both would share a store."""
     folders = [str(write(tmp_path / outer / "set", CORPUS, [ASKED])) for outer in ("one", "two")]
 
     with pytest.raises(InvalidInputError, match="two memories are called set"):
@@ -120,7 +120,7 @@ def test_two_sets_of_one_name_are_refused(tmp_path: Path) -> None:
 def test_relevance_of_what_is_not_there_is_kept_and_said(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """An id that the corpus lacks counts as not found by anybody, and is told."""
+    """A relevant id that is missing in the corpus is kept, and reported on stderr."""
     found = read_set(write(tmp_path / "set", CORPUS, [ASKED | {"relevant": ["p1", "p9"]}]))
 
     assert found.memories[0].questions[0].relevant == {"p1", "p9"}
@@ -128,32 +128,35 @@ def test_relevance_of_what_is_not_there_is_kept_and_said(
 
 
 def test_context_leaves_the_link_out_and_named_keeps_it() -> None:
-    """The words of the link are kept in place for `named`, and gone everywhere for `context`."""
-    cited = Cited("id", "we met Alice Smith near the old", "Alice", "harbour on a stormy evening", "alice.md")
+    """The words of the link stay in place in the category `named`, and are removed in `context`."""
+    cited = LinkContext(
+        "id", "we met Alice Smith near the old", "Alice", "harbour on a stormy evening", "alice.md"
+    )
 
-    assert " ".join(around(cited, named=True)) == "met Smith near old Alice harbour stormy evening"
-    assert " ".join(around(cited, named=False)) == "met Smith near old harbour stormy evening"
+    assert " ".join(words_around(cited, named=True)) == "met Smith near old Alice harbour stormy evening"
+    assert " ".join(words_around(cited, named=False)) == "met Smith near old harbour stormy evening"
 
 
 def test_only_the_nearest_words_are_kept() -> None:
-    """Twelve words at most, those nearest to the link, in the order of the text."""
+    """At most twelve words are kept: those nearest to the link, in the order of the text."""
     before = " ".join(f"left{number}x" for number in range(20))
     after = " ".join(f"right{number}x" for number in range(20))
 
-    words = around(Cited("id", before, "note", after, "note.md"), named=False)
+    words = words_around(LinkContext("id", before, "note", after, "note.md"), named=False)
     assert words == [f"left{at}x" for at in range(14, 20)] + [f"right{at}x" for at in range(6)]
-    assert len(around(Cited("id", before, "note", after, "note.md"), named=True)) == 12
+    assert len(words_around(LinkContext("id", before, "note", after, "note.md"), named=True)) == 12
 
 
 def test_a_link_with_little_around_it_is_not_asked_about() -> None:
-    """Addresses, numbers, stop words and short words are no content."""
-    assert not around(
-        Cited("id", "see https://example.org/page 2021 and the", "x", "is of an old boat", "x.md"), named=True
+    """URLs, numbers, stop words and short words do not count as content words."""
+    assert not words_around(
+        LinkContext("id", "see https://example.org/page 2021 and the", "x", "is of an old boat", "x.md"),
+        named=True,
     )
 
 
 def test_garden_questions_are_about_the_linked_note(tmp_path: Path) -> None:
-    """A question made of a link has the note and the citing atom as its answer, and repeats for a seed."""
+    """The relevant atoms of a question are those of the linked note and the citing atom."""
     notes = tmp_path / "notes"
     notes.mkdir()
     (notes / "harbour.md").write_text("boats rest here", encoding="utf-8")
@@ -162,9 +165,9 @@ def test_garden_questions_are_about_the_linked_note(tmp_path: Path) -> None:
         added = [item.subject for item in engine.log() if item.kind is EventKind.ATOM_ADDED]
         atoms = [engine.get(atom) for atom in added]
 
-    (asked,) = questions(atoms, 1)
+    (question,) = questions(atoms, 1)
     by_source = {atom.source: atom.id for atom in atoms}
-    assert asked.text == "walked along cold stones today"
-    assert asked.second == {by_source["notes/harbour.md"]}
-    assert asked.relevant == set(by_source.values())
-    assert list(questions(atoms, 1)) == [asked]
+    assert question.text == "walked along cold stones today"
+    assert question.second == {by_source["notes/harbour.md"]}
+    assert question.relevant == set(by_source.values())
+    assert list(questions(atoms, 1)) == [question]

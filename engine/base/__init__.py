@@ -1,1 +1,1 @@
-"""What every part uses: errors, limits, validation, the values that callers meet."""
+"""Definitions that every part uses: errors, limits, validation, and the values that callers receive."""

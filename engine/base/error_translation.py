@@ -1,4 +1,4 @@
-"""The one place where a backend's errors become the engine's own."""
+"""Translation of backend errors into the engine's own errors."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from engine.base.errors import (
     NotFoundError,
 )
 
-_MEANINGS: tuple[tuple[type[BackendError], type[EngineError], str], ...] = (
-    (BackendBusy, BusyError, "close it there, or use a sqlite: store for several processes"),
+_TRANSLATIONS: tuple[tuple[type[BackendError], type[EngineError], str], ...] = (
+    (BackendBusy, BusyError, "close it in the other process, or use a sqlite: store for several processes"),
     (BackendMissing, NotFoundError, "create it with `engine init`, or check the path"),
     (BackendUnusable, InvalidInputError, ""),
     (BackendClosed, ClosedError, ""),
     (
         BackendCorrupt,
         CorruptionError,
-        "copy the store's files aside before anything else; then run `engine verify-root`",
+        "first copy the store's files to another place; then run `engine verify-root`",
     ),
     (BackendInDoubt, InDoubtError, ""),
     (BackendError, EngineError, ""),
@@ -41,9 +41,11 @@ _MEANINGS: tuple[tuple[type[BackendError], type[EngineError], str], ...] = (
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Let only errors of the `EngineError` family leave the block, each with what to do."""
+    """Convert backend errors raised in the block to the `EngineError` family, with a hint if there is one."""
     try:
         yield
     except BackendError as error:
-        kind, hint = next((kind, hint) for raised, kind, hint in _MEANINGS if isinstance(error, raised))
-        raise kind(str(error), hint=hint) from error
+        translated_class, hint = next(
+            (target, hint) for source, target, hint in _TRANSLATIONS if isinstance(error, source)
+        )
+        raise translated_class(str(error), hint=hint) from error

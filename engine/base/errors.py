@@ -1,13 +1,13 @@
-"""Every error the engine raises on purpose: what happened, where, and what to do about it."""
+"""The error classes of the engine."""
 
 from __future__ import annotations
 
 
 class EngineError(Exception):
-    """The base of all errors of ours.
+    """The base class of all errors of the engine.
 
-    `code` is stable and machine-readable; `exit_code` is what the command line leaves with;
-    `hint` says what to do next, where there is something to do.
+    `code` is stable and machine-readable. `exit_code` is the exit code of the command line. `hint` says
+    what to do next; it is empty if there is nothing to do.
     """
 
     code = "failure"
@@ -19,40 +19,41 @@ class EngineError(Exception):
 
 
 class InvalidInputError(EngineError):
-    """An argument that breaks a rule of SPEC.md; nothing was written."""
+    """An argument breaks a rule of SPEC.md. Nothing was written."""
 
     code = "invalid"
     exit_code = 2
 
 
 class LimitError(InvalidInputError):
-    """An argument over a limit of the table in SPEC.md; nothing was written."""
+    """An argument exceeds a limit in the table of SPEC.md. Nothing was written."""
 
     code = "limit"
 
 
 class BatchLimitError(LimitError):
-    """Commands that are allowed one by one, but too many or too large for one batch."""
+    """The commands are each valid, but together are too many or too large for one batch."""
 
 
 class NotFoundError(EngineError):
-    """What was asked for was never recorded, or is not there in the asked state."""
+    """The requested item was never recorded, or is not in the requested state."""
 
     code = "not_found"
     exit_code = 3
 
 
 class VerificationError(EngineError):
-    """The store is not what its journal says."""
+    """The store does not match its journal."""
 
     code = "verification_failed"
     exit_code = 4
 
 
 class CorruptionError(VerificationError):
-    """Stored bytes that cannot be what was written; never served as an answer.
+    """Stored bytes are not the bytes that were written. They are never returned as a result.
 
-    `family` names the family of rows (`engine.ledger.layout.FAMILIES`), `seq` the event, where known.
+    `family` names the family of rows (`engine.ledger.layout.FAMILIES`), or is empty if it is unknown.
+    `seq` is the number of the event, or None if it is unknown.
     """
 
     code = "corrupt"
@@ -64,53 +65,55 @@ class CorruptionError(VerificationError):
 
 
 class BusyError(EngineError):
-    """Another owner holds the store."""
+    """The store is locked by another process or handle."""
 
     code = "busy"
     exit_code = 5
 
 
 class ConflictError(EngineError):
-    """The command contradicts what is recorded; nothing was written."""
+    """The command contradicts what is recorded. Nothing was written."""
 
     code = "conflict"
     exit_code = 6
 
 
 class RefusedError(EngineError):
-    """The command was understood and not carried out."""
+    """The command is valid, but the engine refused to carry it out."""
 
     code = "refused"
     exit_code = 7
 
 
 class InconsistentError(EngineError):
-    """The store is not a continuation of a checkpoint kept outside it: it went back, forked, or is another.
+    """The store does not continue a checkpoint that was kept outside it.
 
-    `known` is the text of that checkpoint, with its signatures where they are kept; `found` are those that
-    the store gives, its head last.
+    The store was rolled back, was forked, or is a different store. `known` is the text of the checkpoint,
+    with its signatures if they were kept. `found` are the texts of the store's own checkpoints; the last
+    one is that of its head.
     """
 
     code = "inconsistent"
     exit_code = 9
 
     def __init__(self, message: str, *, known: str, found: tuple[str, ...], hint: str = "") -> None:
-        super().__init__(message, hint=hint or "keep both checkpoints, and ask whoever keeps the store")
+        super().__init__(message, hint=hint or "keep both checkpoints, and ask the operator of the store")
         self.known = known
         self.found = found
 
 
 class ClosedError(EngineError):
-    """The engine was closed, or belongs to the process this one was forked from."""
+    """The engine was closed, or was opened by the process that this one was forked from."""
 
     code = "closed"
 
 
 class InDoubtError(EngineError):
-    """A write failed after it was sent: it may or may not have been kept.
+    """A write failed after it was sent to the backend: it may or may not have been stored.
 
-    Reopen the store and ask `Engine.was_kept(error.seq, error.event_id)`; if not, repeat. A single
-    command may be repeated without asking: where it was kept, it is no event the second time.
+    Reopen the store and call `Engine.was_kept(error.seq, error.event_id)`; if it returns False, repeat the
+    write. A single command can be repeated without this check: if it was stored, the second call appends
+    no event.
     """
 
     code = "in_doubt"

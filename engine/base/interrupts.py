@@ -1,4 +1,4 @@
-"""What happens at SIGINT and SIGTERM, for as long as something lasts."""
+"""Temporary handlers for SIGINT and SIGTERM."""
 
 from __future__ import annotations
 
@@ -10,18 +10,20 @@ from types import FrameType
 
 @contextmanager
 def at_end(handler: Callable[[], object]) -> Iterator[None]:
-    """Call `handler` at SIGINT and SIGTERM instead of ending the process; only in the main thread.
+    """Call `handler` on SIGINT and SIGTERM instead of ending the process, until the block ends.
 
-    What was there before is put back afterwards.
+    This works in the main thread only. The previous handlers are restored at the end of the block.
     """
 
-    def called(number: int, frame: FrameType | None) -> None:
+    def on_signal(number: int, frame: FrameType | None) -> None:
         del number, frame
         handler()
 
-    before = {number: signal.signal(number, called) for number in (signal.SIGINT, signal.SIGTERM)}
+    previous_handlers = {
+        number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)
+    }
     try:
         yield
     finally:
-        for number, earlier in before.items():
-            signal.signal(number, earlier)
+        for number, previous in previous_handlers.items():
+            signal.signal(number, previous)

@@ -1,7 +1,8 @@
-"""JSON read strictly, RFC 8259 within the bounds of I-JSON (RFC 7493), and JSON written for models.
+"""A strict JSON parser (RFC 8259, restricted to I-JSON, RFC 7493), and a JSON writer for language models.
 
-Python's own reader keeps the last of two equal keys, reads `1e999` as infinity, and lets a lone surrogate
-into a text that UTF-8 cannot hold. Here these are refused, and so is what is too large or nested too deep.
+Python's own parser keeps the last of two equal keys, reads `1e999` as infinity, and accepts lone
+surrogates, which UTF-8 cannot encode. This parser rejects them, and also documents that are too large or
+nested too deeply.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any, Final, NoReturn
 from engine.base.errors import InvalidInputError
 
 DEPTH_MAX: Final = 64
-"""Arrays and objects inside each other."""
+"""The maximum nesting depth of arrays and objects."""
 
 BYTES_MAX: Final = 64 << 20
 
@@ -28,131 +29,137 @@ _TOKEN: Final = re.compile(
     r'"(?:[^"\\]|\\.)*"|[\[\]{},:]|NaN|-?Infinity|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|[^\s"\[\]{},:]',
     re.DOTALL,
 )
-"""Python's reader refuses a number or a constant before it looks at what follows, and so does this."""
+"""One token of JSON. Like Python's parser, it matches a number or constant whatever the next character is."""
 _ESCAPED: Final = re.compile(
     "[<>\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\uffff"
     "\U000e0000-\U000e0fff]"
 )
-"""Markup, terminal control characters, and invisible characters, which a language model would still read."""
+"""The characters to escape: markup, terminal control characters, and invisible characters, which a language
+model would still read."""
 
 
 def dumped(value: object, *, indent: int | None = None) -> str:
-    r"""JSON on one line unless indented; `<`, `>`, DEL, C1 and invisible characters become `\uXXXX`."""
+    r"""Return `value` as JSON, with `<`, `>`, DEL, C1 and invisible characters escaped as `\uXXXX`.
+
+    The text is one line if `indent` is None.
+    """
     separators = (",", ":") if indent is None else None
     text = json.dumps(value, ensure_ascii=False, separators=separators, indent=indent)
     return _ESCAPED.sub(_escaped, text)
 
 
-def _escaped(found: re.Match[str]) -> str:
-    character = found[0]
-    # As two surrogates where it is beyond U+FFFF.
+def _escaped(match: re.Match[str]) -> str:
+    character = match[0]
+    # `json.dumps` writes a character above U+FFFF as two surrogates.
     return f"\\u{ord(character):04x}" if character < "\x80" else json.dumps(character)[1:-1]
 
 
 class JsonError(InvalidInputError):
-    """A text is no JSON that is taken.
+    """A text is not valid JSON, or breaks one of the parser's additional rules.
 
-    `line` and `column` say where, from 1; None where it is no matter of a place.
+    `line` and `column` are the position of the error, counted from 1. They are None if the error has no
+    position.
     """
 
     line: int | None = None
     column: int | None = None
 
 
-def parse(given: bytes | str, *, bytes_max: int = BYTES_MAX, depth_max: int = DEPTH_MAX) -> Any:
-    """The value that a text is.
+def parse(source: bytes | str, *, bytes_max: int = BYTES_MAX, depth_max: int = DEPTH_MAX) -> Any:
+    """Parse one JSON document and return its value.
 
     Args:
-        given: One JSON text, as UTF-8 or already decoded; white space around it is allowed.
-        bytes_max: How many bytes (of a `str`, characters) it may have.
-        depth_max: How many arrays and objects may be inside each other.
+        source: One JSON text, as UTF-8 or already decoded; white space around it is allowed.
+        bytes_max: The maximum number of bytes, or of characters if `source` is a `str`.
+        depth_max: The maximum nesting depth of arrays and objects.
 
     Raises:
-        JsonError: it is larger or deeper, no UTF-8, or not JSON; a key is twice in one object; a number is no
-            finite float or has thousands of digits; a text holds a lone surrogate.
+        JsonError: `source` is too large, nested too deeply, not UTF-8 or not JSON; an object has the same key
+            twice; a number is too large for a float or has thousands of digits; a string contains a lone
+            surrogate.
     """
-    text = _text(given, bytes_max)
+    text = _decoded(source, bytes_max)
     value, end = _value(text, 0, depth_max)
     if end < len(text):
-        raise _at(text, end, "not JSON: something after the value")
+        raise _error_at(text, end, "not JSON: unexpected text after the value")
     return value
 
 
 def parse_several(
-    given: bytes | str, *, bytes_max: int = BYTES_MAX, depth_max: int = DEPTH_MAX
+    source: bytes | str, *, bytes_max: int = BYTES_MAX, depth_max: int = DEPTH_MAX
 ) -> Iterator[Any]:
-    """The values that stand one after another in a text, with or without white space between.
+    """Yield the values of a sequence of JSON documents, with or without white space between them.
 
     Raises:
-        JsonError: as `parse`; the values before have been yielded.
+        JsonError: see `parse`; the values before the error have been yielded.
     """
-    text = _text(given, bytes_max)
-    end = _after_white(text, 0)
+    text = _decoded(source, bytes_max)
+    end = _skip_white(text, 0)
     while end < len(text):
         value, end = _value(text, end, depth_max)
         yield value
 
 
-def _text(given: bytes | str, bytes_max: int) -> str:
-    if len(given) > bytes_max:
+def _decoded(source: bytes | str, bytes_max: int) -> str:
+    if len(source) > bytes_max:
         raise JsonError(f"over {bytes_max:,} bytes long")
-    if isinstance(given, str):
-        return given
+    if isinstance(source, str):
+        return source
     try:
-        return given.decode()
+        return source.decode()
     except UnicodeDecodeError as error:
         raise JsonError(f"not UTF-8 at byte {error.start}") from None
 
 
 def _value(text: str, start: int, depth_max: int) -> tuple[Any, int]:
-    """The value that begins at or after `start`, and where what follows it begins."""
-    begin = _after_white(text, start)
+    """Return the value that begins at or after `start`, and the position of the text after it."""
+    begin = _skip_white(text, start)
     try:
         value, end = _DECODER.raw_decode(text, begin)
     except json.JSONDecodeError as error:
-        raise _at(text, error.pos, f"not JSON: {error.msg}") from None
-    except (_RefusedError, RecursionError):
-        raise _refusal(text, begin, depth_max) from None
-    except ValueError:  # Python reads no integer of over 4,300 digits
-        raise _at(text, begin, "not JSON: a number has thousands of digits") from None
+        raise _error_at(text, error.pos, f"not JSON: {error.msg}") from None
+    except (_RejectedError, RecursionError):
+        raise _explain(text, begin, depth_max) from None
+    except ValueError:  # Python does not parse integers of over 4,300 digits
+        raise _error_at(text, begin, "not JSON: a number has thousands of digits") from None
     if text.count("[", begin, end) + text.count("{", begin, end) > depth_max and _depth(value) > depth_max:
-        raise _refusal(text, begin, depth_max)
+        raise _explain(text, begin, depth_max)
     for pattern in (_ESCAPE, _SURROGATE):
-        for found in pattern.finditer(text, begin, end):
-            if found["lone"]:
-                raise _at(text, found.start(), "a text has a lone surrogate: it is not valid Unicode")
-    return value, _after_white(text, end)
+        for match in pattern.finditer(text, begin, end):
+            if match["lone"]:
+                raise _error_at(text, match.start(), "a string has a lone surrogate: it is not valid Unicode")
+    return value, _skip_white(text, end)
 
 
-class _RefusedError(Exception):
-    """Valid JSON that is not taken; `_refusal` finds out where and why."""
+class _RejectedError(Exception):
+    """The document breaks an additional rule of this parser; `_explain` finds the position and the rule."""
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) != len(pairs):
-        raise _RefusedError
-    return made
+    unique = dict(pairs)
+    if len(unique) != len(pairs):
+        raise _RejectedError
+    return unique
 
 
 def _finite(digits: str) -> float:
     value = float(digits)
     if not math.isfinite(value):
-        raise _RefusedError
+        raise _RejectedError
     return value
 
 
-def _no_constant(_: str) -> NoReturn:
-    raise _RefusedError
+def _reject_constant(_: str) -> NoReturn:
+    raise _RejectedError
 
 
 _DECODER: Final = json.JSONDecoder(
-    object_pairs_hook=_unique, parse_float=_finite, parse_constant=_no_constant
+    object_pairs_hook=_unique, parse_float=_finite, parse_constant=_reject_constant
 )
 
 
 def _depth(value: Any) -> int:
-    """How many arrays and objects are inside each other, looked at level by level."""
+    """Return the nesting depth of arrays and objects, counted level by level."""
     depth, level = 0, [value]
     while level := [part for part in level if isinstance(part, (dict, list))]:
         depth += 1
@@ -160,43 +167,43 @@ def _depth(value: Any) -> int:
     return depth
 
 
-def _refusal(text: str, begin: int, depth_max: int) -> JsonError:
-    """Why the value that begins at `begin` is refused: the first reason in the order of the text.
+def _explain(text: str, begin: int, depth_max: int) -> JsonError:
+    """Return the error for the first broken rule in the value that begins at `begin`.
 
-    What comes before that reason is JSON, for else Python's reader would have stopped there.
+    The text before the broken rule is valid JSON: otherwise Python's parser would have stopped there.
     """
     keys: list[set[str] | None] = []
-    before = ""
-    for found in _TOKEN.finditer(text, begin):
-        word, at = found[0], found.start()
-        if word in ("[", "{"):
-            keys.append(None if word == "[" else set())
+    previous = ""
+    for match in _TOKEN.finditer(text, begin):
+        lexeme, at = match[0], match.start()
+        if lexeme in ("[", "{"):
+            keys.append(None if lexeme == "[" else set())
             if len(keys) > depth_max:
-                return _at(text, at, f"nested deeper than {depth_max}")
-        elif word in ("]", "}") and keys:
+                return _error_at(text, at, f"nested more than {depth_max} levels deep")
+        elif lexeme in ("]", "}") and keys:
             keys.pop()
-        elif word.startswith('"'):
-            if before in ("{", ",") and keys and (seen := keys[-1]) is not None:
-                key = json.loads(word)
+        elif lexeme.startswith('"'):
+            if previous in ("{", ",") and keys and (seen := keys[-1]) is not None:
+                key = json.loads(lexeme)
                 if key in seen:
-                    return _at(text, at, f"the key {key[:80]!a} is there twice")
+                    return _error_at(text, at, f"the key {key[:80]!a} occurs twice")
                 seen.add(key)
-        elif word in ("NaN", "Infinity", "-Infinity"):
-            return _at(text, at, f"not JSON: {word}")
-        elif set(word) & set(".eE") and word[-1].isdigit() and not math.isfinite(float(word)):
-            return _at(text, at, f"the number {word[:40]} is too large")
-        before = word
-    return _at(text, begin, "not JSON that is accepted here")
+        elif lexeme in ("NaN", "Infinity", "-Infinity"):
+            return _error_at(text, at, f"not JSON: {lexeme}")
+        elif set(lexeme) & set(".eE") and lexeme[-1].isdigit() and not math.isfinite(float(lexeme)):
+            return _error_at(text, at, f"the number {lexeme[:40]} is too large")
+        previous = lexeme
+    return _error_at(text, begin, "not JSON that this parser accepts")
 
 
-def _after_white(text: str, at: int) -> int:
-    found = _WHITE.match(text, at)
-    return at if found is None else found.end()
+def _skip_white(text: str, at: int) -> int:
+    match = _WHITE.match(text, at)
+    return at if match is None else match.end()
 
 
-def _at(text: str, at: int, reason: str) -> JsonError:
+def _error_at(text: str, at: int, reason: str) -> JsonError:
     line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
-    several = "\n" in text.strip()
-    error = JsonError(f"{reason} ({f'line {line}, ' if several else ''}column {column})")
+    multiline = "\n" in text.strip()
+    error = JsonError(f"{reason} ({f'line {line}, ' if multiline else ''}column {column})")
     error.line, error.column = line, column
     return error

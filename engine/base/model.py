@@ -1,4 +1,4 @@
-"""What callers see: atoms, edges, receipts, and the enums that go with them."""
+"""The values that callers receive: atoms, edges, receipts, and their enums."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = [
 
 
 class Direction(StrEnum):
-    """Which way edges are followed."""
+    """The direction in which edges are followed."""
 
     OUT = "out"
     IN = "in"
@@ -35,7 +35,7 @@ class Direction(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Tombstone:
-    """When, why and by whom something was hidden."""
+    """The time (µs UTC), the reason and the actor of a tombstone."""
 
     at: int
     reason: str
@@ -44,7 +44,7 @@ class Tombstone:
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """One piece of text and all that is recorded of it. Times are µs UTC, negative before 1970."""
+    """One piece of text and everything recorded about it. Times are µs UTC, negative before 1970."""
 
     id: str
     ordinal: int
@@ -67,11 +67,11 @@ class Atom:
     last_seq: int
     tombstone: Tombstone | None
     meta: dict[str, Scalar] = field(default_factory=dict, hash=False)
-    """What its caller keeps with it."""
+    """The caller's own fields."""
     aliases: tuple[str, ...] = ()
-    """Other names of what it is about."""
+    """Other names of the subject of the text."""
     folder: str | None = None
-    """Which folder its source belongs to."""
+    """The folder that the source belongs to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,14 +98,14 @@ class EventRef:
     seq: int
     kind: EventKind
     event_id: str
-    """The payload's commitment, 64 hex digits: compare it after an in-doubt failure."""
+    """The payload's commitment, 64 hex digits. Compare it after an `InDoubtError`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What became of one command.
+    """The result of one command.
 
-    No events means that everything was already so. `subject` is the atom's id, the edge as
+    If `events` is empty, the store already had the requested state. `subject` is the atom's id, the edge as
     `src type dst`, the predicate's name, or empty for a checkpoint.
     """
 
@@ -115,18 +115,18 @@ class Receipt:
 
     @property
     def id(self) -> str:
-        """The same as `subject`: of a command on an atom, the atom's id."""
+        """The same as `subject`; for a command on an atom, the atom's id."""
         return self.subject
 
     @property
     def changed(self) -> bool:
-        """Whether anything was appended."""
+        """True if the command appended an event."""
         return bool(self.events)
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryItem:
-    """One event on a subject, or in the log, in words."""
+    """One event of a subject or of the log, in readable form."""
 
     seq: int
     time: int
@@ -139,7 +139,7 @@ class HistoryItem:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """The overall root of the log of `size` events, and the roots it is made of."""
+    """The overall root of the log of `size` events, and the roots it is computed from."""
 
     size: int
     root: str

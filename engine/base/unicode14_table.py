@@ -1,6 +1,6 @@
 """Character classes of Unicode 14.0, written by `make_unicode14_table.py`; do not edit.
 
-Each is a string of ranges of code points in hexadecimal: `first-last`, or one alone.
+Each class is a string of ranges of code points in hexadecimal: `first-last`, or one code point.
 """
 
 UNICODE = "14.0.0"
@@ -72,14 +72,14 @@ SEPARATED = (
     "2B81E-2B81F 2CEA2-2CEAF 2EBE1-2F7FF 2FA1E-2FFFF 3134B-E0000 E0002-E001F E0080-E00FF E01F0-EFFFF "
     "FFFFE-FFFFF 10FFFE-10FFFF"
 )
-"""Not assigned, or a surrogate: such a code point ends a word, as a space does."""
+"""Unassigned code points and surrogates. They end a word, as a space does."""
 
 IGNORED = (
     "AD 34F 600-605 61C 6DD 70F 890-891 8E2 115F-1160 17B4-17B5 180B-180F 200C-200F 202A-202E 2060-2064 "
     "2066-206F 3164 FE00-FE0F FEFF FFA0 FFF9-FFFB 110BD 110CD 13430-13438 1BCA0-1BCA3 1D173-1D17A E0001 "
     "E0020-E007F E0100-E01EF"
 )
-"""Invisible inside a word (joiners, soft hyphens, variation selectors): removed. Not U+200B, a space."""
+"""Invisible code points (joiners, soft hyphens, variation selectors), removed; not U+200B, a space."""
 
 MARK = (
     "300-34E 350-36F 483-489 591-5BD 5BF 5C1-5C2 5C4-5C5 5C7 610-61A 64B-65F 670 6D6-6DC 6DF-6E4 6E7-6E8 "

@@ -1,7 +1,7 @@
-"""The border: what may come in, and in what form it is kept. Everything here runs before a write.
+"""Validation of the values that callers pass in, and their stored form; it runs before any write.
 
-Text is kept as it was given. Only tags are brought to a normal form, because two spellings of one
-tag must meet (SPEC: Text rules and limits).
+Text is stored unchanged. Only tags are normalised, because two spellings of one tag must be equal
+(SPEC: Text rules and limits).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LABEL = re.compile(r"[a-z0-9._-]{1,32}")
 _META_KEY = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _HEX_ID = re.compile(r"[0-9a-fA-F]{32}")
-_NEVER = re.compile("[\x00\ufffe\uffff]")
+_FORBIDDEN = re.compile("[\x00\ufffe\uffff]")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]")
 _COMBINING_CANDIDATES = re.compile(rf"[^\x00-\u02ff]{{{limits.COMBINING_RUN_MAX + 1}}}")
 _PLAIN_TAG = re.compile(r"[0-9A-Za-z]+(?:[-_./][0-9A-Za-z]+)*")
@@ -38,11 +38,11 @@ _TAG_CATEGORIES_REFUSED = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 
 
 def text_bytes(value: object, what: str, most: int) -> str:
-    """`value`, if it is text that UTF-8 can hold in `most` bytes without a harmful character.
+    """Return `value` if it is text of at most `most` UTF-8 bytes without forbidden characters.
 
     Raises:
-        LimitError: longer than `most` bytes, or over 30 combining marks in a row.
-        InvalidInputError: not text, a lone surrogate, NUL, U+FFFE or U+FFFF.
+        LimitError: `value` is longer than `most` bytes, or has over 30 combining marks in a row.
+        InvalidInputError: `value` is not text, or contains a lone surrogate, NUL, U+FFFE or U+FFFF.
     """
     if not isinstance(value, str):
         raise InvalidInputError(f"{what} must be text, not {type(value).__name__}")
@@ -54,15 +54,15 @@ def text_bytes(value: object, what: str, most: int) -> str:
         ) from None
     if size > most:
         raise LimitError(f"{what} has {size} bytes; at most {most} are allowed")
-    if found := _NEVER.search(value):
-        raise InvalidInputError(f"{what} has U+{ord(found[0]):04X} at character {found.start()}")
+    if match := _FORBIDDEN.search(value):
+        raise InvalidInputError(f"{what} has U+{ord(match[0]):04X} at character {match.start()}")
     if not value.isascii():
         _check_combining(value, what)
     return value
 
 
 def _check_combining(value: str, what: str) -> None:
-    # Marks stand above U+02FF, so only texts with a long enough run up there are looked at closely.
+    # All combining marks are above U+02FF, so a text without a long run of such characters needs no scan.
     if not _COMBINING_CANDIDATES.search(value):
         return
     run = 0
@@ -73,78 +73,78 @@ def _check_combining(value: str, what: str) -> None:
 
 
 def quoted(value: object) -> str:
-    """A value as an error message may show it: not at any length, and whatever it is."""
+    """Return `value` as an error message shows it: in ASCII, at most 80 characters."""
     try:
         return ascii(value)[:80]
-    except ValueError:  # CPython writes out no integer of over 4,300 digits, in whatever it stands
-        return f"a {type(value).__name__} with a number of thousands of digits"
+    except ValueError:  # CPython does not format integers of over 4,300 digits, even inside other values
+        return f"a value of type {type(value).__name__} with a number of over 4,300 digits"
 
 
 def content(value: object) -> str:
-    """The text of an atom: not blank, at most 1 MiB.
+    """Return `value` if it can be the text of an atom: not blank, at most 1 MiB.
 
     Raises:
-        InvalidInputError: see `text_bytes`, or blank.
+        InvalidInputError: see `text_bytes`, or `value` is blank.
     """
-    kept = text_bytes(value, "content", limits.CONTENT_BYTES_MAX)
-    if not kept.strip():
+    text = text_bytes(value, "content", limits.CONTENT_BYTES_MAX)
+    if not text.strip():
         raise InvalidInputError("content is blank; give some text")
-    return kept
+    return text
 
 
 def line(value: object, what: str, most: int) -> str:
-    """Text on one line, without control characters; may be empty.
+    """Return `value` if it is one line of text without control characters. It may be empty.
 
     Raises:
-        InvalidInputError: see `text_bytes`, or a control character or line break.
+        InvalidInputError: see `text_bytes`, or `value` has a control character or line break.
     """
-    kept = text_bytes(value, what, most)
-    if found := _CONTROL.search(kept):
-        raise InvalidInputError(f"{what} has the control character U+{ord(found[0]):04X}")
-    return kept
+    text = text_bytes(value, what, most)
+    if match := _CONTROL.search(text):
+        raise InvalidInputError(f"{what} has the control character U+{ord(match[0]):04X}")
+    return text
 
 
 def optional_line(value: object, what: str, most: int) -> str | None:
-    """None, or a `line` that is not empty."""
-    return None if value is None else _filled(value, what, most)
+    """Return None if `value` is None, else `value` if it is a `line` that is not empty."""
+    return None if value is None else _nonempty_line(value, what, most)
 
 
-def _filled(value: object, what: str, most: int) -> str:
-    kept = line(value, what, most)
-    if not kept:
-        raise InvalidInputError(f"{what} is empty; leave it out instead")
-    return kept
+def _nonempty_line(value: object, what: str, most: int) -> str:
+    text = line(value, what, most)
+    if not text:
+        raise InvalidInputError(f"{what} is empty; omit it instead")
+    return text
 
 
 def label(value: object, what: str) -> str:
-    """A name of ours: 1 to 32 of a-z, 0-9, dot, underscore, hyphen.
+    """Return `value` if it is a label: 1 to 32 characters from a-z, 0-9, dot, underscore and hyphen.
 
     Raises:
-        InvalidInputError: anything else.
+        InvalidInputError: `value` is anything else.
     """
     if not isinstance(value, str) or not _LABEL.fullmatch(value):
-        raise InvalidInputError(f"{what} {quoted(value)} is not 1 to 32 of a-z 0-9 . _ -")
+        raise InvalidInputError(f"{what} must be 1 to 32 characters from a-z 0-9 . _ -, not {quoted(value)}")
     return value
 
 
 def labels(values: object, what: str, most: int) -> tuple[str, ...]:
-    """Labels, sorted, without repeats.
+    """Return labels sorted and without duplicates.
 
     Raises:
-        InvalidInputError: one is not a label, or `values` is a single text.
-        LimitError: more than `most`.
+        InvalidInputError: one of `values` is not a label, or `values` is a single text.
+        LimitError: there are more than `most` labels.
     """
-    kept = {label(value, what) for value in several(values, what)}
-    if len(kept) > most:
-        raise LimitError(f"{len(kept)} values of {what}; at most {most} are allowed")
-    return tuple(sorted(kept))
+    unique = {label(value, what) for value in several(values, what)}
+    if len(unique) > most:
+        raise LimitError(f"there are {len(unique)} values of {what}; at most {most} are allowed")
+    return tuple(sorted(unique))
 
 
 def several(values: object, what: str) -> Iterable[object]:
-    """`values`, if it is more than one text: a single one would be taken letter by letter.
+    """Return `values` if it is an iterable other than a text, which would be split into its characters.
 
     Raises:
-        InvalidInputError: it is not.
+        InvalidInputError: `values` is text or bytes, or is not iterable.
     """
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
         raise InvalidInputError(f"{what} must be a list of texts, not {type(values).__name__}")
@@ -152,75 +152,78 @@ def several(values: object, what: str) -> Iterable[object]:
 
 
 def tag(value: object) -> str:
-    """A tag in its kept form: NFC, without a leading `#`, white space as single hyphens.
+    """Return a tag in its stored form: NFC, without leading `#`, with single hyphens for white space.
 
     Raises:
-        InvalidInputError: empty, or a character that is invisible, private or unassigned.
-        LimitError: over 256 bytes.
+        InvalidInputError: the tag is empty, or has a character that is invisible, private or unassigned.
+        LimitError: the tag is over 256 bytes long.
     """
     if isinstance(value, str) and len(value) <= limits.TAG_BYTES_MAX and _PLAIN_TAG.fullmatch(value):
         return value
-    given = text_bytes(value, "tag", 4 * limits.TAG_BYTES_MAX)
-    for character in given:
+    text = text_bytes(value, "tag", 4 * limits.TAG_BYTES_MAX)
+    for character in text:
         if not character.isspace() and (
             unicodedata.category(character) in _TAG_CATEGORIES_REFUSED or not is_assigned(ord(character))
         ):
-            raise InvalidInputError(f"tag has the character U+{ord(character):04X}, which nobody can see")
-    kept = unicodedata.normalize("NFC", "-".join(given.split())).lstrip("#")
-    if not kept:
+            raise InvalidInputError(
+                f"tag has the character U+{ord(character):04X}, which is invisible, private or unassigned"
+            )
+    normal = unicodedata.normalize("NFC", "-".join(text.split())).lstrip("#")
+    if not normal:
         raise InvalidInputError("tag is empty")
-    if len(kept.encode()) > limits.TAG_BYTES_MAX:
-        raise LimitError(f"tag has {len(kept.encode())} bytes; at most {limits.TAG_BYTES_MAX} are allowed")
-    return kept
+    if len(normal.encode()) > limits.TAG_BYTES_MAX:
+        raise LimitError(f"tag has {len(normal.encode())} bytes; at most {limits.TAG_BYTES_MAX} are allowed")
+    return normal
 
 
 def folded_tag(value: object) -> str:
-    """The identity of a tag as people write it, in any case, with or without `#`.
+    """Return the identity of a tag that may be written in any case, with or without `#`.
 
     Raises:
-        InvalidInputError: as `tag`.
+        InvalidInputError: see `tag`.
+        LimitError: see `tag`.
     """
     return tag_identity(tag(value))
 
 
 def tags(values: object) -> tuple[str, ...]:
-    """Tags in their kept form, sorted by identity; of one identity the first spelling stays.
+    """Return tags in their stored form, sorted by identity, each identity in its first spelling.
 
     Raises:
         InvalidInputError: see `tag`.
-        LimitError: more than 256.
+        LimitError: see `tag`, or there are more than 256 tags.
     """
-    kept: dict[str, str] = {}
+    spellings: dict[str, str] = {}
     for value in several(values, "tags"):
-        spelled = tag(value)
-        kept.setdefault(tag_identity(spelled), spelled)
-    if len(kept) > limits.TAGS_PER_ATOM_MAX:
-        raise LimitError(f"{len(kept)} tags; at most {limits.TAGS_PER_ATOM_MAX} are allowed")
-    return tuple(kept[identity] for identity in sorted(kept))
+        spelling = tag(value)
+        spellings.setdefault(tag_identity(spelling), spelling)
+    if len(spellings) > limits.TAGS_PER_ATOM_MAX:
+        raise LimitError(f"there are {len(spellings)} tags; at most {limits.TAGS_PER_ATOM_MAX} are allowed")
+    return tuple(spellings[identity] for identity in sorted(spellings))
 
 
 def aliases(values: object) -> tuple[str, ...] | None:
-    """Other names, each on one line, in the given order, without duplicates; None for an empty list.
+    """Return aliases, one line each, without duplicates, in their order; None if there are none.
 
     Raises:
-        InvalidInputError: see `line`, or one is empty.
-        LimitError: more than 32.
+        InvalidInputError: see `line`, or an alias is empty.
+        LimitError: there are more than 32 aliases.
     """
-    given = several(() if values is None else values, "aliases")
-    kept = tuple(dict.fromkeys(_filled(alias, "alias", limits.ALIAS_BYTES_MAX) for alias in given))
-    if len(kept) > limits.ALIASES_MAX:
-        raise LimitError(f"{len(kept)} aliases; at most {limits.ALIASES_MAX} are allowed")
-    return kept or None
+    items = several(() if values is None else values, "aliases")
+    unique = tuple(dict.fromkeys(_nonempty_line(item, "alias", limits.ALIAS_BYTES_MAX) for item in items))
+    if len(unique) > limits.ALIASES_MAX:
+        raise LimitError(f"there are {len(unique)} aliases; at most {limits.ALIASES_MAX} are allowed")
+    return unique or None
 
 
 def meta(values: object) -> dict[str, Scalar] | None:
-    """A map of booleans, numbers and texts, in the key order of canonical CBOR; None for an empty map.
+    """Return a map of booleans, numbers and texts in the key order of canonical CBOR; None if it is empty.
 
     A float without a fraction is stored as an integer.
 
     Raises:
-        InvalidInputError: no such map, or a number that not every reader of JSON would keep.
-        LimitError: too many entries, or too many bytes of one or of all.
+        InvalidInputError: `values` is not such a map, or has a number that some JSON parsers would change.
+        LimitError: there are too many entries, or one entry or the whole map has too many bytes.
     """
     if values is None:
         return None
@@ -228,13 +231,15 @@ def meta(values: object) -> dict[str, Scalar] | None:
         raise InvalidInputError(f"meta must be a map, not {type(values).__name__}")
     for key in values:
         if not isinstance(key, str) or not _META_KEY.fullmatch(key):
-            raise InvalidInputError(f"meta key {quoted(key)} is not 1 to 64 of a-z A-Z 0-9 . _ -")
+            raise InvalidInputError(
+                f"meta key {quoted(key)} is not 1 to 64 characters from a-z A-Z 0-9 . _ -"
+            )
     if len(values) > limits.META_ENTRIES_MAX:
-        raise LimitError(f"{len(values)} entries of meta; at most {limits.META_ENTRIES_MAX} are allowed")
-    kept = {key: _scalar(key, values[key]) for key in sorted(values, key=lambda key: (len(key), key))}
-    if kept and (size := len(pack(kept))) > limits.META_BYTES_MAX:
+        raise LimitError(f"meta has {len(values)} entries; at most {limits.META_ENTRIES_MAX} are allowed")
+    entries = {key: _scalar(key, values[key]) for key in sorted(values, key=lambda key: (len(key), key))}
+    if entries and (size := len(pack(entries))) > limits.META_BYTES_MAX:
         raise LimitError(f"meta has {size} bytes of CBOR; at most {limits.META_BYTES_MAX} are allowed")
-    return kept or None
+    return entries or None
 
 
 def _scalar(key: str, value: object) -> Scalar:
@@ -251,11 +256,13 @@ def _scalar(key: str, value: object) -> Scalar:
 
 
 def created(value: object) -> int | None:
-    """When a text was written, in µs since 1970 UTC, from a number of these or a time with a zone.
+    """Return the time when a text was written, in µs since 1970 UTC; None if `value` is None.
+
+    `value` is a number of µs since 1970 UTC or a datetime with a time zone.
 
     Raises:
-        InvalidInputError: neither.
-        LimitError: before the year 1 or after the year 9999.
+        InvalidInputError: `value` is neither.
+        LimitError: the time is before the year 1 or after the year 9999.
     """
     if isinstance(value, datetime):
         value = microseconds(value)
@@ -263,11 +270,11 @@ def created(value: object) -> int | None:
 
 
 def integer(value: object, what: str, most: int = limits.INTEGER_MAX, least: int = 0) -> int:
-    """A whole number from `least` to `most`.
+    """Return `value` if it is an integer from `least` to `most`.
 
     Raises:
-        InvalidInputError: not an integer (`True` and `False` are refused), or below `least`.
-        LimitError: over `most`.
+        InvalidInputError: `value` is not an integer (`True` and `False` are refused), or is below `least`.
+        LimitError: `value` is over `most`.
     """
     if type(value) is not int or value < least:
         raise InvalidInputError(f"{what} must be a whole number of at least {least}, not {quoted(value)}")
@@ -277,41 +284,43 @@ def integer(value: object, what: str, most: int = limits.INTEGER_MAX, least: int
 
 
 def optional_integer(value: object, what: str, most: int = limits.INTEGER_MAX) -> int | None:
-    """None, or an `integer`."""
+    """Return None if `value` is None, else `value` if it is an `integer` up to `most`."""
     return None if value is None else integer(value, what, most)
 
 
 def positive(value: object, what: str, most: int) -> int:
-    """A whole number from 1 to `most`.
+    """Return `value` if it is an integer from 1 to `most`.
 
     Raises:
-        InvalidInputError: 0, or see `integer`.
+        InvalidInputError: see `integer`, or `value` is 0.
+        LimitError: `value` is over `most`.
     """
-    kept = integer(value, what, most)
-    if not kept:
+    number = integer(value, what, most)
+    if not number:
         raise InvalidInputError(f"{what} must be 1 to {most}")
-    return kept
+    return number
 
 
 def microseconds(value: object, what: str = "time") -> int:
-    """A time as µs since 1970 in UTC, negative before: `value` if it is a number, else that of a datetime.
+    """Return a time, given as a number of µs or a datetime, in µs since 1970 UTC (negative before).
 
     Raises:
-        InvalidInputError: neither of them, or a datetime without a zone.
-        LimitError: a number out of the range of years that an atom's `created` may have.
+        InvalidInputError: `value` is neither, is below the range of an atom's `created`, or is a datetime
+            without a time zone.
+        LimitError: `value` is over 2^63 − 1.
     """
     if isinstance(value, datetime):
         if value.tzinfo is None:
-            raise InvalidInputError(f"{what} {value.isoformat()} has no zone; add one, such as +00:00")
+            raise InvalidInputError(f"{what} {value.isoformat()} has no time zone; add one, such as +00:00")
         value = (value - _EPOCH) // timedelta(microseconds=1)
     return integer(value, what, least=limits.CREATED_MIN)
 
 
 def provenance(value: object) -> str:
-    """`internal`, `external` or `quarantine`.
+    """Return `value` if it is `internal`, `external` or `quarantine`.
 
     Raises:
-        InvalidInputError: anything else.
+        InvalidInputError: `value` is anything else.
     """
     if value not in PROVENANCES:
         raise InvalidInputError(f"provenance {quoted(value)} is not one of {', '.join(PROVENANCES)}")
@@ -319,10 +328,10 @@ def provenance(value: object) -> str:
 
 
 def choice(kind: type[Choice], value: object, what: str) -> Choice:
-    """The member of an enum of texts that `value` is or names.
+    """Return the member of a `StrEnum` that `value` is, or that has the value `value`.
 
     Raises:
-        InvalidInputError: it is none.
+        InvalidInputError: there is no such member.
     """
     try:
         return kind(str(value))
@@ -332,38 +341,40 @@ def choice(kind: type[Choice], value: object, what: str) -> Choice:
 
 
 def instance(value: object, kind: type, what: str) -> None:
-    """Refuse what is not of a class of ours.
+    """Check that `value` is an instance of `kind`.
 
     Raises:
-        InvalidInputError: it is not.
+        InvalidInputError: `value` is of another type.
     """
     if not isinstance(value, kind):
         raise InvalidInputError(f"{what} must be a {kind.__name__}, not {type(value).__name__}")
 
 
 def weight(value: object) -> bytes:
-    """An edge's weight as binary32, big-endian.
+    """Return an edge's weight as binary32, big-endian.
 
     Raises:
-        InvalidInputError: not a number, NaN, infinite, negative zero, or too large for binary32.
+        InvalidInputError: `value` is not a number, NaN, infinite, negative zero, or too large for binary32.
     """
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise InvalidInputError(f"weight must be a number, not {quoted(value)}")
     try:
-        kept = struct.pack(">f", value)
+        packed = struct.pack(">f", value)
     except (OverflowError, struct.error):
         raise InvalidInputError(f"weight {quoted(value)} does not fit in 32 bits") from None
-    exponent = kept[0] & 0x7F, kept[1] & 0x80
-    if exponent == (0x7F, 0x80) or kept == b"\x80\x00\x00\x00":
-        raise InvalidInputError(f"weight {quoted(value)} is not a finite number (negative zero is none)")
-    return kept
+    exponent = packed[0] & 0x7F, packed[1] & 0x80
+    if exponent == (0x7F, 0x80) or packed == b"\x80\x00\x00\x00":
+        raise InvalidInputError(
+            f"weight must be a finite number other than negative zero, not {quoted(value)}"
+        )
+    return packed
 
 
 def atom_id(value: object, what: str = "atom id") -> bytes:
-    """The 16 bytes of an id given as a UUID, as its text, or as bytes.
+    """Return the 16 bytes of an id that is given as a UUID, as its text, or as bytes.
 
     Raises:
-        InvalidInputError: not an id, or all zero.
+        InvalidInputError: `value` is not an id, or all its bytes are zero.
     """
     if isinstance(value, uuid.UUID):
         raw = value.bytes
@@ -377,11 +388,11 @@ def atom_id(value: object, what: str = "atom id") -> bytes:
     else:
         raise InvalidInputError(f"{what} must be a UUID, not {type(value).__name__}")
     if raw == bytes(16):
-        raise InvalidInputError(f"{what} is all zero, which is no id")
+        raise InvalidInputError(f"{what} is all zeros, which is not a valid id")
     return raw
 
 
 def show_id(raw: bytes) -> str:
-    """An id as people and JSON see it: a UUID."""
+    """Return an id as the text of a UUID."""
     plain = raw.hex()
     return f"{plain[:8]}-{plain[8:12]}-{plain[12:16]}-{plain[16:20]}-{plain[20:]}"

@@ -1,3 +1,3 @@
-"""The version of the distribution; formats have their own numbers, in `engine.ledger.layout` and SPEC.md."""
+"""The version of the distribution. The formats have version numbers of their own (SPEC.md)."""
 
 __version__ = "0.1.0"

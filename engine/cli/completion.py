@@ -11,14 +11,14 @@ from engine.base.errors import InvalidInputError
 from engine.cli.session import Session
 
 VARIABLE = "_ENGINE_COMPLETE"
-"""The environment variable that the shell's script sets when it requests completions."""
+"""The environment variable that the shell's script sets when it requests completions (both names use it)."""
 
 _FILES = {
-    "bash": ".bash_completions/engine.sh",
-    "zsh": ".zfunc/_engine",
-    "fish": ".config/fish/completions/engine.fish",
+    "bash": ".bash_completions/{name}.sh",
+    "zsh": ".zfunc/_{name}",
+    "fish": ".config/fish/completions/{name}.fish",
 }
-"""The path of the completion script for each shell, relative to the home folder."""
+"""The path of the completion script for each shell and command name, relative to the home folder."""
 
 _STARTED_BY = {
     "bash": (".bashrc", "source '{script}'"),
@@ -44,7 +44,7 @@ def _script(ctx: click.Context, shell: str) -> str:
     found = get_completion_class(shell)
     if found is None:  # unreachable: Click supports every shell in `_FILES`
         raise InvalidInputError(f"no completion is available for {shell}")
-    return found(ctx.command, {}, "engine", VARIABLE).source()
+    return found(ctx.command, {}, str(ctx.info_name), VARIABLE).source()
 
 
 def _show(ctx: click.Context, param: click.Parameter, asked: bool) -> None:
@@ -59,7 +59,7 @@ def _install(ctx: click.Context, param: click.Parameter, asked: bool) -> None:
     if not asked or ctx.resilient_parsing:
         return
     shell = _shell()
-    script = Path.home() / _FILES[shell]
+    script = Path.home() / _FILES[shell].format(name=ctx.info_name)
     script.parent.mkdir(parents=True, exist_ok=True)
     script.write_text(_script(ctx, shell), encoding="utf-8")
     if shell in _STARTED_BY:

@@ -33,7 +33,7 @@ def compared(
     """
     # Two notes in the wrong order look like a rollback; a store that contains both rules that out.
     turned = asked and since is not None and swapped(*since)
-    told = since is None or turned or check_pair(since[0].checkpoint, since[1].checkpoint)
+    settled = since is None or turned or check_pair(since[0].checkpoint, since[1].checkpoint)
     if asked:
         with session.backend(session.setting.url) as backend, backend.snapshot() as rows:
             history = read_history(rows, [note.checkpoint.size for note in notes])
@@ -44,7 +44,7 @@ def compared(
         raise InvalidInputError(
             f"OLD is newer than NEW: it covers {sizes[0]:,} events, NEW covers {sizes[1]:,}", hint="swap them"
         )
-    return told or asked
+    return settled or asked
 
 
 def swapped(old: Note, new: Note) -> bool:

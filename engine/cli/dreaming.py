@@ -75,7 +75,7 @@ def _watch(session: Session, budget: int | None, seconds: float | None, quiet_fo
                 session.out.note(f"{failure.message}; {failure.hint}")
             dreamt = False
 
-    def told(report: DreamReport) -> None:
+    def report_cycle(report: DreamReport) -> None:
         nonlocal dreamt
         dreamt = True
         totals["cycles"] += 1
@@ -88,8 +88,8 @@ def _watch(session: Session, budget: int | None, seconds: float | None, quiet_fo
         )
 
     session.out.note(f"watching: a cycle starts after {quiet:g} s without events; press Ctrl-C to stop")
-    with until_signalled() as ended:
-        watch(opened, told, ended=ended, quiet=quiet, budget=budget or CYCLE_ATOMS, seconds=seconds)
+    with until_signalled() as stop:
+        watch(opened, report_cycle, stop=stop, quiet=quiet, budget=budget or CYCLE_ATOMS, seconds=seconds)
     return session.out.answer(totals, [line(name, f"{number:,}") for name, number in totals.items()])
 
 

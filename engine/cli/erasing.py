@@ -55,10 +55,10 @@ def erase(
         if not yes:
             _ask(session, wanted)
 
-        def told(stage: str) -> None:
+        def show_stage(stage: str) -> None:
             session.out.note(f"erasing: {stage}")
 
-        receipt = engine.erase(found, reason, remember=not forget, probe=not no_probe, progress=told)
+        receipt = engine.erase(found, reason, remember=not forget, probe=not no_probe, progress=show_stage)
         failure = after_writes(session, engine)
     if receipt.probe is not None and receipt.probe.verdict == "failed":
         error = VerificationError(

@@ -46,7 +46,8 @@ def help_(session: Session, given: str | None) -> int:
 
 
 def _text(tree: Tree, name: str | None) -> str:
-    with tree.make_context("engine", [], resilient_parsing=True) as top:
+    started = click.get_current_context().find_root().info_name  # engine or memroot
+    with tree.make_context(started, [], resilient_parsing=True) as top:
         if name is None:
             return tree.get_help(top)
         page = loaded(name)

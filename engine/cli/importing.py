@@ -25,7 +25,7 @@ from engine.transfer import other_programs
 from engine.transfer.backup import import_journal, verify_backup
 from engine.transfer.ingest.run import IngestReport
 from engine.transfer.ingest.walk import find_files
-from engine.transfer.journal_import import pass_all
+from engine.transfer.journal_import import accept_all
 from engine.transfer.other_programs import mcp_memory
 from engine.transfer.other_programs.graph_import import GraphImportReport
 from engine.transfer.other_programs.run import ImportReport, import_items
@@ -147,7 +147,7 @@ def _journal(session: Session, file: str, *, dry_run: bool) -> int:
                 plain(found), [line("events", f"{found.size:,}"), line("root", found.root)]
             )
         policy, found_secrets = find_secrets()[0], Counter[str]()
-        check = pass_all if policy is None else journal_check(policy, found_secrets)
+        check = accept_all if policy is None else journal_check(policy, found_secrets)
         done = import_journal(file, session.setting.url, move, check=check)
     if found_secrets:
         session.out.note(f"secrets found and written: {summary(found_secrets)}")

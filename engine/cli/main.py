@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import PurePath
+from typing import Final
 
 import click
 
@@ -15,6 +17,8 @@ from engine.cli.session import Session
 from engine.cli.tree import build
 
 INTERRUPTED = 130
+NAMES: Final = ("engine", "memroot")
+"""The names under which the command is installed. Anything else that starts it is shown as the first."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -66,12 +70,18 @@ def _run(args: list[str], session: Session) -> int:
         return session.out.fail(session.masked(_failure(error)))
 
 
+def _name() -> str:
+    """Return the name by which this process was started, for its help."""
+    started = PurePath(sys.argv[0]).name
+    return started if started in NAMES else NAMES[0]
+
+
 def _invoke(args: list[str], session: Session) -> int:
     group = build()
     if COMPLETION in os.environ:
-        group.main(args, prog_name="engine", obj=session)  # ends the process
+        group.main(args, prog_name=_name(), complete_var=COMPLETION, obj=session)  # ends the process
     try:
-        with group.make_context("engine", args, obj=session) as ctx:
+        with group.make_context(_name(), args, obj=session) as ctx:
             return int(group.invoke(ctx) or 0)
     except click.exceptions.Exit as end:
         return end.exit_code
@@ -87,7 +97,7 @@ def _failure(error: Exception) -> Failure:
         return Failure(1, "os_error", str(error))
     if isinstance(error, click.ClickException):
         ctx = getattr(error, "ctx", None)
-        name = f"engine {ctx.info_name}" if ctx is not None and ctx.parent else "engine"
+        name = _name() if ctx is None else ctx.command_path
         return Failure(error.exit_code, "usage", error.format_message(), f"see `{name} --help`")
     return Failure(
         1,

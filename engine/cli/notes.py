@@ -159,12 +159,12 @@ def verify_checkpoint(
     asked = against_store or session.store is not None
     try:
         pair = None if old is None else (old, note)
-        told = compared(session, pair or [note], pair, asked=asked)
+        settled = compared(session, pair or [note], pair, asked=asked)
     except InconsistentError as error:
         turned = old is not None and not asked and swapped(old, note)
         advice = "if OLD is the newer one, swap the two files" if turned else ""
         return contradicted(session, error, {file: note, since or "": old}, evidence, advice)
-    if not told:
+    if not settled:
         raise InvalidInputError(
             "whether one checkpoint continues the other can only be checked with the store",
             hint="add --against-store",

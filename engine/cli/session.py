@@ -16,7 +16,7 @@ from engine.base.error_translation import translated
 from engine.base.errors import EngineError
 from engine.cli.output import Failure, Output, receipt_data
 from engine.front.opening import backend_opener, engine_opener, patiently
-from engine.front.settings import Named, Setting, find_memory, find_secrets, find_store
+from engine.front.settings import MemorySetting, StoreSetting, find_memory, find_secrets, find_store
 from engine.front.times import Moment
 
 if TYPE_CHECKING:
@@ -49,12 +49,12 @@ class Session:
             setattr(self, name, value)
 
     @property
-    def setting(self) -> Setting:
+    def setting(self) -> StoreSetting:
         """The URL of the store, or of the memory if one is named, and the setting that it comes from."""
         return find_store(self.store, self.memory)
 
     @property
-    def named(self) -> Named | None:
+    def named(self) -> MemorySetting | None:
         """The named memory and the setting that it comes from, or None."""
         return find_memory(self.store, self.memory)
 

@@ -150,7 +150,7 @@ class Tree(click.Group):
 def _version(ctx: click.Context, param: click.Parameter, asked: bool) -> None:
     del param
     if asked and not ctx.resilient_parsing:
-        ctx.ensure_object(Session).out.answer({"version": __version__}, [f"engine {__version__}"])
+        ctx.ensure_object(Session).out.answer({"version": __version__}, [f"{ctx.info_name} {__version__}"])
         ctx.exit()
 
 

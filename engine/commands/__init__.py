@@ -1,7 +1,7 @@
-"""Commands: what callers want to be true, and the decision which events that takes.
+"""Commands: requests to change the memory, each of which decides which events it needs.
 
-A command looks at the records and appends the events that are needed, possibly none: that is where
-idempotence lives. Deciding either succeeds whole or raises before anything is written.
+A command reads the records and appends the events that are needed, possibly none; this makes commands
+idempotent. Deciding either succeeds as a whole or raises before anything is written.
 """
 
 from engine.commands.atoms import Add, Revise, Revive, Tag, Tombstone, Untag

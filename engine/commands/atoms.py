@@ -1,6 +1,6 @@
 """Commands on atoms: add, revise, tombstone, revive, tag, untag (docs/commands.md).
 
-A content that was destroyed comes back only when somebody insists.
+Content that was erased is accepted again only with `force`.
 """
 
 from __future__ import annotations
@@ -34,28 +34,29 @@ class Unchanged(Enum):
 
 
 UNCHANGED: Final = Unchanged.UNCHANGED
-"""Stands for a field that a revision leaves as it is."""
+"""The value of a field that a revision leaves as it is."""
 
 
-class _Kept:
-    """Keeps what iterators yield: a command may be decided more than once."""
+class _ReusableFields:
+    """Base class that replaces iterators by tuples, because a command may be decided more than once."""
 
     __slots__ = ()
 
     def __post_init__(self) -> None:
         for name in ("tags", "buckets", "aliases"):
-            given = getattr(self, name, None)
-            if isinstance(given, Iterator):
-                object.__setattr__(self, name, tuple(given))
+            value = getattr(self, name, None)
+            if isinstance(value, Iterator):
+                object.__setattr__(self, name, tuple(value))
 
 
 @dataclass(frozen=True, slots=True)
-class Add(_Kept):
-    """Have an atom with this content.
+class Add(_ReusableFields):
+    """Add an atom with this content.
 
-    With `id` or `key` the caller names it: the same content again is no event, another content is
-    a conflict. Without them the id follows from source, content and `occurrence` (how many equal
-    texts come earlier in the source), and adding what is recorded is no event, whatever became of it.
+    With `id` or `key` the caller names the atom: adding the same content again appends no event, and other
+    content is a conflict. Without them the id is derived from source, content and `occurrence` (the number of
+    equal texts that come earlier in the source), and adding an atom that is recorded appends no event,
+    whatever its state and content are now.
     """
 
     content: str
@@ -72,19 +73,19 @@ class Add(_Kept):
     key: str | None = None
     id: str | None = None
     force: bool = False
-    """Also a content that was erased, and an atom that was."""
+    """Also add content that was erased, or an atom that was erased."""
     meta: Mapping[str, Scalar] | None = None
-    """What the caller keeps with it: truths, numbers and texts under keys of up to 64 characters."""
+    """Values of the caller: booleans, numbers and texts under keys of up to 64 characters."""
     aliases: Iterable[str] | None = None
-    """Other names of what it is about."""
+    """Other names of the thing that the atom describes."""
     folder: str | None = None
-    """Which folder its source belongs to."""
+    """The folder that the source belongs to."""
 
     def body(self) -> AtomBody:
-        """The checked form of what was given.
+        """Return the validated and normalized fields as an event body.
 
         Raises:
-            InvalidInputError: a field breaks a rule of SPEC.md.
+            InvalidInputError: A field breaks a rule of SPEC.md.
         """
         return AtomBody(
             content=validation.content(self.content),
@@ -105,11 +106,11 @@ class Add(_Kept):
         )
 
     def decide(self, tx: Transaction) -> Receipt:
-        """No event where the atom is recorded, else one.
+        """Append one event, or none if the atom is recorded.
 
         Raises:
-            ConflictError: the caller's id or key is recorded with another content.
-            RefusedError: the atom or its content was erased, and `force` is not set.
+            ConflictError: The given id or key is recorded with other content.
+            RefusedError: The atom or its content was erased, and `force` is not set.
         """
         body = _screened(tx, self.body())
         if self.id is not None:
@@ -119,22 +120,24 @@ class Add(_Kept):
         record = tx.atom(atom)
         if record is None or record.state is State.ERASED:
             if record is not None and not self.force:
-                raise RefusedError(f"atom {show_id(atom)} was erased at event {record.last_seq}", hint=INSIST)
+                raise RefusedError(
+                    f"atom {show_id(atom)} was erased at event {record.last_seq}", hint=FORCE_HINT
+                )
             _refuse_destroyed(tx, body.content, force=self.force)
             detail, prev = AtomDetail(atom, tx.next_ordinal, None), record.last_seq if record else None
             return receipt(atom, State.LIVE, tx.append(EventKind.ATOM_ADDED, prev, detail, body))
         named = self.id is not None or self.key is not None
         if named and tx.body(record).content != body.content:
             raise ConflictError(
-                f"atom {show_id(atom)} is recorded with another content",
-                hint="revise it, or give the new content an id or key of its own",
+                f"atom {show_id(atom)} is already recorded with other content",
+                hint="revise that atom, or give the new content an id or key of its own",
             )
         return receipt(atom, record.state)
 
 
 @dataclass(frozen=True, slots=True)
-class Revise(_Kept):
-    """Have the atom say this from now on; what is left `UNCHANGED` stays."""
+class Revise(_ReusableFields):
+    """Change an atom's content or fields. Fields that are `UNCHANGED` stay."""
 
     id: str
     content: str | Unchanged = UNCHANGED
@@ -148,23 +151,29 @@ class Revise(_Kept):
     trust: int | Unchanged | None = UNCHANGED
     created: int | datetime | Unchanged | None = UNCHANGED
     force: bool = False
-    """Also to a content that was erased."""
+    """Also accept content that was erased."""
     meta: Mapping[str, Scalar] | Unchanged | None = UNCHANGED
-    """All of it: what it does not say is gone."""
+    """All values from now on; values that it omits are removed."""
     aliases: Iterable[str] | Unchanged | None = UNCHANGED
     folder: str | Unchanged | None = UNCHANGED
 
     def decide(self, tx: Transaction) -> Receipt:
-        """No event where nothing differs, else one that repeats the whole atom."""
+        """Append one event that repeats the whole atom, or none if nothing differs.
+
+        Raises:
+            NotFoundError: The atom was never recorded.
+            ConflictError: The atom is tombstoned or erased.
+            RefusedError: The content was erased, and `force` is not set.
+        """
         record = live(tx, self.id, "revise")
-        # A body always says when the text was created: without, it would count to the revision's day.
+        # Without `created` in its body, the atom would be dated by the revision.
         before = tx.body(record)._replace(tags=record.tags, created=record.created, request=None, origin=None)
-        given = {name: getattr(self, name) for name in _REVISABLE}
-        changed = {name: value for name, value in given.items() if not isinstance(value, Unchanged)}
+        values = {name: getattr(self, name) for name in _REVISABLE}
+        changed = {name: value for name, value in values.items() if not isinstance(value, Unchanged)}
         body = _screened(tx, _as_add(before, changed).body())
         if body.created is None:
             body = body._replace(created=record.created)
-        if encode_body(body) == encode_body(before):  # as values, true would be 1
+        if encode_body(body) == encode_body(before):  # == on the values would take True for 1
             return receipt(record.id, record.state)
         if body.content != before.content:
             _refuse_destroyed(tx, body.content, force=self.force)
@@ -178,13 +187,17 @@ _REVISABLE = tuple(field.name for field in fields(Revise) if field.name not in {
 
 @dataclass(frozen=True, slots=True)
 class Tombstone:
-    """Have the atom hidden everywhere, and kept."""
+    """Hide an atom. It stays in the journal."""
 
     id: str
     reason: str = ""
 
     def decide(self, tx: Transaction) -> Receipt:
-        """No event where it is hidden already."""
+        """Append one event, or none if the atom is hidden already.
+
+        Raises:
+            NotFoundError: The atom was never recorded.
+        """
         record = recorded(tx, self.id)
         body = ReasonBody(validation.line(self.reason, "reason", limits.REASON_BYTES_MAX))
         if record.state is not State.LIVE:
@@ -195,18 +208,18 @@ class Tombstone:
 
 @dataclass(frozen=True, slots=True)
 class Revive:
-    """Have a tombstoned atom back."""
+    """Make a tombstoned atom live again."""
 
     id: str
     reason: str = ""
     force: bool = False
-    """Also one whose content was erased elsewhere."""
+    """Also revive an atom whose content was erased in another atom."""
 
     def decide(self, tx: Transaction) -> Receipt:
-        """No event where it is live.
+        """Append one event, or none if the atom is live.
 
         Raises:
-            RefusedError: it is erased; or an atom with its content is, and `force` is not set.
+            RefusedError: The atom is erased; or an atom with its content is, and `force` is not set.
         """
         record = recorded(tx, self.id)
         body = ReasonBody(validation.line(self.reason, "reason", limits.REASON_BYTES_MAX))
@@ -214,7 +227,7 @@ class Revive:
             return receipt(record.id, record.state)
         if record.state is State.ERASED:
             raise RefusedError(
-                f"atom {show_id(record.id)} was erased at event {record.last_seq}; nothing is left of it"
+                f"atom {show_id(record.id)} was erased at event {record.last_seq} and cannot be revived"
             )
         _refuse_destroyed(tx, tx.body(record).content, force=self.force)
         entry = tx.append(EventKind.ATOM_REVIVED, record.last_seq, _detail(record), body)
@@ -222,20 +235,28 @@ class Revive:
 
 
 @dataclass(frozen=True, slots=True)
-class Tag(_Kept):
-    """Have these tags on the atom."""
+class Tag(_ReusableFields):
+    """Add tags to an atom."""
 
     id: str
     tags: Iterable[str] = ()
 
     def decide(self, tx: Transaction) -> Receipt:
-        """No event where it has them all."""
+        """Append one event, or none if the atom has all of the tags.
+
+        Raises:
+            ConflictError: The atom is tombstoned or erased.
+            LimitError: The atom would have too many tags.
+        """
         record = live(tx, self.id, "tag")
         present = set(map(tag_identity, record.tags))
         wanted = validation.tags(tx.screened(validation.tags(self.tags), "tags"))
         new = tuple(tag for tag in wanted if tag_identity(tag) not in present)
         if len(record.tags) + len(new) > limits.TAGS_PER_ATOM_MAX:
-            raise LimitError(f"atom {self.id} would have over {limits.TAGS_PER_ATOM_MAX} tags")
+            raise LimitError(
+                f"atom {show_id(record.id)} would have more than {limits.TAGS_PER_ATOM_MAX} tags",
+                hint="remove tags from it first",
+            )
         if not new:
             return receipt(record.id, record.state)
         entry = tx.append(EventKind.TAGS_ADDED, record.last_seq, _detail(record), TagsBody(new))
@@ -243,14 +264,18 @@ class Tag(_Kept):
 
 
 @dataclass(frozen=True, slots=True)
-class Untag(_Kept):
-    """Have none of these tags on the atom."""
+class Untag(_ReusableFields):
+    """Remove tags from an atom."""
 
     id: str
     tags: Iterable[str] = ()
 
     def decide(self, tx: Transaction) -> Receipt:
-        """No event where it has none of them."""
+        """Append one event, or none if the atom has none of the tags.
+
+        Raises:
+            ConflictError: The atom is tombstoned or erased.
+        """
         record = live(tx, self.id, "untag")
         unwanted = set(map(tag_identity, validation.tags(self.tags)))
         gone = tuple(tag for tag in record.tags if tag_identity(tag) in unwanted)
@@ -260,44 +285,45 @@ class Untag(_Kept):
         return receipt(record.id, record.state, entry)
 
 
-def recorded(tx: Transaction, given: str) -> AtomRecord:
-    """The record of the atom that the caller names.
+def recorded(tx: Transaction, atom: str) -> AtomRecord:
+    """Return the record of the atom with the id `atom`.
 
     Raises:
-        NotFoundError: it was never recorded.
+        NotFoundError: The atom was never recorded.
     """
-    return get_record(tx.rows, atom_id(given))
+    return get_record(tx.rows, atom_id(atom))
 
 
-def live(tx: Transaction, given: str, verb: str) -> AtomRecord:
-    """As `recorded`, and it is live.
+def live(tx: Transaction, atom: str, verb: str) -> AtomRecord:
+    """Return the record of the live atom with the id `atom`; `verb` names the operation in errors.
 
     Raises:
-        ConflictError: it is tombstoned or erased.
+        NotFoundError: The atom was never recorded.
+        ConflictError: The atom is tombstoned or erased.
     """
-    record = recorded(tx, given)
+    record = recorded(tx, atom)
     if record.state is State.ERASED:
         raise ConflictError(f"cannot {verb} atom {show_id(record.id)}: it is erased")
     if record.state is not State.LIVE:
         raise ConflictError(
             f"cannot {verb} atom {show_id(record.id)}: it is {record.state.name.lower()}",
-            hint=f"bring it back first: engine revive {show_id(record.id)}",
+            hint=f"revive it first (`engine revive {show_id(record.id)}`)",
         )
     return record
 
 
 def _screened(tx: Transaction, body: AtomBody) -> AtomBody:
-    """The body as it may be written, in its checked form."""
-    kept = body if tx.screen is None else tx.screen.atom(body)
-    return body if kept is body else _as_add(kept, {}).body()
+    """Return the body after the filter for secrets, validated again if the filter changed it."""
+    filtered = body if tx.screen is None else tx.screen.atom(body)
+    return body if filtered is body else _as_add(filtered, {}).body()
 
 
 def _as_add(body: AtomBody, other: Mapping[str, Any]) -> Add:
-    """The command that would say what `body` does, but for what `other` says."""
-    return Add(**{name: value for name, value in body._asdict().items() if name in _ADDED} | dict(other))
+    """Return the `Add` command that has the fields of `body`, overridden by those of `other`."""
+    return Add(**{name: value for name, value in body._asdict().items() if name in _ADDABLE} | dict(other))
 
 
-_ADDED = frozenset(field.name for field in fields(Add))
+_ADDABLE = frozenset(field.name for field in fields(Add))
 
 
 def _detail(record: AtomRecord) -> AtomDetail:
@@ -305,30 +331,26 @@ def _detail(record: AtomRecord) -> AtomDetail:
 
 
 ERASED = "this content was erased from the memory"
-INSIST = "have it all the same: --force"
-
+FORCE_HINT = "pass force=True (--force) to record it again"
 
 _LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 
 
-def alike(content: str) -> bytes:
-    """What a content has in common with its copies: white space as single spaces, A to Z as a to z, UTF-8.
+def normalized_content(content: str) -> bytes:
+    """Return the normal form under which copies of a content are recognized, as UTF-8.
 
-    No further, because the bytes are hashed for ever: other scripts' cases differ by version of Unicode.
+    White space becomes single spaces, and A to Z become a to z. Other scripts keep their case: these bytes
+    are hashed, and case mappings differ by version of Unicode.
     """
     return " ".join(content.split()).translate(_LOWER).encode()
 
 
 def is_destroyed(rows: Lookup, id_key: bytes, content: str) -> bool:
-    """Whether an atom with such a content was erased, of whatever id; `alike` says how like it must be."""
-    return rows.get(destroyed_key(destroyed_hash(id_key, alike(content)))) is not None
+    """Return True if an atom was erased whose `normalized_content` is that of `content`, whatever its id."""
+    return rows.get(destroyed_key(destroyed_hash(id_key, normalized_content(content)))) is not None
 
 
 def _refuse_destroyed(tx: Transaction, content: str, *, force: bool) -> None:
-    """Refuse a content that was erased.
-
-    Raises:
-        RefusedError: it was, and `force` is not set.
-    """
+    """Raise RefusedError if the content was erased and `force` is not set."""
     if not force and is_destroyed(tx.rows, tx.id_key, content):
-        raise RefusedError(ERASED, hint=INSIST)
+        raise RefusedError(ERASED, hint=FORCE_HINT)

@@ -1,4 +1,4 @@
-"""The transaction that commands decide in: the records as they will be, and the events so far."""
+"""The transaction in which commands are decided: the pending records and the events so far."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ Text = TypeVar("Text")
 
 @runtime_checkable
 class Command(Protocol):
-    """Something a caller wants to be true. Deciding it twice appends nothing the second time."""
+    """A change that a caller requests. Deciding it a second time appends nothing."""
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Append to `tx` what it takes.
+        """Append the needed events to `tx`.
 
         Raises:
-            InvalidInputError: the command breaks a rule; nothing is written.
-            NotFoundError: it names what was never recorded.
-            ConflictError: it contradicts what is recorded.
+            InvalidInputError: The command breaks a rule. Nothing is written.
+            NotFoundError: The command names something that was never recorded.
+            ConflictError: The command contradicts what is recorded.
         """
 
 
 class Transaction:
-    """Events being decided on top of one head, folded as they come.
+    """Events that are being decided on top of one head. Each is folded when it is appended.
 
-    The next decision sees them; the journal does not until `batch` is written.
+    Later decisions see the folded events. The journal does not contain them until `batch` is written.
     """
 
     def __init__(
@@ -55,13 +55,21 @@ class Transaction:
         request: str | None = None,
         origin: str | None = None,
     ) -> None:
-        """Begin on the head that `log` tells; texts pass `screen`, if there is one.
+        """Begin on the head described by `log`.
 
-        `request` and `origin` are said by every event of the transaction.
+        Args:
+            rows: The rows at that head.
+            log: The state of the log at that head.
+            id_key: The store's key for deriving ids.
+            sources: Time and randomness.
+            actor: The author of the events.
+            screen: The filter for secrets that texts pass through, if there is one.
+            request: Recorded in every event of the transaction.
+            origin: Recorded in every event of the transaction.
         """
         self.batch = Batch()
         self.head = rows
-        """The rows that all of this is decided on top of."""
+        """The rows as they are before this transaction."""
         self.rows = Overlay(rows, self.batch)
         self.id_key = id_key
         self.actor = label(actor, "actor")
@@ -77,46 +85,54 @@ class Transaction:
         return self._appender.entries
 
     def atom(self, atom: bytes) -> AtomRecord | None:
-        """The record of an atom as of here."""
+        """Return the record of an atom as this transaction leaves it, or None."""
         return read_atom(self.rows, atom)
 
     def edge(self, src: bytes, code: bytes, dst: bytes) -> EdgeRecord | None:
-        """The record of an edge as of here."""
+        """Return the record of an edge as this transaction leaves it, or None."""
         return read_edge(self.rows, src, code, dst)
 
     def body(self, record: AtomRecord) -> AtomBody:
-        """The content of an atom and all that came with it, from the journal."""
+        """Return an atom's content and the fields written with it, from the journal."""
         return body_of(self.rows, record)
 
-    def screened(self, given: Text, place: str) -> Text:
-        """Texts as they may be written; ids are worked out from these.
+    def screened(self, value: Text, place: str) -> Text:
+        """Return `value` after the filter for secrets. Ids are derived from the filtered texts.
 
         Raises:
-            RefusedError: one holds a secret, and those are refused.
+            RefusedError: A text contains a secret, and the policy refuses secrets.
         """
-        return given if self.screen is None else self.screen.value(given, place)
+        return value if self.screen is None else self.screen.value(value, place)
 
-    def _line(self, given: str | None, what: str, most: int) -> str | None:
+    def _line(self, value: str | None, what: str, most: int) -> str | None:
         return validation.optional_line(
-            self.screened(validation.optional_line(given, what, most), what), what, most
+            self.screened(validation.optional_line(value, what, most), what), what, most
         )
 
     @property
     def next_ordinal(self) -> int:
-        """The ordinal that the next content gets."""
+        """The ordinal of the next content.
+
+        Raises:
+            LimitError: The store has no ordinal left.
+        """
         if self._counters.next_ordinal >= limits.ORDINAL_MAX:
-            raise LimitError(f"the store is full: {limits.ORDINAL_MAX} contents were recorded")
+            raise LimitError(f"the store is full: it holds {limits.ORDINAL_MAX} contents, the maximum")
         return self._counters.next_ordinal
 
     @property
     def next_type(self) -> bytes:
-        """The code that the next predicate gets."""
+        """The code of the next predicate.
+
+        Raises:
+            LimitError: All codes are in use.
+        """
         if self._counters.next_type > 0xFFFF:
-            raise LimitError("all 32,768 codes for predicates are taken")
+            raise LimitError("all 32,768 codes for predicates are in use")
         return self._counters.next_type.to_bytes(2, "big")
 
     def append(self, kind: EventKind, prev: int | None, detail: Detail, body: Body) -> Entry:
-        """Decide one event: journal it and fold it, both in this batch."""
+        """Add one event to the batch, both to the journal and, folded, to the records."""
         if self.screen is not None:
             body = self.screen.body(kind, body)
         body = body._replace(request=self._request, origin=self._origin)
@@ -126,18 +142,18 @@ class Transaction:
         return entry
 
     def finish(self) -> Batch:
-        """The batch to write under `head_guards`: journal, records and both their heads."""
+        """Return the batch to write under `head_guards`: journal, records and both of their heads."""
         self._appender.finish()
         seal(self.batch, self.entries[-1], self._counters)
         return self.batch
 
 
 def receipt(subject: bytes | str, state: State, *entries: Entry) -> Receipt:
-    """What became of a command on `subject`."""
+    """Return the receipt of a command on `subject`."""
     name = show_id(subject) if isinstance(subject, bytes) else subject
     return Receipt(name, tuple(map(event_ref, entries)), state)
 
 
 def event_ref(entry: Entry) -> EventRef:
-    """How a receipt names an event."""
+    """Return the reference to an event that a receipt contains."""
     return EventRef(entry.header.seq, entry.header.kind, entry.header.commitment.hex())

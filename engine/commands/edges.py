@@ -1,7 +1,7 @@
-"""Commands on edges and predicates, by ids and by entities' names (docs/commands.md).
+"""Commands on edges and predicates, by ids or by names of entities (docs/commands.md).
 
-In triples of words, such as `daemon → listens_on → unix_socket`, entities are named, not looked up: each is
-made the first time its name is used.
+Triples of words, such as `daemon → listens_on → unix_socket`, refer to entities by name. An entity is created
+the first time its name is used.
 """
 
 from __future__ import annotations
@@ -29,35 +29,39 @@ TypeName = EdgeType | str
 """An edge type: a built-in one, or the name of a built-in or registered one."""
 
 
-def known_type(rows: Lookup, given: object) -> bytes:
-    """The code of an edge type.
+def known_type(rows: Lookup, name_or_type: object) -> bytes:
+    """Return the code of an edge type.
 
     Raises:
-        InvalidInputError: the name could not be one of a type.
-        NotFoundError: no type of this name is built in or registered.
+        InvalidInputError: The name breaks the rules for names of types.
+        NotFoundError: No built-in or registered type has this name.
     """
-    if isinstance(given, EdgeType):
-        return bytes([given])
-    name = validation.label(given, "edge type")
+    if isinstance(name_or_type, EdgeType):
+        return bytes([name_or_type])
+    name = validation.label(name_or_type, "edge type")
     code = type_code(rows, name)
     if code is None:
         raise NotFoundError(
             f"edge type {name!r} is neither built in nor registered",
-            hint="built in: "
-            + ", ".join(kind.name.lower() for kind in EdgeType)
-            + "; or register it first (--register)",
+            hint="register the type first (register_type, or --register), or use a built-in type: "
+            + ", ".join(kind.name.lower() for kind in EdgeType),
         )
     return code
 
 
 @dataclass(frozen=True, slots=True)
 class RegisterType:
-    """Have a predicate of this name."""
+    """Register a predicate under this name."""
 
     name: str
 
     def decide(self, tx: Transaction) -> Receipt:
-        """No event where it is built in or registered."""
+        """Append one event, or none if the type is built in or registered.
+
+        Raises:
+            InvalidInputError: The name is not a label.
+            LimitError: All codes for predicates are in use.
+        """
         name = validation.label(self.name, "edge type")
         if type_code(tx.rows, name) is not None:
             return receipt(name, State.LIVE)
@@ -67,9 +71,9 @@ class RegisterType:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Have this edge. Adding a live one is no event; a tombstoned one comes back.
+    """Add an edge. Adding a live edge appends no event; a tombstoned edge is revived.
 
-    `weight` is kept as an IEEE 754 binary32; `data` is opaque canonical CBOR of at most 4 KiB.
+    `weight` is stored as an IEEE 754 binary32; `data` is opaque canonical CBOR of at most 4 KiB.
     """
 
     src: str
@@ -79,11 +83,11 @@ class Link:
     data: bytes = b""
 
     def decide(self, tx: Transaction) -> Receipt:
-        """No event where the edge is live, whatever its weight and data.
+        """Append one event, or none if the edge is live, whatever its weight and data.
 
         Raises:
-            NotFoundError: an end was never recorded.
-            ConflictError: an end is erased.
+            NotFoundError: One of the atoms, or the type, was never recorded.
+            ConflictError: One of the atoms is erased.
         """
         detail = _detail(tx, self.src, self.type, self.dst)
         body = EdgeBody(validation.weight(self.weight), _edge_data(self.data))
@@ -100,7 +104,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Unlink:
-    """Have this edge hidden, and kept. Where it is missing or hidden, there is no event."""
+    """Hide an edge. It stays in the journal."""
 
     src: str
     type: TypeName
@@ -108,7 +112,7 @@ class Unlink:
     reason: str = ""
 
     def decide(self, tx: Transaction) -> Receipt:
-        """One event where the edge is live."""
+        """Append one event if the edge is live, and none if it is missing or hidden."""
         detail = _detail(tx, self.src, self.type, self.dst)
         body = ReasonBody(validation.line(self.reason, "reason", limits.REASON_BYTES_MAX))
         before = tx.edge(*detail)
@@ -122,7 +126,9 @@ class Unlink:
 def _detail(tx: Transaction, src: str, kind: TypeName, dst: str) -> EdgeDetail:
     detail = EdgeDetail(atom_id(src, "edge source"), known_type(tx.rows, kind), atom_id(dst, "edge target"))
     if detail.src == detail.dst:
-        raise InvalidInputError(f"an edge from {show_id(detail.src)} to itself; edges join two atoms")
+        raise InvalidInputError(
+            f"an edge cannot lead from atom {show_id(detail.src)} to itself; an edge joins two atoms"
+        )
     return detail
 
 
@@ -154,17 +160,17 @@ def _check_depth(value: object, depth: int) -> None:
     else:
         return
     if not depth:
-        raise LimitError(f"edge data is nested over {limits.CBOR_DEPTH_MAX} deep")
+        raise LimitError(f"edge data is nested more than {limits.CBOR_DEPTH_MAX} levels deep")
     for item in inner:
         _check_depth(item, depth - 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Relate:
-    """Have an edge `predicate` from the entity `subject` to the entity `object`.
+    """Add an edge of type `predicate` from the entity `subject` to the entity `object`.
 
-    Entities and predicate are made where they are missing, revived where they are hidden. With `source`,
-    the atom that says so, the edge's data names it, and it has an edge `mentions` to both entities.
+    Entities and the predicate are created if missing and revived if hidden. `source` is the atom that states
+    the relation: the edge's data names it, and it gets an edge of type `mentions` to both entities.
     """
 
     subject: str
@@ -173,16 +179,16 @@ class Relate:
     source: str | None = None
     weight: float = 1.0
     force: bool = False
-    """Also entities that were erased."""
+    """Also accept entities that were erased."""
 
     def decide(self, tx: Transaction) -> Receipt:
-        """No event where all of it is there.
+        """Append the events that are needed, or none if everything is recorded.
 
         Raises:
-            InvalidInputError: a name or the predicate breaks a rule, or both names are one entity's.
-            NotFoundError: the source was never recorded.
-            ConflictError: the source is hidden, or an atom of another kind has an entity's key.
-            RefusedError: an entity was erased, or an atom with its name as content, and `force` is not set.
+            InvalidInputError: A name or the predicate breaks a rule, or both names are the same entity.
+            NotFoundError: The source was never recorded.
+            ConflictError: The source is hidden, or an atom of another kind has the key of an entity.
+            RefusedError: An entity, or an atom with its name as content, was erased, and `force` is not set.
         """
         names = (
             entity_name(tx.screened(entity_name(self.subject), "entity name")),
@@ -191,8 +197,8 @@ class Relate:
         kind = predicate(self.predicate)
         source = None if self.source is None else live(tx, self.source, "relate from")
         first = len(tx.entries)
-        ends = [_have(tx, name, force=self.force) for name in names]
-        _refuse_one(ends, names)
+        ends = [_ensure_entity(tx, name, force=self.force) for name in names]
+        _refuse_same_entity(ends, names)
         RegisterType(kind).decide(tx)
         data = b"" if source is None else pack({"source": source.id})
         edge = Link(ends[0], kind, ends[1], self.weight, data).decide(tx)
@@ -206,7 +212,7 @@ class Relate:
 
 @dataclass(frozen=True, slots=True)
 class Unrelate:
-    """Have the edge `predicate` between two entities hidden, and kept; the entities stay."""
+    """Hide the edge of type `predicate` between two entities. The edge stays in the journal."""
 
     subject: str
     predicate: str
@@ -214,24 +220,24 @@ class Unrelate:
     reason: str = ""
 
     def decide(self, tx: Transaction) -> Receipt:
-        """No event where there is no such live edge.
+        """Append one event, or none if there is no such live edge.
 
         Raises:
-            NotFoundError: there never was such an entity or predicate.
+            NotFoundError: An entity or the predicate was never recorded.
         """
         names = entity_name(self.subject), entity_name(self.object)
         ends = []
         for name in names:
             atom = entity_id(tx.id_key, name)
             if tx.atom(atom) is None:
-                raise NotFoundError(f"there never was an entity {validation.quoted(name)}")
+                raise NotFoundError(f"there is no entity named {validation.quoted(name)}")
             ends.append(show_id(atom))
-        _refuse_one(ends, names)
+        _refuse_same_entity(ends, names)
         return Unlink(ends[0], predicate(self.predicate), ends[1], self.reason).decide(tx)
 
 
-def _have(tx: Transaction, name: str, *, force: bool) -> str:
-    """The id of the live entity of this name, made or revived where it takes that."""
+def _ensure_entity(tx: Transaction, name: str, *, force: bool) -> str:
+    """Return the id of the live entity of this name, after creating or reviving it if necessary."""
     atom = entity_id(tx.id_key, name)
     record = tx.atom(atom)
     if record is None or record.state is State.ERASED:
@@ -239,7 +245,7 @@ def _have(tx: Transaction, name: str, *, force: bool) -> str:
     if record.kind != ENTITY:
         raise ConflictError(
             f"atom {show_id(atom)} has the key of the entity {validation.quoted(name)}, but its kind is "
-            f"{record.kind!r}",
+            f"{record.kind!r} and not {ENTITY!r}",
             hint="give that atom another key, or the entity another name",
         )
     if record.state is State.TOMBSTONED:
@@ -247,7 +253,7 @@ def _have(tx: Transaction, name: str, *, force: bool) -> str:
     return show_id(atom)
 
 
-def _refuse_one(ends: list[str], names: tuple[str, str]) -> None:
+def _refuse_same_entity(ends: list[str], names: tuple[str, str]) -> None:
     if ends[0] == ends[1]:
         first, second = map(validation.quoted, names)
-        raise InvalidInputError(f"{first} and {second} are one entity; a relation joins two")
+        raise InvalidInputError(f"{first} and {second} are the same entity; a relation joins two entities")

@@ -1,8 +1,8 @@
-"""Superseding an atom, merging near-duplicates, and taking a merge back (docs/commands.md).
+"""Superseding an atom, merging near-duplicates, and reverting a merge (docs/commands.md).
 
-A merge leaves its trace in two places: the reason with which the other atom is tombstoned names the
-one that is kept, and the data of the edge `supersedes` between them says what that one gained. From
-these two `Unmerge` knows what to undo; nothing else is stored for it.
+A merge is recorded in two places: the reason of the tombstone of the other atom names the kept atom, and the
+data of the edge of type `supersedes` between them lists what the kept atom gained. `Unmerge` reads both to
+find out what to undo; nothing else is stored for it.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from proofs.leaves import EdgeType, State
 from proofs.sets import tag_identity
 
 SUPERSEDED: Final = "superseded"
-"""The tag of an atom that another one took the place of: no answer to a question unless asked for."""
+"""The tag of an atom that another atom replaced. Queries skip such atoms unless they ask for them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Supersede:
-    """Have the atom `new` stand for `old`, which is kept, and no longer recalled unless asked for.
+    """Replace the atom `old` by `new`. `old` stays live, but recall returns it only on request.
 
-    `old` gets the tag `superseded`, and `new` an edge `supersedes` to it with the reason in its data.
-    Taking the tag off, or the edge away, is all it takes to have it back.
+    `old` gets the tag `superseded`, and `new` gets an edge of type `supersedes` to it with the reason in its
+    data. Removing either the tag or the edge reverts this.
     """
 
     old: str
@@ -45,11 +45,12 @@ class Supersede:
     reason: str = ""
 
     def decide(self, tx: Transaction) -> Receipt:
-        """No event where both are there.
+        """Append the events that are needed, or none if tag and edge exist.
 
         Raises:
-            NotFoundError: one of them was never recorded.
-            ConflictError: one of them is hidden, or the old one supersedes the new one.
+            InvalidInputError: Both are the same atom.
+            NotFoundError: One of the atoms was never recorded.
+            ConflictError: One of them is hidden, or `old` supersedes `new`.
         """
         reason = validation.line(self.reason, "reason", limits.REASON_BYTES_MAX)
         old, new = live(tx, self.old, "supersede"), live(tx, self.new, "supersede by")
@@ -58,8 +59,8 @@ class Supersede:
         back = tx.edge(old.id, bytes([EdgeType.SUPERSEDES]), new.id)
         if back is not None and back.state is State.LIVE:
             raise ConflictError(
-                f"atom {show_id(old.id)} supersedes {show_id(new.id)}",
-                hint="take that back first: `engine history` of both says which events to revert",
+                f"atom {show_id(old.id)} already supersedes {show_id(new.id)}",
+                hint="revert that first: `engine history` of both atoms lists the events to revert",
             )
         first = len(tx.entries)
         data = pack({"reason": reason}) if reason else b""
@@ -69,39 +70,40 @@ class Supersede:
 
 
 MERGED: Final = "merged into "
-"""How the reason of a merged atom's tombstone begins; the id of the kept atom follows."""
+"""The beginning of the tombstone reason of a merged atom. The id of the kept atom follows."""
 
 SUPERSEDES: Final = bytes([EdgeType.SUPERSEDES])
 
 
-class Gain(NamedTuple):
-    """What a merge gave the kept atom, and which edge its own took the place of."""
+class MergeGain(NamedTuple):
+    """The additions of a merge to the kept atom, and the edge data that the merge replaced."""
 
     tags: tuple[str, ...]
     buckets: tuple[str, ...]
     replaced: tuple[float, bytes] | None = None
-    """Weight and data of an edge `supersedes` that somebody had made."""
+    """Weight and data of an edge of type `supersedes` that existed before the merge."""
     aliases: tuple[str, ...] = ()
 
     @property
-    def nothing(self) -> bool:
-        """Whether it gave nothing."""
+    def is_empty(self) -> bool:
+        """True if the merge added nothing."""
         return not (self.tags or self.buckets or self.aliases)
 
     def encode(self) -> bytes:
-        """The data of the merge's edge: CBOR {"merged": {"tags", "buckets"}, "replaced": [weight, data]}.
+        """Return the data of the merge's edge.
 
-        With "aliases" in "merged" where there are any.
+        It is the CBOR map {"merged": {"tags", "buckets", "aliases"}, "replaced": [weight, data]}. "aliases"
+        and "replaced" are left out if there are none.
         """
         gained = {"tags": list(self.tags), "buckets": list(self.buckets), "aliases": list(self.aliases)}
         if not self.aliases:
             del gained["aliases"]
-        said: dict[str, Any] = {"merged": gained}
-        return pack(said if self.replaced is None else said | {"replaced": list(self.replaced)})
+        content: dict[str, Any] = {"merged": gained}
+        return pack(content if self.replaced is None else content | {"replaced": list(self.replaced)})
 
 
-def read_gain(data: bytes) -> Gain | None:
-    """What an edge's data says of a merge; None where it says something else."""
+def read_gain(data: bytes) -> MergeGain | None:
+    """Return the gain that an edge's data describes, or None if the data describes something else."""
     replaced: tuple[float, bytes] | None = None
     match unpack(data, "edge data") if data else None:
         case {"merged": {"tags": list(tags), "buckets": list(buckets), **more}, **rest}:
@@ -111,21 +113,21 @@ def read_gain(data: bytes) -> Gain | None:
         case _:
             return None
     try:
-        kept = validation.tags(tags), validation.labels(buckets, "buckets", limits.BUCKETS_PER_ATOM_MAX)
+        checked = validation.tags(tags), validation.labels(buckets, "buckets", limits.BUCKETS_PER_ATOM_MAX)
         aliases = validation.aliases(more.get("aliases", ())) or ()
     except InvalidInputError:
         return None
-    found = Gain(*kept, replaced, aliases)
-    return found if found.encode() == data else None
+    gain = MergeGain(*checked, replaced, aliases)
+    return gain if gain.encode() == data else None
 
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """Have the atom `keep` stand for `other`, which says almost the same.
+    """Merge the near-duplicate `other` into the atom `keep`. `Unmerge` reverts it.
 
-    `keep` gets the tags, buckets and aliases of `other`, and an edge `supersedes` to it; its meta and folder
-    stay as they are. `other` is tombstoned, and keeps its own.
-    With `force`, whatever they say. `Unmerge` takes all of it back.
+    `keep` gets the tags, buckets and aliases of `other`, and an edge of type `supersedes` to it; its meta and
+    folder stay as they are. `other` is tombstoned and keeps its own fields. With `force`, the atoms need not
+    be near-duplicates.
     """
 
     keep: str
@@ -133,13 +135,14 @@ class Merge:
     force: bool = False
 
     def decide(self, tx: Transaction) -> Receipt:
-        """No event where `other` is merged into `keep` already.
+        """Append the events that are needed, or none if `other` is merged into `keep` already.
 
         Raises:
-            RefusedError: the two are not near-duplicates, and `force` is not set.
-            ConflictError: one of them is tombstoned, or `other` supersedes `keep`.
-            LimitError: `keep` would have too many tags, buckets or aliases, or gain more than an edge's
-                data can say.
+            InvalidInputError: Both are the same atom.
+            RefusedError: The two are not near-duplicates, and `force` is not set.
+            ConflictError: One of them is tombstoned, or `other` supersedes `keep`.
+            LimitError: `keep` would have too many tags, buckets or aliases, or the gain does not fit in the
+                data of an edge.
         """
         keep, other = recorded(tx, self.keep), recorded(tx, self.other)
         if keep.id == other.id:
@@ -155,7 +158,7 @@ class Merge:
             _refuse_unlike(tx, keep, other)
         first, known = len(tx.entries), _aliases(tx, keep)
         name, has = show_id(keep.id), set(map(tag_identity, keep.tags))
-        gain = Gain(
+        gain = MergeGain(
             tuple(tag for tag in other.tags if tag_identity(tag) not in has),
             tuple(bucket for bucket in other.buckets if bucket not in keep.buckets),
             aliases=tuple(alias for alias in _aliases(tx, other) if alias not in known),
@@ -171,21 +174,21 @@ class Merge:
 
 @dataclass(frozen=True, slots=True)
 class Unmerge:
-    """Have an atom that was merged back, and what the kept one gained by it taken off that one.
+    """Revive a merged atom, and remove from the kept atom what it gained by the merge.
 
-    What the kept one has lost since, or was given again by hand, is left as it is.
+    Whatever the kept atom has lost since, or was given again by hand, stays as it is.
     """
 
     other: str
     force: bool = False
-    """Also where an atom with the same content was erased."""
+    """Also revive an atom whose content was erased in another atom."""
 
     def decide(self, tx: Transaction) -> Receipt:
-        """No event where it is live.
+        """Append the events that are needed, or none if the atom is live.
 
         Raises:
-            ConflictError: it was tombstoned otherwise than by a merge, or the kept atom has something to
-                give back and is tombstoned.
+            ConflictError: The atom was tombstoned otherwise than by a merge; or the kept atom gained
+                something and is tombstoned.
         """
         other = recorded(tx, self.other)
         if other.state is State.LIVE:
@@ -195,12 +198,12 @@ class Unmerge:
         merge = _merge_of(tx, other)
         if merge is None:
             raise ConflictError(
-                f"atom {show_id(other.id)} was not merged; it is tombstoned: "
-                f"{other.tombstoned_reason or 'no reason given'}",
-                hint=f"bring it back as it is: engine revive {show_id(other.id)}",
+                f"atom {show_id(other.id)} was not merged; it was tombstoned for another reason: "
+                f"{other.tombstoned_reason or 'none given'}",
+                hint=f"revive it instead (`engine revive {show_id(other.id)}`)",
             )
         first = len(tx.entries)
-        _give_back(tx, other.id, merge)
+        _remove_gain(tx, other.id, merge)
         Revive(show_id(other.id), "unmerged", self.force).decide(tx)
         ends = show_id(merge.keep), EdgeType.SUPERSEDES, show_id(other.id)
         if Unlink(*ends, "unmerged").decide(tx).changed and merge.gain.replaced is not None:
@@ -208,16 +211,16 @@ class Unmerge:
         return receipt(other.id, State.LIVE, *tx.entries[first:])
 
 
-class _Trace(NamedTuple):
-    """The merge that an atom is tombstoned by."""
+class _MergeRecord(NamedTuple):
+    """The recorded merge by which an atom is tombstoned."""
 
     keep: bytes
     edge: EdgeRecord
-    gain: Gain
+    gain: MergeGain
 
 
-def _merge_of(tx: Transaction, other: AtomRecord) -> _Trace | None:
-    """The merge that `other` is tombstoned by; None where it is live, or tombstoned otherwise."""
+def _merge_of(tx: Transaction, other: AtomRecord) -> _MergeRecord | None:
+    """Return the merge by which `other` is tombstoned, or None if no merge tombstoned it."""
     if other.state is not State.TOMBSTONED or not other.tombstoned_reason.startswith(MERGED):
         return None
     try:
@@ -226,7 +229,7 @@ def _merge_of(tx: Transaction, other: AtomRecord) -> _Trace | None:
         return None
     edge = tx.edge(keep, SUPERSEDES, other.id)
     gain = None if edge is None else read_gain(edge.data)
-    return None if edge is None or gain is None else _Trace(keep, edge, gain)
+    return None if edge is None or gain is None else _MergeRecord(keep, edge, gain)
 
 
 def _refuse_merged(tx: Transaction, record: AtomRecord) -> None:
@@ -234,88 +237,91 @@ def _refuse_merged(tx: Transaction, record: AtomRecord) -> None:
     if former is not None:
         raise ConflictError(
             f"atom {show_id(record.id)} is merged into {show_id(former.keep)}",
-            hint=f"merge with that one, or take it back first: engine unmerge {show_id(record.id)}",
+            hint=f"merge with that atom, or revert the merge first (`engine unmerge {show_id(record.id)}`)",
         )
 
 
 def _refuse_superseded(tx: Transaction, keep: AtomRecord, other: AtomRecord) -> None:
-    # Whoever made that edge said which of the two is right: the corrected text must not come back.
+    # The edge says which of the two texts is the corrected one; merging must not keep the superseded text.
     edge = tx.edge(other.id, SUPERSEDES, keep.id)
     if edge is not None and edge.state is State.LIVE:
         names = show_id(other.id), show_id(keep.id)
         raise ConflictError(
-            f"atom {names[0]} supersedes {names[1]}, so that one cannot be kept instead",
-            hint=f"merge the other way round: engine merge {names[0]} {names[1]}",
+            f"atom {names[0]} supersedes {names[1]}, so the merge cannot keep {names[1]}",
+            hint=f"merge the other way round (`engine merge {names[0]} {names[1]}`)",
         )
+
+
+_FORCE_HINT: Final = "pass force=True (--force) to merge them anyway"
 
 
 def _refuse_unlike(tx: Transaction, keep: AtomRecord, other: AtomRecord) -> None:
     prints = {}
     for record in (keep, other):
         body = tx.body(record)
-        # As the index does it: nothing reaches over the newline between title and content.
+        # As in the index: title and content are analyzed apart, so no term spans the two.
         prints[record.id] = fingerprint([*index_terms(body.title or ""), *index_terms(body.content)])
         if not prints[record.id]:
             raise RefusedError(
                 f"atom {show_id(record.id)} is too short to be compared with another",
-                hint="merge them all the same: --force",
+                hint=_FORCE_HINT,
             )
     if not near(prints[keep.id], prints[other.id]):
         raise RefusedError(
             f"atoms {show_id(keep.id)} and {show_id(other.id)} are not near-duplicates: their fingerprints "
             f"differ in {distance(prints[keep.id], prints[other.id])} bits, not in fewer than {NEAR_BITS}",
-            hint="merge them all the same: --force",
+            hint=_FORCE_HINT,
         )
 
 
-def _record(tx: Transaction, keep: bytes, other: bytes, gain: Gain) -> None:
-    """Have the edge from the kept atom to the other, whose data says what a merge gave."""
+def _record(tx: Transaction, keep: bytes, other: bytes, gain: MergeGain) -> None:
+    """Add the edge from the kept atom to the other, with the gain of the merge in its data."""
     ends = show_id(keep), EdgeType.SUPERSEDES, show_id(other)
     edge = tx.edge(keep, SUPERSEDES, other)
     if edge is not None and edge.state is State.LIVE:
         former = read_gain(edge.data)
         if former is None:
             gain = gain._replace(replaced=(struct.unpack(">f", edge.weight)[0], edge.data))
-        elif not gain.nothing:
-            # Merged before, and then revived by hand: what that merge gave is still the merge's.
-            kept = _still_given(tx, keep, edge, former)
-            gain = Gain(
-                (*kept.tags, *gain.tags),
-                (*kept.buckets, *gain.buckets),
+        elif not gain.is_empty:
+            # Merged before, then revived by hand: the earlier gain remains part of what unmerging removes.
+            earlier = _remaining_gain(tx, keep, edge, former)
+            gain = MergeGain(
+                (*earlier.tags, *gain.tags),
+                (*earlier.buckets, *gain.buckets),
                 former.replaced,
-                (*kept.aliases, *gain.aliases),
+                (*earlier.aliases, *gain.aliases),
             )
         else:
             return
         Unlink(*ends, "merged").decide(tx)
     ascending = tuple(sorted(gain.buckets)), gain.replaced, tuple(sorted(gain.aliases))
-    data = Gain(validation.tags(gain.tags), *ascending).encode()
+    data = MergeGain(validation.tags(gain.tags), *ascending).encode()
     if len(data) > limits.EDGE_DATA_BYTES_MAX:
         raise LimitError(
-            f"merging {show_id(other)} would give {show_id(keep)} tags and names of {len(data)} bytes; "
-            f"a merge of over {limits.EDGE_DATA_BYTES_MAX} could not be taken back",
-            hint=f"put some of its tags on the kept atom first: engine tag {show_id(keep)} ...",
+            f"merging {show_id(other)} would add tags, buckets and aliases of {len(data)} bytes to "
+            f"{show_id(keep)}; to be reversible, a merge may add at most {limits.EDGE_DATA_BYTES_MAX}",
+            hint=f"add some of the tags to the kept atom first (`engine tag {show_id(keep)} ...`)",
         )
     Link(*ends, data=data).decide(tx)
 
 
-def _give_back(tx: Transaction, other: bytes, merge: _Trace) -> None:
-    """Take off the kept atom what it got by a merge."""
-    given = _still_given(tx, merge.keep, merge.edge, merge.gain)
-    if given.nothing:
+def _remove_gain(tx: Transaction, other: bytes, merge: _MergeRecord) -> None:
+    """Remove from the kept atom what the merge added to it."""
+    gain = _remaining_gain(tx, merge.keep, merge.edge, merge.gain)
+    if gain.is_empty:
         return
     name = show_id(merge.keep)
     keep = recorded(tx, name)
     if keep.state is not State.LIVE:
         raise ConflictError(
-            f"atom {show_id(other)} gave tags, buckets or aliases to {name}, which is tombstoned: "
-            f"{keep.tombstoned_reason or 'no reason given'}",
-            hint=f"bring {name} back first; or, to leave it as it is: engine revive {show_id(other)}",
+            f"cannot unmerge atom {show_id(other)}: the kept atom {name} has tags, buckets or aliases from "
+            f"it, but is tombstoned: {keep.tombstoned_reason or 'no reason given'}",
+            hint=f"revive {name} first; or revive only the merged atom (`engine revive {show_id(other)}`)",
         )
-    if given.tags:
-        Untag(name, given.tags).decide(tx)
-    buckets = [bucket for bucket in keep.buckets if bucket not in given.buckets]
-    aliases = [alias for alias in _aliases(tx, keep) if alias not in given.aliases]
+    if gain.tags:
+        Untag(name, gain.tags).decide(tx)
+    buckets = [bucket for bucket in keep.buckets if bucket not in gain.buckets]
+    aliases = [alias for alias in _aliases(tx, keep) if alias not in gain.aliases]
     Revise(name, buckets=buckets, aliases=aliases).decide(tx)
 
 
@@ -323,8 +329,11 @@ def _aliases(tx: Transaction, record: AtomRecord) -> tuple[str, ...]:
     return tx.body(record).aliases or ()
 
 
-def _still_given(tx: Transaction, keep: bytes, edge: EdgeRecord, gain: Gain) -> Gain:
-    """What of a gain the kept atom has had ever since; what was put on it again later is not the merge's."""
+def _remaining_gain(tx: Transaction, keep: bytes, edge: EdgeRecord, gain: MergeGain) -> MergeGain:
+    """Return the part of a gain that the kept atom has had without interruption since the merge.
+
+    Values that were removed and added again later do not belong to the merge any more.
+    """
     tags = {tag_identity(tag): tag for tag in gain.tags}
     buckets, aliases = set(gain.buckets), set(gain.aliases)
     for entry in entries_back(tx.rows, recorded(tx, show_id(keep)).last_seq):
@@ -334,9 +343,9 @@ def _still_given(tx: Transaction, keep: bytes, edge: EdgeRecord, gain: Gain) -> 
         if isinstance(body, AtomBody):
             buckets.intersection_update(body.buckets)
             aliases.intersection_update(body.aliases or ())
-            kept = set(map(tag_identity, body.tags))
-            tags = {identity: tag for identity, tag in tags.items() if identity in kept}
+            present = set(map(tag_identity, body.tags))
+            tags = {identity: tag for identity, tag in tags.items() if identity in present}
         elif isinstance(body, TagsBody) and entry.header.kind is EventKind.TAGS_REMOVED:
             for tag in body.tags:
                 tags.pop(tag_identity(tag), None)
-    return Gain(tuple(tags.values()), tuple(sorted(buckets)), None, tuple(sorted(aliases)))
+    return MergeGain(tuple(tags.values()), tuple(sorted(buckets)), None, tuple(sorted(aliases)))

@@ -1,6 +1,6 @@
-"""Sort keys for the pieces of a source that leave room between them.
+"""Sort keys for the pieces of a source, with gaps between them for later insertions.
 
-A paragraph put between two others gets a key between theirs, so it moves nothing else.
+A paragraph that is inserted between two others gets a key between theirs, so no other key changes.
 """
 
 from __future__ import annotations
@@ -9,20 +9,20 @@ from bisect import bisect_left
 from collections.abc import Sequence
 
 STEP = 1 << 16
-"""Room left after each piece: sixteen insertions in one place before a neighbour has to move."""
+"""The gap after each piece: room for sixteen insertions in one place before a neighbour has to move."""
 
 
 def place(known: Sequence[int | None]) -> list[int]:
-    """Ascending keys for pieces in their order; `known` are the keys they have, None for new ones.
+    """Return ascending keys for pieces in their order; `known` are their present keys, None for new pieces.
 
-    As many known keys stay as can: those of a longest ascending run. The others get keys between.
+    As many known keys as possible stay: those of a longest ascending run. All others are placed between them.
     """
     staying = _longest_ascending(known)
     keys: list[int] = []
     before = 0
     for at, key in enumerate(known):
         waiting = at - len(keys)
-        # Without room before it, one that could stay has to move, too.
+        # A key that could stay has to move if the gap before it has no room for the new pieces.
         if key is None or at not in staying or key - before <= waiting:
             continue
         keys.extend(before + (key - before) * (step + 1) // (waiting + 1) for step in range(waiting))
@@ -33,7 +33,7 @@ def place(known: Sequence[int | None]) -> list[int]:
 
 
 def _longest_ascending(known: Sequence[int | None]) -> set[int]:
-    """The positions of a longest strictly ascending subsequence of the known keys (patience sorting)."""
+    """Return the positions of a longest strictly ascending subsequence of known keys (patience sorting)."""
     tails: list[int] = []
     last_at: list[int] = []
     previous: dict[int, int] = {}
@@ -45,9 +45,9 @@ def _longest_ascending(known: Sequence[int | None]) -> set[int]:
             previous[at] = last_at[length - 1]
         tails[length:] = [key, *tails[length + 1 :]]
         last_at[length:] = [at, *last_at[length + 1 :]]
-    kept: set[int] = set()
+    positions: set[int] = set()
     following: int | None = last_at[-1] if last_at else None
     while following is not None:
-        kept.add(following)
+        positions.add(following)
         following = previous.get(following)
-    return kept
+    return positions

@@ -1,1 +1,1 @@
-"""Erasing: content destroyed for good, the history kept verifiable."""
+"""Erasure: an atom's content is destroyed permanently, and the history stays verifiable."""

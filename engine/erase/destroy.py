@@ -1,7 +1,8 @@
-"""Destroying an atom for good: deciding what it takes, carrying it out, and finishing what was broken off.
+"""Destroy an atom permanently, and finish erasures that were interrupted.
 
-Its edges come first, each with an event of its own; an atom with very many takes several commits. The row
-`meta/erasing` says what is being erased, from the first of them until the backend has purged its files.
+The edges of the atom are erased first, each with an event of its own. An atom with very many edges takes
+several commits. The row `meta/erasing` names the atom that is being erased, from the first of these commits
+until the backend has purged its files.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from engine.base import limits
 from engine.base.errors import ConflictError
 from engine.base.model import Direction, EventRef, Receipt
 from engine.base.validation import show_id
-from engine.commands.atoms import alike, recorded
+from engine.commands.atoms import normalized_content, recorded
 from engine.commands.base import Transaction, receipt
 from engine.ledger.codec import fields, unpack
 from engine.ledger.journal import entries_back
@@ -41,100 +42,102 @@ from proofs.leaves import State
 
 
 class Pending(NamedTuple):
-    """An erasure that is not done; all that finishing it takes."""
+    """An unfinished erasure, with everything that is needed to finish it."""
 
     id: bytes
     reason: str
     actor: str
     remember: int
-    """1: keep hashes of the contents, so that they are refused if they come again; 0: keep none."""
+    """1: keep hashes of the erased contents, so that adding them again is refused. 0: keep no hashes."""
 
 
 _FIELDS = (sized(16), text(limits.REASON_BYTES_MAX), text(limits.LABEL_CHARS_MAX), uint(1))
 
 
 def encode_pending(pending: Pending) -> bytes:
-    """The row."""
+    """Return the value of the row `meta/erasing`."""
     return pack(list(pending))
 
 
 def read_pending(rows: Lookup) -> Pending | None:
-    """The erasure that is not done; None where there is none.
+    """Return the unfinished erasure, or None if there is none.
 
     Raises:
-        CorruptionError: the row is not one of these.
+        CorruptionError: the row `meta/erasing` is malformed.
     """
     raw = rows.get(ERASING)
     return None if raw is None else Pending(*fields(unpack(raw, "erasing"), _FIELDS, "erasing"))
 
 
 EDGES_AT_ONCE = 4000
-"""Edges erased in one commit: far from the bounds of a batch, whatever their reasons say."""
+"""The maximum number of edges that one commit erases. Even with the longest reasons, this is far below the
+limits of a batch."""
 
 
 @dataclass(slots=True)
-class Destroyed:
-    """What a commit destroyed."""
+class DestroyedTotals:
+    """The payloads, edges and contents that one or more commits destroyed."""
 
     payloads: int = 0
     size: int = 0
-    """Bytes of these payloads."""
+    """The total size of these payloads, in bytes."""
     edges: int = 0
     contents: tuple[bytes, ...] = ()
-    """Hashes of the contents, as journaled."""
+    """Hashes of the contents, as recorded in the journal."""
 
 
 @dataclass(slots=True)
 class Destroy:
-    """Have an atom erased, or, where it has very many edges, some of these.
+    """Erase an atom, or only the first EDGES_AT_ONCE of its edges if it has more.
 
-    Deciding it on a head where it is erased appends nothing. `done` says what the last decision destroys.
+    If the atom is erased already, nothing is appended. `done` counts what the last call of `decide` destroys.
     """
 
     pending: Pending
-    done: Destroyed = field(default_factory=Destroyed)
+    done: DestroyedTotals = field(default_factory=DestroyedTotals)
 
     def decide(self, tx: Transaction) -> Receipt:
-        """One event for each edge, and one for the atom once no edge is left.
+        """Append one event for each edge, and one for the atom if no more edges are left.
 
         Raises:
-            NotFoundError: it was never recorded.
-            ConflictError: another process left an erasure half done.
+            NotFoundError: the atom was never recorded.
+            ConflictError: an erasure of another atom is unfinished.
         """
-        self.done = Destroyed()
+        self.done = DestroyedTotals()
         other = read_pending(tx.rows)
         if other is not None and other.id != self.pending.id:
             raise ConflictError(
-                f"the erasure of atom {show_id(other.id)} is not done", hint="try again: it is finished first"
+                f"the erasure of atom {show_id(other.id)} is unfinished",
+                hint="try again: the unfinished erasure is completed first",
             )
         record = recorded(tx, show_id(self.pending.id))
         if record.state is State.ERASED:
             return receipt(record.id, State.ERASED)
         first = len(tx.entries)
         if not isinstance(tx.head, Reader):
-            raise TypeError("an atom is erased on top of rows that can be scanned")
-        edges = edges_of(tx.head, record.id)
+            raise TypeError("an atom cannot be erased because the transaction's rows cannot be scanned")
+        edges = unerased_edges(tx.head, record.id)
         for edge in edges[:EDGES_AT_ONCE]:
             detail = EdgeDetail(edge.src, edge.type, edge.dst)
             reason = ReasonBody(f"erased with {show_id(record.id)}")
-            self._sweep(tx, edge.last_seq)
+            self._delete_payloads(tx, edge.last_seq)
             tx.append(EventKind.EDGE_ERASED, edge.last_seq, detail, reason)
             self.done.edges += 1
         tx.batch.put(ERASING, encode_pending(self.pending))
         if len(edges) > EDGES_AT_ONCE:
             return receipt(record.id, record.state, *tx.entries[first:])
         hashes = set()
-        for body in self._sweep(tx, record.last_seq):
-            hashes.add(destroyed_hash(tx.id_key, alike(body.content)))
+        for body in self._delete_payloads(tx, record.last_seq):
+            hashes.add(destroyed_hash(tx.id_key, normalized_content(body.content)))
         self.done.contents = tuple(sorted(hashes)[: limits.ERASED_CONTENTS_MAX * self.pending.remember])
         erased = ErasedBody(self.pending.reason, self.done.contents)
         tx.append(EventKind.ERASED, record.last_seq, AtomDetail(record.id, record.ordinal, None), erased)
         return receipt(record.id, State.ERASED, *tx.entries[first:])
 
-    def _sweep(self, tx: Transaction, last: int) -> list[AtomBody]:
-        """Delete the payloads of a subject's events up to `last`; the contents that were in them."""
+    def _delete_payloads(self, tx: Transaction, last: int) -> list[AtomBody]:
+        """Delete the payloads of a subject's events up to `last`, and return the atom bodies among them."""
         bodies = []
-        for entry in destroyable(tx.rows, last):
+        for entry in destroyable_events(tx.rows, last):
             key = payload_key(entry.header.seq)
             self.done.payloads += 1
             self.done.size += len(tx.rows.get(key) or b"")
@@ -144,38 +147,43 @@ class Destroy:
         return bodies
 
 
-def destroyable(rows: Lookup, last: int) -> Iterator[Entry]:
-    """The events on one subject whose payloads erasing it destroys, the newest, `last`, first."""
+def destroyable_events(rows: Lookup, last: int) -> Iterator[Entry]:
+    """Yield a subject's events since its last erasure, the newest (number `last`) first.
+
+    Erasing the subject destroys the payloads of these events.
+    """
     return takewhile(lambda entry: entry.header.kind not in ERASING_KINDS, entries_back(rows, last))
 
 
-def edges_of(rows: Reader, atom: bytes) -> list[EdgeRecord]:
-    """All edges at an atom that are not erased, live or not."""
+def unerased_edges(rows: Reader, atom: bytes) -> list[EdgeRecord]:
+    """Return all edges of an atom that are not erased, including tombstoned ones."""
     return list(edges_at(rows, atom, Direction.BOTH, (), tombstoned=True))
 
 
 Stage = Callable[[str], None]
-"""Called with the name of each stage as it begins."""
+"""A callback that receives the name of each stage when the stage begins."""
 
 
-def quietly(stage: str) -> None:
-    """Report nothing."""
+def ignore_stage(stage: str) -> None:
+    """Ignore the stage; the default callback."""
     del stage
 
 
-def carry_out(store: Store, pending: Pending, progress: Stage = quietly) -> tuple[Destroyed, list[EventRef]]:
-    """Erase an atom: commits first, then every row made of it, then every byte in the backend's files.
+def carry_out(
+    store: Store, pending: Pending, progress: Stage = ignore_stage
+) -> tuple[DestroyedTotals, list[EventRef]]:
+    """Erase an atom from the journal, then from all derived rows, then from the backend's files.
 
-    When this is broken off anywhere, opening the store finishes it.
+    If the process is interrupted at any point, opening the store finishes the erasure.
 
     Returns:
-        What was destroyed, and the events that say so.
+        The totals of what was destroyed, and the events that record the erasure.
 
     Raises:
-        BackendBusy: somebody keeps a snapshot open: all is done, but the files are not purged yet.
+        BackendBusy: a snapshot is open. Everything is done except purging the files.
     """
-    total, events = Destroyed(), list[EventRef]()
-    with store.alone():
+    total, events = DestroyedTotals(), list[EventRef]()
+    with store.exclusive():
         state = State.LIVE
         while state is not State.ERASED:
             progress("events")
@@ -191,9 +199,9 @@ def carry_out(store: Store, pending: Pending, progress: Stage = quietly) -> tupl
     return total, events
 
 
-def finish(store: Store, pending: Pending, progress: Stage = quietly) -> None:
-    """What is left once the atom is erased in the journal; the caller keeps everybody else from writing."""
-    # In memory are still events that were just destroyed, and what was worked out from them.
+def finish(store: Store, pending: Pending, progress: Stage = ignore_stage) -> None:
+    """Carry out the stages that follow the commits; call it inside `store.alone()` only."""
+    # Caches in memory still hold the destroyed events and values derived from them.
     store.recent.clear()
     progress("followers")
     store.follow()
@@ -208,14 +216,14 @@ def finish(store: Store, pending: Pending, progress: Stage = quietly) -> None:
 
 
 def resume(store: Store) -> None:
-    """Finish an erasure that was broken off, here or in another process, if there is one.
+    """Finish an erasure that this or another process left unfinished, if there is one.
 
     Raises:
-        BackendBusy: another process keeps the store locked, or a snapshot open.
+        BackendBusy: another process holds the store's lock or an open snapshot.
     """
     if store.backend.get(ERASING) is None:
         return
-    with store.alone():
+    with store.exclusive():
         pending = read_pending(store.backend)
         if pending is not None:
             carry_out(store, pending)

@@ -1,7 +1,7 @@
-"""Looking for what is erased, before and after: in the store's files, and along every way of asking.
+"""Search the store's files and the answers to all queries for the content that is being erased.
 
-That it is found before shows that the looking works; only then does not finding it after mean anything.
-A content is recognised by pieces of its text, those that nobody else has.
+The search runs before and after the erasure. Only if it finds the content before does finding nothing
+afterwards show anything. The content is recognised by pieces of its text that no other payload contains.
 """
 
 from __future__ import annotations
@@ -37,39 +37,40 @@ from proofs.events import AtomBody, AtomDetail
 from proofs.leaves import State
 
 PIECES_MAX: Final = 24
-"""Pieces of all contents together: those of the newest content first."""
+"""The maximum number of pieces of all contents together; the newest content provides the first ones."""
 
 PIECES_OF_ONE: Final = 4
-"""Pieces of one content, apart from each other: a backend may cut one of them in two, hardly all."""
+"""The maximum number of pieces of one text. They do not overlap: a backend may split one, but hardly all."""
 
 PIECE_BYTES: Final = 48
+"""The maximum number of bytes of a piece."""
 
 _BYTES_MIN: Final = 4
-"""What is shorter says nothing: it stands somewhere in any file."""
+"""The minimum number of bytes of a piece: a shorter one occurs in any file by chance."""
 
 _WORD: Final = re.compile(r"\S+")
 
 
-class Elsewhere(NamedTuple):
-    """Who else has a piece."""
+class SharedPieces(NamedTuple):
+    """The pieces that payloads of other events contain, too."""
 
     pieces: frozenset[int]
-    """Numbers of the pieces that somebody else has."""
+    """Indexes of these pieces."""
     atoms: tuple[str, ...]
-    """Ids of the atoms, erased ones excepted, at most 20."""
+    """Ids of the atoms that contain them, without erased atoms, at most 20."""
 
 
 def pieces_of(bodies: Iterable[AtomBody]) -> list[str]:
-    """Runs of words of the contents and titles, those with the longest words; none twice."""
+    """Return distinct pieces of the contents and titles, each beginning at one of the longest words."""
     found: dict[str, None] = {}
     for body in bodies:
         for text in (body.content, body.title or ""):
-            found |= dict.fromkeys(_best(text))
+            found |= dict.fromkeys(_pieces_of_text(text))
     return list(found)[:PIECES_MAX]
 
 
-def _best(text: str) -> Iterator[str]:
-    """At most PIECES_OF_ONE pieces that do not overlap."""
+def _pieces_of_text(text: str) -> Iterator[str]:
+    """Yield at most PIECES_OF_ONE pieces that do not overlap, those at the longest words first."""
     words = [found.span() for found in _WORD.finditer(text)]
     taken: list[tuple[int, int]] = []
     for start, end in sorted(words, key=lambda span: (span[0] - span[1], span[0])):
@@ -84,64 +85,66 @@ def _best(text: str) -> Iterator[str]:
             return
 
 
-def elsewhere(rows: Reader, pieces: Sequence[str], destroyed: frozenset[int]) -> Elsewhere:
-    """Which pieces stand in payloads of events other than `destroyed`, and in whose.
+def shared_pieces(rows: Reader, pieces: Sequence[str], destroyed: frozenset[int]) -> SharedPieces:
+    """Return the pieces that payloads of events other than `destroyed` contain, and their atoms.
 
-    Reads every payload there is.
+    This reads every payload in the store.
     """
     if not pieces:
-        return Elsewhere(frozenset(), ())
+        return SharedPieces(frozenset(), ())
     raw = [piece.encode() for piece in pieces]
     any_piece = re.compile(b"|".join(map(re.escape, raw)))
-    held, atoms = set[int](), dict[bytes, None]()
+    shared, atoms = set[int](), dict[bytes, None]()
     for key, payload in rows.scan_prefix(PAYLOAD):
         seq = int.from_bytes(key[len(PAYLOAD) :], "big")
         if seq in destroyed or not any_piece.search(payload):
             continue
-        held |= {number for number, piece in enumerate(raw) if piece in payload}
+        shared |= {number for number, piece in enumerate(raw) if piece in payload}
         header = rows.get(journal_key(seq))
         if header is not None:
             detail = decode_header(header, seq).detail
             if isinstance(detail, AtomDetail):
                 atoms[detail.id] = None
-    kept = [atom for atom in atoms if (record := read_atom(rows, atom)) and record.state is not State.ERASED]
-    return Elsewhere(frozenset(held), tuple(map(show_id, kept[:20])))
+    others = [
+        atom for atom in atoms if (record := read_atom(rows, atom)) and record.state is not State.ERASED
+    ]
+    return SharedPieces(frozenset(shared), tuple(map(show_id, others[:20])))
 
 
 _CHILD = """
 import json, sys
-given = json.load(sys.stdin)
-pieces = [bytes.fromhex(piece) for piece in given["pieces"]]
+request = json.load(sys.stdin)
+pieces = [bytes.fromhex(piece) for piece in request["pieces"]]
 longest = max(map(len, pieces), default=1)
 found = {}
-for path in given["files"]:
+for path in request["files"]:
     try:
         file = open(path, "rb")
     except FileNotFoundError:
         continue
     with file:
-        kept = b""
+        overlap = b""
         while chunk := file.read(1 << 20):
-            held = kept + chunk
+            window = overlap + chunk
             for number, piece in enumerate(pieces):
-                if piece in held:
+                if piece in window:
                     found.setdefault(path, []).append(number)
-            kept = held[-(longest - 1):] if longest > 1 else b""
+            overlap = window[-(longest - 1):] if longest > 1 else b""
 json.dump({path: sorted(set(numbers)) for path, numbers in found.items()}, sys.stdout)
 """
 
 
 def search(files: Sequence[Path], pieces: Sequence[bytes]) -> dict[str, list[int]]:
-    """In which files which of `pieces` (by number) stand; those in none are left out.
+    """Return, for each file that contains any of `pieces`, the indexes of these pieces.
 
     Raises:
         OSError: a file cannot be read.
     """
     if not files or not pieces:
         return {}
-    asked = json.dumps({"files": list(map(str, files)), "pieces": [piece.hex() for piece in pieces]})
-    done = subprocess.run(  # noqa: S603  our own interpreter and script; what is sought goes in by its input
-        [sys.executable, "-I", "-c", _CHILD], input=asked, capture_output=True, text=True, check=False
+    request = json.dumps({"files": list(map(str, files)), "pieces": [piece.hex() for piece in pieces]})
+    done = subprocess.run(  # noqa: S603  our own interpreter and script; the pieces are passed on stdin
+        [sys.executable, "-I", "-c", _CHILD], input=request, capture_output=True, text=True, check=False
     )
     if done.returncode:
         raise OSError(f"the files could not be searched: {done.stderr.strip()[-200:]}")
@@ -150,44 +153,45 @@ def search(files: Sequence[Path], pieces: Sequence[bytes]) -> dict[str, list[int
 
 
 _ECHOED: Final = frozenset({"query", "terms", "question", "path", "reason"})
-"""Fields of answers that repeat what was asked, or what whoever erased said."""
+"""Fields of answers that repeat the query, or the reason that was given for the erasure."""
 
 QUERY_WORDS: Final = 6
+"""The most words of a query."""
 
 
 @dataclass(frozen=True, slots=True)
-class Sighting:
-    """Where pieces of the content were found."""
+class Occurrences:
+    """The places where pieces of the content were found."""
 
     files: tuple[str, ...]
-    """Names of files of the store, its folder left out."""
+    """Names of the store's files, without the path of its folder."""
     answers: tuple[str, ...]
-    """Names of the ways of asking: get, recall, find, …"""
+    """Names of the queries whose answers contain a piece: get, recall, find, …"""
 
 
-def look(asked: View, atom: str, seqs: Sequence[int], pieces: Sequence[str]) -> Sighting:
-    """Look for `pieces` of the content of `atom`, whose events are `seqs`, everywhere."""
-    files = asked.store.backend.files()
+def find_occurrences(view: View, atom: str, seqs: Sequence[int], pieces: Sequence[str]) -> Occurrences:
+    """Search files and answers for `pieces` of the content of `atom`, whose event numbers are `seqs`."""
+    files = view.store.backend.files()
     found = search(files, [piece.encode() for piece in pieces])
     names = sorted({path.rpartition("/")[2] for path in found})
-    answers = [name for name, ask in _ways(asked, atom, seqs, pieces).items() if _mentions(ask, pieces)]
-    return Sighting(tuple(names), tuple(answers))
+    answers = [name for name, query in _queries(view, atom, seqs, pieces).items() if _shows(query, pieces)]
+    return Occurrences(tuple(names), tuple(answers))
 
 
-def _ways(
-    asked: View, atom: str, seqs: Sequence[int], pieces: Sequence[str]
+def _queries(
+    view: View, atom: str, seqs: Sequence[int], pieces: Sequence[str]
 ) -> Mapping[str, Callable[[], Any]]:
-    """Every way of asking that could show the content, by its name."""
+    """Return all queries that could show the content, by name."""
     words = " ".join(" ".join(pieces).split()[:QUERY_WORDS])
-    explorer = Explorer(asked)
-    index = asked.store.index
+    explorer = Explorer(view)
+    index = view.store.index
 
-    def read(ask: Callable[[Reader], Any]) -> Callable[[], Any]:
-        def asking() -> Any:
-            with asked.searchable() as rows:
-                return ask(rows)
+    def read(query: Callable[[Reader], Any]) -> Callable[[], Any]:
+        def run() -> Any:
+            with view.searchable() as rows:
+                return query(rows)
 
-        return asking
+        return run
 
     return {
         "get": read(lambda rows: get_atom(rows, atom)),
@@ -197,10 +201,10 @@ def _ways(
         "tags": read(tag_counts),
         "edges": read(lambda rows: get_edges(rows, atom, direction=Direction.BOTH, tombstoned=True)),
         "duplicates": read(lambda rows: duplicates(rows, index, of=atom)),
-        "recall": read(lambda rows: recall(rows, asked, words, limit=10).hits),
-        "recall within a budget": read(lambda rows: recall(rows, asked, words, budget=20_000).hits),
-        "context": read(lambda rows: context(rows, asked, words, 20_000)),
-        "bright": read(lambda rows: structured_graph(rows, asked, words, 10)),
+        "recall": read(lambda rows: recall(rows, view, words, limit=10).hits),
+        "recall within a budget": read(lambda rows: recall(rows, view, words, budget=20_000).hits),
+        "context": read(lambda rows: context(rows, view, words, 20_000)),
+        "bright": read(lambda rows: structured_graph(rows, view, words, 10)),
         "explore-recall": lambda: explorer.explore_recall(words),
         "explore-peek": lambda: explorer.explore_peek(atom),
         "explore-expand": lambda: explorer.explore_expand(atom),
@@ -208,17 +212,17 @@ def _ways(
     }
 
 
-def _mentions(ask: Callable[[], Any], pieces: Sequence[str]) -> bool:
-    """Whether an answer has one of `pieces` in it; an error has none."""
+def _shows(query: Callable[[], Any], pieces: Sequence[str]) -> bool:
+    """Return True if the answer to the query, or its error message, contains one of `pieces`."""
     try:
-        said = "\n".join(_texts(ask()))
+        answer = "\n".join(_texts(query()))
     except EngineError as error:
-        said = str(error)
-    return any(piece in said for piece in pieces)
+        answer = str(error)
+    return any(piece in answer for piece in pieces)
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """All texts in an answer, but for what it repeats of the question."""
+    """Yield all strings in an answer, except those in `_ECHOED` fields."""
     if isinstance(value, str):
         yield value
     elif is_dataclass(value) and not isinstance(value, type):

@@ -1,4 +1,4 @@
-"""Erasing an atom: its content is looked for, destroyed, and looked for again."""
+"""Erase an atom: search for its content, destroy it, and search again."""
 
 from __future__ import annotations
 
@@ -11,8 +11,16 @@ from engine.base import limits
 from engine.base.errors import InvalidInputError
 from engine.base.model import EventRef
 from engine.base.validation import atom_id, line, show_id
-from engine.erase.destroy import Pending, Stage, carry_out, destroyable, edges_of, quietly, read_pending
-from engine.erase.probe import Elsewhere, Sighting, elsewhere, look, pieces_of
+from engine.erase.destroy import (
+    Pending,
+    Stage,
+    carry_out,
+    destroyable_events,
+    ignore_stage,
+    read_pending,
+    unerased_edges,
+)
+from engine.erase.probe import Occurrences, SharedPieces, find_occurrences, pieces_of, shared_pieces
 from engine.followers.segments import segments_of
 from engine.ledger.layout import payload_key
 from engine.ledger.queries import get_record
@@ -23,40 +31,40 @@ from proofs.events import AtomBody, AtomDetail, Entry
 from proofs.leaves import State
 
 OUT_OF_REACH: Final = (
-    "copies, exports and backups of the store that were made before",
-    "proofs that were handed out with the content opened, and whatever an answer was shown to",
-    "Markdown mirrors in folders elsewhere, until they are synchronised",
-    "the salted commitments in headers and the roots in checkpoints, which stay",
-    "what the file system or the disk keeps of blocks that the store's files no longer use",
-    "entities and relations that were taken from it: `engine explore_neighbors`, `unrelate` and `erase` them",
+    "copies, exports and backups of the store that were made before the erasure",
+    "proofs that disclosed the content, and every person or program that was shown an answer with it",
+    "Markdown mirrors in other folders, until they are synchronised",
+    "the salted commitments in headers and the roots in checkpoints, which are permanent",
+    "disk blocks that the store's files no longer use, as far as the file system or the disk keeps them",
+    "entities and relations extracted from it (`engine explore_neighbors`): use `unrelate` and `erase`",
     "temporary folders `memroot-scratch-*` of commands that were killed while they replayed the journal",
 )
-"""What erasing does not touch, whatever a receipt says (docs/forgetting.md)."""
+"""The places that an erasure does not reach (docs/forgetting.md)."""
 
 
-class Verdict(StrEnum):
-    """What the looking before and after shows."""
+class ProbeVerdict(StrEnum):
+    """The result of comparing the searches before and after the erasure."""
 
     CONFIRMED = "confirmed"
-    """It was found before, in files and answers, and nowhere after."""
+    """The content was found in files and answers before the erasure, and nowhere after it."""
     INCONCLUSIVE = "inconclusive"
-    """It could not be told; `reasons` say why."""
+    """The searches prove nothing; `reasons` say why."""
     FAILED = "failed"
-    """It was still found after."""
+    """The content was still found after the erasure."""
 
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """Looking for pieces of the content before and after."""
+    """The results of searching for pieces of the content before and after the erasure."""
 
-    verdict: Verdict
+    verdict: ProbeVerdict
     reasons: tuple[str, ...]
     pieces: int
-    """How many pieces were looked for: those that nobody else has."""
-    before: Sighting
-    after: Sighting
+    """The number of pieces that were searched for: those that no other payload contains."""
+    before: Occurrences
+    after: Occurrences
     also_in: tuple[str, ...]
-    """Ids of other atoms, not erased, in which pieces of the content stand, at most 20."""
+    """Ids of other atoms, not erased, that contain pieces of the content, at most 20."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,25 +74,25 @@ class Erasure:
     id: str
     reason: str
     events: tuple[EventRef, ...]
-    """Those that say so; the last one is `erased`. None where it was erased before."""
+    """The events that record the erasure, `erased` last. Empty if the atom was erased before."""
     payloads: int
-    """Events whose payloads were destroyed."""
+    """The number of events whose payloads were destroyed."""
     payload_bytes: int
     edges: int
     contents: int
-    """Different contents that are refused from now on, because a keyed hash of them is kept."""
+    """The number of different contents that are refused from now on: keyed hashes of them are kept."""
     segments: int
-    """Segments of the index that were written anew."""
+    """The number of index segments that were rewritten."""
     purged: bool
-    """Whether the backend's files were rewritten."""
+    """True if the backend's files were rewritten."""
     probe: Probe | None
-    """None where nobody asked for it, or nothing was erased."""
+    """None if no probe was requested, or nothing was erased."""
     out_of_reach: tuple[str, ...] = OUT_OF_REACH
 
 
 @dataclass(frozen=True, slots=True)
 class Erasable:
-    """What erasing an atom would destroy."""
+    """The amounts of data that erasing an atom would destroy."""
 
     id: str
     payloads: int
@@ -92,107 +100,110 @@ class Erasable:
     edges: int
     contents: int
     also_in: tuple[str, ...]
-    """Ids of other atoms, not erased, in which pieces of the content stand, at most 20."""
+    """Ids of other atoms, not erased, that contain pieces of the content, at most 20."""
 
 
-def judged(
-    before: Sighting, after: Sighting, *, pieces: int, files: bool, all_pieces: int
-) -> tuple[Verdict, tuple[str, ...]]:
-    """What two lookings show together."""
-    left = [*after.files, *after.answers]
-    if left:
-        return Verdict.FAILED, (f"it is still found in: {', '.join(left)}",)
+def judge(
+    before: Occurrences, after: Occurrences, *, pieces: int, files: bool, all_pieces: int
+) -> tuple[ProbeVerdict, tuple[str, ...]]:
+    """Return the verdict on the searches before and after the erasure, and the reasons for it."""
+    remaining = [*after.files, *after.answers]
+    if remaining:
+        return ProbeVerdict.FAILED, (f"the content is still found in: {', '.join(remaining)}",)
     reasons = []
     if not pieces:
         reasons.append(
-            "everything in it that is long enough also stands elsewhere"
+            "other payloads contain every piece of the content that is long enough to search for"
             if all_pieces
-            else "it is too short to look for"
+            else "the content is too short to search for"
         )
     elif not files:
-        reasons.append("this kind of store has no files to look into")
+        reasons.append("this kind of store has no files to search")
     elif not before.files:
-        reasons.append("it was not found in the files before, so not finding it after says nothing")
+        reasons.append(
+            "the content was not found in the files before the erasure, so the later search proves nothing"
+        )
     if pieces and not before.answers:
-        reasons.append("no answer showed it before")
-    return (Verdict.INCONCLUSIVE if reasons else Verdict.CONFIRMED), tuple(reasons)
+        reasons.append("no answer showed the content before the erasure")
+    return (ProbeVerdict.INCONCLUSIVE if reasons else ProbeVerdict.CONFIRMED), tuple(reasons)
 
 
-TELLING_CHARS: Final = 4
-"""A word of so many characters with a digit in it may not stand in a reason and in the content."""
+IDENTIFYING_CHARS_MIN: Final = 4
+"""A reason may not repeat a word of the content that has a digit and at least this many characters."""
 
 
 class _Target(NamedTuple):
-    """An atom that is to be erased, as it is now."""
+    """The current state of the atom that is to be erased."""
 
     record: AtomRecord
     entries: list[Entry]
-    """Its events since it was last erased, the newest first."""
+    """The atom's events since it was last erased, the newest first."""
     erasable: Erasable
     pieces: tuple[str, ...]
-    elsewhere: Elsewhere
+    shared: SharedPieces
     segments: int
 
     @property
-    def own(self) -> list[str]:
-        """The pieces that nobody else has."""
-        return [piece for at, piece in enumerate(self.pieces) if at not in self.elsewhere.pieces]
+    def unique_pieces(self) -> list[str]:
+        """The pieces that no other payload contains."""
+        return [piece for at, piece in enumerate(self.pieces) if at not in self.shared.pieces]
 
 
 def erasable(store: Store, id: str) -> Erasable:  # noqa: A002
-    """What erasing an atom would destroy; nothing where it is erased.
+    """Return the amounts of data that erasing an atom would destroy: 0 if it is erased already.
 
     Raises:
-        NotFoundError: it was never recorded.
+        NotFoundError: the atom was never recorded.
     """
     with store.view() as rows:
-        return _target(rows, atom_id(id), look_elsewhere=True).erasable
+        return _target(rows, atom_id(id), find_shared=True).erasable
 
 
 def erase(
-    asked: View,
+    view: View,
     id: str,  # noqa: A002
     reason: str,
     *,
     actor: str,
     remember: bool = True,
     probe: bool = True,
-    progress: Stage = quietly,
+    progress: Stage = ignore_stage,
 ) -> Erasure:
-    """Destroy the content of an atom for good; its history stays verifiable.
+    """Destroy the content of an atom permanently; its history stays verifiable.
 
     Args:
-        asked: The memory, and how it is asked for what is left.
+        view: The store, and the queries that are used to search for the content.
         id: The atom.
-        reason: Why; it stays, so it must not repeat the content.
-        actor: Who does it, for the journal.
-        remember: Keep a keyed hash of each content, so that it is refused when it comes again.
-        probe: Look for the content before and after, in the files and in every answer.
+        reason: The reason for the erasure. It is kept, so it must not repeat the content.
+        actor: The actor to record in the journal.
+        remember: Keep a keyed hash of each content, so that adding the content again is refused.
+        probe: Search for the content before and after the erasure, in the files and in all answers.
         progress: Called with the name of each stage as it begins: events, followers, files.
 
     Raises:
-        InvalidInputError: the reason breaks a rule, or repeats the content: it would stay.
+        InvalidInputError: the reason breaks a rule, or repeats the content.
         NotFoundError: the atom was never recorded.
-        BackendBusy: a snapshot is open, so the files could not be purged; no answer has the content any
-            more. Erasing again, or opening the store again, finishes it.
+        BackendBusy: a snapshot is open, so the files could not be purged. No answer shows the content any
+            more. Erasing the atom again, or opening the store again, finishes the erasure.
     """
     atom, reason = atom_id(id), line(reason, "reason", limits.REASON_BYTES_MAX)
-    store = asked.store
-    left = read_pending(store.backend)
-    if left is not None and left.id != atom:
-        carry_out(store, left, progress)  # one that failed before it was done
-        left = None
+    store = view.store
+    unfinished = read_pending(store.backend)
+    if unfinished is not None and unfinished.id != atom:
+        carry_out(store, unfinished, progress)  # an earlier erasure that failed before it was complete
+        unfinished = None
     with store.view() as rows:
-        target = _target(rows, atom, look_elsewhere=probe)
-    _refuse_telling(reason, target)
-    if target.record.state is State.ERASED and left is None:
+        target = _target(rows, atom, find_shared=probe)
+    _refuse_repetition(reason, target)
+    if target.record.state is State.ERASED and unfinished is None:
         return Erasure(show_id(atom), reason, (), 0, 0, 0, 0, 0, purged=False, probe=None)
     seqs = [entry.header.seq for entry in target.entries]
-    before = look(asked, show_id(atom), seqs, target.own) if probe and seqs else None
-    pending = left or Pending(atom, reason, actor, int(remember))
+    pieces = target.unique_pieces
+    before = find_occurrences(view, show_id(atom), seqs, pieces) if probe and seqs else None
+    pending = unfinished or Pending(atom, reason, actor, int(remember))
     done, events = carry_out(store, pending, progress)
-    asked.forget()
-    after = None if before is None else look(asked, show_id(atom), seqs, target.own)
+    view.forget()
+    after = None if before is None else find_occurrences(view, show_id(atom), seqs, pieces)
     return Erasure(
         id=show_id(atom),
         reason=reason,
@@ -207,16 +218,17 @@ def erase(
     )
 
 
-def _target(rows: Reader, atom: bytes, *, look_elsewhere: bool) -> _Target:
+def _target(rows: Reader, atom: bytes, *, find_shared: bool) -> _Target:
     record = get_record(rows, atom)
-    entries = list(destroyable(rows, record.last_seq))
+    entries = list(destroyable_events(rows, record.last_seq))
     own = {entry.header.seq for entry in entries}
-    edges = edges_of(rows, atom)
-    seqs = [*own, *(entry.header.seq for edge in edges for entry in destroyable(rows, edge.last_seq))]
+    edges = unerased_edges(rows, atom)
+    of_edges = (entry.header.seq for edge in edges for entry in destroyable_events(rows, edge.last_seq))
+    seqs = [*own, *of_edges]
     bodies = [entry.body for entry in entries if isinstance(entry.body, AtomBody)]
     pieces = pieces_of(bodies)
-    # Reads every payload there is: measured, half a second for 30,000.
-    others = elsewhere(rows, pieces if look_elsewhere else [], frozenset(own))
+    # This reads every payload in the store: half a second for 30,000 payloads, measured.
+    shared = shared_pieces(rows, pieces if find_shared else [], frozenset(own))
     ordinals = {
         entry.header.detail.ordinal for entry in entries if isinstance(entry.header.detail, AtomDetail)
     }
@@ -225,44 +237,47 @@ def _target(rows: Reader, atom: bytes, *, look_elsewhere: bool) -> _Target:
         for name in segments_of(read_counters(rows).next_ordinal)
         if any(name.start <= ordinal < name.end for ordinal in ordinals)
     ]
-    found = Erasable(
+    amounts = Erasable(
         id=show_id(atom),
         payloads=len(seqs),
         payload_bytes=sum(len(rows.get(payload_key(seq)) or b"") for seq in seqs),
         edges=len(edges),
         contents=len({body.content for body in bodies}),
-        also_in=others.atoms,
+        also_in=shared.atoms,
     )
-    return _Target(record, entries, found, tuple(pieces), others, len(covered))
+    return _Target(record, entries, amounts, tuple(pieces), shared, len(covered))
 
 
-def _bare(word: str) -> str:
-    """A word without the marks around it, in one case."""
+def _normalized(word: str) -> str:
+    """Return a word case-folded, without the punctuation around it."""
     return word.strip(".,;:!?()[]{}\"'").casefold()
 
 
-def _tells(word: str) -> bool:
-    """Whether a word tells more than words do: a number, a name with digits, a long one."""
-    return len(word) >= TELLING_CHARS and any(character.isdigit() for character in word)
+def _is_identifying(word: str) -> bool:
+    """Return True if the word has a digit and at least IDENTIFYING_CHARS_MIN characters."""
+    return len(word) >= IDENTIFYING_CHARS_MIN and any(character.isdigit() for character in word)
 
 
-def _refuse_telling(reason: str, target: _Target) -> None:
-    said = set(map(_bare, reason.split()))
-    telling = {word for piece in target.pieces for word in map(_bare, piece.split()) if _tells(word)}
-    if said & telling or any(piece in reason for piece in target.pieces):
+def _refuse_repetition(reason: str, target: _Target) -> None:
+    """Raise InvalidInputError if the reason repeats a piece or an identifying word of the content."""
+    words = set(map(_normalized, reason.split()))
+    content_words = (word for piece in target.pieces for word in map(_normalized, piece.split()))
+    identifying = set(filter(_is_identifying, content_words))
+    if words & identifying or any(piece in reason for piece in target.pieces):
         raise InvalidInputError(
-            "the reason repeats what is to be erased, and reasons stay", hint="say why, not what"
+            "the reason repeats a part of the content that is to be erased, and reasons are kept",
+            hint="give a reason that does not quote the content",
         )
 
 
-def _probe(store: Store, target: _Target, before: Sighting, after: Sighting) -> Probe:
-    verdict, reasons = judged(
+def _probe(store: Store, target: _Target, before: Occurrences, after: Occurrences) -> Probe:
+    verdict, reasons = judge(
         before,
         after,
-        pieces=len(target.own),
+        pieces=len(target.unique_pieces),
         all_pieces=len(target.pieces),
         files=bool(store.backend.files()),
     )
-    if target.elsewhere.atoms:
-        reasons = (*reasons, "other atoms hold pieces of it, too")
-    return Probe(verdict, reasons, len(target.own), before, after, target.elsewhere.atoms)
+    if target.shared.atoms:
+        reasons = (*reasons, "other atoms contain pieces of the content, too")
+    return Probe(verdict, reasons, len(target.unique_pieces), before, after, target.shared.atoms)

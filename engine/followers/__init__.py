@@ -1,1 +1,1 @@
-"""The projections of the journal, each with its own rows and its own cursor."""
+"""The projections of the journal. Each has rows and a cursor of its own."""

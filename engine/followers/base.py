@@ -1,8 +1,8 @@
-"""What a follower is, and the one loop that brings it up to the head (SPEC: Followers).
+"""The base class of followers, and the loop that brings a follower up to the head (SPEC: Followers).
 
-A follower turns journal entries into rows of its own. It reads nothing but its own rows and the
-entries it is handed, so its rows depend on the journal alone: not on how the entries were cut into
-batches, nor on who wrote them, nor on where a crash fell.
+A follower turns journal entries into rows of its own. It reads only its own rows and the entries that it is
+passed, so its rows depend on the journal alone: not on how the entries were divided into batches, nor on the
+process that wrote them, nor on where a crash occurred.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from proofs.forms import sized, uint
 from proofs.log import leaf_hash
 
 EntrySource = Callable[[Reader, int, int], Sequence[Entry]]
-"""(rows, start, stop) → consecutive entries from `start`, at least one, at most up to `stop`."""
+"""A function (rows, start, stop) that returns one or more consecutive entries from `start`, before `stop`."""
 
 SWEEP_ROWS = 10_000
-"""Rows deleted in one batch when a projection is dropped."""
+"""The number of rows that one batch deletes when a projection is rebuilt."""
 
 
 class Follower(ABC):
@@ -37,30 +37,31 @@ class Follower(ABC):
 
     name: str
     version: int
-    """Raised when the rows change shape; rows of another version are dropped and made again."""
+    """The version of the row format. Rows of an older version are deleted and rebuilt."""
     prefixes: tuple[bytes, ...]
-    """The rows it owns, and nobody else does."""
+    """The prefixes of the rows that belong to this follower alone."""
 
     @abstractmethod
     def follow(self, entries: Sequence[Entry], rows: Reader, batch: Batch) -> None:
-        """Put into `batch` what `entries` change, given the rows as they are before them.
+        """Put the rows that `entries` change into `batch`, given the rows before these entries.
 
-        `entries` are consecutive and begin where the rows end. Must not write, must not fail on
-        any journal that commands can have written, and must give the same final rows however a
-        history is cut.
+        `entries` are consecutive and begin at the cursor. An implementation must not write to the store,
+        must not fail on any journal that commands can write, and must produce the same final rows for every
+        division of a history into batches.
         """
 
-    def share(self, entries: Sequence[Entry], rows: Reader, *, more: bool) -> int:
-        """How many of `entries` to follow in one batch: the same rows in the end, for less work.
+    def batch_size(self, entries: Sequence[Entry], rows: Reader, *, more: bool) -> int:
+        """Return the number of `entries` to follow in one batch.
 
-        `more` says that others are about to come; only then may the answer be 0, to wait for them.
+        The number affects the amount of work but not the final rows. `more` is True if further entries are
+        about to come; only then may the result be 0, to wait for them.
         """
         del rows, more
         return len(entries)
 
 
 class Cursor(NamedTuple):
-    """How far a projection has come: the number of events in its rows, and the last one's leaf."""
+    """The position of a projection: the number of events in its rows, and the leaf of the last one."""
 
     version: int
     size: int
@@ -71,12 +72,12 @@ _CURSOR_FIELDS = (uint(255), uint(limits.SEQ_MAX), sized(32))
 
 
 def encode_cursor(cursor: Cursor) -> bytes:
-    """The row of a cursor."""
+    """Return the row value of a cursor."""
     return pack(list(cursor))
 
 
 def read_cursor(rows: Lookup, name: str) -> Cursor | None:
-    """The cursor of the projection `name`; None when its rows are to be made anew.
+    """Return the cursor of the projection `name`, or None if its rows must be rebuilt.
 
     Raises:
         CorruptionError: the row is not a cursor.
@@ -92,20 +93,20 @@ def _decode_cursor(raw: bytes | None, name: str) -> Cursor | None:
 
 
 def check_cursor(rows: Lookup, name: str, cursor: Cursor, size: int) -> None:
-    """Compare a cursor with the journal it claims to have followed.
+    """Check that a cursor matches the journal, which has `size` events.
 
     Raises:
-        CorruptionError: it is beyond the journal's end, or names another event than the journal has.
+        CorruptionError: the cursor is beyond the end of the journal, or its leaf is not that of the journal.
     """
     if cursor.size > size or cursor.leaf != _leaf_at(rows, cursor.size):
         raise CorruptionError(
-            f"cursor of {name}: followed {cursor.size} events that are not the journal's",
+            f"cursor of {name}: its {cursor.size} events are not those of the journal",
             hint="run `engine verify-root`, then `engine rebuild`",
         )
 
 
 def _leaf_at(rows: Lookup, size: int) -> bytes:
-    """The leaf of the last of `size` events: 32 zero bytes where there is none, nothing where it is lost."""
+    """Return the leaf of the last of `size` events: 32 zero bytes if `size` is 0, b"" if it is missing."""
     if not size:
         return bytes(32)
     raw = rows.get(journal_key(size - 1))
@@ -113,7 +114,7 @@ def _leaf_at(rows: Lookup, size: int) -> bytes:
 
 
 def are_current(rows: Lookup, log: LogState, followers: Iterable[Follower]) -> bool:
-    """Whether the rows of each of `followers` are exactly those of the journal up to its head."""
+    """Return True if the rows of each of `followers` are those of the journal at its head."""
     size = log.size
     leaf = _leaf_at(rows, size)
     return all(
@@ -129,17 +130,20 @@ def catch_up(
     stop: int | None = None,
     more: bool = False,
 ) -> None:
-    """Bring the follower to event `stop`, or to the head as it was when this was called.
+    """Bring the follower to event `stop`, or to the head at the time of the call.
 
-    With `more`, said while bulk work goes on, it may stay behind by what it would rather do later.
+    If `more` is True, because bulk work is in progress, the follower may stop earlier and leave the remaining
+    events to a later call.
 
-    Each batch is guarded by the follower's own cursor: of several that follow at once one wins, the
-    others read on from where it came to. A crash between batches leaves rows and cursor of an
-    earlier head, which the next call continues. Nothing here needs to be durable: what
-    is lost with the power is caught up again, and no backend keeps a later write without an earlier one.
+    The follower's own cursor guards each batch. If several processes follow at the same time, one batch
+    succeeds and the others continue from the new cursor. A crash between batches leaves the rows and the
+    cursor of an earlier head, and the next call continues from there. The batches need not be durable: a
+    power loss only means that events are followed again, and no backend keeps a later write without an
+    earlier one.
 
     Raises:
-        CorruptionError: the journal or the cursor is not what was written.
+        CorruptionError: the journal or the cursor does not have the bytes that were written.
+        EngineError: a newer version of memroot wrote the rows.
     """
     key = cursor_key(follower.name)
     while True:
@@ -151,11 +155,11 @@ def catch_up(
             if cursor is None or cursor.version < follower.version:
                 batch, reached = _restart(rows, follower), 0
             else:
-                _refuse_newer(follower, cursor)
+                _check_version(follower, cursor)
                 check_cursor(rows, follower.name, cursor, size)
                 if cursor.size >= stop:
                     return
-                entries = _share(rows, follower, source, cursor.size, stop, more=more)
+                entries = _next_entries(rows, follower, source, cursor.size, stop, more=more)
                 if not entries:
                     return
                 batch, reached = Batch(), cursor.size + len(entries)
@@ -167,29 +171,29 @@ def catch_up(
                 return
 
 
-def _refuse_newer(follower: Follower, cursor: Cursor) -> None:
-    # Two installations on one store would undo each other's rows for ever.
+def _check_version(follower: Follower, cursor: Cursor) -> None:
+    # Otherwise two installations on one store would rebuild each other's rows forever.
     if cursor.version > follower.version:
         raise EngineError(
-            f"the rows of {follower.name} have version {cursor.version}, this installation makes "
-            f"{follower.version}",
-            hint="open the store with the newer version of memroot, or `engine rebuild` with this one",
+            f"the rows of {follower.name} have version {cursor.version}, but this installation writes "
+            f"version {follower.version}",
+            hint="open the store with the newer version of memroot, or run `engine rebuild` with this one",
         )
 
 
-def _share(
+def _next_entries(
     rows: Reader, follower: Follower, source: EntrySource, start: int, stop: int, *, more: bool
 ) -> Sequence[Entry]:
-    """The entries to follow next; none when the follower would rather wait for what is about to come."""
+    """Return the entries for the next batch; none if the follower waits for further entries."""
     entries = source(rows, start, min(stop, start + limits.FOLLOW_EVENTS_MAX))
-    ends = start + len(entries) == stop
-    taken = follower.share(entries, rows, more=more or not ends)
-    return entries[:taken] if taken or ends else entries
+    reaches_stop = start + len(entries) == stop
+    size = follower.batch_size(entries, rows, more=more or not reaches_stop)
+    return entries[:size] if size or reaches_stop else entries
 
 
 def _restart(rows: Reader, follower: Follower) -> Batch:
-    # Rows of an earlier life go first, in batches guarded by the cursor that says they are void; only
-    # a batch that finds nothing more to delete may set the cursor to the beginning.
+    # The old rows are deleted first. These batches are guarded by the missing or outdated cursor, which marks
+    # the rows as void; only the batch that deletes the last of them sets the cursor to the beginning.
     batch = Batch()
     for prefix in follower.prefixes:
         for key, _ in rows.scan_prefix(prefix):
@@ -202,9 +206,10 @@ def _restart(rows: Reader, follower: Follower) -> Batch:
 
 
 def drop(backend: Backend, followers: Sequence[Follower]) -> None:
-    """Declare all rows of `followers` void, durably; catching up then makes them anew.
+    """Durably mark all rows of `followers` as void, so that catching up rebuilds them.
 
-    The cursors go first and alone: whatever crash follows, nobody takes the old rows for current.
+    The cursors are deleted first, in a batch of their own: after a crash at any later point, the old rows are
+    not mistaken for current ones.
     """
     batch = Batch()
     for follower in followers:

@@ -1,7 +1,7 @@
-"""Documents, as the index is told of them, and the content of a segment as columns of numbers (SPEC: Index).
+"""The documents of the index, and the content of a segment as columns of numbers (SPEC: Index).
 
-Neighbours, titles that a text mentions and near-duplicates are found by the columns of facts, without reading
-a body. numpy is imported on first use only.
+The columns of facts serve to find neighbours, near-duplicates and titles that a text mentions without reading
+payloads. numpy is imported on first use only.
 """
 
 from __future__ import annotations
@@ -31,28 +31,31 @@ if TYPE_CHECKING:
 HEAD_MARK: Final = HEAD.decode()
 
 
-class Document(NamedTuple):
-    """A document as the index sees it."""
+class IndexedDocument(NamedTuple):
+    """The input of the index for one ordinal."""
 
     terms: Sequence[str]
-    """Those of its text in order, then those of its head, each with HEAD_MARK before it."""
+    """The terms of its text in order, then the terms of its head, each prefixed with HEAD_MARK."""
     source: int
+    """A number as in `Facts.sources`."""
     sequence: int
+    """A number as in `Facts.sequences`."""
     title: int
-    """These three as in `engine.followers.columns.Facts`."""
+    """A number as in `Facts.titles`."""
 
 
-NO_DOCUMENT: Final = Document((), 0, 0, 0)
-"""Where the payload is destroyed: this object and no equal one, which a text without terms may have."""
+NO_DOCUMENT: Final = IndexedDocument((), 0, 0, 0)
+"""The document of an ordinal whose payload is destroyed. It is recognised by identity, not by equality,
+because the document of a text without terms may be equal to it."""
 
 
 def atom_body(body: Body | None) -> AtomBody | None:
-    """The atom in an event's body; None when there is none."""
+    """Return `body` if it is the body of an atom, else None."""
     return body if isinstance(body, AtomBody) else None
 
 
-def document_of(body: AtomBody | None) -> Document:
-    """The document of an atom: the text is the title, if there is one, a newline, and the content."""
+def document_of(body: AtomBody | None) -> IndexedDocument:
+    """Return the document of an atom: its text is the title, if any, a newline, and the content."""
     if body is None:
         return NO_DOCUMENT
     terms = index_terms(body.content)
@@ -60,20 +63,20 @@ def document_of(body: AtomBody | None) -> Document:
         label = label_of(body.content)
         head = index_terms(label) if label else []
     else:
-        # Nothing reaches over the newline: the terms of both together are those of each.
+        # No term crosses the newline, so the terms of the text are those of the title and of the content.
         head = index_terms(body.title)
         terms = head + terms
     terms += [HEAD_MARK + term for term in head]
     source = 0 if body.source is None else _source_number(body.source)
     sequence = 0 if body.sequence is None else body.sequence + 1
-    return Document(terms, source, sequence, title_hash(body.title))
+    return IndexedDocument(terms, source, sequence, title_hash(body.title))
 
 
 def title_hash(title: str | None) -> int:
-    """What a title is found by in texts that mention it: the hash of its terms, 64 bits.
+    """Return the 64-bit hash of the terms of a title, by which texts that mention the title are found.
 
-    A parenthesis at its end, from the last ` (` to a final `)`, says which of several is meant, and
-    does not count. 0 without a title, or where only stop words are left.
+    A qualifier in parentheses at the end, from the last ` (` to a final `)`, is ignored. The result is 0 if
+    there is no title, or if only stop words are left.
     """
     if title is None:
         return 0
@@ -90,41 +93,41 @@ def _source_number(source: str) -> int:
 
 
 FACT_BYTES: Final = 32
-"""For each document."""
+"""The size of the facts of one document in bytes."""
 
 
 class Facts(NamedTuple):
-    """What is known of each document; arrays of equal length, 0 where there is nothing to know."""
+    """Four numbers for each document, in arrays of equal length; 0 means that there is no value."""
 
     sources: NDArray[np.uint64]
-    """`proofs.hashing.source_number` of the source: equal for documents of one source."""
+    """`proofs.hashing.source_number` of the source: equal for all documents of one source."""
     sequences: NDArray[np.uint64]
-    """One more than the sequence."""
+    """The sequence plus 1."""
     titles: NDArray[np.uint64]
-    """`engine.followers.columns.title_hash` of the title."""
+    """`title_hash` of the title."""
     fingerprints: NDArray[np.uint64]
     """`engine.text.simhash.fingerprint` of all terms of the text."""
 
 
 def join(parts: Sequence[Facts]) -> Facts:
-    """The facts of neighbouring ranges as those of the one range they make up, read-only."""
+    """Return the facts of adjacent ranges as the facts of their combined range, read-only."""
     import numpy as np
 
-    nothing = np.zeros(0, np.uint64)
-    columns = [np.concatenate([nothing, *column]) for column in zip(*parts, strict=True)] or [nothing] * 4
+    empty = np.zeros(0, np.uint64)
+    columns = [np.concatenate([empty, *column]) for column in zip(*parts, strict=True)] or [empty] * 4
     for column in columns:
         column.flags.writeable = False
     return Facts(*columns)
 
 
 def encode_facts(facts: Facts) -> bytes:
-    """The value of the row."""
+    """Return the value of the row of facts."""
     columns = b"".join(column.astype("<u8").tobytes() for column in facts)
     return columns_head(len(facts.sources)) + columns
 
 
 def decode_facts(key: bytes, value: bytes | None, documents: int) -> Facts:
-    """The facts of `documents` documents, read-only.
+    """Decode the facts of `documents` documents. The arrays are read-only.
 
     Raises:
         CorruptionError: the row is missing or malformed.
@@ -132,46 +135,47 @@ def decode_facts(key: bytes, value: bytes | None, documents: int) -> Facts:
     import numpy as np
 
     if value is None:
-        raise CorruptionError(f"{describe(key)}: missing")
+        raise CorruptionError(f"{describe(key)} is missing")
     fits = len(value) == HEAD_BYTES + FACT_BYTES * documents
     if not fits or value[:HEAD_BYTES] != columns_head(documents):
-        raise CorruptionError(f"{describe(key)}: not the facts of {documents} documents")
+        raise CorruptionError(f"{describe(key)} does not have the facts of {documents} documents")
     columns = np.frombuffer(value, "<u8", 4 * documents, HEAD_BYTES).astype(np.uint64, copy=False)
     facts = Facts(*columns.reshape(4, documents))
     if (facts.sequences > INTEGER_MAX + 1).any():
-        raise CorruptionError(f"{describe(key)}: a sequence over {INTEGER_MAX}")
+        raise CorruptionError(f"{describe(key)} has a sequence over {INTEGER_MAX}")
     return facts
 
 
 TF_MAX: Final = 0xFF
 
 FIRST_OF_TEXT: Final = bytes([HEAD[0] + 1])
-"""Terms of heads, with HEAD, are before this; those of texts are not."""
+"""The boundary between terms of heads, which begin with HEAD and sort before it, and terms of texts."""
 
 
 class Columns(NamedTuple):
-    """The content of a segment, all rows one after the other."""
+    """The content of a segment as concatenated columns."""
 
     terms: list[bytes]
-    """Ascending: those of heads with HEAD before them, then those of texts."""
+    """The terms, ascending: those of heads, prefixed with HEAD, then those of texts."""
     dfs: NDArray[np.int64]
-    """Postings of each term."""
+    """The number of postings of each term."""
     offsets: NDArray[np.uint16]
-    """Of all postings, term by term; ascending within a term."""
+    """The offsets of all postings, term by term; ascending within a term."""
     tfs: NDArray[np.uint8]
+    """The term frequencies of all postings."""
     lengths: NDArray[np.uint16]
-    """Of each document."""
+    """The length of each document."""
     facts: Facts
     documents: int
-    """How many of them have a payload that is not erased."""
+    """The number of documents whose payload is not erased."""
 
 
-def build(documents: Sequence[Document]) -> Columns:
-    """The columns of at most LARGEST documents."""
+def build(documents: Sequence[IndexedDocument]) -> Columns:
+    """Return the columns of at most LARGEST documents."""
     import numpy as np
 
-    # Sorting one number for each (term, document) was measured at 4 µs a document of 40 words; a dict
-    # of lists, the plain way, at 7 and without the encoding.
+    # Sorting one number for each (term, document) takes 4 µs for a document of 40 words; a dict of lists, the
+    # simple way, takes 7 µs without the encoding (measured).
     flat = list(chain.from_iterable(document.terms for document in documents))
     vocabulary = sorted(set(flat))
     numbers = {term: number for number, term in enumerate(vocabulary)}
@@ -207,45 +211,48 @@ def _fingerprints(
     pairs: NDArray[np.int64],
     documents: int,
 ) -> NDArray[np.uint64]:
-    """The fingerprints of the texts; the first `heads` of the vocabulary are not of texts."""
+    """Return the fingerprints of the texts. The first `heads` terms of the vocabulary belong to heads."""
     import numpy as np
 
     hashes = np.zeros(len(vocabulary), np.uint64)
     hashes[heads:] = np.fromiter(map(term_hash, vocabulary[heads:]), np.uint64, len(vocabulary) - heads)
-    said = ids >= heads
+    in_text = ids >= heads
     distinct = pairs[np.searchsorted(pairs, heads << 16) :] & 0xFFFF
     return combine(
-        hashes[ids[said]],
-        np.bincount(owners[said], minlength=documents),
+        hashes[ids[in_text]],
+        np.bincount(owners[in_text], minlength=documents),
         np.bincount(distinct, minlength=documents),
     )
 
 
-def without(columns: Columns, offsets: Collection[int]) -> Columns:
-    """The columns as they would be if these documents, which are not, had been `NO_DOCUMENT`."""
+def remove(columns: Columns, offsets: Collection[int]) -> Columns:
+    """Return the columns with `NO_DOCUMENT` in place of the documents at `offsets`.
+
+    None of these documents may be `NO_DOCUMENT` already.
+    """
     import numpy as np
 
-    gone = np.array(sorted(offsets), np.int64)
-    kept = ~np.isin(columns.offsets, gone)
+    removed = np.array(sorted(offsets), np.int64)
+    remaining = ~np.isin(columns.offsets, removed)
     owners = np.repeat(np.arange(len(columns.terms), dtype=np.int64), columns.dfs)
-    dfs = np.bincount(owners[kept], minlength=len(columns.terms))
+    dfs = np.bincount(owners[remaining], minlength=len(columns.terms))
     lengths, facts = columns.lengths.copy(), Facts(*(column.copy() for column in columns.facts))
-    lengths[gone] = 0
+    lengths[removed] = 0
     for column in facts:
-        column[gone] = 0
+        column[removed] = 0
     return Columns(
         [term for term, df in zip(columns.terms, dfs.tolist(), strict=True) if df],
         dfs[dfs > 0],
-        columns.offsets[kept],
-        columns.tfs[kept],
+        columns.offsets[remaining],
+        columns.tfs[remaining],
         lengths,
         facts,
-        columns.documents - len(gone),
+        columns.documents - len(removed),
     )
 
 
 def merge(parts: Sequence[Columns]) -> Columns:
-    """The columns of neighbouring ranges as those of the one range they make up; no text is needed."""
+    """Return the columns of adjacent ranges as the columns of their combined range, without reading texts."""
     import numpy as np
 
     if len(parts) == 1:
@@ -259,7 +266,7 @@ def merge(parts: Sequence[Columns]) -> Columns:
         offsets.append(part.offsets.astype(np.int32) + before)
         before += len(part.lengths)
     terms_of = np.concatenate(ids)
-    # Within a term the parts are in ascending order already, and a stable sort keeps that.
+    # Within a term the parts are already in ascending order, and a stable sort preserves this order.
     order = np.argsort(terms_of, kind="stable")
     return Columns(
         vocabulary,

@@ -1,6 +1,6 @@
-"""The index as of one moment, as searching sees it, and what is kept between two questions.
+"""A view of the index at one moment, for searching, and the cache that queries share.
 
-Rows are read when they are asked for.
+Rows are read on demand.
 """
 
 from __future__ import annotations
@@ -24,78 +24,85 @@ if TYPE_CHECKING:
 
 CACHE_BYTES_MAX: Final = 32 << 20
 CACHE_ENTRY_BYTES: Final = 400
-"""What an entry costs beside its numbers: two array objects, a tuple and a key, measured."""
+"""The size of a cache entry without its numbers: two array objects, a tuple and a key (measured)."""
 
 Segments = Sequence[tuple[SegmentName, Summary]]
 
 
 class Impacts(NamedTuple):
-    """What mentioning a term is worth in the documents of one segment: w / (norm + w); read-only.
+    """The impacts of a term on the scores of the documents of one segment: w / (norm + w). Read-only.
 
-    w is the term's frequency in the text and, weighed, in the head.
+    w is the frequency of the term in the text plus its weighted frequency in the head.
     """
 
     start: int
-    """The ordinal that offset 0 stands for."""
+    """The ordinal at offset 0."""
     offsets: NDArray[np.uint16] | None
-    """Ascending; None where `values` has a number for every document, 0 for those without the term."""
+    """The offsets of the documents, ascending. None if `values` has a number for every document of the
+    segment, 0 for those without the term."""
     values: NDArray[np.float64]
+    """The impacts."""
 
 
 class TermImpacts(NamedTuple):
-    """The impacts of a term, segment by segment, ordinals ascending over all."""
+    """The impacts of a term, segment by segment, with ascending ordinals."""
 
     df: int
-    """How many documents mention it."""
+    """The number of documents that mention the term."""
     parts: tuple[Impacts, ...]
 
 
-class Scaled:
-    """What is worked out for one content of the index and one pair of BM25's constants."""
+class Bm25Weights:
+    """The norms and impacts for one state of the index and one pair of BM25's constants."""
 
     def __init__(self, key: tuple[object, ...], norms: NDArray[np.float64]) -> None:
-        """`key` is all they depend on; `norms`: k1 · (1 − b + b · length / average length), by ordinal."""
+        """Store the norms; there are no impacts yet.
+
+        Args:
+            key: The values that determine the norms and impacts.
+            norms: k1 · (1 − b + b · length / average length), by ordinal.
+        """
         self.key = key
         self.norms = norms
         self.impacts: dict[tuple[str, float], TermImpacts] = {}
-        """By the term and the weight of heads."""
+        """The impacts by term and weight of heads."""
 
 
-class _KeptFacts(NamedTuple):
-    """The facts of one content of the index."""
+class _CachedFacts(NamedTuple):
+    """The facts of one state of the index."""
 
     key: tuple[bytes, ...]
     whole: Facts
     parts: dict[bytes, Facts]
-    """Those of each segment, by its root: views of the whole."""
+    """The facts of each segment by its root: views of `whole`."""
 
 
 class PostingsCache:
-    """Decoded rows of segments and impacts, at most CACHE_BYTES_MAX of both; emptied when full.
+    """A cache of decoded segment rows and of impacts, at most CACHE_BYTES_MAX in total; cleared when full.
 
-    A row is named by the root of its segment, which stands for the bytes it was decoded from, so no
-    entry is ever wrong. Impacts go first: they are larger, and of no use after the next document.
-    Norms and facts come on top, 8 and 32 bytes a document. Safe between threads: a lost entry is made
-    again. Where a row is missing or malformed, methods that read raise CorruptionError.
+    The key of a row includes the root of its segment, which identifies the bytes, so entries never become
+    stale. Impacts are cleared first: they are larger, and the next document invalidates them. Norms and
+    facts take another 8 and 32 bytes for each document. The cache is thread-safe: a lost entry is computed
+    again. Methods that read raise CorruptionError if a row is missing or malformed.
     """
 
     def __init__(self) -> None:
         self._postings: dict[tuple[bytes, bytes], tuple[NDArray[np.uint16], NDArray[np.uint8]] | None] = {}
         self._lengths: dict[bytes, NDArray[np.uint16]] = {}
         self._row_bytes = 0
-        self._scaled: Scaled | None = None
+        self._weights: Bm25Weights | None = None
         self._impact_bytes = 0
-        self._facts: _KeptFacts | None = None
+        self._facts: _CachedFacts | None = None
 
     @property
     def size(self) -> int:
-        """How many bytes are kept, norms and facts not counted."""
+        """The number of cached bytes, without norms and facts."""
         return self._row_bytes + self._impact_bytes
 
     def postings(
         self, rows: Reader, name: SegmentName, root: bytes, term: bytes
     ) -> tuple[NDArray[np.uint16], NDArray[np.uint8]] | None:
-        """The decoded row of `term` in a segment, or None if it has none.
+        """Return the decoded row of `term` in a segment, or None if the segment has no such row.
 
         Raises:
             CorruptionError: the row is malformed.
@@ -106,37 +113,37 @@ class PostingsCache:
             pass
         key = name.row_prefix + term
         value = rows.get(key)
-        found = None if value is None else postings.decode_postings(key, value, name.size)
+        decoded = None if value is None else postings.decode_postings(key, value, name.size)
         self._make_room(rows=len(value or b"") + CACHE_ENTRY_BYTES)
-        self._postings[root, term] = found
-        return found
+        self._postings[root, term] = decoded
+        return decoded
 
     def lengths(self, rows: Reader, name: SegmentName, root: bytes) -> NDArray[np.uint16]:
-        """The lengths of a segment's documents.
+        """Return the lengths of a segment's documents.
 
         Raises:
             CorruptionError: the row is missing or malformed.
         """
-        found = self._lengths.get(root)
-        if found is None:
+        lengths = self._lengths.get(root)
+        if lengths is None:
             key = name.row_prefix + LENGTHS
-            found = postings.decode_lengths(key, rows.get(key), name.size)
+            lengths = postings.decode_lengths(key, rows.get(key), name.size)
             self._make_room(rows=2 * name.size + CACHE_ENTRY_BYTES)
-            self._lengths[root] = found
-        return found
+            self._lengths[root] = lengths
+        return lengths
 
     def facts(self, rows: Reader, key: tuple[bytes, ...], segments: Segments, tail: Tail) -> Facts:
-        """The facts of all documents, read-only; those of segments that were there before are not read.
+        """Return the facts of all documents, read-only. Facts of cached segments are not read again.
 
-        `key` stands for segments and tail.
+        `key` identifies the segments and the tail.
         """
-        kept = self._facts
-        if kept is not None and kept.key == key:
-            return kept.whole
-        known = {} if kept is None else kept.parts
+        cached = self._facts
+        if cached is not None and cached.key == key:
+            return cached.whole
+        cached_parts = {} if cached is None else cached.parts
         parts = []
         for name, summary in segments:
-            part = known.get(summary.root)
+            part = cached_parts.get(summary.root)
             if part is None:
                 row = name.row_prefix + FACTS
                 part = decode_facts(row, rows.get(row), name.size)
@@ -146,31 +153,31 @@ class PostingsCache:
             summary.root: Facts(*(column[name.start : name.end] for column in whole))
             for name, summary in segments
         }
-        self._facts = _KeptFacts(key, whole, views)
+        self._facts = _CachedFacts(key, whole, views)
         return whole
 
-    def scaled(self, key: tuple[object, ...]) -> Scaled | None:
-        """What was kept last, if it depends on the same."""
-        kept = self._scaled
-        return kept if kept is not None and kept.key == key else None
+    def weights(self, key: tuple[object, ...]) -> Bm25Weights | None:
+        """Return the cached weights if they have this key, else None."""
+        cached = self._weights
+        return cached if cached is not None and cached.key == key else None
 
-    def keep_scaled(self, scaled: Scaled) -> None:
-        """Keep this instead of what was kept last: queries between two writes share it."""
+    def cache_weights(self, weights: Bm25Weights) -> None:
+        """Replace the cached weights, which all queries between two writes share."""
         self._impact_bytes = 0
-        self._scaled = scaled
+        self._weights = weights
 
-    def keep_impacts(self, scaled: Scaled, term: str, head: float, found: TermImpacts) -> None:
-        """Keep the impacts of one more term, for one weight of heads."""
+    def cache_impacts(self, weights: Bm25Weights, term: str, head: float, impacts: TermImpacts) -> None:
+        """Add the impacts of a term, for one weight of heads, to `weights`."""
         size = 0
-        for _, offsets, values in found.parts:
+        for _, offsets, values in impacts.parts:
             size += values.nbytes + (0 if offsets is None else offsets.nbytes) + CACHE_ENTRY_BYTES
         self._make_room(impacts=size + CACHE_ENTRY_BYTES)
-        scaled.impacts[term, head] = found
+        weights.impacts[term, head] = impacts
 
     def _make_room(self, *, rows: int = 0, impacts: int = 0) -> None:
         if self.size + rows + impacts > CACHE_BYTES_MAX:
-            if self._scaled is not None:
-                self._scaled.impacts.clear()
+            if self._weights is not None:
+                self._weights.impacts.clear()
             self._impact_bytes = 0
         if self.size + rows + impacts > CACHE_BYTES_MAX:
             self._postings.clear()
@@ -181,51 +188,53 @@ class PostingsCache:
 
 
 DENSE_SHARE: Final = 2
-"""Where one document in so many has a term, each gets a number: faster by a third, and no larger."""
+"""If at least 1 in 2 documents of a segment has a term, `Impacts.values` has a number for every document:
+this is a third faster and not larger."""
 
 
 class IndexView:
-    """What searching needs, as of the rows it was made from. Safe between threads.
+    """The content of the index in one snapshot, for searching. Thread-safe.
 
-    Where a row is missing or malformed, every method and property raises CorruptionError.
+    All methods and properties raise CorruptionError if a row is missing or malformed.
     """
 
     def __init__(
         self, rows: Reader, segments: list[tuple[SegmentName, Summary]], tail: Tail, cache: PostingsCache
     ) -> None:
-        """`segments` in the order of their ordinals, without a gap, and `tail` after them."""
+        """`segments` must be in the order of their ordinals, without gaps; `tail` follows them."""
         self._rows = rows
         self._segments = segments
         self._tail = tail
         self._cache = cache
         self.content: tuple[bytes, ...] = (tail.head, *(summary.root for _, summary in segments))
-        """The head of the tail and the segments' roots: they stand for all that this index says."""
+        """The row `i/head` and the roots of the segments: together they identify the content of the index."""
         self.settled: int = tail.start
-        """How many documents are in segments; the others are in the tail."""
+        """The number of documents in segments; the others are in the tail."""
         self._ends = {name.start: name.end for name, _ in segments} | {tail.start: tail.end}
         self.documents: int = tail.end
-        """N: all ordinals ever given, dead ones and erased ones too."""
+        """N: the number of all ordinals ever assigned, including dead and erased ones."""
         self.counted: int = sum(summary.documents for _, summary in segments) + (
             tail.columns.documents if tail.documents else 0
         )
-        """What rarity and averages are of: all ordinals whose payload is not erased."""
+        """The number of ordinals whose payload is not erased; rarity and averages refer to this number."""
         self.total_length: int = sum(summary.total_length for _, summary in segments) + (
             tail.total_length if tail.documents else 0
         )
-        """Sum of the lengths of all documents."""
+        """The sum of the lengths of all documents."""
 
     def postings(self, term: str) -> list[Postings]:
-        """Who mentions `term`, segment by segment, ordinals ascending over the whole list."""
+        """Return the postings of `term`, segment by segment, with ascending ordinals."""
         return self._postings(term, b"")
 
     def df(self, term: str) -> int:
-        """How many documents mention `term`."""
+        """Return the number of documents that mention `term`."""
         return sum(len(part.offsets) for part in self.postings(term))
 
     def heads(self, term: str) -> list[Postings]:
-        """As `postings`, in whose head it is: a title, or the label of a text without one.
+        """Return the postings of the documents that have `term` in their head.
 
-        Nearly all of them mention it in their text, too; a label's asterisks may have parted its terms.
+        The head of a document is its title, or the label of a text without a title. Nearly all of these
+        documents also have the term in their text; the exceptions are labels with asterisks inside a word.
         """
         return self._postings(term, HEAD)
 
@@ -233,26 +242,26 @@ class IndexView:
         raw = term.encode()
         if not 0 < len(raw) <= TERM_BYTES_MAX or raw[0] <= HEAD[0]:
             return []
-        found = []
+        parts = []
         for name, summary in self._segments:
             decoded = self._cache.postings(self._rows, name, summary.root, mark + raw)
             if decoded is not None:
-                found.append(Postings(name.start, *decoded))
+                parts.append(Postings(name.start, *decoded))
         if self._tail.documents and (newest := self._tail.find(mark + raw)) is not None:
-            found.append(newest)
-        return found
+            parts.append(newest)
+        return parts
 
     @cached_property
     def facts(self) -> Facts:
-        """What is known of every document, by ordinal; 0 for one that has no body.
+        """The facts of all documents, by ordinal; 0 for a document without a body.
 
-        Kept until the index changes; then only the facts of new segments are read.
+        They are cached until the index changes; then only the facts of new segments are read.
         """
         return self._cache.facts(self._rows, self.content, self._segments, self._tail)
 
     @cached_property
     def lengths(self) -> NDArray[np.uint16]:
-        """The length of every document, by ordinal; 0 for one that has no body."""
+        """The lengths of all documents, by ordinal; 0 for a document without a body."""
         import numpy as np
 
         parts = [self._cache.lengths(self._rows, name, summary.root) for name, summary in self._segments]
@@ -261,44 +270,44 @@ class IndexView:
         return np.concatenate([np.zeros(0, "<u2"), *parts])
 
     def impacts(self, term: str, k1: float, b: float, head: float = 0.0) -> TermImpacts:
-        """What mentioning `term` is worth, and in which documents.
+        """Return the impacts of `term` on the documents that mention it.
 
         Args:
             term: An analysed term.
-            k1: BM25's constant, 0 or more.
-            b: BM25's other constant, 0 to 1.
-            head: Being in the head counts so many times as being in the text, on top of that: where the
-                text mentions the term, tf is tf + head · (tf in the head), as BM25F has it (Robertson,
-                Zaragoza & Taylor 2004). 0 or more; df does not depend on it.
+            k1: BM25's constant k1, 0 or more.
+            b: BM25's constant b, 0 to 1.
+            head: The weight of an occurrence in the head, 0 or more: if the text mentions the term, its
+                frequency is tf + head · (tf in the head), as in BM25F (Robertson, Zaragoza & Taylor 2004).
+                df does not depend on it.
         """
-        scaled = self._scaled(k1, b)
-        found = scaled.impacts.get((term, head))
-        if found is None:
+        weights = self._weights(k1, b)
+        impacts = weights.impacts.get((term, head))
+        if impacts is None:
             parts = self.postings(term)
             heads = {part.start: part for part in self.heads(term)} if head else {}
             df = sum(len(part.offsets) for part in parts)
-            weighed = (self._weigh(part, heads.get(part.start), head, scaled.norms) for part in parts)
-            found = TermImpacts(df, tuple(weighed))
-            self._cache.keep_impacts(scaled, term, head, found)
-        return found
+            weighted = (self._impacts_of(part, heads.get(part.start), head, weights.norms) for part in parts)
+            impacts = TermImpacts(df, tuple(weighted))
+            self._cache.cache_impacts(weights, term, head, impacts)
+        return impacts
 
     def values_at(self, terms: Sequence[TermImpacts], ordinals: NDArray[np.int64]) -> NDArray[np.float64]:
-        """What each term (row) is worth in each of the documents (column), 0 where it is not mentioned.
+        """Return a matrix of the impact of each term (row) on each document (column); 0 if not mentioned.
 
-        The ordinals may stand in any order, repeat, and be none of this index.
+        The ordinals may be in any order, repeat, and be outside this index.
         """
         import numpy as np
 
         order = ordinals.argsort(kind="stable")
-        wanted = ordinals[order]
-        found = np.zeros((len(terms), len(ordinals)))
-        # Which of them lie in a segment is the same for all terms: measured, half of the time.
+        ascending = ordinals[order]
+        matrix = np.zeros((len(terms), len(ordinals)))
+        # Finding the ordinals in each segment once for all terms halves the time (measured).
         within = {}
         for start, end in self._ends.items():
-            low, high = wanted.searchsorted((start, end)).tolist()
+            low, high = ascending.searchsorted((start, end)).tolist()
             if low < high:
-                within[start] = (order[low:high], (wanted[low:high] - start).astype(np.uint16))
-        for row, (_, parts) in zip(found, terms, strict=True):
+                within[start] = (order[low:high], (ascending[low:high] - start).astype(np.uint16))
+        for row, (_, parts) in zip(matrix, terms, strict=True):
             for start, offsets, values in parts:
                 if start not in within:
                     continue
@@ -306,11 +315,11 @@ class IndexView:
                 if offsets is None:
                     row[columns] = values[local]
                 else:
-                    places = np.minimum(offsets.searchsorted(local), len(offsets) - 1)
-                    row[columns] = np.where(offsets[places] == local, values[places], 0.0)
-        return found
+                    positions = np.minimum(offsets.searchsorted(local), len(offsets) - 1)
+                    row[columns] = np.where(offsets[positions] == local, values[positions], 0.0)
+        return matrix
 
-    def _weigh(
+    def _impacts_of(
         self, part: Postings, in_head: Postings | None, head: float, norms: NDArray[np.float64]
     ) -> Impacts:
         import numpy as np
@@ -319,10 +328,10 @@ class IndexView:
         offsets = part.offsets.astype(np.int64)
         values = part.tfs.astype(np.float64)
         if in_head is not None:
-            places = part.offsets.searchsorted(in_head.offsets)
-            places[places == len(offsets)] = 0
-            both = part.offsets[places] == in_head.offsets
-            values[places[both]] += head * in_head.tfs[both]
+            positions = part.offsets.searchsorted(in_head.offsets)
+            positions[positions == len(offsets)] = 0
+            both = part.offsets[positions] == in_head.offsets
+            values[positions[both]] += head * in_head.tfs[both]
         values /= norms[start:].take(offsets) + values
         documents = self._ends[start] - start
         if len(offsets) * DENSE_SHARE < documents:
@@ -331,15 +340,15 @@ class IndexView:
         dense[offsets] = values
         return Impacts(start, None, dense)
 
-    def _scaled(self, k1: float, b: float) -> Scaled:
+    def _weights(self, k1: float, b: float) -> Bm25Weights:
         import numpy as np
 
         key = (k1, b, *self.content)
-        kept = self._cache.scaled(key)
-        if kept is not None:
-            return kept
-        # An index of empty documents has no average; no term that counts occurs in it either.
+        cached = self._cache.weights(key)
+        if cached is not None:
+            return cached
+        # If all documents are empty, any positive number can stand for the average length.
         average = self.total_length / self.counted if self.total_length else 1.0
-        found = Scaled(key, k1 * ((1 - b) + b * (self.lengths.astype(np.float64) / average)))
-        self._cache.keep_scaled(found)
-        return found
+        weights = Bm25Weights(key, k1 * ((1 - b) + b * (self.lengths.astype(np.float64) / average)))
+        self._cache.cache_weights(weights)
+        return weights

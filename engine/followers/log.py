@@ -2,8 +2,8 @@
 
     l/ level u8 ‖ index u64    the RFC 6962 root over the 256^level leaves from index · 256^level on
 
-Levels begin at 1: level 0 would be the leaf hashes, and those are one hash away from the headers. A
-row is written when its subtree is complete and never changes.
+Levels begin at 1. Level 0 would be the leaf hashes, which are computed from the headers. A row is written
+when its subtree is complete and never changes.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from proofs.log import DIGEST_BYTES, leaf_hash, node_hash
 
 WIDTH_BITS = 8
 WIDTH = 1 << WIDTH_BITS
-"""Hashes of one level that make one of the next; the width of a tile (c2sp.org/tlog-tiles)."""
+"""The number of hashes of one level under one hash of the next; the width of a tile (c2sp.org/tlog-tiles)."""
 
 
 class LogFollower(Follower):
-    """Keeps the root of every complete subtree of 256, 256², … leaves."""
+    """Maintains the root of each complete subtree of 256, 256², … leaves."""
 
     name = "log"
     version = 1
     prefixes = (SUBTREE,)
 
     def follow(self, entries: Sequence[Entry], rows: Reader, batch: Batch) -> None:
-        """Put the roots of the subtrees that `entries` complete, reading back what else is in them."""
+        """Put the roots of the subtrees that `entries` complete; earlier hashes are read from the rows."""
         level, first = 0, entries[0].header.seq
         hashes = [entry.leaf for entry in entries]
         while first // WIDTH < (first + len(hashes)) // WIDTH:
@@ -44,10 +44,10 @@ class LogFollower(Follower):
 
 
 def complete_root(hashes: Sequence[bytes]) -> bytes:
-    """The root over the roots of complete subtrees of one size, whose number is a power of two.
+    """Return the root over the roots of complete subtrees of one size, whose number is a power of two.
 
     Raises:
-        ValueError: it is not, or a hash has not 32 bytes.
+        ValueError: the number is not a power of two, or a hash does not have 32 bytes.
     """
     while len(hashes) > 1:
         hashes = [node_hash(*pair) for pair in zip(hashes[::2], hashes[1::2], strict=True)]
@@ -55,27 +55,29 @@ def complete_root(hashes: Sequence[bytes]) -> bytes:
 
 
 def read_hashes(rows: Reader, level: int, start: int, stop: int) -> list[bytes]:
-    """Numbers `start` up to `stop` of a level: leaf hashes of headers at level 0, else rows.
+    """Return the hashes of a level from index `start` up to but excluding `stop`.
+
+    At level 0 they are the leaf hashes of the headers, at other levels the values of the rows.
 
     Raises:
-        CorruptionError: one is missing or is no hash.
+        CorruptionError: a hash is missing or does not have 32 bytes.
     """
     if start == stop:
         return []
     key_of = journal_key if not level else lambda index: subtree_key(level, index)
-    found = rows.scan(key_of(start), key_of(stop))
+    stored = rows.scan(key_of(start), key_of(stop))
     hashes = []
     for index in range(start, stop):
-        key, value = next(found, (b"", b""))
+        key, value = next(stored, (b"", b""))
         if key != key_of(index):
-            raise _wrong(level, index, "is missing")
+            raise _corrupt(level, index, "is missing")
         if level and len(value) != DIGEST_BYTES:
-            raise _wrong(level, index, f"has {len(value)} bytes, not {DIGEST_BYTES}")
+            raise _corrupt(level, index, f"has {len(value)} bytes, not {DIGEST_BYTES}")
         hashes.append(value if level else leaf_hash(value))
     return hashes
 
 
-def _wrong(level: int, index: int, problem: str) -> CorruptionError:
+def _corrupt(level: int, index: int, problem: str) -> CorruptionError:
     if not level:
         return CorruptionError(f"journal header {index} {problem}", family="journal", seq=index)
     return CorruptionError(

@@ -1,6 +1,6 @@
-"""The rows of a segment, written from its columns and read; and the tail, which has none in a store.
+"""Encoding and decoding of the rows of a segment, and the tail, which has no rows in a store.
 
-The bytes are described in SPEC: Index. numpy is imported on first use only.
+SPEC: Index defines the bytes. numpy is imported on first use only.
 """
 
 from __future__ import annotations
@@ -12,7 +12,14 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from engine.base.errors import CorruptionError
-from engine.followers.columns import FIRST_OF_TEXT, Columns, Document, build, decode_facts, encode_facts
+from engine.followers.columns import (
+    FIRST_OF_TEXT,
+    Columns,
+    IndexedDocument,
+    build,
+    decode_facts,
+    encode_facts,
+)
 from engine.followers.segments import (
     BLOCK_ROWS,
     FACTS,
@@ -35,21 +42,21 @@ if TYPE_CHECKING:
 
 
 TermRow = tuple[bytes, bytes]
-"""A term, LENGTHS or FACTS, and its row's value."""
+"""A pair of a term, LENGTHS or FACTS, and the value of its row."""
 
 
 class Encoded(NamedTuple):
-    """What is stored of a segment."""
+    """The stored form of a segment."""
 
     rows: list[TermRow]
-    """In key order."""
+    """The rows in key order."""
     summary: Summary
     blocks: bytes
-    """The row of `engine.followers.segments`."""
+    """The row of blocks (`engine.followers.segments`)."""
 
 
 def encode(columns: Columns) -> Encoded:
-    """The rows of a segment, its summary, and where its blocks of rows begin."""
+    """Encode the columns of a segment as its rows, its summary and its row of blocks."""
     import numpy as np
 
     ends = np.cumsum(columns.dfs)
@@ -75,7 +82,7 @@ def encode(columns: Columns) -> Encoded:
 
 
 def decode_lengths(key: bytes, value: bytes | None, documents: int) -> NDArray[np.uint16]:
-    """The length of each of `documents` documents.
+    """Decode the lengths of `documents` documents.
 
     Raises:
         CorruptionError: the row is missing or malformed.
@@ -83,14 +90,14 @@ def decode_lengths(key: bytes, value: bytes | None, documents: int) -> NDArray[n
     import numpy as np
 
     if value is None:
-        raise CorruptionError(f"{describe(key)}: missing")
+        raise CorruptionError(f"{describe(key)} is missing")
     if value[:HEAD_BYTES] != columns_head(documents) or len(value) != 5 + 2 * documents:
-        raise CorruptionError(f"{describe(key)}: not the lengths of {documents} documents")
+        raise CorruptionError(f"{describe(key)} does not have the lengths of {documents} documents")
     return np.frombuffer(value, "<u2", documents, HEAD_BYTES)
 
 
 def decode_postings(key: bytes, value: bytes, documents: int) -> tuple[NDArray[np.uint16], NDArray[np.uint8]]:
-    """The offsets and term frequencies of one term's row.
+    """Decode the offsets and term frequencies in the row of one term.
 
     Raises:
         CorruptionError: the row is malformed.
@@ -99,21 +106,25 @@ def decode_postings(key: bytes, value: bytes, documents: int) -> tuple[NDArray[n
 
     df = int.from_bytes(value[:4], "big")
     if not 0 < df <= documents or len(value) != HEAD_BYTES + 3 * df:
-        raise CorruptionError(f"{describe(key)}: {len(value)} bytes are no postings of {df} documents")
+        raise CorruptionError(
+            f"{describe(key)} has {len(value)} bytes and {df} postings, which is not a valid combination"
+        )
     offsets = np.frombuffer(value, "<u2", df, HEAD_BYTES)
     tfs = np.frombuffer(value, "u1", df, HEAD_BYTES + 2 * df)
     if offsets[-1] >= documents or (df > 1 and not (offsets[1:] > offsets[:-1]).all()):
-        raise CorruptionError(f"{describe(key)}: offsets are not ascending below {documents}")
+        raise CorruptionError(f"{describe(key)} has offsets that are not ascending or not below {documents}")
     if not tfs.min() or tfs.max() != value[4]:
-        raise CorruptionError(f"{describe(key)}: term frequencies contradict the head")
+        raise CorruptionError(
+            f"{describe(key)} has a term frequency of 0, or states a wrong maximum of its term frequencies"
+        )
     return offsets, tfs
 
 
 def decode(name: SegmentName, summary: Summary, rows: Iterable[TermRow]) -> Columns:
-    """The columns of a segment from all its rows, keys included, in key order.
+    """Decode the columns of a segment from all its rows, which are (key, value) pairs in key order.
 
     Raises:
-        CorruptionError: a row is malformed, or they are not what the summary counts.
+        CorruptionError: a row is malformed, or the rows do not match the summary.
     """
     import numpy as np
 
@@ -121,11 +132,11 @@ def decode(name: SegmentName, summary: Summary, rows: Iterable[TermRow]) -> Colu
     stored = list(rows)
     for at, first in enumerate((LENGTHS, FACTS)):
         if len(stored) <= at or stored[at][0] != prefix + first:
-            raise CorruptionError(f"{describe(prefix + first)}: missing")
+            raise CorruptionError(f"{describe(prefix + first)} is missing")
     lengths = decode_lengths(*stored[0], name.size)
     facts = decode_facts(*stored[1], name.size)
     if len(stored) != summary.rows or int(lengths.sum(dtype=np.int64)) != summary.total_length:
-        raise CorruptionError(f"{describe(name.summary_key)}: does not fit the rows of its segment")
+        raise CorruptionError(f"{describe(name.summary_key)} does not match the rows of its segment")
     del stored[:2]
     terms = [key[len(prefix) :] for key, _ in stored]
     dfs = [int.from_bytes(value[:4], "big") for _, value in stored]
@@ -140,8 +151,8 @@ def decode(name: SegmentName, summary: Summary, rows: Iterable[TermRow]) -> Colu
         summary.documents,
     )
     maxima = _join([value[4:HEAD_BYTES] for _, value in stored], "u1")
-    if not _plausible(columns, maxima):
-        # All rows were checked at once, 20 times faster than one by one; this finds the one to name.
+    if not _are_valid(columns, maxima):
+        # Checking all rows at once is 20 times faster than one by one; this loop finds the row to report.
         for key, value in stored:
             check_term(key, key[len(prefix) :])
             decode_postings(key, value, name.size)
@@ -156,8 +167,8 @@ def _join(pieces: list[bytes], kind: str) -> NDArray[Any]:
     return np.frombuffer(joined[: len(joined) // width * width], kind)
 
 
-def _plausible(columns: Columns, maxima: NDArray[np.uint8]) -> bool:
-    """Whether every row would pass `check_term` and `decode_postings`."""
+def _are_valid(columns: Columns, maxima: NDArray[np.uint8]) -> bool:
+    """Return True if every row would pass `check_term` and `decode_postings`."""
     import numpy as np
 
     terms, dfs, offsets, tfs, lengths, *_ = columns
@@ -184,19 +195,19 @@ def _plausible(columns: Columns, maxima: NDArray[np.uint8]) -> bool:
 
 
 def _are_terms(terms: list[bytes]) -> bool:
-    """Whether ascending `terms`, known to be UTF-8, would all pass `check_term`."""
+    """Return True if all `terms`, which are ascending and valid UTF-8, would pass `check_term`."""
     heads = bisect_left(terms, FIRST_OF_TEXT)
-    named = [term.removeprefix(HEAD) for term in terms[:heads]]
-    return all(term >= FIRST_OF_TEXT for term in named) and all(
-        0 < len(term) <= TERM_BYTES_MAX for term in chain(named, terms[heads:])
+    head_terms = [term.removeprefix(HEAD) for term in terms[:heads]]
+    return all(term >= FIRST_OF_TEXT for term in head_terms) and all(
+        0 < len(term) <= TERM_BYTES_MAX for term in chain(head_terms, terms[heads:])
     )
 
 
 def check_term(key: bytes, term: bytes) -> None:
-    """Refuse a row whose key ends in no term, neither of a head nor of a text.
+    """Check that `term`, the last part of the row key `key`, is a term of a head or of a text.
 
     Raises:
-        CorruptionError: not 1 to 64 bytes of UTF-8, or a first byte that no term has.
+        CorruptionError: the term is not 1 to 64 bytes of UTF-8, or has a first byte that no term has.
     """
     term = term.removeprefix(HEAD)
     try:
@@ -204,24 +215,27 @@ def check_term(key: bytes, term: bytes) -> None:
     except UnicodeDecodeError:
         fits = False
     if not fits:
-        raise CorruptionError(f"{describe(key)}: not a term of 1 to {TERM_BYTES_MAX} bytes of UTF-8")
+        raise CorruptionError(
+            f"{describe(key)} does not end in a term of 1 to {TERM_BYTES_MAX} bytes of UTF-8"
+        )
 
 
 class Postings(NamedTuple):
-    """Who of one segment mentions a term; read-only arrays of equal length."""
+    """The postings of a term in one segment, in read-only arrays of equal length."""
 
     start: int
-    """The ordinal that offset 0 stands for."""
+    """The ordinal at offset 0."""
     offsets: NDArray[np.uint16]
-    """Ascending."""
+    """The offsets of the documents that mention the term, ascending."""
     tfs: NDArray[np.uint8]
+    """The frequency of the term in each of these documents."""
 
 
 class Tail:
-    """The documents after the last segment, made from the journal. Immutable."""
+    """The documents after the last segment, built from the journal. Immutable."""
 
-    def __init__(self, head: bytes, start: int, documents: tuple[Document, ...]) -> None:
-        """`head` is the row the tail belongs to; `documents` are those of the ordinals from `start` on."""
+    def __init__(self, head: bytes, start: int, documents: tuple[IndexedDocument, ...]) -> None:
+        """`head` is the value of `i/head`; `documents` are the documents of the ordinals from `start` on."""
         self.head = head
         self.start = start
         self.documents = documents
@@ -233,32 +247,32 @@ class Tail:
 
     @property
     def key(self) -> bytes:
-        """Its key in the `index` tree."""
+        """The key of the tail in the `index` tree."""
         return bytes([TAIL_LEVEL]) + self.start.to_bytes(4, "big")
 
     @cached_property
     def columns(self) -> Columns:
-        """Its content as a segment's columns."""
+        """The content of the tail as the columns of a segment."""
         return build(self.documents)
 
     @cached_property
     def rows(self) -> list[TermRow]:
-        """The rows it would have as a segment, in key order."""
+        """The rows that the tail would have as a segment, in key order."""
         return self._encoded.rows
 
     @cached_property
     def summary(self) -> Summary:
-        """The summary it would have as a segment."""
+        """The summary that the tail would have as a segment."""
         return self._encoded.summary
 
     @property
     def blocks(self) -> bytes:
-        """The row about its blocks of rows that it would have as a segment."""
+        """The row of blocks that the tail would have as a segment."""
         return self._encoded.blocks
 
     @cached_property
     def total_length(self) -> int:
-        """The sum of its documents' lengths; unlike `summary` it needs no hashing."""
+        """The sum of the lengths of the documents; unlike `summary`, it needs no hashing."""
         return int(self.columns.lengths.sum(dtype="i8"))
 
     @cached_property
@@ -273,9 +287,9 @@ class Tail:
         return dict(zip(self.columns.terms, pairs, strict=True))
 
     def find(self, term: bytes) -> Postings | None:
-        """The postings of the row that would have the key `term`."""
-        found = self._ranges.get(term)
-        if found is None:
+        """Return the postings of the row that would have the key `term`, or None."""
+        bounds = self._ranges.get(term)
+        if bounds is None:
             return None
-        start, end = found
+        start, end = bounds
         return Postings(self.start, self.columns.offsets[start:end], self.columns.tfs[start:end])

@@ -1,7 +1,7 @@
-"""The records as a projection: how they are made when they are not up to date.
+"""The records as a projection, for when they are not up to date.
 
-Commands fold into the records in the batch that appends; this is the other way the same fold is
-reached: finishing after a crash in a rebuild, rebuilding, replaying into a scratch store.
+Commands fold their events into the records in the batch that appends them. This follower calls the same fold
+in all other cases: a rebuild, its continuation after a crash, and a replay into a scratch store.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from proofs.events import AtomDetail, Entry, EventKind, TypeDetail
 
 
 class Records(Follower):
-    """Atoms, edges and predicates, with the counters that number the next ones."""
+    """The follower of atoms, edges and predicates, and of the counters that number the next ones."""
 
     name = "records"
     version = 1
@@ -33,24 +33,24 @@ class Records(Follower):
 
 
 def seal(batch: Batch, last: Entry, counters: Counters) -> None:
-    """Say in `batch` that the records are those of the journal up to `last`: their cursor and counters."""
+    """Put the records' cursor and counters into `batch`, for a journal that ends with `last`."""
     batch.put(COUNTERS, encode_counters(counters))
     cursor = Cursor(Records.version, last.header.seq + 1, last.leaf)
     batch.put(cursor_key(Records.name), encode_cursor(cursor))
 
 
 def head_guards(rows: Lookup, log: LogState) -> tuple[Guard, Guard]:
-    """What a batch of events rests on: the head, and records that are those of this head.
+    """Return the guards of a batch of events: the row of the head, and the cursor of the records.
 
-    Both, because a rebuild in another process moves only the cursor: a commit on top of records that
-    it has swept away would call them current.
+    Both are needed, because a rebuild in another process moves only the cursor: without its guard, a commit
+    could mark records as current that the rebuild has deleted.
     """
     records = cursor_key(Records.name)
     return Guard(LOG, log.row), Guard(records, rows.get(records))
 
 
 def count(entries: Iterable[Entry], counters: Counters) -> Counters:
-    """The counters after `entries`: one beyond the highest number that was given."""
+    """Return the counters after `entries`: the highest assigned numbers plus 1."""
     next_ordinal, next_type = counters
     for entry in entries:
         detail = entry.header.detail

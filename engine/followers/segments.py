@@ -1,11 +1,11 @@
-"""The segments of the index: which there are, and the rows beside those of terms (SPEC: Index has the bytes).
+"""The segments of the index: their names, their summaries and their rows of blocks (SPEC: Index).
 
-Which segments exist is a function of the number of ordinals N alone. The last N mod 256 ordinals, the *tail*,
-are in no segment and in no row; the tail is treated as one segment of its own when the root is asked for.
+The number of ordinals N alone determines which segments exist. The last N mod 256 ordinals, the *tail*, are
+in no segment and in no row; the tail is treated as one more segment when the root is computed.
 
-With the row of blocks a proof about one term reads two blocks of a segment's rows and not all of them.
-Their roots are a level of the tree over the rows, so the root of `index` covers them without committing to
-that row.
+A *block* is a group of 256 consecutive rows of a segment. With the row of blocks, a proof about one term
+reads two blocks of a segment and not all of its rows. The roots of the blocks are a level of the tree over
+the rows, so the root of `index` covers them although it does not commit to the row of blocks itself.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Final
 
 from engine.base.errors import CorruptionError
-from engine.ledger.codec import reading
+from engine.ledger.codec import decode_stored
 from engine.ledger.layout import INDEX_BLOCKS, INDEX_ROWS, INDEX_SUMMARIES
 from proofs import segments
 from proofs.hashing import DIGEST_BYTES
@@ -23,25 +23,26 @@ from proofs.rows import rows_root
 from proofs.segments import LEVELS, Segment, Summary
 
 LENGTHS: Final = b"\x00"
-"""The key of the row of lengths; before every term, and itself none."""
+"""The key of the row of lengths. It sorts before every term and is not a term itself."""
 
 FACTS: Final = b"\x00\x01"
 """The key of the row of facts."""
 
 HEAD: Final = b"\x01"
-"""Stands before a term of a head; no term begins with it."""
+"""The prefix of a term of a head. No term begins with it."""
 
 HEAD_BYTES: Final = 5
+"""The size of the fixed first part of a row's value."""
 
 
 class SegmentName(Segment):
-    """A segment, and where its rows are."""
+    """A segment and the keys of its rows."""
 
     __slots__ = ()
 
     @property
     def row_prefix(self) -> bytes:
-        """What the keys of its rows begin with."""
+        """The prefix of the keys of its rows."""
         return INDEX_ROWS + self.key + b"/"
 
     @property
@@ -51,32 +52,32 @@ class SegmentName(Segment):
 
     @property
     def blocks_key(self) -> bytes:
-        """The key of the row about its blocks of rows."""
+        """The key of its row of blocks."""
         return INDEX_BLOCKS + self.key
 
 
 def columns_head(size: int) -> bytes:
-    """What the rows begin with that have something for each of `size` ordinals."""
+    """Return the first bytes of the rows of lengths and of facts in a segment of `size` ordinals."""
     return size.to_bytes(4, "big") + b"\x00"
 
 
 def segments_of(count: int) -> list[SegmentName]:
-    """The segments of an index of `count` ordinals, from the first ordinal on."""
+    """Return the segments of an index of `count` ordinals, in the order of their ordinals."""
     return [SegmentName(*segment) for segment in segments.segments_of(count)]
 
 
 @lru_cache(1024)
 def decode_summary(name: SegmentName, raw: bytes) -> Summary:
-    """The summary of segment `name`.
+    """Decode the summary of segment `name`.
 
     Raises:
-        CorruptionError: the bytes are no summary of a segment of this size.
+        CorruptionError: `raw` is not the summary of a segment of this size.
     """
-    return reading(segments.decode_summary, raw, name.size, describe(name.summary_key))
+    return decode_stored(segments.decode_summary, raw, name.size, describe(name.summary_key))
 
 
 def parse_summary_key(key: bytes) -> SegmentName:
-    """The segment that a summary row's key names.
+    """Return the segment to which the key of a summary row belongs.
 
     Raises:
         CorruptionError: no segment can have this key.
@@ -86,34 +87,34 @@ def parse_summary_key(key: bytes) -> SegmentName:
         name = SegmentName(tail[0], int.from_bytes(tail[1:], "big"))
         if name.start % name.size == 0:
             return name
-    raise CorruptionError(f"{describe(key)}: names no segment")
+    raise CorruptionError(f"{describe(key)} does not belong to any possible segment")
 
 
 def describe(key: bytes) -> str:
-    """A key for an error message, its bytes escaped."""
+    """Return a description of a row for error messages, with the bytes of its key escaped."""
     return f"index row {key!r}"
 
 
 BLOCK_ROWS: Final = 256
-"""A power of two, so that blocks are subtrees."""
+"""The number of rows in a block: a power of two, so that blocks are subtrees."""
 
 
 def block_roots(leaves: Sequence[bytes]) -> list[bytes]:
-    """The root of each block; `rows_root` of these is that of all the leaves."""
+    """Return the root of each block. The `rows_root` of these roots is the `rows_root` of all leaves."""
     return [rows_root(leaves[at : at + BLOCK_ROWS]) for at in range(0, len(leaves), BLOCK_ROWS)]
 
 
 def encode_blocks(firsts: Sequence[bytes], roots: Sequence[bytes]) -> bytes:
-    """The bytes of the row: what each block's first row is called, and the block's root."""
+    """Encode the row of blocks: the key of the first row of each block, and the root of the block."""
     pairs = zip(firsts, roots, strict=True)
     return b"".join(len(first).to_bytes(2, "big") + first + root for first, root in pairs)
 
 
 def decode_blocks(raw: bytes, where: str) -> tuple[list[bytes], list[bytes]]:
-    """What each block's first row is called, and the blocks' roots.
+    """Decode the row of blocks: the keys of the first rows, and the roots of the blocks.
 
     Raises:
-        CorruptionError: the bytes are no such row.
+        CorruptionError: `raw` is not such a row.
     """
     pairs = list(_pairs(raw, where))
     return [first for first, _ in pairs], [root for _, root in pairs]
@@ -125,6 +126,6 @@ def _pairs(raw: bytes, where: str) -> Iterator[tuple[bytes, bytes]]:
         middle = at + 2 + int.from_bytes(raw[at : at + 2], "big")
         end = middle + DIGEST_BYTES
         if end > len(raw):
-            raise CorruptionError(f"{where}: ends within a block", family="index")
+            raise CorruptionError(f"{where} ends within the entry of a block", family="index")
         yield raw[at + 2 : middle], raw[middle:end]
         at = end

@@ -1,10 +1,11 @@
-"""The follower `tags`: for each tag, bucket, kind, provenance, source and day, who has it (SPEC: Tags).
+"""The follower `tags`: a set of ordinals for each tag, bucket, kind, provenance, source and day (SPEC: Tags).
 
-A set of ordinals is cut into chunks of 65,536 (`engine.followers.chunks`), each a row and a leaf of the
-`tags` tree. Ordinals that a revision made dead stay in every set but `live`; answers are intersected with it.
+A set of ordinals is divided into chunks of 65,536 (`engine.followers.chunks`); each chunk is a row and a leaf
+of the `tags` tree. Ordinals that a revision made dead stay in every set except `live`; results are
+intersected with `live`.
 
-Erasing an atom takes all its ordinals out of all sets. To find those, it reads every row: measured, less than
-0.2 s for twenty thousand rows, the other followers included; erasing is rare.
+Erasing an atom removes all its ordinals from all sets. This reads every row to find the sets: less than 0.2 s
+for twenty thousand rows, including the other followers (measured). Erasing is rare.
 """
 
 from __future__ import annotations
@@ -29,11 +30,12 @@ if TYPE_CHECKING:
     from pyroaring import BitMap
 
 _READ_CHUNKS_MAX = 8
-"""Measured on LevelDB: reading a row takes 2 µs, beginning a scan 15."""
+"""Up to this number of chunks, reading each is faster than a scan: on LevelDB a read takes 2 µs and starting
+a scan takes 15 µs (measured)."""
 
 
 SetName = tuple[Group, str]
-"""A set of ordinals: its group, and which one of the group (empty for `LIVE`)."""
+"""The name of a set of ordinals: its group and its value, which is empty for `LIVE`."""
 
 LIVE: SetName = (Group.LIVE, "")
 
@@ -43,13 +45,13 @@ _LAST_DAY = dt.date.max.toordinal() - _EPOCH
 
 
 def day_of(time: int) -> str:
-    """The UTC day of a time in µs; times beyond the year 9999 count to its last day."""
+    """Return the UTC day of a time in µs, as YYYY-MM-DD. Times beyond the year 9999 count as its last day."""
     days = min(time // (86_400 * _MICROSECONDS), _LAST_DAY)
     return dt.date.fromordinal(_EPOCH + days).isoformat()
 
 
 class TagsFollower(Follower):
-    """Keeps the sets, and the `tags` tree over their rows."""
+    """Maintains the sets and the `tags` tree over their rows."""
 
     name = "tags"
     version = 1
@@ -59,7 +61,7 @@ class TagsFollower(Follower):
         self._tree = PagedTree("tags")
 
     def follow(self, entries: Sequence[Entry], rows: Reader, batch: Batch) -> None:
-        """Work out who joins and leaves which chunk, in order, then rewrite each chunk once."""
+        """Collect the changes to each chunk in the order of the entries, then rewrite each chunk once."""
         changes: dict[tuple[SetName, int], dict[int, bool]] = {}
         erased: set[int] = set()
         for entry in entries:
@@ -69,7 +71,7 @@ class TagsFollower(Follower):
             if entry.header.kind is EventKind.ERASED:
                 erased |= erased_ordinals(rows, entry.header)
         if erased:
-            _sweep(erased, rows, changes)
+            _remove_from_all(erased, rows, changes)
         keys = [_row_key(name, chunk) for name, chunk in changes]
         digests: dict[bytes, bytes | None] = {}
         for key, raw, changed in zip(keys, rows.multi_get(keys), changes.values(), strict=True):
@@ -86,15 +88,15 @@ class TagsFollower(Follower):
             self._tree.update(rows, batch, digests)
 
     def root(self, rows: Reader) -> bytes:
-        """The root of `tags`."""
+        """Return the root of the `tags` tree."""
         return self._tree.root(rows)
 
 
 def _changes(entry: Entry) -> Iterator[tuple[SetName, int, bool]]:
-    """(set, ordinal, whether it is a member from now on) for all that `entry` changes."""
+    """Yield (set, ordinal, True to add or False to remove) for each membership that `entry` changes."""
     detail, body, kind = entry.header.detail, entry.body, entry.header.kind
     if not isinstance(detail, AtomDetail) or kind is EventKind.ERASED or body is None:
-        return  # where the payload is gone, the atom is in no set, or about to leave them all
+        return  # if the payload is destroyed, a later event removes the atom from all sets
     ordinal = detail.ordinal
     if kind is EventKind.ATOM_TOMBSTONED:
         yield LIVE, ordinal, False
@@ -113,10 +115,10 @@ def _changes(entry: Entry) -> Iterator[tuple[SetName, int, bool]]:
                 yield name, ordinal, True
 
 
-def _sweep(
+def _remove_from_all(
     erased: AbstractSet[int], rows: Reader, changes: dict[tuple[SetName, int], dict[int, bool]]
 ) -> None:
-    """Have `erased` leave every set: those in `changes`, and those in the rows."""
+    """Extend `changes` so that it removes the ordinals `erased` from all sets, stored or changed."""
     within: dict[int, list[int]] = {}
     for ordinal in erased:
         within.setdefault(ordinal >> CHUNK_BITS, []).append(ordinal & 0xFFFF)
@@ -127,21 +129,23 @@ def _sweep(
         if chunk not in within:
             continue
         members = chunks.members(raw, chunk, key)
-        gone = [low for low in within[chunk] if chunk << CHUNK_BITS | low in members]
-        if gone:
-            changes.setdefault((_name_of(key), chunk), {}).update(dict.fromkeys(gone, False))
+        removed = [low for low in within[chunk] if chunk << CHUNK_BITS | low in members]
+        if removed:
+            changes.setdefault((_name_of(key), chunk), {}).update(dict.fromkeys(removed, False))
 
 
 def _name_of(key: bytes) -> SetName:
-    """The set that a row belongs to.
+    """Return the name of the set to which a row belongs.
 
     Raises:
-        CorruptionError: the key names none.
+        CorruptionError: the key does not belong to any possible set.
     """
     try:
         return Group(key[len(TAGS)]), key[len(TAGS) + 1 : -3].decode()
     except ValueError as error:
-        raise CorruptionError(f"set row {key.hex()} names no set", family="tags") from error
+        raise CorruptionError(
+            f"set row {key.hex()} does not belong to any possible set", family="tags"
+        ) from error
 
 
 def _sets_of(body: AtomBody, created: int) -> Iterator[SetName]:
@@ -161,52 +165,52 @@ def _row_key(name: SetName, chunk: int) -> bytes:
 
 
 def members(rows: Reader, name: SetName, below: int | None = None) -> BitMap:
-    """All ordinals in a set, dead ones included.
+    """Return all ordinals in a set, including dead ones.
 
-    `below` is how many ordinals there are, if the caller knows: a few reads are cheaper than a scan.
+    `below` is the number of all ordinals, if the caller knows it: a few reads are cheaper than a scan.
 
     Raises:
-        CorruptionError: a row is not one of this follower's.
+        CorruptionError: a row is malformed.
     """
     from pyroaring import BitMap
 
     prefix = TAGS + set_prefix(*name)
-    found = BitMap()
+    ordinals = BitMap()
     if below is not None and below <= _READ_CHUNKS_MAX << CHUNK_BITS:
         for chunk in range((below >> CHUNK_BITS) + 1):
             key = _row_key(name, chunk)
             raw = rows.get(key)
             if raw is not None:
-                found |= chunks.members(raw, chunk, key)
-        return found
+                ordinals |= chunks.members(raw, chunk, key)
+        return ordinals
     for key, raw in rows.scan(prefix, prefix + b"\xff\xff\xff"):
         if len(key) == len(prefix) + 2:
             chunk = int.from_bytes(key[-2:], "big")
-            found |= chunks.members(raw, chunk, key)
-    return found
+            ordinals |= chunks.members(raw, chunk, key)
+    return ordinals
 
 
 def union(rows: Reader, names: Iterable[SetName]) -> BitMap:
-    """All ordinals in any of several sets."""
+    """Return all ordinals that are in at least one of several sets."""
     from pyroaring import BitMap
 
     return BitMap.union(BitMap(), *(members(rows, name) for name in names))
 
 
 def values(rows: Reader, group: Group, start: str = "", stop: str | None = None) -> Iterator[str]:
-    """The values of a group that have members, ascending, from `start` up to (not with) `stop`."""
+    """Yield the values of a group's nonempty sets, ascending, from `start` up to but excluding `stop`."""
     prefix = TAGS + bytes([group])
     end = TAGS + bytes([group + 1]) if stop is None else prefix + stop.encode()
-    before = None
+    previous = None
     for key, _ in rows.scan(prefix + start.encode(), end):
         value = key[len(prefix) : -3].decode()
-        if value != before:
+        if value != previous:
             yield value
-        before = value
+        previous = value
 
 
 def tag_counts(rows: Reader) -> dict[str, int]:
-    """Every tag that a live atom has, in its caseless form, with the number of live atoms that have it."""
+    """Return the tags of live atoms, in caseless form, each with the number of live atoms that have it."""
     live = members(rows, LIVE)
     counts = ((tag, len(live & members(rows, (Group.TAG, tag)))) for tag in values(rows, Group.TAG))
     return {tag: count for tag, count in counts if count}

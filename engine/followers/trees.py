@@ -1,7 +1,7 @@
-"""The follower `trees`: what the roots of `atoms` and `edges` commit to (SPEC: Trees).
+"""The follower `trees`: the values and trees under the roots of `atoms` and `edges` (SPEC: Trees).
 
-The value of a leaf is computed from headers alone, so these roots stay reproducible when payloads
-are gone: content, title and the rest are proved by opening the commitment that the value holds.
+The value of a leaf is computed from headers alone, so these roots stay reproducible after payloads are
+destroyed. Content, title and the other fields are proved by opening the commitment in the value.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from backends.base import Batch, Reader
 from engine.followers.base import Follower
-from engine.ledger.codec import reading
+from engine.ledger.codec import decode_stored
 from engine.ledger.fold import Overlay
 from engine.ledger.layout import VALUE, tree_prefix, value_key
 from engine.ledger.pages import PagedTree
@@ -29,7 +29,7 @@ _STATES_AFTER = {
 
 
 class TreesFollower(Follower):
-    """Keeps each leaf's value in the clear, and the trees over their digests."""
+    """Maintains the plain value of each leaf, and the trees over the digests of the values."""
 
     name = "trees"
     version = 1
@@ -39,7 +39,7 @@ class TreesFollower(Follower):
         self._trees = {name: PagedTree(name) for name in ("atoms", "edges")}
 
     def follow(self, entries: Sequence[Entry], rows: Reader, batch: Batch) -> None:
-        """Work out the values that `entries` leave, then update each tree once."""
+        """Compute the values after `entries`, then update each tree once."""
         overlay = Overlay(rows, batch)
         values: dict[str, dict[bytes, Value]] = {name: {} for name in self._trees}
         for entry in entries:
@@ -60,12 +60,12 @@ class TreesFollower(Follower):
                 self._trees[namespace].update(rows, batch, digests)
 
     def root(self, rows: Reader, namespace: str) -> bytes:
-        """The root of `atoms` or `edges`."""
+        """Return the root of the tree `atoms` or `edges`."""
         return self._trees[namespace].root(rows)
 
 
 def subject_of(entry: Entry) -> tuple[str, bytes]:
-    """The namespace and key of the leaf that an event is about; empty where it is about none."""
+    """Return the namespace and key of the leaf that an event changes, or ("", b"") if there is none."""
     detail = entry.header.detail
     if isinstance(detail, AtomDetail):
         return "atoms", detail.id
@@ -75,17 +75,20 @@ def subject_of(entry: Entry) -> tuple[str, bytes]:
 
 
 def read_value(rows: Lookup, namespace: str, key: bytes) -> Value | None:
-    """The value at a leaf; None where its subject is unknown.
+    """Return the value of a leaf, or None if its subject is unknown.
 
     Raises:
-        CorruptionError: the row is not such a value.
+        CorruptionError: the row is malformed.
     """
     raw = rows.get(value_key(namespace, key))
-    return None if raw is None else reading(decode_value, raw, f"value of {namespace} {key.hex()}")
+    return None if raw is None else decode_stored(decode_value, raw, f"value of {namespace} {key.hex()}")
 
 
 def value_after(entry: Entry, before: Value | None) -> Value | None:
-    """The value once `entry` has happened; None where it changes nothing: its subject is unknown."""
+    """Return the value of a leaf after `entry`, or None if the event does not change it.
+
+    `before` is the value before the event, or None if the subject is unknown.
+    """
     header, kind = entry.header, entry.header.kind
     ordinal = header.detail.ordinal if isinstance(header.detail, AtomDetail) else 0
     if before is None:

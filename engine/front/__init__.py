@@ -1,1 +1,1 @@
-"""What the command line and the servers share: the settings, opening a store, times as text."""
+"""Code that the command line and the servers share: settings, opening a store, times as text."""

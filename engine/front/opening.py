@@ -1,4 +1,4 @@
-"""Opening what the settings name, and waiting for a store that another process holds."""
+"""Opening the store that the settings name, and waiting while another process holds it."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ POLL_SECONDS = 0.02
 
 
 def engine_opener(url: str, actor: str, *, create: bool) -> Callable[[], Engine]:
-    """A function that opens the store at `url`, under the rules for secrets that the settings give.
+    """Return a function that opens the store at `url`, with the secrets policy of the settings.
 
     Raises:
-        InvalidInputError: a settings file or ENGINE_SECRETS says something unknown.
+        InvalidInputError: A settings file or ENGINE_SECRETS has an unknown value.
     """
     policy = find_secrets()[0]
 
     def opened() -> Engine:
-        # Loaded here: it takes 0.1 s, in which help is printed and a server answers its first message.
+        # Imported late: it takes 0.1 s, which printing help or a server's first answer need not wait for.
         from engine.engine import Engine
 
         return Engine.open(url, create=create, actor=actor, secrets=policy)
@@ -40,7 +40,7 @@ def engine_opener(url: str, actor: str, *, create: bool) -> Callable[[], Engine]
 
 
 def backend_opener(url: str, *, create: bool = False) -> Callable[[], Backend]:
-    """A function that opens the backend at `url`, without an engine that might repair what it finds."""
+    """Return a function that opens the backend at `url` without an engine, which might repair the store."""
 
     def opened() -> Backend:
         with translated():
@@ -50,14 +50,14 @@ def backend_opener(url: str, *, create: bool = False) -> Callable[[], Backend]:
 
 
 def patiently(open_it: Callable[[], Opened], seconds: float) -> Opened:
-    """What `open_it` opens. While another process holds it, this tries again for `seconds`.
+    """Call `open_it` until it succeeds, for at most `seconds` while another process holds the store.
 
     Raises:
-        BusyError: it is still held.
+        BusyError: The store is still held after that time.
         InvalidInputError: `seconds` is negative or not a number.
     """
     if not seconds >= 0:
-        raise InvalidInputError(f"--wait takes 0 seconds or more, not {seconds}")
+        raise InvalidInputError(f"--wait must be a number of seconds of at least 0, not {seconds}")
     deadline = time.monotonic() + seconds
     while True:
         try:

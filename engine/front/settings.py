@@ -1,11 +1,11 @@
-"""Which store and which memory in it a command means, what becomes of secrets, and who said so.
+"""The settings: the store, the memory in it, the treatment of secrets, and the source of each value.
 
-The first that is there counts: `--store`, ENGINE_STORE, the nearest `.engine.toml` from the current
-folder upwards, the user's `config.toml`, the default place. A relative path in a file counts
-from that file's folder, any other from the current one.
+The first of these that is set applies: `--store`, ENGINE_STORE, the nearest `.engine.toml` from the current
+folder upwards, the user's `config.toml`, the default place. A relative path in a file is relative to that
+file's folder, any other to the current folder.
 
-A memory is named in the same order, but a file's counts only together with the store that it names.
-What is said of secrets is looked for by itself: a file may say that alone.
+A memory is looked up in the same order, but the value in a file applies only together with the store in that
+file. The secrets settings are looked up separately: a file may contain only them.
 """
 
 from __future__ import annotations
@@ -26,14 +26,16 @@ MEMORY_VARIABLE = "ENGINE_MEMORY"
 SECRETS_VARIABLE = "ENGINE_SECRETS"
 
 
-class Setting(NamedTuple):
-    """A store's URL and where it comes from."""
+class StoreSetting(NamedTuple):
+    """A store's URL and the source of the setting."""
 
     url: str
     origin: str
 
 
-class _Found(NamedTuple):
+class _Values(NamedTuple):
+    """The values in one settings file, or of one option or variable."""
+
     url: str | None
     origin: str
     mirror: Path | None = None
@@ -41,103 +43,108 @@ class _Found(NamedTuple):
     secrets: object = None
 
 
-class Named(NamedTuple):
-    """A memory's name and where it comes from."""
+class MemorySetting(NamedTuple):
+    """A memory's name and the source of the setting."""
 
     name: str
     origin: str
 
 
-def find_store(flag: str | None, memory: str | None = None) -> Setting:
-    """The store that `--store flag`, `--memory memory` (None: not given) and the surroundings name.
+def find_store(flag: str | None, memory: str | None = None) -> StoreSetting:
+    """Return the store to open.
+
+    Args:
+        flag: The value of `--store`; None if it is not given.
+        memory: The value of `--memory`; None if it is not given.
 
     Raises:
-        InvalidInputError: a file cannot be read, is not TOML, or holds what is not known there; or no
-            memory of that name can be in that store.
+        InvalidInputError: A file cannot be read, is not TOML, or contains unknown settings; or the store
+            cannot hold a memory of that name.
     """
-    found, named = _find(flag), find_memory(flag, memory)
+    values, named = _find(flag), find_memory(flag, memory)
     if named is None:
-        return Setting(found.url or _default("store"), found.origin)
+        return StoreSetting(values.url or _default("store"), values.origin)
     from engine.store.named_places import memory_url
 
-    # The default place is a store itself, perhaps one that is in use: memories have a folder of their own.
-    return Setting(memory_url(found.url or _default("memories"), named.name), found.origin)
+    # The default place is a store itself and may be in use, so named memories have a folder of their own.
+    return StoreSetting(memory_url(values.url or _default("memories"), named.name), values.origin)
 
 
-def find_root(flag: str | None) -> Setting:
-    """What holds the named memories: the URL to which `find_store` adds the name.
+def find_root(flag: str | None) -> StoreSetting:
+    """Return the URL of the root that contains the named memories, to which `find_store` adds the name.
 
     Raises:
-        InvalidInputError: as `find_store`.
+        InvalidInputError: As for `find_store`.
     """
-    found = _find(flag)
-    return Setting(found.url or _default("memories"), found.origin)
+    values = _find(flag)
+    return StoreSetting(values.url or _default("memories"), values.origin)
 
 
-def find_memory(flag: str | None, memory: str | None) -> Named | None:
-    """The memory that is meant, and who named it; None: the store has no named ones.
+def find_memory(flag: str | None, memory: str | None) -> MemorySetting | None:
+    """Return the name of the memory and its source, or None if the store has no named memories.
 
     Raises:
-        InvalidInputError: as `find_store`.
+        InvalidInputError: As for `find_store`.
     """
     if memory is not None:
-        return Named(memory, "--memory")
+        return MemorySetting(memory, "--memory")
     if from_environment := os.environ.get(MEMORY_VARIABLE):
-        return Named(from_environment, MEMORY_VARIABLE)
-    found = _find(flag)
-    return None if found.memory is None else Named(found.memory, found.origin)
+        return MemorySetting(from_environment, MEMORY_VARIABLE)
+    values = _find(flag)
+    return None if values.memory is None else MemorySetting(values.memory, values.origin)
 
 
 def find_secrets() -> tuple[SecretsPolicy | None, str]:
-    """What is to become of secrets, and who said so; None where nobody did: nothing.
+    """Return the secrets policy and its source; the policy is None if there is no setting.
 
-    ENGINE_SECRETS says the mode; kinds and patterns are those of the nearest file that speaks of secrets.
+    Without a policy, secrets are treated as in the mode `off`. ENGINE_SECRETS sets the mode; kinds and
+    patterns come from the nearest file with secrets settings.
 
     Raises:
-        InvalidInputError: a file or the variable says something that is not known.
+        InvalidInputError: A file or the variable has an unknown value.
     """
-    told = next((found for found in _files() if found.secrets is not None), None)
+    file = next((values for values in _files() if values.secrets is not None), None)
     from_environment = os.environ.get(SECRETS_VARIABLE)
-    if told is None and not from_environment:
+    if file is None and not from_environment:
         return None, "default"
     from engine.secrets.policy import SecretsPolicy, policy_of
 
-    policy = SecretsPolicy() if told is None else policy_of(told.secrets, told.origin)
+    policy = SecretsPolicy() if file is None else policy_of(file.secrets, file.origin)
     if from_environment:
         return policy.with_mode(from_environment, SECRETS_VARIABLE), SECRETS_VARIABLE
-    return policy, SECRETS_VARIABLE if told is None else told.origin
+    return policy, SECRETS_VARIABLE if file is None else file.origin
 
 
 def find_mirror(flag: str | None, memory: str | None = None) -> Path | None:
-    """The folder in which the store is to be mirrored after it was written to.
+    """Return the folder in which the store is mirrored after each write, or None.
 
-    Only the file that names the store names it: where `--store` or ENGINE_STORE does, there is none, nor
-    where another memory is named than by that file.
+    Only the file that names the store can name the folder. There is none if `--store` or ENGINE_STORE names
+    the store, or if a memory other than that file's is used.
 
     Raises:
-        InvalidInputError: as `find_store`.
+        InvalidInputError: As for `find_store`.
     """
-    found, named = _find(flag), find_memory(flag, memory)
-    return found.mirror if found.memory == (named and named.name) else None
+    values, named = _find(flag), find_memory(flag, memory)
+    return values.mirror if values.memory == (named and named.name) else None
 
 
-def _find(flag: str | None) -> _Found:
+def _find(flag: str | None) -> _Values:
     if flag is not None:
-        return _Found(flag, "--store")
+        return _Values(flag, "--store")
     if from_environment := os.environ.get(VARIABLE):
-        return _Found(from_environment, VARIABLE)
-    return next((found for found in _files() if found.url is not None), _Found(None, "default"))
+        return _Values(from_environment, VARIABLE)
+    return next((values for values in _files() if values.url is not None), _Values(None, "default"))
 
 
-def _files() -> Iterator[_Found]:
-    """What the settings files say, the nearest first."""
+def _files() -> Iterator[_Values]:
+    """Yield the values of the settings files, the nearest file first."""
     for folder in _upwards():
-        if found := _read(folder / PROJECT_FILE):
-            yield found
+        if values := _read(folder / PROJECT_FILE):
+            yield values
     from platformdirs import user_config_path
 
-    if found := _read(user_config_path("engine", appauthor=False) / "config.toml"):
-        yield found
+    if values := _read(user_config_path("engine", appauthor=False) / "config.toml"):
+        yield values
 
 
 def _default(name: str) -> str:
@@ -150,12 +157,12 @@ def _upwards() -> list[Path]:
     try:
         here = Path.cwd()
     except FileNotFoundError:
-        return []  # the current folder was deleted: it has no file either
+        return []  # the current folder was deleted, so it has no settings file either
     return [here, *here.parents]
 
 
-def _read(file: Path) -> _Found | None:
-    """What a settings file says, its paths made absolute; None where there is no such file."""
+def _read(file: Path) -> _Values | None:
+    """Return the values of a settings file, with absolute paths, or None if there is no such file."""
     import tomllib
 
     try:
@@ -164,21 +171,22 @@ def _read(file: Path) -> _Found | None:
         return None
     except (OSError, ValueError) as error:
         raise InvalidInputError(
-            f"{file}: {error}", hint='it holds the line store = "PATH or URL", and mirror = "DIR" if wanted'
+            f"{file}: {error}",
+            hint='write store = "PATH or URL" and, to mirror the store, mirror = "DIR"',
         ) from error
     texts = [settings.pop(name, None) for name in ("store", "mirror", "memory")]
     url, mirror, memory = texts
     secrets = settings.pop("secrets", None)
-    alone = url is None and (mirror is not None or memory is not None or secrets is None)
-    if settings or alone or not all(text is None or _is_text(text) for text in texts):
+    incomplete = url is None and (mirror is not None or memory is not None or secrets is None)
+    if settings or incomplete or not all(text is None or _is_text(text) for text in texts):
         raise InvalidInputError(
-            f'{file}: only `store = "…"`, beside it `mirror = "…"` and `memory = "…"`, and `secrets` '
-            "are known there",
-            hint="remove the other settings, or give --store",
+            f'{file}: only `store = "…"`, with it `mirror = "…"` and `memory = "…"`, and `secrets` '
+            "are allowed",
+            hint="remove all other settings, or give --store",
         )
     folder = None if mirror is None else file.parent / Path(mirror).expanduser()
     place = None if url is None else _absolute(url, file.parent)
-    return _Found(place, str(file), folder, memory, secrets)
+    return _Values(place, str(file), folder, memory, secrets)
 
 
 def _is_text(value: object) -> bool:
@@ -192,6 +200,6 @@ def _absolute(url: str, folder: Path) -> str:
         return url
     head = next((scheme for scheme in ("leveldb:", "sqlite:") if url.startswith(scheme)), "")
     if not head:
-        location = locate(url)  # an unknown scheme is an error, not a file name
+        location = locate(url)  # raises for an unknown scheme, which is not a file name
         head = f"{location.scheme}:" if location.memory else ""
     return f"{head}{folder / Path(url.removeprefix(head)).expanduser()}"

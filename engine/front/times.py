@@ -1,4 +1,4 @@
-"""Times as text: ISO 8601 in, ISO 8601 in UTC out."""
+"""Times as text: ISO 8601 as input, ISO 8601 in UTC as output."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from datetime import UTC, datetime, timedelta
 from engine.base.errors import InvalidInputError
 
 Moment = int | datetime
-"""What `--as-of` names: the seq of an event, or a time with a zone."""
+"""The value of `--as-of`: the seq of an event, or a time with a zone."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def shown_time(microseconds: int) -> str:
-    """A time in ISO 8601, UTC, with all its microseconds; beyond the year 9999 the number itself."""
+    """Return a time in ISO 8601, UTC, with microseconds; after the year 9999, the number of microseconds."""
     try:
         time = _EPOCH + timedelta(microseconds=microseconds)
     except OverflowError:
@@ -22,10 +22,12 @@ def shown_time(microseconds: int) -> str:
 
 
 def parse_time(text: str, what: str) -> datetime:
-    """A date or time in ISO 8601; without a zone it is UTC, a date alone is its first moment.
+    """Return the datetime that a text in ISO 8601 describes.
+
+    Without a zone the time is UTC; a date alone stands for its first moment.
 
     Raises:
-        InvalidInputError: it is none.
+        InvalidInputError: The text is not a date or time.
     """
     try:
         time = datetime.fromisoformat(text)
@@ -37,10 +39,10 @@ def parse_time(text: str, what: str) -> datetime:
 
 
 def parse_moment(text: str, what: str) -> Moment:
-    """The seq of an event, or a date or time as in `parse_time`.
+    """Return the seq of an event, or a date or time as `parse_time` does.
 
     Raises:
-        InvalidInputError: it is neither.
+        InvalidInputError: The text is neither.
     """
     if text.isascii() and text.isdigit():
         return int(text[:20])

@@ -1,7 +1,7 @@
-"""The knowledge graph: entities with observations, and relations between them, over one memory.
+"""The knowledge graph: entities with observations, and relations between them, stored in one memory.
 
-It is the model of the widespread MCP memory server. Its three things are atoms and edges here:
-`KnowledgeGraph` says how, and what it promises.
+The data model is that of the widely used MCP memory server. Entities, observations and relations are
+stored as atoms and edges; `KnowledgeGraph` documents the mapping and its guarantees.
 """
 
 from engine.knowledge.graph import KnowledgeGraph

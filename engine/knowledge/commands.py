@@ -1,6 +1,6 @@
-"""What can be done on the knowledge graph, each decided in one transaction: all of it or nothing.
+"""The operations on the knowledge graph, each decided in one transaction, all of it or nothing.
 
-Texts have been checked before (`engine.knowledge.forms`).
+The caller has validated all texts (`engine.knowledge.forms`).
 """
 
 from __future__ import annotations
@@ -16,46 +16,46 @@ from engine.knowledge.model import Deleted, Entity, Observed, Relation
 from engine.knowledge.transaction import GraphTransaction
 from proofs.leaves import State
 
-Given = TypeVar("Given")
+Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
 
 SUBJECT = "knowledge graph"
-"""What the receipts of these commands are about."""
+"""The subject in the receipts of these commands."""
 
 
-class OnGraph(Generic[Given, Outcome]):
-    """A command that does something with several things at once.
+class GraphCommand(Generic[Item, Outcome]):
+    """A command that runs an operation on several items at once.
 
-    What came of it is in `outcome` once it was applied; deciding again, after another process moved the
-    head, sets it anew.
+    `outcome` holds the result of the operation after the command was applied. If another process moved the
+    head, the command is decided again and replaces it.
     """
 
     outcome: Outcome
 
     def __init__(
         self,
-        do: Callable[[GraphTransaction, tuple[Given, ...]], Outcome],
-        given: tuple[Given, ...],
+        do: Callable[[GraphTransaction, tuple[Item, ...]], Outcome],
+        items: tuple[Item, ...],
         provenance: str | None = None,
     ) -> None:
-        """Set what is done, with what, and the provenance of new atoms; None where nothing is written."""
+        """Set the operation, its items, and the provenance of new atoms; None if it adds no atoms."""
         self._do = do
-        self._given = given
+        self._items = items
         self._provenance = provenance
 
     def decide(self, tx: Transaction) -> Receipt:
-        """No event where everything is so already."""
-        first, given, provenance = len(tx.entries), self._given, self._provenance
+        """Run the operation; append no event if the graph already is as wanted."""
+        first, items, provenance = len(tx.entries), self._items, self._provenance
         if provenance is not None:
-            given = tx.screened(given, "knowledge graph:")
-        self.outcome = self._do(GraphTransaction(tx, provenance or "internal"), given)
+            items = tx.screened(items, "knowledge graph:")
+        self.outcome = self._do(GraphTransaction(tx, provenance or "internal"), items)
         return receipt(SUBJECT, State.LIVE, *tx.entries[first:])
 
 
-def create_entities(graph: GraphTransaction, given: tuple[Entity, ...]) -> tuple[Entity, ...]:
-    """Have entities of these names; those that are there stay as they are. Returns those created."""
+def create_entities(graph: GraphTransaction, items: tuple[Entity, ...]) -> tuple[Entity, ...]:
+    """Create the entities whose names are new, leave the others unchanged, and return those created."""
     created = []
-    for entity in given:
+    for entity in items:
         if graph.entity(entity.name) is not None:
             continue
         graph.create_entity(entity.name, entity.type)
@@ -65,54 +65,58 @@ def create_entities(graph: GraphTransaction, given: tuple[Entity, ...]) -> tuple
     return tuple(created)
 
 
-class Held(NamedTuple):
-    """What became of one entity that was to be held."""
+class UpsertedEntity(NamedTuple):
+    """The result for one entity of `upsert_entities`."""
 
     created: bool
     added: int
-    """Observations."""
+    """The number of observations that were added."""
 
 
-def upsert_entities(graph: GraphTransaction, given: tuple[Entity, ...]) -> tuple[Held, ...]:
-    """Have entities of these names with, besides others, these observations.
+def upsert_entities(graph: GraphTransaction, items: tuple[Entity, ...]) -> tuple[UpsertedEntity, ...]:
+    """Create the entities whose names are new, and add the missing observations to all of them.
 
-    The type of one that is there stays as it is.
+    The type of an existing entity does not change.
     """
     done = []
-    for entity in given:
+    for entity in items:
         missing = graph.entity(entity.name) is None
         if missing:
             graph.create_entity(entity.name, entity.type)
         added = sum(graph.add_part(entity.name, OBSERVATION, text) for text in entity.observations)
-        done.append(Held(missing, added))
+        done.append(UpsertedEntity(missing, added))
     return tuple(done)
 
 
-def add_observations(graph: GraphTransaction, given: tuple[Observed, ...]) -> tuple[Observed, ...]:
-    """Have these observations. Returns those that were added, for each that was given.
+def add_observations(graph: GraphTransaction, items: tuple[Observed, ...]) -> tuple[Observed, ...]:
+    """Add the missing observations, and return for each of `items` those that were added.
 
     Raises:
         NotFoundError: there is no such entity.
     """
     results = []
-    for one in given:
-        graph.needed(one.entity)
+    for one in items:
+        graph.required(one.entity)
         added = (text for text in one.contents if graph.add_part(one.entity, OBSERVATION, text))
         results.append(Observed(one.entity, tuple(added)))
     return tuple(results)
 
 
-def create_relations(graph: GraphTransaction, given: tuple[Relation, ...]) -> tuple[Relation, ...]:
-    """Have these relations. Returns those created.
+def create_relations(graph: GraphTransaction, items: tuple[Relation, ...]) -> tuple[Relation, ...]:
+    """Create the missing relations and return them.
 
     Raises:
         NotFoundError: an entity is missing.
     """
-    return tuple(relation for relation in given if graph.create_relation(relation))
+    return tuple(relation for relation in items if graph.create_relation(relation))
 
 
-def upsert_relations(graph: GraphTransaction, given: tuple[Relation, ...]) -> tuple[bool | str, ...]:
-    """Have those of these relations that can be. Returns whether each was created, or why it cannot be."""
+def upsert_relations(graph: GraphTransaction, items: tuple[Relation, ...]) -> tuple[bool | str, ...]:
+    """Create the missing relations as far as possible.
+
+    Return True for each relation that was created, False for one that existed, and the error message for
+    one that cannot be created.
+    """
 
     def one(relation: Relation) -> bool | str:
         try:
@@ -120,24 +124,24 @@ def upsert_relations(graph: GraphTransaction, given: tuple[Relation, ...]) -> tu
         except (NotFoundError, ConflictError, RefusedError) as error:  # raised before anything is appended
             return str(error)
 
-    return tuple(map(one, given))
+    return tuple(map(one, items))
 
 
-def delete_entities(graph: GraphTransaction, given: tuple[str, ...]) -> Deleted:
-    """Have no entities of these names, nor what hangs on them. A name that is there twice counts twice."""
-    missing = tuple(name for name in given if graph.entity(name) is None)
-    for name in given:
+def delete_entities(graph: GraphTransaction, items: tuple[str, ...]) -> Deleted:
+    """Delete the entities with these names, their observations and relations; repeated names count twice."""
+    missing = tuple(name for name in items if graph.entity(name) is None)
+    for name in items:
         graph.delete_entity(name)
-    return Deleted(len(given) - len(missing), missing)
+    return Deleted(len(items) - len(missing), missing)
 
 
-def delete_observations(graph: GraphTransaction, given: tuple[Observed, ...]) -> Deleted:
-    """Have none of these observations."""
-    missing = tuple(one.entity for one in given if graph.entity(one.entity) is None)
-    count = sum(graph.delete_part(one.entity, OBSERVATION, text) for one in given for text in one.contents)
+def delete_observations(graph: GraphTransaction, items: tuple[Observed, ...]) -> Deleted:
+    """Delete these observations."""
+    missing = tuple(one.entity for one in items if graph.entity(one.entity) is None)
+    count = sum(graph.delete_part(one.entity, OBSERVATION, text) for one in items for text in one.contents)
     return Deleted(count, missing)
 
 
-def delete_relations(graph: GraphTransaction, given: tuple[Relation, ...]) -> Deleted:
-    """Have none of these relations."""
-    return Deleted(sum(map(graph.delete_relation, given)))
+def delete_relations(graph: GraphTransaction, items: tuple[Relation, ...]) -> Deleted:
+    """Delete these relations."""
+    return Deleted(sum(map(graph.delete_relation, items)))

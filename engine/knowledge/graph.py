@@ -1,4 +1,4 @@
-"""The knowledge graph of a memory: nine operations, as the MCP memory server made them known."""
+"""The knowledge graph of a memory, with the nine operations of the MCP memory server."""
 
 from __future__ import annotations
 
@@ -11,91 +11,95 @@ from engine.base.errors import BatchLimitError, InvalidInputError
 from engine.base.limits import QUERY_BYTES_MAX
 from engine.base.validation import several, text_bytes
 from engine.knowledge import commands
-from engine.knowledge.commands import Given, OnGraph, Outcome
+from engine.knowledge.commands import GraphCommand, Item, Outcome
 from engine.knowledge.forms import checked_entity, checked_observations, checked_relation
 from engine.knowledge.graph_reader import GraphReader
 from engine.knowledge.model import Deleted, Entity, Knowledge, Observed, Relation
 from engine.store.store import Store
 
-_IN_PARTS: Final = "do it in several calls; of an entity with thousands of observations, delete those first"
+_IN_PARTS: Final = "use several calls; if an entity has thousands of observations, delete these first"
 
 Model = TypeVar("Model", Entity, Observed, Relation, str)
 
 
 class KnowledgeGraph:
-    """Entities, their observations and their relations, kept in a memory as atoms and edges.
+    """Entities, their observations and their relations, stored in a memory as atoms and edges.
 
     An entity is an atom of kind `entity`: its content is the name, its title the type. `engine relate`
-    and exploring see the same entities; but while they take all spellings of a name for one, names here
+    and exploration use the same entities; they treat all spellings of a name as equal, whereas names here
     are exact. An observation is an atom of kind `observation` with the source `entity/<name>` and an
-    edge `part_of` to its entity; a relation is an edge. What is deleted is hidden, and its history
-    kept. An entity that was hidden otherwise comes back with what it still has.
+    edge `part_of` to its entity; a relation is an edge. Deleting hides atoms and edges and keeps their
+    history. If an entity was hidden by other means and is created again, it still has its observations and
+    relations.
 
-    Every operation is one durable batch, all of it or nothing, decided on the head it is committed on,
-    so several processes may write at once. A batch has bounds (SPEC.md): an operation of over 10,000
-    events, some 5,000 observations, is refused with BatchLimitError. Orders are those of creation.
+    Every operation is one durable batch, all of it or nothing, decided on the head that it is committed
+    on, so several processes may write at once. The size of a batch is limited (SPEC.md): an operation of
+    over 10,000 events, some 5,000 observations, raises BatchLimitError. Results are in the order of
+    creation.
 
-    Names have at most 256 bytes, types of entities 512, both on one line; types of relations 1,024;
-    an observation is not blank and has at most 1 MiB. Anything else is an InvalidInputError, and
-    nothing is written.
+    Names have at most 256 bytes and types of entities 512, both on one line; types of relations have at
+    most 1,024; an observation is not blank and has at most 1 MiB. Anything else raises InvalidInputError,
+    and nothing is written.
 
-    Unlike in the memory server, equal observations of an entity are always one.
+    Unlike in the memory server, an entity never has two equal observations.
     """
 
     def __init__(self, store: Store, *, actor: str = "user", provenance: str = "internal") -> None:
-        """Nothing is read yet.
+        """Set the store; nothing is read yet.
 
         Args:
             store: The open store; the graph does not close it.
-            actor: Who is writing, for the journal.
-            provenance: Of new atoms.
+            actor: The actor of the events in the journal.
+            provenance: The provenance of new atoms.
         """
         self._store = store
         self._actor = actor
         self._provenance = provenance
 
     def create_entities(self, entities: Iterable[Entity]) -> tuple[Entity, ...]:
-        """Have entities of these names; those that are there stay as they are. Returns those created."""
-        given = tuple(map(checked_entity, _all(entities, Entity, "entities")))
-        return self._applied(OnGraph(commands.create_entities, given, self._provenance))
+        """Create the entities whose names are new, leave the others unchanged, and return those created."""
+        items = tuple(map(checked_entity, _checked_types(entities, Entity, "entities")))
+        return self._apply(GraphCommand(commands.create_entities, items, self._provenance))
 
     def create_relations(self, relations: Iterable[Relation]) -> tuple[Relation, ...]:
-        """Have these relations; returns those created.
+        """Create the missing relations and return them.
 
         Raises:
             NotFoundError: an entity is missing; nothing was written.
         """
-        given = tuple(map(checked_relation, _all(relations, Relation, "relations")))
-        return self._applied(OnGraph(commands.create_relations, given, self._provenance))
+        items = tuple(map(checked_relation, _checked_types(relations, Relation, "relations")))
+        return self._apply(GraphCommand(commands.create_relations, items, self._provenance))
 
     def add_observations(self, observations: Iterable[Observed]) -> tuple[Observed, ...]:
-        """Have these observations; returns, for each that was given, those that were added.
+        """Add the missing observations, and return for each item those that were added.
 
         Raises:
             NotFoundError: an entity is missing; nothing was written.
         """
-        given = tuple(
+        items = tuple(
             Observed(one.entity, checked_observations(one.contents))
-            for one in _all(observations, Observed, "observations")
+            for one in _checked_types(observations, Observed, "observations")
         )
-        return self._applied(OnGraph(commands.add_observations, given, self._provenance))
+        return self._apply(GraphCommand(commands.add_observations, items, self._provenance))
 
     def delete_entities(self, names: Iterable[str]) -> Deleted:
-        """Have no entities of these names, nor their observations and relations."""
-        return self._applied(OnGraph(commands.delete_entities, _all(names, str, "names")))
+        """Delete the entities with these names, their observations and their relations."""
+        return self._apply(GraphCommand(commands.delete_entities, _checked_types(names, str, "names")))
 
     def delete_observations(self, observations: Iterable[Observed]) -> Deleted:
-        """Have none of these observations."""
-        return self._applied(
-            OnGraph(commands.delete_observations, _all(observations, Observed, "observations"))
+        """Delete these observations."""
+        return self._apply(
+            GraphCommand(commands.delete_observations, _checked_types(observations, Observed, "observations"))
         )
 
     def delete_relations(self, relations: Iterable[Relation]) -> Deleted:
-        """Have none of these relations."""
-        return self._applied(OnGraph(commands.delete_relations, _all(relations, Relation, "relations")))
+        """Delete these relations."""
+        return self._apply(
+            GraphCommand(commands.delete_relations, _checked_types(relations, Relation, "relations"))
+        )
 
     def read_graph(self, *, tokens_max: int | None = None) -> Knowledge:
-        """All entities and relations.
+        """Return all entities and relations.
 
         Raises:
             AnswerLimitError: their texts alone cost over `tokens_max` tokens.
@@ -104,32 +108,32 @@ class KnowledgeGraph:
             return reader.chosen(lambda _: True)
 
     def search_nodes(self, query: str, *, tokens_max: int | None = None) -> Knowledge:
-        """The entities whose name, type or an observation holds `query`, whatever the case.
+        """Return the entities whose name, type or observations contain `query`, ignoring case.
 
-        With the relations that begin or end at one of them. Reads the whole graph.
+        The relations that begin or end at one of them are included. Reads the whole graph.
 
         Raises:
             AnswerLimitError: their texts alone cost over `tokens_max` tokens.
         """
         wanted = text_bytes(query, "query", QUERY_BYTES_MAX).lower()
 
-        def holds(entity: Entity) -> bool:
+        def matches(entity: Entity) -> bool:
             return any(wanted in text.lower() for text in (entity.name, entity.type, *entity.observations))
 
         with self._reader(tokens_max) as reader:
-            return reader.chosen(holds)
+            return reader.chosen(matches)
 
     def open_nodes(self, names: Iterable[str], *, tokens_max: int | None = None) -> Knowledge:
-        """The entities of these names, and the relations that begin or end at one of them.
+        """Return the entities with these names, and the relations that begin or end at one of them.
 
         Raises:
             AnswerLimitError: their texts alone cost over `tokens_max` tokens.
         """
-        given = _all(names, str, "names")
+        items = _checked_types(names, str, "names")
         with self._reader(tokens_max) as reader:
-            return reader.named(given)
+            return reader.named(items)
 
-    def _applied(self, command: OnGraph[Given, Outcome]) -> Outcome:
+    def _apply(self, command: GraphCommand[Item, Outcome]) -> Outcome:
         try:
             with translated():
                 self._store.commit([command], self._actor)
@@ -143,10 +147,10 @@ class KnowledgeGraph:
             yield GraphReader(rows, self._store.identity.id_key, tokens_max)
 
 
-def _all(values: object, kind: type[Model], what: str) -> tuple[Model, ...]:
-    given: list[Model] = []
+def _checked_types(values: object, kind: type[Model], what: str) -> tuple[Model, ...]:
+    items: list[Model] = []
     for value in several(values, what):
         if not isinstance(value, kind):
-            raise InvalidInputError(f"{what} must be of {kind.__name__}, not {type(value).__name__}")
-        given.append(value)
-    return tuple(given)
+            raise InvalidInputError(f"{what} must be {kind.__name__} objects, not {type(value).__name__}")
+        items.append(value)
+    return tuple(items)

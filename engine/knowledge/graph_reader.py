@@ -1,4 +1,4 @@
-"""Reading the knowledge graph out of one snapshot, in the order in which it was created."""
+"""Reads the knowledge graph from one snapshot, in the order of creation."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from engine.text.tokens import estimate_tokens
 from proofs.leaves import State
 from proofs.sets import Group
 
-Choice = Callable[[Entity], bool]
-"""Whether an entity is wanted."""
+Predicate = Callable[[Entity], bool]
+"""Returns True if an entity is wanted."""
 
 
 class AnswerLimitError(LimitError):
-    """What was asked for costs more tokens than its reader wants."""
+    """The answer would cost more tokens than the caller allows."""
 
 
 class GraphReader:
     """The knowledge graph in a snapshot in which the follower `tags` is at the head.
 
-    Where what is wanted costs more than `tokens_max` tokens, reading ends with an AnswerLimitError.
+    Reading raises AnswerLimitError if the answer costs more than `tokens_max` tokens.
     """
 
     def __init__(self, rows: Reader, id_key: bytes, tokens_max: int | None = None) -> None:
@@ -39,24 +39,24 @@ class GraphReader:
         self._left = tokens_max
         self._names: dict[bytes, str | None] = {}
 
-    def chosen(self, wanted: Choice) -> Knowledge:
-        """The entities that are wanted, and the relations at them."""
+    def chosen(self, wanted: Predicate) -> Knowledge:
+        """Return the wanted entities and their relations."""
         live = members(self._rows, (Group.KIND, ENTITY)) & members(self._rows, LIVE)
         return self._read(records_of(self._rows, ids_at(self._rows, list(live))), wanted)
 
     def named(self, names: Iterable[str]) -> Knowledge:
-        """The entities with these names, and the relations at them."""
-        given = {name for name in names if forms.could_be_name(name)}
-        atoms = sorted({atom for name in given for _, atom in forms.places(self._id_key, name)})
+        """Return the entities with these names and their relations."""
+        valid = {name for name in names if forms.is_valid_name(name)}
+        atoms = sorted({atom for name in valid for _, atom in forms.keys_and_ids(self._id_key, name)})
         found = []
         for atom, raw in zip(atoms, self._rows.multi_get(list(map(atom_key, atoms))), strict=True):
             record = None if raw is None else decode_atom(raw, atom)
             if record is not None and record.kind == ENTITY and record.state is State.LIVE:
                 found.append(record)
-        return self._read(found, lambda entity: entity.name in given)
+        return self._read(found, lambda entity: entity.name in valid)
 
-    def _read(self, records: list[AtomRecord], wanted: Choice) -> Knowledge:
-        records.sort(key=lambda record: (forms.place_of(record), record.ordinal))
+    def _read(self, records: list[AtomRecord], wanted: Predicate) -> Knowledge:
+        records.sort(key=lambda record: (forms.sequence_of(record), record.ordinal))
         bodies = bodies_of(self._rows, records)
         names = {record.id: body.content for record, body in zip(records, bodies, strict=True)}
         self._names |= names
@@ -64,10 +64,10 @@ class GraphReader:
         relations: list[tuple[int, Relation]] = []
         edges: dict[tuple[bytes, bytes, bytes], EdgeRecord] = {}
         for record in records:
-            entity, to_itself, edges_in = self._whole(record, names[record.id])
+            entity, to_itself, edges_in = self._entity(record, names[record.id])
             if not wanted(entity):
                 continue
-            self._pay(entity.name, entity.type, *entity.observations)
+            self._charge(entity.name, entity.type, *entity.observations)
             entities.append(entity)
             relations.extend(to_itself)
             for edge in (*edges_in, *edges_at(self._rows, record.id, Direction.OUT, ())):
@@ -75,13 +75,13 @@ class GraphReader:
         relations.extend(self._relations(list(edges.values())))
         relations.sort(key=lambda item: item[0])
         for _, relation in relations:
-            self._pay(relation.src, relation.type, relation.dst)
+            self._charge(relation.src, relation.type, relation.dst)
         return Knowledge(tuple(entities), tuple(relation for _, relation in relations))
 
-    def _whole(
+    def _entity(
         self, record: AtomRecord, name: str
     ) -> tuple[Entity, list[tuple[int, Relation]], list[EdgeRecord]]:
-        """An entity, its relations to itself with their places, and the edges into it from other things."""
+        """Return an entity, its relations to itself with their sequences, and the other edges into it."""
         edges = list(edges_at(self._rows, record.id, Direction.IN, ()))
         atoms = [edge.src for edge in edges if edge.type == forms.PART_OF]
         parts = [
@@ -89,7 +89,7 @@ class GraphReader:
             for part in records_of(self._rows, atoms)
             if part.kind in forms.PARTS and part.state is State.LIVE
         ]
-        parts.sort(key=lambda part: (forms.place_of(part), part.ordinal))
+        parts.sort(key=lambda part: (forms.sequence_of(part), part.ordinal))
         observations: dict[str, None] = {}
         to_itself = []
         for part, body in zip(parts, bodies_of(self._rows, parts), strict=True):
@@ -97,21 +97,21 @@ class GraphReader:
                 observations[body.content] = None
             else:
                 relation = Relation(name, forms.relation_type_in(body.content, name), name)
-                to_itself.append((forms.place_of(part), relation))
+                to_itself.append((forms.sequence_of(part), relation))
         entity = Entity(name, record.title or "", tuple(observations))
         known = {part.id for part in parts}
         return entity, to_itself, [edge for edge in edges if edge.src not in known]
 
     def _relations(self, edges: Sequence[EdgeRecord]) -> Iterable[tuple[int, Relation]]:
-        self._learn({end for edge in edges for end in (edge.src, edge.dst)} - self._names.keys())
+        self._read_names({end for edge in edges for end in (edge.src, edge.dst)} - self._names.keys())
         for edge in edges:
             src, dst = self._names[edge.src], self._names[edge.dst]
             if src is not None and dst is not None:
                 kind = forms.relation_type_of(type_name(self._rows, edge.type), edge.data)
                 yield edge.payload_seq * STEP, Relation(src, kind, dst)
 
-    def _learn(self, atoms: set[bytes]) -> None:
-        """Find out the names of atoms; None for what is no live entity."""
+    def _read_names(self, atoms: set[bytes]) -> None:
+        """Read the names of atoms; None for an atom that is not a live entity."""
         self._names |= dict.fromkeys(atoms)
         records = [
             record
@@ -121,9 +121,10 @@ class GraphReader:
         for record, body in zip(records, bodies_of(self._rows, records), strict=True):
             self._names[record.id] = body.content
 
-    def _pay(self, *texts: str) -> None:
+    def _charge(self, *texts: str) -> None:
+        """Subtract the tokens of some texts from those left."""
         if self._left is None:
             return
         self._left -= sum(map(estimate_tokens, texts))
         if self._left < 0:
-            raise AnswerLimitError("what was asked for costs more tokens than an answer may")
+            raise AnswerLimitError("the answer would cost more tokens than `tokens_max` allows")

@@ -1,4 +1,4 @@
-"""What goes into a knowledge graph and comes out of it."""
+"""The values that a knowledge graph takes and returns."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """A named thing. Names are exact: case and white space count."""
+    """An entity. Names are exact: case and white space matter."""
 
     name: str
     type: str = ""
@@ -16,7 +16,7 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """One directed, typed relation between two entities, named."""
+    """A directed relation of a type between two entities, given by their names."""
 
     src: str
     type: str
@@ -25,7 +25,7 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """Observations of one entity: to be added or deleted, or those that were added."""
+    """Observations of one entity, to be added or deleted or as they were added."""
 
     entity: str
     contents: tuple[str, ...]
@@ -33,7 +33,7 @@ class Observed:
 
 @dataclass(frozen=True, slots=True)
 class Knowledge:
-    """A knowledge graph, or a part of one: everything in the order in which it was created."""
+    """A knowledge graph or a part of one, in the order of creation."""
 
     entities: tuple[Entity, ...] = ()
     relations: tuple[Relation, ...] = ()
@@ -41,7 +41,7 @@ class Knowledge:
 
 @dataclass(frozen=True, slots=True)
 class Deleted:
-    """What a deletion found: how many things it deleted, and the names of entities that there are not."""
+    """The result of a deletion: the number of deleted items, and the names without an entity."""
 
     count: int
     missing: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""The JSON of a knowledge graph, in the memory server's words."""
+"""The JSON form of a knowledge graph, with the keys of the MCP memory server."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ Fields = dict[str, Any]
 
 
 def entity_in(fields: Mapping[str, Any]) -> Entity:
-    """The entity that an object with all its keys is."""
+    """Return the entity from an object that has all keys."""
     return Entity(fields["name"], fields["entityType"], tuple(fields["observations"]))
 
 
 def relation_in(fields: Mapping[str, Any]) -> Relation:
-    """The relation that an object with all its keys is."""
+    """Return the relation from an object that has all keys."""
     return Relation(fields["from"], fields["relationType"], fields["to"])
 
 
-def entities(given: Iterable[Entity]) -> list[Fields]:
-    """Entities as objects."""
+def entities(items: Iterable[Entity]) -> list[Fields]:
+    """Return entities as objects."""
     return [
-        {"name": one.name, "entityType": one.type, "observations": list(one.observations)} for one in given
+        {"name": one.name, "entityType": one.type, "observations": list(one.observations)} for one in items
     ]
 
 
-def relations(given: Iterable[Relation]) -> list[Fields]:
-    """Relations as objects."""
-    return [{"from": one.src, "to": one.dst, "relationType": one.type} for one in given]
+def relations(items: Iterable[Relation]) -> list[Fields]:
+    """Return relations as objects."""
+    return [{"from": one.src, "to": one.dst, "relationType": one.type} for one in items]
 
 
 def knowledge(found: Knowledge) -> Fields:
-    """A graph as one object."""
+    """Return a graph as one object."""
     return {"entities": entities(found.entities), "relations": relations(found.relations)}

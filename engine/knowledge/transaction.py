@@ -1,7 +1,7 @@
-"""A transaction on the knowledge graph: what is there, and the few ways to change it.
+"""A transaction on the knowledge graph, with lookups and the basic changes.
 
-Everything is looked up in the records, inside the transaction, so that what is decided holds on the
-head it is committed on, whoever else writes.
+All lookups read the records within the transaction, so every decision is valid on the head that it is
+committed on, even if other processes write.
 """
 
 from __future__ import annotations
@@ -28,42 +28,42 @@ from engine.ledger.records import AtomRecord, EdgeRecord, decode_edge, type_code
 from proofs.leaves import EdgeType, State
 
 DELETED: Final = "deleted from the knowledge graph"
-"""The reason with which atoms and edges are hidden."""
+"""The reason recorded with atoms and edges that are deleted here."""
 
 CREATED: Final = "created again in the knowledge graph"
 
 
 @dataclass(slots=True)
 class _Parts:
-    """The observations and relations to itself that an entity has."""
+    """The observations of an entity and its relations to itself."""
 
     unchanged: set[bytes] = field(default_factory=set)
-    """Atoms that were never revised: their ids follow from what they say."""
+    """The atoms that were never revised, whose ids can be computed from their contents."""
     changed: dict[tuple[str, str], set[bytes]] = field(default_factory=dict)
-    """The others, by kind and content."""
+    """The other atoms, by kind and content."""
 
 
 class GraphTransaction:
-    """The graph as of one point in a transaction. Make a new one for every command."""
+    """The graph at one point of a transaction. Create a new one for every command."""
 
     def __init__(self, tx: Transaction, provenance: str = "internal") -> None:
         self._tx = tx
         self._provenance = provenance
         self._size = read_log(tx.rows).size
-        # What commands before this one did in the same transaction is in no snapshot yet.
+        # Changes by earlier commands of the same transaction are not in any snapshot yet.
         self._pending = [key for key in tx.batch.rows if key.startswith((EDGE_FROM, EDGE_TO))]
         self._entities: dict[str, bytes | None] = {}
         self._parts: dict[bytes, _Parts] = {}
 
     def entity(self, name: str) -> bytes | None:
-        """The live entity of exactly this name, or None."""
+        """Return the id of the live entity with exactly this name, or None."""
         if name not in self._entities:
-            record = self._recorded(name) if forms.could_be_name(name) else None
+            record = self._recorded(name) if forms.is_valid_name(name) else None
             self._entities[name] = record.id if record is not None and record.state is State.LIVE else None
         return self._entities[name]
 
-    def needed(self, name: str) -> bytes:
-        """As `entity`.
+    def required(self, name: str) -> bytes:
+        """Return the id of the live entity with exactly this name.
 
         Raises:
             NotFoundError: there is none.
@@ -74,10 +74,12 @@ class GraphTransaction:
         return atom
 
     def create_entity(self, name: str, kind: str) -> bytes:
-        """The entity of this name, which is not live, made or brought back with this type.
+        """Create the entity with this name, or revive it with this type, and return its id.
+
+        There is no live entity with this name.
 
         Raises:
-            ConflictError: atoms of other kinds have its keys.
+            ConflictError: other atoms have its keys.
         """
         record = self._recorded(name)
         if record is None:
@@ -85,19 +87,20 @@ class GraphTransaction:
             self._parts[atom] = _Parts()
         else:
             atom = record.id
-            key = next(key for key, place in forms.places(self._tx.id_key, name) if place == atom)
+            key = next(key for key, id_ in forms.keys_and_ids(self._tx.id_key, name) if id_ == atom)
             wanted = self._entity(name, kind, key, self._next())
-            UpsertAtom(wanted, insist=True, reason=CREATED).decide(self._tx)
+            UpsertAtom(wanted, override=True, reason=CREATED).decide(self._tx)
         self._entities[name] = atom
         return atom
 
     def _add_entity(self, name: str, kind: str) -> bytes:
-        for key, atom in forms.places(self._tx.id_key, name):
+        for key, atom in forms.keys_and_ids(self._tx.id_key, name):
             if self._tx.atom(atom) is None:
                 self._entity(name, kind, key).decide(self._tx)
                 return atom
         raise ConflictError(
-            f"other atoms have the keys of the entity {quoted(name)}", hint="give the entity another name"
+            f"other atoms already use the keys of the entity {quoted(name)}",
+            hint="give the entity another name",
         )
 
     def _entity(self, name: str, kind: str, key: str, sequence: int | None = None) -> Add:
@@ -106,7 +109,7 @@ class GraphTransaction:
         )
 
     def _recorded(self, name: str) -> AtomRecord | None:
-        for _, atom in forms.places(self._tx.id_key, name):
+        for _, atom in forms.keys_and_ids(self._tx.id_key, name):
             record = self._tx.atom(atom)
             if record is None or record.kind != ENTITY or record.state is State.ERASED:
                 continue
@@ -115,7 +118,7 @@ class GraphTransaction:
         return None
 
     def delete_entity(self, name: str) -> bool:
-        """Hide the entity with its observations and relations; False where there is none."""
+        """Hide the entity with its observations and relations; return False if there is none."""
         atom = self.entity(name)
         if atom is None:
             return False
@@ -133,13 +136,13 @@ class GraphTransaction:
         return True
 
     def add_part(self, name: str, kind: str, content: str) -> bool:
-        """Have an observation, or a relation to itself, of a live entity; False where it is there."""
-        entity = self.needed(name)
+        """Add an observation, or a relation to itself, to a live entity; return False if it has it."""
+        entity = self.required(name)
         parts = self._parts_of(name, entity)
         if self._found(parts, name, kind, content):
             return False
         atom = self._add_part(name, kind, content)
-        UpsertEdge(atom, EdgeType.PART_OF, entity, insist=True).decide(self._tx)
+        UpsertEdge(atom, EdgeType.PART_OF, entity, override=True).decide(self._tx)
         record = self._tx.atom(atom)
         if record is not None and record.version == 1:
             parts.unchanged.add(atom)
@@ -161,14 +164,14 @@ class GraphTransaction:
                     provenance=self._provenance,
                     occurrence=occurrence,
                 )
-                UpsertAtom(wanted, insist=True, reason=CREATED).decide(tx)
+                UpsertAtom(wanted, override=True, reason=CREATED).decide(tx)
                 return atom
-        raise AssertionError("unreachable: ids_of ends with an error")
+        raise AssertionError("unreachable: ids_of raises an error at its end")
 
     def delete_part(self, name: str, kind: str, content: str) -> bool:
-        """Hide an observation, or a relation to itself; False where there is none."""
+        """Hide an observation, or a relation to itself; return False if there is none."""
         entity = self.entity(name)
-        if entity is None or not forms.could_be_text(content):
+        if entity is None or not forms.is_valid_text(content):
             return False
         parts = self._parts_of(name, entity)
         found = self._found(parts, name, kind, content)
@@ -200,18 +203,18 @@ class GraphTransaction:
             if record.version == 1 and record.source == forms.source_of(record.kind, name):
                 parts.unchanged.add(record.id)
             else:
-                said = (record.kind, self._tx.body(record).content)
-                parts.changed.setdefault(said, set()).add(record.id)
+                key = (record.kind, self._tx.body(record).content)
+                parts.changed.setdefault(key, set()).add(record.id)
         return parts
 
     def create_relation(self, relation: Relation) -> bool:
-        """Have a relation between two live entities; False where it is there.
+        """Add a relation between two live entities; return False if it exists already.
 
         Raises:
-            NotFoundError: an end is missing.
-            ConflictError: the edge that it would be is another relation by now.
+            NotFoundError: an entity is missing.
+            ConflictError: its edge already stands for a relation of another type.
         """
-        src, dst = self.needed(relation.src), self.needed(relation.dst)
+        src, dst = self.required(relation.src), self.required(relation.dst)
         if src == dst:
             content = forms.sentence(relation.src, relation.type)
             return self.add_part(relation.src, forms.SELF_RELATION, content)
@@ -221,17 +224,17 @@ class GraphTransaction:
             if forms.relation_type_of(predicate, edge.data) == relation.type:
                 return False
             raise ConflictError(
-                f"the relation type {quoted(relation.type)} shares its predicate {predicate} with another "
-                "between the same entities",
-                hint="spell it differently",
+                f"the relation type {quoted(relation.type)} has the same predicate, {predicate}, as another "
+                "relation between the same entities",
+                hint="spell the relation type differently",
             )
-        UpsertEdge(src, predicate, dst, data, insist=True).decide(self._tx)
+        UpsertEdge(src, predicate, dst, data, override=True).decide(self._tx)
         return True
 
     def delete_relation(self, relation: Relation) -> bool:
-        """Hide a relation; False where there is none."""
+        """Hide a relation; return False if there is none."""
         src, dst = self.entity(relation.src), self.entity(relation.dst)
-        if src is None or dst is None or not forms.could_be_text(relation.type):
+        if src is None or dst is None or not forms.is_valid_text(relation.type):
             return False
         if src == dst:
             content = forms.sentence(relation.src, relation.type)
@@ -253,13 +256,13 @@ class GraphTransaction:
         Unlink(show_id(edge.src), kind, show_id(edge.dst), DELETED).decide(self._tx)
 
     def _hide(self, edge: EdgeRecord, record: AtomRecord, name: str) -> None:
-        """End an atom that is part of an entity; one that somebody else put there is only let go."""
+        """Remove the edge of an atom to its entity, and hide the atom if the knowledge graph created it."""
         self._unlink(edge)
         if record.kind in forms.PARTS and record.source == forms.source_of(record.kind, name):
             Tombstone(show_id(record.id), DELETED).decide(self._tx)
 
     def _edges(self, family: bytes, atom: bytes, code: bytes = b"") -> Iterator[EdgeRecord]:
-        """The live edges out of an atom or into it, in the order of their keys."""
+        """Yield the live edges out of an atom or into it, in the order of their keys."""
         prefix = family + atom + b"/" + (code + b"/" if code else b"")
         rows = self._tx.rows.base
         if not isinstance(rows, Reader):
@@ -273,5 +276,5 @@ class GraphTransaction:
                 yield edge
 
     def _next(self) -> int:
-        """The place after everything so far; sparse, so that others can be put between."""
+        """Return the sequence after all existing ones, with gaps so that atoms can be inserted between."""
         return (self._size + len(self._tx.entries)) * STEP

@@ -1,1 +1,1 @@
-"""Reading questions and texts: names, times, categories. Nothing here reaches a hashed byte."""
+"""Rule-based analysis of questions and texts: names, times, categories. Its results are never hashed."""

@@ -1,8 +1,8 @@
-"""What a mention of a time means, as a half-open interval of µs UTC since 1970.
+"""The meanings of mentions of times: half-open intervals of µs UTC since 1970.
 
-What is relative is resolved against the day of `today`, never against a clock: `last week` is the week
-before that day's week, weeks begin on Monday, and a month or day without a year is the latest that has
-begun. Where there is no answer (no `today`, 30 February, a year out of range) there is no interval.
+Relative times are resolved against the day `today`, never against a clock: `last week` is the week before
+the week of `today`, weeks begin on Monday, and a month or day without a year is the latest one that has
+begun. A mention without a meaning (no `today`, 30 February, a year out of range) has no interval.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from enum import Enum
 from typing import Final, NamedTuple, Protocol
 
 Interval = tuple[int, int]
-"""[start, end) in µs UTC since 1970."""
+"""A half-open interval [start, end) in µs UTC since 1970."""
 
 _EPOCH: Final = date(1970, 1, 1).toordinal()
 _DAY_US: Final = 86_400_000_000
 _DISTANT: Final = (date.max.toordinal() - _EPOCH) * _DAY_US
-"""Where an interval without an end stops: the last day of the year 9999."""
+"""The end of an unbounded interval: the last day of the year 9999."""
 
 
 class Unit(Enum):
-    """A length of time, in days or in months."""
+    """A unit of time, as a number of days and a number of months."""
 
     DAY = (1, 0)
     WEEK = (7, 0)
@@ -33,7 +33,7 @@ class Unit(Enum):
 
 
 class Side(Enum):
-    """On which side of a time something is."""
+    """The position of an interval relative to a time."""
 
     BEFORE = "before"
     UNTIL = "until"
@@ -42,14 +42,19 @@ class Side(Enum):
 
 
 class When(Protocol):
-    """The meaning of a mention."""
+    """The meaning of a mention: a function from the day of the question to an interval."""
 
     def __call__(self, today: date | None, /) -> Interval:
-        """The interval, said on the day `today`; ValueError or OverflowError where it cannot be told."""
+        """Return the interval of the mention on the day `today`.
+
+        Raises:
+            ValueError: the interval cannot be determined, or there is no such day.
+            OverflowError: the interval is beyond the years 1 to 9999.
+        """
 
 
 def day_of(now: int) -> date | None:
-    """The UTC day of a moment in µs since 1970; None out of a calendar's range."""
+    """Return the UTC day of a moment in µs since 1970, or None if it is beyond the years 1 to 9999."""
     try:
         return _day(now)
     except (ValueError, OverflowError):
@@ -57,10 +62,10 @@ def day_of(now: int) -> date | None:
 
 
 def resolve(when: When, today: date | None) -> Interval | None:
-    """What `when` means on the day `today`; None if that cannot be told."""
+    """Return the interval that `when` means on the day `today`, or None if it cannot be determined."""
     try:
         return when(today)
-    except (ValueError, OverflowError):  # no such day, or beyond the years 1 to 9999
+    except (ValueError, OverflowError):
         return None
 
 
@@ -72,14 +77,14 @@ def _us(day: date) -> int:
     return (day.toordinal() - _EPOCH) * _DAY_US
 
 
-def _known(today: date | None) -> date:
+def _required(today: date | None) -> date:
     if today is None:
         raise ValueError
     return today
 
 
 def _add(day: date, count: int, unit: Unit) -> date:
-    """`day` and so many units more; the last day of a month that is too short."""
+    """Return `day` plus `count` units; the last day of the month if the month is too short."""
     days, months = unit.value
     if days:
         return day + timedelta(days=days * count)
@@ -90,7 +95,7 @@ def _add(day: date, count: int, unit: Unit) -> date:
 
 
 def _beginning(day: date, unit: Unit) -> date:
-    """The first day of the calendar unit that contains `day`."""
+    """Return the first day of the calendar unit that contains `day`."""
     if unit is Unit.DAY:
         return day
     if unit is Unit.WEEK:
@@ -102,24 +107,24 @@ def _beginning(day: date, unit: Unit) -> date:
     return date(day.year, day.month - (day.month - 1) % months, 1)
 
 
-def _from(first: date, count: int, unit: Unit) -> Interval:
+def _span(first: date, count: int, unit: Unit) -> Interval:
     return _us(first), _us(_add(first, count, unit))
 
 
 def unknown(today: date | None) -> Interval:
-    """A time, but none that an interval could be given for."""
+    """Raise ValueError: the mention is a time without a definite interval."""
     raise ValueError
 
 
 def exactly(instant: datetime, length: int) -> When:
-    """So many µs from a moment, which is UTC where it names no zone."""
+    """Return the interval of `length` µs from `instant`, which is UTC if it has no time zone."""
     aware = instant if instant.tzinfo else instant.replace(tzinfo=UTC)
     start = (aware - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
     return lambda today: (start, start + length)
 
 
 class Dated(NamedTuple):
-    """So many units from a day on: a day, a month, a year, a decade."""
+    """An interval of `length` units from a given day: a day, a month, a year, a decade."""
 
     year: int
     month: int = 1
@@ -128,26 +133,30 @@ class Dated(NamedTuple):
     length: int = 1
 
     def __call__(self, today: date | None, /) -> Interval:
-        """The same on every day."""
-        return _from(date(self.year, self.month, self.day), self.length, self.unit)
+        """Return the interval, which does not depend on `today`."""
+        return _span(date(self.year, self.month, self.day), self.length, self.unit)
 
 
 class Yearless(NamedTuple):
-    """A month, or a day of it: the latest that has begun; `turn` −1 is one before this month, +1 after."""
+    """A month, or a day of a month, without a year.
+
+    It means the latest one that has begun if `turn` is 0, the latest one before the current month if `turn`
+    is −1, and the next one after the current month if `turn` is 1.
+    """
 
     month: int
     day: int | None = None
     turn: int = 0
 
     def in_year(self, year: int) -> Dated:
-        """The same in a given year."""
+        """Return this month or day in a given year."""
         if self.day is None:
             return Dated(year, self.month, unit=Unit.MONTH)
         return Dated(year, self.month, self.day, Unit.DAY)
 
     def __call__(self, today: date | None, /) -> Interval:
-        """The nearest one on its side of `today`; 29 February may be years away."""
-        today = _known(today)
+        """Return the month or day that `turn` selects; a 29 February may be years away."""
+        today = _required(today)
         if self.turn > 0:
             return self.in_year(today.year + (self.month <= today.month))(today)
         bound = today.replace(day=1) - timedelta(days=1) if self.turn else today
@@ -159,33 +168,37 @@ class Yearless(NamedTuple):
 
 
 class Weekday(NamedTuple):
-    """A day of the week, 0 for Monday, or `length` days from it: a weekend is two from a Saturday."""
+    """A day of the week, 0 for Monday, or `length` days from it: a weekend is two days from Saturday."""
 
     weekday: int
     turn: int | None = 0
     length: int = 1
 
     def __call__(self, today: date | None, /) -> Interval:
-        """The latest up to `today`; `turn` −1: the latest that is over, +1: the next, None: of this week."""
-        today = _known(today)
+        """Return the day or weekend that `turn` selects.
+
+        If `turn` is 0, this is the latest one that begins on or before `today`; if −1, the latest one that
+        has ended; if 1, the next one; if None, the one in the week of `today`.
+        """
+        today = _required(today)
         if self.turn is None:
-            return _from(_beginning(today, Unit.WEEK) + timedelta(days=self.weekday), self.length, Unit.DAY)
+            return _span(_beginning(today, Unit.WEEK) + timedelta(days=self.weekday), self.length, Unit.DAY)
         back = (today.weekday() - self.weekday) % 7
         if self.turn < 0 and back < self.length:
             back += 7
-        return _from(today + timedelta(days=7 - back if self.turn > 0 else -back), self.length, Unit.DAY)
+        return _span(today + timedelta(days=7 - back if self.turn > 0 else -back), self.length, Unit.DAY)
 
 
-def turned(unit: Unit, turn: int) -> When:
-    """The calendar unit of `today`, or the one so many turns before (−) or after it: two months ago."""
-    return lambda today: _from(_add(_beginning(_known(today), unit), turn, unit), 1, unit)
+def shifted(unit: Unit, turn: int) -> When:
+    """Return the calendar unit of `today` moved by `turn` units, such as "two months ago" for −2."""
+    return lambda today: _span(_add(_beginning(_required(today), unit), turn, unit), 1, unit)
 
 
 def rolling(count: int, unit: Unit, *, ahead: bool = False) -> When:
-    """The last so many units up to the end of `today`; with `ahead`, the next ones."""
+    """Return the last `count` units up to the end of `today`, or the next units if `ahead` is True."""
 
     def interval(today: date | None) -> Interval:
-        day = _known(today)
+        day = _required(today)
         other = _add(day, count if ahead else -count, unit)
         return _us(min(day, other)), _us(max(day, other)) + _DAY_US
 
@@ -193,7 +206,7 @@ def rolling(count: int, unit: Unit, *, ahead: bool = False) -> When:
 
 
 def offset(base: When, count: int, unit: Unit, side: Side) -> When:
-    """The unit that is so many before or after another time: two weeks before 11 August."""
+    """Return the unit that is `count` units before or after a time: "two weeks before 11 August"."""
 
     def interval(today: date | None) -> Interval:
         first, last = map(_day, base(today))
@@ -205,7 +218,7 @@ def offset(base: When, count: int, unit: Unit, side: Side) -> When:
 
 
 def neighbour(base: When, weekday: Weekday, side: Side) -> When:
-    """The weekday, or weekend, that is over last before another time or begins first after it."""
+    """Return the last weekday or weekend before another time, or the first one after it."""
 
     def interval(today: date | None) -> Interval:
         start, end = base(today)
@@ -217,7 +230,10 @@ def neighbour(base: When, weekday: Weekday, side: Side) -> When:
 
 
 def bounded(base: When, side: Side) -> When:
-    """All the time before, until, since or after another; from 1970, or from that time if it is earlier."""
+    """Return all time before, until, since or after another time.
+
+    The interval before or until a time begins in 1970; it is empty if that time is before 1970.
+    """
 
     def interval(today: date | None) -> Interval:
         start, end = base(today)
@@ -230,7 +246,7 @@ def bounded(base: When, side: Side) -> When:
 
 
 def through(first: When, last: When) -> When:
-    """From the start of one time to the end of another; never backwards."""
+    """Return the interval from the start of one time to the end of another, which must be later."""
 
     def interval(today: date | None) -> Interval:
         start, end = first(today)[0], last(today)[1]
@@ -241,6 +257,6 @@ def through(first: When, last: When) -> When:
     return interval
 
 
-def said_on(base: When, day: When) -> When:
-    """A relative time as it was said on another day: "last week, as mentioned on 6 November 2023"."""
+def relative_to(base: When, day: When) -> When:
+    """Return `base` resolved on the first day of `day`: "last week, as mentioned on 6 November 2023"."""
     return lambda today: base(_day(day(today)[0]))

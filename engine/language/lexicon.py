@@ -1,4 +1,4 @@
-"""The English words that the rules know (`data/*.txt`): function words, common others, irregular forms."""
+"""The English word lists of the rules (`data/*.txt`): function words, other common words, irregular forms."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ FUNCTION_WORDS: Final = {
 """Function word → its universal part of speech."""
 
 FORMS: Final = read_lists(__package__, "forms.txt")
-"""Words of irregular inflection, each with its forms on one line: `verbs`, `nouns` and `others`."""
+"""Words with irregular inflection in three lists, `verbs`, `nouns` and `others`; each entry is a word and its
+other forms."""
 _VERB_GROUPS: Final = [group.split() for group in FORMS["verbs"]]
 
 _LISTS: Final = {name: frozenset(listed) for name, listed in read_lists(__package__, "words.txt").items()}
@@ -38,21 +39,21 @@ PERFECT: Final = _LISTS["perfect"]
 BEFORE_BARE: Final = _LISTS["before_bare"]
 
 BARE_VERBS: Final = _LISTS["verbs"] | {group[0] for group in _VERB_GROUPS}
-"""Verbs as they stand in a dictionary."""
+"""Verbs in their base form."""
 _PAST: Final = {"born"} | {
     form for verb, *forms in _VERB_GROUPS for form in forms if form != verb and not form.endswith("s")
 }
 
 
 def is_past(word: str) -> bool:
-    """Whether `word` can be a past form or a past participle, irregular or in -ed."""
+    """Return True if `word` can be a past tense form or a past participle, irregular or ending in -ed."""
     if word.endswith("ed") and not word.endswith("eed") and len(word) > 3:
         return word not in _LISTS["not_past"]
     return word in _PAST
 
 
 def is_third(word: str) -> bool:
-    """Whether `word` can be a verb in the third person: `goes`, `likes`, `tries`."""
+    """Return True if `word` can be a verb in the third person singular: `goes`, `likes`, `tries`."""
     return word.endswith("s") and (
         word[:-1] in BARE_VERBS
         or (word.endswith("es") and word[:-2] in BARE_VERBS)
@@ -61,7 +62,7 @@ def is_third(word: str) -> bool:
 
 
 def is_gerund(word: str) -> bool:
-    """Whether `word` is a known verb with -ing."""
+    """Return True if `word` is a known verb with the ending -ing."""
     if not word.endswith("ing") or len(word) < 5:
         return False
     base = word[:-3]
@@ -70,25 +71,25 @@ def is_gerund(word: str) -> bool:
 
 
 def is_verb(word: str) -> bool:
-    """Whether `word`, in small letters, can be a verb in any form."""
+    """Return True if `word`, which must be in lower case, can be a verb in any form."""
     return word in BARE_VERBS or is_past(word) or is_third(word) or is_gerund(word)
 
 
 def forms_of(term: str) -> tuple[str, ...]:
-    """The other forms of an English word of irregular inflection, as terms of the analyzer, sorted.
+    """Return the other forms of an English word with irregular inflection, as sorted terms of the analyzer.
 
-    From a closed table of some 150 words; stop words are left out. Empty for every other term, and for text
-    that is no term.
+    They come from a fixed table of about 150 words, without stop words. The result is empty for all other
+    terms, and for text that is not a term.
     """
     return _table().get(term, ())
 
 
 @cache
 def _table() -> dict[str, tuple[str, ...]]:
-    found: dict[str, set[str]] = {}
+    table: dict[str, set[str]] = {}
     for groups in FORMS.values():
         for group in groups:
             terms = set(analyze_query(group)) - STOP_WORDS
             for term in terms:
-                found.setdefault(term, set()).update(terms - {term})
-    return {term: tuple(sorted(others)) for term, others in found.items() if others}
+                table.setdefault(term, set()).update(terms - {term})
+    return {term: tuple(sorted(others)) for term, others in table.items() if others}

@@ -1,4 +1,4 @@
-"""What the analysis of a question says, as plain values."""
+"""The result types of the analysis of a question."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 RULES: Final = "memroot rules 2"
-"""What analyses questions; answers name it. The number counts up when some question is analysed otherwise."""
+"""The name of the rules that analyse questions, which answers report.
+
+The number increases when the rules change the analysis of some question.
+"""
 
 
 class Ask(StrEnum):
-    """What kind of thing is asked for."""
+    """The kind of answer that a question asks for."""
 
     WHEN = "when"
     WHERE = "where"
@@ -18,17 +21,17 @@ class Ask(StrEnum):
     HOW_MANY = "how many"
     """A quantity: how many, how much, how often, how old, how long."""
     RELATION = "relation"
-    """What two things have to do with each other."""
+    """The relation between two things."""
     LATEST = "latest"
-    """How something is now."""
+    """The current state of something."""
     OTHER = "other"
 
 
 class Part(StrEnum):
-    """The part of speech of a word, as coarse as recall needs it."""
+    """The part of speech of a word, in the coarse classes that recall needs."""
 
     PROPER = "proper noun"
-    """A name; an identifier; a word in quotation marks."""
+    """A name, an identifier, or a word in quotation marks."""
     NOUN = "noun"
     NUMBER = "number"
     TIME = "time"
@@ -37,11 +40,11 @@ class Part(StrEnum):
     ADVERB = "adverb"
     FUNCTION = "function word"
     OTHER = "other"
-    """Unknown: a word of a script that the rules do not know, an emoji."""
+    """Unknown: an emoji, or a word in a script that the rules do not cover."""
 
 
 class Word(NamedTuple):
-    """A word as it was written. `terms` is what it is searched by: `analyze_query(text)`."""
+    """A word as written in the question. `terms` are its search terms: `analyze_query(text)`."""
 
     text: str
     part: Part
@@ -49,19 +52,19 @@ class Word(NamedTuple):
 
 
 class Entity(NamedTuple):
-    """Something a question is about. Its terms, at least one, are among the question's."""
+    """A subject of a question. It has at least one term, and its terms are among those of the question."""
 
     text: str
     terms: tuple[str, ...]
     proper: bool
-    """Whether it is a name, an identifier or a quoted phrase; else a noun with the nouns beside it."""
+    """True for a name, an identifier or a quoted phrase; False for a noun and the nouns next to it."""
 
 
 class TimeSpan(NamedTuple):
-    """A mention of a time, and the half-open interval [start, end) that it means.
+    """A mention of a time, and its half-open interval [start, end) in µs UTC since 1970 (negative before).
 
-    In µs UTC since 1970, negative before it. Both are None, or neither: they are where the mention is no
-    date (`5 pm`, `a few days ago`), leaves a choice (`5/6/2023`), or depends on a `now` that was not given.
+    Either both or neither of `start` and `end` are None. They are None if the mention is not a date (`5 pm`,
+    `a few days ago`), is ambiguous (`5/6/2023`), or depends on a `now` that was not given.
     """
 
     text: str
@@ -70,25 +73,28 @@ class TimeSpan(NamedTuple):
 
 
 class Question(NamedTuple):
-    """A question, analysed. Every name's term is among `nouns`, and every noun's among `terms`."""
+    """The analysis of a question. All of `names` are among `nouns`, and all of `nouns` among `terms`."""
 
     text: str
-    """As it was asked."""
+    """The question as it was asked."""
     core: str
-    """Without greetings and phrases such as "can you remind me what we said about"; a part of `text`, and all
-    of it if nothing else is there. Blank only if `text` is."""
+    """The part of `text` without greetings and phrases such as "can you remind me what we said about". If
+    nothing would be left, it is the whole text. It is blank only if `text` is blank."""
     words: tuple[Word, ...]
-    """The first 2,000 words of the core, in order; signs that nothing is found by are none."""
+    """The words of the core that are among the first 2,000 words of `text`, in order. Words without search
+    terms are omitted."""
     terms: tuple[str, ...]
-    """What to search for at first: `analyze_query(core)`."""
+    """The first level of search terms: `analyze_query(core)`."""
     nouns: tuple[str, ...]
-    """The second level: the terms of nouns, names, numbers and times, and of words of unknown part."""
+    """The second level: the terms of nouns, names, numbers, times, and words of unknown part of speech."""
     names: tuple[str, ...]
-    """The third level: the terms of names, of identifiers (`ADR-016`, `foo_bar`, `@alice`), of quotations."""
+    """The third level: the terms of names, identifiers (`ADR-016`, `foo_bar`, `@alice`) and quotations."""
     entities: tuple[Entity, ...]
-    """The most telling first: names and quoted phrases, then nouns. At most 8, no two of equal terms."""
+    """The subjects of the question, the most specific first: names and quoted phrases, then nouns. There are
+    at most 8, and no two have equal terms."""
     times: tuple[TimeSpan, ...]
-    """In the order of the text."""
+    """The mentions of times, in the order of the text."""
     ask: Ask
+    """The kind of answer that the question asks for."""
     pipeline: str
-    """What analysed it: `RULES`."""
+    """The name of the rules of the analysis: `RULES`."""

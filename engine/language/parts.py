@@ -1,9 +1,9 @@
-"""Parts of speech by rule: lists of words, endings, capitals, and what stands beside a word.
+"""Rule-based parts of speech, from word lists, endings, capital letters and adjacent words.
 
-Written for questions in English. A doubtful word is a noun, because the second level of a search keeps
-nouns: a verb too many costs little there, a noun lost costs the answer. A capital says nothing at the start
-of a sentence, and nothing at all in a text of capitals only; in a Title Like This it says little, and only
-words that are in no list count as names.
+The rules are for questions in English. A doubtful word is tagged as a noun, because the second level of a
+search uses nouns only: there an additional verb costs little, but a missing noun can cost the answer.
+Capital letters are ignored at the start of a sentence and in a text that is all capitals. In a Title Like
+This, only words that are in no list count as names.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from engine.language.tokenizer import Token, bare
 
 _NUMBER: Final = re.compile("[0-9][0-9.,:/-]*(?:[a-z]{1,3})?|[0-9]+-[a-z-]+")
 _LAST_KNOWN: Final = "\u036f"
-"""Letters beyond Latin, and emoji, come after it: nothing is known of their endings."""
+"""The last code point of the scripts that the rules cover; words with later letters or emoji are unknown."""
 _ADJECTIVE_ENDINGS: Final = ("ous", "ful", "less", "able", "ible", "ive", "istic", "ical")
 _BEFORE_NOUN: Final = frozenset({"DET", "ADP", "ADJ", "NUM"})
 _BEFORE_OBJECT: Final = frozenset({"DET", "PRON", "PROPN"})
 _SUBJECTS: Final = frozenset({"PRON", "PROPN", "NOUN", "X"})
-_ASKING: Final = frozenset({"what", "which", "whose"})
+_INTERROGATIVES: Final = frozenset({"what", "which", "whose"})
 _RELATIVE: Final = frozenset({"who", "that", "which"})
 _PLURAL: Final = frozenset({"i", "you", "we", "they", "who"})
 _PARTICLES: Final = frozenset({"up", "out", "off", "away", "back", "down"})
@@ -31,76 +31,78 @@ _ENDS: Final = frozenset(".?!;:")
 _SENTENCE_ENDS: Final = frozenset(".?!:;\u3002\uff1f\uff01\u2026")
 _LAST_LATIN: Final = "\u024f"
 _WORDS_OF_CAPITALS: Final = 4
-"""So many words in capitals are a way of writing; fewer may be acronyms."""
+"""A text of this many words in capitals is treated as all capitals; fewer words may be acronyms."""
 
 
-class _Place:
-    """What is known of the sentence up to a word."""
+class _Context:
+    """The context of a word in its sentence."""
 
     before: str = ""
-    """The part of the word before, adverbs left out; empty at the start."""
+    """The part of speech of the previous word, ignoring adverbs; empty at the start of a sentence."""
     before_word: str = ""
     after: str = ""
-    """The part of the word after: empty if not known yet, END at the end."""
+    """The part of speech of the next word: empty if not yet known, END at the end of the text."""
     after_word: str = ""
     bare: bool = False
-    """A verb in its bare form is due: after did, will, to."""
+    """True after did, will, to…: a verb in its base form is expected."""
     be: bool = False
-    """A form of be has come: what ends in -ing may be a verb."""
+    """True after a form of be: a word that ends in -ing may be a verb."""
     perfect: bool = False
-    """A form of have has come: a participle is due."""
+    """True after a form of have: a participle is expected."""
 
 
 def parts_of(text: str, pieces: Sequence[Token]) -> list[str]:
-    """The universal part of speech of each piece of `text`; PUNCT for marks."""
+    """Return the universal part of speech of each piece of `text`; PUNCT for marks."""
     parts = [lexicon.FUNCTION_WORDS.get(piece.low, "") if piece.word else "PUNCT" for piece in pieces]
     for i in _names(pieces):
         parts[i] = "PROPN"
-    place = _Place()
+    context = _Context()
     for i, piece in enumerate(pieces):
         if not parts[i]:
-            place.after, place.after_word = "END", ""
+            context.after, context.after_word = "END", ""
             if i + 1 < len(pieces):
                 following = pieces[i + 1]
-                # What is neither a piece nor white space, as a zero-width space is, parts words like a mark.
-                parted = text[piece.end : following.start].strip() != ""
-                place.after, place.after_word = ("PUNCT", "") if parted else (parts[i + 1], following.low)
-            parts[i] = _part(piece.low, place)
-        _pass(place, piece.low, parts[i])
+                # A separator other than white space, such as a zero-width space, separates words like a mark.
+                separated = text[piece.end : following.start].strip() != ""
+                context.after, context.after_word = (
+                    ("PUNCT", "") if separated else (parts[i + 1], following.low)
+                )
+            parts[i] = _part(piece.low, context)
+        _advance(context, piece.low, parts[i])
     return parts
 
 
-def _pass(place: _Place, word: str, part: str) -> None:
-    """Note what a word says of those that follow."""
+def _advance(context: _Context, word: str, part: str) -> None:
+    """Update the context with a word, for the words that follow it."""
     if part == "PUNCT":
-        if word in _ENDS and not (word == "." and abbreviates(place.before_word)):
-            place.before, place.bare, place.be, place.perfect = "", False, False, False
+        if word in _ENDS and not (word == "." and abbreviates(context.before_word)):
+            context.before, context.bare, context.be, context.perfect = "", False, False, False
         return
     if part == "AUX":
-        place.be = place.be or word in lexicon.BE
-        place.perfect = word in lexicon.PERFECT
-        place.bare = word in lexicon.BEFORE_BARE
+        context.be = context.be or word in lexicon.BE
+        context.perfect = word in lexicon.PERFECT
+        context.bare = word in lexicon.BEFORE_BARE
     elif part == "VERB":
-        place.bare = place.be = place.perfect = False
-    if part == "ADV" or (place.bare and word in {"both", "all", "each"}):
+        context.bare = context.be = context.perfect = False
+    if part == "ADV" or (context.bare and word in {"both", "all", "each"}):
         return
     possessive = part in {"PROPN", "NOUN"} and word.endswith("'s")
-    place.before, place.before_word = "DET" if possessive else part, word
+    context.before, context.before_word = "DET" if possessive else part, word
 
 
-def _part(word: str, place: _Place) -> str:
+def _part(word: str, context: _Context) -> str:
     if _NUMBER.fullmatch(word) or word in lexicon.NUMBERS:
         return "NUM"
     if max(word) > _LAST_KNOWN:
         return "X"
-    if word in lexicon.NOUN_FIRST and place.after_word == "of":
+    if word in lexicon.NOUN_FIRST and context.after_word == "of":
         return "DET"
     last = word.rpartition("-")[2] or word
     if _is_adverb(last):
         return "ADV"
-    if _is_verb(word, place):
+    if _is_verb(word, context):
         return "VERB"
-    if _is_adjective(word, last, place):
+    if _is_adjective(word, last, context):
         return "ADJ"
     return "ADP" if word == "like" else "NOUN"
 
@@ -110,78 +112,84 @@ def _is_adverb(word: str) -> bool:
     return word in lexicon.ADVERBS or (shaped and word not in lexicon.BARE_VERBS)
 
 
-def _is_verb(word: str, place: _Place) -> bool:
+def _is_verb(word: str, context: _Context) -> bool:
     if word.endswith("ing") and len(word) > 5:
-        return _is_gerund_here(word, place)
+        return _is_gerund_here(word, context)
     if word in lexicon.BARE_VERBS:
-        return _is_bare_here(word, place)
+        return _is_base_form_here(word, context)
     if lexicon.is_past(word):
-        return not _is_participle_here(place)
+        return not _is_participle_here(context)
     if lexicon.is_third(word):
-        return _is_third_here(place)
-    due = place.bare and place.before in {"PROPN", "PRON"}
-    return due and not word.endswith("s") and word not in lexicon.ADJECTIVES
+        return _is_third_here(context)
+    expected = context.bare and context.before in {"PROPN", "PRON"}
+    return expected and not word.endswith("s") and word not in lexicon.ADJECTIVES
 
 
-def _is_gerund_here(word: str, place: _Place) -> bool:
+def _is_gerund_here(word: str, context: _Context) -> bool:
     if word in lexicon.LIGHT_GERUNDS:
         return True
-    if not lexicon.is_gerund(word) or place.before == "DET":
+    if not lexicon.is_gerund(word) or context.before == "DET":
         return False
-    progressive = place.be and place.before in _SUBJECTS | {"AUX"}
-    object_follows = place.after in _BEFORE_OBJECT and place.after_word not in _RELATIVE
-    return progressive or object_follows or place.after_word in _PARTICLES
+    progressive = context.be and context.before in _SUBJECTS | {"AUX"}
+    object_follows = context.after in _BEFORE_OBJECT and context.after_word not in _RELATIVE
+    return progressive or object_follows or context.after_word in _PARTICLES
 
 
-def _is_bare_here(word: str, place: _Place) -> bool:
-    if place.before == "":  # a request, if it has an object
-        return place.after in _BEFORE_OBJECT | {"ADP"}
-    if place.before in {"PART", "AUX"}:
-        return place.before_word not in lexicon.BE
-    if word in lexicon.UNCHANGING and place.before in _SUBJECTS and (place.perfect or place.after == "DET"):
+def _is_base_form_here(word: str, context: _Context) -> bool:
+    if context.before == "":  # a verb at the start is an imperative if it has an object
+        return context.after in _BEFORE_OBJECT | {"ADP"}
+    if context.before in {"PART", "AUX"}:
+        return context.before_word not in lexicon.BE
+    if (
+        word in lexicon.UNCHANGING
+        and context.before in _SUBJECTS
+        and (context.perfect or context.after == "DET")
+    ):
         return True
-    if place.bare and place.before in _SUBJECTS:
-        # In "the charity race raise money" it is the last one.
-        return place.before != "NOUN" or place.after != "" or place.after_word not in lexicon.BARE_VERBS
-    if place.before == "PRON":
-        return place.before_word in _PLURAL
-    return place.before in {"CCONJ", "SCONJ"} and place.after in _BEFORE_OBJECT
+    if context.bare and context.before in _SUBJECTS:
+        # In "the charity race raise money" the last candidate is the verb.
+        return context.before != "NOUN" or context.after != "" or context.after_word not in lexicon.BARE_VERBS
+    if context.before == "PRON":
+        return context.before_word in _PLURAL
+    return context.before in {"CCONJ", "SCONJ"} and context.after in _BEFORE_OBJECT
 
 
-def _is_participle_here(place: _Place) -> bool:
-    """Whether a past form stands before a noun: her finished screenplay."""
-    before = place.before in _BEFORE_NOUN - {"ADP"} and place.before_word not in _ASKING | _RELATIVE
-    return before and place.after in {"", "ADJ", "NOUN"}
+def _is_participle_here(context: _Context) -> bool:
+    """Return True if a past form modifies a noun that follows: "her finished screenplay"."""
+    before_noun = (
+        context.before in _BEFORE_NOUN - {"ADP"} and context.before_word not in _INTERROGATIVES | _RELATIVE
+    )
+    return before_noun and context.after in {"", "ADJ", "NOUN"}
 
 
-def _is_third_here(place: _Place) -> bool:
-    if place.before_word in _RELATIVE and place.before_word != "which":
-        return place.after != "AUX"
-    if place.bare or place.perfect:
+def _is_third_here(context: _Context) -> bool:
+    if context.before_word in _RELATIVE and context.before_word != "which":
+        return context.after != "AUX"
+    if context.bare or context.perfect:
         return False
-    if place.before_word in _ASKING:
-        return place.after in _BEFORE_OBJECT
-    if place.before in {"PRON", "PROPN"}:
-        return place.after != "AUX"
-    return place.before == "NOUN" and place.after in _BEFORE_OBJECT
+    if context.before_word in _INTERROGATIVES:
+        return context.after in _BEFORE_OBJECT
+    if context.before in {"PRON", "PROPN"}:
+        return context.after != "AUX"
+    return context.before == "NOUN" and context.after in _BEFORE_OBJECT
 
 
-def _is_adjective(word: str, last: str, place: _Place) -> bool:
+def _is_adjective(word: str, last: str, context: _Context) -> bool:
     shaped = word.endswith(_ADJECTIVE_ENDINGS) and len(word) > 5 and word not in lexicon.NOT_ADJECTIVES
     if not (shaped or word in lexicon.ADJECTIVES or last in lexicon.ADJECTIVES or lexicon.is_past(last)):
         return False
-    # "The musical", "the single that": the ending of an adjective, and the place of a noun.
-    return place.before != "DET" or place.after in {"", "ADJ", "NOUN", "PROPN", "NUM", "CCONJ"}
+    # In "the musical" and "the single that", a word with the form of an adjective is used as a noun.
+    return context.before != "DET" or context.after in {"", "ADJ", "NOUN", "PROPN", "NUM", "CCONJ"}
 
 
 def _names(pieces: Sequence[Token]) -> list[int]:
-    """The indices of the pieces that are names."""
+    """Return the indices of the pieces that are names."""
     indices = [i for i, piece in enumerate(pieces) if piece.word]
     words = [pieces[i] for i in indices]
-    if not any(map(_is_capitalised, words)) or _is_shouted(words):
+    if not any(map(_is_capitalised, words)) or _is_all_capitals(words):
         return []
-    title_case, starts = _is_title_case(words), _starts(pieces, indices)
-    found = []
+    title_case, starts = _is_title_case(words), _sentence_starts(pieces, indices)
+    names = []
     for i, word, following in zip(indices, words, [*words[1:], None], strict=True):
         if not _is_capitalised(word):
             continue
@@ -194,8 +202,8 @@ def _names(pieces: Sequence[Token]) -> list[int]:
         else:
             name = i not in starts or _begins_name(words, word, following)
         if name:
-            found.append(i)
-    return found
+            names.append(i)
+    return names
 
 
 def _is_capitalised(word: Token) -> bool:
@@ -207,60 +215,62 @@ def _is_in_capitals(word: Token) -> bool:
     return word.text.isupper() and len(word.text) > 1
 
 
-def _is_shouted(words: Sequence[Token]) -> bool:
-    """Whether all is in capitals."""
+def _is_all_capitals(words: Sequence[Token]) -> bool:
+    """Return True if the text is written in capitals only, rather than being a few acronyms."""
     if any(word.text != word.text.upper() for word in words):
         return False
     return len(words) >= _WORDS_OF_CAPITALS or any(word.low in lexicon.FUNCTION_WORDS for word in words)
 
 
 def _is_title_case(words: Sequence[Token]) -> bool:
-    """Whether Every Word Has a Capital, function words among them, so that capitals tell no name."""
-    raised = any(
+    """Return True if Every Word Has a Capital, At Least One Function Word Included.
+
+    In such a text capital letters do not indicate names.
+    """
+    function_word = any(
         word.low in lexicon.FUNCTION_WORDS
         and _is_capitalised(word)
         and word.text.lower() not in {"i", "i'm", "i've"}
         for word in words[1:]
     )
     others = (word for word in words if word.low not in lexicon.FUNCTION_WORDS)
-    return raised and len(words) > 2 and all(map(_is_capitalised, others))
+    return function_word and len(words) > 2 and all(map(_is_capitalised, others))
 
 
-def _starts(pieces: Sequence[Token], words: Sequence[int]) -> set[int]:
-    """The words that begin a sentence: the first, and those after a mark that ends one."""
-    found = set(words[:1])
+def _sentence_starts(pieces: Sequence[Token], words: Sequence[int]) -> set[int]:
+    """Return the indices of words that begin a sentence: the first word, and words after an end mark."""
+    starts = set(words[:1])
     for before, i in pairwise(words):
         ends = _SENTENCE_ENDS.intersection(piece.text for piece in pieces[before + 1 : i])
         if ends and not (ends == {"."} and abbreviates(pieces[before].text)):
-            found.add(i)
-    return found
+            starts.add(i)
+    return starts
 
 
 def abbreviates(word: str) -> bool:
-    """Whether a full stop after `word` ends no sentence: `Dr`, `J`, `J.K`."""
+    """Return True if a full stop after `word` does not end a sentence: `Dr`, `J`, `J.K`."""
     return word.lower() in lexicon.TITLES or all(len(part) == 1 for part in word.split("."))
 
 
 def _is_known(word: str) -> bool:
-    """Whether a word in small letters is in a list, so that its capital is only that of a start."""
+    """Return True if a lower-case word is in a word list; a capital at a start then indicates no name."""
     lists = (lexicon.FUNCTION_WORDS, lexicon.NUMBERS, lexicon.ADJECTIVES, lexicon.ADVERBS, lexicon.OPENERS)
     return any(word in listed for listed in lists) or lexicon.is_verb(word)
 
 
 def _begins_name(words: Sequence[Token], word: Token, following: Token | None) -> bool:
-    """Whether the capitalised word that begins a sentence is a name all the same."""
+    """Return True if a capitalised word at the start of a sentence is a name."""
     low = bare(word.low)
     repeated = sum(other.text == word.text for other in words) > 1
     if not low[0] <= _LAST_LATIN:
         return repeated  # it may be a question word of another language
-    named_after = (
+    name_follows = (
         following is not None and _is_capitalised(following) and following.low not in lexicon.FUNCTION_WORDS
     )
     if _is_known(low):
-        return named_after and (
-            low in lexicon.ADJECTIVES or low in lexicon.GIVEN_NAMES
-        )  # Big Hero, Mark King
-    if named_after or low != word.low or _is_in_capitals(word) or repeated or following is None:
+        # "Big Hero", "Mark King"
+        return name_follows and (low in lexicon.ADJECTIVES or low in lexicon.GIVEN_NAMES)
+    if name_follows or low != word.low or _is_in_capitals(word) or repeated or following is None:
         return True
     if following.low not in lexicon.FUNCTION_WORDS and not lexicon.is_verb(following.low):
         return False  # "Boiler pressure"

@@ -1,9 +1,8 @@
-"""How questions are phrased in English: what is said around them, and what kind of thing they ask for.
+"""The phrasing of English questions: introductory and closing phrases, and the kind of answer they ask for.
 
-Greetings, "can you remind me what we said about" and thanks are read from the first and the last words only,
-again and again until nothing more comes off. The kind is told by the interrogative and the words beside it.
-The patterns are matched on words in small letters with one space between them; a repetition is bounded
-everywhere.
+Phrases such as greetings, "can you remind me what we said about" and thanks are removed from the beginning
+and the end until nothing more matches. The kind of answer follows from the interrogative and the words next
+to it. The patterns match lower-case words that are separated by single spaces; all repetitions are bounded.
 """
 
 from __future__ import annotations
@@ -107,8 +106,8 @@ _PREFIXES: Final = {
     r"(?:what is|what's|whats) (?:new|up|happening|going on) (?:with|in|about) ": "what",
     r"where (?:do (?:we|things)|are we) (?:stand )?(?:with|on) ": "where ",
 }
-"""What a text may begin with → the beginnings of that: to compile all patterns takes 12 ms, so only those are
-compiled that one of their beginnings calls for."""
+"""Pattern of an introductory phrase → the possible beginnings of that phrase, separated by `|`. Compiling all
+patterns takes 12 ms, so a pattern is compiled only when a text has one of its beginnings."""
 _SUFFIX: Final = (
     r" (?:please|pls|thanks|thanks a lot|thank you|thank you (?:so|very) much|thx|cheers|btw|by the way|"
     r"if (?:you|u) (?:can|could|know|remember|don't mind)|if possible|do you (?:know|remember|recall)|"
@@ -117,16 +116,16 @@ _SUFFIX: Final = (
 
 
 def core_of(pieces: Sequence[Token]) -> tuple[int, int]:
-    """The range of `pieces` that is left without what is said around it; all of them if nothing would be."""
+    """Return the range of `pieces` without introductory and closing phrases, or all if no word is left."""
     first, last = 0, len(pieces)
     for _ in range(_ROUNDS_MAX):
-        ahead = "".join(f"{piece.low} " for piece in pieces[first : min(last, first + _FIRST_PIECES)])
-        found = _prefix(ahead)
-        behind = "".join(f" {piece.low}" for piece in pieces[max(first, last - _LAST_PIECES) : last])
-        closing = _compiled(_SUFFIX).search(behind)
-        if found is None and closing is None:
+        head = "".join(f"{piece.low} " for piece in pieces[first : min(last, first + _FIRST_PIECES)])
+        opening = _match_prefix(head)
+        tail = "".join(f" {piece.low}" for piece in pieces[max(first, last - _LAST_PIECES) : last])
+        closing = _compiled(_SUFFIX).search(tail)
+        if opening is None and closing is None:
             break
-        first += found.group().count(" ") if found else 0
+        first += opening.group().count(" ") if opening else 0
         last -= closing.group().count(" ") if closing else 0
     if (first, last) == (0, len(pieces)):
         return first, last
@@ -137,11 +136,11 @@ def core_of(pieces: Sequence[Token]) -> tuple[int, int]:
     return (first, last) if any(piece.word for piece in pieces[first:last]) else (0, len(pieces))
 
 
-def _prefix(text: str) -> re.Match[str] | None:
-    """The first of the prefixes that `text` begins with."""
+def _match_prefix(text: str) -> re.Match[str] | None:
+    """Return the match of the first pattern of `_PREFIXES` that matches at the start of `text`, or None."""
     for pattern, beginnings in _PREFIXES.items():
-        if text.startswith(tuple(beginnings.split("|"))) and (found := _compiled(pattern).match(text)):
-            return found
+        if text.startswith(tuple(beginnings.split("|"))) and (match := _compiled(pattern).match(text)):
+            return match
     return None
 
 
@@ -151,7 +150,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 _PIECES_MAX: Final = 400
-"""A question is read this far: who writes more tells a story first."""
+"""The number of pieces that are searched for the kind of answer; longer texts begin with a story."""
 
 _AUX: Final = (
     r"(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|should|may|might|must|shall|"
@@ -163,8 +162,8 @@ _BEFORE: Final = (
 _OPENING: Final = re.compile(rf"{_BEFORE}(?P<word>when|where)(?:'s|s)?\b(?!.*, (?:what|which|who|how|why)\b)")
 _FIRST: Final = re.compile(rf"{_BEFORE}(?P<word>what|which|who|whom|whose|how|why)(?:'s|s)?\b")
 _YES_OR_NO: Final = re.compile(rf"{_AUX} ")
-_ASKING: Final = re.compile(
-    # Inside a sentence "when" and "where" are conjunctions unless an auxiliary follows, or nothing.
+_INNER_INTERROGATIVE: Final = re.compile(
+    # Inside a sentence "when" and "where" are conjunctions unless an auxiliary or the end follows.
     r"\b(?P<word>what|which|who|whom|whose|how|why"
     rf"|(?:when|where)(?=(?:'s)? {_AUX}\b| ?[?.,]| ?$))(?:'s|s)?\b"
 )
@@ -205,31 +204,39 @@ _LATEST: Final = re.compile(
 
 
 def kind_of(pieces: Sequence[Token], first: int, *, dated: bool) -> Ask:
-    """What is asked for in `pieces`, whose core begins at index `first`; `dated` if it names a date."""
+    """Return the kind of answer that a question asks for.
+
+    `pieces` is the whole question, `first` the index at which its core begins. `dated` is True if the
+    question mentions a date.
+    """
     core = _joined(pieces[first : first + _PIECES_MAX])
-    asking = _asking(core)
-    if asking.startswith("when") or _TIMES.match(asking):
+    from_interrogative = _from_interrogative(core)
+    if from_interrogative.startswith("when") or _TIMES.match(from_interrogative):
         return Ask.WHEN
-    if _QUANTITIES.match(asking):
+    if _QUANTITIES.match(from_interrogative):
         return Ask.HOW_MANY
     if _RELATIONS.search(core):
         return Ask.RELATION
-    told = asking != "" and not core.startswith(asking)  # "X, the current head of Y, was born where?"
-    if not (dated or told) and _LATEST.search(_joined(pieces[:_PIECES_MAX])):
+    # "X, the current head of Y, was born where?": "current" belongs to the statement.
+    after_statement = from_interrogative != "" and not core.startswith(from_interrogative)
+    if not (dated or after_statement) and _LATEST.search(_joined(pieces[:_PIECES_MAX])):
         return Ask.LATEST
-    if asking.startswith("where") or _PLACES.match(asking):
+    if from_interrogative.startswith("where") or _PLACES.match(from_interrogative):
         return Ask.WHERE
-    if asking.startswith("who") or _PERSONS.match(asking):
+    if from_interrogative.startswith("who") or _PERSONS.match(from_interrogative):
         return Ask.WHO
     return Ask.OTHER
 
 
-def _asking(core: str) -> str:
-    """`core` from its interrogative on; empty if it has none. After a statement the last one counts."""
-    found = _OPENING.match(core) or _FIRST.match(core)
-    if found is None and _YES_OR_NO.match(core) is None:
-        found = max(_ASKING.finditer(core), key=re.Match.start, default=None)
-    return core[found.start("word") :] if found else ""
+def _from_interrogative(core: str) -> str:
+    """Return `core` from its interrogative on, or "" if it has none.
+
+    If a statement precedes the interrogative, the last interrogative counts.
+    """
+    match = _OPENING.match(core) or _FIRST.match(core)
+    if match is None and _YES_OR_NO.match(core) is None:
+        match = max(_INNER_INTERROGATIVE.finditer(core), key=re.Match.start, default=None)
+    return core[match.start("word") :] if match else ""
 
 
 def _joined(pieces: Sequence[Token]) -> str:

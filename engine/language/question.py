@@ -4,10 +4,10 @@
               │                                     │
               └── phrasing ──▶ core ──▶ terms ──▶ those of nouns ──▶ those of names
 
-Terms are the analyzer's, so that whatever is asked for is what the index holds; the rest only chooses
-among them. A pure function of the text and of `now`, by rules and word lists alone. Every text has an
-analysis. The first 2,000 words of a text have parts of speech; what follows them is searched for, and has
-neither words nor entities.
+Terms come from the analyzer, so they match those of the index; the other steps only choose among them. The
+analysis is a pure function of the text and of `now`, and uses rules and word lists alone. It accepts every
+text. Only the first 2,000 words of a text have parts of speech; the rest is searched for, but gives neither
+words nor entities.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from engine.language.lexicon import GENERIC, NAME_PARTICLES
 from engine.language.model import RULES, Ask, Entity, Part, Question, TimeSpan, Word
 from engine.language.parts import abbreviates, parts_of
 from engine.language.phrasing import core_of, kind_of
-from engine.language.times import Mark, find_times
+from engine.language.times import TimeMention, find_times
 from engine.language.tokenizer import Token, bare, clean, is_identifier, quotations, split
 from engine.text.analyzer import analyze_query
 from engine.text.words import STOP_WORDS
@@ -30,10 +30,10 @@ ENTITIES_MAX: Final = 8
 _PARTICLES_MAX: Final = 3
 
 Range = tuple[int, int]
-"""From the first piece to the one after the last."""
+"""A range of pieces: the index of the first piece, and the index after the last piece."""
 
 WORDS_MAX: Final = 2_000
-"""So many words have parts of speech: some 12 KiB of English."""
+"""The number of words that have parts of speech: about 12 KiB of English."""
 
 _CACHED_CHARS_MAX: Final = 1_000
 
@@ -49,45 +49,51 @@ def find_entities(
     blocks: Sequence[Range],
     among: Collection[str],
 ) -> tuple[Entity, ...]:
-    """At most ENTITIES_MAX, names first, those of one kind in the order of the text.
+    """Return at most ENTITIES_MAX entities: names first, then nouns, each kind in the order of the text.
 
-    `blocks` are names and quoted phrases that are known to be one, none overlapping another; `among` are the
-    terms of the question: an entity with none of them is left out.
+    Args:
+        text: The question.
+        pieces: The words and marks of the question's core.
+        parts: The part of speech of each piece; None for marks.
+        blocks: The ranges of quoted phrases, which are entities as a whole. They do not overlap.
+        among: The terms of the question. An entity with none of them is omitted.
     """
     names = sorted([*blocks, *_name_runs(pieces, parts, blocks)])
     nouns = [run for run in _noun_runs(pieces, parts) if not _overlaps(run, names)]
-    nouns.sort(key=lambda run: _is_generic(pieces, run))  # stable: otherwise in the order of the text
-    found: dict[frozenset[str], Entity] = {}
+    nouns.sort(key=lambda run: _is_generic(pieces, run))  # the sort is stable: it keeps the order of the text
+    entities: dict[frozenset[str], Entity] = {}
     for first, last in [*names, *nouns]:
         shown = bare(text[pieces[first].start : pieces[last - 1].end])
         terms = tuple(term for term in analyze_query(shown) if term in among)
         if terms:
-            found.setdefault(frozenset(terms), Entity(shown, terms, (first, last) in names))
-        if len(found) == ENTITIES_MAX:
+            entities.setdefault(frozenset(terms), Entity(shown, terms, (first, last) in names))
+        if len(entities) == ENTITIES_MAX:
             break
-    return tuple(found.values())
+    return tuple(entities.values())
 
 
 def _name_runs(
     pieces: Sequence[Token], parts: Sequence[Part | None], blocks: Sequence[Range]
 ) -> Iterator[Range]:
-    """The runs of proper nouns outside `blocks`, with the small words and numbers that belong to them."""
-    taken = {i for first, last in blocks for i in range(first, last)}
-    names = [part is Part.PROPER and i not in taken for i, part in enumerate(parts)]
+    """Yield the runs of proper nouns outside `blocks`, with particles and numbers that belong to a name."""
+    covered = {i for first, last in blocks for i in range(first, last)}
+    names = [part is Part.PROPER and i not in covered for i, part in enumerate(parts)]
     i = 0
     while i < len(pieces):
         if not names[i]:
             i += 1
             continue
         last = i + 1
-        while following := _continues(pieces, parts, names, last):
+        while following := _extended_end(pieces, parts, names, last):
             last = following
         yield i, last
         i = last
 
 
-def _continues(pieces: Sequence[Token], parts: Sequence[Part | None], names: Sequence[bool], at: int) -> int:
-    """The end of the run of a name that goes on at `at`, or 0 if it ends there."""
+def _extended_end(
+    pieces: Sequence[Token], parts: Sequence[Part | None], names: Sequence[bool], at: int
+) -> int:
+    """Return the new end of the run of a name if it continues at `at`, or 0 if it ends there."""
     before = pieces[at - 1]
     if at >= len(pieces) or bare(before.text) != before.text or _stands_alone(before.text):
         return 0
@@ -110,12 +116,12 @@ def _continues(pieces: Sequence[Token], parts: Sequence[Part | None], names: Seq
 
 
 def _stands_alone(word: str) -> bool:
-    """Whether an identifier is a name by itself, whatever stands beside it."""
+    """Return True if an identifier is a name by itself and is never part of a longer name."""
     return word[0] in "@#" or "/" in word or "_" in word
 
 
 def _noun_runs(pieces: Sequence[Token], parts: Sequence[Part | None]) -> Iterator[Range]:
-    """The runs of common nouns, and of words of unknown part."""
+    """Yield the runs of common nouns, and of words of unknown part of speech."""
     i = 0
     while i < len(pieces):
         part = parts[i]
@@ -134,7 +140,7 @@ def _overlaps(run: Range, others: Sequence[Range]) -> bool:
 
 
 def _is_generic(pieces: Sequence[Token], run: Range) -> bool:
-    """Whether a noun stands alone and tells little."""
+    """Return True if the run is a single generic noun, which says little about the subject."""
     word = pieces[run[0]].low
     return run[1] - run[0] == 1 and (word in GENERIC or word.removesuffix("s") in GENERIC)
 
@@ -148,31 +154,32 @@ _PARTS: Final = {
     "ADV": Part.ADVERB,
     "X": Part.OTHER,
 }
-"""Universal part of speech → part; all others are function words."""
+"""Universal part of speech → part. All others are function words."""
 
 
-class _Analysed(NamedTuple):
-    """What is cached: everything but the meaning of relative times."""
+class _Analysis(NamedTuple):
+    """A cached analysis, without the meanings of relative times."""
 
     question: Question
-    marks: Sequence[Mark]
+    mentions: Sequence[TimeMention]
 
 
 def analyze_question(text: str, *, now: int | None = None) -> Question:
-    """What `text` asks for.
+    """Return the analysis of a question.
 
     Args:
-        text: anything; no text is refused, though a blank one has no terms.
-        now: the day on which it is asked, as a moment in µs UTC since 1970: the time of the store's newest
-            event, never that of a clock. "Last week" or "in May" have no interval without it.
+        text: The question. All texts are accepted; a blank text has no terms.
+        now: The time of the question in µs UTC since 1970, of which only the day matters: the time of the
+            store's newest event, never that of a clock. Without it, "last week" and "in May" have no
+            interval.
     """
-    found = _cached(text) if len(text) <= _CACHED_CHARS_MAX else _analyzed(text)
-    if now is None or not found.marks:
-        return found.question
-    return found.question._replace(times=_times(text, found.marks, now))
+    analysis = _cached(text) if len(text) <= _CACHED_CHARS_MAX else _analyzed(text)
+    if now is None or not analysis.mentions:
+        return analysis.question
+    return analysis.question._replace(times=_times(text, analysis.mentions, now))
 
 
-def _analyzed(text: str) -> _Analysed:
+def _analyzed(text: str) -> _Analysis:
     safe = clean(text)
     pieces = split(safe)
     first, last = core_of(pieces)
@@ -181,10 +188,10 @@ def _analyzed(text: str) -> _Analysed:
     terms = tuple(analyze_query(core))
     window = _window(pieces)
     if not window:
-        return _Analysed(Question(text, core, (), terms, (), (), (), (), Ask.OTHER, RULES), ())
+        return _Analysis(Question(text, core, (), terms, (), (), (), (), Ask.OTHER, RULES), ())
     read = safe[: window[-1].end]
-    all_marks = find_times(read)
-    inside, parts = window[first:last], _parts(read, window, all_marks)[first:last]
+    all_mentions = find_times(read)
+    inside, parts = window[first:last], _parts(read, window, all_mentions)[first:last]
     quoted = quotations(inside)
     for i in (i for start, end in quoted for i in range(start, end)):
         if inside[i].word and inside[i].low not in STOP_WORDS:
@@ -194,8 +201,10 @@ def _analyzed(text: str) -> _Analysed:
         for piece, part in zip(inside, parts, strict=True)
         if part is not None and (word_terms := tuple(analyze_query(piece.text)))
     )
-    marks = [
-        mark for mark in all_marks if inside and inside[0].start <= mark.start and mark.end <= inside[-1].end
+    mentions = [
+        mention
+        for mention in all_mentions
+        if inside and inside[0].start <= mention.start and mention.end <= inside[-1].end
     ]
     question = Question(
         text=text,
@@ -205,39 +214,39 @@ def _analyzed(text: str) -> _Analysed:
         nouns=_among(terms, words, _NOUNS),
         names=_among(terms, words, frozenset({Part.PROPER})),
         entities=find_entities(text, inside, parts, quoted, frozenset(terms)),
-        times=(times := _times(text, marks, None)),
+        times=(times := _times(text, mentions, None)),
         ask=kind_of(pieces, first, dated=any(time.start is not None for time in times)),
         pipeline=RULES,
     )
-    return _Analysed(question, marks)
+    return _Analysis(question, mentions)
 
 
 _cached = lru_cache(maxsize=_CACHED_QUESTIONS)(_analyzed)
 
 
 def _window(pieces: list[Token]) -> list[Token]:
-    """The pieces up to the last word that has a part of speech; none if there is no word."""
+    """Return the pieces up to the last word that has a part of speech; none if there are no words."""
     words = [i for i, piece in enumerate(pieces) if piece.word]
     return pieces if 0 < len(words) <= WORDS_MAX else pieces[: words[WORDS_MAX - 1] + 1] if words else []
 
 
-def _parts(text: str, pieces: Sequence[Token], times: Sequence[Mark]) -> list[Part | None]:
-    """The part of each piece; None for marks. Times and identifiers are told by their shape."""
-    found: list[Part | None] = []
-    left = iter(times)
-    time = next(left, None)
+def _parts(text: str, pieces: Sequence[Token], times: Sequence[TimeMention]) -> list[Part | None]:
+    """Return the part of speech of each piece; None for marks. Times and identifiers take precedence."""
+    parts: list[Part | None] = []
+    remaining = iter(times)
+    time = next(remaining, None)
     for piece, part in zip(pieces, parts_of(text, pieces), strict=True):
         while time is not None and time.end <= piece.start:
-            time = next(left, None)
+            time = next(remaining, None)
         if not piece.word:
-            found.append(None)
+            parts.append(None)
         elif time is not None and time.start < piece.end:
-            found.append(Part.TIME)
+            parts.append(Part.TIME)
         elif is_identifier(piece.text):
-            found.append(Part.PROPER)
+            parts.append(Part.PROPER)
         else:
-            found.append(_PARTS.get(part, Part.FUNCTION))
-    return found
+            parts.append(_PARTS.get(part, Part.FUNCTION))
+    return parts
 
 
 def _among(terms: tuple[str, ...], words: Sequence[Word], parts: frozenset[Part]) -> tuple[str, ...]:
@@ -245,9 +254,10 @@ def _among(terms: tuple[str, ...], words: Sequence[Word], parts: frozenset[Part]
     return tuple(term for term in terms if term in chosen)
 
 
-def _times(text: str, marks: Sequence[Mark], now: int | None) -> tuple[TimeSpan, ...]:
+def _times(text: str, mentions: Sequence[TimeMention], now: int | None) -> tuple[TimeSpan, ...]:
     today = None if now is None else day_of(now)
-    intervals = ((mark, resolve(mark.when, today)) for mark in marks)
+    intervals = ((mention, resolve(mention.when, today)) for mention in mentions)
     return tuple(
-        TimeSpan(text[mark.start : mark.end], *(interval or (None, None))) for mark, interval in intervals
+        TimeSpan(text[mention.start : mention.end], *(interval or (None, None)))
+        for mention, interval in intervals
     )

@@ -1,9 +1,10 @@
-"""Finds the mentions of times in a text, in the spellings that are common in English.
+"""A finder for mentions of times in a text, in the common English spellings.
 
-Each spelling is a pattern with what it means, the longer ones first. Matching is over the text, not over
-words, so that it finds the same whatever cut the words. Every repetition in a pattern is bounded. The
-patterns are tried in order, and what one has found no later one sees; what stands before or between two
-mentions (`two weeks before`, `from … to`) is read last.
+Each spelling is a pattern with a function that returns its meaning; longer patterns come first. Patterns are
+matched against the text, not against words, so the result does not depend on the tokenizer. Every repetition
+in a pattern is bounded. The patterns are tried in order, and a later pattern cannot match text that an
+earlier one matched. Words before a mention or between two mentions (`two weeks before`, `from … to`) are
+read last.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ from engine.language.calendar import (
     exactly,
     neighbour,
     offset,
+    relative_to,
     rolling,
-    said_on,
+    shifted,
     through,
-    turned,
     unknown,
 )
 
@@ -40,7 +41,7 @@ _MONTH_NUMBERS: Final = {
     for short in (name, name[:3], *(["sept"] if name == "september" else []))
 }
 _WORD_OR_NAME: Final = frozenset({"march", "april", "may", "june", "august", "mar"})
-"""Months that are words or people's names as well: alone they need a preposition before them."""
+"""Months that are also words or given names. Without a day or year they need a preposition before them."""
 _WEEKDAY_NAMES: Final = "monday tuesday wednesday thursday friday saturday sunday"
 _WEEKDAYS: Final = _WEEKDAY_NAMES.split()
 _COUNT_NAMES: Final = "a|an|one,two|a couple of,three,four,five,six,seven,eight,nine,ten,eleven,twelve"
@@ -71,39 +72,39 @@ _GAP: Final = r"[\s,]{1,3}"
 _SEASON: Final = "(?:spring|summer|autumn|fall|winter)"
 _PART: Final = "(?: morning| afternoon| evening| night)?"
 
-_PREPOSED: Final = re.compile(
+_LEADING_WORDS: Final = re.compile(
     r"\b(?ai:in|since|until|till|during|by|last|next|this|every|each|from|before|after|early|late|mid|between|"
     r"and|or|to|through|around|of)[\s-]$"
 )
-_SURELY_PREPOSED: Final = re.compile(r"\b(?ai:in|since|until|during|last|next|early|late|mid)[\s-]$")
-"""Before "may" and "march" in small letters, which are verbs after other words of that kind."""
-_COUNTED: Final = re.compile(r"\s(?:[a-z]+s|people|men|women|children)\b")
+_CERTAIN_LEADING_WORDS: Final = re.compile(r"\b(?ai:in|since|until|during|last|next|early|late|mid)[\s-]$")
+"""The words that must precede "may" and "march" in lower case; after other prepositions these are verbs."""
+_COUNTED_NOUN: Final = re.compile(r"\s(?:[a-z]+s|people|men|women|children)\b")
 _PREPOSITION_CHARS: Final = 12
 
 
 def unit_pattern(group: str) -> str:
-    """The pattern of a unit of time, as the group of that name."""
+    """Return the pattern of a unit of time, as a group with the name `group`."""
     return rf"(?P<{group}>day|week|month|quarter|year|decade)s?"
 
 
 def count_of(text: str) -> int | None:
-    """The number that `COUNT` matched; None for a vague one."""
+    """Return the number that `COUNT` matched, or None for a vague one such as "several"."""
     text = text.lower()
     return int(text) if text.isdecimal() else _COUNTS.get(text)
 
 
 def unit_of(text: str) -> Unit:
-    """The unit that `unit_pattern` matched."""
+    """Return the unit that `unit_pattern` matched."""
     return Unit[text.upper()]
 
 
 def weekday_of(text: str) -> Weekday:
-    """The day that `WEEKDAY` matched, or `weekend`."""
+    """Return the weekday that `WEEKDAY` matched, or the weekend for "weekend"."""
     return Weekday(5, length=2) if text.lower() == "weekend" else Weekday(_WEEKDAYS.index(text.lower()))
 
 
-def _preposed(match: re.Match[str], pattern: re.Pattern[str] = _PREPOSED) -> bool:
-    """Whether a preposition or the like stands before a match."""
+def _is_preceded(match: re.Match[str], pattern: re.Pattern[str] = _LEADING_WORDS) -> bool:
+    """Return True if one of the words of `pattern`, mostly prepositions, precedes a match."""
     return pattern.search(match.string, max(0, match.start() - _PREPOSITION_CHARS), match.start()) is not None
 
 
@@ -125,7 +126,7 @@ def _day_or_moment(match: re.Match[str]) -> When | None:
 
 
 def _numeric(match: re.Match[str]) -> When:
-    """Day and month where only one order is possible; with dots the day is first."""
+    """Return the day, or `unknown` if day and month could be swapped; with dots the day comes first."""
     first, second, year = int(match["first"]), int(match["second"]), int(match["year"])
     if first > 12 or first == second or match["sep"] == ".":
         return Dated(year, second, first, Unit.DAY) if second <= 12 else unknown
@@ -155,9 +156,14 @@ def _quarter(match: re.Match[str]) -> When:
 
 
 def _year(match: re.Match[str]) -> When | None:
-    """A number is a year unless it counts something; before 1500 only after a preposition."""
-    counts = _COUNTED.match(match.string, match.end()) is not None
-    return None if (counts or match["year"] < "1500") and not _preposed(match) else Dated(int(match["year"]))
+    """Return the year, or None if the number is not a year.
+
+    A number below 1500, or one that a counted noun follows, is a year only after a preposition.
+    """
+    counts = _COUNTED_NOUN.match(match.string, match.end()) is not None
+    return (
+        None if (counts or match["year"] < "1500") and not _is_preceded(match) else Dated(int(match["year"]))
+    )
 
 
 def _decade(match: re.Match[str]) -> When:
@@ -171,7 +177,7 @@ def _century(match: re.Match[str]) -> When:
 
 def _ago(match: re.Match[str]) -> When:
     count = count_of(match["count"])
-    return unknown if count is None else turned(unit_of(match["unit"]), -count)
+    return unknown if count is None else shifted(unit_of(match["unit"]), -count)
 
 
 def _rolling(match: re.Match[str]) -> When:
@@ -181,10 +187,10 @@ def _rolling(match: re.Match[str]) -> When:
     )
 
 
-def _turned(match: re.Match[str]) -> When:
+def _shifted(match: re.Match[str]) -> When:
     turn = _TURNS[match["turn"].lower()]
     if match["unit"]:
-        return turned(unit_of(match["unit"]), turn)
+        return shifted(unit_of(match["unit"]), turn)
     if match["month"]:
         return Yearless(_month_of(match), turn=turn)
     if match["named"]:
@@ -195,8 +201,8 @@ def _turned(match: re.Match[str]) -> When:
 
 def _month(match: re.Match[str]) -> When | None:
     name = match["month"]
-    if name.lower() in _WORD_OR_NAME and not _preposed(
-        match, _SURELY_PREPOSED if name.islower() else _PREPOSED
+    if name.lower() in _WORD_OR_NAME and not _is_preceded(
+        match, _CERTAIN_LEADING_WORDS if name.islower() else _LEADING_WORDS
     ):
         return None
     return Yearless(_MONTH_NUMBERS[name.lower()])
@@ -220,13 +226,13 @@ _DAY_FIRST: Final = (
     rf"{_ON}(?:the )?{_DAY}(?:\s?(?:[-\u2013]|to|and)\s?{_TO})?(?: of)?[\s-]{_MONTH}(?:[\s,-]{{1,3}}{_YEAR})?"
 )
 _MONTH_FIRST: Final = rf"{_ON}{_MONTH}\s(?:the )?{_DAY}(?:\s?[-\u2013]\s?{_TO})?(?:{_GAP}{_YEAR})?(?![:0-9])"
-_TURNED: Final = (
+_SHIFTED: Final = (
     rf"(?:(?:earlier|later|early|late) )?(?:this )?(?P<turn>{'|'.join(_TURNS)}) (?:{unit_pattern('unit')}"
     rf"|(?P<named>weekend|{'|'.join(_WEEKDAYS)}){_PART}|(?P<month>{'|'.join(_MONTHS)})|{_SEASON})"
 )
 _PARTLY: Final = r"(?:(?:early|late|mid)[\s-])?"
 _YEAR_ALONE: Final = (
-    # Not a part of a number, a price, a path or a name, but of "mid-2023".
+    # The year must not be part of a number, a price, a path or a name; in "mid-2023" it is allowed.
     r"(?<![$\u20ac\u00a3#/.:,])(?:(?<![a-z]-)|(?<=mid-)|(?<=late-)|(?<=early-)|(?<=pre-)|(?<=post-))"
     rf"{_YEAR}(?![/:%]|[.,][0-9])"
 )
@@ -245,13 +251,13 @@ READERS: Final[tuple[tuple[str, Callable[[re.Match[str]], When | None]], ...]] =
     (rf"Q(?P<nth>[1-4]){_GAP}(?:of )?{_YEAR}", _quarter),
     (rf"{_YEAR}{_GAP}Q(?P<nth>[1-4])", _quarter),
     (rf"(?P<nth>{'|'.join(_ORDINALS)}) quarter (?:of |in )?{_YEAR}", _quarter),
-    # A season of a year: which months it has depends on the hemisphere, so all of the year.
+    # A season of a year means the whole year, because its months depend on the hemisphere.
     (rf"{_SEASON}{_GAP}(?:of )?{_YEAR}", lambda match: Dated(int(match["year"]))),
-    (rf"(?P<named>{_SAME_DAY}){_PART}", lambda match: turned(Unit.DAY, _DAYS[match["named"].lower()])),
+    (rf"(?P<named>{_SAME_DAY}){_PART}", lambda match: shifted(Unit.DAY, _DAYS[match["named"].lower()])),
     (rf"{COUNT} {unit_pattern('unit')}(?: and a half)? ago", _ago),
     (rf"(?:the )?(?:last|past|previous|(?P<ahead>next|coming)) {COUNT} {unit_pattern('unit')}", _rolling),
     (rf"the past {unit_pattern('unit')}", lambda match: rolling(1, unit_of(match["unit"]))),
-    (_TURNED, _turned),
+    (_SHIFTED, _shifted),
     (rf"(?:the )?{_PARTLY}(?P<decade>(?:1[0-9]|20)[0-9]0)['\u2019]?s", _decade),
     (rf"the {_PARTLY}['\u2019]?(?P<decade>[3-9]0)['\u2019]?s", _decade),
     (r"(?P<nth>[1-9]|1[0-9]|2[01])(?:st|nd|rd|th)[\s-]century", _century),
@@ -262,7 +268,8 @@ READERS: Final[tuple[tuple[str, Callable[[re.Match[str]], When | None]], ...]] =
     (_YEAR_ALONE, _year),
     (_OF_THE_DAY, lambda match: unknown),
 )
-"""A pattern, matched at the start of a word and in any case of letters, and its reader; None is no time."""
+"""Pairs of a pattern and a function that returns the meaning of a match, or None if it is not a time. The
+patterns match at the start of a word and ignore case."""
 
 
 _HINT: Final = re.compile(
@@ -276,7 +283,7 @@ _BEFORE: Final = re.compile(
     r"(?P<side>before|prior to|until|till|up to|by|since|after|following)(?: the)?)\s{1,3}$"
 )
 _FROM: Final = re.compile(r"\b(?ai:(?P<word>from|between)(?: the)?)\s{1,3}$")
-_SAID: Final = re.compile(
+_AS_MENTIONED: Final = re.compile(
     r"\b(?ai:as (?:of|mentioned|said|stated|told|noted|discussed)(?: on| in| by)?)\s{1,3}$"
 )
 _THROUGH: Final = re.compile(
@@ -297,58 +304,62 @@ _SIDES: Final = {
 }
 
 
-class Mark(NamedTuple):
-    """A mention of a time at `text[start:end]`, and what it means."""
+class TimeMention(NamedTuple):
+    """A mention of a time at `text[start:end]`, and its meaning."""
 
     start: int
     end: int
     when: When
 
 
-def find_times(text: str) -> tuple[Mark, ...]:
-    """The mentions of times in `text`, in order, none inside another."""
+def find_times(text: str) -> tuple[TimeMention, ...]:
+    """Return the mentions of times in `text`, in order and without overlaps."""
     if _HINT.search(text) is None:
         return ()
-    marks = list(_ranges(text, _found(text)))
-    led = [_led(text, mark) for mark in _said(text, marks)]
-    # "the Sunday before 25 October" has taken in the Sunday, which was found alone as well.
-    return tuple(mark for i, mark in enumerate(led) if i + 1 == len(led) or mark.end <= led[i + 1].start)
+    mentions = list(_join_ranges(text, _match_patterns(text)))
+    extended = [_extend(text, mention) for mention in _resolve_as_mentioned(text, mentions)]
+    # "the Sunday before 25 October" includes the Sunday, which was also found by itself.
+    return tuple(
+        mention
+        for i, mention in enumerate(extended)
+        if i + 1 == len(extended) or mention.end <= extended[i + 1].start
+    )
 
 
-def _found(text: str) -> list[Mark]:
-    """What the patterns find, each alone."""
-    found: list[Mark] = []
-    taken = bytearray(len(text))
+def _match_patterns(text: str) -> list[TimeMention]:
+    """Return the mentions that single patterns match, in the order of the text."""
+    mentions: list[TimeMention] = []
+    covered = bytearray(len(text))
     for pattern, read in _readers():
         for match in pattern.finditer(text):
             start, end = match.span()
-            if any(taken[start:end]):
+            if any(covered[start:end]):
                 continue
             when = read(match)
             if when is not None:
-                found.append(Mark(start, end, when))
-                taken[start:end] = b"\x01" * (end - start)
-    return sorted(found, key=lambda mark: mark.start)
+                mentions.append(TimeMention(start, end, when))
+                covered[start:end] = b"\x01" * (end - start)
+    return sorted(mentions, key=lambda mention: mention.start)
 
 
 @cache
 def _readers() -> list[tuple[re.Pattern[str], Callable[[re.Match[str]], When | None]]]:
-    """Compiled on first use."""
+    """Return `READERS` with compiled patterns; they are compiled on first use."""
     return [(re.compile(rf"\b(?ai:{pattern})(?!\w)"), read) for pattern, read in READERS]
 
 
-def _ranges(text: str, marks: list[Mark]) -> Iterator[Mark]:
-    """`marks` with every `from A to B`, `between A and B` and `A–B` made one; A borrows the year of B."""
-    held: Mark | None = None
-    for mark in marks:
-        *apart, held = [mark] if held is None else _joined(text, held, mark)
-        yield from apart
-    if held is not None:
-        yield held
+def _join_ranges(text: str, mentions: list[TimeMention]) -> Iterator[TimeMention]:
+    """Yield `mentions` with each `from A to B`, `between A and B` and `A–B` joined; A takes the year of B."""
+    pending: TimeMention | None = None
+    for mention in mentions:
+        *separate, pending = [mention] if pending is None else _join(text, pending, mention)
+        yield from separate
+    if pending is not None:
+        yield pending
 
 
-def _joined(text: str, first: Mark, last: Mark) -> list[Mark]:
-    """Two neighbours made one if they are a range, else both."""
+def _join(text: str, first: TimeMention, last: TimeMention) -> list[TimeMention]:
+    """Return one mention if two adjacent mentions form a range, else both."""
     gap = text[first.end : last.start] if last.start - first.end <= _GAP_CHARS else "."
     between = _THROUGH.fullmatch(gap)
     if between is None:
@@ -357,43 +368,45 @@ def _joined(text: str, first: Mark, last: Mark) -> list[Mark]:
     first = first._replace(when=_dated_like(first.when, last.when))
     if (between["word"] or "to").lower() == "and" and not (lead and lead["word"].lower() == "between"):
         return [first, last]
-    return [Mark(lead.start() if lead else first.start, last.end, through(first.when, last.when))]
+    return [TimeMention(lead.start() if lead else first.start, last.end, through(first.when, last.when))]
 
 
 def _dated_like(first: When, last: When) -> When:
-    """`first` in the year of `last`, or the one before it, if only `last` names one."""
+    """Return `first` in the year of `last` or the previous year, if only `last` has a year."""
     if isinstance(first, Yearless) and isinstance(last, Dated):
         return first.in_year(last.year - (first.month > last.month))
     return first
 
 
-def _said(text: str, marks: list[Mark]) -> list[Mark]:
-    """`marks`, the relative ones as said on the day of "as mentioned on …", where there is one."""
+def _resolve_as_mentioned(text: str, mentions: list[TimeMention]) -> list[TimeMention]:
+    """Return `mentions` relative to the day in "as mentioned on …", if there is exactly one such day."""
     days = [
-        mark
-        for mark in marks
-        if isinstance(mark.when, Dated) and _SAID.search(text, max(0, mark.start - _LEAD_CHARS), mark.start)
+        mention
+        for mention in mentions
+        if isinstance(mention.when, Dated)
+        and _AS_MENTIONED.search(text, max(0, mention.start - _LEAD_CHARS), mention.start)
     ]
     if len(days) != 1:
-        return marks
+        return mentions
     return [
-        mark if mark is days[0] else mark._replace(when=said_on(mark.when, days[0].when)) for mark in marks
+        mention if mention is days[0] else mention._replace(when=relative_to(mention.when, days[0].when))
+        for mention in mentions
     ]
 
 
-def _led(text: str, mark: Mark) -> Mark:
-    """`mark` with what stands before it: `since`, `two weeks before`, `the Sunday after`."""
-    lead = _BEFORE.search(text, max(0, mark.start - _LEAD_CHARS), mark.start)
+def _extend(text: str, mention: TimeMention) -> TimeMention:
+    """Return `mention` with the words before it: `since`, `two weeks before`, `the Sunday after`."""
+    lead = _BEFORE.search(text, max(0, mention.start - _LEAD_CHARS), mention.start)
     if lead is None:
-        return mark
+        return mention
     side = _SIDES[lead["side"].lower()]
     length = lead["unit"] or lead["one"]
     named = lead["weekday"] or lead["weekend"]
     if side not in {Side.BEFORE, Side.AFTER} or not (length or named):
-        return Mark(lead.start("side"), mark.end, bounded(mark.when, side))
+        return TimeMention(lead.start("side"), mention.end, bounded(mention.when, side))
     if named:
-        return Mark(lead.start(), mark.end, neighbour(mark.when, weekday_of(named), side))
+        return TimeMention(lead.start(), mention.end, neighbour(mention.when, weekday_of(named), side))
     count = count_of(lead["count"]) if lead["count"] else 1
-    if count is None:  # "some days before": near it, and nobody knows how near
-        return mark
-    return Mark(lead.start(), mark.end, offset(mark.when, count, unit_of(length), side))
+    if count is None:  # "some days before": the distance is unknown
+        return mention
+    return TimeMention(lead.start(), mention.end, offset(mention.when, count, unit_of(length), side))

@@ -1,8 +1,7 @@
-"""Cuts a question into words and marks, so that no term of the analyzer lies across two words.
+"""The tokenizer: it splits a question into words and marks so that no term of the analyzer spans two words.
 
-A word keeps what makes it an identifier: `ADR-016`, `C++`, `a.b@c.org`, `@alice`, `#tag`, a path, an
-address of the web. Linear in the text: every repetition is over a class that excludes what follows it,
-or is bounded.
+An identifier remains one word: `ADR-016`, `C++`, `a.b@c.org`, `@alice`, `#tag`, a path, a URL. Time is
+linear in the text: each repetition in a pattern is bounded, or excludes the characters that may follow it.
 """
 
 from __future__ import annotations
@@ -11,9 +10,9 @@ import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-# What stands between words. ASCII but for `_`, and the punctuation of the scripts people ask in; what
-# is not listed here stays in its word, where the analyzer passes over it. The typographic apostrophe
-# and hyphens are joiners, zero-width joiners belong to their word.
+# The marks between words: ASCII punctuation except `_`, and the punctuation of other common scripts. A mark
+# that is not listed here stays in its word, where the analyzer ignores it. The typographic apostrophe and
+# hyphens join words, and zero-width joiners belong to their word.
 _MARKS: Final = (
     r"!-/:-@\[-\^`{-~\xa1-\xa9\xab\xac\xae-\xb1\xb4\xb6-\xb8\xbb\xbf\xd7\xf7"
     r"\u060c\u061b\u061f\u066a-\u066d\u06d4\u0964\u0965\u2012-\u2018\u201a-\u2027\u2030-\u205e"
@@ -22,7 +21,7 @@ _MARKS: Final = (
 _GAPS: Final = r"\s\x00-\x1f\x7f-\x9f\u200b\ud800-\udfff"
 _INNER: Final = rf"[^{_GAPS}{_MARKS}]"
 _WORD: Final = (
-    # The lengths are bounded because a failed attempt is made again at the next sign.
+    # The lengths are bounded because a failed match is tried again at the next character.
     r"[A-Za-z][A-Za-z0-9+.-]{1,15}://[^\s<>\"\u201c\u201d\ud800-\udfff]+"
     r"|[A-Za-z]:\\[^\s<>\"|\ud800-\udfff]+"
     rf"|(?<![\w/.~])(?:~|\.\.?)?/[\w@+~-][\w.@+~-]*(?:/[\w.@+~-]*)*"
@@ -42,7 +41,7 @@ _IDENTIFIERS: Final = re.compile(
     r"|[A-Za-z][\w-]*\.[a-z][a-z0-9]{0,4}$"
 )
 _MEASURES: Final = re.compile(r"[0-9]+(?:\.[0-9]+)?(?:[a-z]{1,3}|-[a-z-]+)")
-"""`10km`, `18th`, `5pm`, `4-letter`: numbers, though letters follow."""
+"""Numbers that are followed by letters: `10km`, `18th`, `5pm`, `4-letter`."""
 
 _QUOTES: Final = {
     '"': '"',
@@ -56,35 +55,36 @@ _QUOTES: Final = {
     "'": "'",
 }
 QUOTED_WORDS_MAX: Final = 16
-"""A longer quotation is a text, not a title."""
+"""The maximum number of words in a quoted phrase; a longer quotation is treated as text, not as a title."""
 
 
 class Token(NamedTuple):
-    """A word or a mark, and where it stands: `text[start:end]`."""
+    """A word or a mark, with its position `text[start:end]`."""
 
     text: str
     start: int
     end: int
     word: bool
+    """True for a word, False for a mark."""
     low: str
-    """In small letters, its apostrophes as a keyboard writes them: how the word lists are read."""
+    """The text in lower case with ASCII apostrophes: the form in which word lists are searched."""
 
 
 def clean(text: str) -> str:
-    """`text` with a space for each control character and for each lone surrogate."""
+    """Return `text` with each control character and lone surrogate replaced by a space."""
     return _UNREADABLE.sub(" ", text)
 
 
 def split(text: str) -> list[Token]:
-    """The words and marks of `text`, in order; what is left out is white space or as good as it."""
+    """Return the words and marks of `text`, in order, without white space and other separators."""
     pieces = []
     at = 0
-    while found := _PIECES.search(text, at):
-        start, at = found.span()
-        word = found["word"] is not None
+    while match := _PIECES.search(text, at):
+        start, at = match.span()
+        word = match["word"] is not None
         if word and text[at - 1] in _TRAILING:
-            at = start + max(1, len(found.group().rstrip(_TRAILING)))
-            # What is left of a path of dots alone is none: the `./../` of `./../.`.
+            at = start + max(1, len(match.group().rstrip(_TRAILING)))
+            # The rest of a path that consists of dots, such as `./../` of `./../.`, may not be a word.
             shorter = _PIECES.match(text, start, at)
             word = shorter is not None and shorter["word"] is not None
         written = text[start:at]
@@ -93,32 +93,32 @@ def split(text: str) -> list[Token]:
 
 
 def bare(word: str) -> str:
-    """`word` without a possessive ending."""
+    """Return `word` without a possessive ending."""
     cut = word[:-2] if word[-2:] in {"'s", "\u2019s", "'S", "\u2019S"} else word
     return cut or word
 
 
 def is_identifier(word: str) -> bool:
-    """Whether a word names something by its shape: `ADR-016`, `foo_bar`, `camelCase`, `C++`, `x.py`, `@a`."""
+    """Return True if a word is an identifier by its shape: `ADR-016`, `foo_bar`, `camelCase`, `C++`, `@a`."""
     name = bare(word)[:256]
     return _IDENTIFIERS.match(name) is not None and _MEASURES.fullmatch(name) is None
 
 
 def quotations(pieces: Sequence[Token]) -> list[tuple[int, int]]:
-    """The quoted phrases, as ranges of `pieces` without their marks."""
-    found = []
+    """Return the quoted phrases as ranges of `pieces`, without the quotation marks."""
+    ranges = []
     at = 0
     while at < len(pieces):
         end = _closing(pieces, at)
         if end > at + 1:
-            found.append((at + 1, end))
+            ranges.append((at + 1, end))
             at = end
         at += 1
-    return found
+    return ranges
 
 
 def _closing(pieces: Sequence[Token], at: int) -> int:
-    """The index of the mark that closes the quotation opened at `at`, or 0."""
+    """Return the index of the mark that closes the quotation opened at `at`, or 0 if there is none."""
     closing = _QUOTES.get(pieces[at].text)
     following = at + 1 < len(pieces) and pieces[at + 1].start == pieces[at].end
     attached = at > 0 and pieces[at - 1].word and pieces[at - 1].end == pieces[at].start

@@ -1,4 +1,4 @@
-"""Reading stored bytes: the codec of `proofs.codec`, whose refusals mean here that a row is damaged."""
+"""Decoding of stored rows with `proofs.codec`; an error here means that a row is damaged."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ R = TypeVar("R")
 
 
 def unpack(raw: bytes, where: str) -> Any:
-    """The value whose canonical bytes are `raw`; `where` names the row in the error.
+    """Return the value whose canonical CBOR is `raw`. `where` names the row in the error.
 
     Raises:
-        CorruptionError: not CBOR, or not the canonical bytes of what it decodes to.
+        CorruptionError: `raw` is not CBOR, or not the canonical encoding of the decoded value.
     """
     try:
         return codec.unpack(raw, where)
@@ -27,23 +27,23 @@ def unpack(raw: bytes, where: str) -> Any:
         raise CorruptionError(str(error)) from error
 
 
-def reading(read: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-    """What `read`, a function of `proofs`, makes of a stored row.
+def decode_stored(decode: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    """Call `decode`, a function of `proofs`, on a stored row and return its result.
 
     Raises:
-        CorruptionError: it refuses the bytes.
+        CorruptionError: `decode` raises an error.
     """
     try:
-        return read(*args, **kwargs)
+        return decode(*args, **kwargs)
     except (FormError, ProofError) as error:
         raise CorruptionError(str(error)) from error
 
 
 def fields(value: Any, checks: tuple[Check, ...], where: str) -> list[Any]:
-    """`value` itself, if it is an array whose items satisfy `checks` one by one.
+    """Return `value` if it is an array whose items satisfy `checks` one by one.
 
     Raises:
-        CorruptionError: it is not; the position is named.
+        CorruptionError: `value` is not such an array; the message names the position.
     """
     try:
         return forms.fields(value, checks, where)
@@ -52,10 +52,10 @@ def fields(value: Any, checks: tuple[Check, ...], where: str) -> list[Any]:
 
 
 def decode_header(raw: bytes, seq: int) -> Header:
-    """The header stored at `seq`.
+    """Decode the header of event `seq`.
 
     Raises:
-        CorruptionError: not the canonical bytes of a header of this format with this seq.
+        CorruptionError: `raw` is not the canonical encoding of a header of this format with this seq.
     """
     try:
         return codec.decode_header(raw, seq)
@@ -64,10 +64,10 @@ def decode_header(raw: bytes, seq: int) -> Header:
 
 
 def decode_body(kind: EventKind, raw: bytes, where: str) -> Body:
-    """The body of an event of `kind`.
+    """Decode the body of an event of `kind`. `where` names the row in the error.
 
     Raises:
-        CorruptionError: not the canonical bytes of such a body.
+        CorruptionError: `raw` is not the canonical encoding of such a body.
     """
     try:
         return codec.decode_body(kind, raw, where)

@@ -1,7 +1,7 @@
 """Entities: named things, each an atom of kind `entity` whose content is its name (docs/commands.md).
 
-A name stands for one entity however it is spelled: case, and whether its words are joined by spaces,
-`_` or `-`, make no difference. The id follows from that identity, so an entity is there once.
+All spellings of a name that differ only in case, or in spaces, `_` or `-` between words, have the same
+identity and stand for the same entity. The id is derived from the identity, so each entity exists once.
 """
 
 from __future__ import annotations
@@ -18,71 +18,74 @@ from engine.ledger.records import default_id
 from proofs.sets import tag_identity
 
 ENTITY: Final = "entity"
-"""The kind of an atom that is an entity."""
+"""The kind of the atoms that are entities."""
 
 KEY_PREFIX: Final = "entity:"
 
 MENTIONS: Final = "mentions"
-"""The predicate from an atom to the entities it speaks of."""
+"""The predicate of edges from an atom to the entities that it mentions."""
 
-_JOINTS: Final = re.compile(r"[\s_-]+")
+_SEPARATORS: Final = re.compile(r"[\s_-]+")
 _REFUSED: Final = frozenset({"Cs", "Co", "Cn"})
-_UNSEEN: Final = "Cf"
+_INVISIBLE: Final = "Cf"
 
 
 def entity_name(value: object) -> str:
-    """A name as it is kept: one line, without white space at its ends, at most 256 bytes.
+    """Return a name in its stored form: one line of at most 256 bytes, without white space at its ends.
 
     Raises:
-        InvalidInputError: blank, nothing of it can be seen, or a control, private or unassigned character.
-        LimitError: over 256 bytes.
+        InvalidInputError: the name is blank, has only invisible characters, or has a control, private or
+            unassigned character.
+        LimitError: the name is over 256 bytes long.
     """
-    kept = line(value, "entity name", limits.NAME_BYTES_MAX).strip()
-    if not kept:
+    name = line(value, "entity name", limits.NAME_BYTES_MAX).strip()
+    if not name:
         raise InvalidInputError("an entity's name is blank")
-    for character in kept:
+    for character in name:
         if unicodedata.category(character) in _REFUSED or not is_assigned(ord(character)):
-            raise InvalidInputError(f"the name {quoted(kept)} has the character U+{ord(character):04X}")
-    if not _seen(kept).strip():
-        raise InvalidInputError(f"of the name {quoted(kept)} nothing can be seen")
-    return kept
+            raise InvalidInputError(
+                f"the name {quoted(name)} has the character U+{ord(character):04X}, which is not allowed"
+            )
+    if not _visible(name).strip():
+        raise InvalidInputError(f"the name {quoted(name)} has no visible character")
+    return name
 
 
-def _seen(name: str) -> str:
-    return "".join(character for character in name if unicodedata.category(character) != _UNSEEN)
+def _visible(name: str) -> str:
+    return "".join(character for character in name if unicodedata.category(character) != _INVISIBLE)
 
 
 def entity_identity(name: str) -> str:
-    """What all spellings of a name have in common: NFC, caseless, its words joined by single spaces.
+    """Return the common form of all spellings of a name: NFC, caseless, words joined by single spaces.
 
-    Characters that nobody can see do not count. A name of joints alone is its own identity.
+    Invisible characters are removed. A name of separators alone keeps them as its identity.
     """
-    caseless = tag_identity(unicodedata.normalize("NFC", _seen(name)))
-    return _JOINTS.sub(" ", caseless).strip() or caseless
+    caseless = tag_identity(unicodedata.normalize("NFC", _visible(name)))
+    return _SEPARATORS.sub(" ", caseless).strip() or caseless
 
 
 def entity_key(name: str) -> str:
-    """The key (SPEC: Atom ids) of the entity with this name.
+    """Return the key (SPEC: Atom ids) of the entity with this name.
 
     Raises:
-        LimitError: longer than a key may be.
+        LimitError: the key would be longer than 512 bytes.
     """
     key = KEY_PREFIX + entity_identity(name)
     if len(key.encode()) > limits.KEY_BYTES_MAX:
-        raise LimitError(f"the name {quoted(name)} is too long without regard to case")
+        raise LimitError(f"the name {quoted(name)} is too long in its caseless form")
     return key
 
 
 def entity_id(id_key: bytes, name: str) -> bytes:
-    """The id of the entity with this name, recorded or not."""
+    """Return the id of the entity with this name, which need not be recorded."""
     return default_id(id_key, None, name, 0, entity_key(name))
 
 
 def predicate(value: object) -> str:
-    """A predicate as it is registered: lower case, its words joined by `_`.
+    """Return a predicate in the form in which it is registered: lower case, with words joined by `_`.
 
     Raises:
-        InvalidInputError: it is no label then.
+        InvalidInputError: the result is not a label.
     """
-    given = line(value, "predicate", limits.NAME_BYTES_MAX)
-    return label("_".join(given.lower().split()), "predicate")
+    text = line(value, "predicate", limits.NAME_BYTES_MAX)
+    return label("_".join(text.lower().split()), "predicate")

@@ -1,9 +1,9 @@
-"""The one fold: what each event does to the records (SPEC: Records and the fold).
+"""The fold: the effect of each event on the records (SPEC: Records and the fold).
 
-A live write, catching up after reopening, `rebuild`, `verify-root` and reads of the past all call
-`fold`. It reads its own entry and its subject's record and nothing else, judges nothing and never
-fails on an entry that decodes: events are facts. An event on an unknown subject changes nothing.
-Where its payload is destroyed, an event leaves its subject erased: a stub, made of headers alone.
+Live writes, catching up after reopening, `rebuild`, `verify-root` and reads of the past all call `fold`.
+It reads only the entry and the record of the entry's subject. It validates nothing and never fails on an
+entry that decodes: events are facts. An event on an unknown subject changes nothing. An event whose payload
+is destroyed turns its subject into a stub of state erased, which is made from headers alone.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ from proofs.sets import tag_identity
 
 NO_ATOM = AtomBody("", None, "", (), (), None, None, "", None, 0, 0)
 NO_EDGE = EdgeBody(bytes(4), b"")
-"""What stubs say in place of payloads that were destroyed."""
+"""The field values of stubs, in place of those of a destroyed payload."""
 
 
 class Overlay:
-    """Rows as they will be once `batch` is written on top of `base`."""
+    """A read view of `base` with the writes of `batch` applied."""
 
     __slots__ = ("base", "batch")
 
@@ -60,13 +60,13 @@ class Overlay:
         self.batch = batch
 
     def get(self, key: bytes) -> bytes | None:
-        """The value that would be found after the batch."""
+        """Return the value of `key` after the batch, or None if there is none."""
         rows = self.batch.rows
         return rows[key] if key in rows else self.base.get(key)
 
 
 def fold(entry: Entry, rows: Overlay) -> None:
-    """Apply one event to the records, putting what changes into the overlay's batch."""
+    """Apply one event to the records, and put the changed records into the overlay's batch."""
     action = _FOLDS.get(entry.header.kind)
     if action is not None:
         action(entry, rows)
@@ -95,12 +95,12 @@ def _atom_revised(entry: Entry, rows: Overlay) -> None:
 
 def _put_content(entry: Entry, rows: Overlay, *, version: int, created_seq: int, created: int) -> None:
     header, detail = entry.header, _atom(entry)
-    gone = not isinstance(entry.body, AtomBody)
+    payload_destroyed = not isinstance(entry.body, AtomBody)
     body = entry.body if isinstance(entry.body, AtomBody) else NO_ATOM
     record = AtomRecord(
         id=detail.id,
         ordinal=detail.ordinal,
-        state=State.ERASED if gone else State.LIVE,
+        state=State.ERASED if payload_destroyed else State.LIVE,
         version=version,
         created_seq=created_seq,
         payload_seq=header.seq,
@@ -116,7 +116,7 @@ def _put_content(entry: Entry, rows: Overlay, *, version: int, created_seq: int,
         trust=body.trust,
         created=created if body.created is None else body.created,
         updated=header.time,
-        tombstoned_at=header.time if gone else None,
+        tombstoned_at=header.time if payload_destroyed else None,
         tombstoned_reason="",
         tombstoned_by="",
     )
@@ -149,16 +149,16 @@ def _atom_revived(entry: Entry, rows: Overlay) -> None:
 
 def _tags_added(entry: Entry, rows: Overlay) -> None:
     def add(record: AtomRecord) -> AtomRecord:
-        spelled = {tag_identity(tag): tag for tag in (*_tags(entry), *record.tags)}
-        return record._replace(tags=tuple(spelled[identity] for identity in sorted(spelled)))
+        spellings = {tag_identity(tag): tag for tag in (*_tags(entry), *record.tags)}
+        return record._replace(tags=tuple(spellings[identity] for identity in sorted(spellings)))
 
     _change_atom(entry, rows, add)
 
 
 def _tags_removed(entry: Entry, rows: Overlay) -> None:
     def remove(record: AtomRecord) -> AtomRecord:
-        gone = set(map(tag_identity, _tags(entry)))
-        return record._replace(tags=tuple(tag for tag in record.tags if tag_identity(tag) not in gone))
+        removed = set(map(tag_identity, _tags(entry)))
+        return record._replace(tags=tuple(tag for tag in record.tags if tag_identity(tag) not in removed))
 
     _change_atom(entry, rows, remove)
 
@@ -179,7 +179,7 @@ def _atom_erased(entry: Entry, rows: Overlay) -> None:
     if record is None:
         return
     stub = record._replace(
-        **{name: getattr(NO_ATOM, name) for name in _OF_BODY},
+        **{name: getattr(NO_ATOM, name) for name in _BODY_FIELDS},
         state=State.ERASED,
         last_seq=header.seq,
         updated=header.time,
@@ -192,8 +192,8 @@ def _atom_erased(entry: Entry, rows: Overlay) -> None:
         rows.batch.put(destroyed_key(content), header.seq.to_bytes(8, "big"))
 
 
-_OF_BODY = tuple(name for name in AtomBody._fields if name in AtomRecord._fields)
-"""The fields of a record that a payload says."""
+_BODY_FIELDS = tuple(name for name in AtomBody._fields if name in AtomRecord._fields)
+"""The fields of a record that come from the payload."""
 
 
 def _type_registered(entry: Entry, rows: Overlay) -> None:
@@ -205,14 +205,14 @@ def _type_registered(entry: Entry, rows: Overlay) -> None:
 
 def _edge_added(entry: Entry, rows: Overlay) -> None:
     header, detail = entry.header, _edge(entry)
-    gone = not isinstance(entry.body, EdgeBody)
+    payload_destroyed = not isinstance(entry.body, EdgeBody)
     body = entry.body if isinstance(entry.body, EdgeBody) else NO_EDGE
     before = read_edge(rows, *detail)
     record = EdgeRecord(
         src=detail.src,
         type=detail.type,
         dst=detail.dst,
-        state=State.ERASED if gone else State.LIVE,
+        state=State.ERASED if payload_destroyed else State.LIVE,
         created_seq=header.seq if before is None else before.created_seq,
         payload_seq=header.seq,
         last_seq=header.seq,
@@ -220,7 +220,7 @@ def _edge_added(entry: Entry, rows: Overlay) -> None:
         data=body.data,
         created_at=header.time if before is None else before.created_at,
         created_by=header.actor if before is None else before.created_by,
-        tombstoned_at=header.time if gone else None,
+        tombstoned_at=header.time if payload_destroyed else None,
         tombstoned_reason="",
         tombstoned_by="",
     )
@@ -257,7 +257,7 @@ def _edge_erased(entry: Entry, rows: Overlay) -> None:
 
 
 def _put_edge(record: EdgeRecord, rows: Overlay) -> None:
-    # Both directions, always together and byte for byte the same: nobody can hold half an edge.
+    # Both rows are always written together with the same bytes, so no reader can see half of an edge.
     raw = encode_edge(record)
     rows.batch.put(edge_from_key(record.src, record.type, record.dst), raw)
     rows.batch.put(edge_to_key(record.src, record.type, record.dst), raw)
@@ -298,4 +298,4 @@ _FOLDS: dict[EventKind, Callable[[Entry, Overlay], None]] = {
     EventKind.ERASED: _atom_erased,
     EventKind.EDGE_ERASED: _edge_erased,
 }
-"""Genesis and checkpoints change no record."""
+"""Event kind → the function that applies it. Genesis and checkpoint events change no record."""

@@ -1,8 +1,8 @@
-"""The journal: its head, its entries, and appending them to a batch (SPEC: Journal).
+"""The journal: its head, its entries, and appending entries to a batch (SPEC: Journal).
 
-An entry is a header row and a payload row. The header is a leaf of the log; the payload is bound to
-it by a salted commitment, so that it can be destroyed and the history still be proved. The rows `x/`, by
-which destroyed payloads are told from lost ones, are written with its events, and copied with those.
+An entry is a header row and a payload row. The header is a leaf of the log. A salted commitment binds the
+payload to its header, so the history can still be proved after the payload is destroyed. The rows under `x/`
+distinguish destroyed payloads from lost ones; they are written and copied together with the events.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _LOG_FIELDS = (uint(), raw_up_to(8 + 32 * 64))
 
 
 class LogState(NamedTuple):
-    """The row that every commit is guarded by, decoded."""
+    """The decoded row `meta/log`, which guards every commit."""
 
     row: bytes | None
     time: int
@@ -47,15 +47,15 @@ class LogState(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many events the journal holds."""
+        """The number of events in the journal."""
         return self.frontier.size
 
 
 def read_log(rows: Lookup) -> LogState:
-    """The state of the log; of size 0 where there is no journal yet.
+    """Return the state of the log, which has size 0 if there is no journal yet.
 
     Raises:
-        CorruptionError: the row is not such a state.
+        CorruptionError: the row does not decode to such a state.
     """
     row = rows.get(LOG)
     if row is None:
@@ -64,28 +64,28 @@ def read_log(rows: Lookup) -> LogState:
     try:
         return LogState(row, time, Frontier.from_bytes(raw))
     except ValueError as error:
-        raise CorruptionError(f"log state: {error}") from error
+        raise CorruptionError(f"the log state is malformed: {error}") from error
 
 
 def encode_log(time: int, frontier: Frontier) -> bytes:
-    """The row of the log's state."""
+    """Return the value of the row `meta/log`."""
     return pack([time, frontier.to_bytes()])
 
 
 def subject_key(detail: Detail) -> bytes:
-    """What names the atom or edge that an event is about; empty where it is about none."""
+    """Return the key of the atom or edge that an event changes, or b"" if it changes neither."""
     if isinstance(detail, AtomDetail):
         return detail.id
     return edge_key(*detail) if isinstance(detail, EdgeDetail) else b""
 
 
 def erased_at(rows: Lookup, header: Header) -> int | None:
-    """The seq of the event that destroyed the payload of this one; None where none did.
+    """Return the seq of the event that destroyed the payload of `header`, or None if there is none.
 
-    It may lie behind the last event of `rows`, where they are a beginning of a longer journal.
+    The seq may be beyond the last event of `rows` if they are the first events of a longer journal.
 
     Raises:
-        CorruptionError: what stands there is no event that erases.
+        CorruptionError: the row under `x/` is not a seq, or the header at that seq is malformed.
     """
     raw = rows.get(erasure_key(subject_key(header.detail)))
     seq = None if raw is None else decode_seq(raw, "erasure")
@@ -94,50 +94,50 @@ def erased_at(rows: Lookup, header: Header) -> int | None:
     row = rows.get(journal_key(seq))
     if row is None:
         return None if seq < read_log(rows).size else seq
-    named = decode_header(row, seq)
-    erases = named.kind in ERASING_KINDS and subject_key(named.detail) == subject_key(header.detail)
-    return seq if erases else None
+    erasing = decode_header(row, seq)
+    same_subject = subject_key(erasing.detail) == subject_key(header.detail)
+    return seq if erasing.kind in ERASING_KINDS and same_subject else None
 
 
 def encode_seq(seq: int) -> bytes:
-    """The row that names an event."""
+    """Return the value of a row that refers to an event by its seq."""
     return seq.to_bytes(8, "big")
 
 
 def decode_seq(raw: bytes, where: str) -> int:
-    """The event that a row names.
+    """Decode the seq of the event that a row refers to.
 
     Raises:
-        CorruptionError: it names none.
+        CorruptionError: `raw` does not have 8 bytes.
     """
     if len(raw) != 8:
-        raise CorruptionError(f"{where}: has {len(raw)} bytes, not 8", family="erasures")
+        raise CorruptionError(f"the {where} row has {len(raw)} bytes, not 8", family="erasures")
     return int.from_bytes(raw, "big")
 
 
 Clock = Callable[[], int]
-"""The time now, in µs UTC."""
+"""A function that returns the current time in µs UTC."""
 
 Salts = Callable[[int], bytes]
-"""32 bytes for the payload of an event, by its seq: random, except in tests."""
+"""A function from the seq of an event to the 32-byte salt of its payload: random, except in tests."""
 
 
 class Sources(NamedTuple):
-    """What a journal takes from outside: the time, and randomness."""
+    """The external inputs of a journal: the time and randomness."""
 
     clock: Clock
     salts: Salts
 
 
 DRY_RUN_SOURCES: Final = Sources(lambda: 0, lambda _seq: bytes(32))
-"""For events that are decided and never written: nobody sees their times and salts."""
+"""Constant sources for dry runs: the events are never written, so their times and salts do not matter."""
 
 
 class Appender:
-    """Turns decided events into journal rows of one batch, in order.
+    """Appends events in order, as journal rows in one batch.
 
-    Works on copies: giving it up leaves everything as it was. What it appends is in the journal once
-    the overlay's batch is written, guarded by the log row it began from.
+    It works on copies, so an abandoned appender changes nothing. The events are in the journal once the
+    overlay's batch is written, guarded by the log row that the appender began from.
     """
 
     def __init__(self, rows: Overlay, log: LogState, clock: Clock, salts: Salts) -> None:
@@ -151,25 +151,28 @@ class Appender:
 
     @property
     def size(self) -> int:
-        """The size of the log with what was appended here."""
+        """The size of the log, including the events that were appended here."""
         return self._frontier.size
 
     def append(self, kind: EventKind, actor: str, prev: int | None, detail: Detail, body: Body) -> Entry:
-        """Add one event; returns it as the fold and the followers will see it.
+        """Append one event and return the entry that the fold and the followers will read.
 
         Raises:
-            LimitError: the event is over 4 MiB, or the batch over its number of events or bytes.
+            LimitError: the event is over 4 MiB, or the time or the journal exceeds its limit.
+            BatchLimitError: the batch would exceed its limit of events or bytes.
         """
         seq = self._frontier.size
         if len(self.entries) >= limits.BATCH_EVENTS_MAX:
-            raise BatchLimitError(f"over {limits.BATCH_EVENTS_MAX} events in one batch; commit in parts")
+            raise BatchLimitError(
+                f"one batch has over {limits.BATCH_EVENTS_MAX} events; commit in smaller parts"
+            )
         if seq > limits.SEQ_MAX:
-            raise LimitError(f"the journal is full: {limits.SEQ_MAX} events")
+            raise LimitError(f"the journal is full: it has {limits.SEQ_MAX} events")
         salt = self._salts(seq)
         raw_body = encode_body(body)
         self._time = max(self._time, self._clock())
         if self._time > limits.INTEGER_MAX:
-            raise LimitError(f"the clock says {self._time} µs; at most {limits.INTEGER_MAX} is allowed")
+            raise LimitError(f"the time is {self._time} µs; at most {limits.INTEGER_MAX} is allowed")
         header = Header(seq, self._time, kind, actor, commitment(salt, raw_body), prev, detail)
         raw_header = encode_header(header)
         size = len(raw_header) + SALT_BYTES + len(raw_body)
@@ -177,7 +180,9 @@ class Appender:
             raise LimitError(f"an event has {size} bytes; at most {limits.EVENT_BYTES_MAX} are allowed")
         self.bytes += size
         if self.bytes > limits.BATCH_BYTES_MAX:
-            raise BatchLimitError(f"over {limits.BATCH_BYTES_MAX} bytes in one batch; commit in parts")
+            raise BatchLimitError(
+                f"one batch has over {limits.BATCH_BYTES_MAX} bytes; commit in smaller parts"
+            )
         leaf = leaf_hash(raw_header)
         self._frontier.append(leaf)
         self._rows.batch.put(journal_key(seq), raw_header)
@@ -189,15 +194,15 @@ class Appender:
         return entry
 
     def finish(self) -> None:
-        """Put the log's new state into the batch; call once, after the last event."""
+        """Put the new state of the log into the batch. Call this once, after the last event."""
         self._rows.batch.put(LOG, encode_log(self._time, self._frontier))
 
 
 def read_header(rows: Lookup, seq: int) -> tuple[Header, bytes]:
-    """The header of event `seq` and its leaf hash.
+    """Return the header of event `seq` and its leaf hash.
 
     Raises:
-        CorruptionError: there is none, or it is not one.
+        CorruptionError: the header is missing or malformed.
     """
     raw = rows.get(journal_key(seq))
     if raw is None:
@@ -206,15 +211,15 @@ def read_header(rows: Lookup, seq: int) -> tuple[Header, bytes]:
 
 
 def earlier_headers(rows: Lookup, header: Header) -> Iterator[Header]:
-    """The earlier headers on the subject of one, the newest first, back to the event that erased it last.
+    """Yield the earlier headers on the subject of `header`, newest first, since it was last erased.
 
-    That event is not among them. Headers are enough: nothing of what was destroyed is needed.
+    The erasing event is excluded. No payload is read, so destroyed payloads do not matter.
 
     Raises:
-        CorruptionError: the journal lacks one of them.
+        CorruptionError: one of these headers is missing or malformed.
     """
     subject = subject_key(header.detail)
-    # A journal made by hand may name anything as the event before.
+    # In a forged journal `prev` may be any number and may refer to an event on another subject.
     while header.prev is not None and header.prev < header.seq:
         header, _ = read_header(rows, header.prev)
         if header.kind in ERASING_KINDS or subject_key(header.detail) != subject:
@@ -223,27 +228,27 @@ def earlier_headers(rows: Lookup, header: Header) -> Iterator[Header]:
 
 
 def erased_ordinals(rows: Lookup, erased: Header) -> set[int]:
-    """All ordinals that the subject of an event `erased` had since it was erased before that.
+    """Return all ordinals that the subject of the event `erased` had since its previous erasure, if any.
 
     Raises:
-        CorruptionError: the journal lacks a header.
+        CorruptionError: a header is missing or malformed.
     """
     details = (header.detail for header in (erased, *earlier_headers(rows, erased)))
     return {detail.ordinal for detail in details if isinstance(detail, AtomDetail)}
 
 
 def read_entry(rows: Lookup, seq: int) -> Entry:
-    """Event `seq`, its payload checked against the commitment.
+    """Return event `seq` with its payload checked against the commitment.
 
     Raises:
-        CorruptionError: a row is missing or is not what was written.
+        CorruptionError: a row is missing or does not have the bytes that were written.
     """
     header, leaf = read_header(rows, seq)
-    return Entry(header, body_in(rows, header, rows.get(payload_key(seq))), leaf)
+    return Entry(header, read_body(rows, header, rows.get(payload_key(seq))), leaf)
 
 
 def entries_back(rows: Lookup, last: int) -> Iterator[Entry]:
-    """The events on one subject back from event `last`, which is one of them and comes first.
+    """Yield the events on one subject, newest first, beginning with event `last`.
 
     Raises:
         CorruptionError: see `read_entry`.
@@ -255,8 +260,8 @@ def entries_back(rows: Lookup, last: int) -> Iterator[Entry]:
         seq = entry.header.prev
 
 
-def body_in(rows: Lookup, header: Header, raw: bytes | None) -> Body | None:
-    """As `open_payload`; None where the payload was destroyed by an event that `rows` know of.
+def read_body(rows: Lookup, header: Header, raw: bytes | None) -> Body | None:
+    """Return the body in the payload row `raw`, or None if an event in `rows` destroyed the payload.
 
     Raises:
         CorruptionError: see `open_payload`.
@@ -265,17 +270,19 @@ def body_in(rows: Lookup, header: Header, raw: bytes | None) -> Body | None:
 
 
 def open_payload(header: Header, raw: bytes | None) -> Body:
-    """The body in a payload row, once it is known to be the one the header commits to.
+    """Return the body in a payload row, checked against the commitment in the header.
 
     Raises:
-        CorruptionError: the row is missing, or is not that body.
+        CorruptionError: the row is missing, or does not match the commitment.
     """
     where = f"payload {header.seq}"
     if raw is None:
         raise CorruptionError(f"{where} is missing", family="payload", seq=header.seq)
     salt, body = raw[:SALT_BYTES], raw[SALT_BYTES:]
     if len(salt) != SALT_BYTES or commitment(salt, body) != header.commitment:
-        raise CorruptionError(f"{where} is not what its header commits to", family="payload", seq=header.seq)
+        raise CorruptionError(
+            f"{where} does not match the commitment in its header", family="payload", seq=header.seq
+        )
     return decode_body(header.kind, body, where)
 
 
@@ -284,23 +291,25 @@ def _missing_header(seq: int) -> CorruptionError:
 
 
 class RawEntry(NamedTuple):
-    """An event with the two rows it was read from."""
+    """An event with the two rows from which it was read."""
 
     entry: Entry
     header: bytes
     payload: bytes | None
-    """None where it was destroyed."""
+    """The payload row, or None if it was destroyed."""
     erased: int | None = None
-    """The seq of the event that destroyed the payload, if one did."""
+    """The seq of the event that destroyed the payload, or None."""
 
 
 def read_raw(
-    rows: Reader, start: int, stop: int, most_bytes: int = limits.FOLLOW_BYTES_MAX
+    rows: Reader, start: int, stop: int, bytes_max: int = limits.FOLLOW_BYTES_MAX
 ) -> Iterator[RawEntry]:
-    """Events from `start` up to `stop`, ending early after the one that passes `most_bytes`.
+    """Yield the events from `start` up to but excluding `stop`.
+
+    The iterator ends early after the event with which the bytes read reach `bytes_max`.
 
     Raises:
-        CorruptionError: a row is missing, out of place, or not what was written.
+        CorruptionError: a row is missing, is out of order, or does not have the bytes that were written.
     """
     headers = rows.scan(journal_key(start), journal_key(stop))
     payloads = rows.scan(payload_key(start), payload_key(stop))
@@ -319,12 +328,12 @@ def read_raw(
         body = None if erased is not None else open_payload(header, raw_payload)
         yield RawEntry(Entry(header, body, leaf_hash(raw_header)), raw_header, raw_payload, erased)
         read += len(raw_header) + len(raw_payload or b"")
-        if read >= most_bytes:
+        if read >= bytes_max:
             return
 
 
 def read_entries(rows: Reader, start: int, stop: int) -> list[Entry]:
-    """As `read_raw`, without the rows.
+    """Return the events that `read_raw` yields, without their rows.
 
     Raises:
         CorruptionError: see `read_raw`.
@@ -333,7 +342,7 @@ def read_entries(rows: Reader, start: int, stop: int) -> list[Entry]:
 
 
 class Identity(NamedTuple):
-    """Who a store is, from its first event."""
+    """The identity of a store and its analyzer, as recorded in the first event."""
 
     store_id: bytes
     id_key: bytes
@@ -342,7 +351,7 @@ class Identity(NamedTuple):
 
 
 def read_identity(rows: Lookup) -> Identity:
-    """What the genesis event says.
+    """Return the identity that the genesis event records.
 
     Raises:
         CorruptionError: the first event is missing or is not a genesis.
@@ -350,19 +359,19 @@ def read_identity(rows: Lookup) -> Identity:
     entry = read_entry(rows, 0)
     detail, body = entry.header.detail, entry.body
     if not isinstance(detail, GenesisDetail) or not isinstance(body, GenesisBody):
-        raise CorruptionError("the first event of the journal is not a genesis")
+        raise CorruptionError("the first event of the journal is not a genesis event")
     return Identity(detail.store_id, body.id_key, detail.analyzer, detail.fingerprint)
 
 
 def check_analyzer(identity: Identity, name: str, fingerprint: bytes) -> None:
-    """Refuse a store whose text was read by another analyzer than this one.
+    """Check that a store was made with the analyzer that has this name and fingerprint.
 
     Raises:
-        EngineError: names and fingerprints differ; searching would silently miss words.
+        EngineError: the name or the fingerprint differs; a search would silently miss words.
     """
     if (identity.analyzer, identity.fingerprint) != (name, fingerprint):
         raise EngineError(
             f"the store was made with analyzer {identity.analyzer} {identity.fingerprint.hex()}, "
-            f"this installation has {name} {fingerprint.hex()}",
+            f"but this installation has {name} {fingerprint.hex()}",
             hint="install the version of memroot and PyStemmer that the store was made with",
         )

@@ -1,23 +1,23 @@
-"""Every key of a store, spelled here and nowhere else (SPEC: Keys).
+"""The keys of all rows of a store (SPEC: Keys). All key prefixes are defined here and nowhere else.
 
-Numbers in keys are big-endian, so that key order is numeric order.
+Numbers in keys are big-endian, so key order is numeric order.
 """
 
 from __future__ import annotations
 
 LOG = b"meta/log"
-"""Size, time and frontier of the log. Every commit is guarded by this row."""
+"""The row with the size, time and frontier of the log. It guards every commit."""
 
 CURSOR = b"meta/cursor/"
 
 ERASING = b"meta/erasing"
-"""What is being erased: there from the first commit of an erasure until the backend has purged."""
+"""The row about an erasure in progress, from its first commit until the backend has purged its files."""
 
 COUNTERS = b"meta/next"
-"""The numbers of the next atom and the next predicate; part of the records."""
+"""The row with the numbers of the next atom and the next predicate; part of the records."""
 
 DREAM = b"meta/dream"
-"""How far the dreamer has come: of no projection, and nothing but time depends on it."""
+"""The cursor of dreaming. It belongs to no projection; without it, dreaming only repeats work."""
 
 JOURNAL = b"j/"
 PAYLOAD = b"p/"
@@ -60,86 +60,89 @@ FAMILIES = {
     "destroyed": DESTROYED,
     "meta": b"meta/",
 }
-"""Family name → prefix; no prefix begins another, and every row belongs to exactly one family."""
+"""Family name → prefix. No prefix is a prefix of another, and every row belongs to exactly one family."""
 
 
 def journal_key(seq: int) -> bytes:
-    """The header of event `seq`."""
+    """Return the key of the header of event `seq`."""
     return JOURNAL + seq.to_bytes(8, "big")
 
 
 def payload_key(seq: int) -> bytes:
-    """The payload of event `seq`."""
+    """Return the key of the payload of event `seq`."""
     return PAYLOAD + seq.to_bytes(8, "big")
 
 
 def cursor_key(name: str) -> bytes:
-    """How far the records, or the follower `name`, have come."""
+    """Return the key of the cursor of the projection `name`."""
     return CURSOR + name.encode()
 
 
 def atom_key(atom: bytes) -> bytes:
-    """The record of an atom."""
+    """Return the key of the record of an atom."""
     return ATOM + atom
 
 
 def ordinal_key(ordinal: int) -> bytes:
-    """The id of the atom that was given `ordinal`."""
+    """Return the key of the row with the id of the atom to which `ordinal` was assigned."""
     return ORDINAL + ordinal.to_bytes(4, "big")
 
 
 def edge_from_key(src: bytes, code: bytes, dst: bytes) -> bytes:
-    """An edge, found from its source."""
+    """Return the key of an edge in the forward direction, from its source."""
     return EDGE_FROM + src + b"/" + code + b"/" + dst
 
 
 def edge_to_key(src: bytes, code: bytes, dst: bytes) -> bytes:
-    """The same edge, found from its target."""
+    """Return the key of an edge in the backward direction, from its target."""
     return EDGE_TO + dst + b"/" + code + b"/" + src
 
 
 def erasure_key(subject: bytes) -> bytes:
-    """The seq of the last event that erased an atom (its id), or an edge (source, code, target)."""
+    """Return the key of the row with the seq of the last event that erased an atom or edge.
+
+    `subject` is the id of an atom, or source ‖ code ‖ target of an edge.
+    """
     return ERASURE + subject
 
 
 def destroyed_key(content: bytes) -> bytes:
-    """The seq of the last event that destroyed a content of this hash."""
+    """Return the key of the row with the seq of the last event that destroyed a content with this hash."""
     return DESTROYED + content
 
 
 def type_code_key(code: bytes) -> bytes:
-    """A registered predicate by its code."""
+    """Return the key of the row with the name of a registered predicate."""
     return TYPE_BY_CODE + code
 
 
 def type_name_key(name: str) -> bytes:
-    """A registered predicate by its name."""
+    """Return the key of the row with the code of a registered predicate."""
     return TYPE_BY_NAME + name.encode()
 
 
 def value_key(namespace: str, key: bytes) -> bytes:
-    """What a leaf of the `atoms` or `edges` tree commits to, in the clear."""
+    """Return the key of the row with the plain value of a leaf in the `atoms` or `edges` tree."""
     return VALUE + namespace.encode() + b"/" + key
 
 
 def tree_prefix(namespace: str) -> bytes:
-    """All pages of a namespace's tree."""
+    """Return the prefix of all pages of a namespace's tree."""
     return TREE + namespace.encode() + b"/"
 
 
 def document_key(ordinal: int) -> bytes:
-    """The seq of the event that gave `ordinal`, for the index."""
+    """Return the key of the index row with the seq of the event that assigned `ordinal`."""
     return INDEX_DOCUMENTS + ordinal.to_bytes(4, "big")
 
 
 def subtree_key(level: int, index: int) -> bytes:
-    """The root of the log's complete subtree over 256^level leaves from number index · 256^level on."""
+    """Return the key of the root of the log's subtree over 256^level leaves from index · 256^level on."""
     return SUBTREE + bytes([level]) + index.to_bytes(8, "big")
 
 
 def family_of(key: bytes) -> str:
-    """The family a key belongs to; `unknown` for a key no version of ours writes."""
+    """Return the name of the family of a key, or `unknown` if the key belongs to none."""
     for name, prefix in FAMILIES.items():
         if key.startswith(prefix):
             return name

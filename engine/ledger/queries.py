@@ -1,4 +1,4 @@
-"""Reading atoms and edges out of one snapshot, as callers see them."""
+"""Reads of atoms and edges from one snapshot, as the values that callers receive."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from engine.base.model import Atom, Direction, Edge, Tombstone
 from engine.base.validation import atom_id, show_id
 from engine.ledger.codec import decode_header, unpack
 from engine.ledger.fold import NO_ATOM
-from engine.ledger.journal import body_in, read_entry, read_header
+from engine.ledger.journal import read_body, read_entry, read_header
 from engine.ledger.layout import ATOM, EDGE_FROM, EDGE_TO, atom_key, journal_key, ordinal_key, payload_key
 from engine.ledger.records import (
     AtomRecord,
@@ -30,47 +30,49 @@ from proofs.leaves import State
 from proofs.subjects import ID_BYTES
 
 ID_DIGITS_MIN = 4
-"""Fewest hexadecimal digits that may stand for an atom's id."""
+"""The minimum number of hexadecimal digits in an abbreviated atom id."""
 
 _CANDIDATES_SHOWN = 5
 _REBUILD = "run `engine rebuild`"
 
 
-def resolve_id(rows: Reader, given: str) -> bytes:
-    """The id that `given` stands for: a whole one, recorded or not, or the only recorded one that begins so.
+def resolve_id(rows: Reader, text: str) -> bytes:
+    """Return the id that `text` is, or the only recorded id that begins with the digits of `text`.
+
+    A complete id is returned whether it is recorded or not.
 
     Raises:
-        InvalidInputError: not hexadecimal digits, or fewer than 4.
-        NotFoundError: no recorded id begins so.
-        ConflictError: several do.
+        InvalidInputError: `text` is not hexadecimal digits, or has fewer than 4.
+        NotFoundError: no recorded id begins with these digits.
+        ConflictError: several recorded ids begin with these digits.
     """
-    if not isinstance(given, str):
-        raise InvalidInputError(f"an id must be text, not {type(given).__name__}")
-    digits = given.replace("-", "").lower()
+    if not isinstance(text, str):
+        raise InvalidInputError(f"an id must be text, not {type(text).__name__}")
+    digits = text.replace("-", "").lower()
     if len(digits) >= 32:
-        return atom_id(given)
+        return atom_id(text)
     if len(digits) < ID_DIGITS_MIN or not set(digits) <= set("0123456789abcdef"):
         raise InvalidInputError(
-            f"atom id {given[:80]!r} is not a UUID or the first {ID_DIGITS_MIN} digits or more of one"
+            f"atom id {text[:80]!r} is not a UUID, nor the first {ID_DIGITS_MIN} or more digits of one"
         )
     first = bytes.fromhex(digits + "0" * (32 - len(digits)))
     last = bytes.fromhex(digits + "f" * (32 - len(digits)))
-    rows_found = rows.scan(ATOM + first, ATOM + last + b"\x00")
-    found = [key[len(ATOM) :] for key, _ in islice(rows_found, _CANDIDATES_SHOWN + 1)]
-    if not found:
-        raise NotFoundError(f"no atom's id begins with {digits}")
-    if len(found) > 1:
-        names = ", ".join(map(show_id, found[:_CANDIDATES_SHOWN]))
-        more = " and more" if len(found) > _CANDIDATES_SHOWN else ""
-        raise ConflictError(f"several atoms' ids begin with {digits}: {names}{more}", hint="give more digits")
-    return found[0]
+    matches = rows.scan(ATOM + first, ATOM + last + b"\x00")
+    candidates = [key[len(ATOM) :] for key, _ in islice(matches, _CANDIDATES_SHOWN + 1)]
+    if not candidates:
+        raise NotFoundError(f"no atom id begins with {digits}")
+    if len(candidates) > 1:
+        names = ", ".join(map(show_id, candidates[:_CANDIDATES_SHOWN]))
+        more = " and more" if len(candidates) > _CANDIDATES_SHOWN else ""
+        raise ConflictError(f"several atom ids begin with {digits}: {names}{more}", hint="give more digits")
+    return candidates[0]
 
 
 def get_record(rows: Lookup, atom: bytes) -> AtomRecord:
-    """The record of an atom, in whatever state.
+    """Return the record of an atom in any state.
 
     Raises:
-        NotFoundError: it was never recorded.
+        NotFoundError: the atom was never recorded.
     """
     record = read_atom(rows, atom)
     if record is None:
@@ -79,28 +81,29 @@ def get_record(rows: Lookup, atom: bytes) -> AtomRecord:
 
 
 def get_atom(rows: Lookup, id: str) -> Atom:  # noqa: A002
-    """An atom, in whatever state.
+    """Return an atom in any state.
 
     Raises:
-        NotFoundError: it was never recorded.
+        InvalidInputError: `id` is not an id.
+        NotFoundError: the atom was never recorded.
     """
     return atom_of(rows, get_record(rows, atom_id(id)))
 
 
 def body_of(rows: Lookup, record: AtomRecord) -> AtomBody:
-    """The content of an atom and all that came with it.
+    """Return the content of an atom and the other fields of its payload.
 
     Raises:
-        CorruptionError: the journal does not hold it.
+        CorruptionError: the event is missing from the journal or damaged, or its payload was destroyed.
     """
     return _atom_body(read_entry(rows, record.payload_seq).body, record.payload_seq)
 
 
 def bodies_of(rows: Reader, records: Sequence[AtomRecord]) -> list[AtomBody]:
-    """As `body_of` for each; reading them together was measured at two thirds of the time.
+    """Return `body_of` for each record; reading all together takes two thirds of the time (measured).
 
     Raises:
-        CorruptionError: the journal does not hold one of them.
+        CorruptionError: see `body_of`.
     """
     seqs = [record.payload_seq for record in records]
     headers = rows.multi_get([journal_key(seq) for seq in seqs])
@@ -109,18 +112,18 @@ def bodies_of(rows: Reader, records: Sequence[AtomRecord]) -> list[AtomBody]:
     for seq, header, payload in zip(seqs, headers, payloads, strict=True):
         if header is None:
             raise CorruptionError(f"journal header {seq} is missing", family="journal", seq=seq)
-        bodies.append(_atom_body(body_in(rows, decode_header(header, seq), payload), seq))
+        bodies.append(_atom_body(read_body(rows, decode_header(header, seq), payload), seq))
     return bodies
 
 
 def _atom_body(body: Body | None, seq: int) -> AtomBody:
     if not isinstance(body, AtomBody):
-        raise CorruptionError(f"payload {seq} is not the content of an atom")
+        raise CorruptionError(f"payload {seq} does not have the content of an atom")
     return body
 
 
 def atom_of(rows: Lookup, record: AtomRecord) -> Atom:
-    """An atom with its content; of an erased one nothing is left that a payload said."""
+    """Return an atom with its content. An erased atom has none of the fields that came from payloads."""
     erased = record.state is State.ERASED
     body = NO_ATOM if erased else body_of(rows, record)
     return Atom(
@@ -151,7 +154,7 @@ def atom_of(rows: Lookup, record: AtomRecord) -> Atom:
 
 
 def edge_of(rows: Lookup, record: EdgeRecord) -> Edge:
-    """An edge with its type's name."""
+    """Return an edge with the name of its type."""
     return Edge(
         src=show_id(record.src),
         type=type_name(rows, record.type),
@@ -174,57 +177,58 @@ def _tombstone(record: AtomRecord | EdgeRecord) -> Tombstone | None:
 
 
 def record_at(rows: Lookup, ordinal: int) -> AtomRecord:
-    """The record of the atom that was given `ordinal`.
+    """Return the record of the atom to which `ordinal` was assigned.
 
     Raises:
-        CorruptionError: no atom was.
+        CorruptionError: the ordinal is not assigned to an atom, or the atom has no record.
     """
     atom = rows.get(ordinal_key(ordinal))
     record = None if atom is None else read_atom(rows, atom)
     if record is None:
-        raise _nobodys(ordinal)
+        raise _unassigned_ordinal(ordinal)
     return record
 
 
 def ids_at(rows: Reader, ordinals: Sequence[int]) -> list[bytes]:
-    """The ids of the atoms that were given these ordinals.
+    """Return the ids of the atoms to which these ordinals were assigned.
 
     Raises:
-        CorruptionError: one of them was given to no atom.
+        CorruptionError: one of the ordinals is not assigned to an atom.
     """
-    found = []
+    ids = []
     for ordinal, atom in zip(ordinals, rows.multi_get(list(map(ordinal_key, ordinals))), strict=True):
         if atom is None:
-            raise _nobodys(ordinal)
-        found.append(atom)
-    return found
+            raise _unassigned_ordinal(ordinal)
+        ids.append(atom)
+    return ids
 
 
 def records_of(rows: Reader, atoms: Sequence[bytes]) -> list[AtomRecord]:
-    """The records of atoms that must have one.
+    """Return the records of atoms.
 
     Raises:
-        CorruptionError: one of them has none.
+        CorruptionError: one of the atoms has no record.
     """
-    found = []
+    records = []
     for atom, raw in zip(atoms, rows.multi_get(list(map(atom_key, atoms))), strict=True):
         if raw is None:
-            raise CorruptionError(f"atom {show_id(atom)} has an ordinal and no record", hint=_REBUILD)
-        found.append(decode_atom(raw, atom))
-    return found
+            raise CorruptionError(f"atom {show_id(atom)} has an ordinal but no record", hint=_REBUILD)
+        records.append(decode_atom(raw, atom))
+    return records
 
 
-def _nobodys(ordinal: int) -> CorruptionError:
-    return CorruptionError(f"ordinal {ordinal} belongs to no atom", hint=_REBUILD)
+def _unassigned_ordinal(ordinal: int) -> CorruptionError:
+    return CorruptionError(f"ordinal {ordinal} is not assigned to an atom with a record", hint=_REBUILD)
 
 
 def edges_at(
     rows: Reader, atom: bytes, direction: Direction, codes: Sequence[bytes], *, tombstoned: bool = False
 ) -> Iterator[EdgeRecord]:
-    """The edges at an atom in the order of (type, other end), tombstoned ones only if asked for.
+    """Return an iterator over the edges at an atom, in the order of (type, other end).
 
-    Erased ones are left out. Scans the prefix of one type for each of `codes`, all types where there are
-    none. With both directions an edge out comes before an edge in of the same type and other end.
+    Tombstoned edges are included only if `tombstoned` is True; erased edges never are. The function scans
+    the prefix of one type for each of `codes`, or all types if `codes` is empty. If `direction` is BOTH, an
+    outgoing edge precedes an incoming edge with the same type and other end.
     """
     parts = []
     if direction is not Direction.IN:
@@ -232,8 +236,8 @@ def edges_at(
     if direction is not Direction.OUT:
         parts.append(_scan(rows, EDGE_TO + atom + b"/", codes))
     edges = parts[0] if len(parts) == 1 else merge(*parts, key=lambda edge: (edge.type, far_end(edge, atom)))
-    wanted = {State.LIVE, State.TOMBSTONED} if tombstoned else {State.LIVE}
-    return (edge for edge in edges if edge.state in wanted)
+    states = {State.LIVE, State.TOMBSTONED} if tombstoned else {State.LIVE}
+    return (edge for edge in edges if edge.state in states)
 
 
 def _scan(rows: Reader, prefix: bytes, codes: Sequence[bytes]) -> Iterator[EdgeRecord]:
@@ -243,17 +247,17 @@ def _scan(rows: Reader, prefix: bytes, codes: Sequence[bytes]) -> Iterator[EdgeR
 
 
 def data_of(edge: EdgeRecord) -> Mapping[str, Any]:
-    """What an edge's data says by name; nothing where there is none, or it is no map."""
+    """Return the data of an edge as a map; the map is empty if there is no data or it is not a map."""
     data = unpack(edge.data, "edge data") if edge.data else None
     return data if isinstance(data, dict) else {}
 
 
 def source_in(data: Mapping[str, Any]) -> bytes | None:
-    """The atom that a relation's data names as its source (`engine.commands.edges`)."""
-    named = data.get("source")
-    return named if isinstance(named, bytes) and len(named) == ID_BYTES else None
+    """Return the source atom of a relation from its data (`engine.commands.edges`), or None."""
+    source = data.get("source")
+    return source if isinstance(source, bytes) and len(source) == ID_BYTES else None
 
 
 def far_end(edge: EdgeRecord, atom: bytes) -> bytes:
-    """The end of an edge that is not `atom`."""
+    """Return the end of an edge other than `atom`."""
     return edge.dst if edge.src == atom else edge.src

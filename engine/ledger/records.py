@@ -1,7 +1,7 @@
-"""Records: what is true of each atom, edge and predicate now (SPEC: Records, Atom ids).
+"""Records: the current state of each atom, edge and predicate (SPEC: Records, Atom ids).
 
-A record is folded in the same batch as the journal entries that change it, because the next
-command decides by it. These are its stored forms; `engine.base.model` has what callers see.
+Records are folded in the same batch as the journal entries that change them, because the next command
+reads them. This module defines their stored forms; `engine.base.model` has the values that callers receive.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from proofs.leaves import EdgeType, State
 
 
 class Lookup(Protocol):
-    """Where single rows can be read: a backend, a snapshot, or rows about to be written."""
+    """A source of single rows: a backend, a snapshot, or an overlay of rows that are not yet written."""
 
     def get(self, key: bytes, /) -> bytes | None:
-        """The value of `key`, or None."""
+        """Return the value of `key`, or None."""
 
 
 class AtomRecord(NamedTuple):
-    """An atom without its content, which lives once, in the journal at `payload_seq`."""
+    """An atom without its content. The content is stored only in the payload of event `payload_seq`."""
 
     id: bytes
     ordinal: int
@@ -53,7 +53,7 @@ class AtomRecord(NamedTuple):
 
 
 class EdgeRecord(NamedTuple):
-    """An edge; the same bytes stand under its forward and its backward key."""
+    """An edge. Its forward and its backward key have the same value."""
 
     src: bytes
     type: bytes
@@ -72,14 +72,14 @@ class EdgeRecord(NamedTuple):
 
 
 class Counters(NamedTuple):
-    """What the next atom and the next registered predicate will be numbered."""
+    """The next ordinal and the code of the next registered predicate."""
 
     next_ordinal: int
     next_type: int
 
 
 FIRST_TYPE_CODE = 0x8000
-"""Registered predicates count up from here; two bytes, so that codes are prefix-free."""
+"""The code of the first registered predicate; codes have two bytes from here on, so they are prefix-free."""
 
 _SEQ = uint(limits.SEQ_MAX)
 _LABEL = text(limits.LABEL_CHARS_MAX)
@@ -125,35 +125,35 @@ _COUNTER_FIELDS = (uint(limits.ORDINAL_MAX + 1), uint(0x10000))
 
 
 def encode_atom(record: AtomRecord) -> bytes:
-    """The row of an atom."""
+    """Return the row value of an atom."""
     return pack(list(record))
 
 
 def decode_atom(raw: bytes, atom: bytes) -> AtomRecord:
-    """The record in the row of `atom`.
+    """Decode the record of `atom`.
 
     Raises:
-        CorruptionError: the bytes are not such a row.
+        CorruptionError: `raw` is not the encoding of a record of this atom.
     """
     where = f"atom record {atom.hex()}"
     value = fields(unpack(raw, where), _ATOM_FIELDS, where)
     if value[0] != atom:
-        raise CorruptionError(f"{where}: is the record of {value[0].hex()}")
+        raise CorruptionError(f"{where} has the id of another atom, {value[0].hex()}")
     value[2] = _STATES[value[2]]
     value[9], value[10] = tuple(value[9]), tuple(value[10])
     return AtomRecord._make(value)
 
 
 def encode_edge(record: EdgeRecord) -> bytes:
-    """The row of an edge, for both directions."""
+    """Return the row value of an edge, which is the same for both directions."""
     return pack(list(record))
 
 
 def decode_edge(raw: bytes, where: str = "edge record") -> EdgeRecord:
-    """The record in an edge's row.
+    """Decode the record of an edge. `where` names the row in the error.
 
     Raises:
-        CorruptionError: the bytes are not such a row.
+        CorruptionError: `raw` is not the encoding of such a record.
     """
     value = fields(unpack(raw, where), _EDGE_FIELDS, where)
     value[3] = _STATES[value[3]]
@@ -161,15 +161,15 @@ def decode_edge(raw: bytes, where: str = "edge record") -> EdgeRecord:
 
 
 def encode_counters(counters: Counters) -> bytes:
-    """The row of the counters."""
+    """Return the row value of the counters."""
     return pack(list(counters))
 
 
 def read_counters(rows: Lookup) -> Counters:
-    """The counters as they stand; those of an empty store where there is no row yet.
+    """Return the counters, or those of an empty store if there is no row yet.
 
     Raises:
-        CorruptionError: the row is not such a pair.
+        CorruptionError: the row is malformed.
     """
     raw = rows.get(COUNTERS)
     if raw is None:
@@ -178,28 +178,28 @@ def read_counters(rows: Lookup) -> Counters:
 
 
 def read_atom(rows: Lookup, atom: bytes) -> AtomRecord | None:
-    """The record of `atom`, or None when it was never recorded."""
+    """Return the record of `atom`, or None if it was never recorded."""
     raw = rows.get(atom_key(atom))
     return None if raw is None else decode_atom(raw, atom)
 
 
 def read_edge(rows: Lookup, src: bytes, code: bytes, dst: bytes) -> EdgeRecord | None:
-    """The record of an edge, tombstoned or not; None when it was never recorded."""
+    """Return the record of an edge in any state, or None if it was never recorded."""
     raw = rows.get(edge_from_key(src, code, dst))
     return None if raw is None else decode_edge(raw)
 
 
 def type_name(rows: Lookup, code: bytes) -> str:
-    """The name of an edge type, built in or registered.
+    """Return the name of an edge type, built in or registered.
 
     Raises:
-        CorruptionError: an edge uses a code that nothing registered.
+        CorruptionError: the code is neither built in nor registered.
     """
     if len(code) == 1:
         try:
             return EdgeType(code[0]).name.lower()
         except ValueError:
-            raise CorruptionError(f"edge type {code.hex()} is not one this version knows") from None
+            raise CorruptionError(f"edge type {code.hex()} is unknown to this version") from None
     raw = rows.get(type_code_key(code))
     if raw is None:
         raise CorruptionError(f"edge type {code.hex()} was never registered")
@@ -207,18 +207,18 @@ def type_name(rows: Lookup, code: bytes) -> str:
 
 
 def type_code(rows: Lookup, name: str) -> bytes | None:
-    """The code of an edge type by its name; None when there is none of that name."""
+    """Return the code of an edge type, or None if there is no edge type with this name."""
     if name.upper() in EdgeType.__members__:
         return bytes([EdgeType[name.upper()]])
     return rows.get(type_name_key(name))
 
 
 def default_id(id_key: bytes, source: str | None, content: str, occurrence: int, key: str | None) -> bytes:
-    """The id an atom gets when the caller gives none (SPEC: Atom ids).
+    """Return the id of an atom for which the caller gives no id (SPEC: Atom ids).
 
-    BLAKE3 keyed with the store's id key over: u8 1 if a key is given, else 0 ‖ u8 1 if there is a
-    source, else 0 ‖ u32 length of source ‖ source ‖ the key, or u64 occurrence ‖ content. The first
-    16 bytes, with the version and variant bits of a UUIDv8 (RFC 9562).
+    The id is the first 16 bytes of a BLAKE3 hash, with the version and variant bits of a UUIDv8 (RFC 9562).
+    The hash is keyed with the store's id key, over: u8 1 if a key is given, else 0 ‖ u8 1 if there is a
+    source, else 0 ‖ u32 length of source ‖ source ‖ the key if given, else u64 occurrence ‖ content.
     """
     raw_source = (source or "").encode()
     head = bytes([key is not None, source is not None]) + len(raw_source).to_bytes(4, "big") + raw_source

@@ -1,4 +1,4 @@
-"""The overall root: one 32-byte commitment to everything, read off one snapshot (SPEC: Overall root)."""
+"""The overall root: one 32-byte commitment to the whole store at one snapshot (SPEC: Overall root)."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ class Roots(NamedTuple):
     size: int
     log: bytes
     namespaces: tuple[bytes, ...]
-    """In the order of `engine.ledger.layout.NAMESPACES`."""
+    """The roots of the namespaces, in the order of `proofs.hashing.NAMESPACES`."""
 
     @property
     def overall(self) -> bytes:
-        """The root that commits to all of the above."""
+        """The overall root, which commits to all other fields."""
         pairs = list(zip(NAMESPACES, self.namespaces, strict=True))
         return overall_root(self.store_id, self.size, self.log, pairs)
 
-    def shown(self) -> Checkpoint:
-        """As callers see it."""
+    def as_checkpoint(self) -> Checkpoint:
+        """Return the roots as the value that callers receive."""
         return Checkpoint(
             size=self.size,
             root=self.overall.hex(),

@@ -45,6 +45,6 @@ def writing(name: str) -> tuple[Tool, ...]:
 
 def _loaded(name: str) -> Profile:
     if name not in MODULES:
-        raise InvalidInputError(f"there is no profile {name!r}", hint=f"choose among: {', '.join(MODULES)}")
+        raise InvalidInputError(f"unknown profile {name!r}", hint=f"choose among: {', '.join(MODULES)}")
     profile: Profile = import_module(MODULES[name]).PROFILE
     return profile

@@ -27,8 +27,8 @@ def _remember(engine: Engine, arguments: Arguments) -> Fields:
     receipt = engine.apply([Add(arguments["text"], **fields)])[0]
     held_back = engine.held_back(receipt.subject)
     # Otherwise a model would store again and again a text that recall always leaves out.
-    told = {} if held_back is None else {"not_recalled": held_back}
-    return received(engine, [receipt], near=_near(engine, receipt.subject), **told)
+    held = {} if held_back is None else {"not_recalled": held_back}
+    return received(engine, [receipt], near=_near(engine, receipt.subject), **held)
 
 
 def _near(engine: Engine, atom: str) -> list[Fields]:

@@ -1,1 +1,1 @@
-"""Named memories: several under one folder or in one SQLite file, each a store of its own."""
+"""Named memories: several memories in one folder or one SQLite file, each a store of its own."""

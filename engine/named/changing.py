@@ -1,4 +1,4 @@
-"""Named memories: which there are and what is in each; making, renaming and deleting them."""
+"""Named memories: listing, describing, creating, renaming and deleting them."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from engine.base.errors import BusyError, ConflictError, EngineError, InvalidInp
 from engine.engine import Engine
 from engine.ledger.journal import read_log
 from engine.named.folder import beside, delete_in, foreign_in, rename_in
-from engine.store.named_places import Root, is_memory, root_of
+from engine.store.named_places import MemoriesRoot, is_memory, root_of
 from engine.store.status import status
 from engine.store.store import Store
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """A named memory as it is found; what only an open store can tell is None where it is not `usable`."""
+    """The description of a named memory. Fields read from the open store are None unless it is `usable`."""
 
     name: str
     url: str
     state: str
-    """`usable`, `empty` where it never began, or the code of the error that kept it from being read."""
+    """`usable`, `empty` if it has no events yet, or the code of the error with which opening it failed."""
     bytes: int
-    """Of its files; in a SQLite file of several, of its keys and values."""
+    """The size of its files; in a SQLite file with several memories, of its keys and values."""
     store_id: str | None = None
     live_atoms: int | None = None
     events: int | None = None
@@ -36,17 +36,17 @@ class Memory:
 
 
 def memories(url: str) -> list[str]:
-    """The names of the memories in what `url` names, in order; none where nothing is.
+    """Return the sorted names of the memories at `url`, or an empty list if nothing is there.
 
     Raises:
-        InvalidInputError: `url` is no place for named memories.
-        CorruptionError: the SQLite file is damaged.
+        InvalidInputError: `url` cannot hold named memories.
+        CorruptionError: The SQLite file is damaged.
     """
     return names_in(root_of(url))
 
 
-def names_in(root: Root) -> list[str]:
-    """As `memories`."""
+def names_in(root: MemoriesRoot) -> list[str]:
+    """Return the sorted names of the memories in `root`, as `memories` does."""
     with translated():
         if root.is_file:
             return memories_in(str(root.path))
@@ -58,10 +58,10 @@ def names_in(root: Root) -> list[str]:
             raise InvalidInputError(f"{root.path} cannot be read: {error.strerror or error}") from error
 
 
-def described(root: Root, name: str) -> Memory:
-    """A memory that is there, as it is; only followers that are behind come to its head.
+def described(root: MemoriesRoot, name: str) -> Memory:
+    """Return the description of an existing memory. Only its lagging followers are changed.
 
-    A LevelDB memory has to be opened for itself, so that of one in use only the size is told.
+    A LevelDB memory can be opened by one process only, so only the size of one in use is known.
     """
     url = root.url_of(name)
     size = size_of(root, name)
@@ -71,14 +71,14 @@ def described(root: Root, name: str) -> Memory:
                 return Memory(name, url, "empty", size, live_atoms=0, events=0)
             store = Store(backend, None)
             with store.view(*store.followers) as rows:
-                found, shown = status(rows, store), store.roots(rows).overall.hex()
+                counts, root_hex = status(rows, store), store.roots(rows).overall.hex()
     except EngineError as error:
         return Memory(name, url, error.code, size)
-    return Memory(name, url, "usable", size, found.store_id, found.live_atoms, found.events, shown)
+    return Memory(name, url, "usable", size, counts.store_id, counts.live_atoms, counts.events, root_hex)
 
 
-def size_of(root: Root, name: str) -> int:
-    """The bytes of a memory on the disk; in a SQLite file of several, of its keys and values."""
+def size_of(root: MemoriesRoot, name: str) -> int:
+    """Return the bytes that a memory takes; in a SQLite file with several, those of its keys and values."""
     with translated():
         if root.is_file:
             return memory_bytes(str(root.path), name)
@@ -92,48 +92,51 @@ def size_of(root: Root, name: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """What deleting a memory did, or with `dry_run` would do."""
+    """The result of deleting a memory, or with `dry_run` the expected result."""
 
     memory: Memory
-    """As it was."""
+    """The memory as it was."""
     kept: tuple[str, ...]
-    """Files in its folder that are not of it: they stay, with their folder."""
+    """Files in its folder that do not belong to it. They stay, and so does the folder."""
     cleared: bool
-    """Nothing of it is left in the store's own files. False: others have the SQLite file open, and its
-    write-ahead log holds some until they are done."""
+    """True if the store's own files contain nothing of the memory any more.
+
+    False if other processes have the SQLite file open: its write-ahead log keeps parts of it until they
+    close.
+    """
 
 
 def create(url: str, name: str, *, actor: str = "user") -> bool:
-    """Make a memory of this name unless there is one; returns whether it was made just now.
+    """Create a memory of this name unless it exists; return True if it was created.
 
     Raises:
-        InvalidInputError: it is no name, or `url` can hold none.
-        BusyError: somebody else has it open.
+        InvalidInputError: `name` is not a valid name, or `url` cannot hold named memories.
+        BusyError: Another process has it open.
     """
     place = root_of(url).url_of(name)
     with translated():
-        there = store_exists(place)
+        existed = store_exists(place)
     Engine.open(place, actor=actor).close()
-    return not there
+    return not existed
 
 
 def rename(url: str, old: str, new: str, *, dry_run: bool = False) -> None:
-    """Give a memory another name, in one step: nobody ever finds both, or neither.
+    """Rename a memory in one step: at every moment exactly one of the two names exists.
 
-    With `dry_run`, only look whether that would go.
+    With `dry_run`, only check that the rename is possible.
 
     Raises:
-        NotFoundError: there is none of the name `old`.
-        ConflictError: something of the name `new` is there.
-        BusyError: somebody has it open.
+        NotFoundError: There is no memory `old`.
+        ConflictError: A memory or file `new` exists.
+        BusyError: The memory is open.
     """
     root = root_of(url)
     root.url_of(old)
     root.url_of(new)
     known = names_in(root)
-    _needed(old, known, url)
+    _require_memory(old, known, url)
     if new in known:
-        raise ConflictError(f"there is a memory {new!r} already", hint="choose another name")
+        raise ConflictError(f"a memory named {new!r} already exists", hint="choose another name")
     if dry_run:
         return
     with translated():
@@ -144,28 +147,28 @@ def rename(url: str, old: str, new: str, *, dry_run: bool = False) -> None:
 
 
 def delete(url: str, name: str, *, dry_run: bool = False) -> Removal:
-    """Delete a memory and everything in it; backups and copies are not reached.
+    """Delete a memory and everything in it. Backups and copies are not deleted.
 
     Raises:
-        NotFoundError: there is none of this name.
-        BusyError: somebody has it open.
+        NotFoundError: There is no memory of this name.
+        BusyError: The memory is open.
     """
     root = root_of(url)
     root.url_of(name)
-    _needed(name, names_in(root), url)
-    found = described(root, name)
+    _require_memory(name, names_in(root), url)
+    memory = described(root, name)
     with translated():
-        if found.state == "busy" or (root.is_file and in_use(str(root.path), name)):
-            raise BusyError(f"memory {name!r} is in use", hint="close it there first")
+        if memory.state == "busy" or (root.is_file and in_use(str(root.path), name)):
+            raise BusyError(f"memory {name!r} is in use", hint="close it in the process that uses it")
         if dry_run:
-            kept = [] if root.is_file else foreign_in(root.path / name)
-            return Removal(found, tuple(map(str, kept)), cleared=False)
+            foreign = [] if root.is_file else foreign_in(root.path / name)
+            return Removal(memory, tuple(map(str, foreign)), cleared=False)
         if root.is_file:
-            return Removal(found, (), cleared=delete_memory(str(root.path), name))
-        return Removal(found, tuple(map(str, delete_in(root.path, name))), cleared=True)
+            return Removal(memory, (), cleared=delete_memory(str(root.path), name))
+        return Removal(memory, tuple(map(str, delete_in(root.path, name))), cleared=True)
 
 
-def _needed(name: str, known: list[str], url: str) -> None:
+def _require_memory(name: str, known: list[str], url: str) -> None:
     if name not in known:
-        said = f"there are: {', '.join(known)}" if known else "there are none"
-        raise NotFoundError(f"there is no memory {name!r} in {url}", hint=said)
+        hint = f"the existing memories are: {', '.join(known)}" if known else "there are no memories there"
+        raise NotFoundError(f"there is no memory named {name!r} in {url}", hint=hint)

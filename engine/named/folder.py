@@ -1,8 +1,8 @@
 """Renaming and deleting a memory that is a folder or a file in a root folder.
 
-The step that counts is one rename, under the memory's own lock; killed before it, nothing has happened,
-and after it, only rubbish is left, which the next change in the root clears away. Links are not followed,
-and files that are not the memory's stay where they are.
+The decisive step is a single rename, under the memory's own lock. If the process is killed before it, nothing
+has changed; if it is killed after it, only leftovers remain, which the next change in the root removes. Links
+are not followed, and files that do not belong to the memory stay.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from engine.base.errors import ConflictError
 from engine.store.named_places import is_memory
 
 KEPT = "kept"
-"""The folder that foreign files out of a deleted memory's LevelDB are kept in, inside the memory's own."""
+"""The subfolder of the memory's folder to which foreign files in a deleted memory's LevelDB are moved."""
 
 _LEVELDB = re.compile(r"CURRENT|LOCK|LOG|LOG\.old|MANIFEST-[0-9]+|[0-9]+\.(log|ldb|sst|dbtmp)")
 _LEFT_OVER = re.compile(r"\.(.+)\.new-[0-9a-f]{16}")
 
 
 @contextlib.contextmanager
-def alone_in(root: Path) -> Iterator[None]:
-    """Keep others from renaming and deleting in the root; and clear away what a killed one left there."""
+def lock_root(root: Path) -> Iterator[None]:
+    """Lock the root against other renames and deletions, and remove the leftovers of killed ones."""
     descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         try:
@@ -42,7 +42,7 @@ def alone_in(root: Path) -> Iterator[None]:
         except BlockingIOError:
             raise BackendBusy(str(root), "a process that renames or deletes a memory there") from None
         for name in sorted(
-            {found[1] for entry in root.iterdir() if (found := _LEFT_OVER.fullmatch(entry.name))}
+            {match[1] for entry in root.iterdir() if (match := _LEFT_OVER.fullmatch(entry.name))}
         ):
             with building(root / name):
                 pass
@@ -52,34 +52,34 @@ def alone_in(root: Path) -> Iterator[None]:
 
 
 def foreign_in(entry: Path) -> list[Path]:
-    """The files in a memory's folder that are not of it, in order."""
+    """Return the sorted files in a memory's folder that do not belong to it."""
     if not entry.is_dir():
         return []
-    others = [found for found in entry.iterdir() if found.name not in (LOCK, DATA)]
+    others = [path for path in entry.iterdir() if path.name not in (LOCK, DATA)]
     return sorted([*others, *_foreign_data(entry)])
 
 
 def _foreign_data(entry: Path) -> list[Path]:
     return [
-        found
-        for found in (entry / DATA).iterdir()
-        if not _LEVELDB.fullmatch(found.name) or found.is_symlink() or not found.is_file()
+        path
+        for path in (entry / DATA).iterdir()
+        if not _LEVELDB.fullmatch(path.name) or path.is_symlink() or not path.is_file()
     ]
 
 
 def rename_in(root: Path, old: str, new: str) -> None:
-    """Give a memory that nobody uses another name.
+    """Rename a memory that is not open.
 
     Raises:
-        BackendMissing: there is none of the name `old`.
-        ConflictError: something of the name `new` is there.
-        BackendBusy: somebody uses it.
+        BackendMissing: There is no memory `old`.
+        ConflictError: A memory or file `new` exists.
+        BackendBusy: The memory is open.
     """
     entry, target = root / old, root / new
-    with alone_in(root), _held(entry):
-        for taken in (target, *beside(target)):
-            if os.path.lexists(taken):
-                raise ConflictError(f"{taken} is there already", hint="choose another name")
+    with lock_root(root), _lock_memory(entry):
+        for path in (target, *beside(target)):
+            if os.path.lexists(path):
+                raise ConflictError(f"{path} already exists", hint="choose another name")
         entry.rename(target)
         fsync_path(root)
         for left in beside(entry):
@@ -87,51 +87,53 @@ def rename_in(root: Path, old: str, new: str) -> None:
 
 
 def delete_in(root: Path, name: str) -> list[Path]:
-    """Delete a memory that nobody uses; returns the foreign files that were kept, where they are now.
+    """Delete a memory that is not open; return the new paths of the foreign files that stay.
 
     Raises:
-        BackendMissing: there is none of this name.
-        BackendBusy: somebody uses it.
-        BackendUnusable: it could not be removed to its end.
+        BackendMissing: There is no memory of this name.
+        BackendBusy: The memory is open.
+        BackendUnusable: It was deleted, but some of its files could not be removed.
     """
     entry = root / name
-    with alone_in(root), _held(entry):
-        kept = _set_aside(entry) if entry.is_dir() else []
-        with building(entry) as rubbish:
-            if kept:
-                (entry / DATA).rename(rubbish / DATA)
+    with lock_root(root), _lock_memory(entry):
+        foreign = _set_aside(entry) if entry.is_dir() else []
+        with building(entry) as leftovers:
+            if foreign:
+                (entry / DATA).rename(leftovers / DATA)
                 (entry / LOCK).unlink()
             else:
-                entry.rename(rubbish / name)
+                entry.rename(leftovers / name)
             fsync_path(root)
-        for left in beside(entry):
-            left.unlink(missing_ok=True)
-        if rubbish.exists():
-            raise BackendUnusable(f"{name!r} is deleted, but not all of {rubbish} could be removed")
-    return kept
+        for path in beside(entry):
+            path.unlink(missing_ok=True)
+        if leftovers.exists():
+            raise BackendUnusable(
+                f"memory {name!r} is deleted, but some files in {leftovers} could not be removed"
+            )
+    return foreign
 
 
 def _set_aside(entry: Path) -> list[Path]:
-    """Move foreign files out of the LevelDB, before it goes."""
-    for found in _foreign_data(entry):
+    """Move foreign files out of the LevelDB folder, which will be deleted."""
+    for path in _foreign_data(entry):
         aside = entry / KEPT
         aside.mkdir(exist_ok=True)
-        if os.path.lexists(aside / found.name):
-            raise ConflictError(f"{aside / found.name} is there already", hint="move it away first")
-        found.rename(aside / found.name)
-    return sorted(found for found in entry.iterdir() if found.name not in (LOCK, DATA))
+        if os.path.lexists(aside / path.name):
+            raise ConflictError(f"{aside / path.name} already exists", hint="move it away first")
+        path.rename(aside / path.name)
+    return sorted(path for path in entry.iterdir() if path.name not in (LOCK, DATA))
 
 
 def beside(entry: Path) -> list[Path]:
-    """Where SQLite, and this program, keep files of the file `entry`."""
+    """Return the paths of the files that SQLite and memroot create beside the file `entry`."""
     return [entry.with_name(entry.name + end) for end in ("-wal", "-shm", "-lock")]
 
 
 @contextlib.contextmanager
-def _held(entry: Path) -> Iterator[None]:
-    """The memory, for nobody else to open."""
+def _lock_memory(entry: Path) -> Iterator[None]:
+    """Lock a memory, so that no other process opens it during the block."""
     if not is_memory(entry):
-        raise BackendMissing(f"there is no memory {entry.name!r} in {entry.parent}")
+        raise BackendMissing(f"there is no memory named {entry.name!r} in {entry.parent}")
     if is_place(entry):
         claim = Claim(entry)
         try:
@@ -153,17 +155,17 @@ def _held(entry: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _exclusive(entry: Path) -> Iterator[None]:
-    """Hold a SQLite file alone, its write-ahead log emptied into it."""
+    """Lock a SQLite file exclusively, after moving its write-ahead log into it."""
     try:
         with contextlib.closing(
             sqlite3.connect(address(entry), uri=True, timeout=0, isolation_level=None)
         ) as connection:
-            # Of a file in WAL mode, this lock is only to be had while no other connection is open.
+            # In WAL mode, SQLite grants this lock only while no other connection is open.
             connection.execute("PRAGMA locking_mode = EXCLUSIVE")
             if others := named(connection):
                 raise BackendUnusable(
-                    f"{entry} holds memories of its own ({', '.join(others)}): delete or rename them first, "
-                    f"with --store sqlite:{entry}"
+                    f"{entry} contains named memories itself ({', '.join(others)}); delete or rename them "
+                    f"first (--store sqlite:{entry})"
                 )
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             yield

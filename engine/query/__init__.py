@@ -1,1 +1,1 @@
-"""Questions: recall, context, exploration, graph walks, history."""
+"""Queries: recall, context, exploration, graph walks, history."""

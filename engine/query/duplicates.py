@@ -1,8 +1,8 @@
-"""Near-duplicates: live atoms that say almost the same (Standard 065, "Active Cleansing Protocol").
+"""Near-duplicates: live atoms with almost the same text (Standard 065, "Active Cleansing Protocol").
 
 Two texts are near-duplicates if their fingerprints differ in fewer than 3 bits
-(`engine.text.simhash`); texts too short to have one are never compared. Nothing here changes
-anything: `engine.commands.Merge` does, when it is told to.
+(`engine.text.simhash`); texts too short to have a fingerprint are never compared. This module only reads:
+`engine.commands.Merge` merges duplicates.
 """
 
 from __future__ import annotations
@@ -32,136 +32,138 @@ class Duplicate:
 
     id: str
     distance: int
-    """In how many of 64 bits its fingerprint differs from that of the atom to keep."""
+    """The number of bits, of 64, in which its fingerprint differs from that of the atom to keep."""
     title: str | None
     snippet: str
-    """How its text begins, on one line."""
+    """The beginning of its text, on one line."""
     tags: tuple[str, ...]
     source: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class DuplicateGroup:
-    """Two or more live atoms, joined by being near: a is near b, and b near c, but perhaps not a near c."""
+    """Two or more live atoms that near pairs connect: a is near b and b near c, but a may not be near c."""
 
     keep: Duplicate
-    """The one that the others would be merged into."""
+    """The atom that the others would be merged into."""
     others: tuple[Duplicate, ...]
-    """The nearest to it first, of equals the one whose content was recorded first."""
+    """The others by their distance to it, then by the order in which their contents were recorded."""
 
 
 def duplicates(
     rows: Reader, index: IndexFollower, *, limit: int = 100, of: str | None = None
 ) -> list[DuplicateGroup]:
-    """At most `limit` groups in the order of the ordinals of the atoms to keep.
+    """Return at most `limit` groups in the order of the ordinals of the atoms to keep.
 
-    The atom to keep is one that no other of its group supersedes, for the corrected text must not
-    come back; then one that is more of our own, internal before external before quarantine; then
-    the one recorded first, because most links lead to it and it stays the same however often it is
-    revised or merged into. `rows` is a snapshot in which records, tags and index are at the head. With
-    `of` only the group of that atom is worked out; one that is not live has none.
+    The atom to keep is chosen by three criteria: no other atom of the group supersedes it, so that a
+    corrected text does not come back; then the provenance, internal before external before quarantine;
+    then the time it was recorded, the first before others, because most links lead to it and it stays the
+    same however often it is revised or merged into. `rows` is a snapshot in which records, tags and index
+    are at the head. With `of`, only the group of that atom is computed; an atom that is not live has none.
 
     Raises:
-        InvalidInputError: the limit is out of range, or `of` is no id.
+        InvalidInputError: the limit is out of range, or `of` is not an id.
         NotFoundError: `of` was never recorded.
     """
     positive(limit, "limit", limits.RESULTS_MAX)
     wanted = None if of is None else get_record(rows, atom_id(of)).ordinal
-    column = index.view(rows).facts.fingerprints
+    fingerprints = index.view(rows).facts.fingerprints
     live = np.frombuffer(members(rows, LIVE).to_array(), np.uint32)
-    some = column[live]
+    of_live = fingerprints[live]
     if wanted is None:
-        places = groups_of(some)
+        found = groups_of(of_live)
     else:
         at = int(np.searchsorted(live, wanted))
-        there = at < len(live) and live[at] == wanted
-        places = [group_of(some, at)] if there else []
-    groups = [_best_first(rows, live[group].tolist()) for group in places if len(group) > 1]
+        is_live = at < len(live) and live[at] == wanted
+        found = [group_of(of_live, at)] if is_live else []
+    groups = [_best_first(rows, live[group].tolist()) for group in found if len(group) > 1]
     groups.sort(key=lambda group: group[0].ordinal)
-    return [_shown(rows, group, column) for group in groups[:limit]]
+    return [_duplicate_group(rows, group, fingerprints) for group in groups[:limit]]
 
 
 def groups_of(fingerprints: NDArray[np.uint64]) -> list[NDArray[np.int64]]:
-    """The places of fingerprints that near pairs connect, two at least to a group, ascending in each."""
-    # Equal ones are made one first: a thousand copies of a text would be half a million pairs.
+    """Return the indexes of fingerprints that near pairs connect, ascending in each group of two or more."""
+    # Equal fingerprints are merged first: a thousand copies of a text would make half a million pairs.
     values, which = np.unique(fingerprints, return_inverse=True)
-    joined = _Joined()
+    sets = _DisjointSets()
     for one, other in near_pairs(values):
-        joined.join(one, other)
+        sets.union(one, other)
     group = np.arange(len(values))
-    for value in joined:
-        group[value] = joined.first(value)
-    of_place = group[which.ravel()]
-    sizes = np.bincount(of_place, fingerprints > 0, len(values))
-    places = np.flatnonzero((sizes > 1)[of_place] & (fingerprints > 0))
-    places = places[np.argsort(of_place[places], kind="stable")]
-    parts = np.split(places, np.flatnonzero(np.diff(of_place[places])) + 1)
+    for value in sets:
+        group[value] = sets.lowest(value)
+    of_index = group[which.ravel()]
+    sizes = np.bincount(of_index, fingerprints > 0, len(values))
+    indexes = np.flatnonzero((sizes > 1)[of_index] & (fingerprints > 0))
+    indexes = indexes[np.argsort(of_index[indexes], kind="stable")]
+    parts = np.split(indexes, np.flatnonzero(np.diff(of_index[indexes])) + 1)
     return [part for part in parts if len(part)]
 
 
-class _Joined(dict[int, int]):
-    """Numbers that are joined to others, each with one that leads to the lowest of its group."""
+class _DisjointSets(dict[int, int]):
+    """A union-find structure: each number maps to its parent, the lowest number of a set to itself."""
 
-    def first(self, number: int) -> int:
-        """The lowest of the group that a number is in."""
-        while (before := self.setdefault(number, number)) != number:
-            self[number] = self[before]  # half of the way is cut off for the next
-            number = self[before]
+    def lowest(self, number: int) -> int:
+        """Return the lowest number of the set that contains `number`."""
+        while (parent := self.setdefault(number, number)) != number:
+            self[number] = self[parent]  # path halving
+            number = self[parent]
         return number
 
-    def join(self, one: int, other: int) -> None:
-        """Make the groups of two numbers one."""
-        low, high = sorted((self.first(one), self.first(other)))
+    def union(self, one: int, other: int) -> None:
+        """Merge the sets of two numbers."""
+        low, high = sorted((self.lowest(one), self.lowest(other)))
         self[high] = low
 
 
-def group_of(fingerprints: NDArray[np.uint64], place: int) -> NDArray[np.int64]:
-    """The places of the fingerprints that near pairs connect to the one at `place`, ascending.
+def group_of(fingerprints: NDArray[np.uint64], index: int) -> NDArray[np.int64]:
+    """Return the indexes of the fingerprints that near pairs connect to the one at `index`, ascending.
 
-    Looks at the column once for each different fingerprint of the group; pairs are never listed.
+    Scans the column once for each distinct fingerprint of the group, without listing pairs.
     """
     found = np.zeros(len(fingerprints), np.bool_)
-    found[place] = True
+    found[index] = True
     seen: set[int] = {0}
-    waiting = {int(fingerprints[place])} - seen
-    while waiting:
-        value = waiting.pop()
+    frontier = {int(fingerprints[index])} - seen
+    while frontier:
+        value = frontier.pop()
         seen.add(value)
         new = are_near(fingerprints, np.uint64(value)) & ~found
         found |= new
-        waiting |= set(np.unique(fingerprints[new]).tolist()) - seen
+        frontier |= set(np.unique(fingerprints[new]).tolist()) - seen
     return np.flatnonzero(found)
 
 
 def are_near(some: NDArray[np.uint64], other: NDArray[np.uint64] | np.uint64) -> NDArray[np.bool_]:
-    """Element by element what `engine.text.simhash.near` says."""
+    """Apply `engine.text.simhash.near` element by element."""
     differing = some ^ other
     for _ in range(NEAR_BITS - 1):
-        differing &= differing - 1  # clears the lowest bit that is set
+        differing &= differing - 1  # clears the lowest set bit
     found: NDArray[np.bool_] = (differing == 0) & (some > 0) & (other > 0)
     return found
 
 
 def _best_first(rows: Reader, ordinals: Sequence[int]) -> list[AtomRecord]:
-    """The records of a group, the one to keep first."""
+    """Return the records of a group, the atom to keep first."""
     records = records_of(rows, ids_at(rows, ordinals))
     ids = {record.id for record in records}
 
-    def badness(record: AtomRecord) -> tuple[bool, int, int]:
-        later = edges_at(rows, record.id, Direction.IN, (SUPERSEDES,))
-        superseded = any(edge.src in ids for edge in later)
+    def sort_key(record: AtomRecord) -> tuple[bool, int, int]:
+        incoming = edges_at(rows, record.id, Direction.IN, (SUPERSEDES,))
+        superseded = any(edge.src in ids for edge in incoming)
         return superseded, PROVENANCES.index(record.provenance), record.created_seq
 
-    return sorted(records, key=badness)
+    return sorted(records, key=sort_key)
 
 
-def _shown(rows: Reader, group: Iterable[AtomRecord], column: NDArray[np.uint64]) -> DuplicateGroup:
+def _duplicate_group(
+    rows: Reader, group: Iterable[AtomRecord], fingerprints: NDArray[np.uint64]
+) -> DuplicateGroup:
     records = list(group)
-    kept = int(column[records[0].ordinal])
+    keep = int(fingerprints[records[0].ordinal])
     found = [
         Duplicate(
             show_id(record.id),
-            distance(kept, int(column[record.ordinal])),
+            distance(keep, int(fingerprints[record.ordinal])),
             record.title,
             beginning(body.content),
             record.tags,

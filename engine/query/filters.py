@@ -1,4 +1,4 @@
-"""Which atoms a query may return, worked out as bitmap algebra over the `tags` follower's sets."""
+"""Filters: the atoms that a query may return, computed as bitmap algebra over the `tags` follower's sets."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What an atom must be. Empty fields ask for nothing.
+    """The conditions that an atom must meet. An empty field sets no condition.
 
-    An atom must have all `tags` and none of `without_tags`, and be in one of the `buckets`, of the
-    `sources`, of the `kinds` and of the `provenances`. A source ending in `*` stands for all that
-    begin so. Only live atoms are returned. It must also belong to one of the `categories`: by the tag
-    of that name or, if no tag of it is a category, by what its text says (`engine.language.categories`).
-    It was created at `since` or later and before `until`: µs UTC, or a datetime with a zone.
+    The atom must be live. It must have all `tags` and none of `without_tags`, and must be in one of the
+    `buckets`, one of the `sources`, one of the `kinds` and one of the `provenances`. A source that ends in
+    `*` stands for all sources with that beginning. The atom must belong to one of the `categories`: by the
+    tag of that name or, if none of its tags is a category, by its text (`engine.language.categories`). It
+    must have been created at `since` or later and before `until`: µs UTC, or a datetime with a zone.
     """
 
     tags: tuple[str, ...] = ()
@@ -46,14 +46,14 @@ class Filters:
     until: int | datetime | None = None
     categories: tuple[str, ...] = ()
     superseded: bool = False
-    """Also what another atom took the place of (`engine.Supersede`), where questions are answered."""
+    """If True, recall and context also return superseded atoms (`engine.Supersede`)."""
 
 
 NO_FILTERS = Filters()
 
 
 class FilterFields(TypedDict, total=False):
-    """The fields of `Filters` as keyword arguments; where there are several texts, any iterable will do."""
+    """The fields of `Filters` as keyword arguments, with iterables in place of tuples."""
 
     tags: Iterable[str]
     without_tags: Iterable[str]
@@ -68,29 +68,30 @@ class FilterFields(TypedDict, total=False):
 
 
 def narrowed(filters: Filters, fields: FilterFields) -> Filters:
-    """`filters` with some of its fields set anew.
+    """Return `filters` with some of its fields replaced.
 
     Raises:
-        InvalidInputError: one of them is no field of `Filters`, or not iterable where it must be.
+        InvalidInputError: a name is not a field of `Filters`, or a value is not iterable where it must be.
     """
     validation.instance(filters, Filters, "filters")
     known = {field.name for field in dataclass_fields(Filters)}
     changed: dict[str, Any] = {}
     for name, value in fields.items():
         if name not in known:
-            raise InvalidInputError(f"{name} is no argument and no field of Filters")
+            raise InvalidInputError(f"{name} is neither an argument nor a field of Filters")
         single = name in {"since", "until", "superseded"}
         changed[name] = value if single else tuple(validation.several(value, name))
     return replace(filters, **changed)
 
 
 def allowed(rows: Reader, filters: Filters) -> BitMap:
-    """The ordinals of all live atoms that `filters` lets through.
+    """Return the ordinals of all live atoms that pass `filters`.
 
-    With `categories`, also those that no tag puts into any: ask `in_categories` about each one used.
+    With `categories`, atoms without the tag of any category are included: the caller must pass each of
+    them to `in_categories` before using it.
 
     Raises:
-        InvalidInputError: a filter is not what its field may hold.
+        InvalidInputError: a filter is not valid for its field.
     """
     for name in ("tags", "without_tags", "buckets", "sources", "kinds", "provenances", "categories"):
         validation.several(getattr(filters, name), name)
@@ -116,18 +117,18 @@ def allowed(rows: Reader, filters: Filters) -> BitMap:
 
 
 def answering(rows: Reader, filters: Filters) -> BitMap:
-    """As `allowed`, of what may answer a question: entities only where `filters` asks for kinds.
+    """Return the ordinals of `allowed` that may answer a question: entities only if `filters` names kinds.
 
-    A name tells nothing; what is known of the thing is in the atoms that speak of it.
+    An entity is only a name; the facts about it are in the atoms that mention it.
     """
     found = allowed(rows, filters)
     return found if filters.kinds else found - members(rows, (Group.KIND, ENTITY))
 
 
-def marked(rows: Reader, filters: Filters) -> BitMap:
-    """The ordinals of what may be superseded, dead ones too (`engine.query.recall.retired`).
+def maybe_superseded(rows: Reader, filters: Filters) -> BitMap:
+    """Return the ordinals that may be superseded, dead ones included (`engine.query.recall.retired`).
 
-    None where `filters` asks for it, by tag or by `superseded`.
+    The result is empty if `filters` asks for superseded atoms, by tag or by `superseded`.
     """
     from pyroaring import BitMap
 
@@ -137,7 +138,7 @@ def marked(rows: Reader, filters: Filters) -> BitMap:
 
 
 def mentioning(view: IndexView, term: str) -> BitMap:
-    """The ordinals of all contents with this term, dead ones too."""
+    """Return the ordinals of all contents with this term, dead ones included."""
     from pyroaring import BitMap
 
     found = BitMap()
@@ -147,7 +148,7 @@ def mentioning(view: IndexView, term: str) -> BitMap:
 
 
 def category_sets(rows: Reader, wanted: Iterable[str]) -> tuple[BitMap, BitMap]:
-    """The ordinals tagged with a wanted category, and those tagged with any; dead ones included.
+    """Return the ordinals tagged with a wanted category and those tagged with any, dead ones included.
 
     Raises:
         InvalidInputError: there is no such category.
@@ -160,10 +161,10 @@ def category_sets(rows: Reader, wanted: Iterable[str]) -> tuple[BitMap, BitMap]:
 
 
 def in_categories(body: AtomBody, tags: Iterable[str], wanted: Collection[str]) -> bool:
-    """Whether an atom with this body and these tags belongs to a wanted category; none wanted: it does.
+    """Return True if an atom with this body and these tags belongs to a wanted category, or none is wanted.
 
-    Its tags decide, if one of them is a category. Else its text does: some 40 µs for 40 words, which
-    is why it is asked of the atoms that are about to be answered with, and not of a whole store.
+    Its tags decide if one of them is a category, otherwise its text. Categorising a text takes some 40 µs
+    for 40 words, so this is only called for the atoms that are about to be returned.
 
     Raises:
         InvalidInputError: there is no such category.
@@ -176,7 +177,7 @@ def in_categories(body: AtomBody, tags: Iterable[str], wanted: Collection[str]) 
 
 
 def wanted_categories(given: Iterable[str]) -> frozenset[Category]:
-    """The categories with these names, in whatever case, with or without `#`.
+    """Return the categories with these names, in any case, with or without `#`.
 
     Raises:
         InvalidInputError: there is no such category; the message lists them.
@@ -187,8 +188,9 @@ def wanted_categories(given: Iterable[str]) -> frozenset[Category]:
     )
 
 
-def _sources(rows: Reader, given: Iterable[str]) -> Iterable[str]:
-    for source in given:
+def _sources(rows: Reader, patterns: Iterable[str]) -> Iterable[str]:
+    """Yield the sources that match: each exact name, and all recorded sources with a beginning before `*`."""
+    for source in patterns:
         validation.line(source, "source", limits.SOURCE_BYTES_MAX)
         if source.endswith("*"):
             start = source[:-1]
@@ -203,11 +205,14 @@ def _sources(rows: Reader, given: Iterable[str]) -> Iterable[str]:
 def _created_between(
     rows: Reader, found: BitMap, since: int | datetime | None, until: int | datetime | None
 ) -> BitMap:
-    """Whole days by their sets; of the first and the last day only those that the times let through."""
+    """Return the ordinals of `found` created in the interval.
+
+    Whole days are taken from their sets; atoms of the first and the last day are compared one by one.
+    """
     since = validation.microseconds(limits.CREATED_MIN if since is None else since, "since")
     until = validation.microseconds(limits.INTEGER_MAX if until is None else until, "until")
     if since >= until:
-        raise InvalidInputError("`since` is not before `until`; no atom can be between them")
+        raise InvalidInputError("`since` is not before `until`, so no atom can match")
     first, last = day_of(since), day_of(until)
     days = list(values(rows, Group.DAY, first, last + "\x00"))
     within = found & union(rows, ((Group.DAY, day) for day in days if first < day < last))

@@ -1,4 +1,4 @@
-"""What questions are asked of: an open store, or the past of one, and how recall weighs its signals."""
+"""The object that queries run against: an open store or a past state of one, with the constants of recall."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from engine.store.past import AsOf, past_store, size_at
 from engine.store.store import Store
 
 if TYPE_CHECKING:
-    from engine.query.positions import PlacesCache
+    from engine.query.positions import PositionsCache
 
 
 class View:
-    """A store to ask questions of, with what is kept from one question to the next.
+    """A store to query, with the caches that one query leaves to the next.
 
     Safe to use from several threads.
 
     Args:
-        store: What is asked.
+        store: The store that queries read.
         config: The constants of recall; None for the measured defaults.
     """
 
@@ -31,15 +31,17 @@ class View:
         self.config = config or RecallConfig()
 
     @cached_property
-    def places(self) -> PlacesCache:
-        """Where the atoms stand, made again when the index has changed."""
-        from engine.query.positions import PlacesCache  # brings numpy, which only a question needs
+    def positions(self) -> PositionsCache:
+        """The positions of the atoms in their sources, computed again when the index has changed."""
+        from engine.query.positions import PositionsCache  # imports numpy, which only queries need
 
-        return PlacesCache()
+        return PositionsCache()
 
     @contextmanager
     def at(self, moment: AsOf | None) -> Iterator[View]:
-        """This view for None, else a view of the memory as it was at `moment`, replayed for the block.
+        """Yield this view for None, else a view of the memory as it was at `moment`.
+
+        The past state is replayed for the block.
 
         Raises:
             NotFoundError: the journal does not reach that moment.
@@ -52,7 +54,7 @@ class View:
 
     @contextmanager
     def searchable(self) -> Iterator[Snapshot]:
-        """A snapshot in which records, tags and index are at the head.
+        """Yield a snapshot in which records, tags and index are at the head.
 
         Raises:
             BusyError: other processes kept moving the head.
@@ -61,5 +63,5 @@ class View:
             yield rows
 
     def forget(self) -> None:
-        """Drop what is kept between questions: content that it came from has been erased."""
-        vars(self).pop("places", None)
+        """Drop the caches after content that they were computed from has been erased."""
+        vars(self).pop("positions", None)

@@ -1,1 +1,1 @@
-"""The gate in front of the journal: what looks like a secret is kept out, since nothing is ever unwritten."""
+"""The filter for passwords and keys in text that is about to be written to the journal."""

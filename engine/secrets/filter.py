@@ -1,8 +1,8 @@
-"""The gate: what every write passes before it is decided.
+"""The filter for secrets, which every write passes before it is decided.
 
-A command hands its texts to the transaction's screen before it works out ids from them, so that what is
-redacted is the same atom the next time; and whatever is appended is looked at once more, for what a
-decision took out of the records. Nothing here ever tells what a secret says.
+A command passes its texts to the transaction's screen before it derives ids from them, so that redacted text
+gives the same atom every time. Appended events are screened once more, because a decision may copy text from
+the records. No message or error contains the text of a secret.
 """
 
 from __future__ import annotations
@@ -25,122 +25,125 @@ from proofs.events import AtomBody, Body, EdgeBody, EventKind, ReasonBody, TagsB
 Value = TypeVar("Value")
 
 ATOM_TEXTS = ("content", "title", "tags", "source", "key", "meta", "aliases", "folder")
-"""The fields of an atom that may hold anything; the others are labels, numbers and choices."""
+"""The fields of an atom that hold free text. All others are labels, numbers and choices."""
 
-LOOKED_AT_CHARS_MAX = 1 << 22
-"""Of the texts that a screen remembers, so that none is looked through twice."""
+CACHED_CHARS_MAX = 1 << 22
+"""The number of characters that a screen caches, so that no text is searched twice."""
 
 
 class SecretFilter:
-    """What is done about secrets in one open store, and how many there were of each kind."""
+    """The secrets policy of one open store, and the number of secrets found of each kind."""
 
     def __init__(self, policy: SecretsPolicy) -> None:
         self.policy = policy
         self.found: Counter[str] = Counter()
-        """Kind → how many were redacted, or with `warn` written."""
+        """Counts by kind: secrets that were redacted or, in the mode `warn`, written."""
 
     def screen(self) -> Screen | None:
-        """A screen for one transaction; None where nobody is to look."""
+        """Return a screen for one transaction, or None in the mode `off`."""
         return None if self.policy.mode is Mode.OFF else Screen(self.policy)
 
-    def reading(self) -> Screen | None:
-        """A screen for texts that are only read as yet; None where they may be written as they are."""
+    def screen_for_reading(self) -> Screen | None:
+        """Return a screen for texts that are not written yet, or None if they may be written unchanged."""
         return None if self.policy.mode is Mode.WARN else self.screen()
 
-    def passed(self, screen: Screen | None) -> None:
-        """Count what a screen found, once what it let through is written."""
+    def count(self, screen: Screen | None) -> None:
+        """Add the secrets that a screen found to the counts, once its transaction is written."""
         if screen is not None:
             self.found += screen.found
             screen.found.clear()
 
     def mask(self, error: EngineError) -> EngineError:
-        """An error that tells no secret, whatever it quotes."""
+        """Redact secrets in an error's message and hint, and return the error."""
         if self.policy.mode is not Mode.OFF:
             error.args = tuple(self.shown(one) if isinstance(one, str) else one for one in error.args)
             error.hint = self.shown(error.hint)
         return error
 
     def shown(self, text: str) -> str:
-        """A text as it may be shown."""
+        """Return a text with its secrets redacted, or unchanged in the mode `off`."""
         return text if self.policy.mode is Mode.OFF else self.policy.clean(text)[0]
 
 
 class Screen:
-    """Looks at the texts of one transaction, each once.
+    """The filter for the texts of one transaction. Each text is searched once.
 
-    Every method raises RefusedError where the mode is `refuse` and there is a secret.
+    Every method raises RefusedError if the mode is `refuse` and there is a secret.
     """
 
     def __init__(self, policy: SecretsPolicy) -> None:
         self._policy = policy
-        self._seen: dict[str, str] = {}
+        self._cache: dict[str, str] = {}
         self._chars = 0
         self.found: Counter[str] = Counter()
 
     def text(self, text: str, place: str) -> str:
-        """The text as it may be written; `place` says in errors where it stands."""
-        if text in self._seen:
-            return self._seen[text]
-        kept, secrets = self._policy.clean(text)
+        """Return the text to write: redacted, or in the mode `warn` unchanged.
+
+        `place` names the field of the text in errors.
+        """
+        if text in self._cache:
+            return self._cache[text]
+        clean, secrets = self._policy.clean(text)
         if secrets:
             if self._policy.mode is Mode.REFUSE:
                 raise refused(place, [secret.kind for secret in secrets])
             self.found.update(secret.kind for secret in secrets)
             if self._policy.mode is Mode.WARN:
-                kept = text
-        self._chars += len(text) + len(kept)
-        if self._chars > LOOKED_AT_CHARS_MAX:
-            self._seen.clear()
+                clean = text
+        self._chars += len(text) + len(clean)
+        if self._chars > CACHED_CHARS_MAX:
+            self._cache.clear()
             self._chars = 0
-        self._seen[text] = self._seen[kept] = kept
-        return kept
+        self._cache[text] = self._cache[clean] = clean
+        return clean
 
     def line_of(self, text: str) -> int | None:
-        """The line on which the first secret in a text begins, from 1."""
+        """Return the line, counted from 1, on which the first secret in a text begins, or None."""
         secrets = self._policy.find(text)
         return text.count("\n", 0, secrets[0].start) + 1 if secrets else None
 
     def shown(self, text: str) -> str:
-        """A text as it may be shown, whatever the mode."""
+        """Return a text with all secrets redacted, whatever the mode."""
         return self._policy.clean(text)[0]
 
     def atom(self, body: AtomBody) -> AtomBody:
-        """An atom's body; the same object where nothing had to be done."""
-        given = {name: getattr(body, name) for name in ATOM_TEXTS}
-        kept = {name: self.value(value, name) for name, value in given.items()}
+        """Return an atom's body after the filter; the same object if nothing changed."""
+        texts = {name: getattr(body, name) for name in ATOM_TEXTS}
+        filtered = {name: self.value(value, name) for name, value in texts.items()}
         if (
             body.kind == ENTITY
-            and kept["content"] != body.content
+            and filtered["content"] != body.content
             and (body.key or "").startswith(KEY_PREFIX)
         ):
-            # The key of an entity is its name without regard to case, in which no secret is known again.
-            kept["key"] = entity_key(kept["content"])
-        return body if kept == given else body._replace(**kept)
+            # An entity's key is its case-folded name, in which the detectors would miss secrets.
+            filtered["key"] = entity_key(filtered["content"])
+        return body if filtered == texts else body._replace(**filtered)
 
     def value(self, value: Value, place: str) -> Value:
-        """A value with all texts in it looked at: in tuples, lists, dicts and plain dataclasses.
+        """Return a value with all texts in it filtered: in tuples, lists, dicts and plain dataclasses.
 
-        Bytes are let through: they are ids, or CBOR that is looked at as what it says.
+        Bytes pass unchanged: they are ids, or CBOR that is filtered elsewhere in decoded form.
         """
-        looked_at: Any = value
+        filtered: Any = value
         if isinstance(value, str) and not isinstance(value, Enum):
-            looked_at = self.text(value, place)
+            filtered = self.text(value, place)
         elif type(value) in (tuple, list):
-            looked_at = type(looked_at)(self.value(one, place) for one in looked_at)
+            filtered = type(filtered)(self.value(one, place) for one in filtered)
         elif type(value) is dict:
-            pairs = looked_at.items()
-            looked_at = {self.value(key, place): self.value(one, place) for key, one in pairs}
+            pairs = filtered.items()
+            filtered = {self.value(key, place): self.value(one, place) for key, one in pairs}
         elif is_dataclass(value) and not isinstance(value, type):
-            given = {one.name: getattr(value, one.name) for one in fields(value) if one.init}
-            kept = {name: self.value(one, f"{place} {name}".strip()) for name, one in given.items()}
-            looked_at = value if kept == given else replace(looked_at, **kept)
-        return looked_at  # type: ignore[no-any-return]
+            before = {one.name: getattr(value, one.name) for one in fields(value) if one.init}
+            after = {name: self.value(one, f"{place} {name}".strip()) for name, one in before.items()}
+            filtered = value if after == before else replace(filtered, **after)
+        return filtered  # type: ignore[no-any-return]
 
     def _cbor(self, value: Any) -> Any:
         if isinstance(value, str):
             return self.text(value, "edge data")
         if isinstance(value, bytes):
-            # As Latin-1 every byte is a character, so that nothing is lost.
+            # Latin-1 maps every byte to a character and back without loss.
             return self.text(value.decode("latin-1"), "edge data").encode("latin-1")
         if isinstance(value, dict):
             return {self._cbor(key): self._cbor(one) for key, one in value.items()}
@@ -151,9 +154,9 @@ class Screen:
         return value
 
     def body(self, kind: EventKind, body: Body) -> Body:
-        """What an event is about to say.
+        """Return the body of an event after the filter.
 
-        Tags that are taken off are let through: they are there, and could not be taken off otherwise.
+        Tags that are being removed pass unchanged: they are recorded, and could not be removed otherwise.
         """
         if isinstance(body, AtomBody):
             return self.atom(body)
@@ -168,24 +171,27 @@ class Screen:
         return body
 
     def _edge_data(self, data: bytes) -> bytes:
-        given = unpack(data, "edge data")
-        kept = self._cbor(given)
-        if kept == given:
+        before = unpack(data, "edge data")
+        after = self._cbor(before)
+        if after == before:
             return data
-        made = pack(kept)
-        if len(made) > EDGE_DATA_BYTES_MAX:
-            raise LimitError(f"edge data would have over {EDGE_DATA_BYTES_MAX} bytes once redacted")
-        return made
+        packed = pack(after)
+        if len(packed) > EDGE_DATA_BYTES_MAX:
+            raise LimitError(
+                f"edge data has {len(packed)} bytes after its secrets are redacted; at most "
+                f"{EDGE_DATA_BYTES_MAX} are allowed"
+            )
+        return packed
 
 
 def refused(place: str, kinds: list[str]) -> RefusedError:
-    """The error that says which kinds of secrets are where, and nothing of what they are."""
+    """Return the error that names the kinds of the secrets and their place, but not their text."""
     return RefusedError(
-        f"{place} holds what looks like a secret: {', '.join(dict.fromkeys(kinds))}",
-        hint="leave it out; if it is none, allow it in the settings (secrets.allow)",
+        f"{place} contains what looks like a secret: {', '.join(dict.fromkeys(kinds))}",
+        hint="remove the secret; if it is not one, allow it in the settings (secrets.allow)",
     )
 
 
 def summary(found: Counter[str]) -> str:
-    """Kinds and counts in words: `aws-key 2, jwt 1`."""
+    """Return kinds and counts as text: `aws-key 2, jwt 1`."""
     return ", ".join(f"{kind} {count}" for kind, count in sorted(found.items()))

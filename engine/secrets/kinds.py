@@ -1,8 +1,9 @@
-"""What secrets look like: one detector for each kind.
+"""Patterns of secrets: one detector for each kind.
 
-Every pattern takes time linear in the text, whatever the text: it begins with a literal or where a run of
-its characters begins, its repeats are possessive (they give nothing back) or bounded by a small number.
-What a pattern alone cannot tell, a check does: a sum of digits, or how random the value is.
+Every pattern takes time linear in the length of the text, whatever the text: it begins with a literal, or at
+the start of a run of its characters, and its repeats are possessive (without backtracking) or bounded by a
+small number. If a pattern alone is not specific enough, a check follows: a checksum, or the entropy of the
+value.
 
 Sources of the formats: the issuers' own pages on their tokens; RFC 7519 (JWT), RFC 6750 (bearer), RFC 7617
 (basic), RFC 7468 (PEM), RFC 3986 (URLs), ISO/IEC 7812 (card numbers), ISO 13616 (IBAN).
@@ -19,11 +20,14 @@ from dataclasses import dataclass
 from typing import Final
 
 PASSWORD_BITS: Final = 22.0
-"""What a value given to `password` must hold at least, as `bits` estimates it."""
+"""The minimum entropy, as estimated by `bits`, of a value assigned to a name such as `password`."""
 
 TOKEN_CHARS: Final = 16
 TOKEN_BITS_PER_CHAR: Final = 3.3
-"""What a value given to `token`, `secret` or a key must have: most words and names have less."""
+"""The minimum length and entropy of a value assigned to `token`, `secret` or a key.
+
+Most words and names have less entropy.
+"""
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _WORDS = re.compile(r"[A-Za-z]++[0-9]{0,4}+(?:[._/:-]++[A-Za-z]*+[0-9]{0,4}+)++|[A-Za-z]++")
@@ -46,21 +50,23 @@ _IBAN_LENGTHS: Final = {
 
 
 def bits(value: str) -> float:
-    """The Shannon entropy of the characters of `value`, all of them together."""
+    """Return the Shannon entropy of `value` in bits, summed over its characters."""
     size = len(value)
     return -sum(count * math.log2(count / size) for count in Counter(value).values())
 
 
 def is_random(value: str) -> bool:
-    """Whether a token is random enough not to be words: letters and digits, many different ones."""
+    """Return True if a token looks random and not like words: letters and digits, many of them distinct."""
     return _is_mixed(value) and not _WORDS.fullmatch(value) and bits(value) >= 3.0 * min(len(value), 64)
 
 
 def is_password(value: str, *, bare: bool, strict: bool) -> bool:
-    """Whether what is given to a name such as `password` is one.
+    """Return True if the value assigned to a name such as `password` looks like a password.
 
-    `bare`: it stood without quotes, so it may be code. `strict`: the name is one such as `token` or
-    `secret`, which are given much that is none.
+    Args:
+        value: The assigned value.
+        bare: True if the value has no quotes, so that it may be program code.
+        strict: True for a name such as `token` or `secret`, to which other values are often assigned.
     """
     if _STANDS_FOR.match(value) or not _is_mixed(value) or (bare and _WORDS.fullmatch(value)):
         return False
@@ -80,7 +86,10 @@ def _is_mixed(value: str) -> bool:
 
 
 def is_card(text: str) -> bool:
-    """Whether digits, with spaces or hyphens between, are a payment card's: issuer and Luhn's sum."""
+    """Return True if the digits are a payment card's number, by issuer and Luhn checksum.
+
+    Spaces and hyphens between the digits are ignored.
+    """
     digits = [int(character) for character in text if character.isdigit()]
     if len(set(digits)) < 2:
         return False
@@ -102,24 +111,27 @@ def is_card(text: str) -> bool:
 
 
 def iban_end(text: str, start: int) -> int | None:
-    """Where the IBAN that begins at `start` ends, spaces between groups of four allowed; None: it is none."""
+    """Return the end of the IBAN that begins at `start`, or None if there is none.
+
+    Single spaces between groups of four characters are allowed.
+    """
     length = _IBAN_LENGTHS.get(text[start : start + 2])
     if length is None:
         return None
-    kept: list[str] = []
+    characters: list[str] = []
     at = start
-    while len(kept) < length:
+    while len(characters) < length:
         character = text[at : at + 1]
         at += 1
-        if character == " " and kept and len(kept) % 4 == 0 and text[at - 2] != " ":
+        if character == " " and characters and len(characters) % 4 == 0 and text[at - 2] != " ":
             continue
         if not (character.isascii() and (character.isdigit() or character.isupper())):
             return None
-        kept.append(character)
+        characters.append(character)
     after = text[at : at + 1]
     if after.isascii() and after.isalnum():
         return None
-    number = "".join(str(int(character, 36)) for character in kept[4:] + kept[:4])
+    number = "".join(str(int(character, 36)) for character in characters[4:] + characters[:4])
     return at if int(number) % 97 == 1 else None
 
 
@@ -128,14 +140,14 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Detector:
-    """Finds one kind of secret."""
+    """A detector for one kind of secret."""
 
     kind: str
-    """A label: it stands in the text instead of the secret, `[REDACTED:kind]`."""
+    """The label that replaces the secret in a text: `[REDACTED:kind]`."""
     find: Callable[[str], Iterator[Span]]
-    """The spans of the secrets in a text, in order."""
+    """A function that yields the spans of the secrets in a text, in order."""
     usual: bool = True
-    """Whether it is looked for unless that is asked otherwise."""
+    """True if the detector runs unless the policy excludes it; False if the policy must include it."""
 
 
 def _matching(
@@ -146,9 +158,10 @@ def _matching(
     flags: re.RegexFlag = re.NOFLAG,
     usual: bool = True,
 ) -> Detector:
-    """A detector of the group `secret` of each match, or of all of it, that passes `check`.
+    """Return a detector for the matches of `pattern` that pass `check`.
 
-    One of the literals is in every text with a match: a quick look for them comes first.
+    The secret is the group `secret` of a match, or the whole match without such a group. Every text with a
+    match contains one of `literals`; the detector searches for these first, which is fast.
     """
     compiled = re.compile(pattern, re.ASCII | flags)
     has_group = "secret" in compiled.groupindex
@@ -165,7 +178,7 @@ def _matching(
 
 
 BODY_CHARS_MIN: Final = 40
-"""Of base64; with fewer, the text only speaks of such a block."""
+"""The minimum number of base64 characters; a shorter text only mentions such a block."""
 
 BLOCK_CHARS_MAX: Final = 32_768
 
@@ -177,7 +190,7 @@ _BODY = re.compile(r"(?:\s|\\[nr]|[0-9A-Za-z+/]{16,}+=*+)*+", re.ASCII)
 
 
 def private_keys(text: str) -> Iterator[tuple[int, int]]:
-    """The spans of the blocks; of one whose end is missing, up to where its base64 ends."""
+    """Yield the spans of the key blocks. A block without an end marker ends where its base64 ends."""
     if "PRIVATE KEY" not in text:
         return
     begins = list(_BEGIN.finditer(text))
@@ -191,24 +204,24 @@ def private_keys(text: str) -> Iterator[tuple[int, int]]:
         end = body.end() if body else begin.end()
         if at < len(closings) and closings[at] <= min(following, begin.start() + BLOCK_CHARS_MAX):
             end = closings[at]
-        if _held(text, begin.end(), end) >= BODY_CHARS_MIN:
+        if _base64_chars(text, begin.end(), end) >= BODY_CHARS_MIN:
             yield begin.start(), end
     before = [match.start() for match in begins]
     for closing in ends:
-        # The end of a block whose beginning is in another piece of the text.
+        # This block began in an earlier piece of the text.
         at = bisect_left(before, closing.start())
         start = _body_before(text, closing.start(), max(done, before[at - 1] if at else 0))
         done = closing.end()
-        if _held(text, start, closing.start()) >= BODY_CHARS_MIN:
+        if _base64_chars(text, start, closing.start()) >= BODY_CHARS_MIN:
             yield start, closing.end()
 
 
-def _held(text: str, start: int, end: int) -> int:
+def _base64_chars(text: str, start: int, end: int) -> int:
     return sum(len(found[0]) for found in _BASE64.finditer(text, start, end))
 
 
 def _body_before(text: str, end: int, least: int) -> int:
-    """Where the lines of base64 right before `end` begin, at or after `least`."""
+    """Return the start, at or after `least`, of the lines of base64 directly before `end`."""
     at = end
     while at > least:
         start = text.rfind("\n", least, at - 1) + 1 or least
@@ -230,7 +243,7 @@ _ASSIGNED = (
 
 
 def _assignments(text: str) -> Iterator[Span]:
-    """Values that are given to a name like `password`, if they are random enough for one."""
+    """Yield the spans of values that are assigned to a name like `password` and are random enough."""
     lowered = text.lower()
     if not any(key in lowered for key in ("pass", "pwd", "secret", "token", "key", "credential")):
         return
@@ -242,7 +255,7 @@ def _assignments(text: str) -> Iterator[Span]:
 
 
 _PLACE = re.compile(r"(?:~|\.{1,2})?/|[A-Za-z]:\\\\?|ISBN", re.IGNORECASE)
-"""How a path or the number of a book begins: `pwd` is a folder as often as a password."""
+"""The beginning of a path or an ISBN: `pwd` names a folder as often as a password."""
 
 _ASSIGNMENT = re.compile(_ASSIGNED, re.IGNORECASE | re.ASCII)
 
@@ -344,4 +357,4 @@ DETECTORS: Final[tuple[Detector, ...]] = (
         usual=False,
     ),
 )
-"""All kinds we know, in the order in which they win where they meet."""
+"""All built-in detectors. Of two matches with the same span, that of the earlier detector counts."""

@@ -1,9 +1,9 @@
-r"""Patterns that a user gives: a part of regular expressions in which none can be slow.
+r"""User-defined patterns: a subset of regular expressions with bounded matching time.
 
-A pattern is a row of single characters: literals, `.`, classes such as `[A-Z0-9_]`, and escapes such as
-`\d`, `\w`, `\s`, `\b`, `\.`; each may be repeated `{m}`, `{m,n}` or `?`, and a repeat takes as many
-as there are and gives none back. No groups, no alternatives, no `*` or `+`. So a text of n characters
-takes at most n times `WIDTH_MAX` steps.
+A pattern is a sequence of single characters: literals, `.`, classes such as `[A-Z0-9_]`, and escapes such as
+`\d`, `\w`, `\s`, `\b`, `\.`. Each may be repeated with `{m}`, `{m,n}` or `?`. Repeats are possessive: they
+match as many characters as possible, without backtracking. Groups, alternatives, `*` and `+` are not allowed.
+Searching a text of n characters therefore takes at most n times `WIDTH_MAX` steps.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Final
 from engine.base.errors import InvalidInputError
 
 WIDTH_MAX: Final = 256
-"""How many characters a pattern can match at most."""
+"""The maximum number of characters that a pattern can match."""
 
 PATTERN_CHARS_MAX: Final = 500
 
@@ -28,21 +28,22 @@ _ITEM: Final = re.compile(
 
 
 def bounded(pattern: object) -> re.Pattern[str]:
-    """The pattern, compiled so that its time is bounded.
+    """Return the compiled pattern, with possessive repeats.
 
     Raises:
-        InvalidInputError: it is not of the part that is allowed, could match nothing, or over `WIDTH_MAX`
-            characters.
+        InvalidInputError: The pattern is outside the allowed subset, could match an empty text, or could
+            match more than `WIDTH_MAX` characters.
     """
     if not isinstance(pattern, str) or not 0 < len(pattern) <= PATTERN_CHARS_MAX:
-        raise InvalidInputError(f"a pattern is a text of 1 to {PATTERN_CHARS_MAX} characters")
+        raise InvalidInputError(f"a pattern must be a text of 1 to {PATTERN_CHARS_MAX} characters")
     made, at, least, most = [], 0, 0, 0
     while at < len(pattern):
         item = _ITEM.match(pattern, at)
         if item is None:
             raise InvalidInputError(
-                f"the pattern has something at character {at} that is not allowed there",
-                hint="characters, classes [A-Z], \\d \\w \\s \\b, repeats {m,n} or ?; no groups, |, * or +",
+                f"the pattern is not allowed from character {at} on",
+                hint="use characters, classes [A-Z], \\d \\w \\s \\b, repeats {m,n} or ?, "
+                "but no groups, |, * or +",
             )
         at = item.end()
         if item["edge"]:
@@ -58,7 +59,7 @@ def bounded(pattern: object) -> re.Pattern[str]:
     try:
         return re.compile("".join(made))
     except (re.error, OverflowError) as error:
-        raise InvalidInputError(f"the pattern is none: {error}") from None
+        raise InvalidInputError(f"the pattern is not valid: {error}") from None
 
 
 def _times(item: re.Match[str]) -> tuple[int, int]:

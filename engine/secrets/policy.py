@@ -1,4 +1,4 @@
-"""What is to become of secrets in what is written, and what is found of them."""
+"""The secrets policy: what counts as a secret, and what is done about it."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from engine.secrets.kinds import DETECTORS, Detector
 from engine.secrets.patterns import bounded
 
 ROUNDS_MAX: Final = 4
-"""How often a text is looked through again after something in it was replaced."""
+"""The number of times a text is searched again after secrets in it were replaced."""
 
 PATTERNS_MAX = 32
-"""Of a user's own, of each sort."""
+"""The maximum number of user-defined patterns, for each of `allow` and `extra`."""
 
 
 class Secret(NamedTuple):
-    """Where a secret is in a text; never what it says."""
+    """The position and kind of a secret in a text, never its content."""
 
     start: int
     end: int
@@ -30,7 +30,7 @@ class Secret(NamedTuple):
 
 
 def redacted(text: str, secrets: Sequence[Secret]) -> str:
-    """The text with `[REDACTED:kind]` for each secret."""
+    """Return the text with `[REDACTED:kind]` in place of each secret."""
     parts, at = [], 0
     for secret in secrets:
         parts += [text[at : secret.start], f"[REDACTED:{secret.kind}]"]
@@ -39,42 +39,42 @@ def redacted(text: str, secrets: Sequence[Secret]) -> str:
 
 
 class Mode(StrEnum):
-    """What is done about a secret."""
+    """The treatment of secrets."""
 
     OFF = "off"
-    """Nothing; nobody looks."""
+    """Texts are not searched."""
     WARN = "warn"
-    """It is written, and counted."""
+    """Secrets are written and counted."""
     REDACT = "redact"
-    """`[REDACTED:kind]` is written in its place."""
+    """`[REDACTED:kind]` is written in place of each secret."""
     REFUSE = "refuse"
-    """Nothing is written, and an error says which kind was where."""
+    """Nothing is written, and an error names the kind and the place of the secret."""
 
 
 @dataclass(frozen=True, slots=True)
 class SecretsPolicy:
-    """What is to become of secrets: the mode, and what counts as one.
+    """The mode, and the definition of what counts as a secret.
 
-    Patterns are of the part of regular expressions that `engine.secrets.patterns` describes.
+    Patterns are in the subset of regular expressions that `engine.secrets.patterns` describes.
 
     Raises:
-        InvalidInputError: a mode, kind or pattern is none.
+        InvalidInputError: A mode, kind or pattern is not valid.
     """
 
     mode: Mode | str = Mode.OFF
     allow: tuple[str, ...] = ()
-    """Patterns: what one matches as a whole is no secret."""
+    """Patterns of text that is not a secret. A pattern must match the whole span."""
     extra: Mapping[str, str] = field(default_factory=dict)
-    """Kind → pattern of a user's own."""
+    """User-defined patterns by kind."""
     also: tuple[str, ...] = ()
-    """Kinds that are not looked for otherwise: `email`, `phone`."""
+    """Kinds to detect in addition to the default ones: `email`, `phone`."""
     but: tuple[str, ...] = ()
-    """Kinds that are not looked for."""
+    """Kinds that are not detected."""
     detectors: tuple[Detector, ...] = field(init=False, repr=False, compare=False)
     allowed: tuple[re.Pattern[str], ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Check and compile."""
+        """Validate the fields and compile the patterns."""
         texts = {
             name: tuple(map(str, several(getattr(self, name), name))) for name in ("allow", "also", "but")
         }
@@ -87,12 +87,12 @@ class SecretsPolicy:
             if kind not in known | set(self.extra):
                 raise InvalidInputError(
                     f"there is no kind of secret {ascii(kind)[:80]}",
-                    hint=f"known: {', '.join(sorted(known))}",
+                    hint=f"the known kinds are: {', '.join(sorted(known))}",
                 )
         own = [
             Detector(label(kind, "kind"), partial(_spans, bounded(one))) for kind, one in self.extra.items()
         ]
-        looked_for = [
+        enabled = [
             one
             for one in (*DETECTORS, *own)
             if one.kind not in texts["but"] and (one.usual or one.kind in texts["also"])
@@ -101,16 +101,16 @@ class SecretsPolicy:
             ("mode", choice(Mode, self.mode, "secrets")),
             *texts.items(),
             ("extra", dict(self.extra)),
-            ("detectors", tuple(looked_for)),
+            ("detectors", tuple(enabled)),
             ("allowed", tuple(map(bounded, texts["allow"]))),
         ):
             object.__setattr__(self, name, value)
 
     def with_mode(self, mode: str, origin: str) -> SecretsPolicy:
-        """The same with another mode; `origin` is who said so.
+        """Return the same policy with another mode; `origin` names its source in errors.
 
         Raises:
-            InvalidInputError: there is no such mode.
+            InvalidInputError: There is no such mode.
         """
         try:
             return replace(self, mode=mode)
@@ -118,25 +118,25 @@ class SecretsPolicy:
             raise InvalidInputError(f"{origin}: {error}") from None
 
     def with_kinds(self, kinds: Sequence[str]) -> SecretsPolicy:
-        """The same, looking only for `kinds`, usual or not; as it is where none is named."""
+        """Return a policy that detects only `kinds`, or this policy if `kinds` is empty."""
         if not kinds:
             return self
         known = {detector.kind for detector in DETECTORS} | set(self.extra)
         return replace(self, also=tuple(kinds), but=tuple(sorted(known - set(kinds))))
 
     def find(self, text: str) -> list[Secret]:
-        """The secrets in a text, in order, apart from each other, whatever the mode.
+        """Return the secrets in a text, in order and without overlaps, whatever the mode.
 
-        Of those that overlap one span is made, of the kind of the first; of two that begin at one place
-        the longer, then the earlier detector's counts.
+        Overlapping spans are joined into one span of the first one's kind. Of two spans that begin at the
+        same place, the longer one determines the kind, then the one of the earlier detector.
         """
-        found: list[tuple[int, int, int]] = []
+        spans: list[tuple[int, int, int]] = []
         for rank, detector in enumerate(self.detectors):
             for start, end in detector.find(text):
                 if end > start and not any(one.fullmatch(text, start, end) for one in self.allowed):
-                    found.append((start, -end, rank))
+                    spans.append((start, -end, rank))
         secrets: list[Secret] = []
-        for start, negative_end, rank in sorted(found):
+        for start, negative_end, rank in sorted(spans):
             if secrets and start < secrets[-1].end:
                 secrets[-1] = secrets[-1]._replace(end=max(secrets[-1].end, -negative_end))
             else:
@@ -144,15 +144,18 @@ class SecretsPolicy:
         return secrets
 
     def clean(self, text: str) -> tuple[str, list[Secret]]:
-        """The text without secrets, whatever the mode, and those it had; cleaning again changes nothing."""
-        every: list[Secret] = []
+        """Return the text with all secrets redacted, whatever the mode, and the secrets that it contained.
+
+        Cleaning the result again does not change it.
+        """
+        removed: list[Secret] = []
         for _ in range(ROUNDS_MAX):
             secrets = self.find(text)
             if not secrets:
                 break
-            every += secrets
+            removed += secrets
             text = redacted(text, secrets)
-        return text, every
+        return text, removed
 
 
 SETTINGS = ("mode", "allow", "extra", "also", "but")
@@ -162,32 +165,34 @@ def _spans(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
     return (match.span() for match in pattern.finditer(text))
 
 
-def policy_of(given: object, origin: str) -> SecretsPolicy:
-    """The policy that a settings file says: a mode, or a table of what `SecretsPolicy` takes.
+def policy_of(setting: object, origin: str) -> SecretsPolicy:
+    """Return the policy that a setting describes: a mode, or a table of the arguments of `SecretsPolicy`.
 
     Raises:
-        InvalidInputError: it is neither; `origin` is named.
+        InvalidInputError: The setting is neither. The message names `origin`.
     """
-    if isinstance(given, SecretsPolicy):
-        return given
+    if isinstance(setting, SecretsPolicy):
+        return setting
     try:
-        if isinstance(given, str):
-            return SecretsPolicy(given)
-        if not isinstance(given, Mapping) or set(given) - set(SETTINGS):
-            raise InvalidInputError(f"secrets is a mode, or a table of {', '.join(SETTINGS)}")
+        if isinstance(setting, str):
+            return SecretsPolicy(setting)
+        if not isinstance(setting, Mapping) or set(setting) - set(SETTINGS):
+            raise InvalidInputError(f"secrets must be a mode, or a table with {', '.join(SETTINGS)}")
         for name in ("allow", "also", "but"):
-            if not _are_texts(given.get(name, ())):
+            if not _are_texts(setting.get(name, ())):
                 raise InvalidInputError(f"{name} must be a list of texts")
-        if not isinstance(given.get("extra", {}), Mapping) or not _are_texts(given.get("extra", {}).values()):
-            raise InvalidInputError("extra must be a table of kinds and patterns")
-        return SecretsPolicy(**given)
+        if not isinstance(setting.get("extra", {}), Mapping) or not _are_texts(
+            setting.get("extra", {}).values()
+        ):
+            raise InvalidInputError("extra must be a table that maps kinds to patterns")
+        return SecretsPolicy(**setting)
     except InvalidInputError as error:
         raise InvalidInputError(f"{origin}: {error}", hint=error.hint) from None
 
 
-def _are_texts(given: object) -> bool:
+def _are_texts(setting: object) -> bool:
     return (
-        isinstance(given, Iterable)
-        and not isinstance(given, (str, bytes))
-        and all(isinstance(one, str) for one in given)
+        isinstance(setting, Iterable)
+        and not isinstance(setting, (str, bytes))
+        and all(isinstance(one, str) for one in setting)
     )

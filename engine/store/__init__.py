@@ -1,1 +1,1 @@
-"""An open store: committing, catching up, replaying, reading the past."""
+"""An open store: committing, catching up, replaying, and reading the past."""

@@ -1,4 +1,4 @@
-"""Taking a checkpoint: the roots of everything so far, recorded in the journal."""
+"""Taking a checkpoint: an event that records the roots of all events before it."""
 
 from __future__ import annotations
 
@@ -16,40 +16,43 @@ from proofs.leaves import State
 
 @dataclass(frozen=True, slots=True)
 class TakeCheckpoint:
-    """Have the roots of the log of `size` events in the journal."""
+    """Record the roots of the log of `size` events in the journal."""
 
     size: int
     root: bytes
     namespace_roots: tuple[bytes, ...]
 
     def decide(self, tx: Transaction) -> Receipt:
-        """No event where the last one is a checkpoint."""
+        """Append one event, or none if the last event is a checkpoint."""
         if read_header(tx.rows, self.size - 1)[0].kind is EventKind.CHECKPOINT:
             return receipt("", State.LIVE)
         detail, body = CheckpointDetail(self.root), CheckpointBody(self.namespace_roots)
         return receipt("", State.LIVE, tx.append(EventKind.CHECKPOINT, None, detail, body))
 
 
-CHECKPOINT_LOSSES = 3
-"""How often the roots are computed again because the head moved, before other writers have to wait."""
+CHECKPOINT_RETRIES_MAX = 3
+"""How often roots are computed again because the head moved, before other writers are locked out."""
 
 
 def take_checkpoint(store: Store, actor: str) -> tuple[Receipt, int]:
     """Record the roots in the journal, unless its last event is a checkpoint already.
 
     Returns:
-        The receipt, and the size of the log with the checkpoint event.
+        The receipt, and the size of the log including the checkpoint event.
 
     Raises:
-        ConflictError: other processes kept moving the head.
+        ConflictError: Other processes kept appending events.
     """
-    for attempt in range(CHECKPOINT_LOSSES + 1):
-        alone = store.alone() if attempt == CHECKPOINT_LOSSES else nullcontext()
-        with alone:
+    for attempt in range(CHECKPOINT_RETRIES_MAX + 1):
+        exclusive = store.exclusive() if attempt == CHECKPOINT_RETRIES_MAX else nullcontext()
+        with exclusive:
             with store.view(*store.followers) as rows:
                 roots = store.roots(rows)
             command = TakeCheckpoint(roots.size, roots.overall, roots.namespaces)
             with suppress(ConflictError):
                 receipt = store.commit([command], actor, if_head=roots.size)[0]
                 return receipt, roots.size + len(receipt.events)
-    raise ConflictError("other writers kept moving the head", hint="try again")
+    raise ConflictError(
+        "the roots changed while they were recorded, because other processes kept writing to the store",
+        hint="try again",
+    )

@@ -1,6 +1,6 @@
-"""Rehearsals: commands are carried out as they would be, on top of a store, and everything is forgotten.
+"""Dry runs: commands are carried out on top of a store, and their effects are discarded.
 
-A dry run is the run itself on such a store, so it counts exactly what the run would do.
+A dry run executes the same code as the real run, so it counts exactly what the run would do.
 """
 
 from __future__ import annotations
@@ -35,31 +35,31 @@ _PUT = b"\x01"
 
 @contextmanager
 def dry_run_store(store: Store, *, when: bool = True) -> Iterator[Store]:
-    """A store that takes commands as `store` does now, and forgets them at the end of the block.
+    """Open a store on top of `store` that accepts commands and discards them at the end of the block.
 
-    What is written goes to a temporary folder; times, seqs and ids of events mean nothing.
-    `store` is only read, as of one moment. With `when` false it is given itself.
+    What is written goes to a temporary folder; its times, seqs and event ids have no meaning. `store` is only
+    read, as of one moment. If `when` is false, the block gets `store` itself.
     """
     if not when:
         yield store
         return
     with store.view() as rows, scratch_backend(on_disk=True) as scratch:
-        rehearsed = _DryRunStore(Layers(rows, scratch), DRY_RUN_SOURCES, finish=False, check=False)
+        dry = _DryRunStore(LayeredBackend(rows, scratch), DRY_RUN_SOURCES, finish=False, check=False)
         if store.secret_filter is not None:
-            rehearsed.secret_filter = type(store.secret_filter)(store.secret_filter.policy)
-        yield rehearsed
+            dry.secret_filter = type(store.secret_filter)(store.secret_filter.policy)
+        yield dry
 
 
 class _DryRunStore(Store):
-    """Nobody asks a rehearsal for roots or ranks, so only the tags follow."""
+    """A store in which only the follower `tags` runs, because a dry run needs no roots and no ranking."""
 
     @property
     def followers(self) -> tuple[Follower, ...]:
         return (self.tags,)
 
 
-class _Both(Reader):
-    """Rows of `upper` before those of `lower`."""
+class _LayeredReader(Reader):
+    """A reader in which the rows of `upper` hide the rows of `lower` with the same keys."""
 
     def __init__(self, lower: Reader, upper: Reader) -> None:
         self._lower = lower
@@ -74,12 +74,12 @@ class _Both(Reader):
     def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
         upper = self._upper.scan(start, end, reverse=reverse)
         lower = ((key, _PUT + value) for key, value in self._lower.scan(start, end, reverse=reverse))
-        # Of equal keys, the row of the layer that is named first comes first.
+        # merge() is stable: for equal keys, the row of the upper layer comes first.
         rows = groupby(merge(upper, lower, key=itemgetter(0), reverse=reverse), key=itemgetter(0))
-        return ((key, marked[1:]) for key, found in rows if (marked := next(found)[1]) != _DELETED)
+        return ((key, marked[1:]) for key, layers in rows if (marked := next(layers)[1]) != _DELETED)
 
 
-class _Snapshot(_Both, Snapshot):
+class _Snapshot(_LayeredReader, Snapshot):
     def __init__(self, lower: Reader, upper: Snapshot) -> None:
         super().__init__(lower, upper)
         self._opened = upper
@@ -88,10 +88,10 @@ class _Snapshot(_Both, Snapshot):
         self._opened.close()
 
 
-class Layers(_Both, Backend):
-    """A backend that keeps what is written apart from the rows below. It belongs to one process."""
+class LayeredBackend(_LayeredReader, Backend):
+    """A backend that stores what is written apart from the rows below. It belongs to one process."""
 
-    name = "rehearsal"
+    name = "dry run"
     capabilities = Capabilities(durable=False, multi_process=False, persistent=False)
 
     def __init__(self, lower: Reader, upper: Backend) -> None:
@@ -100,7 +100,7 @@ class Layers(_Both, Backend):
         self._lock = threading.Lock()
 
     def write(self, batch: Batch, *, guard: Guards = None, durable: bool = True) -> None:
-        """Put rows over those below."""
+        """Write rows to the upper layer."""
         del durable
         check_batch(batch)
         marked = Batch()
@@ -111,12 +111,12 @@ class Layers(_Both, Backend):
             self._written.write(marked, durable=False)
 
     def purge(self) -> None:
-        """Nothing to do: it is all gone afterwards."""
+        """Do nothing, because the upper layer is deleted after the dry run."""
 
     def snapshot(self) -> Snapshot:
-        """Both layers as they are now; what is below must not change."""
+        """Return a snapshot of both layers. The rows below must not change."""
         return _Snapshot(self._lower, self._written.snapshot())
 
     def close(self) -> None:
-        """Let go of what was written; the rows below belong to somebody else."""
+        """Close the upper layer; the owner of the rows below closes them."""
         self._written.close()

@@ -1,4 +1,4 @@
-"""Rebuilding in place, and moving a store to another backend."""
+"""Rebuilding a store in place, and copying it to another backend."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ from proofs.log import Frontier, leaf_hash
 
 
 def rebuild(backend: Backend, progress: Progress = no_progress) -> Checkpoint:
-    """Drop every projection, records included, and make them anew from the journal alone.
+    """Drop every projection, including the records, and make them again from the journal alone.
 
-    The journal is read and checked to its end before anything is dropped. Then all cursors go,
-    durably: a crash from then on leaves a store that the next opening, or the next call, finishes.
-    Nothing but the journal needs to be whole. `progress` is told how many of all events are done; the check
+    The journal is read and checked to its end before anything is dropped. Then all cursors are deleted,
+    durably: a crash from then on leaves a store that the next opening, or the next call, finishes. Nothing
+    except the journal needs to be intact. `progress` is called with (events done, all events); the check
     counts as half.
 
     Raises:
-        CorruptionError: the journal is damaged; nothing was dropped.
+        CorruptionError: The journal is damaged. Nothing was dropped.
     """
     size = _check_journal(backend, progress)
     drop(backend, projections())
@@ -53,17 +53,17 @@ def rebuild(backend: Backend, progress: Progress = no_progress) -> Checkpoint:
     backend.write(Batch(), durable=True)
     progress(size, size)
     with store.view(*store.followers) as rows:
-        return store.roots(rows).shown()
+        return store.roots(rows).as_checkpoint()
 
 
 def _check_journal(backend: Backend, progress: Progress) -> int:
-    """The size of the journal, once every event in it is known to be what the log commits to.
+    """Return the size of the journal after checking every event against the log.
 
-    On the way the rows about what was erased, by which a destroyed payload is told from a lost one, are made
-    anew from the headers.
+    The rows about erased subjects, which distinguish a destroyed payload from a lost one, are made again from
+    the headers.
 
     Raises:
-        CorruptionError: one is not.
+        CorruptionError: An event is not what the log commits to.
     """
     log = read_log(backend)
     _check_headers(backend, log)
@@ -75,8 +75,8 @@ def _check_journal(backend: Backend, progress: Progress) -> int:
             erasing = None if raw.payload is None else erased_at(backend, header)
             if erasing is not None:
                 raise CorruptionError(
-                    f"payload {header.seq} is there, though event {erasing} destroyed it",
-                    hint="somebody put it back; restore a copy whose root you know",
+                    f"payload {header.seq} exists, although event {erasing} destroyed it",
+                    hint="the payload was put back from outside; restore a copy whose root you know",
                     family="payload",
                     seq=header.seq,
                 )
@@ -105,36 +105,37 @@ def _check_headers(backend: Backend, log: LogState) -> None:
         if backend.get(key) != row:
             batch.put(key, row)
     if batch.rows:
-        with suppress(GuardFailed):  # somebody else appends: what is missing then, the next rebuild finds
+        with suppress(GuardFailed):  # another process is appending; the next rebuild adds what is missing
             backend.write(batch, guard=Guard(LOG, log.row), durable=True)
 
 
 def copy(source: Backend, target: Backend, progress: Progress = no_progress) -> Checkpoint:
-    """Copy a store into another backend by its journal, and prove that the roots are equal.
+    """Copy the journal of a store to another backend, rebuild it there, and compare the roots.
 
-    A copy that was broken off is continued.
+    An interrupted copy is continued by calling this again. The target may also hold an earlier copy of the
+    same store.
 
     Raises:
-        ConflictError: the target holds something else.
-        VerificationError: the roots differ: one of the backends does not keep what it is given.
+        ConflictError: The target holds something else.
+        VerificationError: The roots differ: one of the backends does not return what it was given.
     """
     original = Store(source, None)
     with original.view(*original.followers) as rows:
         with target.exclusive():
             with target.snapshot() as before:
-                head, held = check_prefix(rows, before), read_log(before).size
+                head, earlier_size = check_prefix(rows, before), read_log(before).size
             replay(rows, target, read_log(rows).size, progress, head=head, sweep=True)
         roots = original.roots(rows)
     copied = Store(target, None)
     with copied.view(*copied.followers) as rows:
-        found = copied.roots(rows)
-        # Of an earlier run, too: one that was killed here has deleted, and its files still hold it.
-        erased = held > 0 and next(rows.scan_prefix(ERASURE), None) is not None
+        copied_roots = copied.roots(rows)
+        # True after an interrupted run, too: it may have deleted payloads that the files still contain.
+        erased = earlier_size > 0 and next(rows.scan_prefix(ERASURE), None) is not None
     target.write(Batch(), durable=True)
     if erased:
-        target.purge()  # the earlier copy held what was destroyed since
-    if found != roots:
+        target.purge()  # the earlier copy contained payloads that were destroyed since
+    if copied_roots != roots:
         raise VerificationError(
-            f"the copy has root {found.overall.hex()}, the original {roots.overall.hex()}"
+            f"the copy has the root {copied_roots.overall.hex()}, and the original has {roots.overall.hex()}"
         )
-    return found.shown()
+    return copied_roots.as_checkpoint()

@@ -1,8 +1,9 @@
-"""Where a named memory is.
+"""The location of a named memory.
 
-What a URL names is then the root. In a folder, the memory is `ROOT/NAME`, a LevelDB folder or a SQLite
-file; in one SQLite file, it is a table of that file (`sqlite+NAME:PATH`). Each is a store by itself, with
-its own store id, journal and root, and nothing that is asked of one can reach another.
+If a memory is named, the URL names the root that contains it. In a folder, the memory is `ROOT/NAME`, a
+LevelDB folder or a SQLite file; in one SQLite file, it is a table of that file (`sqlite+NAME:PATH`). Each
+memory is a store by itself, with its own store id, journal and root, and no query on one memory can reach
+another.
 """
 
 from __future__ import annotations
@@ -20,21 +21,21 @@ from engine.base.error_translation import translated
 from engine.base.errors import InvalidInputError
 
 
-class Root(NamedTuple):
-    """What holds memories."""
+class MemoriesRoot(NamedTuple):
+    """The container of named memories."""
 
     url: str
-    """As it was given."""
+    """The URL as it was given."""
     path: Path
-    """The folder or the SQLite file, links followed."""
+    """The folder or the SQLite file, with symbolic links resolved."""
     is_file: bool
-    """One SQLite file that holds them all."""
+    """True if one SQLite file contains all memories."""
 
     def url_of(self, name: str) -> str:
-        """The URL of the memory `name`, which need not exist.
+        """Return the URL of the memory `name`, which need not exist.
 
         Raises:
-            InvalidInputError: it is no name, or a symbolic link is there.
+            InvalidInputError: `name` is not a valid name, or its path is a symbolic link.
         """
         with translated():
             memory_name(name)
@@ -42,49 +43,49 @@ class Root(NamedTuple):
                 return f"sqlite+{name}:{locate(self.url).path}"
             entry = self.path / name
             if entry.is_symlink():
-                raise BackendUnusable(f"{entry} is a symbolic link; a memory is never one")
+                raise BackendUnusable(f"{entry} is a symbolic link, which a memory must not be")
             return f"{self.url.rstrip('/')}/{name}"
 
 
-def root_of(url: str) -> Root:
-    """The root that a URL names: a folder, or for `sqlite:PATH` one file.
+def root_of(url: str) -> MemoriesRoot:
+    """Return the root that a URL names: a folder or, for `sqlite:PATH`, one file.
 
     Raises:
-        InvalidInputError: it names a store in memory, one memory, a single store's folder or a file of
-            something else.
+        InvalidInputError: The URL names a store in memory, one memory, the folder of a single store, or a
+            file of another kind.
     """
     with translated():
         scheme, path = locate(url)
         if scheme == "memory":
-            raise BackendUnusable("memory: is one store; named memories need a folder or sqlite:PATH")
+            raise BackendUnusable("memory: holds a single store; named memories need a folder or sqlite:PATH")
         if "+" in scheme:
-            raise BackendUnusable(f"{url} names one memory already; leave out its name")
+            raise BackendUnusable(f"{url} already names a memory; leave out the +NAME part")
         place = real(path)
         if scheme == "sqlite":
             if place.is_dir():
-                raise BackendUnusable(f"{place} is a folder; name it without sqlite: to keep memories in it")
-            return Root(url, place, is_file=True)
+                raise BackendUnusable(f"{place} is a folder; leave out sqlite: to keep memories in a folder")
+            return MemoriesRoot(url, place, is_file=True)
         if place.exists() and not place.is_dir():
             raise BackendUnusable(f"{place} is a file; memories are kept in a folder or in sqlite:PATH")
         if is_place(place):
             raise InvalidInputError(
-                f"{place} is a store itself and holds no named memories",
-                hint="name a folder for them, as in --store memories, or leave out the memory's name",
+                f"{place} is a store itself and cannot contain named memories",
+                hint="give a folder for named memories (--store FOLDER), or leave out the memory's name",
             )
-        return Root(url, place, is_file=False)
+        return MemoriesRoot(url, place, is_file=False)
 
 
 def memory_url(url: str, name: str) -> str:
-    """The URL of the memory `name` in what `url` names.
+    """Return the URL of the memory `name` in the root that `url` names.
 
     Raises:
-        InvalidInputError: `url` can hold none, or it is no name.
+        InvalidInputError: `url` cannot hold named memories, or `name` is not a valid name.
     """
     return root_of(url).url_of(name)
 
 
 def is_memory(entry: Path) -> bool:
-    """Whether a folder or file in a root is a memory: well named, no link, and a store of ours."""
+    """Return True if an entry of a root is a memory: a store with a valid name that is not a link."""
     try:
         memory_name(entry.name)
     except BackendUnusable:

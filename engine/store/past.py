@@ -1,4 +1,4 @@
-"""Reading the past: nothing is kept for it; it is worked out from the journal when asked for."""
+"""Reading the past: earlier states are not stored; they are computed from the journal on demand."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from proofs.events import AtomDetail, EdgeDetail, Entry, Header, TypeDetail
 from proofs.subjects import ID_BYTES
 
 AsOf = int | datetime
-"""A moment of the journal: a seq, that event included, or a time, all events up to it included."""
+"""A moment of the journal: a seq, whose event is included, or a time, with all events up to it."""
 
 MEMORY_EVENTS_MAX = 20_000
 MEMORY_BYTES_MAX = 16 << 20
-"""A replay of the past stays in memory up to so many events and bytes of payloads; else it goes to disk."""
+"""Bounds of a replay in memory: events, and bytes of payloads. A longer replay uses a temporary folder."""
 
 
 def size_at(rows: Lookup, moment: AsOf) -> int:
-    """How many events had happened at a moment; at least 1, the genesis.
+    """Return the number of events at a moment: at least 1, the genesis.
 
     Raises:
-        InvalidInputError: it is neither a seq nor a time with a zone.
-        NotFoundError: the journal does not reach that seq, or begins after that time.
+        InvalidInputError: `moment` is neither a seq nor a time with a zone.
+        NotFoundError: The journal does not reach that seq, or begins after that time.
     """
     size = read_log(rows).size
     if isinstance(moment, datetime):
@@ -49,20 +49,20 @@ def size_at(rows: Lookup, moment: AsOf) -> int:
             else:
                 high = middle
         if not low:
-            raise NotFoundError(f"the journal begins after {moment.isoformat()}")
+            raise NotFoundError(f"no event is as old as {moment.isoformat()}: the journal begins later")
         return low
     if integer(moment, "as_of") >= size:
-        raise NotFoundError(f"event {moment} is not in the journal; it has 0 to {size - 1}")
+        raise NotFoundError(f"event {moment} is not in the journal, which has the events 0 to {size - 1}")
     return moment + 1
 
 
 def subject_history(rows: Lookup, last: int) -> list[Entry]:
-    """The events on one subject up to event `last`, which is one of them, the oldest first."""
+    """Return the events on one subject up to event `last`, which is one of them, the oldest first."""
     return list(entries_back(rows, last))[::-1]
 
 
 def records_after(history: Iterable[Entry], size: int) -> Lookup:
-    """The records that those of these events make that are among the journal's first `size`."""
+    """Return the records that result from those events of `history` whose seq is less than `size`."""
     overlay = Overlay({}, Batch())
     for entry in history:
         if entry.header.seq < size:
@@ -71,10 +71,10 @@ def records_after(history: Iterable[Entry], size: int) -> Lookup:
 
 
 def atom_record_at(rows: Lookup, record: AtomRecord, size: int) -> AtomRecord:
-    """The record of an atom when the journal had `size` events, by walking `prev` and folding.
+    """Return the record of an atom when the journal had `size` events, by walking `prev` and folding.
 
     Raises:
-        NotFoundError: it was not recorded yet.
+        NotFoundError: The atom was not recorded yet.
     """
     past = read_atom(records_after(subject_history(rows, record.last_seq), size), record.id)
     if past is None:
@@ -83,10 +83,10 @@ def atom_record_at(rows: Lookup, record: AtomRecord, size: int) -> AtomRecord:
 
 
 def history(rows: Lookup, id: str) -> list[HistoryItem]:  # noqa: A002
-    """Every event on an atom, the oldest first.
+    """Return every event on an atom, the oldest first.
 
     Raises:
-        NotFoundError: it was never recorded.
+        NotFoundError: The atom was never recorded.
     """
     last = get_record(rows, atom_id(id)).last_seq
     return [history_item(rows, entry) for entry in subject_history(rows, last)]
@@ -94,22 +94,22 @@ def history(rows: Lookup, id: str) -> list[HistoryItem]:  # noqa: A002
 
 @contextmanager
 def past_store(rows: Reader, size: int) -> Iterator[Store]:
-    """The store as it was when its journal had `size` events, replayed into a scratch backend."""
+    """Open the store as it was when its journal had `size` events, replayed into a scratch backend."""
     with scratch_backend(on_disk=not _fits_in_memory(rows, size)) as scratch:
         replay(rows, scratch, size)
         past = Store(scratch, None)
-        past.lost = _lost(scratch, size)
+        past.erased_since = _erased_since(scratch, size)
         yield past
 
 
-def _lost(rows: Reader, size: int) -> int | None:
-    """The first later event that destroyed payloads of the atoms of a view of the first `size` events."""
-    found = [
+def _erased_since(rows: Reader, size: int) -> int | None:
+    """Return the first later event that destroyed payloads of atoms within the first `size` events."""
+    erasures = [
         decode_seq(raw, "erasure")
         for key, raw in rows.scan_prefix(ERASURE)
         if len(key) == len(ERASURE) + ID_BYTES
     ]
-    return min((seq for seq in found if seq >= size), default=None)
+    return min((seq for seq in erasures if seq >= size), default=None)
 
 
 def _fits_in_memory(rows: Reader, size: int) -> bool:
@@ -120,14 +120,14 @@ def _fits_in_memory(rows: Reader, size: int) -> bool:
 
 
 def history_item(rows: Lookup, entry: Entry) -> HistoryItem:
-    """An event in words."""
+    """Return an event in the form that callers see."""
     header = entry.header
     body = {} if entry.body is None else entry.body._asdict()
     if entry.body is None:
         body["destroyed"] = True
     detail = {name: _shown(value) for name, value in {**header.detail._asdict(), **body}.items()}
-    for given in ("id", "src", "dst", "type"):
-        detail.pop(given, None)
+    for part_of_subject in ("id", "src", "dst", "type"):
+        detail.pop(part_of_subject, None)
     return HistoryItem(
         seq=header.seq,
         time=header.time,
@@ -140,7 +140,7 @@ def history_item(rows: Lookup, entry: Entry) -> HistoryItem:
 
 
 _SECRET = frozenset({"id_key"})
-"""Whoever knows it can test guesses of a content against public ids."""
+"""Fields that are never shown: with `id_key`, guesses of a content could be tested against public ids."""
 
 
 def _shown(value: object) -> object:
@@ -150,7 +150,7 @@ def _shown(value: object) -> object:
 
 
 def subject_name(rows: Lookup, header: Header) -> str:
-    """What an event is about: an atom's id, an edge, a predicate's code, or nothing."""
+    """Return an event's subject: an atom's id, an edge, a predicate's code, or an empty text."""
     detail = header.detail
     if isinstance(detail, AtomDetail):
         return show_id(detail.id)

@@ -1,4 +1,4 @@
-"""Replaying a journal into another backend: what copying, verifying and reading the past share."""
+"""Replaying a journal into another backend, for copying, verifying and reading the past."""
 
 from __future__ import annotations
 
@@ -30,48 +30,48 @@ from engine.ledger.records import read_counters
 from proofs.events import ERASING_KINDS, Entry
 
 Progress = Callable[[int, int], None]
-"""Called with (events done, events in all)."""
+"""A callback, called with (events done, all events)."""
 
 
 def no_progress(done: int, total: int) -> None:
-    """Shows nothing."""
+    """Ignore the progress."""
 
 
 def append(target: Backend, events: Sequence[RawEntry], head: bytes | None, *, sweep: bool = False) -> bytes:
     """Append `events` to the target's journal and fold its records, in one batch that is not durable yet.
 
     Args:
-        target: At all times a store whose journal is a prefix of the source's.
-        events: Consecutive, from the target's head on.
-        head: The log row that the target must still have: never one that was read again, or what
-            somebody else appended meanwhile would be taken for the source's.
-        sweep: Delete what the target still has of a subject that one of them erases.
+        target: A store whose journal is always a prefix of the source's.
+        events: Consecutive events that start at the target's head.
+        head: The log row that the target must still have. It must not be read again from the target: then
+            events that another process appended would pass for the source's.
+        sweep: Delete what the target still has of each subject that one of the events erases.
 
     Returns:
-        The log row that it has now.
+        The log row that the target has now.
 
     Raises:
-        ConflictError: somebody else writes to the target; nothing was written.
+        ConflictError: Another process writes to the target. Nothing was written.
     """
     records = Records()
     with target.snapshot() as rows:
         log = read_log(rows)
         current = not log.size or are_current(rows, log, (records,))
         if log.row != head or events[0].entry.header.seq != log.size or not current:
-            raise ConflictError(_DISTURBED)
+            raise ConflictError(_OTHER_WRITER)
         batch, frontier, guards = Batch(), log.frontier.copy(), head_guards(rows, log)
         entries = [event.entry for event in events]
         records.follow(entries, rows, batch)
         counters = count(entries, read_counters(rows))
         for entry in entries:
             if sweep and entry.header.kind in ERASING_KINDS:
-                _destroy(entry.header.prev, rows, entries, batch)
+                _delete_payloads(entry.header.prev, rows, entries, batch)
     for event in events:
         header = event.entry.header
         batch.put(journal_key(header.seq), event.header)
         if event.payload is not None:
             batch.put(payload_key(header.seq), event.payload)
-        # Where a payload is gone, the target must know why, also if it never gets as far as that event.
+        # The erasure row explains a missing payload, even if the replay stops before the erasing event.
         erased = header.seq if header.kind in ERASING_KINDS else event.erased
         if erased is not None:
             batch.put(erasure_key(subject_key(header.detail)), encode_seq(erased))
@@ -82,14 +82,14 @@ def append(target: Backend, events: Sequence[RawEntry], head: bytes | None, *, s
     try:
         target.write(batch, guard=guards, durable=False)
     except GuardFailed:
-        raise ConflictError(_DISTURBED) from None
+        raise ConflictError(_OTHER_WRITER) from None
     return row
 
 
-def _destroy(last: int | None, rows: Reader, entries: Sequence[Entry], batch: Batch) -> None:
-    """Delete what the target still has of a subject that an event of `entries` erases.
+def _delete_payloads(last: int | None, rows: Reader, entries: Sequence[Entry], batch: Batch) -> None:
+    """Delete the payloads that the target still has of a subject that an event of `entries` erases.
 
-    An earlier copy that is brought forward has payloads that the source has no more.
+    The target may be an earlier copy, made before the source destroyed these payloads.
     """
     first, seq = entries[0].header.seq, last
     while seq is not None:
@@ -101,7 +101,7 @@ def _destroy(last: int | None, rows: Reader, entries: Sequence[Entry], batch: Ba
         seq = header.prev
 
 
-_DISTURBED = "another process is writing to the target"
+_OTHER_WRITER = "another process is writing to the target"
 
 
 def replay(
@@ -113,14 +113,21 @@ def replay(
     head: bytes | None = None,
     sweep: bool = False,
 ) -> None:
-    """Bring `target` to `stop` with the events of `source`.
+    """Bring `target` to `stop` events with the events of `source`.
 
-    `head` is the log row that the target has; None: it is empty. `sweep` is that of `append`. Killed
-    anywhere, it is continued by calling this again.
+    If it is killed, calling it again continues the replay.
+
+    Args:
+        source: The rows of the store to replay.
+        target: The backend to write to.
+        stop: The number of events that the target has at the end.
+        progress: Called with (events done, `stop`).
+        head: The log row that the target has; None for an empty target.
+        sweep: As for `append`.
 
     Raises:
-        CorruptionError: an event of the source is not what was written.
-        ConflictError: somebody else writes to the target.
+        CorruptionError: An event of the source is not what was written.
+        ConflictError: Another process writes to the target.
     """
     catch_up(target, Records(), read_entries)
     at = read_log(target).size
@@ -132,28 +139,28 @@ def replay(
 
 
 def check_prefix(source: Reader, target: Reader) -> bytes | None:
-    """Make sure that the target's journal, if it has one, is the beginning of the source's.
+    """Check that the target is empty or that its journal is the beginning of the source's.
 
     Returns:
-        The target's log row, to go on from.
+        The target's log row, from which `replay` continues.
 
     Raises:
-        ConflictError: it is not.
+        ConflictError: The target holds another journal.
     """
     log = read_log(target)
     if log.size > read_log(source).size:
         raise ConflictError("the target already holds a longer journal than the source")
-    # All headers: only the log chains them, and its frontier at an earlier size is not kept.
+    # Compare all headers: only the log chains them, and its frontier at an earlier size is not stored.
     end = journal_key(log.size)
-    theirs = source.scan(journal_key(0), end)
-    if any(row != next(theirs, None) for row in target.scan(journal_key(0), end)):
-        raise ConflictError("the target already holds another store", hint="choose an empty place")
+    source_rows = source.scan(journal_key(0), end)
+    if any(row != next(source_rows, None) for row in target.scan(journal_key(0), end)):
+        raise ConflictError("the target already holds another store", hint="choose an empty target")
     return log.row
 
 
 @contextmanager
 def scratch_backend(*, on_disk: bool) -> Iterator[Backend]:
-    """A backend that is gone afterwards: in memory, or in a temporary folder (TMPDIR)."""
+    """Open a temporary backend, in memory or in a temporary folder (TMPDIR), and delete it afterwards."""
     if not on_disk:
         with open_backend("memory:") as backend:
             yield backend

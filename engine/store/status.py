@@ -1,4 +1,4 @@
-"""What is in a store, in numbers."""
+"""Counts and cursors of a store."""
 
 from __future__ import annotations
 
@@ -16,23 +16,26 @@ from engine.store.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """`live_atoms` is as of the `tags` follower's cursor; `followers` maps each name to its cursor."""
+    """The content of a store in numbers.
+
+    `live_atoms` is as of the cursor of the follower `tags`; `followers` maps each name to its cursor.
+    """
 
     version: str
     store_id: str
     backend: str
     events: int
     contents: int
-    """Ordinals given: atoms and their revisions."""
+    """The number of ordinals assigned so far, one for each atom and each revision."""
     live_atoms: int
     followers: dict[str, int]
     analyzer: str
     last_event: int
-    """µs UTC."""
+    """The time of the last event, in µs UTC."""
 
 
 def status(rows: Reader, store: Store) -> Status:
-    """The numbers of one snapshot; catches nothing up."""
+    """Return the numbers of one snapshot. No follower is caught up."""
     cursors = {
         follower.name: cursor.size if (cursor := read_cursor(rows, follower.name)) else 0
         for follower in store.projections

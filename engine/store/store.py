@@ -53,9 +53,9 @@ if TYPE_CHECKING:
 
 
 class Recent:
-    """The events this process committed last, decoded, so that followers need not read them back.
+    """A cache of this process's last committed events, decoded, so that followers need not read them back.
 
-    At most 24,576, and contents of at most some 16 million characters; older ones are forgotten.
+    It holds at most 24,576 events with contents of about 16 million characters; the oldest are dropped.
     """
 
     def __init__(self) -> None:
@@ -64,59 +64,59 @@ class Recent:
         self._chars = 0
 
     def add(self, entries: Sequence[Entry]) -> None:
-        """Keep `entries`; forget what is not next to them, and the oldest of too many."""
+        """Add `entries`. Drop entries not contiguous with them, and the oldest beyond the bounds."""
         with self._lock:
-            kept = self._entries
-            if kept and kept[-1].header.seq + 1 != entries[0].header.seq:
-                self._forget(len(kept))
-            kept.extend(entries)
+            cached = self._entries
+            if cached and cached[-1].header.seq + 1 != entries[0].header.seq:
+                self._drop(len(cached))
+            cached.extend(entries)
             self._chars += sum(map(_chars_of, entries))
-            if len(kept) > 3 * limits.FOLLOW_EVENTS_MAX:
-                self._forget(len(kept) - limits.FOLLOW_EVENTS_MAX)
+            if len(cached) > 3 * limits.FOLLOW_EVENTS_MAX:
+                self._drop(len(cached) - limits.FOLLOW_EVENTS_MAX)
             while self._chars > limits.FOLLOW_BYTES_MAX:
-                self._forget(len(kept) // 2 + 1)
+                self._drop(len(cached) // 2 + 1)
 
     def clear(self) -> None:
-        """Forget all: every follower has them."""
+        """Drop all entries, because every follower has read them."""
         with self._lock:
-            self._forget(len(self._entries))
+            self._drop(len(self._entries))
 
-    def _forget(self, count: int) -> None:
+    def _drop(self, count: int) -> None:
         self._chars -= sum(map(_chars_of, self._entries[:count]))
         del self._entries[:count]
 
     def get(self, start: int, stop: int) -> list[Entry]:
-        """The events from `start` up to `stop`; none unless all are kept."""
+        """Return the events from `start` up to `stop`, or an empty list unless all of them are cached."""
         with self._lock:
-            kept = self._entries
-            if not kept or start < kept[0].header.seq or stop > kept[-1].header.seq + 1:
+            cached = self._entries
+            if not cached or start < cached[0].header.seq or stop > cached[-1].header.seq + 1:
                 return []
-            first = kept[0].header.seq
-            return kept[start - first : stop - first]
+            first = cached[0].header.seq
+            return cached[start - first : stop - first]
 
 
 def _chars_of(entry: Entry) -> int:
     return len(entry.body.content) if isinstance(entry.body, AtomBody) else 0
 
 
-COMMIT_LOSSES = 3
-"""How often a command is decided again because another process moved the head, before that one must wait."""
+COMMIT_RETRIES_MAX = 3
+"""How often a command is decided again because the head moved, before other writers are locked out."""
 
 COMMIT_CHUNK = 1000
-"""Commands that `commit_many` commits at once: measured, larger ones gain nothing more."""
+"""The number of commands that `commit_many` commits at once. Measured: larger chunks are not faster."""
 
-READ_LOSSES = 3
-"""How often a read catches up again because the head moved, before the writers must wait."""
+READ_RETRIES_MAX = 3
+"""How often a read catches up again because the head moved, before writers are locked out."""
 
 
 def projections() -> tuple[Records, IndexFollower, TagsFollower, TreesFollower, LogFollower]:
-    """Everything that is made from the journal, records first, each new and without memory."""
+    """Return a new, empty object for each projection of the journal, the records first."""
     index = IndexFollower(lambda rows, seq: atom_body(read_entry(rows, seq).body))
     return Records(), index, TagsFollower(), TreesFollower(), LogFollower()
 
 
 class Store:
-    """An open store. Safe to use from several threads."""
+    """An open store. It is safe to use from several threads."""
 
     def __init__(
         self,
@@ -130,11 +130,15 @@ class Store:
         """Open a store on a backend.
 
         Args:
-            backend: Where it is, or where it is to begin.
-            sources: Time and randomness; None for a store that takes no commands.
-            finish: False leaves records that are behind as they are, for now.
-            check: False takes a journal that another analyzer was used with.
-            resume: Called once the store is open, to finish what was broken off (`engine.erase.destroy`).
+            backend: The backend that holds the store, or in which a new store is created.
+            sources: Time and randomness; None for a store that accepts no commands.
+            finish: False leaves records that are behind the head as they are, for now.
+            check: False accepts a journal that was written with another analyzer.
+            resume: Called once the store is open, to finish an interrupted erasure (`engine.erase.destroy`).
+
+        Raises:
+            CorruptionError: Stored rows are damaged.
+            EngineError: The store was made with another analyzer, and `check` is set.
         """
         self.backend = backend
         self._sources = sources
@@ -142,8 +146,8 @@ class Store:
         self._write_lock = threading.RLock()
         self._follow_lock = threading.RLock()
         self.recent = Recent()
-        self.lost: int | None = None
-        """In a view of the past: a later event that erased what the roots of then cover."""
+        self.erased_since: int | None = None
+        """In a view of the past, a later event that erased content that the roots of that time cover."""
         self.records, self.index, self.tags, self.trees, self.log = self.projections = projections()
         if sources is not None and _is_empty(backend):
             self._write_genesis(sources)
@@ -156,14 +160,14 @@ class Store:
             resume(self)
 
     def _finish_records(self) -> None:
-        # They are at the head except after a rebuild that did not finish, here or in another process.
+        # The records are at the head except after an interrupted rebuild, here or in another process.
         catch_up(self.backend, self.records, self.read)
 
     def _write_genesis(self, sources: Sources) -> None:
         batch = Batch()
         log = read_log(self.backend)
         appender = Appender(Overlay(self.backend, batch), log, *sources)
-        # Two more draws of 32 bytes, under seqs that no event has.
+        # The store id and the id key are drawn as salts of seqs that no event has.
         detail = GenesisDetail(sources.salts(-1)[:16], ANALYZER_NAME, fingerprint())
         body = GenesisBody(sources.salts(-2))
         entry = appender.append(EventKind.GENESIS, "engine", None, detail, body)
@@ -172,7 +176,7 @@ class Store:
         try:
             self.backend.write(batch, guard=head_guards(self.backend, log), durable=True)
         except GuardFailed:
-            return  # another process has just made the store
+            return  # another process has just created the store
         self.recent.add([entry])
 
     def commit(
@@ -184,33 +188,36 @@ class Store:
         request: str | None = None,
         origin: str | None = None,
     ) -> list[Receipt]:
-        """Decide `commands` in order and append what they take, all of it or nothing.
+        """Decide `commands` in order and append their events, all or none, in one durable batch.
 
-        When this returns, journal, records and log frontier are in the backend, in one batch.
+        When this returns, journal, records and log frontier are in the backend.
 
         Args:
-            commands: What is to be true.
-            actor: Who says so.
-            if_head: How many events the journal must have; None for any number.
-            request: A client's own key of what it asked for; every event says it.
-            origin: What made the events: a pipeline and its version, or another store and its event.
+            commands: The requested changes.
+            actor: The author of the events.
+            if_head: The number of events that the journal must have; None for any number.
+            request: A client's own key of its request. Every event records it.
+            origin: The producer of the events: a pipeline and its version, or another store and its event.
 
         Raises:
-            InvalidInputError: `request` or `origin` is empty or has a control character.
-            LimitError: `request` is over 128 bytes, or `origin` over 256.
+            InvalidInputError: `request` or `origin` is empty or contains a control character.
+            LimitError: `request` has more than 128 bytes, or `origin` more than 256.
+            RefusedError: This is a view of the past.
             ConflictError: `if_head` is given and the journal has another size.
-            InDoubtError: writing failed after it was sent.
-            BusyError: other processes moved the head each time this one had decided.
+            InDoubtError: The write failed after it was sent.
+            BusyError: Other processes kept appending events before this one could.
         """
         if self._sources is None:
-            raise RefusedError("this is a view of the past; it takes no commands")
+            raise RefusedError("the past cannot be changed: this view of the memory accepts no commands")
         with self._write_lock, self.masked():
-            for attempt in range(2 * COMMIT_LOSSES):
-                waiting = self.backend.exclusive() if attempt >= COMMIT_LOSSES else nullcontext()
+            for attempt in range(2 * COMMIT_RETRIES_MAX):
+                waiting = self.backend.exclusive() if attempt >= COMMIT_RETRIES_MAX else nullcontext()
                 with waiting, self.backend.snapshot() as rows:
                     log = read_log(rows)
                     if if_head is not None and log.size != if_head:
-                        raise ConflictError(f"the head is {log.size}, not {if_head} as the command expects")
+                        raise ConflictError(
+                            f"the journal has {log.size} events, not {if_head} as if_head requires"
+                        )
                     if not are_current(rows, log, (self.records,)):
                         self._finish_records()
                         continue
@@ -222,9 +229,9 @@ class Store:
                     receipts = [command.decide(tx) for command in commands]
                     if not tx.entries or self._write(tx, head_guards(rows, log)):
                         if self.secret_filter is not None and tx.entries:
-                            self.secret_filter.passed(screen)
+                            self.secret_filter.count(screen)
                         return receipts
-            raise BusyError("other processes are writing to this store all the time; try again")
+            raise BusyError("other processes keep writing to this store", hint="try again")
 
     def commit_many(
         self,
@@ -234,10 +241,10 @@ class Store:
         request: str | None = None,
         origin: str | None = None,
     ) -> Iterator[Receipt]:
-        """Commit any number of commands, up to `COMMIT_CHUNK` to a batch, yielding receipts once durable.
+        """Commit any number of commands, up to `COMMIT_CHUNK` in a batch; yield durable receipts.
 
-        Each batch is all or nothing; one too large in bytes is halved. The followers are brought up every
-        few batches and at the end. `request` and `origin` are those of `commit`.
+        Each batch is all or nothing. A batch with too many bytes is halved. The followers are caught up every
+        few batches and at the end. `request` and `origin` are as for `commit`.
         """
         remaining = iter(commands)
         behind = 0
@@ -253,7 +260,10 @@ class Store:
     def _commit_parts(
         self, commands: Sequence[Command], actor: str, request: str | None, origin: str | None
     ) -> Iterator[Receipt]:
-        """The receipts of one half are out before the other is tried: it may be refused."""
+        """Commit the commands in one batch, or by halves if they are too large; yield the receipts.
+
+        The receipts of the first half are yielded before the second half is tried, which may be refused.
+        """
         try:
             yield from self.commit(commands, actor, request=request, origin=origin)
         except BatchLimitError:
@@ -265,7 +275,7 @@ class Store:
 
     @contextmanager
     def masked(self) -> Iterator[None]:
-        """Let no secret out of the block in an error's words."""
+        """Redact secrets in the message of every error that leaves the block."""
         try:
             yield
         except EngineError as error:
@@ -274,8 +284,8 @@ class Store:
             raise
 
     def _write(self, tx: Transaction, guard: Sequence[Guard]) -> bool:
-        # A crash before the batch is written leaves the store as it was; after it, the events are
-        # there with their records, and the followers catch up on the next read.
+        # A crash before this write leaves the store as it was. A crash after it leaves the events with
+        # their records, and the followers catch up on the next read.
         try:
             self.backend.write(tx.finish(), guard=guard, durable=True)
         except GuardFailed:
@@ -287,13 +297,13 @@ class Store:
         return True
 
     def read(self, rows: Reader, start: int, stop: int) -> Sequence[Entry]:
-        """Events from `start`, at most up to `stop`; only those not just committed are read back."""
+        """Return events from `start`, at most up to `stop`, from the cache or from the backend."""
         return self.recent.get(start, stop) or read_entries(rows, start, stop)
 
     def follow(self, *followers: Follower, stop: int | None = None, more: bool = False) -> None:
-        """Bring these followers (none given: all) to the head, or to `stop`.
+        """Bring these followers, or all if none is given, to the head or to `stop`.
 
-        With `more`, said while bulk work goes on, they may stay behind by what they would rather do later.
+        Pass `more` if more events follow shortly: then a follower may postpone work that is cheaper in bulk.
         """
         with self._follow_lock:
             for follower in followers or self.followers:
@@ -303,41 +313,41 @@ class Store:
 
     @contextmanager
     def view(self, *followers: Follower) -> Iterator[Snapshot]:
-        """A snapshot in which the records and all of `followers` are exactly at the head.
+        """Open a snapshot in which the records and all of `followers` are exactly at the head.
 
         Raises:
-            BusyError: other processes moved the head every time.
+            BusyError: Other processes kept appending events.
         """
-        for _ in range(READ_LOSSES):
+        for _ in range(READ_RETRIES_MAX):
             with self.backend.snapshot() as rows:
                 if are_current(rows, read_log(rows), (self.records, *followers)):
                     yield rows
                     return
-            self._bring_up(followers)
-        with self.alone():
-            self._bring_up(followers)
+            self._catch_up_all(followers)
+        with self.exclusive():
+            self._catch_up_all(followers)
             with self.backend.snapshot() as rows:
                 if not are_current(rows, read_log(rows), (self.records, *followers)):
-                    raise BusyError("other processes are writing to this store all the time; try again")
+                    raise BusyError("other processes keep writing to this store", hint="try again")
                 yield rows
 
-    def _bring_up(self, followers: Sequence[Follower]) -> None:
+    def _catch_up_all(self, followers: Sequence[Follower]) -> None:
         self._finish_records()
         if followers:
             self.follow(*followers)
 
     def roots(self, rows: Reader) -> Roots:
-        """The roots of a snapshot in which every follower is at the head.
+        """Return the roots of a snapshot in which every follower is at the head.
 
         Raises:
-            RefusedError: this is a view of the past, and what the roots of then cover was erased since.
+            RefusedError: This is a view of the past, and content that its roots cover was erased since.
         """
         log = read_log(rows)
-        if self.lost is not None:
+        if self.erased_since is not None:
             raise RefusedError(
-                f"the roots of tags and index at {log.size} events cannot be made again: "
-                f"event {self.lost} erased what they cover",
-                hint="those of the log, of atoms and of edges can: `engine verify-root` recomputes them",
+                f"the roots of tags and index at {log.size} events cannot be recomputed: "
+                f"event {self.erased_since} erased content that they cover",
+                hint="`engine verify-root` recomputes the roots of the log, the atoms and the edges",
             )
         namespaces = (
             self.trees.root(rows, "atoms"),
@@ -349,21 +359,21 @@ class Store:
 
     @property
     def followers(self) -> tuple[Follower, ...]:
-        """All projections but the records."""
+        """All projections except the records."""
         return self.projections[1:]
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Keep this process from writing and following meanwhile, this thread excepted."""
+        """Keep other threads of this process from writing and following during the block."""
         with self._write_lock, self._follow_lock:
             yield
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
-        """As `paused`, and other processes do not write meanwhile, either.
+    def exclusive(self) -> Iterator[None]:
+        """Keep other threads and other processes from writing during the block.
 
         Raises:
-            BackendBusy: other processes kept the store locked.
+            BackendBusy: Other processes kept the store locked.
         """
         with self.paused(), self.backend.exclusive():
             yield
@@ -374,7 +384,11 @@ class Store:
 
 
 def _is_empty(backend: Backend) -> bool:
-    """Whether a store has yet to begin; one that lost its log state must never begin anew."""
+    """Return True if the backend has no rows yet.
+
+    Raises:
+        CorruptionError: There are rows but no log state. Such a store must not begin again.
+    """
     with backend.snapshot() as rows:
         if read_log(rows).size:
             return False

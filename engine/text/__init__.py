@@ -1,1 +1,1 @@
-"""Text into terms, the same ones on every machine."""
+"""Text analysis: terms, fingerprints and token counts, equal on every machine."""

@@ -1,8 +1,8 @@
-"""Turns one written word or identifier into its terms: kept whole, and split (SPEC: Analyzer).
+"""The terms of one word or identifier: the whole word and its parts (SPEC: Analyzer).
 
-A *word* is what the scan in `analyzer` finds: letters and digits, with single inner joiners
-`- . ' @` or runs of `_`, perhaps ending in `++` or `#`. Everything here is a pure function of the
-word and takes time linear in its length.
+A *word* is a match of the scan in `analyzer`: letters and digits, with single inner joiners
+`- . ' @` or runs of `_`, optionally ending in `++` or `#`. All functions here are pure and take time
+linear in the length of the word.
 """
 
 from __future__ import annotations
@@ -16,33 +16,34 @@ import Stemmer
 from engine.text.words import CLIPPED_ENDINGS, STOP_WORDS
 
 TERM_BYTES_MAX: Final = 64
-"""Longer terms are cut at a character boundary, in texts and in queries alike."""
+"""The maximum size of a term. Longer terms are truncated at a character boundary, in texts and in queries."""
 PIECES_MAX: Final = 8
-"""A word with more changes of case than this is noise (base64), and is not split at them."""
+"""The maximum number of pieces of a word. A word with more is treated as noise (base64) and is not split."""
 
 _JOINERS: Final = re.compile("[-._']+")
-# Before a capital that follows a small letter or digit, or that begins a word after capitals:
-# `HTTP|Server`; but `URLs` stays whole, because its last letter is the plural.
+# A split position precedes a capital that follows a lower-case letter or digit, or that begins a word after
+# capitals: `HTTP|Server`. `URLs` is not split, because its last letter is the plural.
 _CASE_CHANGES: Final = re.compile("(?<=[^A-Z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z](?!s(?![a-z]))[a-z])")
 _ACRONYMS: Final = re.compile("[A-Z]{2,}s")
-# One change (`sha256`, `10km`) is a name with a number; several (`a1b2c3`) are a code, left whole.
+# One change between letters and digits (`sha256`, `10km`) is a name with a number and is split; several
+# changes (`a1b2c3`) are a code and are not.
 _NUMBERED: Final = re.compile("([^0-9]+)([0-9]+)|([0-9]+)([^0-9]+)")
 
-# PyStemmer's own cache is off: words are cached one level up, with everything else that is done to them.
+# PyStemmer's own cache is off: `analyzer` caches the final terms of each word.
 _STEM: Final = Stemmer.Stemmer("english", 0).stemWord
 
 
 def cut(term: str) -> str:
-    """The longest beginning of `term` that has at most TERM_BYTES_MAX UTF-8 bytes."""
+    """Return the longest prefix of `term` that has at most TERM_BYTES_MAX UTF-8 bytes."""
     if len(term) * 4 <= TERM_BYTES_MAX:
         return term
     return term[:TERM_BYTES_MAX].encode()[:TERM_BYTES_MAX].decode(errors="ignore")
 
 
 def word_terms(word: str) -> tuple[str, ...]:
-    """The terms of one word, the whole first, in the order of the text.
+    """Return the terms of one word: the whole word first, then its parts in the order of the text.
 
-    `ADR-016` gives `adr-016 adr 016`; `camelCase` `camelcas camel case`; `C++` `c++ c`.
+    `ADR-016` gives `adr-016 adr 016`; `camelCase` gives `camelcas camel case`; `C++` gives `c++ c`.
     """
     if word.isascii() and word.isalpha() and (word[1:].islower() or word.isupper() or len(word) == 1):
         return (_term(word.lower()),)
@@ -58,7 +59,7 @@ def word_terms(word: str) -> tuple[str, ...]:
 
 
 def _joined(word: str) -> tuple[str, ...]:
-    """The terms of a word without `@` and ending."""
+    """Return the terms of a word that has no `@` and no ending `++` or `#`."""
     if "'" in word:
         whole = _fold(word)
         if whole in STOP_WORDS:
@@ -73,12 +74,12 @@ def _joined(word: str) -> tuple[str, ...]:
 
 
 def _part(part: str) -> tuple[str, ...]:
-    """The terms of a run of letters and digits."""
+    """Return the terms of a run of letters and digits."""
     whole = _term(_fold(part))
     if part.isascii() and (part.isalpha() or part.isdigit()) and (part[1:].islower() or part.isupper()):
         return (whole,)
     if _ACRONYMS.fullmatch(part):
-        # The stemmer takes a plural off only after a vowel: `PDFs` would never meet `PDF`.
+        # The stemmer removes a plural only after a vowel, so `PDFs` would never match `PDF`.
         return tuple(dict.fromkeys((whole, _term(part[:-1].lower()))))
     pieces = _pieces(part)
     if len(pieces) < 2:
@@ -87,9 +88,10 @@ def _part(part: str) -> tuple[str, ...]:
 
 
 def _pieces(part: str) -> list[str]:
-    """`part` cut where its writer changed case, and between a name and its number.
+    """Return `part` split at changes of case, and between a name and its number.
 
-    Only ASCII letters have a case here, because which others do depends on Python's tables.
+    Only ASCII letters count as having a case, because the case of other letters depends on the Unicode
+    tables of the Python version.
     """
     pieces: list[str] = []
     for run in _CASE_CHANGES.split(part, maxsplit=PIECES_MAX):
@@ -99,12 +101,12 @@ def _pieces(part: str) -> list[str]:
 
 
 def _fold(text: str) -> str:
-    """`text`, which is in NFC, without case and in NFC again."""
+    """Return `text`, which must be in NFC, casefolded and normalised to NFC again."""
     return text.lower() if text.isascii() else unicodedata.normalize("NFC", text.casefold())
 
 
 def _term(folded: str) -> str:
-    """The term of a folded word: itself if a stop word, its English stem if all ASCII letters."""
+    """Return the term of a folded word: a stop word unchanged, an ASCII word as its English stem."""
     if folded in STOP_WORDS:
         return folded
     folded = cut(folded)

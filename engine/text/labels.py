@@ -1,6 +1,6 @@
-"""Who speaks in a line of a conversation, as it is written before a colon (SPEC: Index).
+"""Speaker labels: the name before the colon in a line of a conversation (SPEC: Index).
 
-Nothing here asks Python what a character is, so every Python finds the same labels.
+This module does not use Python's Unicode tables, so every Python finds the same labels.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ from typing import Final
 LABEL_CHARS_MAX: Final = 40
 LABEL_WORDS_MAX: Final = 4
 LABEL_WITHIN: Final = 48
-"""Label and colon stand within so many characters, asterisks counted."""
+"""The number of initial characters, including asterisks, that must contain the label and its colon."""
 
 _COLON: Final = re.compile("[:\uff1a]")
 _REFUSED: Final = re.compile(r'["#$%&()+,/;<=>?@[\\\]^`{|}~!\x00-\x1f\x7f-\x9f\u2028\u2029]')
-"""Marks that names do not have, and what may not stand in a line."""
+"""Characters that names do not contain, control characters and line separators."""
 
 
 def label_of(content: str) -> str | None:
-    r"""The label that `content` begins with; None where there is none.
+    r"""Return the label at the beginning of `content`, or None if there is none.
 
     `Anna: hello` and `**Anna:** hello` have the label `Anna`. A label has 1 to 40 characters in 1 to 4 words
-    with single spaces between them, on one line, and none of ``"#$%&()+,/;<=>?@[\]^`{|}~!``. It ends
-    at the first colon, which a space follows, or at the first fullwidth one.
+    with single spaces between them, on one line, and none of ``"#$%&()+,/;<=>?@[\]^`{|}~!``. It ends at the
+    first ASCII or fullwidth colon; a space must follow an ASCII colon.
     """
     beginning = content[:LABEL_WITHIN].replace("*", "")
     colon = _COLON.search(beginning)

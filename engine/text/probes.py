@@ -1,7 +1,7 @@
-"""The texts whose analysis makes the fingerprint: one or more for every rule.
+"""The probes: texts whose analysis is hashed into the analyzer's fingerprint, one or more for each rule.
 
-A change of the analyzer or of the stemmer that no probe notices would go unrecorded, so whoever
-changes a rule adds a probe for it, which is a new fingerprint and needs a new analyzer name.
+The fingerprint detects a change of the analyzer or of the stemmer only if some probe detects it. A change
+of a rule therefore needs a probe for that rule; this changes the fingerprint and needs a new analyzer name.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ ab's-cd ab-cd's 's s' it's-me mother-in-law state-of-the-art and/or to be or not
 
 
 def probes() -> Iterator[str]:
-    """All probes, several hundred, always in the same order."""
+    """Yield the several hundred probes, always in the same order."""
     yield ""
     for line in _LINES.split("\n"):
         yield line
@@ -65,7 +65,7 @@ def probes() -> Iterator[str]:
 
 
 def _lengths() -> Iterator[str]:
-    """Words and runs just below, at and above every limit."""
+    """Yield words and runs with lengths just below, at and above each limit."""
     for size in (63, 64, 65, 200):
         yield "a" * size
         yield "é" * (size // 2) + "x"

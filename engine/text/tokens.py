@@ -1,11 +1,11 @@
-"""How many tokens a text costs a language model, estimated without a vocabulary."""
+"""An estimate of the number of tokens of a text in a language model, without a vocabulary."""
 
 from __future__ import annotations
 
 import re
 
 _UNITS = re.compile(r"[A-Z]?[a-z]{1,6}|[A-Z]{1,3}|[0-9]{1,2}|[\t\n\r\x0b\x0c ]{2,16}|\n|[!-/:-@\[-`{-~]")
-"""One match, one token: at most a few letters of one word, two digits, one mark, one indentation."""
+"""Each match counts as one token: at most six letters of a word, two digits, one mark, one indentation."""
 
 _CYRILLIC_LEADS = bytes(range(0xD0, 0xD4))
 _TWO_BYTE_LEADS = bytes([*range(0xC2, 0xD0), *range(0xD4, 0xE0)])
@@ -14,18 +14,20 @@ _FOUR_BYTE_LEADS = bytes(range(0xF0, 0xF5))
 
 
 def estimate_tokens(text: str) -> int:
-    """About how many tokens `text` costs; meant to err upwards, never far below a byte-pair tokenizer.
+    """Return an estimate of the number of tokens of `text`, meant to be too high rather than too low.
 
-    Common vocabularies (cl100k and later) give English prose about 1.3 tokens a word with its
-    punctuation; counting one for every six letters and for every mark gives about 1.45. Runs that
-    no vocabulary holds (hashes, base64) change case and kind every few characters, and so do the
-    counted units. Outside ASCII a token is seldom more than one character: 0.6 a Cyrillic letter,
-    1 any other two-byte character, 1.5 a three-byte one (CJK, Indic, Thai), 3 a four-byte one
-    (emoji). An answer that promises to fit a budget may rely on it; equality with some tokenizer
-    may not be relied on.
+    The estimate is never far below the count of a byte-pair tokenizer, so it can be used to fit a text into
+    a budget. It does not equal the count of any tokenizer.
 
-    A lone surrogate counts as a three-byte character. The answer is 0 for the empty text or one space,
-    and never more than 3 a character. Time is linear.
+    Common vocabularies (cl100k and later) use about 1.3 tokens for a word of English prose with its
+    punctuation; one token for every six letters and for every mark gives about 1.45. Strings that are in no
+    vocabulary (hashes, base64) change between letters of either case and digits every few characters, and
+    each change begins a new unit. Outside ASCII a token is seldom more than one character: the estimate is
+    0.6 for a Cyrillic letter, 1 for any other two-byte character, 1.5 for a three-byte character (CJK,
+    Indic, Thai) and 3 for a four-byte character (emoji).
+
+    A lone surrogate counts as a three-byte character. The result is 0 for the empty text and for one space,
+    and at most 3 per character. Time is linear.
     """
     units = len(_UNITS.findall(text))
     if text.isascii():
@@ -41,5 +43,5 @@ def estimate_tokens(text: str) -> int:
 
 
 def _count(raw: bytes, leads: bytes) -> int:
-    """How many bytes of `raw` are among `leads`."""
+    """Return the number of bytes of `raw` that are in `leads`."""
     return len(raw) - len(raw.translate(None, leads))

@@ -1,8 +1,8 @@
-"""The English function words that a query leaves out, and the endings an apostrophe cuts off.
+"""The English stop words that a query omits, and the endings that are removed after an apostrophe.
 
-A stop word is indexed like any other word, so that nothing said about absence is untrue of it; only
-scoring and document lengths pass over it. Stop words are never stemmed. The two sets are part of
-the analyzer: changing them changes its fingerprint.
+A stop word is indexed like any other word, so that a proof of absence also holds for it; only scoring and
+document lengths ignore it. Stop words are never stemmed. Both sets are part of the analyzer: changing them
+changes its fingerprint.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _STOP_WORDS: Final = (
 )
 
 STOP_WORDS: Final = frozenset(_STOP_WORDS.split())
-"""Casefolded; ASCII only."""
+"""The stop words, casefolded and in ASCII."""
 
 CLIPPED_ENDINGS: Final = frozenset({"s", "d", "m", "ll", "re", "ve"})
-"""After an apostrophe at the end of a word these say nothing of their own: `Anna's` is `anna`."""
+"""Endings that are removed after an apostrophe at the end of a word: `Anna's` becomes `anna`."""

@@ -1,1 +1,1 @@
-"""Moving text in and out: ingest, exports of other programs, the mirror, the journal as text, backups."""
+"""Import and export: ingest, exchange with other programs, the mirror, the journal as text, and backups."""

@@ -1,4 +1,4 @@
-"""Putting what was made beside a place into it, whole: a file, or a store."""
+"""Create files, folders and stores atomically: build them in a temporary folder, then rename them."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from engine.trust.notes.files import PRIVATE, refuse_inside
 
 
 @contextmanager
-def _built(place: Path, shown: object) -> Iterator[Path]:
-    """Where to build what goes to `place`, beside it; the block ends by giving it its name."""
+def _temporary(place: Path, shown: object) -> Iterator[Path]:
+    """Yield a temporary path in the same folder as `place`; the block must end by renaming it to `place`."""
     try:
         make_parents(place)
         with building(place) as folder:
@@ -29,41 +29,42 @@ def _built(place: Path, shown: object) -> Iterator[Path]:
 
 
 @contextmanager
-def written(path: Path, *, replace: bool = False) -> Iterator[BinaryIO]:
-    """A file to write that gets its name when the block ends, on the disk; nothing else ever shows there.
+def new_file(path: Path, *, replace: bool = False) -> Iterator[BinaryIO]:
+    """Open a file for writing that appears under its name, synced to disk, when the block ends.
 
-    Missing folders are made. With `replace`, it takes the place of a regular file.
+    No partial file ever appears at `path`. Missing parent folders are created. With `replace`, an existing
+    regular file is replaced.
 
     Raises:
-        RefusedError: something is there, or the place is inside a store.
-        EngineError: the system does not let us write.
+        RefusedError: something exists at `path`, or `path` is inside a store.
+        EngineError: the operating system refuses to write.
     """
     with translated():
         place = real(str(path))
     refuse_inside(place, None, "name a file outside every store")
-    _refuse_other(path, replace=replace)
-    with _built(place, path) as new:
+    _refuse_existing(path, replace=replace)
+    with _temporary(place, path) as new:
         descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE)
         with os.fdopen(descriptor, "wb") as file:
             yield file
         fsync_path(new)
-        _refuse_other(path, replace=replace)
+        _refuse_existing(path, replace=replace)
         if replace:
             new.replace(place)
         elif not _link(new, place):
-            raise RefusedError(f"{place} has come to be there meanwhile", hint="name a new file")
+            raise RefusedError(f"{place} was created by another process meanwhile", hint="name a new file")
 
 
-def _refuse_other(path: Path, *, replace: bool) -> None:
-    """Refuse what must not be written over: links always, whatever they lead to."""
+def _refuse_existing(path: Path, *, replace: bool) -> None:
+    """Raise RefusedError if `path` must not be overwritten; a symbolic link is always refused."""
     if path.is_symlink() or (path.exists() and not path.is_file()):
-        raise RefusedError(f"{path} is there and no regular file", hint="name a new file")
+        raise RefusedError(f"{path} exists and is not a regular file", hint="name a new file")
     if path.exists() and not replace:
-        raise RefusedError(f"{path} is there already", hint="name a new file, or remove that one")
+        raise RefusedError(f"{path} exists already", hint="name a new file, or remove that one")
 
 
 def _link(new: Path, place: Path) -> bool:
-    """Give `new` its name; unlike a rename, never in the place of what came there meanwhile."""
+    """Link `new` to `place` and return True; return False if `place` exists, which a rename would replace."""
     try:
         os.link(new, place)
     except FileExistsError:
@@ -73,53 +74,55 @@ def _link(new: Path, place: Path) -> bool:
 
 @contextmanager
 def new_store(url: str) -> Iterator[Backend]:
-    """An empty backend that gets its place when the block ends; until then, nothing is there.
+    """Open an empty backend that is moved to its place when the block ends; until then, the place is empty.
 
     Raises:
-        ConflictError: something came to be there meanwhile; it stays as it is.
-        EngineError: the system does not let us write.
+        ConflictError: something was created at the place meanwhile; it is left unchanged.
+        EngineError: the operating system refuses to write.
     """
     with translated():
         scheme, path = locate(url)
         place = real(path)
-    with _built(place, place) as new:
+    with _temporary(place, place) as new:
         with translated(), open_backend(f"{scheme}:{new}") as backend:
             yield backend
-        if not _settled(new, place):
-            raise ConflictError(f"{place} has come to be there meanwhile", hint="run it again to add to it")
+        if not _move_store(new, place):
+            raise ConflictError(
+                f"{place} was created by another process meanwhile", hint="run the command again to add to it"
+            )
 
 
-def _settled(new: Path, place: Path) -> bool:
-    """Give a store its name; False where something came there meanwhile."""
+def _move_store(new: Path, place: Path) -> bool:
+    """Move a store to `place` and return True; return False if something exists there."""
     if new.is_file():
         fsync_path(new)
         return _link(new, place)
     fsync_tree(new)
-    if _is_taken(place):
+    if _is_occupied(place):
         return False
-    new.rename(place)  # in the place of an empty folder, or fails
+    new.rename(place)  # replaces an empty folder, fails on anything else
     return True
 
 
-def _is_taken(place: Path) -> bool:
+def _is_occupied(place: Path) -> bool:
     return place.exists() and (not place.is_dir() or any(place.iterdir()))
 
 
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
-    """A folder to fill that gets its name when the block ends, on the disk.
+    """Yield an empty folder that appears under its name, synced to disk, when the block ends.
 
     Raises:
-        RefusedError: something is there that is no empty folder, or the place is inside a store.
-        EngineError: the system does not let us write.
+        RefusedError: something other than an empty folder exists at `path`, or `path` is inside a store.
+        EngineError: the operating system refuses to write.
     """
     with translated():
         place = real(str(path))
     refuse_inside(place, None, "name a folder outside every store")
-    if path.is_symlink() or _is_taken(path):
-        raise RefusedError(f"{path} is there already", hint="name a new folder, or an empty one")
-    with _built(place, path) as new:
+    if path.is_symlink() or _is_occupied(path):
+        raise RefusedError(f"{path} exists already", hint="name a new folder, or an empty one")
+    with _temporary(place, path) as new:
         new.mkdir()
         yield new
         fsync_tree(new)
-        new.rename(place)  # in the place of an empty folder, or fails
+        new.rename(place)  # replaces an empty folder, fails on anything else

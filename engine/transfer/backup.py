@@ -1,7 +1,7 @@
-"""Exports of the journal, backups, and stores from them: JSON Lines, checked by whoever reads them.
+"""Export the journal as JSON Lines, back it up, verify such files, and rebuild stores from them.
 
-A backup is the journal and nothing else. A copy of a store's files would be three times as large, tied to
-one kind of backend, and full of rows that follow from the journal anyway (`engine copy` makes one).
+A backup contains only the journal. A copy of a store's files (`engine copy` makes one) would be three times
+as large, tied to one kind of backend, and full of rows that can be derived from the journal anyway.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from engine.ledger.layout import ERASURE
 from engine.store import maintenance
 from engine.store.replay import Progress, no_progress, scratch_backend
 from engine.store.store import Store
-from engine.transfer.atomic_output import new_store, written
-from engine.transfer.journal_import import LINE_BYTES_MAX, Check, JournalReader, pass_all, read_into
+from engine.transfer.atomic_output import new_file, new_store
+from engine.transfer.journal_import import LINE_BYTES_MAX, EventCheck, JournalReader, accept_all, read_into
 from engine.transfer.journal_lines import Head, LineError, event_line, head_line, read_head, tail_line
 from engine.trust.notes.history import read_history
 from proofs.log import Frontier
@@ -44,31 +44,32 @@ from proofs.note import Note, origin_of
 
 STDIN = "-"
 _NAMED = "sqlite+"
+"""The start of the schemes of stores that share one file."""
 
 Write = Callable[[bytes], object]
-"""Takes the next bytes of an export."""
+"""A callback that receives the next bytes of an export."""
 
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What became of an import of a journal."""
+    """The result of importing a journal."""
 
     created: bool
-    """The store was not there before."""
+    """True if the store did not exist before."""
     events: int
-    """Appended."""
+    """The number of events that were appended."""
     size: int
     root: str
 
 
 def export_store(store: Store, write: Write, progress: Progress = no_progress) -> Checkpoint:
-    """Write all events of a store, as of one head, in its one canonical form; others may go on writing.
+    """Write all events of a store up to one head, in canonical form; other processes may write meanwhile.
 
-    Two exports of one store at one head are the same bytes. Memory is bounded by 16 MiB of events.
+    Two exports of a store at the same head have the same bytes. Memory is bounded by 16 MiB of events.
 
     Raises:
-        CorruptionError: the journal is damaged; what was written has no last line.
-        BusyError: other processes kept moving the head.
+        CorruptionError: the journal is damaged; the output has no last line.
+        BusyError: other processes kept appending events.
     """
     digest, frontier = sha256(), Frontier()
 
@@ -87,47 +88,48 @@ def export_store(store: Store, write: Write, progress: Progress = no_progress) -
             progress(frontier.size, roots.size)
     if frontier.root() != roots.log:
         raise CorruptionError(
-            f"the {roots.size} headers of the journal are not those that the log commits to",
-            hint="`engine verify-root` names the first that differs",
+            f"the {roots.size} headers of the journal are not the headers that the log commits to",
+            hint="`engine verify-root` names the first header that differs",
             family="journal",
         )
     write(tail_line(roots.size, roots.log, digest.digest()))
-    return roots.shown()
+    return roots.as_checkpoint()
 
 
 def export_to(store: Store, path: str | Path, progress: Progress = no_progress) -> Checkpoint:
-    """Write the journal of a store to a new file, which shows itself only when it is whole.
+    """Write the journal of a store to a new file, which appears only when it is complete.
 
     Raises:
-        RefusedError: something is there.
-        CorruptionError: the journal is damaged; there is no file.
+        RefusedError: something exists at `path`.
+        CorruptionError: the journal is damaged; no file is created.
     """
-    with translated(), written(Path(path)) as file:
+    with translated(), new_file(Path(path)) as file:
         return export_store(store, file.write, progress)
 
 
 def backup(store: Store, path: str | Path, progress: Progress = no_progress) -> Checkpoint:
-    """Write the journal of a store to a file, in the place of an earlier backup of the same store.
+    """Write the journal of a store to a file, replacing an earlier backup of the same store.
 
-    Others may go on writing meanwhile: it is of one head. Killed anywhere, the earlier one is still there.
+    The backup covers the events up to one head, so other processes may write meanwhile. If this process is
+    killed at any point, the earlier backup still exists.
 
     Raises:
-        InconsistentError: the backup there is of another store, or has events that this store has not:
-            the store went back or was forked. It stays.
-        RefusedError: something else is there.
+        InconsistentError: the existing backup is of another store, or has events that this store does not
+            have, because the store was rolled back or forked. The existing backup is kept.
+        RefusedError: something that is not a backup exists at `path`.
         CorruptionError: the journal is damaged; nothing was replaced.
     """
     file = Path(path)
-    earlier = _earlier(file)
+    earlier = _existing_backup(file)
     if earlier is not None:
         with store.backend.snapshot() as rows:
             read_history(rows, [earlier.size]).check(earlier)
-    with written(file, replace=earlier is not None) as target:
+    with new_file(file, replace=earlier is not None) as target:
         return export_store(store, target.write, progress)
 
 
-def _earlier(path: Path) -> NotedCheckpoint | None:
-    """What the backup that is there says of its log; None: nothing is there."""
+def _existing_backup(path: Path) -> NotedCheckpoint | None:
+    """Return the checkpoint in the first line of the backup at `path`, or None if there is no file."""
     if not path.exists() or not path.is_file():
         return None
     try:
@@ -136,7 +138,7 @@ def _earlier(path: Path) -> NotedCheckpoint | None:
     except OSError as error:
         raise EngineError(f"{path} cannot be read: {error.strerror}") from error
     except LineError:
-        raise RefusedError(f"{path} is there and is no backup", hint="name another file") from None
+        raise RefusedError(f"{path} exists and is not a backup", hint="name another file") from None
     return NotedCheckpoint(origin_of(head.identity.store_id), head.roots.size, head.roots.log)
 
 
@@ -147,58 +149,64 @@ def verify_backup(
     notes: Sequence[Note] = (),
     progress: Progress = no_progress,
 ) -> Checkpoint:
-    """Work out every commitment, header and root of a backup, in a scratch store that is gone afterwards.
+    """Recompute all commitments, headers and roots of a backup, in a scratch store that is then deleted.
 
     Args:
         path: The file; `-` is stdin.
-        expect: An overall root, 64 hex digits, that it must have.
-        notes: Checkpoints that its log must continue.
-        progress: Told how many of all events are done.
+        expect: The overall root, 64 hex digits, that the backup must have.
+        notes: Checkpoints that the log of the backup must extend.
+        progress: Called with the number of events processed and the number of all events.
 
     Raises:
-        CorruptionError: a line is not right; it is named.
-        VerificationError: the root is another one than `expect`.
-        InconsistentError: its log does not continue one of `notes`.
+        CorruptionError: a line is wrong; the error names it.
+        VerificationError: the root is not `expect`.
+        InconsistentError: the log does not extend one of `notes`.
     """
     if expect is not None and (len(expect) != 64 or set(expect.lower()) - set("0123456789abcdef")):
         raise InvalidInputError(f"the root {expect!a:.80} is not 64 hex digits")
-    with opened(path) as (stream, name), translated(), scratch_backend(on_disk=True) as scratch:
+    with open_input(path) as (stream, name), translated(), scratch_backend(on_disk=True) as scratch:
         found = read_into(scratch, JournalReader(stream, name), progress)
         if expect is not None and found.overall.hex() != expect.lower():
-            raise VerificationError(f"{name} is whole, but its root is {found.overall.hex()}, not {expect}")
+            raise VerificationError(
+                f"{name} is complete, but its root is {found.overall.hex()}, not {expect}"
+            )
         with scratch.snapshot() as rows:
             history = read_history(rows, [note.checkpoint.size for note in notes])
         for note in notes:
             history.check(note.checkpoint)
-    return found.shown()
+    return found.as_checkpoint()
 
 
 def import_journal(
-    path: str | Path, url: str, progress: Progress = no_progress, *, check: Check = pass_all
+    path: str | Path, url: str, progress: Progress = no_progress, *, check: EventCheck = accept_all
 ) -> Restored:
-    """Make the store whose journal was exported, or bring one forward that is the beginning of it.
+    """Create a store from an exported journal, or append the missing events to an older copy of that store.
 
-    Nothing is at the place, and a store that is there is not touched, before the whole file was found right.
+    No store is created or changed before the whole file has been verified.
 
     Args:
         path: The file; `-` is stdin.
         url: The store.
-        progress: Told how many of all events are done.
-        check: Told each event before anything is made of it; what it raises ends the import.
+        progress: Called with the number of events processed and the number of all events.
+        check: Called with each event before the event is used; an exception that it raises ends the import.
 
     Raises:
-        CorruptionError: a line is not right; it is named.
-        ConflictError: the store there is another one, or has more events, or somebody is writing to it.
+        CorruptionError: a line is wrong; the error names it.
+        ConflictError: the existing store is another one, has more events, or is being written to.
+        RefusedError: content was erased after the last event of the existing store.
     """
     with translated():
-        there = store_exists(url)
+        exists = store_exists(url)
         scheme = locate(url).scheme
         if scheme == "memory":
-            raise InvalidInputError("a store in memory would be gone at once", hint="name a place: --store")
-    with opened(path) as (stream, name), translated():
+            raise InvalidInputError(
+                "a store in memory would be lost when the command ends",
+                hint="name a persistent store: --store",
+            )
+    with open_input(path) as (stream, name), translated():
         journal = JournalReader(stream, name)
         journal.check = check
-        if there or scheme.startswith(_NAMED):  # a memory among others has no file to put in place whole
+        if exists or scheme.startswith(_NAMED):  # a store that shares a file with others cannot be renamed
             with open_backend(url) as target, scratch_backend(on_disk=True) as scratch:
                 return _forward(scratch, target, journal, progress)
         with new_store(url) as backend:
@@ -209,7 +217,9 @@ def import_journal(
 def _forward(scratch: Backend, target: Backend, journal: JournalReader, progress: Progress) -> Restored:
     before = read_log(target).size
     if before and read_identity(target).store_id != journal.head.identity.store_id:
-        raise ConflictError("another store is there already", hint="choose an empty place: --store")
+        raise ConflictError(
+            "the existing store is not the store that was exported", hint="choose an empty place: --store"
+        )
     read_into(scratch, journal, progress)
     _refuse_erasures(scratch, before)
     found = maintenance.copy(scratch, target)
@@ -217,33 +227,37 @@ def _forward(scratch: Backend, target: Backend, journal: JournalReader, progress
 
 
 def _refuse_erasures(scratch: Backend, since: int) -> None:
-    """Appending events does not destroy what the store there still holds: a new one never held it."""
+    """Raise RefusedError if content was erased after event `since`, the size of the existing store.
+
+    Appending events does not destroy content that the existing store still holds. A new store never held it.
+    """
     for _, row in scratch.scan_prefix(ERASURE):
         if since and decode_seq(row, "erasure") >= since:
             raise RefusedError(
-                "something was erased since, and the store there may hold it still",
-                hint="import into a new place (--store), then remove the old store",
+                "content was erased after the last event of the existing store, which may still hold it",
+                hint="import into a new store (--store), then delete the old one",
             )
 
 
 @contextmanager
-def opened(path: str | Path) -> Iterator[tuple[BinaryIO, str]]:
-    """A file to read, or stdin for `-`, with what to call it.
+def open_input(path: str | Path) -> Iterator[tuple[BinaryIO, str]]:
+    """Open a file for reading, or stdin for `-`, and yield it with its name for messages.
 
     Raises:
         NotFoundError: there is no such file.
-        InvalidInputError: it cannot be a file's path, or is none.
-        EngineError: it cannot be read.
+        InvalidInputError: `path` is a folder, or cannot be a path.
+        EngineError: the file cannot be read.
     """
     if str(path) == STDIN:
         yield sys.stdin.buffer, "stdin"
         return
     try:
-        stream = Path(path).open("rb")  # noqa: SIM115  closed below: an error of the block is not one of opening
+        # Closed below: an error inside the block must not be taken for an error of opening.
+        stream = Path(path).open("rb")  # noqa: SIM115
     except FileNotFoundError:
         raise NotFoundError(f"there is no file {path}") from None
     except (IsADirectoryError, ValueError) as error:
-        raise InvalidInputError(f"{str(path)!a} is no file: {error}") from None
+        raise InvalidInputError(f"{str(path)!a} is not a file: {error}") from None
     except OSError as error:
         raise EngineError(f"{path} cannot be read: {error.strerror}") from error
     with stream:

@@ -1,7 +1,7 @@
-"""Reading a journal that was exported: every event, commitment and root is worked out again.
+"""Read an exported journal, recomputing every event, commitment and root.
 
-Nothing of a file is believed. It is read into a store beside the place, and only what came out with
-the roots that the file names gets there.
+The file is not trusted. It is read into a temporary store, which is moved to its place only if its roots are
+those that the file names.
 """
 
 from __future__ import annotations
@@ -22,71 +22,72 @@ from engine.transfer.journal_lines import (
     LineError,
     damaged,
     is_tail,
-    parsed,
+    parse_line,
     read_event,
     read_head,
     tail_line,
 )
 from engine.trust.audit.chain import check_chain
-from engine.trust.audit.compare import Destroyed
+from engine.trust.audit.compare import DestroyedPayloads
 from proofs.events import ERASING_KINDS, CheckpointBody, CheckpointDetail, EventKind
 from proofs.hashing import NAMESPACES
 
 NEVER = -1
+"""A number that no event has, for an erasure that did not happen."""
 
-Check = Callable[[RawEntry], None]
-"""Told each event before anything is made of it; what it raises ends the import."""
+EventCheck = Callable[[RawEntry], None]
+"""A callback that receives each event before the event is used; raising an exception ends the import."""
 
 
-def pass_all(event: RawEntry) -> None:
-    """Minds nothing."""
+def accept_all(event: RawEntry) -> None:
+    """Accept the event; the default check."""
 
 
 FROM_HEADERS = ("atoms", "edges")
-"""The first namespaces, whose roots no destroyed payload changes."""
+"""The first namespaces: their roots depend on headers alone, so destroyed payloads do not change them."""
 
 LINE_BYTES_MAX = 32 << 20
-"""No line of an export is longer: an event has at most 4 MiB, of which a byte becomes six at most."""
+"""The maximum number of bytes of a line: an event has up to 4 MiB, and a byte becomes up to six."""
 
 
 class JournalReader:
-    """The events in an exported journal, in order, each checked; memory is bounded by one line.
+    """A reader of the events of an exported journal; memory is bounded by one line.
 
     Raises:
-        CorruptionError: the first line is not that of an export.
+        CorruptionError: the first line is not the first line of an export.
     """
 
     def __init__(self, stream: BinaryIO, name: str) -> None:
-        """Read the first line of the export; `name` is what errors call it."""
-        self.check: Check = pass_all
+        """Read the first line of the export; errors call the export `name`."""
+        self.check: EventCheck = accept_all
         self._stream = stream
         self._digest = sha256()
         self.name = name
         self.line = 0
-        """The number of the line that was read last, from 1."""
+        """The number of the last line read, from 1."""
         try:
             self.head: Head = read_head(self._next())
         except LineError as error:
             raise self.damaged(str(error)) from None
 
     def damaged(self, reason: str) -> CorruptionError:
-        """The error that says what is wrong with the line that was read last."""
+        """Return the error for the last line read."""
         seq = self.line - 2
         return damaged(self.name, self.line, reason, seq if seq >= 0 else None)
 
     def events(self) -> Iterator[RawEntry]:
-        """All events; `finish` says whether they are those that were exported.
+        """Yield all events, each of them checked; call `finish` afterwards to check the export as a whole.
 
         Raises:
-            CorruptionError: the line that is not what an export writes is named.
+            CorruptionError: a line is not what an export writes; the error names it.
         """
         size = self.head.roots.size
         try:
             for seq in range(size):
                 raw = self._next()
-                fields = parsed(raw)
+                fields = parse_line(raw)
                 if is_tail(fields):
-                    raise LineError(f"the end is here, after {seq} of {size} events")
+                    raise LineError(f"the export ends here, after {seq} of {size} events")
                 event = read_event(raw, fields, seq)
                 self.check(event)
                 yield event
@@ -94,31 +95,33 @@ class JournalReader:
             raise self.damaged(str(error)) from None
 
     def finish(self, identity: Identity, roots: Roots) -> None:
-        """Compare the first line and the last with what the events have come out as.
+        """Compare the first and the last line with the identity and roots that were computed from the events.
 
         Raises:
-            CorruptionError: one of the two says something else; it is named.
+            CorruptionError: one of the two lines differs; the error names it.
         """
         expected = tail_line(roots.size, roots.log, self._digest.digest())
         try:
             raw = self._next()
-            tail = parsed(raw)
+            tail = parse_line(raw)
             if not is_tail(tail):
-                raise LineError(f"all {roots.size} events are there already; the end should be here")
-            said = self.head.roots
-            if said.log != roots.log and tail.get("log_root") == said.log.hex():
+                raise LineError(f"this should be the last line, because {roots.size} events precede it")
+            claimed = self.head.roots
+            if claimed.log != roots.log and tail.get("log_root") == claimed.log.hex():
                 raise LineError(
-                    f"the events give the log root {roots.log.hex()}, not {said.log.hex()}: some line was "
-                    "changed, and what it says of itself with it"
+                    f"the log root of the events is {roots.log.hex()}, not {claimed.log.hex()}: an event was "
+                    "changed together with the hashes in its line"
                 )
-            if said != roots or self.head.identity != identity._replace(id_key=b""):
+            if claimed != roots or self.head.identity != identity._replace(id_key=b""):
                 self.line = 1
-                raise LineError(f"it is not what the events give, whose root is {roots.overall.hex()}")
+                raise LineError(
+                    f"the first line does not match the events, whose overall root is {roots.overall.hex()}"
+                )
             if raw != expected:
-                raise LineError("it is not what the lines before it give")
+                raise LineError("the last line does not match the lines before it")
             if self._stream.read(1):
                 self.line += 1
-                raise LineError("there is something after the end")
+                raise LineError("there are more bytes after the last line")
         except LineError as error:
             raise self.damaged(str(error)) from None
 
@@ -126,9 +129,9 @@ class JournalReader:
         raw = self._stream.readline(LINE_BYTES_MAX + 1)
         self.line += 1
         if not raw:
-            raise LineError("the file ends before this line: its end is missing")
+            raise LineError("the file ends before this line, so it is truncated")
         if len(raw) > LINE_BYTES_MAX:
-            raise LineError(f"over {LINE_BYTES_MAX:,} bytes long")
+            raise LineError(f"the line is over {LINE_BYTES_MAX:,} bytes long")
         if not raw.endswith(b"\n"):
             raise LineError("the file ends inside this line")
         self._digest.update(raw)
@@ -136,19 +139,19 @@ class JournalReader:
 
 
 def read_into(target: Backend, journal: JournalReader, progress: Progress = no_progress) -> Roots:
-    """Make the store of an exported journal in an empty backend, and prove that it is the one exported.
+    """Rebuild the store of an exported journal in an empty backend, and verify it against the export's roots.
 
-    Every commitment, header, root and recorded checkpoint is worked out again, and whether each event can
-    follow from those before it.
+    Every commitment, header, root and recorded checkpoint is recomputed. Each event is checked to be valid
+    after the events before it.
 
     Returns:
-        The roots, which are those that the first line names.
+        The roots, which equal those in the first line.
 
     Raises:
-        CorruptionError: a line is not right; it is named. The target is then of no use.
-        EngineError: the text was read by another analyzer than this one.
+        CorruptionError: a line is wrong; the error names it. The target must then be discarded.
+        EngineError: the store was written with a different analyzer.
     """
-    run = _Run(target, journal)
+    run = _Import(target, journal)
     for events in _batches(journal.events()):
         run.step(events)
         progress(run.size, journal.head.roots.size)
@@ -156,7 +159,7 @@ def read_into(target: Backend, journal: JournalReader, progress: Progress = no_p
 
 
 def _batches(events: Iterator[RawEntry]) -> Iterator[list[RawEntry]]:
-    """Consecutive events, a checkpoint always the first of its batch."""
+    """Yield batches of consecutive events; a checkpoint is always the first event of its batch."""
     batch: list[RawEntry] = []
     size = 0
     for event in events:
@@ -171,37 +174,37 @@ def _batches(events: Iterator[RawEntry]) -> Iterator[list[RawEntry]]:
 
 
 class Erasures:
-    """Whether each payload that is not there was destroyed by the event that is named."""
+    """A check that each missing payload was destroyed by the event that its line names."""
 
     def __init__(self) -> None:
         self._claimed: dict[bytes, tuple[int, int]] = {}
-        """Subject → the first event without a payload, and the one that destroyed it."""
+        """Subject → its first event without a payload, and the erasing event that its line names."""
         self._erased: dict[bytes, int] = {}
 
     def add(self, event: RawEntry) -> None:
-        """Take note of the next event."""
+        """Record the next event."""
         header = event.entry.header
         subject = subject_key(header.detail)
         if header.kind in ERASING_KINDS:
             self._erased[subject] = header.seq
         if event.erased is not None:
             first, by = self._claimed.get(subject, (header.seq, event.erased))
-            # All of one subject go together: where two events are named, the second is wrong.
+            # One event destroys all payloads of a subject: if two events are named, the second one is wrong.
             self._claimed[subject] = (first, by) if by == event.erased else (header.seq, NEVER)
 
-    def wrong(self) -> int | None:
-        """The first event whose payload is not there, and was not destroyed as it says."""
+    def first_invalid(self) -> int | None:
+        """Return the first event whose payload is missing although the named event did not destroy it."""
         claims = self._claimed.items()
         return min((seq for subject, (seq, by) in claims if self._erased.get(subject) != by), default=None)
 
 
-class _Run:
+class _Import:
     def __init__(self, target: Backend, journal: JournalReader) -> None:
         self._target = target
         self._journal = journal
         self._store: Store | None = None
         self._row: bytes | None = None
-        self._destroyed = Destroyed(target)
+        self._destroyed = DestroyedPayloads(target)
         self._erasures = Erasures()
         self.size = 0
 
@@ -218,9 +221,9 @@ class _Run:
             self._store = Store(self._target, None)
         for event in events:
             self._erasures.add(event)
-            for left in self._destroyed.follow(event):
-                seq = left.seq or 0
-                raise damaged(self._journal.name, seq + 2, left.problem, seq)
+            for finding in self._destroyed.follow(event):
+                seq = finding.seq or 0
+                raise damaged(self._journal.name, seq + 2, finding.problem, seq)
         self._store.recent.add(entries)
         self._store.follow(more=True)
         self.size += len(events)
@@ -230,11 +233,14 @@ class _Run:
         if self._store is None or not isinstance(detail, CheckpointDetail):
             return
         found = self._roots(self._store)
-        said = found._replace(namespaces=body.roots) if isinstance(body, CheckpointBody) else found
-        # Of before an erasure only the roots that headers give can be worked out; the log has the others.
-        sure = len(NAMESPACES) if self._destroyed.by is None else len(FROM_HEADERS)
-        if said.overall != detail.root or said.namespaces[:sure] != found.namespaces[:sure]:
-            reason = f"a checkpoint of other roots than the events before it give, {found.overall.hex()}"
+        claimed = found._replace(namespaces=body.roots) if isinstance(body, CheckpointBody) else found
+        # Once payloads are destroyed, only the roots that depend on headers alone can be recomputed. The log
+        # commits to the others.
+        count = len(NAMESPACES) if self._destroyed.by is None else len(FROM_HEADERS)
+        if claimed.overall != detail.root or claimed.namespaces[:count] != found.namespaces[:count]:
+            reason = (
+                f"the checkpoint does not match the events before it, whose root is {found.overall.hex()}"
+            )
             raise damaged(self._journal.name, seq + 2, reason, seq)
 
     def _roots(self, store: Store) -> Roots:
@@ -243,9 +249,9 @@ class _Run:
 
     def finish(self) -> Roots:
         if self._store is None:
-            raise self._journal.damaged("there are no events")
-        if (seq := self._erasures.wrong()) is not None:
-            reason = "the payload is not there, and the event that is named did not destroy it"
+            raise self._journal.damaged("the export has no events")
+        if (seq := self._erasures.first_invalid()) is not None:
+            reason = "the payload is missing, and the event that is named did not destroy it"
             raise damaged(self._journal.name, seq + 2, reason, seq)
         found = self._roots(self._store)
         self._journal.finish(self._store.identity, found)

@@ -1,8 +1,8 @@
-"""The journal as text: one JSON object a line, one text for each value, nothing lost (docs/moving.md).
+"""The journal as text: one JSON object a line, in canonical form and without loss (docs/moving.md).
 
-RFC 8785: keys sorted, no spaces, UTF-8, nothing escaped that need not be. Bytes are hex, ids of 16 bytes
-UUIDs, integers over 2^53 − 1 decimal texts, because JSON readers elsewhere would round them. A line that is
-read is written again and compared, so that one event has one line.
+The form is RFC 8785: sorted keys, no spaces, UTF-8, no unnecessary escapes. Bytes are written in hex, ids of
+16 bytes as UUIDs, and integers over 2^53 − 1 as decimal strings, because other JSON readers would round them.
+Each line that is read is encoded again and compared, so an event has exactly one valid line.
 """
 
 from __future__ import annotations
@@ -32,61 +32,61 @@ NAME: Final = "memroot-journal"
 VERSION: Final = 2
 
 EXACT_MAX: Final = (1 << 53) - 1
-"""The largest integer that every reader of JSON keeps exactly (RFC 7493)."""
+"""The largest integer that every JSON reader represents exactly (RFC 7493)."""
 
 _HEX: Final = re.compile("(?:[0-9a-f]{2})*")
 _UUID: Final = re.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _DECIMAL: Final = re.compile("-?[1-9][0-9]{15,18}")
 _FLOAT: Final = "binary64"
-"""Stands before the bytes of a number with a fraction: decimal forms of those differ between writers."""
+"""The key of a float, which is written as its bytes because JSON writers differ in their decimal forms."""
 _FURTHER: Final = frozenset(name for name, _ in FURTHER)
 _KINDS: Final = {kind.name.lower(): kind for kind in EventKind}
 _HASH: Final = sized(32)
 _SALT: Final = (sized(SALT_BYTES),)
 _SEQ: Final = (uint(SEQ_MAX),)
 _COMMON: Final = (uint(INTEGER_MAX), text(LABEL_CHARS_MAX), _HASH, forms.optional(uint(SEQ_MAX)))
-"""Of the common fields of a header: time, actor, commitment, prev."""
+"""The checks of a header's common fields: time, actor, commitment, prev."""
 
 
 class LineError(Exception):
-    """Why a line is not what an export writes."""
+    """A line is not what an export writes."""
 
 
 class Head(NamedTuple):
-    """What the first line says: whose journal follows, and what its roots must come out as."""
+    """The first line of an export: the identity of the store, and the roots that its events must have."""
 
     identity: Identity
-    """Without the id key, which is in the genesis."""
+    """The identity without the id key, which is in the genesis event."""
     roots: Roots
 
 
 def canonical(value: Any) -> bytes:
-    """`value` as a line of RFC 8785, its end included; all keys in it are ASCII, and no number a float.
+    """Return `value` as a line in RFC 8785 form, with its line end; it must have ASCII keys and no floats.
 
     Raises:
-        UnicodeEncodeError: a text has a lone surrogate.
+        UnicodeEncodeError: a string has a lone surrogate.
     """
     text_ = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return text_.encode() + b"\n"
 
 
-def parsed(raw: bytes) -> dict[str, Any]:
-    """The object on a line.
+def parse_line(raw: bytes) -> dict[str, Any]:
+    """Return the JSON object of a line.
 
     Raises:
-        LineError: it is none, or a key is there twice.
+        LineError: the line is not a JSON object, or a key occurs twice.
     """
     try:
         value = parse(raw)
     except JsonError as error:
         raise LineError(str(error)) from None
     if not isinstance(value, dict):
-        raise LineError("not a JSON object")
+        raise LineError("the line is not a JSON object")
     return value
 
 
 def head_line(head: Head) -> bytes:
-    """The first line of an export of all events."""
+    """Return the first line of an export of all events."""
     identity, roots = head
     return canonical(
         {
@@ -104,16 +104,18 @@ def head_line(head: Head) -> bytes:
 
 
 def read_head(raw: bytes) -> Head:
-    """What a first line says, which is checked against itself alone.
+    """Return the values of a first line, checked for consistency with each other, not against the events.
 
     Raises:
-        LineError: it is not one, or of another version.
+        LineError: the line is not the first line of an export, or the export has another version.
     """
-    fields = parsed(raw)
+    fields = parse_line(raw)
     if fields.get("format") != NAME:
-        raise LineError("not the first line of a journal export")
+        raise LineError("this is not the first line of a journal export")
     if fields.get("version") != VERSION:
-        raise LineError(f"an export of version {fields.get('version')!a:.40}; this version reads {VERSION}")
+        raise LineError(
+            f"the export has format version {fields.get('version')!a:.40}, only {VERSION} can be read"
+        )
     analyzer, events = _object(fields, "analyzer"), _object(fields, "events")
     namespaces = _object(fields, "namespaces")
     name, fingerprint = _fields(
@@ -126,48 +128,48 @@ def read_head(raw: bytes) -> Head:
     hashes = _fields([namespaces.get(name) for name in NAMESPACES], (_HASH,) * len(NAMESPACES))
     head = Head(Identity(store_id, b"", name, fingerprint), Roots(store_id, last + 1, log, tuple(hashes)))
     if head_line(head) != raw:
-        raise LineError("its fields do not agree, or are not written as an export writes them")
+        raise LineError("the fields contradict each other, or are not in canonical form")
     return head
 
 
 def tail_line(events: int, log_root: bytes, sha256: bytes) -> bytes:
-    """The last line of an export, which says how many events and what bytes stand before it."""
+    """Return the last line of an export, with the number of events and the SHA-256 of the lines before it."""
     return canonical({"events": events, "log_root": log_root.hex(), "sha256": sha256.hex(), "end": True})
 
 
 def is_tail(fields: Mapping[str, Any]) -> bool:
-    """Whether a line that was parsed is meant as the last one."""
+    """Return True if a parsed line has the key that marks the last line."""
     return "end" in fields
 
 
 def event_line(raw: RawEntry) -> bytes:
-    """The line of one event; where its payload was destroyed, it names the event that did so."""
+    """Return the line of an event; in place of a destroyed payload, it names the event that destroyed it."""
     header, body, leaf = raw.entry
-    payload: dict[str, Any] = {"erased": _plain(raw.erased)}
+    payload: dict[str, Any] = {"erased": _to_json(raw.erased)}
     if body is not None and raw.payload is not None:
-        payload = {"body": _named(body), "salt": raw.payload[:SALT_BYTES].hex()}
+        payload = {"body": _by_name(body), "salt": raw.payload[:SALT_BYTES].hex()}
     return canonical(
         {
             "actor": header.actor,
             "commitment": header.commitment.hex(),
-            "detail": _named(header.detail),
+            "detail": _by_name(header.detail),
             "kind": header.kind.name.lower(),
             "leaf": leaf.hex(),
             "payload": payload,
-            "prev": _plain(header.prev),
-            "seq": _plain(header.seq),
-            "time": _plain(header.time),
+            "prev": _to_json(header.prev),
+            "seq": _to_json(header.seq),
+            "time": _to_json(header.time),
         }
     )
 
 
-def _named(value: Detail | Body) -> dict[str, Any]:
-    """The fields by name; further ones only where they are there."""
+def _by_name(value: Detail | Body) -> dict[str, Any]:
+    """Return the fields by name, without further fields that are None."""
     pairs = zip(value._fields, value, strict=True)
-    return {name: _plain(field) for name, field in pairs if field is not None or name not in _FURTHER}
+    return {name: _to_json(field) for name, field in pairs if field is not None or name not in _FURTHER}
 
 
-def _plain(value: Any) -> Any:
+def _to_json(value: Any) -> Any:
     kind = type(value)
     if kind is bytes:
         return str(UUID(bytes=value)) if len(value) == ID_BYTES else value.hex()
@@ -176,41 +178,41 @@ def _plain(value: Any) -> Any:
     if kind is float:
         return {_FLOAT: struct.pack(">d", value).hex()}
     if kind is dict:
-        return {key: _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if kind is tuple else value
+        return {key: _to_json(item) for key, item in value.items()}
+    return [_to_json(item) for item in value] if kind is tuple else value
 
 
 def read_event(raw: bytes, fields: dict[str, Any], seq: int) -> RawEntry:
-    """The event on a line, made again from its words: header, commitment and leaf are worked out.
+    """Return the event of a line; its header, commitment and leaf hash are recomputed from the fields.
 
-    `fields` is what `parsed` gave for the line, and `seq` what the event's number must be.
+    `fields` is the result of `parse_line` for the line, and `seq` is the number that the event must have.
 
     Raises:
-        LineError: it is another event, or not what an export writes.
+        LineError: the event has another number, or the line is not what an export writes.
     """
     try:
         event = _event(fields, seq)
         again = event_line(event)
     except UnicodeEncodeError as error:
-        raise LineError(f"a text has a lone surrogate: {error.reason}") from None
+        raise LineError(f"a string has a lone surrogate: {error.reason}") from None
     if again != raw:
-        raise LineError(_difference(fields, parsed(again)))
+        raise LineError(_difference(fields, parse_line(again)))
     return event
 
 
 def _event(fields: dict[str, Any], seq: int) -> RawEntry:
     found, name = fields.get("seq"), fields.get("kind")
     if found != seq:
-        raise LineError(f"event {seq} should stand here, not {found!a:.40}")
+        raise LineError(f"the event must have the number {seq}, not {found!a:.40}")
     kind = _KINDS.get(name) if isinstance(name, str) else None
     if kind is None:
-        raise LineError(f"event kind {name!a:.40} is not one this version knows")
-    time, actor, given, prev = _fields(
+        raise LineError(f"the event kind {name!a:.40} is unknown")
+    time, actor, committed, prev = _fields(
         [fields.get("time"), fields.get("actor"), fields.get("commitment"), fields.get("prev")],
         _COMMON,
     )
-    detail = _made(*DETAILS[kind], _object(fields, "detail"))
-    header = Header(seq, time, kind, actor, given, prev, detail)
+    detail = _build(*DETAILS[kind], _object(fields, "detail"))
+    header = Header(seq, time, kind, actor, committed, prev, detail)
     raw_header = encode_header(header)
     leaf = leaf_hash(raw_header)
     payload = _object(fields, "payload")
@@ -218,30 +220,32 @@ def _event(fields: dict[str, Any], seq: int) -> RawEntry:
         (erased,) = _fields([payload["erased"]], _SEQ)
         return RawEntry(Entry(header, None, leaf), raw_header, None, erased)
     (salt,) = _fields([payload.get("salt")], _SALT)
-    said = dict(_object(payload, "body"))
-    further = {number: _further(said.pop(name)) for number, (name, _) in enumerate(FURTHER) if name in said}
-    body = _made(*BODIES[kind], said)
+    values = dict(_object(payload, "body"))
+    further = {
+        number: _further_field(values.pop(name)) for number, (name, _) in enumerate(FURTHER) if name in values
+    }
+    body = _build(*BODIES[kind], values)
     if further:
         try:
             body = body._replace(**read_further(further, further_in(type(body)), "the body"))
         except FormError as error:
             raise LineError(str(error)) from None
     raw_body = encode_body(body)
-    if commitment(salt, raw_body) != given:
-        raise LineError("the payload is not what the event commits to")
+    if commitment(salt, raw_body) != committed:
+        raise LineError("the payload does not match the event's commitment")
     return RawEntry(Entry(header, body, leaf), raw_header, salt + raw_body)
 
 
-def _made(make: Any, checks: Sequence[Check], fields: Mapping[str, Any]) -> Any:
+def _build(make: Any, checks: Sequence[Check], fields: Mapping[str, Any]) -> Any:
     names = make._fields[: len(checks)]
     if fields.keys() != set(names):
-        raise LineError(f"the fields should be {', '.join(names)}")
+        raise LineError(f"the fields must be {', '.join(names)}")
     values = _fields([fields[name] for name in names], checks)
     return make(*(tuple(value) if type(value) is list else value for value in values))
 
 
 def _fields(values: list[Any], checks: Sequence[Check]) -> list[Any]:
-    """Words of JSON as the values that they stand for, each within its bounds."""
+    """Return the values that JSON values stand for, each checked against its bounds."""
     found = [_value(value, check) for value, check in zip(values, checks, strict=True)]
     try:
         return forms.fields(found, tuple(checks), "a field")
@@ -249,13 +253,13 @@ def _fields(values: list[Any], checks: Sequence[Check]) -> list[Any]:
         raise LineError(str(error)) from None
 
 
-def _further(value: Any) -> Any:
-    """A further field, in which the floats of a meta are the bytes of a binary64."""
+def _further_field(value: Any) -> Any:
+    """Return the value of a further field; the floats in a `meta` object are decoded from their binary64."""
     if not isinstance(value, dict):
         return value
     floats = {key: one[_FLOAT] for key, one in value.items() if isinstance(one, dict) and [*one] == [_FLOAT]}
     if not all(isinstance(one, str) and len(one) == 16 for one in floats.values()):
-        raise LineError("a number with a fraction is not 16 hexadecimal digits")
+        raise LineError(f"a {_FLOAT} value is not 16 hexadecimal digits")
     return value | {key: struct.unpack(">d", _bytes(one))[0] for key, one in floats.items()}
 
 
@@ -275,7 +279,7 @@ def _bytes(value: str) -> bytes:
         return bytes.fromhex(value.replace("-", ""))
     if _HEX.fullmatch(value):
         return bytes.fromhex(value)
-    raise LineError(f"{value[:40]!a} is no hexadecimal number")
+    raise LineError(f"{value[:40]!a} is not a hexadecimal number")
 
 
 def _object(fields: Mapping[str, Any], name: str) -> Mapping[str, Any]:
@@ -285,18 +289,18 @@ def _object(fields: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return value
 
 
-def _difference(given: Mapping[str, Any], right: Mapping[str, Any]) -> str:
-    """Why a line that can be read is not the one that its event has."""
-    if given.get("leaf") != right["leaf"] and given.keys() == right.keys():
-        return "the header is not the one whose hash is given: something in the line was changed"
-    return "not written as an export writes it"
+def _difference(actual: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
+    """Return the reason why a readable line is not the canonical line of its event."""
+    if actual.get("leaf") != expected["leaf"] and actual.keys() == expected.keys():
+        return "the header does not match the leaf hash: something in the line was changed"
+    return "the line is not in canonical form"
 
 
 def damaged(name: str, line: int, reason: str, seq: int | None = None) -> CorruptionError:
-    """The error for a line of an export, named by its number."""
+    """Return the error for a line of an export, with the line's number."""
     return CorruptionError(
         f"{name} line {line}: {reason}",
-        hint="take another copy of the export; nothing was kept of this one",
+        hint="use another copy of the export; nothing from this one was stored",
         family="journal",
         seq=seq,
     )

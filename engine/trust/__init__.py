@@ -1,1 +1,1 @@
-"""What others can check: verification, proofs, checkpoint notes, the log as tiles."""
+"""Features for third parties: verification, proofs, checkpoint notes, and the log as tiles."""

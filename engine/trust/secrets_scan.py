@@ -1,4 +1,4 @@
-"""What is in a store already: its payloads, looked through for secrets."""
+"""Searching the payloads of an existing store for secrets."""
 
 from __future__ import annotations
 
@@ -21,28 +21,29 @@ from engine.store.replay import Progress, no_progress
 from proofs.events import AtomBody, AtomDetail, Body, EdgeBody, EdgeDetail, ReasonBody, TagsBody, TypeBody
 
 PREVIEW_CHARS_MAX = 4
+"""The maximum length of a preview, without the ellipsis."""
 
 
 @dataclass(frozen=True, slots=True)
 class Leak:
-    """A secret that is in the journal."""
+    """A secret in the journal."""
 
     seq: int
     event: str
     """The kind of the event."""
     atoms: tuple[str, ...]
-    """The atom, or both ends of the edge, whose payload holds it; erasing one destroys it."""
+    """The atom, or both ends of the edge, whose payload contains the secret. Erasing one destroys it."""
     field: str
     kind: str
     preview: str
-    """At most a quarter of it, and at most 4 characters."""
+    """The beginning of the secret: at most a quarter of it, and at most 4 characters."""
 
 
 def scan(rows: Reader, policy: SecretsPolicy, progress: Progress = no_progress) -> Iterator[Leak]:
-    """The secrets in all payloads that are there, in the order of the journal.
+    """Yield the secrets in all stored payloads, in the order of the journal.
 
     Raises:
-        CorruptionError: a payload is not what its header commits to.
+        CorruptionError: A payload is not what its header commits to.
     """
     size = read_log(rows).size
     for key, raw in rows.scan_prefix(PAYLOAD):
@@ -58,9 +59,10 @@ def scan(rows: Reader, policy: SecretsPolicy, progress: Progress = no_progress) 
 
 
 def journal_check(policy: SecretsPolicy, found: Counter[str]) -> Callable[[RawEntry], None]:
-    """What an import of a whole journal tells each event: that is taken as it is, or not at all.
+    """Return a function that an import of a whole journal calls with each event.
 
-    With `warn` secrets are counted in `found`; with `redact` and `refuse`, RefusedError names the first.
+    An imported event cannot be changed. In the mode `warn` the function counts secrets in `found`; in the
+    modes `redact` and `refuse` it raises RefusedError at the first one.
     """
 
     def check(event: RawEntry) -> None:
@@ -71,8 +73,8 @@ def journal_check(policy: SecretsPolicy, found: Counter[str]) -> Callable[[RawEn
             if kinds and policy.mode is not Mode.WARN:
                 seq = event.entry.header.seq
                 raise RefusedError(
-                    f"event {seq} holds in its {field} what looks like a secret: {', '.join(kinds)}",
-                    hint="a journal is taken as it is or not at all: ENGINE_SECRETS=warn takes it",
+                    f"the {field} of event {seq} contains what looks like a secret: {', '.join(kinds)}",
+                    hint="a journal cannot be redacted; to import it unchanged, set ENGINE_SECRETS=warn",
                 )
             found.update(kinds)
 
@@ -80,7 +82,7 @@ def journal_check(policy: SecretsPolicy, found: Counter[str]) -> Callable[[RawEn
 
 
 def masked(secret: str) -> str:
-    """What may be shown of a secret."""
+    """Return the preview of a secret."""
     return secret[: min(PREVIEW_CHARS_MAX, len(secret) // 4)] + "…"
 
 
@@ -110,7 +112,7 @@ def _texts(body: Body) -> Iterator[tuple[str, str]]:
 
 
 def strings(value: Any) -> Iterator[str]:
-    """All texts in a value of CBOR, byte strings as Latin-1."""
+    """Yield all texts in a value of CBOR, byte strings as Latin-1."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, bytes):

@@ -1,7 +1,7 @@
-"""Makes `engine/base/unicode14_table.py`. Run it as a script, with a Python that has Unicode 14.0 (3.11).
+"""Generates `engine/base/unicode14_table.py`. Run it as a script, with a Python that has Unicode 14.0 (3.11).
 
-The table is committed, so that every Python reads text alike: 3.12 knows Unicode 15.0, 3.13 knows
-15.1. What a class is for stands in the table itself.
+The table is committed so that all Python versions analyse text equally: 3.12 has Unicode 15.0 and 3.13 has
+15.1. The comments in the table describe the classes.
 """
 
 from __future__ import annotations
@@ -80,11 +80,11 @@ def _word(point: int, category: str) -> bool:
 
 CLASSES: dict[str, tuple[str, Callable[[int, str], bool]]] = {
     "SEPARATED": (
-        "Not assigned, or a surrogate: such a code point ends a word, as a space does.",
+        "Unassigned code points and surrogates. They end a word, as a space does.",
         lambda _, category: category in ("Cn", "Cs"),
     ),
     "IGNORED": (
-        "Invisible inside a word (joiners, soft hyphens, variation selectors): removed. Not U+200B, a space.",
+        "Invisible code points (joiners, soft hyphens, variation selectors), removed; not U+200B, a space.",
         _ignored,
     ),
     "MARK": ("Combining marks (category M).", _mark),
@@ -98,7 +98,7 @@ CLASSES: dict[str, tuple[str, Callable[[int, str], bool]]] = {
 
 
 def ranges(belongs: Callable[[int, str], bool]) -> list[tuple[int, int]]:
-    """The ranges of code points, first and last included, that `belongs` holds for."""
+    """Return the ranges of code points for which `belongs` is true, as first and last code point."""
     found: list[tuple[int, int]] = []
     for point in range(sys.maxunicode + 1):
         if belongs(point, unicodedata.category(chr(point))):
@@ -110,11 +110,11 @@ def ranges(belongs: Callable[[int, str], bool]) -> list[tuple[int, int]]:
 
 
 def table() -> str:
-    """The source text of `unicode14_table.py`."""
+    """Return the source text of `unicode14_table.py`."""
     lines = [
         '"""Character classes of Unicode 14.0, written by `make_unicode14_table.py`; do not edit.',
         "",
-        "Each is a string of ranges of code points in hexadecimal: `first-last`, or one alone.",
+        "Each class is a string of ranges of code points in hexadecimal: `first-last`, or one code point.",
         '"""',
         "",
         f'UNICODE = "{UNICODE}"',

@@ -1,4 +1,4 @@
-"""The one strict reader of JSON: whatever is valid is what `json.loads` gives, all else is refused."""
+"""Tests of the strict JSON parser: it agrees with `json.loads` on valid input and rejects the rest."""
 
 from __future__ import annotations
 
@@ -24,8 +24,10 @@ VALUES = st.recursive(
 
 
 @given(VALUES, st.booleans(), st.sampled_from([None, 0, 1, "\t"]))
-def test_valid_documents_are_what_the_standard_library_reads(value: Any, escaped: bool, indent: Any) -> None:
-    """Whatever its value, escapes and white space, as bytes and as text."""
+def test_valid_documents_have_the_value_of_the_standard_library(
+    value: Any, escaped: bool, indent: Any
+) -> None:
+    """Valid documents have the value that `json.loads` returns, whether they are bytes or text."""
     text = json.dumps(value, ensure_ascii=escaped, indent=indent)
     assert parse(text) == parse(text.encode()) == json.loads(text) == value
 
@@ -34,8 +36,8 @@ def test_valid_documents_are_what_the_standard_library_reads(value: Any, escaped
     st.lists(VALUES.filter(lambda value: isinstance(value, (dict, list, str)))),
     st.sampled_from(["", "\n", " \t"]),
 )
-def test_values_side_by_side_are_read_one_by_one(values: list[Any], between: str) -> None:
-    """With white space between them or without."""
+def test_consecutive_values_are_parsed_one_by_one(values: list[Any], between: str) -> None:
+    """Consecutive values are parsed one by one, with or without white space between them."""
     assert list(parse_several(between.join(map(json.dumps, values)) + between)) == values
 
 
@@ -51,8 +53,8 @@ PARTS = [*"{}[]:,-.x ", "NaN", "Infinity", "1e999", "1", "-1E400x", ".5", '"a"',
 @example("[1e999x]]")
 @example("1e999.5")
 @example("1e999\u0663")
-def test_whatever_is_taken_json_takes_too(text: str) -> None:
-    """No text is an error of another family, and none is read otherwise than by the standard library."""
+def test_accepted_text_has_the_value_of_the_standard_library(text: str) -> None:
+    """The parser raises only JsonError, and what it accepts has the value that `json.loads` returns."""
     try:
         value = parse(text)
     except JsonError:
@@ -65,26 +67,26 @@ def test_whatever_is_taken_json_takes_too(text: str) -> None:
     [
         ('{"a":\n tru}', "not JSON: Expecting value", 2, 2),
         ("", "not JSON: Expecting value", 1, 1),
-        ("[1]\n[2]", "not JSON: something after the value", 2, 1),
-        ('{"a": 1,\n "b": {"c": 1, "\\u0063": 2}}', "the key 'c' is there twice", 2, 16),
+        ("[1]\n[2]", "not JSON: unexpected text after the value", 2, 1),
+        ('{"a": 1,\n "b": {"c": 1, "\\u0063": 2}}', "the key 'c' occurs twice", 2, 16),
         ("[1, 1e999]", "the number 1e999 is too large", 1, 5),
         ("[-1E400]", "the number -1E400 is too large", 1, 2),
         ("[1,\n NaN]", "not JSON: NaN", 2, 2),
         ("-Infinity", "not JSON: -Infinity", 1, 1),
-        ('{"n":' + "9" * 400 + ',"a":1,"a":2}', "the key 'a' is there twice", 1, 413),
+        ('{"n":' + "9" * 400 + ',"a":1,"a":2}', "the key 'a' occurs twice", 1, 413),
         ("[" + "9" * 5000 + "]", "not JSON: a number has thousands of digits", 1, 1),
-        ('["a", "\\ud83d"]', "a text has a lone surrogate", 1, 8),
-        ('{"\\udc00\\ud83d": 1}', "a text has a lone surrogate", 1, 3),
-        ('"\ud800"', "a text has a lone surrogate", 1, 2),
-        ("[" * (DEPTH_MAX + 1) + "]" * (DEPTH_MAX + 1), "nested deeper than 64", 1, 65),
-        ("\n" + '{"a":' * 100_000, "nested deeper than 64", 2, 321),
+        ('["a", "\\ud83d"]', "a string has a lone surrogate", 1, 8),
+        ('{"\\udc00\\ud83d": 1}', "a string has a lone surrogate", 1, 3),
+        ('"\ud800"', "a string has a lone surrogate", 1, 2),
+        ("[" * (DEPTH_MAX + 1) + "]" * (DEPTH_MAX + 1), "nested more than 64 levels deep", 1, 65),
+        ("\n" + '{"a":' * 100_000, "nested more than 64 levels deep", 2, 321),
         (b'["a",\n "\xff"]', "not UTF-8 at byte 8", None, None),
     ],
 )
-def test_what_is_refused_is_named_with_its_place(
+def test_an_error_has_a_reason_and_a_position(
     text: str | bytes, reason: str, line: int | None, column: int | None
 ) -> None:
-    """An error of the engine's family says what is wrong, and on which line and column it stands."""
+    """An error gives the reason, the line and the column."""
     with pytest.raises(InvalidInputError) as caught:
         parse(text)
     assert isinstance(caught.value, JsonError)
@@ -93,7 +95,7 @@ def test_what_is_refused_is_named_with_its_place(
 
 
 def test_a_text_over_the_bound_is_refused() -> None:
-    """Whatever it holds; one that is as large as that is read."""
+    """A text over the size limit is rejected, and a text of exactly that size is parsed."""
     assert parse("[1]", bytes_max=3) == [1]
     with pytest.raises(JsonError, match="over 2 bytes"):
         parse("[1]", bytes_max=2)
@@ -101,14 +103,14 @@ def test_a_text_over_the_bound_is_refused() -> None:
 
 @given(st.integers(0, 30), st.integers(0, 30))
 def test_the_depth_is_that_of_the_deepest_part(wide: int, deep: int) -> None:
-    """Parts side by side do not count for each other."""
+    """Only nested parts count for the depth, not adjacent ones."""
     text = "[" + '{"a": []},' * wide + "[" * deep + "0" + "]" * deep + "]"
     depth = 1 + max(2 if wide else 0, deep)
     assert parse(text, depth_max=depth) == json.loads(text)
-    with pytest.raises(JsonError, match="nested deeper"):
+    with pytest.raises(JsonError, match="levels deep"):
         parse(text, depth_max=depth - 1)
 
 
 def test_pairs_of_surrogates_that_are_escaped_are_one_character() -> None:
-    """As `json.dumps` writes what is beyond the basic plane; an escaped backslash before `u` is none."""
+    """An escaped pair of surrogates is one character; an escaped backslash before `u` is not an escape."""
     assert parse('"\\ud83d\\ude00 \\\\ud83d"') == "😀 \\ud83d"

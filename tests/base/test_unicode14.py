@@ -1,4 +1,4 @@
-"""The table of Unicode 14.0 and what it makes independent of Python's own."""
+"""Tests of the tables of Unicode 14.0, which make results independent of Python's own tables."""
 
 import hashlib
 import unicodedata
@@ -11,8 +11,8 @@ from engine.text.analyzer import analyze_query, index_terms
 EVERYTHING = "28ab1e3e4373b58bf87105f8b0b02774270921cce3d9a806ce10002d8d621402"
 
 
-def test_the_table_is_what_its_script_makes() -> None:
-    """Where Python has Unicode 14.0, running the script again gives the committed file."""
+def test_the_table_is_the_output_of_its_script() -> None:
+    """On a Python with Unicode 14.0, the script generates exactly the committed file."""
     if unicodedata.unidata_version != unicode14_table.UNICODE:
         pytest.skip(f"this Python has Unicode {unicodedata.unidata_version}; the table is made from 14.0")
     from pathlib import Path
@@ -22,8 +22,8 @@ def test_the_table_is_what_its_script_makes() -> None:
     assert Path(unicode14_table.__file__).read_text(encoding="ascii") == table()
 
 
-def test_assigned_code_points_are_counted_as_the_standard_does() -> None:
-    """Unicode 14.0 assigns 144,697 characters, besides 65 controls and 137,468 for private use."""
+def test_the_number_of_assigned_code_points_is_that_of_unicode() -> None:
+    """Unicode 14.0 assigns 144,697 characters, 65 controls and 137,468 private-use characters."""
     assigned = sum(map(unicode14.is_assigned, range(0x110000)))
     assert assigned == 144_697 + 65 + 137_468
 
@@ -45,8 +45,8 @@ def test_is_assigned(point: int, assigned: bool) -> None:
     assert unicode14.is_assigned(point) is assigned
 
 
-def test_tables_are_ascending_and_apart() -> None:
-    """The ranges of a table are in order with gaps between them, and only MARK shares with WORD."""
+def test_ranges_are_ascending_and_do_not_overlap() -> None:
+    """The ranges of a table are ascending with gaps between them, and only MARK overlaps with WORD."""
     seen: dict[int, str] = {}
     for name, table in zip(
         ("SEPARATED", "IGNORED", "GRAM", "WORD", "PICTOGRAPH"),
@@ -61,8 +61,8 @@ def test_tables_are_ascending_and_apart() -> None:
                 assert seen.setdefault(point, name) == name
 
 
-def test_every_python_reads_two_planes_alike() -> None:
-    """Terms around each code point of the first two planes are those of Python 3.11, 3.12 and 3.13."""
+def test_terms_are_equal_on_every_python() -> None:
+    """Terms around each code point of the first two planes are equal on Python 3.11, 3.12 and 3.13."""
     digest = hashlib.sha256()
     for start in range(0, 0x20000, 128):
         points = map(chr, range(start, start + 128))

@@ -1,4 +1,4 @@
-"""What may come in and in what form it is kept: text, tags, ids, weights, labels, numbers."""
+"""Tests of the validation of text, ids, weights, labels and numbers, and of their stored form."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from tests.support.engines import backend_of, engine_on, refuses, rows_of
 from tests.support.workloads import id_of
 
 HUGE = 10**5000
-"""A number so large that Python does not turn it into text."""
+"""A number that Python refuses to convert to text because it is too large."""
 
 
 def short(value: object) -> str:
-    """A name for a parameter."""
+    """Return a short test id for a parameter."""
     return "huge" if isinstance(value, int) and abs(value) >= HUGE else ascii(value)[:20]
 
 
 FOREVER = "\ud800", "\udfff", "\x00", "\ufffe", "\uffff"
-"""In no text at all."""
+"""Characters that are forbidden in all texts."""
 CONTROLS = "\n", "\r", "\t", "\x1b", "\x7f", "\x85", "\x9b", "\u2028", "\u2029"
-"""In no text of one line."""
+"""Characters that are forbidden in one-line texts."""
 LINES: dict[str, Any] = {
     "title": lambda engine, text: engine.add("text", title=text),
     "source": lambda engine, text: engine.add("text", source=text),
@@ -43,14 +43,14 @@ TEXTS: dict[str, Any] = LINES | {
 
 
 def prepared() -> Engine:
-    """An engine with two atoms."""
+    """Return an engine with two atoms."""
     engine = engine_on()
     engine.apply([Add("first", id=id_of(1)), Add("second", id=id_of(2))])
     return engine
 
 
 def refused(call: Any, *given: Any) -> bool:
-    """Whether `call(engine, *given)` is an InvalidInputError that changes nothing."""
+    """Return True if `call(engine, *given)` raises InvalidInputError and changes nothing."""
     engine = prepared()
     return refuses(engine, InvalidInputError, call, engine, *given)
 
@@ -58,14 +58,14 @@ def refused(call: Any, *given: Any) -> bool:
 @pytest.mark.parametrize("character", FOREVER, ids=ascii)
 @pytest.mark.parametrize("field", TEXTS)
 def test_harmful_characters_are_refused_everywhere(field: str, character: str) -> None:
-    """Lone surrogates, NUL and the two noncharacters never get in, alone or inside a text."""
+    """Lone surrogates, NUL and the two noncharacters are rejected, alone or inside a text."""
     assert refused(TEXTS[field], character)
     assert refused(TEXTS[field], f"a{character}b")
 
 
 @pytest.mark.parametrize("character", FOREVER, ids=ascii)
 def test_harmful_characters_are_refused_in_questions(character: str) -> None:
-    """A question with one is an InvalidInputError too."""
+    """A question with such a character raises InvalidInputError."""
     with pytest.raises(InvalidInputError):
         prepared().recall(f"first {character}")
 
@@ -73,25 +73,25 @@ def test_harmful_characters_are_refused_in_questions(character: str) -> None:
 @pytest.mark.parametrize("character", CONTROLS, ids=ascii)
 @pytest.mark.parametrize("field", LINES)
 def test_a_line_has_no_control_characters(field: str, character: str) -> None:
-    """Titles, sources, keys and reasons stay on one line."""
+    """Titles, sources, keys and reasons with control characters or line breaks are rejected."""
     assert refused(LINES[field], f"a{character}b")
 
 
 @pytest.mark.parametrize("given", [None, 5, b"text", ["text"], 1.5, True], ids=repr)
-def test_text_is_text(given: object) -> None:
-    """Anything but `str` is refused as content."""
+def test_content_must_be_text(given: object) -> None:
+    """Content that is not a `str` is rejected."""
     assert refused(TEXTS["content"], given)
 
 
 @pytest.mark.parametrize("given", ["", " ", "\n\t ", "\u3000", "\u2003"], ids=ascii)
 def test_blank_content_is_refused(given: str) -> None:
-    """White space alone is no content."""
+    """Content that is only white space is rejected."""
     assert refused(TEXTS["content"], given)
 
 
 @pytest.mark.parametrize("field", ["title", "source", "key"])
 def test_an_empty_line_is_refused(field: str) -> None:
-    """Leave a field out rather than empty."""
+    """An optional field that is an empty text is rejected."""
     assert refused(LINES[field], "")
 
 
@@ -101,7 +101,7 @@ SAYABLE = st.characters(exclude_categories=["Cs"], exclude_characters="\x00\ufff
 @settings(max_examples=150, deadline=None)
 @given(st.text(SAYABLE, min_size=1, max_size=60).filter(lambda text: text.strip()))
 def test_content_comes_back_exactly(content: str) -> None:
-    """Every other text is kept character for character, through a rebuild and a replay of the past."""
+    """All other texts are stored character for character, also after a rebuild and in reads of the past."""
     engine = engine_on()
     id_ = engine.add(content).subject
     root = engine.root()
@@ -128,15 +128,15 @@ BAD_IDS += [
     "given", [*BAD_IDS, 5, None, b"", bytes(15), bytes(16), bytes(17), True, uuid.UUID(int=0)], ids=ascii
 )
 def test_a_bad_id_is_refused_before_anything_is_written(given: Any) -> None:
-    """An id is 16 bytes that are not all zero, as bytes, UUID or 32 hexadecimal digits with hyphens."""
+    """An id that is not 16 bytes, a UUID or its text, or that is all zeros, is rejected."""
     assert refused(lambda engine, id_: engine.tombstone(id_), given)
     if given is not None:
         assert refused(lambda engine, id_: engine.add("text", id=id_), given)
 
 
 @pytest.mark.parametrize("form", [str, lambda one: one.hex.upper(), lambda one: one.bytes, lambda one: one])
-def test_every_form_of_an_id_names_the_same_atom(form: Any) -> None:
-    """Text in any case with or without hyphens, bytes and UUID are one id."""
+def test_every_form_of_an_id_identifies_the_same_atom(form: Any) -> None:
+    """Bytes, a UUID and its text in any case, with or without hyphens, identify the same atom."""
     one = uuid.UUID("c0ffee00-0000-8000-8000-0000000000ab")
     engine = engine_on()
     engine.add("text", id=str(one))
@@ -147,8 +147,8 @@ def test_every_form_of_an_id_names_the_same_atom(form: Any) -> None:
     "given", ["", "A", "a b", "ä", "٣", "a\n", "a/b", "x" * 33, None, 5, b"a"], ids=ascii
 )
 @pytest.mark.parametrize("field", ["kind", "bucket", "predicate", "actor"])
-def test_a_label_is_of_our_alphabet(field: str, given: Any) -> None:
-    """1 to 32 of a-z 0-9 . _ - and nothing else, end of line included."""
+def test_a_label_has_only_allowed_characters(field: str, given: Any) -> None:
+    """A label other than 1 to 32 characters from a-z 0-9 . _ - is rejected, also one with a line end."""
     calls: dict[str, Any] = {
         "kind": lambda engine: engine.add("text", kind=given),
         "bucket": lambda engine: engine.add("text", buckets=[given]),
@@ -160,8 +160,8 @@ def test_a_label_is_of_our_alphabet(field: str, given: Any) -> None:
 
 @pytest.mark.parametrize("given", [True, False, -1, 1.0, "1", 1 << 63, float("nan"), HUGE, -HUGE], ids=short)
 @pytest.mark.parametrize("field", ["sequence", "trust", "created", "occurrence"])
-def test_a_number_is_a_whole_number(field: str, given: Any) -> None:
-    """Booleans, fractions, texts, negative and too large numbers are refused; a time may be before 1970."""
+def test_a_number_must_be_an_integer_in_range(field: str, given: Any) -> None:
+    """Booleans, fractions, texts, and numbers out of range are rejected; a time may be before 1970."""
     if (field, given) == ("created", -1):
         given = limits.CREATED_MIN - 1
     assert refused(lambda engine: engine.add("text", **{field: given}))
@@ -187,14 +187,14 @@ META: dict[str, Any] = {
 
 @pytest.mark.parametrize("name", META)
 def test_meta_is_a_map_of_scalars(name: str) -> None:
-    """Keys like those of programs, and truths, numbers and texts that every reader of JSON keeps."""
+    """Meta must be a map from identifiers to texts, booleans and numbers that all JSON parsers preserve."""
     assert refused(lambda engine: engine.add("text", meta=META[name]))
 
 
 @pytest.mark.parametrize("field", ["request", "origin", "folder"])
 @pytest.mark.parametrize("given", ["", "a\nb", "a\x1b", "\u2028", 1, b"x"], ids=repr)
-def test_what_is_said_of_an_event_is_one_line(field: str, given: Any) -> None:
-    """Neither empty nor with control characters."""
+def test_request_and_origin_are_one_line(field: str, given: Any) -> None:
+    """The request and the origin of an event must be one nonempty line without control characters."""
     said: dict[str, Any] = {field: given}
     if field == "folder":
         assert refused(lambda engine: engine.add("text", **said))
@@ -203,7 +203,7 @@ def test_what_is_said_of_an_event_is_one_line(field: str, given: Any) -> None:
 
 
 def test_created_may_be_a_time_before_1970() -> None:
-    """A time with a zone is kept as microseconds, and one without a zone is refused."""
+    """A time with a time zone is stored in microseconds, and one without a time zone is rejected."""
     engine = engine_on()
     atom = engine.add("text", created=datetime(1929, 10, 24, 1, tzinfo=timezone(timedelta(hours=1)))).subject
     assert engine.get(atom).created == -14_679 * 86_400_000_000
@@ -212,7 +212,7 @@ def test_created_may_be_a_time_before_1970() -> None:
 
 @pytest.mark.parametrize("given", ["Internal", "", None, 1, "quarantine "], ids=repr)
 def test_provenance_is_one_of_three(given: Any) -> None:
-    """Nothing but internal, external and quarantine."""
+    """A provenance other than internal, external and quarantine is rejected."""
     assert refused(lambda engine: engine.add("text", provenance=given))
 
 
@@ -236,7 +236,7 @@ BAD_WEIGHTS = [
 
 @pytest.mark.parametrize("given", BAD_WEIGHTS, ids=short)
 def test_a_weight_is_a_finite_number(given: Any) -> None:
-    """NaN, infinities, negative zero (also once rounded), overflow and what is no number are refused."""
+    """NaN, infinities, negative zero (also after rounding), overflow and other types are rejected."""
     assert refused(lambda engine: engine.link(id_of(1), "part_of", id_of(2), given))
 
 
@@ -269,7 +269,7 @@ BAD_DATA += [
 
 @pytest.mark.parametrize("given", BAD_DATA, ids=lambda data: repr(data)[:30])
 def test_edge_data_is_one_canonical_item(given: Any) -> None:
-    """Long heads, indefinite lengths, leftovers, unsorted and double keys and hostile tags are refused."""
+    """Edge data that is not one canonical CBOR item, or has hostile tags, is rejected."""
     assert refused(lambda engine: engine.link(id_of(1), "part_of", id_of(2), 1, given))
 
 
@@ -279,7 +279,7 @@ def test_edge_data_is_one_canonical_item(given: Any) -> None:
     | st.builds(lambda tag, rest: bytes([0xD8, tag]) + rest, st.integers(0, 255), st.binary(max_size=12))
 )
 def test_any_edge_data_is_kept_exactly_or_refused(data: bytes) -> None:
-    """Whatever bytes are given, they come back exactly or an error of ours says why not."""
+    """Any bytes are either stored exactly or rejected with an error of the engine."""
     engine = prepared()
     try:
         engine.link(id_of(1), "part_of", id_of(2), 1, data)

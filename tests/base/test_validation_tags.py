@@ -1,4 +1,4 @@
-"""Tags at the border: one kept form, one identity, and nothing that nobody can see."""
+"""Tests of the validation of tags: one stored form, one identity, and no invisible characters."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from tests.support.engines import engine_on, refuses
     ids=ascii,
 )
 def test_a_tag_is_kept_in_its_form(given: str, kept: str) -> None:
-    """NFC, no leading #, white space as single hyphens; case and compatibility forms stay."""
+    """A tag is stored in NFC, without leading #, with hyphens for white space; its case is preserved."""
     assert validation.tag(given) == kept
 
 
@@ -58,8 +58,8 @@ def test_a_tag_is_kept_in_its_form(given: str, kept: str) -> None:
     ],
     ids=ascii,
 )
-def test_a_tag_with_what_nobody_can_see_is_refused(given: str) -> None:
-    """Zero-width, bidi, tag characters, private and unassigned code points of Unicode 14 are refused."""
+def test_a_tag_with_invisible_characters_is_rejected(given: str) -> None:
+    """Zero-width, bidi, tag, private and unassigned code points of Unicode 14 are rejected."""
     engine = engine_on()
     atom = engine.add("text").subject
     assert refuses(engine, InvalidInputError, engine.tag, atom, given)
@@ -79,8 +79,8 @@ def test_a_tag_with_what_nobody_can_see_is_refused(given: str) -> None:
     ],
     ids=ascii,
 )
-def test_two_spellings_of_a_tag_meet(one: str, other: str, same: bool) -> None:
-    """Tags are the same if their caseless NFC forms are; look-alikes of other scripts are not."""
+def test_two_spellings_of_a_tag_are_equal(one: str, other: str, same: bool) -> None:
+    """Tags are equal if their caseless NFC forms are; look-alikes of other scripts are not."""
     engine = engine_on()
     atom = engine.add("text", tags=[one]).subject
     assert engine.tag(atom, other).changed is not same
@@ -97,7 +97,7 @@ TAG_TEXT = st.text(
 @settings(max_examples=400, deadline=None)
 @given(TAG_TEXT)
 def test_the_form_of_a_tag_is_stable(given: str) -> None:
-    """A kept tag is kept as it is; its identity is its own; both are NFC."""
+    """Normalising a tag or its identity a second time changes nothing, and both are in NFC."""
     try:
         kept = validation.tag(given)
     except InvalidInputError:
@@ -111,8 +111,8 @@ def test_the_form_of_a_tag_is_stable(given: str) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(TAG_TEXT, max_size=6))
-def test_tags_found_are_tags_given(given: list[str]) -> None:
-    """What is added is found by every spelling given; `lookup(x) == lookup(normalise(x))`."""
+def test_a_tag_is_found_by_all_its_spellings(given: list[str]) -> None:
+    """A tag is found by all its spellings: `lookup(x) == lookup(normalise(x))`."""
     engine = engine_on()
     try:
         engine.add("text", tags=given)
@@ -124,6 +124,6 @@ def test_tags_found_are_tags_given(given: list[str]) -> None:
 
 @pytest.mark.parametrize("given", ["red", b"red", "", 0, 5, True, [5], [None], [["red"]]], ids=repr)
 def test_tags_are_a_list_of_texts(given: object) -> None:
-    """One text is not a list of tags, and a tag is text."""
+    """A single text is rejected as a list of tags, and so is a tag that is not text."""
     engine = engine_on()
     assert refuses(engine, InvalidInputError, engine.add, "text", tags=given)

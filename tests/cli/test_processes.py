@@ -266,6 +266,51 @@ def test_the_shell_completes_commands_and_options(surroundings: Path) -> None:
     assert completed("engine recall --wi", 2) == [b"plain,--without-tag"]
 
 
+@pytest.fixture(params=["engine", "memroot"])
+def installed(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A script such as pip writes for the command, under each of its two names."""
+    script = tmp_path / str(request.param)
+    script.write_text(
+        f"#!{sys.executable}\nimport sys\nfrom engine.cli.main import main\nsys.exit(main())\n",
+        encoding="utf-8",
+    )
+    script.chmod(0o755)
+    return script
+
+
+def called(script: Path, *args: str, **more: str) -> tuple[int, str, str]:
+    """Exit code, stdout and stderr of a script."""
+    found = subprocess.run(
+        [script, *args], env=environment(**more), capture_output=True, text=True, timeout=TIMEOUT, check=False
+    )
+    return found.returncode, found.stdout, found.stderr
+
+
+def test_help_shows_the_name_that_was_typed(surroundings: Path, installed: Path) -> None:
+    """Usage lines, the version and the hint after a wrong option name the command as it was started."""
+    name = installed.name
+    assert called(installed, "--help")[1].startswith(f"Usage: {name} [OPTIONS] COMMAND")
+    assert called(installed, "root", "--help")[1].startswith(f"Usage: {name} root [OPTIONS]")
+    assert called(installed, "help", "root")[1].startswith(f"Usage: {name} root [OPTIONS]")
+    assert called(installed, "--version")[1].startswith(f"{name} ")
+    code, _, err = called(installed, "root", "--fuzzy")
+    assert code == 2
+    assert f"see `{name} root --help`" in err
+
+
+def test_completion_works_under_both_names(surroundings: Path, installed: Path) -> None:
+    """The installed script completes the name it was installed by, and that name answers it."""
+    name = installed.name
+    home = surroundings.parent / "home"
+    home.mkdir()
+    assert called(installed, "--install-completion", SHELL="/bin/bash")[0] == 0
+    script = (home / ".bash_completions" / f"{name}.sh").read_text(encoding="utf-8")
+    assert f"complete -o nosort -F _{name}_completion {name}" in script
+    asked = {"_ENGINE_COMPLETE": "bash_complete", "COMP_WORDS": f"{name} reb", "COMP_CWORD": "1"}
+    assert all(variable in script for variable in asked)
+    assert called(installed, **asked)[1] == "plain,rebuild\n"
+
+
 SLOW = (
     *("rich", "pydantic", "markdown_it", "yaml", "spacy", "sqlite3", "asyncio", "cryptography"),
     *("mcp", "mcp_types", "jsonschema", "anyio", "starlette", "uvicorn"),

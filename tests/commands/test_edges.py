@@ -1,4 +1,4 @@
-"""The rules of edges, each as a property."""
+"""The rules for edges, each as a property."""
 
 import struct
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ few = settings(max_examples=40, deadline=None)
 
 
 def atoms_and_types() -> Engine:
-    """An engine with four atoms and three registered predicates."""
+    """Return an engine with four atoms and three registered predicates."""
     engine = engine_on()
     engine.apply([Add(f"atom {number}", id=one) for number, one in enumerate(IDS)])
     for name in REGISTERED:
@@ -42,7 +42,7 @@ def atoms_and_types() -> Engine:
 
 
 def after(steps: Sequence[tuple[bool, tuple[tuple[str, str], EdgeType | str]]]) -> Engine:
-    """An engine on which edges were added (True) and removed (False)."""
+    """Return an engine on which edges were added (True) and removed (False)."""
     engine = atoms_and_types()
     for adds, ((src, dst), kind) in steps:
         if adds:
@@ -57,7 +57,7 @@ def after(steps: Sequence[tuple[bool, tuple[tuple[str, str], EdgeType | str]]]) 
 def test_adding_a_live_edge_is_no_event(
     edge: tuple[tuple[str, str], EdgeType | str], first: float, other: float
 ) -> None:
-    """Adding a live edge changes nothing, whatever weight and data come with it."""
+    """Adding a live edge appends no event, whatever its weight and data."""
     engine = atoms_and_types()
     (src, dst), kind = edge
     assert engine.link(src, kind, dst, first).changed
@@ -69,7 +69,7 @@ def test_adding_a_live_edge_is_no_event(
 def test_weight_and_data_come_back_exactly(
     edge: tuple[tuple[str, str], EdgeType | str], weight: float, raw: bytes
 ) -> None:
-    """Every binary32 and every CBOR item is given back as it came, in both rows."""
+    """Every binary32 weight and every CBOR item is returned unchanged, from both rows."""
     engine = atoms_and_types()
     (src, dst), kind = edge
     data = bytes([0x58, len(raw)]) + raw if len(raw) > 23 else bytes([0x40 + len(raw)]) + raw
@@ -84,7 +84,7 @@ def test_weight_and_data_come_back_exactly(
 def test_adding_a_tombstoned_edge_revives_it(
     edge: tuple[tuple[str, str], EdgeType | str], weight: float
 ) -> None:
-    """A removed edge comes back with the new weight, its creation kept and its tombstone gone."""
+    """Adding a removed edge revives it with the new weight; its creation stays and its tombstone is gone."""
     engine = atoms_and_types()
     (src, dst), kind = edge
     engine.link(src, kind, dst)
@@ -103,7 +103,7 @@ def test_adding_a_tombstoned_edge_revives_it(
 
 
 def test_removing_a_missing_edge_is_no_event() -> None:
-    """Removing what was never added, or is removed already, changes nothing."""
+    """Removing an edge that was never added, or is removed already, appends no event."""
     engine = atoms_and_types()
     assert unchanged_by(engine, lambda: engine.unlink(IDS[0], EdgeType.PART_OF, IDS[1]))
     engine.link(IDS[0], "part_of", IDS[1])
@@ -112,14 +112,14 @@ def test_removing_a_missing_edge_is_no_event() -> None:
 
 
 def test_removing_an_edge_of_unknown_ends_is_no_event() -> None:
-    """Removing an edge between atoms never recorded changes nothing."""
+    """Removing an edge between atoms that were never recorded appends no event."""
     engine = engine_on()
     assert not engine.unlink(IDS[0], EdgeType.PART_OF, IDS[1]).changed
 
 
 @pytest.mark.parametrize("kind", [EdgeType.RELATED_TO, "z"])
 def test_a_removed_edge_is_kept_with_its_tombstone(kind: EdgeType | str) -> None:
-    """`get_edge` gives a removed edge with when, why and by whom; nothing was deleted."""
+    """`get_edge` returns a removed edge with the time, reason and actor of its removal."""
     engine = atoms_and_types()
     engine.link(IDS[0], kind, IDS[1], 0.5, b"\x01")
     before = len(rows_of(backend_of(engine), "edges-from", "edges-to"))
@@ -132,7 +132,7 @@ def test_a_removed_edge_is_kept_with_its_tombstone(kind: EdgeType | str) -> None
 
 
 def test_an_edge_never_added_is_not_found() -> None:
-    """`get_edge` of what was never recorded raises NotFoundError."""
+    """`get_edge` raises NotFoundError for an edge that was never recorded."""
     engine = atoms_and_types()
     with pytest.raises(NotFoundError):
         engine.get_edge(IDS[0], "z", IDS[1])
@@ -143,7 +143,7 @@ def test_an_edge_never_added_is_not_found() -> None:
 def test_both_directions_are_there_and_byte_identical(
     steps: list[tuple[bool, tuple[tuple[str, str], EdgeType | str]]],
 ) -> None:
-    """After any adds and removes, each forward row has its backward row, with the same bytes."""
+    """After any additions and removals, each forward row has a backward row with the same bytes."""
     backend = backend_of(after(steps))
     forward, backward = rows_of(backend, "edges-from"), rows_of(backend, "edges-to")
     expected = {}
@@ -165,7 +165,7 @@ def test_iteration_is_in_order_and_skips_the_removed(
     tombstoned: bool,
     kinds: set[EdgeType | str],
 ) -> None:
-    """`edges` gives those of the asked types in the order of (type, other end); the removed only if asked."""
+    """`edges` returns the given types in the order of (type, other end), removed edges only on request."""
     engine = after(steps)
     codes = {
         name: type_code(backend_of(engine), name) or b""
@@ -191,7 +191,7 @@ def test_iteration_is_in_order_and_skips_the_removed(
 @pytest.mark.parametrize("kind", [EdgeType.REFERENCES, "a.kind"])
 @pytest.mark.parametrize("direction", [Direction.OUT, Direction.IN])
 def test_one_type_scans_its_own_prefix_only(kind: EdgeType | str, direction: Direction) -> None:
-    """With one type given, the scan meets no row of another type, source or direction."""
+    """With one type given, the scan reads no row of another type, source or direction."""
     engine = atoms_and_types()
     for src in IDS:
         for dst in IDS:
@@ -210,7 +210,7 @@ def test_one_type_scans_its_own_prefix_only(kind: EdgeType | str, direction: Dir
 
 
 def test_keys_are_in_the_order_of_type_and_id() -> None:
-    """Key order is (type, id) order, built-in types first, registered ones by the order of registering."""
+    """Keys are ordered by (type, id): built-in types first, then predicates in order of registration."""
     engine = atoms_and_types()
     kinds = [*EdgeType, *REGISTERED]
     for dst in (IDS[2], IDS[1], IDS[3]):
@@ -222,7 +222,7 @@ def test_keys_are_in_the_order_of_type_and_id() -> None:
 
 
 def test_registered_predicates_get_two_byte_codes_in_order() -> None:
-    """The n-th predicate registered has the code 0x8000 + n; registering again changes nothing."""
+    """The n-th registered predicate has the code 0x8000 + n; registering it again appends no event."""
     engine = atoms_and_types()
     codes = [type_code(backend_of(engine), name) for name in REGISTERED]
     assert codes == [b"\x80\x00", b"\x80\x01", b"\x80\x02"]
@@ -230,14 +230,14 @@ def test_registered_predicates_get_two_byte_codes_in_order() -> None:
 
 
 def test_a_built_in_type_needs_no_registering() -> None:
-    """Registering a built-in name changes nothing; its code stays one byte."""
+    """Registering a built-in name appends no event; its code stays one byte."""
     engine = engine_on()
     assert not engine.register_type("part_of").changed
     assert type_code(backend_of(engine), "part_of") == b"\x05"
 
 
 def test_the_numbers_of_the_built_in_types_are_fixed() -> None:
-    """The enum is append-only: these numbers never change."""
+    """The numbers of the built-in types are those of the format and never change."""
     names = ["RELATED_TO", "DERIVED_FROM", "CONTRADICTS", "SUPERSEDES", "PART_OF", "REFERENCES"]
     assert [kind.name for kind in EdgeType][:6] == names
     assert [int(kind) for kind in EdgeType][:6] == [1, 2, 3, 4, 5, 6]
@@ -248,7 +248,7 @@ def test_the_numbers_of_the_built_in_types_are_fixed() -> None:
 )
 @pytest.mark.parametrize("verb", ["link", "unlink"])
 def test_self_edges_and_zero_ids_are_rejected(src: str, dst: str, verb: str) -> None:
-    """An edge from an atom to itself, or with a zero id, is refused and changes nothing."""
+    """An edge from an atom to itself, or with a zero id, is refused and writes nothing."""
     engine = atoms_and_types()
     with pytest.raises(InvalidInputError):
         unchanged_by(engine, lambda: getattr(engine, verb)(src, EdgeType.PART_OF, dst))
@@ -256,21 +256,21 @@ def test_self_edges_and_zero_ids_are_rejected(src: str, dst: str, verb: str) -> 
 
 
 def test_an_edge_to_an_unknown_atom_is_rejected() -> None:
-    """Both ends must have been recorded."""
+    """An edge is refused if one of its atoms was never recorded."""
     engine = atoms_and_types()
     with pytest.raises(NotFoundError):
         engine.link(IDS[0], "z", show_id(bytes([9] * 16)))
 
 
 def test_an_unknown_type_is_rejected_and_named() -> None:
-    """A predicate nobody registered is refused by name."""
+    """An edge with an unregistered predicate is refused, and the error names the predicate."""
     engine = atoms_and_types()
     with pytest.raises(NotFoundError, match="'hears'"):
         engine.link(IDS[0], "hears", IDS[1])
 
 
 def test_edges_of_a_tombstoned_atom_are_kept() -> None:
-    """Hiding an atom leaves its edges as they are; reviving it finds them again."""
+    """Tombstoning an atom leaves its edges as they are, and they are found again after a revival."""
     engine = atoms_and_types()
     engine.link(IDS[0], "z", IDS[1])
     engine.tombstone(IDS[1])

@@ -1,4 +1,4 @@
-"""Every limit of `engine.base.limits`: kept at limit − 1 and limit, refused at limit + 1, nothing written."""
+"""Every limit of `engine.base.limits`: limit − 1 and limit are accepted, and limit + 1 writes nothing."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ Attempt = Callable[[Engine, int], object]
 
 
 def prepared() -> Engine:
-    """An engine with two atoms to work on."""
+    """Return an engine with two atoms."""
     engine = engine_on()
     engine.apply([Add("first atom", id=id_of(1), tags=["red"]), Add("second atom", id=id_of(2))])
     return engine
 
 
 def cbor_string(size: int) -> bytes:
-    """A CBOR byte string that takes `size` bytes, its head of three included."""
+    """Return a CBOR byte string of `size` bytes, including its head of three bytes."""
     return b"\x59" + (size - 3).to_bytes(2, "big") + bytes(size - 3)
 
 
 def nested(depth: int) -> bytes:
-    """A number in so many arrays."""
+    """Return a number inside `depth` arrays."""
     return b"\x81" * depth + b"\x01"
 
 
@@ -132,18 +132,18 @@ ELSEWHERE = {
     "META_INTEGER_MAX",
     "META_KEY_BYTES_MAX",
 }
-"""Limits with tests of their own."""
+"""Limits that other modules test."""
 
 
 def test_every_limit_has_a_test() -> None:
-    """No limit is added without a test at limit − 1, limit and limit + 1."""
+    """Every limit has a test at limit − 1, limit and limit + 1."""
     names = {name for name, value in vars(limits).items() if name.isupper() and type(value) is int}
     assert names == {name for name, _ in ATTEMPTS.values()} | ELSEWHERE
 
 
 @pytest.mark.parametrize("name", ATTEMPTS)
 def test_a_limit_is_kept_up_to_itself_and_refused_beyond(name: str) -> None:
-    """At limit − 1 and limit it works and reads back; at limit + 1 it is a LimitError and no row changes."""
+    """Values at limit − 1 and limit are stored and read back; limit + 1 is a LimitError without a write."""
     limit, attempt = ATTEMPTS[name]
     most: int = getattr(limits, limit)
     for size in (most - 1, most):
@@ -157,7 +157,7 @@ def test_a_limit_is_kept_up_to_itself_and_refused_beyond(name: str) -> None:
 
 @pytest.mark.parametrize("name", LABELS)
 def test_a_label_has_at_most_32_characters(name: str) -> None:
-    """Kinds, buckets, predicates and actors of 31 and 32 characters work, of 33 are refused."""
+    """Kinds, buckets, predicates and actors may have 31 and 32 characters, but not 33."""
     for size in (limits.LABEL_CHARS_MAX - 1, limits.LABEL_CHARS_MAX):
         engine = prepared()
         LABELS[name](engine, size)
@@ -167,7 +167,7 @@ def test_a_label_has_at_most_32_characters(name: str) -> None:
 
 
 def test_a_batch_has_at_most_ten_thousand_events() -> None:
-    """A batch of exactly 10,000 events is kept whole; one more event and none is."""
+    """A batch of exactly 10,000 events is written; a batch of one more is refused as a whole."""
     made = [RegisterType(f"p{number}") for number in range(limits.BATCH_EVENTS_MAX + 1)]
     engine = engine_on()
     assert refuses(engine, LimitError, engine.apply, made)
@@ -176,7 +176,7 @@ def test_a_batch_has_at_most_ten_thousand_events() -> None:
 
 
 def batch_of(total: int) -> list[Add]:
-    """Adds whose events have `total` bytes, headers and payloads together."""
+    """Return `Add` commands whose events have `total` bytes, headers and payloads together."""
     engine = engine_on()
     engine.add("x" * limits.CONTENT_BYTES_MAX, id=id_of(0))
     one = sum(len(backend_of(engine).get(key(1)) or b"") for key in (journal_key, payload_key))
@@ -187,7 +187,7 @@ def batch_of(total: int) -> list[Add]:
 
 @pytest.mark.parametrize("over", [-1, 0, 1])
 def test_a_batch_has_at_most_sixteen_mebibytes(over: int) -> None:
-    """Batches of 16 MiB − 1 and 16 MiB are kept; of 16 MiB + 1 byte nothing is."""
+    """Batches of 16 MiB − 1 and 16 MiB are written; a batch of 16 MiB + 1 byte is refused as a whole."""
     engine, made = engine_on(), batch_of(limits.BATCH_BYTES_MAX + over)
     if over > 0:
         assert refuses(engine, LimitError, engine.apply, made)
@@ -200,20 +200,20 @@ def test_a_batch_has_at_most_sixteen_mebibytes(over: int) -> None:
 
 
 def appender(size: int = 0) -> Appender:
-    """An appender on a journal of `size` events, which must be a power of two or none."""
+    """Return an appender on a journal of `size` events, which must be 0 or a power of two."""
     raw = size.to_bytes(8, "big") + bytes(32) * size.bit_count()
     log = LogState(None, 0, Frontier.from_bytes(raw))
     return Appender(Overlay(MemoryBackend(), Batch()), log, lambda: BEGIN, salt_of)
 
 
 def append_text(to: Appender, size: int) -> None:
-    """Append an atom with so long a content, past the border's own limit."""
+    """Append an atom with content of this length, bypassing the limit that validation checks."""
     body = AtomBody("x" * size, None, "note", (), (), None, None, "internal", None, None, 0)
     to.append(EventKind.ATOM_ADDED, "user", None, AtomDetail(bytes([1] * 16), 0, None), body)
 
 
 def test_an_event_has_at_most_four_mebibytes() -> None:
-    """An event of 4 MiB − 1 and 4 MiB is appended, one of 4 MiB + 1 refused."""
+    """Events of 4 MiB − 1 and 4 MiB are appended, and an event of 4 MiB + 1 is refused."""
     probe = appender()
     append_text(probe, 1 << 20)
     most = limits.EVENT_BYTES_MAX - (probe.bytes - (1 << 20))
@@ -226,7 +226,7 @@ def test_an_event_has_at_most_four_mebibytes() -> None:
 
 
 def test_the_journal_ends_at_its_last_seq() -> None:
-    """Event 2^53 can be appended; the next cannot."""
+    """Event 2^53 can be appended, and no event after it."""
     last = appender(limits.SEQ_MAX)
     detail = AtomDetail(bytes([1] * 16), 0, None)
     last.append(EventKind.ATOM_TOMBSTONED, "user", 5, detail, ReasonBody(""))
@@ -235,7 +235,7 @@ def test_the_journal_ends_at_its_last_seq() -> None:
 
 
 def test_the_store_ends_at_its_last_ordinal() -> None:
-    """With 2^32 − 1 contents adding is refused: their number is a u32. What is recorded still works."""
+    """With 2^32 − 1 contents, adding is refused because an ordinal is a u32; existing atoms stay usable."""
     engine = prepared()
     put_rows(backend_of(engine), {COUNTERS: encode_counters(Counters(limits.ORDINAL_MAX - 2, 0x8000))})
     for text in ("last but one", "last"):
@@ -246,7 +246,7 @@ def test_the_store_ends_at_its_last_ordinal() -> None:
 
 
 def test_predicates_end_at_their_last_code() -> None:
-    """Codes 0xFFFE and 0xFFFF are given; then registering is refused."""
+    """The codes 0xFFFE and 0xFFFF are assigned; then registering is refused."""
     engine = prepared()
     put_rows(backend_of(engine), {COUNTERS: encode_counters(Counters(2, 0xFFFE))})
     for name in ("last.but.one", "last"):
@@ -256,7 +256,7 @@ def test_predicates_end_at_their_last_code() -> None:
 
 @pytest.mark.parametrize("most", [1, 500, 100_000])
 def test_reading_back_stops_after_the_event_that_passes_the_bytes(most: int) -> None:
-    """FOLLOW_BYTES_MAX cuts a read after the event that reaches it, and never before the first."""
+    """FOLLOW_BYTES_MAX ends a read after the event that reaches it, and never before the first event."""
     engine = engine_on()
     engine.apply(commands(20))
     size = read_log(backend_of(engine)).size
@@ -279,7 +279,7 @@ TAG99 = b"\xd8\x63"
     ids=["arrays in tags", "array as a key", "tags in tags"],
 )
 def test_no_wrapping_hides_depth(data: bytes) -> None:
-    """Nesting counts through CBOR tags and map keys too."""
+    """The nesting depth also counts CBOR tags and map keys."""
     engine = prepared()
     with pytest.raises(InvalidInputError):
         engine.link(id_of(1), "part_of", id_of(2), 1, data)

@@ -1,4 +1,4 @@
-"""Relations in words: what is written, in which order, and when nothing is (docs/commands.md, Entities)."""
+"""Relations between named entities: which events they append, in which order (docs/commands.md, Entities)."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ SPELLED = ("Daemon", "LISTENS_ON", "Unix_Socket")
 
 
 def kinds(engine: Engine, command: Command) -> list[str]:
-    """The kinds of the events that a command appends."""
+    """Return the kinds of the events that a command appends."""
     (receipt,) = engine.apply([command])
     return [event.kind.name for event in receipt.events]
 
 
 def entity(engine: Engine, name: str) -> str:
-    """The id of the entity of a name."""
+    """Return the id of the entity with a name."""
     return show_id(entity_id(engine.store.identity.id_key, name))
 
 
 def states(engine: Engine) -> dict[tuple[str, str, str], str]:
-    """All edges between the atoms of the relation and their source, by the names of their ends."""
+    """Return all edges between the atoms of the relation and their source, by the names of their ends."""
     ids = {entity(engine, "daemon"): "daemon", entity(engine, "unix socket"): "socket", id_of(1): "source"}
     edges = [edge for one in ids for edge in engine.edges(one, direction="out", tombstoned=True)]
     return {(ids[edge.src], edge.type, ids[edge.dst]): edge.state.name for edge in edges}
@@ -42,14 +42,14 @@ def states(engine: Engine) -> dict[tuple[str, str, str], str]:
 
 @pytest.fixture
 def engine() -> Engine:
-    """A memory of one atom that says so."""
+    """Return a memory with one atom that states the relation."""
     made = engine_on()
     made.apply([Add("The daemon listens on a Unix socket.", id=id_of(1))])
     return made
 
 
 def test_all_that_is_missing_is_made_in_order(engine: Engine) -> None:
-    """Subject, object, predicate, edge; then the predicate `mentions`, and the source's edges."""
+    """`relate` creates subject, object, predicate, edge, the predicate `mentions`, and the source's edges."""
     assert kinds(engine, Relate(*DAEMON, source=id_of(1))) == [
         "ATOM_ADDED",
         "ATOM_ADDED",
@@ -67,7 +67,7 @@ def test_all_that_is_missing_is_made_in_order(engine: Engine) -> None:
 
 
 def test_entities_are_atoms_with_a_key(engine: Engine) -> None:
-    """Kind, content, key and id are those that the specification says; nothing else is set."""
+    """An entity is an atom with the kind, content, key and id of the specification, and no other fields."""
     engine.relate(*DAEMON)
     atom = engine.get(entity(engine, "DAEMON"))
     assert (atom.kind, atom.content, atom.key) == ("entity", "daemon", entity_key("daemon"))
@@ -85,7 +85,7 @@ def test_entities_are_atoms_with_a_key(engine: Engine) -> None:
 def test_a_relation_again_is_no_event(
     engine: Engine, again: tuple[str, str, str], source: str | None
 ) -> None:
-    """In any spelling, and with another weight."""
+    """Adding a relation again, in any spelling and with another weight, appends no event."""
     first = engine.relate(*DAEMON, source=source)
     second = engine.relate(*again, source=source, weight=0.5)
     assert not second.changed
@@ -97,14 +97,14 @@ def test_a_relation_again_is_no_event(
 
 
 def test_a_built_in_type_is_not_registered(engine: Engine) -> None:
-    """`references` is there already, and `mentions` is registered once."""
+    """The built-in type `references` is not registered, and `mentions` is registered once."""
     assert kinds(engine, Relate("a", "References", "b")) == ["ATOM_ADDED", "ATOM_ADDED", "EDGE_ADDED"]
     assert kinds(engine, Relate("a", "mentions", "b")) == ["EDGE_TYPE_REGISTERED", "EDGE_ADDED"]
     assert kinds(engine, Relate("a", "references", "b", source=id_of(1))) == ["EDGE_ADDED", "EDGE_ADDED"]
 
 
 def test_what_is_hidden_is_revived(engine: Engine) -> None:
-    """Entities one by one, then the edge; nothing that is live is touched."""
+    """`relate` revives hidden entities and the hidden edge, and changes nothing that is live."""
     engine.relate(*DAEMON)
     engine.apply([Tombstone(entity(engine, "unix socket"))])
     assert kinds(engine, Relate(*DAEMON)) == ["ATOM_REVIVED"]
@@ -114,7 +114,7 @@ def test_what_is_hidden_is_revived(engine: Engine) -> None:
 
 
 def test_a_hidden_relation_comes_back_with_its_new_source(engine: Engine) -> None:
-    """The data of the edge is that of the relation that brought it back."""
+    """A revived relation has the edge data of the command that revived it."""
     engine.apply([Add("The socket is the daemon's.", id=id_of(2))])
     src, dst = entity(engine, "daemon"), entity(engine, "unix socket")
     engine.relate(*DAEMON, source=id_of(1), weight=0.5)
@@ -131,7 +131,7 @@ def test_a_hidden_relation_comes_back_with_its_new_source(engine: Engine) -> Non
 
 
 def test_taking_back_hides_the_edge_alone(engine: Engine) -> None:
-    """One event; entities and mentions stay; again, or where there never was such an edge, none."""
+    """`unrelate` hides only the edge, with one event; a second call, or one without an edge, appends none."""
     engine.relate(*DAEMON, source=id_of(1))
     assert kinds(engine, Unrelate(*SPELLED, "gone")) == ["EDGE_REMOVED"]
     assert states(engine) == {
@@ -144,7 +144,7 @@ def test_taking_back_hides_the_edge_alone(engine: Engine) -> None:
 
 
 def test_a_source_that_is_an_entity_mentions_the_other_alone(engine: Engine) -> None:
-    """No edge joins an atom to itself."""
+    """A source that is one of the two entities mentions only the other one."""
     engine.relate(*DAEMON)
     source = entity(engine, "daemon")
     assert kinds(engine, Relate("daemon", "uses", "unix socket", source=source)) == [
@@ -176,7 +176,7 @@ REFUSED: list[tuple[type[EngineError], Command]] = [
 
 @pytest.mark.parametrize(("error", "command"), REFUSED, ids=lambda value: ascii(value)[-60:])
 def test_what_is_refused_leaves_no_trace(engine: Engine, error: type[EngineError], command: Command) -> None:
-    """Neither alone nor after other commands of its batch."""
+    """A refused relation writes nothing, alone or after other commands of its batch."""
     engine.apply(
         [Add("x", id=id_of(2)), Tombstone(id_of(2)), Add("a note", key=entity_key("taken")), Relate(*DAEMON)]
     )
@@ -185,7 +185,7 @@ def test_what_is_refused_leaves_no_trace(engine: Engine, error: type[EngineError
 
 
 def test_a_relation_with_a_source_that_is_hidden_later_stays(engine: Engine) -> None:
-    """Edge and data are as they were; a new relation from that source is refused."""
+    """A relation stays when its source is hidden later; a new relation from that source is refused."""
     engine.relate(*DAEMON, source=id_of(1))
     before = states(engine)
     engine.apply([Tombstone(id_of(1))])
@@ -195,7 +195,7 @@ def test_a_relation_with_a_source_that_is_hidden_later_stays(engine: Engine) -> 
 
 
 def test_links_and_relations_are_the_same_edges(engine: Engine) -> None:
-    """An edge that was linked by ids is the relation, and is taken back as one."""
+    """An edge that was linked by ids is the same as the relation, and `unrelate` removes it."""
     engine.relate("a", "uses", "b")
     ends = entity(engine, "a"), entity(engine, "b")
     engine.apply([Unlink(ends[0], "uses", ends[1])])
@@ -205,13 +205,13 @@ def test_links_and_relations_are_the_same_edges(engine: Engine) -> None:
 
 
 def test_one_batch_makes_an_entity_once(engine: Engine) -> None:
-    """Later commands of a batch see what earlier ones made."""
+    """Later commands of a batch use the entities that earlier ones created."""
     receipts = engine.apply([Relate("a", "uses", "b"), Relate("B", "uses", "A"), Relate("A", "uses", "B")])
     assert [len(receipt.events) for receipt in receipts] == [4, 1, 0]
 
 
 def test_ids_of_entities_follow_from_the_id_key() -> None:
-    """A copy has the same ids; another store of its own has others."""
+    """A copy of a store has the same entity ids, and another store has others."""
     first, second = (
         engine_on(),
         Engine(MemoryBackend(), clock=_clock(), salts=lambda seq: salt_of(seq + 1000)),
@@ -232,7 +232,7 @@ def _clock() -> Clock:
 @given(st.integers(0, 10**6), st.integers(1, 12))
 @settings(max_examples=15)
 def test_relations_among_other_commands_are_independent_of_batches(seed: int, size: int) -> None:
-    """However a history is cut into batches, its records are the same, and again it is no event."""
+    """The records do not depend on the batches of a history, and repeating it appends no event."""
     made = [*commands(40, seed), *(Relate(*names) for names in RELATIONS)]
     whole, cut = engine_on(clock=lambda: 1), engine_on(clock=lambda: 1)
     whole.apply(made)

@@ -1,4 +1,4 @@
-"""Histories in which atoms are erased."""
+"""Stores with histories in which atoms are erased."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ THIRD = "Teapots are rinsed."
 
 
 def small(backend: Backend | None = None) -> Engine:
-    """Three linked atoms, the first the one to erase: revised once, tagged, hidden and shown again."""
+    """Return three linked atoms; the first was revised, tagged, tombstoned and revived."""
     engine = engine_on(backend)
     first = Add(f"{SECRET} Old.", id=id_of(1), tags=["secret", "paper"], source="me.md", title="Ermintrude")
     engine.apply([first, Add(OTHER, id=id_of(2), tags=["paper"]), Add(THIRD, id=id_of(3))])
@@ -34,7 +34,7 @@ def small(backend: Backend | None = None) -> Engine:
 
 
 def erased(backend: Backend | None = None) -> Engine:
-    """The same, and the first atom erased."""
+    """Return the same store after erasing the first atom."""
     engine = small(backend)
     engine.erase(id_of(1), "asked for")
     return engine
@@ -43,7 +43,7 @@ def erased(backend: Backend | None = None) -> Engine:
 def mixed(
     seed: int, count: int, erasures: int, backend: Backend | None = None, *, adds: int = 0, lag: bool = True
 ) -> Engine:
-    """Commands of all kinds, with atoms erased between them; followers lag, and some atoms come back."""
+    """Apply commands of all kinds with erasures between them; followers lag, and some atoms are revived."""
     chosen = random.Random(seed)
     engine = engine_on(backend)
     engine.apply_many([Add(f"filler {number} of many words", source="fill") for number in range(adds)])
@@ -67,7 +67,7 @@ def mixed(
 
 
 def recorded(engine: Engine, atom: str) -> State | None:
-    """The state of an atom; None where it was never recorded."""
+    """Return the state of an atom, or None if it was never recorded."""
     try:
         return engine.get(atom).state
     except EngineError:
@@ -75,7 +75,7 @@ def recorded(engine: Engine, atom: str) -> State | None:
 
 
 def rows_made(engine: Engine) -> dict[bytes, bytes]:
-    """All rows but headers, payloads and the log's state, with every follower at the head."""
+    """Return all rows except headers, payloads and the log's state, with all followers at the head."""
     engine.catch_up()
     rows = dict(backend_of(engine).scan())
     assert ERASING not in rows
@@ -83,5 +83,5 @@ def rows_made(engine: Engine) -> dict[bytes, bytes]:
 
 
 def size_of(engine: Engine) -> int:
-    """How many events there are."""
+    """Return the number of events."""
     return read_log(backend_of(engine)).size

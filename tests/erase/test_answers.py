@@ -1,4 +1,4 @@
-"""What an erased atom is to every question and command: there, and nothing of what it said."""
+"""Answers about an erased atom: it is listed, but without any of its content."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ONE, TWO, THREE = id_of(1), id_of(2), id_of(3)
 
 
 def test_get_shows_that_it_was_erased_when_why_and_by_whom() -> None:
-    """Its state, numbers and times are there; content, title, tags, source and the rest are empty."""
+    """`get` returns state, numbers and times of an erased atom, but no content, title, tags or source."""
     before, engine = small(), erased()
     known, shown = before.get(ONE), engine.get(ONE)
     assert (shown.state, shown.content, shown.title, shown.tags) == (State.ERASED, "", None, ())
@@ -39,7 +39,7 @@ def test_get_shows_that_it_was_erased_when_why_and_by_whom() -> None:
 
 
 def test_its_history_is_listed_with_destroyed_bodies() -> None:
-    """Every event is there, with kind, time, actor and id; what it said is marked as destroyed."""
+    """The history lists all events with kind, time, actor and id, and marks erased contents as destroyed."""
     engine = erased()
     items = engine.history(ONE)
     assert [item.kind for item in items] == [
@@ -57,7 +57,7 @@ def test_its_history_is_listed_with_destroyed_bodies() -> None:
 
 
 def test_no_search_finds_it() -> None:
-    """Neither words, tags, sources, walks nor lists lead to it; tags that only it had are gone."""
+    """No search by words, tags, sources, walks or lists finds the atom, and its unique tags disappear."""
     engine = erased()
     assert engine.recall("passport Quillfeather").hits == ()
     assert {found.id for found in engine.find(limit=9)} == {TWO, THREE}
@@ -71,7 +71,7 @@ def test_no_search_finds_it() -> None:
 
 
 def test_an_edge_at_it_is_a_stub() -> None:
-    """`get_edge` says that it was erased and when, without weight and data."""
+    """`get_edge` returns when an erased edge was erased, without its weight and data."""
     edge = erased().get_edge(ONE, "references", TWO)
     assert (edge.state, edge.weight, edge.data) == (State.ERASED, 0.0, b"")
     assert edge.tombstone is not None
@@ -79,7 +79,7 @@ def test_an_edge_at_it_is_a_stub() -> None:
 
 
 def test_as_of_before_it_is_erased_too_and_the_rest_is_as_it_was() -> None:
-    """The past invents nothing: the atom shows as erased, searches leave it out, others are as they were."""
+    """`as_of` an earlier time shows the atom as erased, and all other atoms as they were."""
     before, engine = small(), erased()
     for seq in range(1, before.size):
         assert engine.get(ONE, as_of=seq).state is State.ERASED
@@ -90,13 +90,13 @@ def test_as_of_before_it_is_erased_too_and_the_rest_is_as_it_was() -> None:
             assert ids == {found.id for found in known.find(limit=9)} - {ONE}
             if TWO in ids:
                 assert past.get(TWO) == known.get(TWO)
-            with pytest.raises(RefusedError, match="cannot be made again"):
+            with pytest.raises(RefusedError, match="cannot be recomputed"):
                 past.root()
     assert engine.root(as_of=engine.size - 1) == engine.root()
 
 
 def test_a_root_of_before_it_was_added_is_what_it_was() -> None:
-    """A root is refused only where something it covers is gone: not at sizes before the atom, or after it."""
+    """An earlier root is refused only for sizes at which it covers content that was erased later."""
     engine = engine_on()
     engine.add("first", id=TWO)
     before = engine.root()
@@ -131,7 +131,7 @@ COMMANDS: dict[str, tuple[type[Exception], Callable[[Engine], object]]] = {
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_commands_that_would_bring_it_back_are_refused(name: str) -> None:
-    """Each is refused with an error of its own, and no row changes."""
+    """Commands that would restore an erased atom are refused with an error and change no row."""
     error, call = COMMANDS[name]
     engine = erased()
     engine.catch_up()
@@ -140,7 +140,7 @@ def test_commands_that_would_bring_it_back_are_refused(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["tombstone", "unlink", "erase"])
 def test_commands_that_hide_it_are_nothing_to_do(name: str) -> None:
-    """It is hidden already, for good."""
+    """Commands that hide an erased atom do nothing."""
     engine = erased()
     calls: dict[str, Callable[[], object]] = {
         "tombstone": lambda: engine.tombstone(ONE),
@@ -152,7 +152,7 @@ def test_commands_that_hide_it_are_nothing_to_do(name: str) -> None:
 
 
 def test_who_insists_has_it_back_as_a_new_version() -> None:
-    """A forced add gives the same id a new life, found again; the destroyed versions stay destroyed."""
+    """A forced add gives the id a new version, while the destroyed versions stay destroyed."""
     engine = erased()
     engine.add(SECRET, id=ONE, tags=["back"], force=True)
     shown = engine.get(ONE)
@@ -168,7 +168,7 @@ def test_who_insists_has_it_back_as_a_new_version() -> None:
 
 
 def test_forgetting_keeps_no_hash() -> None:
-    """Without hashes the content may be added again, elsewhere; the atom itself takes an insisting caller."""
+    """Without hashes the content may be added again under another id, and under the same id with `force`."""
     engine = small()
     assert engine.erase(ONE, "asked for", remember=False).contents == 0
     assert engine.add(SECRET).changed
@@ -177,7 +177,7 @@ def test_forgetting_keeps_no_hash() -> None:
 
 
 def test_an_entity_that_was_erased_is_not_made_again_by_its_name() -> None:
-    """Relating by its name is refused; who insists has the entity back, under its id."""
+    """Relating an erased entity by its name is refused, and with `force` the entity returns under its id."""
     engine = engine_on()
     engine.relate("Ermintrude", "knows", "Dougal")
     entity = show_id(entity_id(engine.store.identity.id_key, "Ermintrude"))
@@ -189,7 +189,7 @@ def test_an_entity_that_was_erased_is_not_made_again_by_its_name() -> None:
 
 
 def test_ingest_leaves_out_what_was_erased_and_takes_the_rest(tmp_path: Path) -> None:
-    """A file that still has the text gives its other pieces; the erased one is named, unless forced."""
+    """Ingest reports an erased piece and adds the other pieces; with `force` it adds all of them."""
     (tmp_path / "notes").mkdir()
     note = tmp_path / "notes" / "me.md"
     note.write_text(f"# Papers\n\n{SECRET}\n\n# Kitchen\n\n{OTHER}\n")
@@ -214,21 +214,21 @@ def test_ingest_leaves_out_what_was_erased_and_takes_the_rest(tmp_path: Path) ->
 
 @pytest.mark.parametrize("reason", [SECRET, f"because: {SECRET}", "two\nlines", "x" * 2000])
 def test_a_reason_that_says_too_much_is_refused(reason: str) -> None:
-    """The reason stays, so it may not repeat the content, nor break the rules of reasons."""
+    """A reason that repeats the content or breaks the rules of reasons is refused."""
     engine = small()
     engine.catch_up()
     assert refuses(engine, InvalidInputError, engine.erase, ONE, reason)
 
 
 def test_what_was_never_recorded_cannot_be_erased() -> None:
-    """It is an error, and no event."""
+    """Erasing an atom that was never recorded is an error and appends no event."""
     engine = small()
     engine.catch_up()
     assert refuses(engine, NotFoundError, engine.erase, id_of(77), "asked for")
 
 
 def test_a_merged_atom_is_erased_with_its_trace() -> None:
-    """Of a near-duplicate that was merged, content and the edge that said what it gave are gone."""
+    """Erasing a merged near-duplicate also erases the edge that recorded the merge."""
     engine = engine_on()
     text = "the daemon listens on port 8080 of the loopback device and on nothing else at all"
     engine.apply([Add(text, id=ONE, tags=["a"]), Add(f"{text}!", id=TWO, tags=["b"])])

@@ -1,4 +1,4 @@
-"""A copy that is brought forward forgets what its original has destroyed since."""
+"""Copying to an older copy of a store destroys what was erased in the original."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WRITTEN = "The combination of the safe in the cellar is seventeen left, four rig
 
 @pytest.mark.parametrize("kind", ["sqlite", pytest.param("leveldb", marks=needs_leveldb)])
 def test_an_earlier_copy_brought_forward_holds_nothing_of_it(tmp_path: Path, kind: str) -> None:
-    """Payloads, rows and files are as of the original, and the copy verifies with the same root."""
+    """Payloads, rows and files of the copy match the original, and the copy verifies with the same root."""
     place = tmp_path / "copy"
     url = f"{kind}:{place}"
     original = engine_on()
@@ -40,5 +40,5 @@ def test_an_earlier_copy_brought_forward_holds_nothing_of_it(tmp_path: Path, kin
 
 
 def files(folder: Path) -> list[Path]:
-    """All files in a folder, however deep."""
+    """Return all files below a folder."""
     return [path for path in folder.rglob("*") if path.is_file()]

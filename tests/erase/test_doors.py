@@ -1,4 +1,4 @@
-"""Doors through which erased content may come again, and what an erasure does to looking back."""
+"""Imports of erased content, and explorations of the past before an erasure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ GONE = "The clinic code is ZQXW-7782."
 
 
 def erased() -> Engine:
-    """An engine in which one text was erased and another was not."""
+    """Return an engine in which one text was erased and another one was not."""
     engine = engine_on()
     engine.apply([Add(GONE, id=id_of(1)), Add("The kettle is descaled on Mondays.", id=id_of(2))])
     engine.erase(id_of(1), "not ours", probe=False)
@@ -24,7 +24,7 @@ def erased() -> Engine:
 
 
 def test_an_imported_item_that_was_erased_is_reported_and_the_rest_goes_in(tmp_path: Path) -> None:
-    """Whatever id it has there."""
+    """An import skips and reports an erased item under any id, and imports the others."""
     file = tmp_path / "mem0.json"
     items = [{"id": "1", "memory": GONE}, {"id": "2", "memory": "Tea is green."}]
     file.write_text(json.dumps({"results": items}))
@@ -36,7 +36,7 @@ def test_an_imported_item_that_was_erased_is_reported_and_the_rest_goes_in(tmp_p
 
 
 def test_an_imported_observation_that_was_erased_is_reported(tmp_path: Path) -> None:
-    """The entity goes in with the others; one whose name was erased does not."""
+    """An import skips and reports an erased observation or entity, and imports the others."""
     file = tmp_path / "memory.jsonl"
     lines = [
         {"type": "entity", "name": "Clinic", "entityType": "", "observations": [GONE, "It is closed."]},
@@ -48,7 +48,7 @@ def test_an_imported_observation_that_was_erased_is_reported(tmp_path: Path) -> 
 
 
 def test_the_past_before_an_erasure_can_be_explored_without_a_root() -> None:
-    """What is left of it answers; its overall root cannot be made again, and none is invented."""
+    """Explorations of an earlier time use the remaining content and return no overall root."""
     engine = erased()
     with engine.as_of(2) as past:
         answer = past.explorer().explore_recall("kettle")

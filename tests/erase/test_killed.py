@@ -1,4 +1,4 @@
-"""Erasing that fails or is killed anywhere: opening the store finishes it, before anything is answered."""
+"""An erasure that fails or is killed is finished when the store is opened, before any answer."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BEFORE = rows_made(small())
 
 
 def writes_of_an_erasure() -> int:
-    """How many writes it takes, the rewriting of files included."""
+    """Return the number of writes of an erasure, including the rewriting of files."""
     backend = FaultBackend(copied_rows(backend_of(small())))
     engine = still(backend)
     engine.catch_up()
@@ -39,14 +39,14 @@ def writes_of_an_erasure() -> int:
 
 
 def still(backend: Backend) -> Engine:
-    """An engine whose clock stands still, so that an event done again is the same event."""
+    """Return an engine with a fixed clock, so that repeating an event gives the same event."""
     return engine_on(backend, clock=lambda: 2_000_000_000_000_000)
 
 
 @pytest.mark.parametrize("kind", ["before", "after", "drop_unsynced"])
 @pytest.mark.parametrize("lag", [False, True])
 def test_a_failure_at_any_write_is_finished_on_opening(kind: Kind, lag: bool) -> None:
-    """Whichever write fails: reopened, the atom is as it was or erased to the last row, never half."""
+    """After a failure of any write, opening the store leaves the atom unchanged or completely erased."""
     tried = 0
     for at in range(1, 40):
         inner = copied_rows(backend_of(small()))
@@ -73,7 +73,7 @@ def test_a_failure_at_any_write_is_finished_on_opening(kind: Kind, lag: bool) ->
 
 
 def test_before_it_is_finished_a_verification_says_so() -> None:
-    """A store in which an erasure was broken off is reported as such, and is in order once it was opened."""
+    """Verification reports an unfinished erasure, and succeeds after the store was opened."""
     inner = copied_rows(backend_of(small()))
     engine_on(inner).catch_up()
     backend = FaultBackend(inner, Fault("after", 1, mode="crash"))
@@ -87,7 +87,7 @@ def test_before_it_is_finished_a_verification_says_so() -> None:
 
 
 def test_a_hub_that_was_erased_in_part_is_finished(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Killed between the commits of an atom with many edges, opening goes on with the rest of them."""
+    """Opening the store continues an erasure that was killed between commits of a many-edged atom."""
     monkeypatch.setattr("engine.erase.destroy.EDGES_AT_ONCE", 2)
     engine = engine_on()
     for number in range(9):
@@ -109,7 +109,7 @@ def test_a_hub_that_was_erased_in_part_is_finished(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("scheme", [LEVELDB, "sqlite"])
 @pytest.mark.parametrize("stage", ["events", "followers", "files", "after"])
 def test_killed_at_each_stage_nothing_is_left_in_the_files(scheme: str, stage: str, tmp_path: Path) -> None:
-    """SIGKILL before the commit, the sweep, the rewriting, or the end: opened again, all of it is done."""
+    """Opening the store finishes an erasure that was killed at the start of any stage."""
     url = f"{scheme}:{tmp_path / 'store'}"
     with open_backend(url) as backend:
         small(backend).catch_up()
@@ -127,7 +127,7 @@ def test_killed_at_each_stage_nothing_is_left_in_the_files(scheme: str, stage: s
 
 @pytest.mark.parametrize("scheme", [LEVELDB, "sqlite"])
 def test_killed_at_any_moment_nothing_is_left_in_the_files(scheme: str, tmp_path: Path) -> None:
-    """SIGKILL after some milliseconds: opened again, the atom is whole, or gone from every file."""
+    """After SIGKILL at any time, opening the store leaves the atom unchanged or removed from all files."""
     for number, seconds in enumerate((0.002, 0.005, 0.01, 0.02, 0.04, 0.08)):
         folder = tmp_path / str(number)
         folder.mkdir()
@@ -145,7 +145,7 @@ def test_killed_at_any_moment_nothing_is_left_in_the_files(scheme: str, tmp_path
 
 
 def test_a_snapshot_that_is_kept_open_leaves_it_to_be_finished(tmp_path: Path) -> None:
-    """The content is in no answer; files are purged when it is erased again, or the store opened again."""
+    """With an open snapshot, answers omit the content, and the next erasure or opening purges the files."""
     from backends.sqlite import SQLiteBackend
 
     backend = SQLiteBackend(tmp_path / "store", busy_seconds=0.2)
@@ -164,7 +164,7 @@ def test_a_snapshot_that_is_kept_open_leaves_it_to_be_finished(tmp_path: Path) -
 
 
 def erase_and_die(url: str, stage: str) -> None:
-    """Erase the atom, and die as soon as `stage` is about to begin."""
+    """Erase the atom, and kill the process when `stage` begins."""
 
     def told(what: str) -> None:
         if what == stage:
@@ -174,7 +174,7 @@ def erase_and_die(url: str, stage: str) -> None:
 
 
 def erase_for(url: str, seconds: float) -> None:
-    """Erase the atom, and die after some time."""
+    """Erase the atom, and kill the process after some time."""
     engine = Engine.open(url, create=False)
     signal.signal(signal.SIGALRM, lambda *_: os.kill(os.getpid(), signal.SIGKILL))
     signal.setitimer(signal.ITIMER_REAL, seconds)
@@ -182,7 +182,7 @@ def erase_for(url: str, seconds: float) -> None:
 
 
 def in_child(work: Callable[[], None]) -> None:
-    """Do it in a process of its own, to its end or to its death."""
+    """Run it in a child process until it ends or is killed."""
     child = os.fork()
     if not child:
         try:
@@ -193,7 +193,7 @@ def in_child(work: Callable[[], None]) -> None:
 
 
 def test_memory_has_nothing_pending() -> None:
-    """In memory, too, the row that says what is going on is gone afterwards."""
+    """In a memory backend, too, no row of a pending erasure remains."""
     engine = erased(MemoryBackend())
     assert backend_of(engine).get(ERASING) is None
     assert writes_of_an_erasure() >= 4
@@ -201,7 +201,7 @@ def test_memory_has_nothing_pending() -> None:
 
 
 def test_one_that_failed_is_finished_before_the_next() -> None:
-    """On the handle on which an erasure failed half-way, erasing another atom finishes the first one, too."""
+    """After a failed erasure, erasing another atom on the same handle finishes the first one, too."""
     inner = copied_rows(backend_of(small()))
     engine_on(inner).catch_up()
     backend = FaultBackend(inner)

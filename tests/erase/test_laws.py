@@ -1,4 +1,4 @@
-"""Rows after an erasure follow from headers and what payloads are left: however they came about."""
+"""After erasures, rows depend only on the headers and the remaining payloads."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ few = settings(max_examples=12, deadline=None)
 @few
 @given(st.integers(0, 10_000), st.integers(1, 4), st.booleans())
 def test_a_rebuild_gives_the_rows_that_erasing_left(seed: int, erasures: int, lag: bool) -> None:
-    """After a history with erasures, rows made anew from the journal are those there; and it verifies."""
+    """After erasures, a rebuild from the journal gives the same rows, and the store verifies."""
     engine = mixed(seed, 60, erasures, lag=lag)
     rows, root = rows_made(engine), engine.root()
     report = verify(backend_of(engine), expect=root.root)
@@ -36,7 +36,7 @@ def test_a_rebuild_gives_the_rows_that_erasing_left(seed: int, erasures: int, la
 @few
 @given(st.integers(0, 10_000), st.lists(st.integers(1, 40), min_size=1, max_size=4))
 def test_however_the_journal_is_cut_the_rows_are_the_same(seed: int, cuts: list[int]) -> None:
-    """Followers that take the journal in pieces of any size end with the rows of those that were live."""
+    """Followers that process the journal in chunks of any size end with the same rows."""
     engine = mixed(seed, 50, 3)
     rows = rows_made(engine)
     target = copied_rows(backend_of(engine))
@@ -53,7 +53,7 @@ def test_however_the_journal_is_cut_the_rows_are_the_same(seed: int, cuts: list[
 @few
 @given(st.integers(0, 10_000))
 def test_a_follower_that_had_seen_it_and_one_that_had_not_agree(seed: int) -> None:
-    """Followers that lag behind an erasure, with memory and rows of what was destroyed, sweep all of it."""
+    """Followers that lag behind an erasure remove all rows and cached values of the destroyed content."""
     engine = mixed(seed, 40, 0)
     late = copied_rows(backend_of(engine))
     for known in (0, 1):
@@ -70,7 +70,7 @@ def test_a_follower_that_had_seen_it_and_one_that_had_not_agree(seed: int) -> No
 
 
 def test_a_copy_has_the_same_root_and_rows() -> None:
-    """Copying a store with erased atoms, whole or broken off and continued, gives its rows and its root."""
+    """A copy of a store with erased atoms, also if interrupted and continued, has the same rows and root."""
     engine = mixed(5, 60, 3)
     engine.checkpoint()
     rows, root = rows_made(engine), engine.root()
@@ -82,7 +82,7 @@ def test_a_copy_has_the_same_root_and_rows() -> None:
 
 @pytest.mark.parametrize("ordinal", [0, 255, 256, 511, 512, 600])
 def test_the_segment_that_held_it_is_as_if_it_had_never_been_read(ordinal: int) -> None:
-    """In a segment of the lowest level, at its ends, and in the tail: the rows are those of a rebuild."""
+    """Erasing an atom inside or at the ends of a segment, or in the tail, gives the rows of a rebuild."""
     engine = engine_on()
     ids = [
         engine.add(f"word{number} shared {number % 7}", title=f"t{number}").subject for number in range(610)
@@ -105,7 +105,7 @@ def test_the_segment_that_held_it_is_as_if_it_had_never_been_read(ordinal: int) 
 
 
 def test_an_erasure_across_the_making_of_a_segment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Erased while its segment is yet to be made, or in the batch that makes it: the rows are a rebuild's."""
+    """Erasing an atom before or in the batch that creates its segment gives the rows of a rebuild."""
     monkeypatch.setattr(index, "BULK_DOCUMENTS", 256)
     for lag in (False, True):
         engine = engine_on()
@@ -123,7 +123,7 @@ def test_an_erasure_across_the_making_of_a_segment(monkeypatch: pytest.MonkeyPat
 
 
 def test_rarity_does_not_count_what_is_erased() -> None:
-    """Scores are those of a memory of as many atoms as are left, whatever else was there once."""
+    """Scores equal those of a store that contains only the remaining atoms."""
     plain, other = engine_on(), engine_on()
     for engine in (plain, other):
         for number in range(20):
@@ -139,7 +139,7 @@ def test_rarity_does_not_count_what_is_erased() -> None:
 
 
 def test_edges_and_payloads_of_both_are_gone() -> None:
-    """No payload of the atom or of an edge at it is left but those of the events that say so."""
+    """Only the payloads of the erasing events remain of an atom and its edges."""
     engine = erased()
     kinds = {item.seq: item.kind.name for item in engine.log()}
     left = {seq for seq in kinds if backend_of(engine).get(payload_key(seq)) is not None}
@@ -149,7 +149,7 @@ def test_edges_and_payloads_of_both_are_gone() -> None:
 
 
 def test_an_atom_with_very_many_edges_takes_several_commits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A hub over the bound of a batch is erased in parts, its edges first; then the rows are a rebuild's."""
+    """An atom with more edges than a batch holds is erased in several commits, edges first."""
     monkeypatch.setattr("engine.erase.destroy.EDGES_AT_ONCE", 3)
     engine = engine_on()
     for number in range(10):
@@ -165,7 +165,7 @@ def test_an_atom_with_very_many_edges_takes_several_commits(monkeypatch: pytest.
 
 
 def test_erasing_twice_is_erasing_once() -> None:
-    """The second time nothing happens; the root stays."""
+    """Erasing an atom twice changes nothing the second time."""
     engine = erased()
     root = engine.root()
     again = engine.erase(id_of(1), "again")
@@ -174,7 +174,7 @@ def test_erasing_twice_is_erasing_once() -> None:
 
 
 def test_the_roots_of_atoms_and_edges_of_before_can_still_be_made() -> None:
-    """At every earlier size they are what they were, worked out from headers alone."""
+    """The roots of atoms and edges at earlier sizes can be recomputed from headers."""
     engine = small()
     roots = {}
     for size in range(2, engine.size + 1):
@@ -187,6 +187,6 @@ def test_the_roots_of_atoms_and_edges_of_before_can_still_be_made() -> None:
 
 
 def tree_roots(store: Store) -> tuple[bytes, bytes]:
-    """The roots of `atoms` and `edges`."""
+    """Return the roots of `atoms` and `edges`."""
     with store.view(*store.followers) as rows:
         return store.trees.root(rows, "atoms"), store.trees.root(rows, "edges")

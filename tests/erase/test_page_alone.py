@@ -1,4 +1,4 @@
-"""The rules of the page, without the engine, give the roots of stores in which atoms were erased."""
+"""The rules of SPEC, implemented without the engine, give the roots of stores with erased atoms."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support.engines import backend_of
 
 
 def rows_of(engine: Engine) -> list[tuple[bytes, bytes | None]]:
-    """Headers, and the payloads that are left."""
+    """Return the headers and the remaining payloads."""
     backend = backend_of(engine)
     return [(event.header, event.payload) for event in read_raw(backend, 0, read_log(backend).size, 1 << 40)]
 
@@ -25,7 +25,7 @@ def rows_of(engine: Engine) -> list[tuple[bytes, bytes | None]]:
 @settings(max_examples=10, deadline=None)
 @given(st.integers(0, 10_000), st.integers(1, 4))
 def test_every_root_is_that_of_the_page(seed: int, erasures: int) -> None:
-    """Log, atoms, edges, index, tags and the overall root, worked out from what is left of the journal."""
+    """All roots computed by the rules of SPEC from the remaining journal equal those of the engine."""
     engine = mixed(seed, 50, erasures)
     found = naive.all_roots(rows_of(engine), index_terms, frozenset(STOP_WORDS))
     root = engine.root()
@@ -37,7 +37,7 @@ def test_every_root_is_that_of_the_page(seed: int, erasures: int) -> None:
 
 
 def test_a_segment_with_erased_documents_is_that_of_the_page() -> None:
-    """Over 256 ordinals, some erased in the segment and some in the tail."""
+    """The rules of SPEC give the root of 256 ordinals with erased atoms in the segment and in the tail."""
     engine = mixed(3, 40, 4, adds=300)
     found = naive.all_roots(rows_of(engine), index_terms, frozenset(STOP_WORDS))
     assert found["overall"].hex() == engine.root().root
@@ -45,7 +45,7 @@ def test_a_segment_with_erased_documents_is_that_of_the_page() -> None:
 
 @pytest.mark.parametrize("content", ["", "a", SECRET, "é" * 9])
 def test_the_hash_of_a_content_is_that_of_the_page(content: str) -> None:
-    """BLAKE3 keyed with H(erased; id key)."""
+    """The hash of an erased content is BLAKE3 keyed with H(erased; id key)."""
     from blake3 import blake3
 
     key = naive.digest("erased", bytes([0x22]) * 32)
@@ -53,7 +53,7 @@ def test_the_hash_of_a_content_is_that_of_the_page(content: str) -> None:
 
 
 def test_the_hashes_are_in_the_body_of_the_event() -> None:
-    """Ascending, one for each different content that the atom had."""
+    """The event contains the hashes in ascending order, one for each different content of the atom."""
     engine = erased()
     fields, body = naive.opened(*rows_of(engine)[-1])
     texts = sorted(

@@ -1,4 +1,4 @@
-"""Proofs and erasure: what was proved stays so, what is erased can be proved to be, and nothing else."""
+"""Proofs before and after an erasure."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ REFERENCES, PART_OF = b"\x06", b"\x05"
 
 @pytest.fixture(name="engine")
 def _engine() -> Engine:
-    """The small history, nothing erased yet."""
+    """Return the small history without erasures."""
     return small()
 
 
 def proved(engine: Engine, *claims: Claim, checkpoint: LogHead | None = None) -> tuple[object, ...]:
-    """What a proof of these claims shows to whoever has no store."""
+    """Verify a proof of these claims without the store, and return what it shows."""
     proof = engine.prove(claims, checkpoint=checkpoint)
     return verify(proof.data, proof.basis, list(claims))
 
 
 def test_proofs_of_before_stand(engine: Engine) -> None:
-    """A proof that was made before, content opened and all, verifies against its root as it did."""
+    """A proof with disclosed content from before the erasure still verifies against its root."""
     claims: list[Claim] = [
         AtomIs(ONE, State.LIVE, opened=True),
         HasTag(ONE, "secret"),
@@ -59,7 +59,7 @@ def test_proofs_of_before_stand(engine: Engine) -> None:
 
 
 def test_an_erased_atom_is_proved_to_be(engine: Engine) -> None:
-    """State and numbers, from the root; so for its edges."""
+    """The state and numbers of an erased atom and of its edges can be proved against the root."""
     engine.erase(id_of(1), "asked for")
     atom, edge, other = proved(
         engine,
@@ -74,7 +74,7 @@ def test_an_erased_atom_is_proved_to_be(engine: Engine) -> None:
 
 
 def test_after_it_nobody_has_its_words_and_tags(engine: Engine) -> None:
-    """That no live atom has its terms, or the tags only it had, is proved; lists leave it out."""
+    """It can be proved that no live atom has its terms or unique tags, and lists of live atoms exclude it."""
     engine.erase(id_of(1), "asked for")
     shown = proved(
         engine,
@@ -102,14 +102,14 @@ def test_after_it_nobody_has_its_words_and_tags(engine: Engine) -> None:
     ids=lambda claim: type(claim).__name__,
 )
 def test_what_does_not_hold_is_refused(engine: Engine, claim: Claim) -> None:
-    """Claims that it is there, that it has or lacks a tag, and openings of what is destroyed, say why not."""
+    """Claims about the presence, tags or content of an erased atom are refused with a reason."""
     engine.erase(id_of(1), "asked for")
     with pytest.raises(RefusedError):
         engine.prove([claim])
 
 
 def test_its_events_are_in_the_log_still(engine: Engine) -> None:
-    """Sealed, every event on it can be proved; the one that erased it can be opened."""
+    """All events of an erased atom can be proved sealed, and the erasing event can be disclosed."""
     engine.erase(id_of(1), "asked for")
     items = engine.history(id_of(1))
     shown = proved(
@@ -120,14 +120,14 @@ def test_its_events_are_in_the_log_still(engine: Engine) -> None:
 
 
 def test_the_log_continues_the_one_of_before(engine: Engine) -> None:
-    """A log head that was noted before is a beginning of the log after."""
+    """A log head noted before the erasure is a prefix of the log after it."""
     root = engine.root()
     engine.erase(id_of(1), "asked for")
     proved(engine, LogBegins(root.size, bytes.fromhex(root.log_root)))
 
 
 def test_against_a_checkpoint_of_before(engine: Engine) -> None:
-    """States of then can still be proved, from headers; contents, tags and terms cannot, and that is said."""
+    """States at an earlier checkpoint can be proved from headers; contents, tags and terms cannot."""
     note = engine.checkpoint_note()
     engine.erase(id_of(1), "asked for")
     head = LogHead.of(note.note)
@@ -149,15 +149,15 @@ def test_against_a_checkpoint_of_before(engine: Engine) -> None:
 
 
 def test_against_a_past_root(engine: Engine) -> None:
-    """`as_of` proves nothing of a moment whose root cannot be made again."""
+    """`as_of` refuses to prove claims about a time whose root cannot be recomputed."""
     root = engine.root()
     engine.erase(id_of(1), "asked for")
-    with pytest.raises(RefusedError, match="cannot be made again"):
+    with pytest.raises(RefusedError, match="cannot be recomputed"):
         engine.prove([AtomIs(TWO, State.LIVE, opened=False)], as_of=root.size - 1)
 
 
 def test_nobody_can_prove_an_erased_atom_live(engine: Engine) -> None:
-    """The proof of the live atom is refused against the root of after."""
+    """A proof of the live atom is refused against the root after the erasure."""
     claims = [AtomIs(ONE, State.LIVE, opened=True)]
     old = engine.prove(claims)
     engine.erase(id_of(1), "asked for")

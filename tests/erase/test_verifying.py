@@ -1,4 +1,4 @@
-"""Verification of stores in which atoms were erased: what may be missing, and what must be."""
+"""Verification of stores with erased atoms: which payloads may be missing, and which must be."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ ONE = id_of(1)
 
 
 def families(backend: Backend) -> set[str]:
-    """The families that a verification names; empty where all is well."""
+    """Return the families that a verification names, or an empty set if it succeeds."""
     report = verify(backend)
     assert report.ok is not bool(report.differences)
     return {difference.family for difference in report.differences}
 
 
 def test_a_payload_that_survived_is_found() -> None:
-    """Put back, any payload that was destroyed, of atom or edge, is a difference that names its event."""
+    """Restoring a destroyed payload of an atom or edge is reported as a difference with its event."""
     before, engine = small(), erased()
     gone = set(rows_of(backend_of(before), "payload")) - set(rows_of(backend_of(engine), "payload"))
     assert len(gone) == 8
@@ -44,7 +44,7 @@ def test_a_payload_that_survived_is_found() -> None:
 
 
 def test_a_rebuild_takes_no_payload_that_survived() -> None:
-    """It refuses before anything is dropped, and names the event whose payload is there."""
+    """A rebuild refuses a restored payload before it drops any row, and names the event."""
     before, engine = small(), erased()
     gone = set(rows_of(backend_of(before), "payload")) - set(rows_of(backend_of(engine), "payload"))
     for key in sorted(gone):
@@ -57,7 +57,7 @@ def test_a_rebuild_takes_no_payload_that_survived() -> None:
 
 
 def test_a_payload_that_nothing_destroyed_is_missed() -> None:
-    """Every payload that is left, taken away, is a difference: also that of an event that erases."""
+    """Removing any remaining payload, also that of an erasing event, is reported as a difference."""
     engine = erased()
     for key in rows_of(backend_of(engine), "payload"):
         store = copied_rows(backend_of(engine))
@@ -66,7 +66,7 @@ def test_a_payload_that_nothing_destroyed_is_missed() -> None:
 
 
 def test_a_payload_cannot_be_explained_away() -> None:
-    """A row that says that something erased it, which no header does, is a difference itself."""
+    """A row that claims an erasure without a header for it is reported as a difference."""
     engine = small()
     engine.catch_up()
     seq = engine.get(id_of(2)).payload_seq
@@ -80,7 +80,7 @@ def test_a_payload_cannot_be_explained_away() -> None:
 
 
 def test_rows_about_what_was_erased_are_made_anew_from_headers() -> None:
-    """Lost, changed or invented, they are named by verification, and a rebuild puts them right."""
+    """Verification names lost, changed or invented rows about erasures, and a rebuild corrects them."""
     engine = erased()
     rows = rows_made(engine)
     key = next(iter(rows_of(backend_of(engine), "erasures")))
@@ -96,7 +96,7 @@ def test_rows_about_what_was_erased_are_made_anew_from_headers() -> None:
 
 
 def test_hashes_of_contents_are_made_anew() -> None:
-    """They are records: a rebuild makes them from the payloads of the events that erased."""
+    """A rebuild recomputes the rows with hashes of contents from the payloads of the erasing events."""
     engine = erased()
     rows = rows_made(engine)
     assert sum(key.startswith(DESTROYED) for key in rows) == 2
@@ -107,7 +107,7 @@ def test_hashes_of_contents_are_made_anew() -> None:
 
 
 def test_checkpoints_from_before_are_counted_apart() -> None:
-    """Those that cover what is gone are checked as far as headers go and named; others in full."""
+    """Checkpoints that cover erased content are checked as far as headers go and named; others in full."""
     engine = engine_on()
     engine.add("first", id=id_of(2))
     engine.checkpoint()
@@ -127,7 +127,7 @@ def test_checkpoints_from_before_are_counted_apart() -> None:
 
 
 def test_a_checkpoint_that_cannot_be_checked_in_full_is_not_believed_either() -> None:
-    """Where header and body do not fit, or its root of atoms is another, it is a difference."""
+    """A checkpoint whose header and body disagree, or whose root of atoms is wrong, is a difference."""
     engine = small()
     engine.checkpoint()
     seq = engine.size - 1
@@ -141,7 +141,7 @@ def test_a_checkpoint_that_cannot_be_checked_in_full_is_not_believed_either() ->
 
 
 def lie(store: Backend, seq: int, kind: str) -> None:
-    """Change the payload or the commitment of a checkpoint; both are found."""
+    """Changing the payload or the commitment of a checkpoint is found."""
     key = payload_key(seq) if kind == "tags" else b"j/" + seq.to_bytes(8, "big")
     raw = bytearray(store.get(key) or b"")
     raw[-1] ^= 1
@@ -149,7 +149,7 @@ def lie(store: Backend, seq: int, kind: str) -> None:
 
 
 def forged(prev: int | None, detail: AtomDetail | EdgeDetail, kind: EventKind) -> set[str]:
-    """What verification finds where such an event stands behind the small history."""
+    """Return the findings of a verification with such an event after the small history."""
     engine = small()
     engine.catch_up()
     body = ErasedBody("x", ()) if kind is EventKind.ERASED else ReasonBody("x")
@@ -158,7 +158,7 @@ def forged(prev: int | None, detail: AtomDetail | EdgeDetail, kind: EventKind) -
 
 
 def test_an_atom_cannot_be_erased_before_its_edges() -> None:
-    """An event `erased` on an atom with an edge that is not, live or hidden, breaks a rule."""
+    """An event that erases an atom with an unerased edge, live or tombstoned, is reported."""
     engine = small()
     record = engine.get(ONE)
     atom = bytes.fromhex(ONE.replace("-", ""))
@@ -168,18 +168,18 @@ def test_an_atom_cannot_be_erased_before_its_edges() -> None:
 
 @pytest.mark.parametrize("prev", [None, 1, 7])
 def test_an_erasing_event_that_names_another_one_before_it_is_found(prev: int | None) -> None:
-    """`prev` must be the last event on the subject, or what is destroyed would be another's."""
+    """An erasing event whose `prev` is not the last event of the subject is reported."""
     engine = small()
     record = engine.get(id_of(3))
     atom = bytes.fromhex(id_of(3).replace("-", ""))
     found = forged(prev, AtomDetail(atom, record.ordinal, None), EventKind.ERASED)
     assert (
-        "journal: event does not name the event before it on its subject" in found or prev == record.last_seq
+        "journal: event does not name the previous event on its subject" in found or prev == record.last_seq
     )
 
 
 def test_nothing_but_an_add_may_follow_an_erasure() -> None:
-    """Forged on an erased atom, every other kind of event is found."""
+    """Any event except an add after the erasure of an atom is reported."""
     for kind in (EventKind.ATOM_REVIVED, EventKind.ATOM_TOMBSTONED, EventKind.ERASED):
         engine = erased()
         engine.catch_up()
@@ -188,11 +188,11 @@ def test_nothing_but_an_add_may_follow_an_erasure() -> None:
         detail = AtomDetail(bytes.fromhex(ONE.replace("-", "")), shown.ordinal, None)
         body = ErasedBody("x", ()) if kind is EventKind.ERASED else ReasonBody("x")
         forge(backend_of(engine), kind, detail, body, prev=shown.last_seq)
-        assert any("not possible" in one.problem for one in verify(backend_of(engine)).differences)
+        assert any("not allowed" in one.problem for one in verify(backend_of(engine)).differences)
 
 
 def test_an_edge_cannot_be_added_at_an_erased_atom() -> None:
-    """Forged, it is found."""
+    """An added edge at an erased atom is reported."""
     from proofs.events import EdgeBody
 
     engine = erased()
@@ -207,7 +207,7 @@ def test_an_edge_cannot_be_added_at_an_erased_atom() -> None:
 
 
 def test_a_row_that_says_that_an_erasure_goes_on_is_a_difference() -> None:
-    """Whether it is left over or put there by hand."""
+    """A leftover or invented row of a pending erasure is reported as a difference."""
     engine = erased()
     engine.catch_up()
     put_rows(backend_of(engine), {ERASING: b"\x80"})

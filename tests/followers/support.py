@@ -1,4 +1,4 @@
-"""Entries, a follower at work, and the index done the plain way."""
+"""Entries, a follower in a store, and a plain implementation of the index."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from tests.spec_facts import NO_DOCUMENT, Document, document
 Rows = dict[bytes, bytes]
 
 Written = str | AtomBody | None
-"""A content, or a whole body, or a destroyed one."""
+"""A content, an entire body, or None for a destroyed payload."""
 
 
 def body(
     content: str, title: str | None = None, source: str | None = None, sequence: int | None = None
 ) -> AtomBody:
-    """The body of an atom of which only the given fields matter."""
+    """Return the body of an atom with the given fields and constants for all others."""
     return AtomBody(content, title, "note", (), (), source, sequence, "internal", None, None, 0)
 
 
 def entry(seq: int, ordinal: int, text: Body | None, kind: EventKind = EventKind.ATOM_ADDED) -> Entry:
-    """An event on an atom of its own."""
+    """Return an event on an atom that has no other events."""
     detail = AtomDetail(seq.to_bytes(16, "big"), ordinal, None)
     header = Header(seq, 0, kind, "test", bytes(32), None, detail)
     return Entry(header, text, seq.to_bytes(32, "big"))
 
 
 def history(texts: Iterable[Written], between: int = 0) -> list[Entry]:
-    """One entry for each text, with `between` events that give no ordinal after each."""
+    """Return an entry for each text, followed by `between` entries that assign no ordinal."""
     entries: list[Entry] = []
     for ordinal, text in enumerate(texts):
         kind = EventKind.ATOM_REVISED if ordinal % 3 == 2 else EventKind.ATOM_ADDED
@@ -51,7 +51,7 @@ def history(texts: Iterable[Written], between: int = 0) -> list[Entry]:
 
 
 class World:
-    """A store that holds the rows of the index, and the journal they come from."""
+    """A store with the rows of the index, and the journal from which they are built."""
 
     def __init__(self, entries: Sequence[Entry]) -> None:
         self.entries = entries
@@ -60,22 +60,22 @@ class World:
         self.follower = self.fresh()
 
     def fresh(self) -> IndexFollower:
-        """A follower as a process has it that has just opened the store."""
+        """Return a follower without cached data, as in a process that has just opened the store."""
         return IndexFollower(self._load)
 
     def follow(self, first: int, last: int, *, lost: bool = False) -> None:
-        """Let the follower have entries first … last − 1; a lost batch is not written."""
+        """Follow the entries from `first` up to but excluding `last`; a lost batch is not written."""
         batch = Batch()
         self.follower.follow(self.entries[first:last], self.rows, batch)
         if not lost:
             self.rows.write(batch)
 
     def all_rows(self) -> Rows:
-        """Every row there is."""
+        """Return all rows of the store."""
         return dict(self.rows.scan())
 
     def view(self) -> IndexView:
-        """The index as it is now."""
+        """Return a view of the current index."""
         return self.follower.view(self.rows)
 
     def _load(self, rows: Reader, seq: int) -> AtomBody | None:
@@ -84,21 +84,21 @@ class World:
 
 
 def world_of(texts: Iterable[Written]) -> World:
-    """A store with all of `texts` followed at once."""
+    """Return a store whose follower has followed all of `texts` in one batch."""
     world = World(history(texts))
     world.follow(0, len(world.entries))
     return world
 
 
 def plain_document(text: Written) -> Document:
-    """Terms, head and facts of a text, worked out by the code that knows only SPEC.md."""
+    """Return the terms, head and facts of a text, from the implementation that follows SPEC.md alone."""
     if text is None:
         return NO_DOCUMENT
     return document(body(text) if isinstance(text, str) else text, index_terms, STOP_WORDS)
 
 
 def plain_segment(texts: Sequence[Written]) -> tuple[Rows, bytes]:
-    """The rows of one segment, by the end of their keys, and the bytes of its summary, from its texts."""
+    """Return the rows of a segment by the last part of their keys, and its summary, from its texts."""
     documents = [plain_document(text) for text in texts]
     postings: dict[bytes, list[tuple[int, int]]] = {}
     for offset, (terms, head, _) in enumerate(documents):
@@ -121,7 +121,7 @@ def plain_segment(texts: Sequence[Written]) -> tuple[Rows, bytes]:
 
 
 def plain_blocks(rows: Rows) -> bytes:
-    """What each 256 rows of a segment begin with, and the root over them."""
+    """Return the first key and the root of each 256 rows of a segment."""
     listed = list(rows.items())
     blocks = [listed[at : at + 256] for at in range(0, len(listed), 256)]
     return b"".join(
@@ -133,7 +133,7 @@ def plain_blocks(rows: Rows) -> bytes:
 
 
 def plain_root(leaves: Sequence[bytes]) -> bytes:
-    """The definition of RFC 6962, section 2.1, with the hashes of rows."""
+    """Return the root as defined by RFC 6962, section 2.1, with the hashes of rows."""
     if len(leaves) == 1:
         return leaves[0]
     split = 1
@@ -143,7 +143,7 @@ def plain_root(leaves: Sequence[bytes]) -> bytes:
 
 
 def plain_sizes(count: int) -> list[tuple[int, int, int]]:
-    """Level, start and size of every segment of `count` ordinals, by division."""
+    """Return the level, start and size of each segment of `count` ordinals, by division."""
     found = []
     start = 0
     for level in (4, 3, 2, 1, 0):
@@ -155,7 +155,7 @@ def plain_sizes(count: int) -> list[tuple[int, int, int]]:
 
 
 def plain_rows(texts: Sequence[Written], between: int = 0) -> Rows:
-    """All rows of the index but those of its tree."""
+    """Return all rows of the index except those of its tree."""
     rows: Rows = {}
     for level, start, size in plain_sizes(len(texts)):
         name = bytes([level]) + start.to_bytes(4, "big")

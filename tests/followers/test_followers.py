@@ -1,4 +1,4 @@
-"""Followers: however a history is cut, wherever they are killed, whoever follows: the same rows."""
+"""Followers produce the same rows for all batch sizes, crashes and concurrent processes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NAMES = ("records", "index", "tags", "trees", "log")
 
 
 def journal_of(count: int, seed: int = 1) -> MemoryBackend:
-    """A store of some commands in which nothing but the records has followed."""
+    """Return a store after some commands, in which only the records are up to date."""
     engine = engine_on()
     engine.apply(commands(count, seed))
     return backend_of(engine)  # type: ignore[return-value]
@@ -36,19 +36,19 @@ def journal_of(count: int, seed: int = 1) -> MemoryBackend:
 SMALL = journal_of(120)
 SMALL_ROWS = fresh_rows(SMALL)
 LARGE = journal_of(900)
-"""Over 256 ordinals and 512 events, so that the index has a segment and the log two subtrees."""
+"""A store with over 256 ordinals and 512 events, so the index has a segment and the log two subtrees."""
 LARGE_ROWS = fresh_rows(LARGE)
 assert any(key.startswith(INDEX_SUMMARIES) for key in LARGE_ROWS), "the large history is too small"
 assert subtree_key(1, 1) in LARGE_ROWS, "the large history is too small"
 
 
 def follower(name: str) -> Follower:
-    """A projection as a process has it that has just opened the store."""
+    """Return a projection without cached data, as in a process that has just opened the store."""
     return next(projection for projection in projections() if projection.name == name)
 
 
 def own(rows: dict[bytes, bytes], one: Follower) -> dict[bytes, bytes]:
-    """Its rows and its cursor."""
+    """Return the rows and the cursor of a follower."""
     return {
         key: value
         for key, value in rows.items()
@@ -61,7 +61,7 @@ def own(rows: dict[bytes, bytes], one: Follower) -> dict[bytes, bytes]:
 def test_rows_do_not_depend_on_the_size_of_batches(
     name: str, cut: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With FOLLOW_EVENTS_MAX at 1, 7 or 64 the rows are byte for byte those of one go."""
+    """With FOLLOW_EVENTS_MAX at 1, 7 or 64 the rows equal those of a single batch."""
     store = copied_rows(SMALL)
     one = follower(name)
     drop(store, [one])
@@ -73,8 +73,8 @@ def test_rows_do_not_depend_on_the_size_of_batches(
 @pytest.mark.parametrize("name", NAMES)
 @settings(max_examples=8, deadline=None)
 @given(data=st.data())
-def test_rows_do_not_depend_on_any_cutting(name: str, data: st.DataObject) -> None:
-    """Batches of any sizes, each perhaps by another process, give the rows of one go, segments included."""
+def test_rows_do_not_depend_on_random_batches(name: str, data: st.DataObject) -> None:
+    """Batches of random sizes give the rows of a single batch, including those of segments."""
     store = copied_rows(LARGE)
     drop(store, [follower(name)])
     working = follower(name)
@@ -91,7 +91,7 @@ def test_rows_do_not_depend_on_any_cutting(name: str, data: st.DataObject) -> No
 @settings(max_examples=10, deadline=None)
 @given(when=st.lists(st.integers(0, 39), max_size=4), reopened=st.sets(st.integers(0, 39), max_size=4))
 def test_a_follower_may_be_dropped_at_any_time(name: str, when: list[int], reopened: set[int]) -> None:
-    """Whatever is dropped between commands, the rows at the end are those of an undisturbed store."""
+    """Dropping a follower between commands does not affect its final rows."""
     engine = engine_on()
     for at, command in enumerate(commands(40, seed=5)):
         engine.apply([command])
@@ -108,7 +108,7 @@ def test_a_follower_may_be_dropped_at_any_time(name: str, when: list[int], reope
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("kind", ["before", "after"])
 def test_a_follower_may_be_killed_at_any_write(name: str, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Killed before or after its k-th write, for every k, a follower comes to the same rows."""
+    """A follower that is killed before or after any of its writes ends with the same rows."""
     monkeypatch.setattr(limits, "FOLLOW_EVENTS_MAX", 16)
     monkeypatch.setattr("engine.followers.base.SWEEP_ROWS", 40)
     for at in range(1, 100):
@@ -128,8 +128,8 @@ def test_a_follower_may_be_killed_at_any_write(name: str, kind: str, monkeypatch
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_rows_of_another_version_are_made_anew(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """When a follower's version is raised, its old rows go, whatever they were, and new ones come."""
+def test_rows_of_an_older_version_are_rebuilt(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the version of a follower increases, all its old rows are deleted and rebuilt."""
     store = copied_rows(SMALL)
     catch_up(store, follower(name), read_entries)
     before = own(dict(store.scan()), follower(name))
@@ -146,13 +146,13 @@ def test_rows_of_another_version_are_made_anew(name: str, monkeypatch: pytest.Mo
 
 
 def lying(size: int, leaf: bytes | None) -> dict[bytes, bytes | None]:
-    """A cursor of `tags` that says it followed `size` events, the last one with this leaf."""
+    """Return the row of a `tags` cursor with `size` events and this leaf of the last one."""
     return {cursor_key("tags"): encode_cursor(Cursor(1, size, leaf or bytes([7] * 32)))}
 
 
 @pytest.mark.parametrize("lie", ["middle", "head", "beyond", "beginning"])
-def test_a_cursor_that_lies_is_corruption(lie: str) -> None:
-    """A cursor that names another event than the journal's, or one beyond its end, is never built on."""
+def test_a_wrong_cursor_is_corruption(lie: str) -> None:
+    """A cursor that does not match the journal, or is beyond its end, raises CorruptionError."""
     engine = engine_on(copied_rows(SMALL))
     engine.catch_up()
     size = read_log(backend_of(engine)).size
@@ -164,8 +164,8 @@ def test_a_cursor_that_lies_is_corruption(lie: str) -> None:
 
 
 @pytest.mark.parametrize("lie", ["middle", "head", "beyond", "beginning"])
-def test_a_cursor_that_lies_is_found_by_verify(lie: str) -> None:
-    """`verify` names the family of a cursor that names another event than the journal's."""
+def test_a_wrong_cursor_is_reported_by_verify(lie: str) -> None:
+    """`verify` reports the family of a cursor that does not match the journal."""
     store = MemoryBackend()
     put_rows(store, dict(SMALL_ROWS))
     size = read_log(store).size
@@ -177,7 +177,7 @@ def test_a_cursor_that_lies_is_found_by_verify(lie: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_malformed_cursor_is_corruption(name: str) -> None:
-    """A cursor row that is no cursor raises CorruptionError, and is not taken for none."""
+    """A malformed cursor row raises CorruptionError and is not treated as a missing one."""
     engine = engine_on(copied_rows(SMALL))
     put_rows(backend_of(engine), {cursor_key(name): b"\x83\x01\x02"})
     with pytest.raises(CorruptionError):
@@ -185,7 +185,7 @@ def test_a_malformed_cursor_is_corruption(name: str) -> None:
 
 
 def test_a_record_cursor_beyond_the_head_is_corruption() -> None:
-    """Records that claim events the journal does not have are refused on opening or at the next command."""
+    """A cursor of the records beyond the head raises CorruptionError on opening or at the next command."""
     store = copied_rows(SMALL)
     cursor = read_cursor(store, "records")
     assert cursor is not None
@@ -195,7 +195,7 @@ def test_a_record_cursor_beyond_the_head_is_corruption() -> None:
 
 
 def test_two_engines_follow_one_store_at_once(tmp_path: Path) -> None:
-    """Two engines on one SQLite file, both writing and reading, leave the rows of one go."""
+    """Two engines that write and read one SQLite file leave the rows of a single batch."""
     url = f"sqlite:{tmp_path / 'store'}"
     problems: list[BaseException] = []
 
@@ -221,8 +221,8 @@ def test_two_engines_follow_one_store_at_once(tmp_path: Path) -> None:
         assert verify(backend).ok
 
 
-def test_a_follower_serves_nothing_from_an_intermediate_cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A read sees rows of the head alone, though catching up takes many batches."""
+def test_a_read_never_returns_rows_of_an_intermediate_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A read returns rows of the head only, even if catching up takes many batches."""
     monkeypatch.setattr(limits, "FOLLOW_EVENTS_MAX", 3)
     engine = engine_on(copied_rows(SMALL))
     assert engine.root() == engine_on(copied_rows(SMALL)).root()
@@ -230,7 +230,7 @@ def test_a_follower_serves_nothing_from_an_intermediate_cut(monkeypatch: pytest.
 
 
 def test_following_again_changes_no_row() -> None:
-    """At the head, following writes nothing."""
+    """A follower at the head writes nothing."""
     engine = engine_on(copied_rows(SMALL))
     engine.catch_up()
     before = projection_rows(backend_of(engine))
@@ -240,8 +240,8 @@ def test_following_again_changes_no_row() -> None:
     assert faulty.counts["write"] == 0
 
 
-def test_a_failure_while_following_is_an_error_of_ours_and_heals() -> None:
-    """A read whose catching up fails raises an EngineError; the next one is right."""
+def test_a_failure_while_following_raises_an_engine_error_once() -> None:
+    """A read whose catching up fails raises an EngineError, and the next read succeeds."""
     store = copied_rows(SMALL)
     expected = engine_on(copied_rows(SMALL)).root()
     engine = engine_on(FaultBackend(store, Fault("before", 2)))

@@ -1,4 +1,4 @@
-"""Rows that cannot be what was written are refused, by name."""
+"""Damaged rows of the index are rejected with an error that names the row."""
 
 import pytest
 
@@ -15,7 +15,7 @@ SEA = NAME.row_prefix + b"sea"
 LENGTHS = NAME.row_prefix + b"\x00"
 FACTS = NAME.row_prefix + b"\x00\x01"
 GOOD = bytes([0, 0, 0, 2, 3, 1, 0, 4, 0, 3, 1])
-"""Documents 1 and 4 say it three times and once."""
+"""Postings of documents 1 and 4, which have the term three times and once."""
 
 BAD_POSTINGS = {
     "empty": b"",
@@ -35,12 +35,12 @@ BAD_POSTINGS = {
 
 
 def full_world() -> World:
-    """A store with three segments of 256 and one event short of merging four."""
+    """Return a store with three segments of 256, one event before four of them are merged."""
     return world_of(TEXTS * 511)
 
 
 def put(world: World, key: bytes, value: bytes | None) -> None:
-    """Change a row behind the follower's back."""
+    """Change a row without the follower."""
     batch = Batch()
     batch.rows[key] = value
     world.rows.write(batch)
@@ -48,14 +48,14 @@ def put(world: World, key: bytes, value: bytes | None) -> None:
 
 
 def test_good_postings() -> None:
-    """The row that the malformed ones are made from is accepted."""
+    """The row from which the malformed rows are made is accepted."""
     offsets, tfs = postings.decode_postings(SEA, GOOD, 256)
     assert (offsets.tolist(), tfs.tolist()) == ([1, 4], [3, 1])
 
 
 @pytest.mark.parametrize("case", BAD_POSTINGS)
 def test_malformed_postings_are_refused_when_searched(case: str) -> None:
-    """A malformed row of a term of a text or head is no answer; the error names its key."""
+    """A search that reads a malformed row of a term fails with an error that names its key."""
     world = full_world()
     put(world, SEA, BAD_POSTINGS[case])
     put(world, NAME.row_prefix + b"\x01anna", BAD_POSTINGS[case])
@@ -67,7 +67,7 @@ def test_malformed_postings_are_refused_when_searched(case: str) -> None:
 
 @pytest.mark.parametrize("case", BAD_POSTINGS)
 def test_malformed_postings_are_refused_when_merged(case: str) -> None:
-    """A malformed row of a term is not merged away; the error names its key."""
+    """A merge that reads a malformed row of a term fails with an error that names its key."""
     world = full_world()
     world.entries = history(TEXTS * 513)
     put(world, SEA, BAD_POSTINGS[case])
@@ -82,19 +82,19 @@ NO_TERMS = [
 
 
 @pytest.mark.parametrize("term", NO_TERMS)
-def test_rows_of_what_is_no_term_are_refused_when_merged(term: bytes) -> None:
-    """A key that ends in no term of 1 to 64 bytes of UTF-8, of a head or a text, is named."""
+def test_rows_of_invalid_terms_are_rejected_when_merged(term: bytes) -> None:
+    """A merge rejects a row key that does not end in a term of 1 to 64 bytes of UTF-8."""
     world = full_world()
     world.entries = history(TEXTS * 513)
     put(world, NAME.row_prefix + b"sea", None)
     put(world, NAME.row_prefix + term, GOOD)
-    with pytest.raises(CorruptionError, match="not a term"):
+    with pytest.raises(CorruptionError, match="does not end in a term"):
         world.follow(1022, 1026)
 
 
 @pytest.mark.parametrize("value", [None, b"", bytes(5 + 512), b"\x00\x00\x01\x00\x00" + bytes(511)])
 def test_malformed_lengths_are_refused(value: bytes | None) -> None:
-    """Without the lengths of every document there is no score and no merging."""
+    """Missing or malformed lengths are rejected by searches and merges."""
     world = full_world()
     world.entries = history(TEXTS * 513)
     put(world, LENGTHS, value)
@@ -120,7 +120,7 @@ LATE = (1 << 63) + 1
     ],
 )
 def test_malformed_facts_are_refused(value: bytes | None) -> None:
-    """Without facts of every document, or with a sequence beyond all sequences, there is no answer."""
+    """Missing or malformed facts, or a sequence out of range, are rejected by searches and merges."""
     world = full_world()
     world.entries = history(TEXTS * 513)
     put(world, FACTS, value)
@@ -136,13 +136,13 @@ def test_a_missing_row_is_noticed_when_merged(term: bytes) -> None:
     world = full_world()
     world.entries = history(TEXTS * 513)
     put(world, NAME.row_prefix + term, None)
-    with pytest.raises(CorruptionError, match="does not fit the rows"):
+    with pytest.raises(CorruptionError, match="does not match the rows"):
         world.follow(1022, 1026)
 
 
 @pytest.mark.parametrize("cut", [0, 1, 10])
-def test_a_cut_summary_is_refused(cut: int) -> None:
-    """A summary row that does not decode is named."""
+def test_a_truncated_summary_is_rejected(cut: int) -> None:
+    """A truncated summary row is rejected with an error that names it."""
     world = full_world()
     raw = world.all_rows()[NAME.summary_key]
     put(world, NAME.summary_key, raw[:cut])
@@ -151,7 +151,7 @@ def test_a_cut_summary_is_refused(cut: int) -> None:
 
 
 def test_a_summary_of_more_documents_than_ordinals_is_refused() -> None:
-    """A summary fits segments that have room for its documents."""
+    """A summary with more documents than its segment has ordinals is rejected."""
     raw = full_world().all_rows()[NAME.summary_key]
     _, total, rows, root = unpack(raw, "it")
     larger = pack([257, total, rows, root])
@@ -164,9 +164,9 @@ def test_a_summary_of_more_documents_than_ordinals_is_refused() -> None:
 @pytest.mark.parametrize(
     "tail", [b"", b"\x00\x00\x00\x00", b"\x05\x00\x00\x00\x00", b"\x01\x00\x00\x01\x00", bytes(6)]
 )
-def test_a_key_that_names_no_segment_is_refused(tail: bytes) -> None:
-    """The key of a summary is a level, and a start that the level's size divides."""
-    with pytest.raises(CorruptionError, match="names no segment"):
+def test_an_impossible_summary_key_is_rejected(tail: bytes) -> None:
+    """A summary key with an unknown level, or a start that the segment size does not divide, is rejected."""
+    with pytest.raises(CorruptionError, match="does not belong to any possible segment"):
         parse_summary_key(b"i/sum/" + tail)
 
 
@@ -185,7 +185,7 @@ def test_a_key_that_names_no_segment_is_refused(tail: bytes) -> None:
     ],
 )
 def test_rows_that_contradict_each_other_are_refused(key: bytes, value: bytes | None, named: str) -> None:
-    """Head, documents and segments that do not belong together give no view."""
+    """A head, document rows and segments that do not match are rejected."""
     world = full_world()
     put(world, key, value)
     with pytest.raises(CorruptionError, match=named):

@@ -1,4 +1,4 @@
-"""The rows of the index and its root."""
+"""Tests of the rows of the index and of its root."""
 
 import random
 
@@ -34,7 +34,7 @@ TITLES = (None, None, "The sea", "The sea (band)", "ADR-016 running", "of the")
 
 
 def texts_of(count: int, seed: int = 1) -> list[Written]:
-    """Short documents, some in a source, with a title or a label; some are destroyed, some have no terms."""
+    """Return short documents, some with a source, a title or a label, some destroyed, some without terms."""
     chosen = random.Random(seed)
     texts: list[Written] = []
     for number in range(count):
@@ -48,7 +48,7 @@ def texts_of(count: int, seed: int = 1) -> list[Written]:
 
 
 def tree_rows(texts: list[Written]) -> dict[bytes, bytes]:
-    """The rows of the `index` tree, made by one update in an empty store."""
+    """Return the rows of the `index` tree, built with one update in an empty store."""
     leaves: dict[bytes, bytes | None] = {}
     for level, start, size in plain_sizes(len(texts)):
         summary = plain_segment(texts[start : start + size])[1]
@@ -62,16 +62,16 @@ def tree_rows(texts: list[Written]) -> dict[bytes, bytes]:
 
 
 @pytest.mark.parametrize("count", [0, 1, 255, 256, 257, 1023, 1024, 1300, 4096, 4400])
-def test_rows_are_those_of_the_description(count: int) -> None:
-    """Followed at once, the rows are what SPEC says, byte for byte, and nothing else."""
+def test_rows_are_those_that_the_spec_defines(count: int) -> None:
+    """After a single batch the store has exactly the rows that SPEC defines."""
     texts = texts_of(count)
     assert world_of(texts).all_rows() == plain_rows(texts) | tree_rows(texts)
 
 
 @settings(max_examples=12, deadline=None)
 @given(st.data())
-def test_rows_do_not_depend_on_how_a_history_was_cut(data: st.DataObject) -> None:
-    """Batches of any size, lost ones, restarts and a second process leave the rows and root of one batch."""
+def test_rows_do_not_depend_on_batches_and_restarts(data: st.DataObject) -> None:
+    """Batch sizes, lost batches, restarts and a second process do not affect the rows and the root."""
     count = data.draw(st.integers(0, 1400))
     between = data.draw(st.integers(0, 1))
     texts = texts_of(count, seed=count)
@@ -94,8 +94,8 @@ def test_rows_do_not_depend_on_how_a_history_was_cut(data: st.DataObject) -> Non
     assert roots == {at_once.follower.root(at_once.rows)}
 
 
-def test_one_by_one_is_the_same() -> None:
-    """Documents that come one at a time are merged into the segments that bulk work builds directly."""
+def test_adding_one_by_one_equals_a_bulk_add() -> None:
+    """Documents that are added one by one give the same segments as a bulk add."""
     texts = texts_of(1100)
     world = World(history(texts))
     for number in range(len(texts)):
@@ -104,8 +104,8 @@ def test_one_by_one_is_the_same() -> None:
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_merging_merged_segments_is_the_same(seed: int) -> None:
-    """Segments of 4,096 come out alike from sixteen small ones, four middling ones, or the documents."""
+def test_merging_gives_the_same_segments_as_building(seed: int) -> None:
+    """A segment of 4,096 is the same if built from small or medium segments or from documents."""
     texts = texts_of(4500)
     world, chosen = World(history(texts)), random.Random(seed)
     at = 0
@@ -116,8 +116,8 @@ def test_merging_merged_segments_is_the_same(seed: int) -> None:
     assert world.all_rows() == world_of(texts).all_rows()
 
 
-def test_bulk_work_writes_only_what_stays() -> None:
-    """A batch that completes a large segment writes none of the small ones it stands for."""
+def test_bulk_work_writes_no_temporary_segments() -> None:
+    """A batch that completes a large segment does not write the small segments that it replaces."""
     world = World(history(texts_of(1024)))
     batch = Batch()
     world.follower.follow(world.entries, world.rows, batch)
@@ -127,21 +127,21 @@ def test_bulk_work_writes_only_what_stays() -> None:
 
 @given(st.integers(0, 1 << 32))
 def test_segments_are_a_function_of_the_count(count: int) -> None:
-    """Segments are aligned, without gaps, largest first, and leave a tail below 256."""
+    """Segments are aligned and without gaps, the largest first, and leave a tail of less than 256."""
     names = segments_of(min(count, 3 << 20))
     assert [(name.level, name.start, name.size) for name in names] == plain_sizes(min(count, 3 << 20))
     assert all(name.start % name.size == 0 for name in names)
 
 
 def test_a_segment_once_complete_stays_or_is_merged_whole() -> None:
-    """Every segment of N ordinals lies inside one of any larger N."""
+    """Each segment of N ordinals is inside one segment of any larger N."""
     for small, large in [(256, 1024), (1280, 4096), (3840, 4095), (65_280, 65_536), (70_000, 140_000)]:
         for name in segments_of(small):
             assert any(big.start <= name.start and name.end <= big.end for big in segments_of(large))
 
 
 def test_the_tail_and_the_count_are_leaves_of_the_root() -> None:
-    """The root is that of a tree with the stored segments and two leaves more, for the tail and for N."""
+    """The root has the leaves of the stored segments, one for the tail and one for N."""
     texts = texts_of(300)
     world = world_of(texts)
     tree, batch = PagedTree("index"), Batch()
@@ -155,8 +155,8 @@ def test_the_tail_and_the_count_are_leaves_of_the_root() -> None:
     assert summary == pack([41, *unpack(summary, "it")[1:]])
 
 
-def test_a_full_segment_without_a_tail_still_says_how_many_ordinals_there_are() -> None:
-    """With no tail the leaf of N is beside the segments alone."""
+def test_without_a_tail_the_root_still_has_a_leaf_for_the_count() -> None:
+    """Without a tail the root has the leaves of the segments and one for N."""
     world = world_of(texts_of(256))
     summary = plain_segment(texts_of(256))[1]
     leaves = {
@@ -167,14 +167,14 @@ def test_a_full_segment_without_a_tail_still_says_how_many_ordinals_there_are() 
 
 
 def test_the_root_of_an_empty_index() -> None:
-    """An index without ordinals has the root of the empty tree, and no rows."""
+    """An index without ordinals has the root of the empty tree and no rows."""
     world = world_of([])
     assert world.follower.root(world.rows) == EMPTY
     assert world.all_rows() == {}
 
 
 def test_golden_roots() -> None:
-    """The roots of a fixed history never change under this format."""
+    """The roots of a fixed history never change in this format."""
     texts = [f"ADR-{number:03} the ship number {number} sails, café 猫が" for number in range(300)]
     bodies = [
         body(text, ("The ship (band)", None)[number % 2], "sea.md", number)
@@ -186,8 +186,8 @@ def test_golden_roots() -> None:
     assert world.follower.tail(world.rows).summary.root.hex() == ROWS_ROOT
 
 
-def test_the_tail_knows_its_rows() -> None:
-    """The tail offers the rows and summary it would have as a segment."""
+def test_the_tail_has_the_rows_of_a_segment() -> None:
+    """The tail has the rows that it would have as a segment."""
     texts = texts_of(400)
     tail = world_of(texts).follower.tail(World([]).rows)
     assert tail.documents == ()
@@ -197,7 +197,7 @@ def test_the_tail_knows_its_rows() -> None:
 
 
 def test_only_the_tail_is_read_back() -> None:
-    """A process that opens the store asks for the texts of the tail, once."""
+    """After reopening, only the payloads of the tail are read, and only once."""
     world = world_of(texts_of(600))
     world.follower = world.fresh()
     for _ in range(2):
@@ -206,8 +206,8 @@ def test_only_the_tail_is_read_back() -> None:
     assert world.loads == sum(text is not None for text in texts_of(600)[512:])
 
 
-def test_a_lost_batch_reads_nothing_back() -> None:
-    """After a batch that was not written, the tail before it is still at hand."""
+def test_a_lost_batch_does_not_invalidate_the_cached_tail() -> None:
+    """After a batch that was not written, the previous tail is still cached."""
     world = World(history(texts_of(20)))
     world.follow(0, 10)
     world.follow(10, 20, lost=True)
@@ -216,7 +216,7 @@ def test_a_lost_batch_reads_nothing_back() -> None:
 
 
 def test_another_history_of_equal_length_is_noticed() -> None:
-    """A tail in memory is not taken for that of another history with as many ordinals."""
+    """A cached tail is not used for another history with the same number of ordinals."""
     world = World(history(["one", "two"]))
     world.follow(0, 2, lost=True)
     other = [entry(0, 0, body("three")), entry(5, 1, body("four"))]
@@ -229,7 +229,7 @@ def test_another_history_of_equal_length_is_noticed() -> None:
 
 
 def test_events_that_give_no_ordinal_change_nothing() -> None:
-    """A batch of other events puts no row."""
+    """A batch of events that assign no ordinal puts no row."""
     world = World(history(["sea"], between=3))
     batch = Batch()
     world.follower.follow(world.entries[1:], world.rows, batch)
@@ -237,14 +237,14 @@ def test_events_that_give_no_ordinal_change_nothing() -> None:
 
 
 def test_ordinals_must_follow_one_another() -> None:
-    """An entry whose ordinal is not the next one is refused, naming it."""
+    """An entry that does not assign the next ordinal is rejected with an error that names it."""
     world = World(history(["sea"]))
-    with pytest.raises(CorruptionError, match="event 7 does not give the next ordinal, 0"):
+    with pytest.raises(CorruptionError, match="event 7 does not assign the next ordinal, 0"):
         world.follower.follow([entry(7, 3, body("ship"))], world.rows, Batch())
 
 
 def test_frequencies_and_lengths_are_clamped() -> None:
-    """A term frequency over 255 and a length over 65,535 are kept as these."""
+    """A term frequency over 255 and a length over 65,535 are stored as these limits."""
     world = world_of([body("sea " * 299 + "the " * 70_000, "sea"), body("ship " * 70_000, "ship " * 300)])
     assert [postings.tfs.tolist() for postings in world.view().postings("sea")] == [[255]]
     assert [postings.tfs.tolist() for postings in world.view().heads("ship")] == [[255]]
@@ -252,7 +252,7 @@ def test_frequencies_and_lengths_are_clamped() -> None:
 
 
 def test_stop_words_are_found_and_do_not_lengthen() -> None:
-    """The index knows who says a stop word, but a document is as long as its other terms."""
+    """Stop words are indexed but do not count for the length of a document."""
     view = world_of(["the sea and the ship"]).view()
     assert view.impacts("the", 0.9, 0.4).df == 1
     assert view.lengths.tolist() == [2]

@@ -1,4 +1,4 @@
-"""What the index knows of documents beside their words: heads and facts."""
+"""Tests of the heads, facts and impacts in a view of the index."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TITLES = (None, None, None, "The sea", "Sea (ship)", "Mast and mast", "of the")
 
 
 def texts_of(count: int, seed: int = 1) -> list[Written]:
-    """Short documents with labels, titles, sources and sequences; some are destroyed."""
+    """Return short documents with labels, titles, sources and sequences, some of them destroyed."""
     chosen = random.Random(seed)
     return [
         None
@@ -40,7 +40,7 @@ def texts_of(count: int, seed: int = 1) -> list[Written]:
 
 
 def listed(postings: list[Postings]) -> list[tuple[int, int]]:
-    """(ordinal, tf) of all."""
+    """Return the (ordinal, tf) pairs of all postings."""
     found = []
     for start, offsets, tfs in postings:
         found += [(start + offset, tf) for offset, tf in zip(offsets.tolist(), tfs.tolist(), strict=True)]
@@ -50,7 +50,7 @@ def listed(postings: list[Postings]) -> list[tuple[int, int]]:
 @pytest.mark.parametrize("count", [0, 3, 256, 700])
 @pytest.mark.parametrize("term", ["sea", "the", "mast", "adr", "猫が", "absent"])
 def test_heads_are_those_of_titles_and_labels(count: int, term: str) -> None:
-    """Who has a term in the head is told by titles, and by labels of texts without one."""
+    """The terms of a head are those of the title, or of the label of a text without a title."""
     texts = texts_of(count)
     heads = [plain_document(text).heading for text in texts]
     expected = [(ordinal, head.count(term)) for ordinal, head in enumerate(heads) if term in head]
@@ -58,15 +58,15 @@ def test_heads_are_those_of_titles_and_labels(count: int, term: str) -> None:
 
 
 @pytest.mark.parametrize("term", ["", "x" * 65, "\x00", "\x01", "\x00\x01", "\x01sea"])
-def test_rows_that_are_no_postings_cannot_be_asked_for(term: str) -> None:
-    """Nothing that a caller gives as a term reads a row of another kind."""
+def test_rows_of_another_kind_cannot_be_read_as_postings(term: str) -> None:
+    """No term that a caller passes can read a row of another kind."""
     view = world_of([body("sea", "sea", "a", 1)] * 300).view()
     assert view.postings(term) == view.heads(term) == []
 
 
 @pytest.mark.parametrize("count", [0, 5, 256, 1024, 1500])
-def test_facts_are_those_of_the_description(count: int) -> None:
-    """Facts stand in four columns by ordinal, from segments and tail alike, and cannot be changed."""
+def test_facts_are_those_that_the_spec_defines(count: int) -> None:
+    """Facts are four read-only columns by ordinal, from both the segments and the tail."""
     texts = texts_of(count)
     facts = world_of(texts).view().facts
     assert list(zip(*(column.tolist() for column in facts), strict=True)) == [
@@ -76,24 +76,24 @@ def test_facts_are_those_of_the_description(count: int) -> None:
 
 
 class Counting(Reader):
-    """Rows, with the key of each row that is asked for in `asked`."""
+    """A reader that records the key of each row that is read in `asked`."""
 
     def __init__(self, rows: Reader) -> None:
         self.rows = rows
         self.asked: list[bytes] = []
 
     def get(self, key: bytes) -> bytes | None:
-        """As the rows."""
+        """Return the value of `key`, and record the key."""
         self.asked.append(key)
         return self.rows.get(key)
 
     def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
-        """As the rows."""
+        """Yield the rows of the wrapped reader."""
         return self.rows.scan(start, end, reverse=reverse)
 
 
 def test_facts_are_read_once() -> None:
-    """Between two writes facts are made once; after a write only those of new segments are read."""
+    """Facts are cached between two writes; after a write only those of new segments are read."""
     world = World(history(texts_of(1100)))
     world.follow(0, 600)
     rows = Counting(world.rows)
@@ -112,8 +112,8 @@ def test_facts_are_read_once() -> None:
     assert [plain_document(text).facts[3] for text in texts_of(1100)] == third.fingerprints.tolist()
 
 
-def test_views_of_two_moments_keep_their_own_facts() -> None:
-    """A view over a snapshot has the facts of its moment, whatever was asked in between."""
+def test_views_of_two_snapshots_have_their_own_facts() -> None:
+    """A view of a snapshot has the facts of that snapshot, even after a later view was used."""
     texts = texts_of(700)
     world = World(history(texts))
     world.follow(0, 300)
@@ -127,7 +127,7 @@ def test_views_of_two_moments_keep_their_own_facts() -> None:
 def plain_values(
     documents: list[Document], term: str, k1: float, b: float, head: float
 ) -> tuple[int, list[float]]:
-    """How many mention a term, and what it is worth in each document, with lists."""
+    """Return df and the impact on each document, computed with lists."""
     lengths = [sum(word not in STOP_WORDS for word in document.text) for document in documents]
     there = sum(document is not NO_DOCUMENT for document in documents)
     average = sum(lengths) / there if sum(lengths) else 1.0
@@ -140,7 +140,7 @@ def plain_values(
 
 
 def values_of(view: IndexView, term: str, k1: float, b: float, head: float) -> tuple[int, list[float]]:
-    """The same from a view."""
+    """Return df and the impact on each document, from a view."""
     impacts = view.impacts(term, k1, b, head)
     return impacts.df, view.values_at([impacts], np.arange(view.documents))[0].tolist()
 
@@ -159,13 +159,13 @@ _WORLDS = {count: world_of(texts_of(count)) for count in _DOCUMENTS}
 def test_impacts_equal_the_formula(
     count: int, term: str, constants: tuple[float, float], head: float
 ) -> None:
-    """Impacts are tf / (norm + tf), with heads on top of the tf, and df counts the texts alone."""
+    """An impact is tf / (norm + tf) with the weighted head in tf, and df counts texts only."""
     expected = plain_values(_DOCUMENTS[count], term, *constants, head)
     assert values_of(_WORLDS[count].view(), term, *constants, head) == expected
 
 
-def test_weights_of_heads_are_told_apart() -> None:
-    """Asking with another weight in between does not change an answer, and each is worked out once."""
+def test_weights_of_heads_are_cached_separately() -> None:
+    """Impacts are cached separately for each weight of heads."""
     view = _WORLDS[700].view()
     once = view.impacts("sea", 0.9, 0.4, 0.5)
     assert values_of(view, "sea", 0.9, 0.4, 0.0) != values_of(view, "sea", 0.9, 0.4, 0.5)
@@ -175,7 +175,7 @@ def test_weights_of_heads_are_told_apart() -> None:
 
 @given(st.lists(st.integers(-5, 1000), max_size=40), st.sampled_from(["sea", "the", "mast", "absent"]))
 def test_values_are_found_at_any_ordinals(ordinals: list[int], term: str) -> None:
-    """Ordinals in any order, repeated, or of nobody have the value of their document, or 0."""
+    """Ordinals in any order and repeated have the value of their document, and unknown ones have 0."""
     view = _WORLDS[700].view()
     impacts = view.impacts(term, 0.9, 0.4, 0.5)
     every = dict(enumerate(view.values_at([impacts], np.arange(700))[0].tolist()))
@@ -184,7 +184,7 @@ def test_values_are_found_at_any_ordinals(ordinals: list[int], term: str) -> Non
 
 
 def test_the_cache_keeps_within_its_bound_with_heads(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Impacts of many weights of heads never take more than the bound, and stay right."""
+    """Impacts for many weights of heads are correct and stay within the size limit of the cache."""
     world = world_of(texts_of(700))
     monkeypatch.setattr(index_view, "CACHE_BYTES_MAX", 30_000)
     for number in range(40):
@@ -192,7 +192,7 @@ def test_the_cache_keeps_within_its_bound_with_heads(monkeypatch: pytest.MonkeyP
         expected = plain_values(_DOCUMENTS[700], "sea", 0.9, 0.4, weight)
         assert values_of(world.view(), "sea", 0.9, 0.4, weight) == expected
         cache = world.follower._cache
-        assert cache._scaled is not None
-        parts = [part for found in cache._scaled.impacts.values() for part in found.parts]
+        assert cache._weights is not None
+        parts = [part for found in cache._weights.impacts.values() for part in found.parts]
         held = sum(array.nbytes for part in parts for array in part[1:] if array is not None)
         assert held <= cache.size <= 30_000

@@ -1,4 +1,4 @@
-"""The follower `log`: a row for every complete subtree, whatever the way there, also in an older store."""
+"""The follower `log` has a row for each complete subtree, also in stores that are older than the follower."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DEFINED = Definition(leaves(LARGEST))
 
 
 def rows_of(size: int) -> dict[bytes, bytes]:
-    """What the follower has once it followed so many events: by the definition, subtree for subtree."""
+    """Return the rows of the follower after this number of events, computed from the definition."""
     return {
         subtree_key(level, index): DEFINED.mth(index * 256**level, (index + 1) * 256**level)
         for level in (1, 2)
@@ -38,7 +38,7 @@ def rows_of(size: int) -> dict[bytes, bytes]:
 
 @cache
 def real_store() -> Backend:
-    """A store of 900 commands with everything at the head; not to be changed."""
+    """Return a shared store with 900 commands and all followers at the head; tests must not change it."""
     engine = engine_on()
     engine.apply(commands(900, seed=21, relating=False))
     engine.catch_up()
@@ -47,7 +47,7 @@ def real_store() -> Backend:
 
 @pytest.mark.parametrize("size", [0, 1, 255, 256, 257, 511, 512, 65_535, 65_536, 65_537])
 def test_there_is_a_row_for_every_complete_subtree_and_no_other(size: int) -> None:
-    """Followed in one go, each subtree of 256 and 65,536 leaves has the root of RFC 6962."""
+    """Each complete subtree of 256 and 65,536 leaves has a row with its RFC 6962 root."""
     assert dict(log_of(size, size).scan_prefix(SUBTREE)) == rows_of(size)
 
 
@@ -55,8 +55,8 @@ def test_there_is_a_row_for_every_complete_subtree_and_no_other(size: int) -> No
 @given(cuts=st.sets(st.integers(1, 1_099), max_size=12))
 @example(cuts={255, 256, 257, 511, 512, 513})
 @example(cuts={1, 1_099})
-def test_rows_do_not_depend_on_how_a_log_is_cut(cuts: set[int]) -> None:
-    """Batches that end anywhere give the rows of one go."""
+def test_rows_do_not_depend_on_batches(cuts: set[int]) -> None:
+    """Batches that end at any event give the rows of a single batch."""
     store = log_of(1_100)
     stops = [0, *sorted(cuts), 1_100]
     for start, stop in pairwise(stops):
@@ -66,23 +66,23 @@ def test_rows_do_not_depend_on_how_a_log_is_cut(cuts: set[int]) -> None:
 
 @pytest.mark.parametrize("cut", [65_279, 65_280, 65_281, 65_535])
 def test_the_second_level_is_completed_from_rows_written_before(cut: int) -> None:
-    """A batch that completes 65,536 leaves takes what it lacks from earlier rows."""
+    """A batch that completes 65,536 leaves reads the missing hashes from earlier rows."""
     store = log_of(65_536)
     follow(store, 0, cut)
     follow(store, cut, 65_536)
     assert dict(store.scan_prefix(SUBTREE)) == rows_of(65_536)
 
 
-def test_a_complete_root_is_the_logs_root() -> None:
-    """Over a power of two of leaves it is what the definition gives; other numbers are refused."""
+def test_complete_root_equals_the_definition() -> None:
+    """`complete_root` equals the definition for powers of two and rejects other numbers."""
     for count in (1, 2, 4, 256):
         assert complete_root(leaves(256)[:count]) == root_of(leaves(256)[:count])
     with pytest.raises(ValueError, match="zip"):
         complete_root(leaves(3))
 
 
-def test_a_hole_in_the_journal_stops_the_follower() -> None:
-    """A header that is gone is never hashed around."""
+def test_a_missing_header_stops_the_follower() -> None:
+    """A missing header raises CorruptionError."""
     store = log_of(256)
     follow(store, 0, 200)
     put_rows(store, {journal_key(77): None})
@@ -90,8 +90,8 @@ def test_a_hole_in_the_journal_stops_the_follower() -> None:
         follow(store, 200, 256)
 
 
-def test_a_store_made_before_the_follower_is_in_order_and_gets_its_rows() -> None:
-    """Without rows and cursor of `log`, verification finds nothing amiss, and the next root makes them."""
+def test_an_older_store_verifies_and_gets_the_rows() -> None:
+    """A store without rows and cursor of `log` verifies, and computing the root builds the rows."""
     store = copied_rows(real_store())
     theirs: dict[bytes, bytes | None] = dict.fromkeys(dict(store.scan_prefix(SUBTREE)))
     assert len(theirs) == 2
@@ -104,8 +104,8 @@ def test_a_store_made_before_the_follower_is_in_order_and_gets_its_rows() -> Non
     assert dict(store.scan()) == dict(real_store().scan()) == fresh_rows(store)
 
 
-def test_a_store_made_before_the_follower_still_has_paths() -> None:
-    """Before anything is caught up, roots and paths come from the headers."""
+def test_an_older_store_still_has_paths() -> None:
+    """Before the follower catches up, roots and paths are computed from the headers."""
     store = copied_rows(real_store())
     drop(store, [LogFollower()])
     put_rows(store, {key: None for key, _ in store.scan_prefix(SUBTREE)})
@@ -113,8 +113,8 @@ def test_a_store_made_before_the_follower_still_has_paths() -> None:
     assert LogPaths(store, log.size).root(log.size) == log.frontier.root()
 
 
-def test_rows_whose_cursor_is_gone_are_reported() -> None:
-    """What a rebuild that was broken off leaves is not taken for an older store's."""
+def test_rows_without_a_cursor_are_reported() -> None:
+    """Rows of `log` without a cursor are reported as a difference."""
     store = copied_rows(real_store())
     drop(store, [LogFollower()])
     report = verify(store)
@@ -122,12 +122,12 @@ def test_rows_whose_cursor_is_gone_are_reported() -> None:
 
 
 def test_the_root_of_all_subtrees_is_that_of_the_frontier() -> None:
-    """In a real store the follower's rows lead to the root that appending keeps."""
+    """The root that is computed from the rows of the follower equals that of the frontier."""
     log = read_log(real_store())
     assert LogPaths(real_store(), log.size).root(log.size) == log.frontier.root()
 
 
-def test_the_rows_of_a_real_store_are_those_that_the_page_describes() -> None:
-    """From the headers alone, SPEC's rule gives the follower's rows, key and value."""
+def test_the_rows_of_a_real_store_are_those_that_the_spec_defines() -> None:
+    """The rows that SPEC derives from the headers equal the rows of the follower."""
     headers = [header for _, header in real_store().scan_prefix(JOURNAL)]
     assert dict(real_store().scan_prefix(SUBTREE)) == log_rows(headers) != {}

@@ -1,4 +1,4 @@
-"""What is kept in memory is bounded by bytes, not by counts alone."""
+"""The memory for recent events is bounded by bytes, not only by their number."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.support.workloads import commands
 
 
 def test_recent_events_are_forgotten_by_size() -> None:
-    """Large contents push older events out long before there are many of them."""
+    """Events with large contents are evicted long before the limit on their number is reached."""
     engine = engine_on()
     engine.apply(commands(4))
     entry = next(e for e in read_entries(backend_of(engine), 0, engine.size) if isinstance(e.body, AtomBody))
@@ -26,7 +26,7 @@ def test_recent_events_are_forgotten_by_size() -> None:
 
 
 def test_events_that_all_followers_have_are_forgotten() -> None:
-    """After a catch-up of all there is nothing to hand over."""
+    """After all followers have caught up, no recent events are cached."""
     engine = engine_on()
     engine.apply(commands(10))
     assert engine.store.recent.get(0, engine.size)
@@ -36,7 +36,7 @@ def test_events_that_all_followers_have_are_forgotten() -> None:
 
 
 def test_one_event_larger_than_the_bound_is_not_kept() -> None:
-    """It is read back from the journal instead."""
+    """An event larger than the limit is read from the journal instead of the cache."""
     engine = engine_on()
     engine.apply(commands(3))
     entry = next(e for e in read_entries(backend_of(engine), 0, engine.size) if isinstance(e.body, AtomBody))

@@ -1,4 +1,4 @@
-"""Which store a command means (conventions: precedence of settings)."""
+"""The store that a command uses (conventions: precedence of settings)."""
 
 import os
 from pathlib import Path
@@ -12,7 +12,7 @@ from tests.support.command_line import Cli
 
 @pytest.fixture
 def settings(surroundings: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """All five places set, each to a store of its own; the current folder is inside a project."""
+    """Set all five places to different stores, with the current folder inside a project."""
     config = surroundings.parent / "config" / "engine"
     config.mkdir(parents=True)
     (config / "config.toml").write_text('store = "of-the-user"\n')
@@ -24,23 +24,26 @@ def settings(surroundings: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_flag_comes_first(settings: Path) -> None:
-    """`--store` beats everything."""
+    """`--store` takes precedence over every other setting."""
     assert find_store("of-the-flag") == ("of-the-flag", "--store")
 
 
 def test_then_the_environment(settings: Path) -> None:
-    """ENGINE_STORE beats the files."""
+    """ENGINE_STORE takes precedence over the files."""
     assert find_store(None) == ("of-the-environment", "ENGINE_STORE")
 
 
 def test_then_the_project(settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The nearest .engine.toml upwards counts, its path from its own folder; an empty variable does not."""
+    """The nearest .engine.toml upwards applies, with paths relative to its folder.
+
+    An empty variable counts as not set.
+    """
     monkeypatch.setenv("ENGINE_STORE", "")
     assert find_store(None) == (str(settings / "of-the-project"), str(settings / ".engine.toml"))
 
 
 def test_then_the_user(settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a project, the user's config.toml counts."""
+    """Without a project file, the user's config.toml applies."""
     monkeypatch.delenv("ENGINE_STORE")
     (settings / ".engine.toml").unlink()
     folder = settings.parent / "config" / "engine"
@@ -48,7 +51,7 @@ def test_then_the_user(settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_at_last_the_default(surroundings: Path) -> None:
-    """With nothing set, the store is in the user's data folder."""
+    """Without any setting, the store is in the user's data folder."""
     url, origin = find_store(None)
     assert origin == "default"
     assert Path(url).parts[-2:] == ("engine", "store")
@@ -65,7 +68,7 @@ def test_at_last_the_default(surroundings: Path) -> None:
     ],
 )
 def test_paths_in_a_file_count_from_its_folder(surroundings: Path, written: str, url: str) -> None:
-    """A scheme stays in front of the path; ~ is the home folder."""
+    """A scheme is kept in front of a path from a file, and ~ is the home folder."""
     (surroundings / ".engine.toml").write_text(f'store = "{written}"\n')
     assert find_store(None).url == url.format(here=surroundings, home=os.environ["HOME"])
 
@@ -74,20 +77,20 @@ def test_paths_in_a_file_count_from_its_folder(surroundings: Path, written: str,
     "text", ["store = 3", "stroe = 'x'", "store = ''", "not toml", "store = 'x'\nother = 1", "\x00", ""]
 )
 def test_a_file_that_says_nothing_clear_is_an_error(surroundings: Path, text: str) -> None:
-    """A settings file with a mistake in it is never passed over in silence."""
+    """A settings file with a mistake raises an error."""
     (surroundings / ".engine.toml").write_text(text)
     with pytest.raises(InvalidInputError):
         find_store(None)
 
 
 def test_status_says_where_the_store_is(bare: Cli, surroundings: Path) -> None:
-    """`init` and `status` name the store and who chose it."""
+    """`init` and `status` print the store and the source of the setting."""
     (surroundings / ".engine.toml").write_text('store = "mine"\n')
     assert bare("init", "--json").data["store"] == str(surroundings / "mine")
     assert bare("status", "--json").data["origin"] == str(surroundings / ".engine.toml")
 
 
 def test_the_option_after_the_command_counts(cli: Cli) -> None:
-    """`--store` may follow the command, and the last one given counts."""
+    """`--store` may follow the command, and the last occurrence applies."""
     data = cli("--store", "first", "init", "--store", "sqlite:second.db", "--json").data
     assert data["store"] == "sqlite:second.db"

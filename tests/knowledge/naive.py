@@ -12,22 +12,22 @@ from engine.knowledge import Deleted, Entity, Knowledge, Observed, Relation
 
 
 class MissingError(Exception):
-    """An entity is not there; nothing was changed."""
+    """An entity is missing; nothing was changed."""
 
 
 class NaiveGraph:
-    """A graph in two lists."""
+    """A graph as two lists."""
 
     def __init__(self) -> None:
         self.entities: list[Entity] = []
         self.relations: list[Relation] = []
 
     def names(self) -> list[str]:
-        """Of the entities, in order."""
+        """The names of the entities, in order."""
         return [entity.name for entity in self.entities]
 
     def create_entities(self, given: Sequence[Entity]) -> tuple[Entity, ...]:
-        """Those whose names are new."""
+        """Add the entities whose names are new."""
         created = []
         for entity in given:
             if entity.name not in self.names():
@@ -36,7 +36,7 @@ class NaiveGraph:
         return tuple(created)
 
     def create_relations(self, given: Sequence[Relation]) -> tuple[Relation, ...]:
-        """Those that are new."""
+        """Add the relations that are new."""
         self._need(end for relation in given for end in (relation.src, relation.dst))
         created = []
         for relation in given:
@@ -46,7 +46,7 @@ class NaiveGraph:
         return tuple(created)
 
     def add_observations(self, given: Sequence[Observed]) -> tuple[Observed, ...]:
-        """Those that are new."""
+        """Add the observations that are new."""
         self._need(one.entity for one in given)
         results = []
         for one in given:
@@ -58,14 +58,14 @@ class NaiveGraph:
         return tuple(results)
 
     def delete_entities(self, names: Sequence[str]) -> Deleted:
-        """With all that hangs on them."""
+        """Delete entities with their observations and relations."""
         missing = tuple(name for name in names if name not in self.names())
         self.entities = [entity for entity in self.entities if entity.name not in names]
         self.relations = [one for one in self.relations if one.src not in names and one.dst not in names]
         return Deleted(len(names) - len(missing), missing)
 
     def delete_observations(self, given: Sequence[Observed]) -> Deleted:
-        """Those that are there."""
+        """Delete the observations that exist."""
         count, missing = 0, []
         for one in given:
             if one.entity not in self.names():
@@ -79,17 +79,17 @@ class NaiveGraph:
         return Deleted(count, tuple(missing))
 
     def delete_relations(self, given: Sequence[Relation]) -> Deleted:
-        """Those that are there."""
+        """Delete the relations that exist."""
         before = len(self.relations)
         self.relations = [relation for relation in self.relations if relation not in given]
         return Deleted(before - len(self.relations))
 
     def read_graph(self) -> Knowledge:
-        """All of it."""
+        """Return the whole graph."""
         return Knowledge(tuple(self.entities), tuple(self.relations))
 
     def search_nodes(self, query: str) -> Knowledge:
-        """Those that hold the query."""
+        """Return the entities that contain the query."""
         return self._with_relations(
             [
                 one
@@ -99,7 +99,7 @@ class NaiveGraph:
         )
 
     def open_nodes(self, names: Sequence[str]) -> Knowledge:
-        """Those of these names."""
+        """Return the entities with these names."""
         return self._with_relations([entity for entity in self.entities if entity.name in names])
 
     def _with_relations(self, found: list[Entity]) -> Knowledge:

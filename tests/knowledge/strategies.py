@@ -1,4 +1,4 @@
-"""Graphs that Hypothesis makes: few names and texts, so that they meet, and any others."""
+"""Hypothesis strategies for graphs, with few names and texts so that they repeat, and any others."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ ENTITIES: SearchStrategy[Entity] = st.builds(
 
 @st.composite
 def graphs(draw: st.DrawFn) -> Knowledge:
-    """Any graph that can be kept: entities of different names, relations between them."""
+    """Any valid graph: entities with different names, and relations between them."""
     entities = draw(st.lists(ENTITIES, max_size=6, unique_by=lambda entity: entity.name))
     if not entities:
         return Knowledge()

@@ -1,4 +1,4 @@
-"""What the knowledge graph promises beside the nine operations: how it is kept, and what it refuses."""
+"""Guarantees of the knowledge graph beyond the nine operations: storage and errors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from engine.base.errors import (
 from engine.base.model import Direction, Edge
 from engine.commands import Link, RegisterType, Relate, Revise, Tombstone
 from engine.knowledge import AnswerLimitError, Deleted, Entity, Knowledge, KnowledgeGraph, Observed, Relation
-from engine.knowledge.commands import OnGraph, add_observations, delete_entities, delete_observations
+from engine.knowledge.commands import GraphCommand, add_observations, delete_entities, delete_observations
 from engine.knowledge.forms import predicate_of, relation_type_of
 from engine.ledger.entities import entity_id
 from engine.query.filters import Filters
@@ -56,7 +56,7 @@ def found(engine: Engine, kind: str) -> list[str]:
 
 
 def test_an_entity_is_an_atom(engine: Engine, graph: KnowledgeGraph) -> None:
-    """Its content is the name, its title the type, none where there is none, its id that of the name."""
+    """Its content is the name, its title the type or None, and its id is that of the name."""
     ids = [entity_id(engine.store.identity.id_key, name) for name in ("Alice", "Bob")]
     atoms = [engine.get(atom.hex()) for atom in ids]
     assert [(atom.content, atom.title, atom.kind) for atom in atoms] == [
@@ -66,7 +66,7 @@ def test_an_entity_is_an_atom(engine: Engine, graph: KnowledgeGraph) -> None:
 
 
 def test_an_observation_is_an_atom_that_is_part_of_its_entity(engine: Engine, graph: KnowledgeGraph) -> None:
-    """It has the entity's name for a title, a source of its own, and a place in it."""
+    """Its title is the entity's name, and it has a source and a sequence."""
     alice = entity_id(engine.store.identity.id_key, "Alice").hex()
     edges = engine.edges(alice, direction=Direction.IN, types=["part_of"])
     atoms = sorted((engine.get(edge.src) for edge in edges), key=lambda atom: atom.sequence or 0)
@@ -77,12 +77,12 @@ def test_an_observation_is_an_atom_that_is_part_of_its_entity(engine: Engine, gr
 
 
 def test_observations_are_recalled(engine: Engine, graph: KnowledgeGraph) -> None:
-    """What is known of an entity answers questions like any other text."""
+    """Recall finds observations like any other text."""
     assert engine.recall("who likes tea?").hits[0].snippet == "likes tea"
 
 
 def test_relate_and_the_graph_see_the_same(engine: Engine, graph: KnowledgeGraph) -> None:
-    """An entity and a relation made by name are in the graph; a spelling of a name there is finds it."""
+    """Entities and relations made by name are in the graph, and the other way round."""
     engine.apply([Relate("alice", "listens on", "unix socket")])
     whole = graph.read_graph()
     assert [entity.name for entity in whole.entities] == ["Alice", "Bob", "unix socket"]
@@ -90,7 +90,7 @@ def test_relate_and_the_graph_see_the_same(engine: Engine, graph: KnowledgeGraph
 
 
 def test_of_several_spellings_the_first_is_what_others_find(engine: Engine, graph: KnowledgeGraph) -> None:
-    """They are entities of their own here, and one elsewhere."""
+    """Spellings are separate entities here; other queries find the first."""
     graph.create_entities([Entity("ALICE", "program", ("starts slowly",))])
     engine.apply([Relate("aLiCe", "knows", "Carol")])
     assert graph.open_nodes(["ALICE"]) == Knowledge((Entity("ALICE", "program", ("starts slowly",)),), ())
@@ -98,7 +98,7 @@ def test_of_several_spellings_the_first_is_what_others_find(engine: Engine, grap
 
 
 def test_the_first_spelling_stays_where_it_is_when_it_was_deleted(graph: KnowledgeGraph) -> None:
-    """Another spelling that came second is still found, and the first comes back as itself."""
+    """A second spelling is found after the first was deleted and created again."""
     graph.create_entities([Entity("ALICE")])
     graph.delete_entities(["Alice"])
     assert graph.open_nodes(["ALICE"]).entities == (Entity("ALICE"),)
@@ -107,7 +107,7 @@ def test_the_first_spelling_stays_where_it_is_when_it_was_deleted(graph: Knowled
 
 
 def test_what_is_deleted_is_hidden_and_kept(engine: Engine, graph: KnowledgeGraph) -> None:
-    """Entity and observations are tombstoned with a reason, the relations too; nothing is destroyed."""
+    """Deleted entities, observations and relations are tombstoned, not destroyed."""
     alice = entity_id(engine.store.identity.id_key, "Alice").hex()
     parts = [edge.src for edge in engine.edges(alice, direction=Direction.IN, types=["part_of"])]
     graph.delete_entities(["Alice"])
@@ -122,7 +122,7 @@ def test_what_is_deleted_is_hidden_and_kept(engine: Engine, graph: KnowledgeGrap
 
 
 def test_what_is_created_again_comes_last(graph: KnowledgeGraph) -> None:
-    """Entities, observations, and relations of both kinds, as if they had never been there."""
+    """Entities, observations and relations that are created again come last."""
     itself, knows, works = Relation("Bob", "is", "Bob"), *graph.read_graph().relations
     graph.create_relations([itself])
     for one, after in ((knows, (works, itself, knows)), (itself, (works, knows, itself))):
@@ -139,25 +139,25 @@ def test_what_is_created_again_comes_last(graph: KnowledgeGraph) -> None:
 
 
 def test_what_is_given_twice_counts_once(graph: KnowledgeGraph) -> None:
-    """Of observations and relations; a name that is there twice was asked for twice."""
+    """Repeated observations and relations count once; repeated names to delete count twice."""
     assert graph.delete_observations([Observed("Alice", ("likes tea", "likes tea"))] * 2).count == 1
     assert graph.delete_relations([Relation("Alice", "knows", "Bob")] * 2).count == 1
     assert graph.delete_entities(["Alice", "Alice", "No", "No"]) == Deleted(2, ("No", "No"))
 
 
 def test_commands_in_one_batch_see_each_other(engine: Engine, graph: KnowledgeGraph) -> None:
-    """What was added before, in the same batch, is found and deleted."""
+    """A command finds what earlier commands of its batch added."""
     given = (Observed("Bob", ("sleeps",)),)
-    add, again, more = (OnGraph(add_observations, given, "internal") for _ in range(3))
-    part = OnGraph(delete_observations, given)
-    engine.apply([add, again, part, more, OnGraph(delete_entities, ("Bob",))])
+    add, again, more = (GraphCommand(add_observations, given, "internal") for _ in range(3))
+    part = GraphCommand(delete_observations, given)
+    engine.apply([add, again, part, more, GraphCommand(delete_entities, ("Bob",))])
     assert (add.outcome[0].contents, again.outcome[0].contents) == (("sleeps",), ())
     assert part.outcome == Deleted(1)
     assert found(engine, "observation") == ["likes tea", "lives in Bern"]
 
 
 def test_other_atoms_that_mention_an_entity_stay(engine: Engine, graph: KnowledgeGraph) -> None:
-    """Deleting an entity takes its own observations with it, and no note about it."""
+    """Deleting an entity keeps notes that mention it."""
     note = engine.add("Alice came by.").subject
     engine.apply([Relate("Alice", "visited", "Bob", source=note)])
     graph.delete_entities(["Alice"])
@@ -165,7 +165,7 @@ def test_other_atoms_that_mention_an_entity_stay(engine: Engine, graph: Knowledg
 
 
 def test_observations_of_others_that_are_part_of_an_entity(engine: Engine, graph: KnowledgeGraph) -> None:
-    """An observation that somebody else put there is shown; it is let go with the entity, and stays."""
+    """A foreign observation is shown, and only unlinked when the entity is deleted."""
     alice, bob = (entity_id(engine.store.identity.id_key, name).hex() for name in ("Alice", "Bob"))
     tea = engine.edges(alice, direction=Direction.IN, types=["part_of"])
     engine.apply([Link(edge.src, "part_of", bob) for edge in tea])
@@ -176,7 +176,7 @@ def test_observations_of_others_that_are_part_of_an_entity(engine: Engine, graph
 
 
 def test_an_observation_that_was_revised(engine: Engine, graph: KnowledgeGraph) -> None:
-    """It is what it says now that is shown, found there already, and deleted."""
+    """A revised observation is shown, found and deleted by its new content."""
     tea = engine.recall("who likes tea?").hits[0].id
     engine.apply([Revise(tea, content="likes coffee")])
     assert graph.open_nodes(["Alice"]).entities[0].observations[0] == "likes coffee"
@@ -188,7 +188,7 @@ def test_an_observation_that_was_revised(engine: Engine, graph: KnowledgeGraph) 
 
 
 def test_hidden_ends_hide_relations(engine: Engine, graph: KnowledgeGraph) -> None:
-    """A relation to an entity that was tombstoned otherwise is not shown, and comes back with it."""
+    """A relation to an entity that was tombstoned otherwise comes back with it."""
     alice = entity_id(engine.store.identity.id_key, "Alice").hex()
     engine.apply([Tombstone(alice)])
     assert graph.read_graph() == Knowledge((BOB,), ())
@@ -197,7 +197,7 @@ def test_hidden_ends_hide_relations(engine: Engine, graph: KnowledgeGraph) -> No
 
 
 def test_a_relation_to_itself_is_a_sentence(engine: Engine, graph: KnowledgeGraph) -> None:
-    """No edge can be one: an atom says it, in words that can be recalled."""
+    """A relation to itself is an atom with a sentence that recall finds."""
     graph.create_relations([Relation("Bob", "is proud of", "Bob")])
     assert found(engine, "self-relation") == ["Bob is proud of Bob"]
     assert graph.read_graph().relations[-1] == Relation("Bob", "is proud of", "Bob")
@@ -206,7 +206,7 @@ def test_a_relation_to_itself_is_a_sentence(engine: Engine, graph: KnowledgeGrap
 
 
 def test_types_that_can_be_predicates_are(engine: Engine, graph: KnowledgeGraph) -> None:
-    """Any other text is kept exactly beside one that is readable."""
+    """A valid predicate is used as it is; other types are stored exactly in the data."""
     made = {edge.type for edge in _relations(engine)}
     assert "knows" in made
     assert any(name.startswith("works_with.") for name in made)
@@ -219,18 +219,18 @@ def _relations(engine: Engine) -> list[Edge]:
 
 @pytest.mark.parametrize("text", ["knows", "Knows", "", "ist größer als", "a" * 32, "a" * 33, "x.0123abcd"])
 def test_a_type_is_read_back_exactly(text: str) -> None:
-    """From its predicate and the edge's data."""
+    """A type is read back exactly from its predicate and data."""
     assert relation_type_of(*predicate_of(text)) == text
 
 
 def test_a_type_that_looks_made_is_not_taken_for_another() -> None:
-    """The predicate made for a text is no predicate of its own."""
+    """A type that looks like a generated predicate is stored as data."""
     predicate, _ = predicate_of("works with")
     assert predicate_of(predicate)[0] != predicate
 
 
 def test_data_that_others_wrote_is_no_type(engine: Engine, graph: KnowledgeGraph) -> None:
-    """Only what `predicate_of` gives is read back; anything else is the predicate's name."""
+    """Data that `predicate_of` did not make is ignored."""
     alice, bob = (entity_id(engine.store.identity.id_key, name).hex() for name in ("Alice", "Bob"))
     name = "x.0123abcd"
     engine.apply([RegisterType(name), Link(bob, name, alice, data=pack({"predicate": "lies"}))])
@@ -238,7 +238,7 @@ def test_data_that_others_wrote_is_no_type(engine: Engine, graph: KnowledgeGraph
 
 
 def test_two_types_with_one_predicate_are_a_conflict(engine: Engine, graph: KnowledgeGraph) -> None:
-    """Where the edge says something else already, nothing is written over."""
+    """An edge with another type is not overwritten."""
     alice, bob = (entity_id(engine.store.identity.id_key, name).hex() for name in ("Alice", "Bob"))
     name, _ = predicate_of("is older than")
     engine.apply([RegisterType(name), Link(alice, name, bob)])
@@ -248,7 +248,7 @@ def test_two_types_with_one_predicate_are_a_conflict(engine: Engine, graph: Know
 
 
 def test_a_key_that_another_atom_has(engine: Engine) -> None:
-    """The second key is used; where both are taken, nothing is written."""
+    """The second key is used if the first is taken; if both are, nothing is written."""
     graph = KnowledgeGraph(engine.store)
     engine.add("not an entity", key="entity:alice")
     assert graph.create_entities([ALICE]) == (ALICE,)
@@ -286,12 +286,12 @@ BAD: list[tuple[type[EngineError], Callable[[KnowledgeGraph], object]]] = [
 def test_what_cannot_be_is_refused(
     engine: Engine, graph: KnowledgeGraph, error: type[EngineError], call: Callable[[KnowledgeGraph], object]
 ) -> None:
-    """Clearly, and with nothing written, also not what was given beside it."""
+    """An invalid item raises an error, and nothing of the call is written."""
     assert refuses(engine, error, call, graph)
 
 
 def test_what_is_too_much_for_one_batch_is_done_in_several(engine: Engine) -> None:
-    """The error says so; an entity with very many observations goes in parts."""
+    """The error of a too large call suggests several calls."""
     graph = KnowledgeGraph(engine.store)
     texts = [f"text {number}" for number in range(5_100)]
     graph.create_entities([Entity("hub", "", tuple(texts[:3_000]))])
@@ -305,7 +305,7 @@ def test_what_is_too_much_for_one_batch_is_done_in_several(engine: Engine) -> No
 
 
 def test_deleting_what_could_not_be_is_silent(engine: Engine, graph: KnowledgeGraph) -> None:
-    """A name, text or type that nothing can have is simply not there."""
+    """Deleting an invalid name, text or type finds nothing and raises no error."""
     size = engine.size
     assert graph.delete_entities(["", "\udc80", "x" * 300]).count == 0
     assert graph.delete_observations([Observed("Alice", ("", "\udc80"))]).count == 0
@@ -315,7 +315,7 @@ def test_deleting_what_could_not_be_is_silent(engine: Engine, graph: KnowledgeGr
 
 
 def test_a_graph_over_its_budget_is_refused(graph: KnowledgeGraph) -> None:
-    """Reading stops as soon as the texts alone cost more; within it, all is answered."""
+    """Reading raises an error as soon as the texts exceed the budget."""
     assert graph.read_graph(tokens_max=100) == graph.read_graph()
     for read in (graph.read_graph, lambda **given: graph.open_nodes(["Alice"], **given)):
         with pytest.raises(AnswerLimitError):
@@ -323,7 +323,7 @@ def test_a_graph_over_its_budget_is_refused(graph: KnowledgeGraph) -> None:
 
 
 def test_the_actor_and_provenance_of_what_is_written() -> None:
-    """They are those that were asked for."""
+    """Events and atoms have the given actor and provenance."""
     engine = engine_on()
     KnowledgeGraph(engine.store, actor="robot", provenance="external").create_entities([ALICE])
     assert {item.actor for item in engine.log(1)} == {"robot"}
@@ -335,7 +335,7 @@ def _ids(engine: Engine) -> list[str]:
 
 
 def test_several_owners_of_one_backend_write_at_once() -> None:
-    """What one decided is decided anew where another was faster: nothing is there twice."""
+    """Conflicting operations of several owners are decided again, without duplicates."""
     one = engine_on()
     other = engine_on(backend_of(one))
     KnowledgeGraph(one.store).create_entities([ALICE])
@@ -345,7 +345,7 @@ def test_several_owners_of_one_backend_write_at_once() -> None:
 
 
 def test_writers_at_once(tmp_path: Path) -> None:
-    """Two that create, add and relate the same again and again: everything is there once."""
+    """Two concurrent writers create each item once."""
     url = f"sqlite:{tmp_path / 'shared.db'}"
     names = [f"entity {number}" for number in range(8)]
     created: list[Entity] = []
@@ -372,7 +372,7 @@ def test_writers_at_once(tmp_path: Path) -> None:
 
 
 def test_strings_that_are_known_to_break_things() -> None:
-    """Each is kept exactly as a name, a type and an observation, or refused with nothing written."""
+    """A naughty string is stored exactly as name, type and observation, or raises an error."""
     engine = engine_on()
     graph = KnowledgeGraph(engine.store)
     kept: dict[str, Entity] = {}

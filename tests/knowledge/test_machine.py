@@ -1,4 +1,4 @@
-"""Hypothesis against the graph: any order of the nine operations, compared with plain lists."""
+"""A state machine: any order of the nine operations, compared with the naive graph."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SOME_OBSERVED = st.lists(st.builds(Observed, A_NAME, TEXT_LISTS), max_size=3)
 
 
 class GraphMachine(RuleBasedStateMachine):
-    """A graph in a memory that is opened again and again, and the naive one beside it."""
+    """A graph in a memory that is reopened repeatedly, and the naive graph."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -44,7 +44,7 @@ class GraphMachine(RuleBasedStateMachine):
         return KnowledgeGraph(self.engine.store)
 
     def both(self, ours: Callable[[], object], theirs: Callable[[], object]) -> None:
-        """Both give the same, or both find an entity missing and change nothing."""
+        """Both graphs return the same, or both raise for a missing entity and change nothing."""
         try:
             expected = theirs()
         except MissingError:
@@ -59,81 +59,81 @@ class GraphMachine(RuleBasedStateMachine):
 
     @initialize(given=SOME_ENTITIES)
     def begin(self, given: list[Entity]) -> None:
-        """With some entities."""
+        """Start with some entities."""
         self.create_entities(given)
 
     @rule(given=SOME_ENTITIES)
     def create_entities(self, given: list[Entity]) -> None:
-        """Entities are created once."""
+        """Create entities, each once."""
         self.both(lambda: self.graph.create_entities(given), lambda: self.naive.create_entities(given))
 
     @rule(given=SOME_RELATIONS)
     def create_relations(self, given: list[Relation]) -> None:
-        """Relations are created once, between entities that are there."""
+        """Create relations between existing entities, each once."""
         self.both(lambda: self.graph.create_relations(given), lambda: self.naive.create_relations(given))
 
     @rule(given=SOME_RELATIONS)
     def create_relations_that_can_be(self, given: list[Relation]) -> None:
-        """As above, of those whose entities are there."""
+        """Create those relations whose entities exist."""
         names = self.naive.names()
         self.create_relations([one for one in given if one.src in names and one.dst in names])
 
     @rule(given=SOME_OBSERVED)
     def add_observations(self, given: list[Observed]) -> None:
-        """Observations are added once, to entities that are there."""
+        """Add observations to existing entities, each once."""
         self.both(lambda: self.graph.add_observations(given), lambda: self.naive.add_observations(given))
 
     @rule(name=A_NAME, contents=TEXT_LISTS)
     def add_to_one(self, name: str, contents: tuple[str, ...]) -> None:
-        """As above, to one entity that there may be."""
+        """Add observations to one entity that may exist."""
         self.add_observations([Observed(name, contents)])
 
     @rule(names=st.lists(A_NAME, max_size=3))
     def delete_entities(self, names: list[str]) -> None:
-        """Entities go with all that hangs on them."""
+        """Delete entities with their observations and relations."""
         self.both(lambda: self.graph.delete_entities(names), lambda: self.naive.delete_entities(names))
 
     @rule(given=SOME_OBSERVED)
     def delete_observations(self, given: list[Observed]) -> None:
-        """Observations go."""
+        """Delete observations that may exist."""
         self.both(
             lambda: self.graph.delete_observations(given), lambda: self.naive.delete_observations(given)
         )
 
     @rule(given=SOME_RELATIONS, picked=st.lists(st.integers(0, 20), max_size=3))
     def delete_relations(self, given: list[Relation], picked: Sequence[int]) -> None:
-        """Relations go, those that there are and others."""
+        """Delete relations that may exist."""
         known = self.naive.relations
         given = given + [known[at] for at in picked if at < len(known)]
         self.both(lambda: self.graph.delete_relations(given), lambda: self.naive.delete_relations(given))
 
     @rule(query=st.sampled_from(("", "JSON", "o", "tool", "ß", "LINES", "nowhere")))
     def search_nodes(self, query: str) -> None:
-        """Searching finds the same, in the same order."""
+        """Both searches return the same, in the same order."""
         self.both(lambda: self.graph.search_nodes(query), lambda: self.naive.search_nodes(query))
 
     @rule(names=st.lists(A_NAME, max_size=3))
     def open_nodes(self, names: list[str]) -> None:
-        """Opening finds the same, in the same order."""
+        """Both return the same entities, in the same order."""
         self.both(lambda: self.graph.open_nodes(names), lambda: self.naive.open_nodes(names))
 
     @rule()
     def reopen(self) -> None:
-        """What is read next was read from the rows."""
+        """Reopen the memory, so that all is read from the rows."""
         self.engine = engine_on(self.backend)
 
     @rule()
     def rebuild(self) -> None:
-        """The graph follows from the journal."""
+        """Rebuild the graph from the journal."""
         self.engine.rebuild()
 
     @invariant()
     def same_graph(self) -> None:
-        """The whole graphs are equal, orders included."""
+        """Both whole graphs are equal, orders included."""
         assert self.graph.read_graph() == self.naive.read_graph()
 
     def teardown(self) -> None:
-        """Whatever happened, the store is what its journal says."""
+        """Verify the store against its journal."""
         self.engine.catch_up()
         assert verify(self.backend).ok
 

@@ -1,10 +1,10 @@
-"""What people would say of 216 texts of the shared data: their categories, by set and id.
+"""The categories of 216 texts of the shared data, labelled by hand, by set and id.
 
-24 turns of LoCoMo, 18 passages of HotpotQA and 18 notes of the garden were drawn at random, three times;
-36 more were picked by their titles, for there is little of industry and technology in the others. The
-first two draws and the picked ones were read while the rules were made; the last draw was labelled first,
-and only then looked at by the rules. A label says what the definition of a category asks for: two people
-*named*, a time *told*, not how often or how long.
+24 turns of LoCoMo, 18 passages of HotpotQA and 18 notes of the garden were drawn at random, three times.
+36 more texts were chosen by their titles, because the others have little about industry and technology. The
+first two draws and the chosen texts were read during the development of the rules. The last draw was
+labelled before the rules were applied to it. A label follows the definition of a category strictly: two
+people must be *named*, a point in time must be *mentioned*, not a frequency or a duration.
 """
 
 from __future__ import annotations

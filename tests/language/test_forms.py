@@ -1,4 +1,4 @@
-"""Forms of words that no stemmer brings together."""
+"""Tests of the irregular forms of words, which the stemmer does not unify."""
 
 import pytest
 from hypothesis import given
@@ -28,13 +28,13 @@ TERMS = sorted({term for group in GROUPS for term in analyze_query(group)})
     ],
 )
 def test_forms_of_a_word(word: str, others: str) -> None:
-    """Each irregular form brings the others, as terms, sorted; other words bring nothing."""
+    """An irregular form gives its other forms as sorted terms, and other words give none."""
     assert forms_of(" ".join(analyze_query(word))) == tuple(others.split())
 
 
 @pytest.mark.parametrize("group", GROUPS)
 def test_every_form_of_the_table_is_needed(group: str) -> None:
-    """No two forms of a word have one term, so the stemmer would not have done; none is a stop word."""
+    """The forms in an entry have different terms, and none is a stop word."""
     terms = analyze_query(group)
     assert len(terms) == len(group.split()) >= 2
     assert not set(terms) & STOP_WORDS
@@ -42,7 +42,7 @@ def test_every_form_of_the_table_is_needed(group: str) -> None:
 
 @given(st.sampled_from(TERMS))
 def test_forms_are_mutual(term: str) -> None:
-    """A form of a form is the word, no form is the word itself."""
+    """If a word is a form of another, the reverse also holds, and no word is a form of itself."""
     others = forms_of(term)
     assert term not in others
     assert list(others) == sorted(set(others))
@@ -50,6 +50,6 @@ def test_forms_are_mutual(term: str) -> None:
 
 
 @given(st.text(max_size=20))
-def test_any_text_may_be_asked(text: str) -> None:
-    """What is no term has no forms."""
+def test_any_text_is_accepted(text: str) -> None:
+    """Any text is accepted, and all forms are terms of the table."""
     assert set(forms_of(text)) <= set(TERMS)

@@ -1,4 +1,4 @@
-"""What holds of the analysis of every text."""
+"""Properties that hold for the analysis of every text."""
 
 import pytest
 from hypothesis import example, given, settings
@@ -28,7 +28,7 @@ NOWS = st.one_of(st.none(), st.integers(-(1 << 70), 1 << 70), st.integers(0, 1 <
 @example("a\ud800b", 0)
 @example("before yesterday, from May to 5 March 2023", 1 << 63)
 def test_levels_are_nested(text: str, now: int | None) -> None:
-    """Names are among the nouns, nouns among the terms, and the terms are the analyzer's of the core."""
+    """Names are among the nouns, nouns among the terms, and the terms are those of the core."""
     question = analyze_question(text, now=now)
     assert question.terms == tuple(analyze_query(question.core))
     assert set(question.names) <= set(question.nouns) <= set(question.terms)
@@ -37,7 +37,7 @@ def test_levels_are_nested(text: str, now: int | None) -> None:
 
 @given(TEXTS)
 def test_the_core_is_a_part_of_the_text(text: str) -> None:
-    """It stands in the text as it is, and is blank only if the text is."""
+    """The core is a substring of the text, and is blank only if the text is blank."""
     question = analyze_question(text)
     assert question.core in text
     assert bool(question.core.strip()) == bool(text.strip())
@@ -45,7 +45,7 @@ def test_the_core_is_a_part_of_the_text(text: str) -> None:
 
 @given(TEXTS)
 def test_words_stand_in_the_core_in_order(text: str) -> None:
-    """Each word is found after the one before it, and has the analyzer's terms."""
+    """The words occur in the core in this order, with the terms of the analyzer."""
     question = analyze_question(text)
     at = 0
     for word in question.words:
@@ -55,7 +55,7 @@ def test_words_stand_in_the_core_in_order(text: str) -> None:
 
 @given(TEXTS)
 def test_entities_are_distinct_and_of_the_question(text: str) -> None:
-    """No two have the same terms, names come first, and every term is one of the question's."""
+    """Entities have distinct sets of terms of the question, and names precede nouns."""
     question = analyze_question(text)
     terms = [frozenset(entity.terms) for entity in question.entities]
     assert len(terms) == len(set(terms)) <= ENTITIES_MAX
@@ -65,8 +65,8 @@ def test_entities_are_distinct_and_of_the_question(text: str) -> None:
 
 
 @given(TEXTS, NOWS)
-def test_times_are_intervals_or_marks(text: str, now: int | None) -> None:
-    """Both ends are known, in order, or neither; without a `now` there is no interval more than with it."""
+def test_times_have_both_ends_or_neither(text: str, now: int | None) -> None:
+    """A time has both ends or neither; without `now`, no other times have an interval."""
     dated = analyze_question(text, now=now).times
     undated = analyze_question(text).times
     assert [time.text for time in dated] == [time.text for time in undated]
@@ -79,13 +79,13 @@ def test_times_are_intervals_or_marks(text: str, now: int | None) -> None:
 
 @given(TEXTS)
 def test_an_analysis_depends_on_the_text_alone(text: str) -> None:
-    """Analysed anew, it is what it was when it was remembered."""
+    """A cached analysis equals a new one."""
     assert _analyzed(text).question == analyze_question(text)
 
 
 @given(TEXTS)
 def test_pieces_are_cut_from_the_text_in_order(text: str) -> None:
-    """Each piece is where it says it is, none overlaps the next, and what is left out has no term."""
+    """Pieces are ordered substrings without overlaps, and the text between them has no terms."""
     safe = clean(text)
     pieces = split(safe)
     ends = [0, *(piece.end for piece in pieces)]
@@ -99,6 +99,6 @@ def test_pieces_are_cut_from_the_text_in_order(text: str) -> None:
 @settings(max_examples=40)
 @given(st.data())
 def test_a_prefix_has_one_of_its_beginnings(pattern: str, data: st.DataObject) -> None:
-    """What a pattern matches at the start of a text is not passed over because of how it begins."""
+    """A text that a pattern matches has one of the beginnings listed for the pattern."""
     text = data.draw(st.from_regex(rf"\A(?:{pattern})"))
     assert text.startswith(tuple(_PREFIXES[pattern].split("|")))

@@ -1,4 +1,4 @@
-"""Questions that no table foresaw."""
+"""Tests of questions with unusual text."""
 
 import pytest
 
@@ -18,7 +18,7 @@ from engine.text.analyzer import analyze_query
     ids=["Chinese", "Japanese", "Russian", "Arabic"],
 )
 def test_other_scripts_keep_every_term(text: str) -> None:
-    """Where no part of speech is known, every term is searched for at the first two levels."""
+    """In scripts without known parts of speech, the first two levels have all terms."""
     question = analyze_question(text)
     assert question.terms == question.nouns == tuple(analyze_query(text)) != ()
     assert {word.part for word in question.words} == {Part.OTHER}
@@ -26,13 +26,13 @@ def test_other_scripts_keep_every_term(text: str) -> None:
 
 
 def test_a_foreign_word_in_an_english_question_is_kept() -> None:
-    """A word of unknown part is among the nouns."""
+    """A word of unknown part of speech is among the nouns."""
     assert analyze_question("When did 小明 go to Paris?").nouns == ("小明", "pari")
 
 
 @pytest.mark.parametrize("text", ["who is the", "To be, or not to be", "what was it?"])
 def test_stop_words_alone_are_searched_for(text: str) -> None:
-    """A question of function words has terms, and neither nouns nor entities."""
+    """A question of function words has terms, but neither nouns nor entities."""
     question = analyze_question(text)
     assert question.terms == tuple(analyze_query(text)) != ()
     assert (question.nouns, question.names, question.entities) == ((), (), ())
@@ -42,26 +42,26 @@ def test_stop_words_alone_are_searched_for(text: str) -> None:
     "text", ["", " ", "?!...", "\u3002\u300c\u300d", "\x00\x1b", "\ud800", "\u00ad\u200b"]
 )
 def test_text_without_words_has_no_terms(text: str) -> None:
-    """Nothing is raised; the caller sees that there is nothing to search for."""
+    """A text without words has no terms and raises no error."""
     question = analyze_question(text)
     assert (question.core, question.words, question.terms, question.entities) == (text, (), (), ())
 
 
 def test_lone_surrogates_and_control_characters_separate() -> None:
-    """They stand between words, and the words around them are found."""
+    """Lone surrogates and control characters separate words."""
     question = analyze_question("What did\ud800Caroline\x00paint\x1b?")
     assert question.terms == ("carolin", "paint")
     assert question.names == ("carolin",)
 
 
 def test_emoji_are_terms() -> None:
-    """A picture is searched for like a word of unknown part."""
+    """An emoji is searched for like a word of unknown part of speech."""
     question = analyze_question("the 🎉 party")
     assert question.nouns == ("🎉", "parti")
 
 
-def test_a_pasted_text_is_analysed_up_to_a_bound() -> None:
-    """All of it is searched for; parts of speech have the first 2,000 words."""
+def test_only_the_first_words_of_a_long_text_have_parts_of_speech() -> None:
+    """All of a long text is searched for, but only the first 2,000 words have parts of speech."""
     text = "The kettle boils. " * WORDS_MAX + "Finally Caroline arrives."
     question = analyze_question(text)
     assert len(question.words) == WORDS_MAX
@@ -90,6 +90,6 @@ def test_a_pasted_text_is_analysed_up_to_a_bound() -> None:
     ],
 )
 def test_64_kib_of_anything_are_analysed(unit: str) -> None:
-    """No text that a query may be is too long or too regular."""
+    """Texts of the maximum query size are analysed, also regular ones."""
     text = unit * (65536 // len(unit.encode()))
     assert analyze_question(text, now=0).terms == tuple(analyze_query(analyze_question(text).core))

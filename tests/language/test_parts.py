@@ -1,4 +1,4 @@
-"""Which part of speech a word has."""
+"""Tests of the parts of speech."""
 
 import pytest
 
@@ -19,7 +19,7 @@ LETTERS = {
 
 
 def assert_parts(written: str) -> None:
-    """Assert that the words of a text have the parts written behind them, if any: `paint/V`."""
+    """Assert that the words of a text have the parts of speech written after them, as in `paint/V`."""
     pairs = [word.rpartition("/") for word in written.split()]
     text = " ".join(word or part for word, _, part in pairs)
     found = {word.text: word.part for word in analyze_question(text).words}
@@ -48,8 +48,8 @@ def assert_parts(written: str) -> None:
         "Did they go/V to the festival/N last/T week/T",
     ],
 )
-def test_lists_endings_and_neighbours_tell_the_part(written: str) -> None:
-    """The same word is a verb after did and a noun after an article."""
+def test_lists_endings_and_adjacent_words_determine_the_part(written: str) -> None:
+    """The part of speech depends on adjacent words: a verb after "did", a noun after an article."""
     assert_parts(written)
 
 
@@ -73,25 +73,25 @@ def test_lists_endings_and_neighbours_tell_the_part(written: str) -> None:
         "Где/? Анна/P",
     ],
 )
-def test_a_capital_makes_a_name_except_where_anything_has_one(written: str) -> None:
-    """At the start of a sentence question words, auxiliaries and known words are no names."""
+def test_a_capitalised_word_is_a_name_except_known_words_at_the_start(written: str) -> None:
+    """A capitalised word is a name, except known words at the start of a sentence."""
     assert_parts(written)
 
 
-def test_capitals_everywhere_tell_nothing() -> None:
-    """In a text of capitals, and in one without, there are nouns and no names."""
+def test_a_text_in_capitals_has_no_names() -> None:
+    """A text that is all capitals, or has none, has nouns but no names."""
     for text in ("WHAT DID CAROLINE RESEARCH?", "what did caroline research?"):
         question = analyze_question(text)
         assert (question.nouns, question.names) == (("carolin",), ())
 
 
 def test_two_acronyms_are_names() -> None:
-    """A few words in capitals are not taken for shouting."""
+    """A few words in capitals are names."""
     assert analyze_question("NASA ESA").names == ("nasa", "esa")
 
 
-def test_in_a_title_known_words_are_no_names() -> None:
-    """Where Every Word Has a Capital, those of the lists are what they are anywhere."""
+def test_in_a_title_known_words_are_not_names() -> None:
+    """In a title where Every Word Has a Capital, words of the lists are not names."""
     question = analyze_question("What Did Caroline Research In Paris?")
     assert (question.names, question.terms) == (("carolin", "pari"), ("carolin", "research", "pari"))
 
@@ -117,7 +117,7 @@ def test_in_a_title_known_words_are_no_names() -> None:
     ],
 )
 def test_an_identifier_is_one_name(identifier: str) -> None:
-    """It is kept whole in any text, also of small letters, and among the names with all its terms."""
+    """An identifier is one word and a name in any text, with all its terms."""
     question = analyze_question(f"what about {identifier}, then?")
     assert [word.text for word in question.words if word.part is Part.PROPER] == [identifier]
     assert set(question.names) >= set(question.words[2].terms) - {"c"}
@@ -128,18 +128,18 @@ def test_an_identifier_is_one_name(identifier: str) -> None:
     "quoted", ['"nothing is impossible"', "'nothing is impossible'", "«nothing is impossible»"]
 )
 def test_the_words_of_a_quotation_are_names(quoted: str) -> None:
-    """All of its terms are, whatever the words are elsewhere."""
+    """All words of a quotation that are not stop words are names."""
     question = analyze_question(f"did she read {quoted} twice?")
     assert question.names == ("noth", "imposs")
     assert question.entities[0].text == "nothing is impossible"
 
 
-def test_an_apostrophe_opens_no_quotation() -> None:
-    """Neither a possessive nor a contraction is taken for a quotation mark."""
+def test_an_apostrophe_does_not_open_a_quotation() -> None:
+    """An apostrophe in a possessive or a contraction does not open a quotation."""
     assert analyze_question("the dogs' bowl and the cats' toys don't rock 'n roll").names == ()
 
 
 @pytest.mark.parametrize("word", ["10km", "18th", "4-letter", "3.14", "1000"])
 def test_a_number_with_letters_is_a_number(word: str) -> None:
-    """A measure or an ordinal is no identifier."""
+    """A measure or an ordinal number is not an identifier."""
     assert_parts(f"about {word}/# there")

@@ -1,4 +1,4 @@
-"""What a question is taken apart into."""
+"""Tests of the analysis of questions."""
 
 import pytest
 
@@ -8,17 +8,17 @@ from engine.text.analyzer import analyze_query
 
 
 def parts(text: str) -> dict[str, Part]:
-    """Each word of a question with its part of speech."""
+    """Return each word of a question with its part of speech."""
     return {word.text: word.part for word in analyze_question(text).words}
 
 
 def entities(text: str) -> list[str]:
-    """What a question is about, as it is written there."""
+    """Return the entities of a question as they are written."""
     return [entity.text for entity in analyze_question(text).entities]
 
 
 def test_a_question_has_three_levels() -> None:
-    """First all its terms, then those of nouns and times, then those of names."""
+    """The three levels are all terms, those of nouns and times, and those of names."""
     question = analyze_question("When did Melanie go camping in June 2023?")
     assert question.terms == ("melani", "go", "camp", "june", "2023")
     assert question.nouns == ("melani", "camp", "june", "2023")
@@ -26,7 +26,7 @@ def test_a_question_has_three_levels() -> None:
 
 
 def test_the_terms_are_those_of_the_analyzer() -> None:
-    """What a question searches for at first is what the analyzer makes of its core."""
+    """The terms of a question are those of the analyzer for its core."""
     text = "Which of the two tornado outbreaks killed the most people?"
     assert analyze_question(text).terms == tuple(analyze_query(text))
 
@@ -55,8 +55,8 @@ def test_the_terms_are_those_of_the_analyzer() -> None:
         ('Tell me about "Dear Brother"!', '"Dear Brother"'),
     ],
 )
-def test_what_is_said_around_a_question_goes(text: str, core: str) -> None:
-    """Greetings, requests and thanks are no part of the core."""
+def test_phrases_around_a_question_are_removed(text: str, core: str) -> None:
+    """Greetings, requests and thanks are not part of the core."""
     assert analyze_question(text).core == core
 
 
@@ -76,15 +76,15 @@ def test_what_is_said_around_a_question_goes(text: str, core: str) -> None:
         "?!",
     ],
 )
-def test_a_question_with_nothing_around_it_stays_whole(text: str) -> None:
-    """Where nothing comes off, or nothing would be left, the core is the text."""
+def test_a_question_without_other_phrases_is_its_own_core(text: str) -> None:
+    """If there are no such phrases, or nothing else would be left, the core is the text."""
     question = analyze_question(text)
     assert question.core == text
     assert bool(question.words) == bool(question.terms)
 
 
 def test_the_levels_are_those_of_the_core() -> None:
-    """What was said around the question is searched for at no level."""
+    """The phrases around the core are on none of the three levels."""
     question = analyze_question("Hi! Can you remind me what we said about Caroline's boiler?")
     assert question.terms == question.nouns == ("carolin", "boiler")
     assert [word.text for word in question.words] == ["Caroline's", "boiler"]
@@ -119,12 +119,12 @@ def test_the_levels_are_those_of_the_core() -> None:
     ],
 )
 def test_names_come_before_nouns(text: str, expected: list[str]) -> None:
-    """Names, identifiers and quotations first, then nouns, those that tell little last, each terms once."""
+    """Names, identifiers and quotations precede nouns, generic nouns are last, and terms are distinct."""
     assert entities(text) == expected
 
 
 def test_a_question_has_at_most_eight_entities() -> None:
-    """A list of names gives the first eight."""
+    """A list of many names gives the first eight."""
     assert entities(", ".join(f"N{letter}x" for letter in "abcdefghij")) == [
         f"N{letter}x" for letter in "abcdefgh"
     ]
@@ -175,14 +175,14 @@ ASKED = {
 
 
 @pytest.mark.parametrize("ask", ASKED)
-def test_what_kind_of_thing_is_asked_for(ask: Ask) -> None:
-    """The interrogative and what stands beside it tell; a conjunction or a relative pronoun does not."""
+def test_the_kind_of_answer(ask: Ask) -> None:
+    """The interrogative and the words next to it determine the kind of answer."""
     texts = [line.strip() for line in ASKED[ask].strip().splitlines()]
     assert {text: analyze_question(text).ask for text in texts} == dict.fromkeys(texts, ask)
 
 
 def test_equal_questions_have_equal_analyses() -> None:
-    """The second answer, which is remembered, is the first one."""
+    """A repeated question returns the cached analysis."""
     text = "What did Caroline do last week?"
     assert analyze_question(text, now=1) == analyze_question(text, now=1)
     assert analyze_question(text) == analyze_question(text)

@@ -1,4 +1,4 @@
-"""What analyses questions, and what it brings along."""
+"""Tests of the version of the rules, of their imports and of their word lists."""
 
 import subprocess
 import sys
@@ -20,12 +20,12 @@ LISTS = [
 
 
 def test_every_analysis_names_the_rules() -> None:
-    """An answer says what analysed its question."""
+    """An analysis has the name of the rules."""
     assert analyze_question("What did Caroline research?").pipeline == RULES
 
 
 def test_an_analysis_loads_nothing_slow() -> None:
-    """A question is analysed without a language library, and without numpy."""
+    """An analysis loads neither a language library nor numpy."""
     program = (
         "import sys; from engine.language.question import analyze_question as a; a('When did Anna leave?');"
         "print(sorted({'spacy', 'numpy', 'tempfile', 'importlib.resources'} & set(sys.modules)))"
@@ -34,8 +34,8 @@ def test_an_analysis_loads_nothing_slow() -> None:
     assert printed.stdout == "[]\n"
 
 
-def test_what_is_hashed_knows_no_language() -> None:
-    """The analyzer and its neighbours load nothing of what may change freely."""
+def test_the_analyzer_does_not_import_the_language_rules() -> None:
+    """The analyzer and the modules next to it do not import `engine.language`."""
     program = (
         "import sys; from engine.text import analyzer, labels, simhash, tokens; analyzer.fingerprint();"
         "print([one for one in sys.modules if one.startswith('engine.language')])"
@@ -44,8 +44,8 @@ def test_what_is_hashed_knows_no_language() -> None:
     assert printed.stdout == "[]\n"
 
 
-def test_threads_get_the_answers_they_get_alone() -> None:
-    """Questions of many threads at once are analysed as if each were the only one."""
+def test_concurrent_analyses_equal_sequential_ones() -> None:
+    """Concurrent analyses in many threads equal sequential ones."""
     texts = [f"What did Caroline{i} paint in May 20{i:02} at {'x' * i}?" for i in range(40)]
     with ThreadPoolExecutor(8) as threads:
         together = list(threads.map(analyze_question, texts))
@@ -55,14 +55,14 @@ def test_threads_get_the_answers_they_get_alone() -> None:
 
 @pytest.mark.parametrize(("file", "name"), LISTS)
 def test_word_lists_are_sorted(file: str, name: str) -> None:
-    """Each entry stands once, in the order of code points, without spaces around it."""
+    """The entries of each word list are sorted, unique, and without surrounding spaces."""
     entries = read_lists("engine.language", file)[name]
     assert entries == sorted(set(entries)) != []
     assert all(entry == " ".join(entry.split()) for entry in entries)
 
 
-def test_no_function_word_has_two_parts() -> None:
-    """The file of function words gives each one part of speech."""
+def test_each_function_word_has_one_part_of_speech() -> None:
+    """Each function word has exactly one part of speech."""
     listed = [
         word for words in read_lists("engine.language", "function_words.txt").values() for word in words
     ]
@@ -70,13 +70,13 @@ def test_no_function_word_has_two_parts() -> None:
 
 
 def test_a_missing_word_list_is_an_error() -> None:
-    """A file that is not there is not taken for an empty one."""
+    """A missing word list raises FileNotFoundError."""
     with pytest.raises(FileNotFoundError):
         read_lists("engine.language", "nothing.txt")
 
 
-def test_a_zero_width_space_parts_words_as_a_mark_does() -> None:
-    """A verb has no object beyond either."""
+def test_a_zero_width_space_separates_words_like_a_mark() -> None:
+    """A zero-width space separates a verb from its object as a comma does."""
 
     def first(text: str) -> Part:
         return analyze_question(text).words[0].part

@@ -1,4 +1,4 @@
-"""What the questions of the shared data are taken apart into."""
+"""Tests of the analysis of the questions in the shared data."""
 
 import json
 from hashlib import sha256
@@ -35,14 +35,14 @@ ANALYSES = {
 
 
 def questions(folder: Path) -> list[str]:
-    """The questions of one data set."""
+    """Return the questions of one data set."""
     lines = (folder / "queries.jsonl").read_text(encoding="utf-8").splitlines()
     return [json.loads(line)["query"] for line in lines]
 
 
 @pytest.mark.parametrize("conversation", sorted(SPEAKERS))
 def test_the_speakers_of_a_conversation_are_names(conversation: str) -> None:
-    """Wherever a speaker is asked about, in whatever form, the name is found as one."""
+    """A speaker who is mentioned in a question is always found as a name."""
     folder = needs(f"data/locomo-dev/{conversation}")
     missed = [
         text
@@ -54,8 +54,8 @@ def test_the_speakers_of_a_conversation_are_names(conversation: str) -> None:
 
 
 @pytest.mark.parametrize("data", [*(f"locomo-dev/{name}" for name in sorted(SPEAKERS)), "hotpotqa-sample"])
-def test_question_words_are_no_names(data: str) -> None:
-    """No function word is a name, whatever its capital, but where it is one in capitals, as US is."""
+def test_question_words_are_not_names(data: str) -> None:
+    """A function word is a name only if it is all capitals, such as US."""
     named = {
         word.text
         for text in questions(needs(f"data/{data}"))
@@ -66,15 +66,15 @@ def test_question_words_are_no_names(data: str) -> None:
 
 
 @pytest.mark.parametrize("data", [*(f"locomo-dev/{name}" for name in sorted(SPEAKERS)), "hotpotqa-sample"])
-def test_a_plain_question_is_all_core(data: str) -> None:
-    """Nothing is taken off a question that has nothing around it."""
+def test_the_core_of_a_plain_question_is_the_whole_text(data: str) -> None:
+    """The core of a question without additional phrases is the entire text."""
     texts = questions(needs(f"data/{data}"))
     assert [text for text in texts if analyze_question(text).core != text] == []
 
 
 @pytest.mark.parametrize("data", ANALYSES)
 def test_the_analyses_are_those_of_these_rules(data: str) -> None:
-    """Whoever changes the analysis of a question counts `model.RULES` up, and says so here."""
+    """The analyses have these digests; a change of the rules needs a new number in `model.RULES`."""
     digest = sha256()
     for text in questions(needs(f"data/{data}")):
         digest.update(ascii(analyze_question(text, now=NOW)).encode())

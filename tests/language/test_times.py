@@ -1,4 +1,4 @@
-"""Which times a question means."""
+"""Tests of the times that a question mentions."""
 
 from datetime import UTC, date, datetime, timedelta
 
@@ -15,17 +15,17 @@ WEDNESDAY = "2023-10-18T15:00:00"
 
 
 def micros(written: str) -> int:
-    """µs UTC of an ISO date or time."""
+    """Return an ISO date or time in µs UTC."""
     return (datetime.fromisoformat(written).replace(tzinfo=UTC) - EPOCH) // timedelta(microseconds=1)
 
 
 def times(text: str, now: str | None = WEDNESDAY) -> tuple[TimeSpan, ...]:
-    """The times of a question asked at `now`."""
+    """Return the times of a question that is asked at `now`."""
     return analyze_question(text, now=None if now is None else micros(now)).times
 
 
 def span(text: str, interval: str | None) -> TimeSpan:
-    """A mention with its interval, written `start end`."""
+    """Return a mention with its interval, written as `start end`."""
     if interval is None:
         return TimeSpan(text, None, None)
     start, end = interval.split()
@@ -77,8 +77,8 @@ def span(text: str, interval: str | None) -> TimeSpan:
         ("last weekend before April 10, 2023", "2023-04-08 2023-04-10"),
     ],
 )
-def test_a_date_means_the_same_on_every_day(text: str, interval: str) -> None:
-    """What names its year has its interval with and without a `now`."""
+def test_a_date_with_a_year_does_not_depend_on_now(text: str, interval: str) -> None:
+    """A date with a year has the same interval with and without `now`."""
     expected = (span(text.removeprefix("the ") if "quarter" in text else text, interval),)
     assert times(f"What did she do {text}?") == times(f"What did she do {text}?", None) == expected
 
@@ -127,8 +127,8 @@ def test_a_date_means_the_same_on_every_day(text: str, interval: str) -> None:
         ("since last week", "2023-10-09 9999-12-31"),
     ],
 )
-def test_what_is_relative_is_resolved_against_now(text: str, interval: str) -> None:
-    """It has an interval on a given day; without one it is only marked."""
+def test_a_relative_time_is_resolved_against_now(text: str, interval: str) -> None:
+    """A relative time has an interval only if `now` is given."""
     found = text.removeprefix("in ").removeprefix("on ")
     assert times(f"Who sang {text}?") == (span(found, interval),)
     assert times(f"Who sang {text}?", None) == (span(found, None),)
@@ -148,8 +148,8 @@ def test_what_is_relative_is_resolved_against_now(text: str, interval: str) -> N
         "999 decades ago",
     ],
 )
-def test_what_leaves_a_choice_is_only_marked(text: str) -> None:
-    """A vague time, a season, an hour, a date of two readings or of none has no interval."""
+def test_an_ambiguous_time_has_no_interval(text: str) -> None:
+    """A vague or ambiguous time, a season, an hour or an impossible date has no interval."""
     (found,) = times(f"Who sang {text}?")
     assert (found.start, found.end) == (None, None)
 
@@ -170,19 +170,19 @@ def test_what_leaves_a_choice_is_only_marked(text: str) -> None:
         "\u017funday",
     ],
 )
-def test_what_only_looks_like_a_time_is_none(text: str) -> None:
-    """Names, verbs, prices, counts and codes are no times."""
+def test_text_that_only_looks_like_a_time_is_ignored(text: str) -> None:
+    """Names, verbs, prices, counts and codes are not times."""
     assert times(text) == ()
 
 
 def test_the_words_of_a_time_are_times() -> None:
-    """They are among the nouns, and no names."""
+    """The words of a time are among the nouns, but not among the names."""
     question = analyze_question("What did Anna paint in June 2023?")
     assert (question.nouns, question.names) == (("anna", "june", "2023"), ("anna",))
 
 
-def test_a_day_may_be_said_beside_another() -> None:
-    """What was mentioned on a day is resolved against that day."""
+def test_a_relative_time_is_resolved_against_the_mentioned_day() -> None:
+    """A relative time "as mentioned on" a day is resolved against that day."""
     found = times("What was Tim's issue last week, as mentioned on November 6, 2023?")
     assert found == (
         span("last week", "2023-10-30 2023-11-06"),
@@ -190,16 +190,16 @@ def test_a_day_may_be_said_beside_another() -> None:
     )
 
 
-def test_two_times_are_two() -> None:
-    """Without "between" an "and" joins no range, and a year is borrowed all the same."""
+def test_two_times_joined_by_and_are_not_a_range() -> None:
+    """Without "between", "and" does not form a range, but the first time takes the year of the second."""
     assert times("What happened in May and June 2022?", None) == (
         span("May", "2022-05-01 2022-06-01"),
         span("June 2022", "2022-06-01 2022-07-01"),
     )
 
 
-def test_a_time_outside_the_core_is_none_of_the_question() -> None:
-    """Who is greeted may be called like a day."""
+def test_a_time_outside_the_core_is_ignored() -> None:
+    """A time outside the core, such as a name in a greeting, is ignored."""
     assert times("Hey Friday, what did Anna sing?") == ()
 
 
@@ -207,8 +207,8 @@ def test_a_time_outside_the_core_is_none_of_the_question() -> None:
 @example((1 << 63) - 1)
 @example(micros("9999-12-31"))
 @example(-62135596800000000)
-def test_any_now_is_taken(now: int) -> None:
-    """Out of a calendar's range there is no interval, and no error."""
+def test_any_now_is_accepted(now: int) -> None:
+    """A `now` beyond the years 1 to 9999 gives no interval and no error."""
     question = "yesterday, next year, 3 decades ago, the last 12 months, in July, on Friday, since last week"
     for found in analyze_question(question, now=now).times:
         assert (found.start is None) == (found.end is None)
@@ -216,7 +216,7 @@ def test_any_now_is_taken(now: int) -> None:
 
 @given(st.integers(0, micros("9000-01-01")))
 def test_yesterday_today_and_tomorrow_adjoin(now: int) -> None:
-    """Each is a UTC day, and `now` is in the middle one."""
+    """Yesterday, today and tomorrow are adjacent UTC days around `now`."""
     before, on, after = analyze_question("yesterday, today, tomorrow", now=now).times
     start = now - now % DAY
     assert (before.start, before.end) == (start - DAY, start)
@@ -226,7 +226,7 @@ def test_yesterday_today_and_tomorrow_adjoin(now: int) -> None:
 
 @given(st.dates(date(1000, 1, 1), date(2099, 12, 31)))
 def test_every_date_is_read_in_every_spelling(day: date) -> None:
-    """The spellings of a day mean the same interval."""
+    """All spellings of a date have the same interval."""
     month = day.strftime("%B")
     spellings = (
         f"on {day.day} {month} {day.year}",

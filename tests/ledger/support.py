@@ -1,4 +1,4 @@
-"""Rows in a dict, key digests that share long prefixes, and the SHA-256 that public vectors use."""
+"""Rows in a dict, key digests with long common prefixes, and the SHA-256 of public vectors."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
@@ -13,13 +13,13 @@ SHA256_TREE = TreeHasher(
     leaf=lambda key, value: sha256(b"\x00" + key + value).digest(),
     node=lambda left, right: sha256(b"\x01" + left + right).digest(),
 )
-"""The hashes of the Fuel vectors."""
+"""The hash functions of the Fuel vectors."""
 
 Changes = Mapping[bytes, bytes | None]
 
 
 class Rows(Reader):
-    """A dict of rows that counts how it is read."""
+    """Rows in a dict, which counts its reads."""
 
     def __init__(self, rows: Mapping[bytes, bytes] | None = None) -> None:
         self.rows = dict(rows or {})
@@ -27,17 +27,17 @@ class Rows(Reader):
         self.multi_gets = 0
 
     def get(self, key: bytes) -> bytes | None:
-        """The value of `key`; counted."""
+        """Return the value of `key`, and count the read."""
         self.gets += 1
         return self.rows.get(key)
 
     def multi_get(self, keys: Sequence[bytes]) -> list[bytes | None]:
-        """The values of `keys`; counted as one read."""
+        """Return the values of `keys`, and count one read."""
         self.multi_gets += 1
         return [self.rows.get(key) for key in keys]
 
     def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
-        """Rows in key order."""
+        """Yield rows in key order."""
         keys = sorted(
             (key for key in self.rows if start <= key and (end is None or key < end)), reverse=reverse
         )
@@ -53,7 +53,7 @@ class Rows(Reader):
 
 
 def apply(tree: PagedTree, rows: Rows, changes: Changes) -> bytes:
-    """Update `tree` in one batch, write it, and give the new root."""
+    """Update `tree` in one batch, write the batch, and return the new root."""
     batch = Batch()
     root = tree.update(rows, batch, changes)
     rows.write(batch)
@@ -65,7 +65,7 @@ _BASE_BITS = int.from_bytes(BASE, "big")
 
 
 def sharing(bits: int, tail: bytes) -> bytes:
-    """A key digest that shares exactly `bits` (0 to 255) leading bits with BASE and ends like `tail`."""
+    """Return a key digest that shares exactly `bits` (0 to 255) leading bits with BASE and ends as `tail`."""
     rest = 255 - bits
     first_other = (_BASE_BITS >> rest ^ 1) << rest
     return (first_other | int.from_bytes(tail, "big") & ((1 << rest) - 1)).to_bytes(32, "big")
@@ -82,14 +82,14 @@ values = st.sampled_from([bytes(32), b"\x01" * 32, b"\xfe" * 32]) | digests
 
 @st.composite
 def histories(draw: st.DrawFn) -> list[dict[bytes, bytes | None]]:
-    """Batches of insertions, changes and removals over a few keys, so that they meet often."""
+    """Batches of insertions, changes and removals of a few keys, so that the same keys recur."""
     keys = draw(st.lists(key_digests, min_size=1, max_size=12, unique=True))
     change = st.dictionaries(st.sampled_from(keys), st.none() | values, max_size=len(keys))
     return draw(st.lists(change, max_size=8))
 
 
 def leaves_after(history: Sequence[Changes]) -> dict[bytes, bytes]:
-    """The leaves that a history leaves behind."""
+    """Return the leaves after a history."""
     leaves: dict[bytes, bytes] = {}
     for changes in history:
         for key, value in changes.items():

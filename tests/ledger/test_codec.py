@@ -1,4 +1,4 @@
-"""Decoding accepts what the plain reading of the field tables accepts, and nothing else."""
+"""Decoding accepts exactly what a plain implementation of the field tables accepts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Plain = Callable[[Any], bool]
 
 
 class Both(NamedTuple):
-    """A check, what it says in plain words, and the bounds near which to try it."""
+    """A check, a plain implementation of it, and the bounds near which it is tested."""
 
     check: Check
     plain: Plain
@@ -31,7 +31,7 @@ class Both(NamedTuple):
 
 
 def plain_code(value: Any) -> bool:
-    """A type code, written out."""
+    """Return True if a value is a type code, by the plain rule."""
     if type(value) is not bytes:
         return False
     return (len(value) == 1 and 0 < value[0] < 0x80) or (len(value) == 2 and value[0] >= 0x80)
@@ -80,17 +80,17 @@ _ANY_CHECK = st.one_of(
 
 
 class _Number(int):
-    """An integer of another type."""
+    """A subclass of int."""
 
 
 class _Word(str):
-    """Text of another type."""
+    """A subclass of str."""
 
     __slots__ = ()
 
 
 def near(bounds: tuple[int, ...]) -> st.SearchStrategy[Any]:
-    """Values at and around bounds, of every type that CBOR decodes to and some that it does not."""
+    """Values at and around bounds, of all types that CBOR decodes to and of some others."""
     around = st.sampled_from([n + by for n in bounds for by in (-1, 0, 1)])
     short = around.map(lambda n: max(0, min(n, 5000)))
     single = st.one_of(
@@ -108,8 +108,8 @@ def near(bounds: tuple[int, ...]) -> st.SearchStrategy[Any]:
 
 @settings(max_examples=400)
 @given(st.data(), st.lists(_ANY_CHECK, max_size=6))
-def test_fields_accepts_exactly_what_its_checks_say(data: st.DataObject, both: list[Both]) -> None:
-    """Comparing all fields at once gives what comparing one by one gives; the first wrong one is named."""
+def test_fields_accepts_exactly_what_its_checks_accept(data: st.DataObject, both: list[Both]) -> None:
+    """Checking all fields at once equals checking one by one; the first wrong field is named."""
     value = [data.draw(near(one.bounds)) for one in both]
     wrong = [at for at, (one, item) in enumerate(zip(both, value, strict=True)) if not one.plain(item)]
     checks = tuple(one.check for one in both)
@@ -124,8 +124,8 @@ def test_fields_accepts_exactly_what_its_checks_say(data: st.DataObject, both: l
 
 
 @given(st.lists(st.integers(0, 3), max_size=4), st.integers(0, 4))
-def test_fields_wants_one_item_for_each_check(value: list[int], count: int) -> None:
-    """An array of another length is refused, and so is everything that is no array."""
+def test_fields_needs_one_item_for_each_check(value: list[int], count: int) -> None:
+    """An array of another length, or a value that is not an array, is rejected."""
     checks = (uint(),) * count
     if len(value) == count:
         assert fields(value, checks, "here") is value
@@ -212,7 +212,7 @@ TABLES: dict[str, tuple[tuple[Check, ...], tuple[Both, ...]]] = {
 
 
 def good(one: Both) -> st.SearchStrategy[Any]:
-    """Values that satisfy a check, without trying long."""
+    """Values that satisfy a check, generated quickly."""
     tried: list[Any] = [None, 0, 1, "", "a", [], ["a"], b"", *(bytes(n) for n in one.bounds if 0 <= n < 5000)]
     tried += [b"\x01", *(n for n in one.bounds), *("a" * n for n in one.bounds if 0 <= n < 5000)]
     tried += [[bytes(n)] * count for n in one.bounds if 0 <= n < 5000 for count in (1, 4)]
@@ -222,8 +222,8 @@ def good(one: Both) -> st.SearchStrategy[Any]:
 @pytest.mark.parametrize("name", TABLES)
 @settings(max_examples=30, deadline=None)
 @given(st.data())
-def test_each_table_accepts_what_it_always_did(name: str, data: st.DataObject) -> None:
-    """A row with at most two fields out of the ordinary is accepted if the plain table accepts it."""
+def test_each_table_accepts_what_the_plain_table_accepts(name: str, data: st.DataObject) -> None:
+    """A row with at most two unusual fields is accepted if the plain table accepts it."""
     checks, plain = TABLES[name]
     value = [data.draw(good(one)) for one in plain]
     for _ in range(data.draw(st.integers(0, 2))):
@@ -262,13 +262,13 @@ def _header(kind: int = 4, **other: Any) -> list[Any]:
     ],
 )
 def test_a_wrong_header_is_refused_by_name(header: Any, message: str) -> None:
-    """A header that is not one of this format, place and kind is refused, and the reason said."""
+    """A header of another format, seq or kind is rejected with the reason."""
     with pytest.raises(CorruptionError, match=f"^journal header 7: {message}"):
         decode_header(pack(header), 7)
 
 
 def test_a_header_is_decoded_field_by_field() -> None:
-    """Every field of a header comes out where it belongs."""
+    """Each field of a header is decoded to the right attribute."""
     header = decode_header(pack(_header(time=3)), 7)
     detail = AtomDetail(bytes(16), 5, None)
     assert header == Header(7, 3, EventKind.ATOM_REVIVED, "a", bytes(32), None, detail)
@@ -276,7 +276,7 @@ def test_a_header_is_decoded_field_by_field() -> None:
 
 
 def test_arrays_come_out_as_tuples() -> None:
-    """Tags and buckets of bodies and records are tuples, at every length."""
+    """Tags and buckets of bodies and records are tuples of any length."""
     body = decode_body(EventKind.TAGS_ADDED, pack([["a", "b"]]), "here")
     record = [bytes(16), *[0] * 6, None, "", [], ["x"], None, None, None, "", None, 0, 0, None, "", ""]
     decoded = decode_atom(pack(record), bytes(16))
@@ -287,15 +287,15 @@ def test_arrays_come_out_as_tuples() -> None:
 @pytest.mark.parametrize("most", [0, 1, 4])
 @pytest.mark.parametrize("item", ["a", bytes(16)])
 def test_an_array_with_too_many_items_is_refused(most: int, item: Any) -> None:
-    """The bound on items holds where each of them is right."""
+    """An array with too many items is rejected even if all items are valid."""
     checks = (many(text(8) if item == "a" else sized(16), most),)
     assert fields([[item] * most], checks, "here") == [[item] * most]
     with pytest.raises(CorruptionError, match="field 0 is out of form"):
         fields([[item] * (most + 1)], checks, "here")
 
 
-def test_forms_are_not_mixed_up() -> None:
-    """Checks that are equal in all but their bounds are told apart, however often they are used."""
+def test_checks_with_different_bounds_are_distinguished() -> None:
+    """Checks that differ only in their bounds are distinguished, however often they are used."""
     for most in range(300):
         assert fields([most], (uint(most),), "here") == [most]
         with pytest.raises(CorruptionError):

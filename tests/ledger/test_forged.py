@@ -1,4 +1,4 @@
-"""Journals made by hand: right hashes, right commitments, but events that no command would have decided."""
+"""Forged journals: the hashes and commitments are right, but no command would append the events."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ ONE = EdgeBody(b"\x3f\x80\x00\x00", b"")
 
 
 def atom_body(**fields: Any) -> AtomBody:
-    """A body that a command could have made, but for `fields`."""
+    """Return a body that a command could have made, with `fields` replaced."""
     plain = AtomBody("text", None, "note", (), ("inbox",), None, None, "internal", None, None, 0)
     return plain._replace(**fields)
 
@@ -58,7 +58,7 @@ LAST = {LIVE: 1, HIDDEN: 4, OTHER: 3, b"edge": 6}
 
 @dataclass(frozen=True)
 class Forgery:
-    """One event to append, and the seq of the event before it on its subject that it claims."""
+    """An event to append, and the seq that it claims for the previous event on its subject."""
 
     kind: EventKind
     detail: Detail
@@ -133,12 +133,12 @@ ONLY_BODIES = {
     "tag that is not there",
     "no tags",
 }
-"""Wrong in the payload alone, which `verify` opens but does not judge: a payload may be destroyed."""
+"""Events that are wrong only in the payload; `verify` opens payloads but does not check these rules."""
 
 
 @pytest.mark.parametrize("name", [name for name in FORGERIES if name not in ONLY_BODIES])
-def test_an_event_no_command_decides_is_refused(name: str) -> None:
-    """`verify` is not ok and names the journal and the seq of the event."""
+def test_an_impossible_event_is_rejected(name: str) -> None:
+    """`verify` fails and names the journal and the seq of the event."""
     store, forgery = copied_rows(STORE), FORGERIES[name]
     forge(store, forgery.kind, forgery.detail, forgery.body, prev=forgery.prev)
     report = verify(store)
@@ -148,7 +148,7 @@ def test_an_event_no_command_decides_is_refused(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(FORGERIES))
 def test_no_forged_event_crashes_the_engine(name: str) -> None:
-    """Whatever stands in a journal, `verify` reports and does not fail."""
+    """Whatever the journal contains, `verify` returns a report and does not raise."""
     store, forgery = copied_rows(STORE), FORGERIES[name]
     forge(store, forgery.kind, forgery.detail, forgery.body, prev=forgery.prev)
     assert verify(store).size in (0, SIZE, SIZE + 1)
@@ -159,7 +159,7 @@ def test_no_forged_event_crashes_the_engine(name: str) -> None:
     [name for name in FORGERIES if ("unknown atom" in name or "second add" in name) and "edge" not in name],
 )
 def test_an_event_on_an_unknown_subject_changes_no_record(name: str) -> None:
-    """Folding goes on past events on what was never recorded, and past a second add, and changes nothing."""
+    """The fold ignores events on unknown subjects, and a second add of the same atom."""
     store, forgery = copied_rows(STORE), FORGERIES[name]
     before = rows_of(store, "atoms", "ordinals", "edges-from", "edges-to")
     forge(store, forgery.kind, forgery.detail, forgery.body, prev=forgery.prev)
@@ -167,8 +167,8 @@ def test_an_event_on_an_unknown_subject_changes_no_record(name: str) -> None:
     assert rows_of(store, "atoms", "ordinals", "edges-from", "edges-to") == before
 
 
-def test_an_event_a_command_could_have_decided_is_accepted() -> None:
-    """The forger's own tools are sound: a right event is ok."""
+def test_a_valid_forged_event_is_accepted() -> None:
+    """A valid event that the forging tools append passes `verify`."""
     store = copied_rows(STORE)
     forge(store, K.ATOM_ADDED, NEXT, atom_body())
     forge(store, K.EDGE_ADDED, EdgeDetail(LIVE, b"\x06", NEW), ONE)
@@ -176,8 +176,8 @@ def test_an_event_a_command_could_have_decided_is_accepted() -> None:
     assert report.ok, report.differences
 
 
-def test_an_event_earlier_than_the_one_before_is_refused() -> None:
-    """Time never goes back in a journal."""
+def test_an_event_with_an_earlier_time_is_rejected() -> None:
+    """An event with an earlier time than the previous one fails `verify`."""
     store = copied_rows(STORE)
     forge(store, K.ATOM_ADDED, NEXT, atom_body(), time=BEGIN)
     header = read_header(store, SIZE)[0]
@@ -189,7 +189,7 @@ def test_an_event_earlier_than_the_one_before_is_refused() -> None:
 
 @pytest.mark.parametrize("wrong", ["root", "namespace", "none"])
 def test_a_wrong_checkpoint_is_refused(wrong: str) -> None:
-    """A checkpoint must have the roots of the events before it, all of them."""
+    """A checkpoint without all the roots of the events before it fails `verify`."""
     with head_of(ENGINE) as rows:
         roots = ENGINE.store.roots(rows)
     store = copied_rows(STORE)
@@ -203,8 +203,8 @@ def test_a_wrong_checkpoint_is_refused(wrong: str) -> None:
 
 
 @pytest.mark.parametrize("count", [0, 2, 3, 5])
-def test_a_checkpoint_of_other_roots_than_four_is_refused_also_where_content_was_erased(count: int) -> None:
-    """Of roots that cannot be made again the body must have all, and no more than those there are."""
+def test_a_checkpoint_needs_four_roots_even_after_an_erasure(count: int) -> None:
+    """A checkpoint body needs exactly four roots, even if they cannot be recomputed after an erasure."""
     engine = engine_on(copied_rows(STORE))
     with head_of(engine) as rows:
         roots = engine.store.roots(rows)
@@ -215,8 +215,8 @@ def test_a_checkpoint_of_other_roots_than_four_is_refused_also_where_content_was
     assert f"payload {SIZE}: field 0 is out of form" in report.differences[0].problem
 
 
-def test_a_checkpoint_on_a_checkpoint_is_refused() -> None:
-    """No command takes a checkpoint right after one."""
+def test_a_checkpoint_after_a_checkpoint_is_rejected() -> None:
+    """A checkpoint directly after another checkpoint fails `verify`."""
     engine = engine_on(copied_rows(STORE))
     engine.checkpoint()
     with head_of(engine) as rows:

@@ -1,4 +1,4 @@
-"""Digests that may never change: a failure here means that stored stores no longer verify."""
+"""Digests that may never change: a failure here means that existing stores no longer verify."""
 
 from collections.abc import Callable
 from hashlib import sha256
@@ -20,14 +20,14 @@ HUNDRED = {
 
 
 def log_of_hundred() -> Frontier:
-    """A log of the 100 one-byte headers 0 to 99."""
+    """Return a log of the 100 one-byte headers 0 to 99."""
     frontier = Frontier()
     frontier.extend(leaf_hash(bytes([at])) for at in range(100))
     return frontier
 
 
 def pages_of_hundred() -> bytes:
-    """SHA-256 over every row of the stored tree, in key order, each key and value after its u16 length."""
+    """Return SHA-256 over all rows of the stored tree in key order; keys and values have a u16 length."""
     rows = Rows()
     apply(PagedTree("atoms"), rows, HUNDRED)
     fields = [field for row in sorted(rows.rows.items()) for field in row]
@@ -85,7 +85,7 @@ GOLDEN: dict[str, tuple[Callable[[], bytes], str]] = {
 
 
 @pytest.mark.parametrize("name", GOLDEN)
-def test_the_digest_is_the_one_written_down(name: str) -> None:
-    """The digest equals its literal."""
+def test_the_digest_equals_its_literal(name: str) -> None:
+    """The digest equals the literal in this file."""
     made, expected = GOLDEN[name]
     assert made().hex() == expected

@@ -1,4 +1,4 @@
-"""Damage to headers is the journal's, damage to the log state is `meta`'s: what to do differs."""
+"""Damage to headers is reported as `journal`, and damage to the log state as `meta`."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ STORE = backend_of(ENGINE)
 
 
 @pytest.mark.parametrize("seq", [0, 3, ENGINE.size - 1])
-def test_any_changed_byte_of_a_header_is_named_as_the_journal_s(seq: int) -> None:
-    """Whatever the byte means, the first difference is in the journal: rows made from it are not to blame."""
+def test_a_changed_byte_of_a_header_is_reported_as_journal(seq: int) -> None:
+    """For any changed byte of a header, the first difference that is reported is in the journal."""
     raw = STORE.get(journal_key(seq))
     assert raw is not None
     for at in range(len(raw)):
@@ -28,8 +28,8 @@ def test_any_changed_byte_of_a_header_is_named_as_the_journal_s(seq: int) -> Non
         assert report.differences[0].family == "journal", (at, report.differences[0])
 
 
-def test_any_changed_byte_of_the_log_state_is_named_as_meta_s() -> None:
-    """The headers are right, and so is everything made from them."""
+def test_a_changed_byte_of_the_log_state_is_reported_as_meta() -> None:
+    """A changed byte of the log state is reported as damage to `meta`, not to headers or other rows."""
     raw = STORE.get(LOG)
     assert raw is not None
     for at in range(len(raw)):

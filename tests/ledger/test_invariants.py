@@ -1,4 +1,4 @@
-"""The invariants I1 to I15, as far as there are no proofs yet; each test names its own."""
+"""Tests of the invariants I1 to I15 other than those about proofs; each test name has the number."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ few = settings(max_examples=15, deadline=None)
 SEEDS = st.integers(0, 10_000)
 
 
-# I1: submitting twice is submitting once
+# I1: repeated commands
 
 
 @few
 @given(SEEDS)
-def test_i1_a_command_twice_is_the_command_once(seed: int) -> None:
-    """Repeating a command appends nothing and moves no root; the receipt tells the same state."""
+def test_i1_a_repeated_command_appends_nothing(seed: int) -> None:
+    """Repeating a command appends no event and changes no root, and the receipt has the same state."""
     engine = engine_on()
     for command in commands(25, seed):
         first = engine.apply([command])[0]
@@ -59,8 +59,8 @@ def test_i1_a_command_twice_is_the_command_once(seed: int) -> None:
 
 
 @pytest.mark.parametrize("field", ["title", "source", "sequence", "trust", "created"])
-def test_i1_taking_a_field_away_twice_is_taking_it_away_once(field: str) -> None:
-    """A revision that sets an optional field to None is no event the second time."""
+def test_i1_removing_a_field_twice_appends_nothing(field: str) -> None:
+    """A second revision that sets an optional field to None appends no event."""
     engine = engine_on()
     engine.add("text", id=id_of(1), title="t", source="s", sequence=1, trust=1, created=1)
     gone: dict[str, Any] = {field: None}
@@ -72,7 +72,7 @@ def test_i1_taking_a_field_away_twice_is_taking_it_away_once(field: str) -> None
 
 
 def contents_of(engine: Engine) -> dict[Any, Any]:
-    """What is known of each atom and edge, without what numbers the events: ordinals, seqs and times."""
+    """Return the content and state of each atom and edge, without ordinals, seqs and times."""
     found: dict[Any, Any] = {}
     with head_of(engine) as rows:
         for key in rows_of(rows, "atoms"):
@@ -91,7 +91,7 @@ def contents_of(engine: Engine) -> dict[Any, Any]:
 
 
 def independent(seed: int) -> list[Command]:
-    """Commands no two of which share a subject, on atoms that are there; edges count as their own subject."""
+    """Return commands on existing atoms that share no subject; an edge is a subject of its own."""
     chosen = random.Random(seed)
     pairs = [(one, other) for one in range(6) for other in range(6) if one != other]
     links: list[Command] = [Link(id_of(a), "part_of", id_of(b)) for a, b in chosen.sample(pairs, 6)]
@@ -103,9 +103,9 @@ def independent(seed: int) -> list[Command]:
 @few
 @given(SEEDS, st.randoms(use_true_random=False))
 def test_i2_order_of_independent_events_changes_numbers_only(seed: int, shuffled: random.Random) -> None:
-    """In any order, atoms and edges have the same contents, states and versions.
+    """Independent commands in any order give the same contents, states and versions of atoms and edges.
 
-    So the `atoms` and `edges` roots agree only if the order does: their values hold seqs and commitments.
+    The roots are equal only if the order is equal, because the values of leaves have seqs and commitments.
     """
     first: list[Command] = [Add(f"atom {n}", id=id_of(n)) for n in range(6)]
     made = independent(seed)
@@ -120,7 +120,7 @@ def test_i2_order_of_independent_events_changes_numbers_only(seed: int, shuffled
 
 
 def hidden() -> Engine:
-    """Two linked, tagged atoms, the second tombstoned."""
+    """Return an engine with two linked, tagged atoms, of which the second is tombstoned."""
     engine = engine_on()
     engine.apply([Add("seen sea", id=id_of(1), tags=["red"]), Add("hidden sea", id=id_of(2), tags=["red"])])
     engine.apply([Link(id_of(1), "part_of", id_of(2))])
@@ -129,7 +129,7 @@ def hidden() -> Engine:
 
 
 def test_i3_a_tombstoned_atom_is_in_no_answer() -> None:
-    """Find, walk, recall, tag and live sets leave it out; `get` and history tell its state."""
+    """Searches and sets omit a tombstoned atom; `get` and `history` return it with its state."""
     engine = hidden()
     assert [one.id for one in engine.find(limit=9)] == [id_of(1)]
     assert [one.id for one in engine.find(limit=9, filters=Filters(tags=("red",)))] == [id_of(1)]
@@ -141,8 +141,8 @@ def test_i3_a_tombstoned_atom_is_in_no_answer() -> None:
         assert list(members(rows, LIVE)) == [0]
 
 
-def test_i3_a_second_tombstone_is_no_event_and_the_journal_never_shrinks() -> None:
-    """Hiding twice changes nothing, the first reason stays, and both content and events are kept."""
+def test_i3_a_second_tombstone_appends_nothing() -> None:
+    """A second tombstone changes nothing: the first reason and the content are preserved."""
     engine = hidden()
     assert unchanged_by(engine, lambda: engine.tombstone(id_of(2), "another reason"))
     atom = engine.get(id_of(2))
@@ -150,8 +150,8 @@ def test_i3_a_second_tombstone_is_no_event_and_the_journal_never_shrinks() -> No
     assert (atom.tombstone.reason, atom.content) == ("stale", "hidden sea")
 
 
-def test_i4_the_same_content_after_a_tombstone_is_no_event() -> None:
-    """Adding what is tombstoned changes nothing; the receipt says it is hidden."""
+def test_i4_adding_tombstoned_content_appends_nothing() -> None:
+    """Adding the content of a tombstoned atom appends no event; the receipt has the state tombstoned."""
     engine = hidden()
     default = engine.add("by default id").subject
     engine.tombstone(default)
@@ -161,7 +161,7 @@ def test_i4_the_same_content_after_a_tombstone_is_no_event() -> None:
 
 
 def test_i4_a_revived_atom_is_as_it_was() -> None:
-    """Reviving brings back content, tags and edges; only `updated` and `last_seq` moved."""
+    """Reviving an atom restores its content, tags and edges."""
     engine = hidden()
     before = engine.get(id_of(2), as_of=2)
     engine.revive(id_of(2))
@@ -173,7 +173,7 @@ def test_i4_a_revived_atom_is_as_it_was() -> None:
 
 @pytest.mark.parametrize("verb", ["tag", "untag", "revise"])
 def test_i4_a_tombstoned_atom_takes_no_change(verb: str) -> None:
-    """Changing a tombstoned atom is a conflict that says how to bring it back."""
+    """Changing a tombstoned atom raises ConflictError with a hint to revive it."""
     engine = hidden()
     with pytest.raises(ConflictError) as caught:
         engine.revise(id_of(2), title="new") if verb == "revise" else getattr(engine, verb)(id_of(2), "blue")
@@ -181,15 +181,15 @@ def test_i4_a_tombstoned_atom_takes_no_change(verb: str) -> None:
 
 
 def test_i5_edges_of_a_tombstoned_atom_are_kept() -> None:
-    """The edge itself stays live and is shown by `edges`; traversal does not follow it."""
+    """An edge to a tombstoned atom stays live and is returned by `edges`."""
     engine = hidden()
     assert engine.get_edge(id_of(1), "part_of", id_of(2)).state is State.LIVE
     assert [edge.dst for edge in engine.edges(id_of(1))] == [id_of(2)]
 
 
 @pytest.mark.parametrize("verb", ["tombstone", "revive", "tag", "untag", "revise", "get", "history"])
-def test_i6_an_atom_never_recorded_is_an_error_and_makes_no_state(verb: str) -> None:
-    """Every command and query on it but `edges` and `unlink` is NotFoundError; no row appears."""
+def test_i6_an_unknown_atom_is_an_error_and_writes_nothing(verb: str) -> None:
+    """Commands and queries on an unknown atom raise NotFoundError and write no row."""
     engine = hidden()
     more = ("red",) if verb in ("tag", "untag") else ()
     assert refuses(engine, NotFoundError, getattr(engine, verb), id_of(99), *more)
@@ -201,7 +201,7 @@ def test_i6_an_atom_never_recorded_is_an_error_and_makes_no_state(verb: str) -> 
 @few
 @given(SEEDS, st.integers(0, 8))
 def test_i9_a_failed_batch_leaves_everything_as_it_was(seed: int, at: int) -> None:
-    """A batch with one impossible command at any place changes no row and no answer."""
+    """A batch with one failing command at any position changes no row and no result."""
     made = commands(30, seed)
     engine, plain = (engine_on(clock=lambda: BEGIN) for _ in range(2))
     for one in (engine, plain):
@@ -216,19 +216,19 @@ def test_i9_a_failed_batch_leaves_everything_as_it_was(seed: int, at: int) -> No
     assert engine.root() == plain.root()
 
 
-def test_i9_a_moved_head_is_a_conflict() -> None:
-    """`if_head` refuses a batch decided on another journal size, and lets the right one through."""
+def test_i9_another_head_is_a_conflict() -> None:
+    """`if_head` rejects a batch if the journal has another size, and accepts it otherwise."""
     engine = after(commands(5))
     size = read_log(backend_of(engine)).size
     assert refuses(engine, ConflictError, engine.apply, [Add("text")], if_head=size - 1)
     assert engine.apply([Add("text")], if_head=size)[0].changed
 
 
-# I10: nothing
+# I10: empty namespaces
 
 
-def test_i10_no_leaves_always_give_the_empty_root() -> None:
-    """A new store's namespaces are empty, and a set that lost all members has no row and no leaf."""
+def test_i10_an_empty_namespace_has_the_empty_root() -> None:
+    """An empty namespace has the empty root, and a set without members has no row and no leaf."""
     engine = engine_on()
     assert set(engine.root().namespaces.values()) == {EMPTY.hex()}
     plain = engine_on()
@@ -241,12 +241,12 @@ def test_i10_no_leaves_always_give_the_empty_root() -> None:
     assert rows_of(backend_of(engine), "tags") == rows_of(backend_of(plain), "tags")
 
 
-# I13: round trips are in test_border.py (content, tags) and test_edges.py (weight, data)
-# I14: nothing from outside
+# I13: the round trips are tested in tests/base/test_validation.py and tests/base/test_validation_tags.py
+# I14: no external input
 
 
-def test_i14_nothing_but_commands_clock_and_salts_enters_a_hash(tmp_path: Path) -> None:
-    """The same commands in a store at another path, reopened in between, give the same journal and root."""
+def test_i14_hashes_depend_on_commands_clock_and_salts_only(tmp_path: Path) -> None:
+    """The same commands at another path and with reopening give the same journal and root."""
     roots, journals = [], []
     for place in ("one", "another/deeper place é"):
         (tmp_path / place).parent.mkdir(exist_ok=True)
@@ -263,8 +263,8 @@ def test_i14_nothing_but_commands_clock_and_salts_enters_a_hash(tmp_path: Path) 
 
 @few
 @given(st.lists(st.integers(0, 1 << 60), min_size=1, max_size=12))
-def test_i14_time_is_recorded_and_orders_nothing(times: list[int]) -> None:
-    """However the clock jumps, recorded time never goes back, and nothing else depends on it."""
+def test_i14_time_is_recorded_but_determines_no_order(times: list[int]) -> None:
+    """If the clock jumps, recorded times still never decrease, and nothing else depends on them."""
     jumping = iter([*times, *[times[-1]] * 60])
     engine, steady = engine_on(clock=lambda: next(jumping)), engine_on()
     made = [Add(f"text {n}", created=0) for n in range(10)]
@@ -275,7 +275,7 @@ def test_i14_time_is_recorded_and_orders_nothing(times: list[int]) -> None:
 
 
 def test_ids_follow_from_the_stores_key_source_and_content() -> None:
-    """Default ids differ by store key, source, occurrence and key; they are UUIDs of version 8."""
+    """Default ids depend on the store's key, source, occurrence and key, and are UUIDs of version 8."""
     engine, other = engine_on(), Engine(MemoryBackend(), clock=lambda: 0)
     fields: list[dict[str, Any]] = [
         {},

@@ -1,4 +1,4 @@
-"""The bytes of a page: the written format, and that nothing else is read as one."""
+"""The bytes of a page follow the format, and other bytes are rejected."""
 
 import pytest
 from hypothesis import given
@@ -16,21 +16,21 @@ V, W, X = b"\x01" * 32, b"\x02" * 32, b"\x03" * 32
 
 
 def key_at(nibbles: str) -> bytes:
-    """The key digest that begins with these nibbles and goes on with zeros."""
+    """Return the key digest that begins with these nibbles, followed by zeros."""
     return bytes.fromhex(nibbles.ljust(64, "0"))
 
 
 def page(occupied: int, leaves: int, *slots: bytes) -> bytes:
-    """A page written out by hand."""
+    """Return the bytes of a page that is built by hand."""
     return occupied.to_bytes(2, "big") + leaves.to_bytes(2, "big") + b"".join(slots)
 
 
 def test_a_tree_is_stored_as_the_format_says() -> None:
-    """Leaves 0…, a3b…, a3c… and f…: a root page, the pages of a and a3 with roots of their subtrees."""
+    """Leaves 0…, a3b…, a3c… and f… are stored in a root page and in pages for a and a3."""
     zero, b, c, f = key_at("0"), key_at("a3b"), key_at("a3c"), key_at("f")
     rows = Rows()
     root = apply(TREE, rows, {zero: V, b: W, c: X, f: V})
-    # The nibbles b = 1011 and c = 1100 part at their second bit; above stands the nibble 3 = 0011.
+    # The nibbles b = 1011 and c = 1100 differ from their second bit on; the nibble above them is 3 = 0011.
     at_a3 = node_hash(EMPTY, node_hash(leaf_hash(b, W), leaf_hash(c, X)))
     at_a = node_hash(node_hash(node_hash(EMPTY, node_hash(EMPTY, at_a3)), EMPTY), EMPTY)
     assert rows.rows == {
@@ -42,7 +42,7 @@ def test_a_tree_is_stored_as_the_format_says() -> None:
 
 
 def test_a_tree_of_one_leaf_is_one_page() -> None:
-    """The root page alone may hold a single leaf."""
+    """A tree with a single leaf has only the root page."""
     rows = Rows()
     apply(TREE, rows, {key_at("7"): V})
     assert rows.rows == {PREFIX + b"\x00": page(0x80, 0x80, key_at("7") + V)}
@@ -75,7 +75,7 @@ MALFORMED = {
 
 @pytest.mark.parametrize("name", MALFORMED)
 def test_malformed_bytes_are_refused_and_the_page_is_named(name: str) -> None:
-    """Whatever no version of ours writes raises CorruptionError with the page's key in hex."""
+    """Malformed bytes raise CorruptionError with the key of the page in hex."""
     nibbles, stored = MALFORMED[name]
     path = bytes.fromhex(nibbles + "0" * (len(nibbles) % 2))
     page_key = PREFIX + bytes([len(nibbles)]) + path
@@ -85,14 +85,14 @@ def test_malformed_bytes_are_refused_and_the_page_is_named(name: str) -> None:
 
 @pytest.mark.parametrize("nibbles", ["", "a", "a3", "a3f", "0" * 62])
 def test_sixteen_subtrees_are_read_at_every_depth_that_can_have_them(nibbles: str) -> None:
-    """A page of subtree roots alone comes back as they were."""
+    """A page of 16 subtree roots is decoded at every depth that can have subtrees."""
     slots = [bytes([at + 1]) * 32 for at in range(16)]
     path = bytes.fromhex(nibbles + "0" * (len(nibbles) % 2))
     assert decode_page(b"k", len(nibbles), path, page(0xFFFF, 0, *slots)) == slots
 
 
 def test_eight_leaves_and_sixteen_subtrees_differ_in_their_bitmaps() -> None:
-    """Both take 512 bytes after the bitmaps, which tell them apart."""
+    """8 leaves and 16 subtrees both take 512 bytes, and the bitmaps distinguish them."""
     leaves = [key_at(f"{at:x}") + V if at % 2 else b"" for at in range(16)]
     subtrees = [W] * 16
     heads = [encode_page(slots, b"".join(slots))[:4] for slots in (leaves, subtrees)]
@@ -101,7 +101,7 @@ def test_eight_leaves_and_sixteen_subtrees_differ_in_their_bitmaps() -> None:
 
 @given(st.integers(0, 63), key_digests)
 def test_a_path_is_the_first_nibbles_of_the_keys_below_it(depth: int, key: bytes) -> None:
-    """Going down slot by slot spells the key digest, padded with a zero nibble at odd depths."""
+    """A path is the first nibbles of the key digest, padded with a zero nibble at odd depths."""
     path = b""
     for level in range(depth):
         path = child_path(path, level, nibble_of(key, level))
@@ -109,7 +109,7 @@ def test_a_path_is_the_first_nibbles_of_the_keys_below_it(depth: int, key: bytes
 
 
 def read_all(rows: Rows) -> dict[bytes, bytes]:
-    """The leaves of all pages of a tree, each decoded at the place that its key names."""
+    """Return the leaves of all pages of a tree, decoded at the path in the key of each page."""
     leaves: dict[bytes, bytes] = {}
     for page_key, stored in rows.rows.items():
         depth, path = page_key[len(PREFIX)], page_key[len(PREFIX) + 1 :]
@@ -120,7 +120,7 @@ def read_all(rows: Rows) -> dict[bytes, bytes]:
 
 
 def recompute(rows: Rows) -> tuple[bytes, bool]:
-    """The root over the leaves in `rows`, and whether `rows` are what those leaves make."""
+    """Return the root over the leaves in `rows`, and True if a tree of these leaves has exactly `rows`."""
     again = Rows()
     root = apply(TREE, again, read_all(rows))
     return root, again.rows == rows.rows
@@ -128,7 +128,7 @@ def recompute(rows: Rows) -> tuple[bytes, bool]:
 
 @given(histories())
 def test_the_pages_hold_exactly_the_leaves(history: list[dict[bytes, bytes | None]]) -> None:
-    """Reading every page gives back the set of leaves, and making it again gives the same rows."""
+    """All pages together have exactly the leaves, and a tree of these leaves has the same rows."""
     rows = Rows()
     for changes in history:
         apply(TREE, rows, changes)
@@ -146,7 +146,7 @@ SMALL: dict[bytes, bytes | None] = {
 
 
 def outcomes(flip: int) -> dict[str, int]:
-    """How each byte of each page of a small tree, xor `flip`, is found out."""
+    """Count how a change of each byte of each page of a small tree, xor `flip`, is detected."""
     clean = Rows()
     root = apply(TREE, clean, SMALL)
     found = {"refused": 0, "other root": 0, "other page": 0, "not found out": 0}
@@ -164,15 +164,15 @@ def outcomes(flip: int) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("flip", [1, 2, 4, 8, 16, 32, 64, 128, 255, 3, 24])
-def test_every_changed_byte_is_found_out(flip: int) -> None:
-    """Decoding refuses it, or the leaves (keys, values) have another root or (subtree roots) other pages."""
+def test_every_changed_byte_is_detected(flip: int) -> None:
+    """A changed byte is rejected by decoding, or the leaves give another root or other pages."""
     found = outcomes(flip)
     assert found["not found out"] == 0
     assert min(found["refused"], found["other root"], found["other page"]) > 0
 
 
-def test_a_changed_subtree_root_in_the_root_page_changes_the_root_that_is_read() -> None:
-    """No recomputing is needed for the page that roots are read from."""
+def test_a_changed_subtree_root_in_the_root_page_changes_the_root() -> None:
+    """A changed subtree root in the root page changes the root without any recomputation."""
     rows = Rows()
     root = apply(TREE, rows, SMALL)
     stored = rows.rows[PREFIX + b"\x00"]

@@ -1,4 +1,4 @@
-"""The stored tree: equal to its definition, and a function of the set of leaves alone."""
+"""The stored tree equals its definition and depends on the set of leaves alone."""
 
 import random
 
@@ -28,21 +28,21 @@ V, W = b"\x01" * 32, b"\x02" * 32
 
 
 def built(leaves: Changes) -> Rows:
-    """The rows of a tree that got all its leaves in one batch."""
+    """Return the rows of a tree to which all leaves were added in one batch."""
     rows = Rows()
     apply(TREE, rows, leaves)
     return rows
 
 
 def many(count: int, seed: int) -> dict[bytes, bytes | None]:
-    """`count` leaves spread like real key digests."""
+    """Return `count` leaves that are distributed like real key digests."""
     source = random.Random(seed)
     return {source.randbytes(32): source.randbytes(32) for _ in range(count)}
 
 
 @given(histories())
-def test_every_root_on_the_way_is_the_one_of_the_definition(history: list[Changes]) -> None:
-    """After each batch the returned root, the stored root and smt.root_of are the same."""
+def test_every_intermediate_root_equals_the_definition(history: list[Changes]) -> None:
+    """After each batch the returned root and the stored root equal `smt.root_of`."""
     rows = Rows()
     roots = [(apply(TREE, rows, changes), TREE.root(rows)) for changes in history]
     expected = [smt.root_of(leaves_after(history[: at + 1])) for at in range(len(history))]
@@ -50,8 +50,8 @@ def test_every_root_on_the_way_is_the_one_of_the_definition(history: list[Change
 
 
 @given(histories())
-def test_the_rows_do_not_show_their_history(history: list[Changes]) -> None:
-    """However leaves came, changed and went, the rows are those of one batch with what is left."""
+def test_the_rows_do_not_depend_on_the_history(history: list[Changes]) -> None:
+    """After any history the rows are those of one batch with the remaining leaves."""
     rows = Rows()
     for changes in history:
         apply(TREE, rows, changes)
@@ -59,8 +59,10 @@ def test_the_rows_do_not_show_their_history(history: list[Changes]) -> None:
 
 
 @given(st.dictionaries(key_digests, values, min_size=1, max_size=12), st.randoms(use_true_random=False))
-def test_the_order_of_insertion_does_not_show(leaves: dict[bytes, bytes], source: random.Random) -> None:
-    """One leaf a batch in any order gives the rows of a single batch."""
+def test_the_rows_do_not_depend_on_the_order_of_insertion(
+    leaves: dict[bytes, bytes], source: random.Random
+) -> None:
+    """Adding one leaf in each batch, in any order, gives the rows of a single batch."""
     order = list(leaves.items())
     source.shuffle(order)
     rows = Rows()
@@ -71,7 +73,7 @@ def test_the_order_of_insertion_does_not_show(leaves: dict[bytes, bytes], source
 
 @given(histories())
 def test_removing_everything_leaves_no_rows(history: list[Changes]) -> None:
-    """A tree emptied in one batch has no row and the empty root."""
+    """A tree whose leaves are removed in one batch has no rows and the empty root."""
     rows = Rows()
     for changes in history:
         apply(TREE, rows, changes)
@@ -81,7 +83,7 @@ def test_removing_everything_leaves_no_rows(history: list[Changes]) -> None:
 
 @given(st.dictionaries(key_digests, values, min_size=1, max_size=12))
 def test_removing_one_by_one_leaves_no_rows(leaves: dict[bytes, bytes]) -> None:
-    """Pages go as their leaves go, one leaf a batch."""
+    """A tree whose leaves are removed one by one has no rows."""
     rows = built(leaves)
     for key in leaves:
         apply(TREE, rows, {key: None})
@@ -89,8 +91,10 @@ def test_removing_one_by_one_leaves_no_rows(leaves: dict[bytes, bytes]) -> None:
 
 
 @given(histories(), st.dictionaries(key_digests, st.none() | values, max_size=6))
-def test_root_with_foretells_the_root_and_writes_nothing(history: list[Changes], changes: Changes) -> None:
-    """The root it gives is the one that update then gives; the rows stay as they were."""
+def test_root_with_returns_the_later_root_and_writes_nothing(
+    history: list[Changes], changes: Changes
+) -> None:
+    """`root_with` returns the root of a later `update` and changes no row."""
     rows = Rows()
     for earlier in history:
         apply(TREE, rows, earlier)
@@ -101,8 +105,8 @@ def test_root_with_foretells_the_root_and_writes_nothing(history: list[Changes],
 
 
 @given(histories(), st.lists(key_digests, max_size=4))
-def test_a_change_that_changes_nothing_puts_nothing(history: list[Changes], absent: list[bytes]) -> None:
-    """Setting what is set and removing what is not there leave the batch empty."""
+def test_an_update_without_effect_puts_nothing(history: list[Changes], absent: list[bytes]) -> None:
+    """Setting leaves to their values and removing absent leaves puts nothing into the batch."""
     rows = Rows()
     for changes in history:
         apply(TREE, rows, changes)
@@ -114,7 +118,7 @@ def test_a_change_that_changes_nothing_puts_nothing(history: list[Changes], abse
 
 @given(histories(), st.dictionaries(key_digests, st.none() | values, max_size=6))
 def test_only_pages_that_differ_are_written(history: list[Changes], changes: Changes) -> None:
-    """Every put is of other bytes than are stored, and every delete is of a row that is stored."""
+    """Each put has other bytes than the stored row, and each delete is of a stored row."""
     rows = Rows()
     for earlier in history:
         apply(TREE, rows, earlier)
@@ -125,7 +129,7 @@ def test_only_pages_that_differ_are_written(history: list[Changes], changes: Cha
 
 @pytest.mark.parametrize("tail", [bytes(32), b"\xff" * 32, BASE])
 def test_keys_that_share_any_number_of_bits_have_a_page_for_each_shared_nibble(tail: bytes) -> None:
-    """Two leaves with 0 to 255 bits in common take a page for each nibble up to the one that parts them."""
+    """Two leaves that share 0 to 255 bits have a page for each nibble up to the first different one."""
     wrong = []
     for shared in range(256):
         leaves = {BASE: V, sharing(shared, tail): W}
@@ -135,8 +139,8 @@ def test_keys_that_share_any_number_of_bits_have_a_page_for_each_shared_nibble(t
     assert wrong == []
 
 
-def test_a_tree_of_many_leaves_is_the_one_of_the_definition() -> None:
-    """3,000 leaves in uneven batches, a third changed and a third removed: same root, same rows."""
+def test_a_large_tree_equals_the_definition() -> None:
+    """3,000 leaves in uneven batches, with changes and removals, give the defined root and rows."""
     rows = Rows()
     leaves = many(3000, seed=1)
     keys = list(leaves)
@@ -149,7 +153,7 @@ def test_a_tree_of_many_leaves_is_the_one_of_the_definition() -> None:
 
 
 def test_namespaces_do_not_touch() -> None:
-    """Two trees in one store, updated in one batch, keep their own pages and roots."""
+    """Two trees that are updated in one batch have separate pages and roots."""
     rows, batch = Rows(), Batch()
     edges = PagedTree("edges")
     TREE.update(rows, batch, {BASE: V})
@@ -159,15 +163,15 @@ def test_namespaces_do_not_touch() -> None:
     assert rows.rows == built({BASE: V}).rows
 
 
-def test_the_changes_are_not_changed() -> None:
-    """Update reads its mapping and leaves it as it is."""
+def test_the_mapping_of_changes_is_not_modified() -> None:
+    """`update` does not modify the mapping of changes."""
     changes: dict[bytes, bytes | None] = {sharing(3, V): V, BASE: None}
     apply(TREE, Rows(), changes)
     assert list(changes.items()) == [(sharing(3, V), V), (BASE, None)]
 
 
 def test_reading_the_root_takes_one_row() -> None:
-    """However large the tree, its root comes from the root page."""
+    """Reading the root takes one row for a tree of any size."""
     rows = built(many(500, seed=2))
     rows.gets = rows.multi_gets = 0
     TREE.root(rows)
@@ -175,7 +179,7 @@ def test_reading_the_root_takes_one_row() -> None:
 
 
 def test_an_update_reads_once_a_level() -> None:
-    """Pages are asked for level by level, so that a distant backend answers few times."""
+    """An update reads the pages of each level with one call."""
     rows = built({BASE: V, sharing(17, V): V, sharing(2, V): V})
     rows.multi_gets = 0
     apply(TREE, rows, {BASE: W, sharing(2, V): W, sharing(17, V): W, sharing(40, V): W})
@@ -183,7 +187,7 @@ def test_an_update_reads_once_a_level() -> None:
 
 
 def test_a_second_update_in_the_same_batch_is_refused() -> None:
-    """It would not see the first one's pages; the batch keeps those of the first."""
+    """A second update of a tree in the same batch is rejected and leaves the batch unchanged."""
     rows, batch = Rows(), Batch()
     TREE.update(rows, batch, {BASE: V})
     before = dict(batch.rows)
@@ -194,15 +198,15 @@ def test_a_second_update_in_the_same_batch_is_refused() -> None:
 
 @pytest.mark.parametrize("change", [(b"", V), (BASE[1:], V), (BASE + b"x", None), (BASE, b""), (BASE, V[1:])])
 def test_a_digest_of_another_width_is_refused(change: tuple[bytes, bytes | None]) -> None:
-    """Nothing is put into the batch, not even for the good change beside it."""
+    """A digest of a wrong size is rejected, and nothing is put into the batch."""
     batch = Batch()
     with pytest.raises(InvalidInputError, match="32 bytes"):
         TREE.update(Rows(), batch, {sharing(1, V): V, change[0]: change[1]})
     assert batch.rows == {}
 
 
-def test_a_missing_page_is_found_and_nothing_is_put() -> None:
-    """Update names the key of a page that the page above calls for."""
+def test_a_missing_page_is_reported_and_nothing_is_put() -> None:
+    """An update reports the key of a missing page and puts nothing into the batch."""
     rows = built({BASE: V, sharing(6, V): V, sharing(1, V): V})
     missing = max(rows.rows)
     del rows.rows[missing]

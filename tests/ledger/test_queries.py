@@ -1,4 +1,4 @@
-"""Reading single things: shortened ids, tags with counts, history, the log, status."""
+"""Tests of reads of single items: abbreviated ids, tags with counts, history, the log, status."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FAR = "ffffffff-ffff-ffff-ffff-ffffffffffff"
 
 
 def three() -> Engine:
-    """Atoms of which two have ids that begin alike."""
+    """Return an engine with three atoms, of which two have ids with the same first digits."""
     engine = engine_on()
     engine.apply(
         [Add("one", id=ONE, tags=["Red"]), Add("two", id=TWO, tags=["red", "é"]), Add("far", id=FAR)]
@@ -30,8 +30,8 @@ def three() -> Engine:
 
 
 @pytest.mark.parametrize("given", ["ffff", "FFFF", "ffffffff-ff", FAR, FAR.replace("-", "").upper()])
-def test_a_shortened_id_stands_for_the_only_one(given: str) -> None:
-    """Four digits or more that only one atom's id begins with name it."""
+def test_an_abbreviated_id_identifies_the_only_match(given: str) -> None:
+    """At least four digits with which exactly one id begins identify the atom."""
     assert three().resolve(given) == FAR
 
 
@@ -47,14 +47,14 @@ def test_a_shortened_id_stands_for_the_only_one(given: str) -> None:
         ("ffff ", InvalidInputError),
     ],
 )
-def test_a_bad_shortened_id_is_refused(given: str, error: type[EngineError]) -> None:
-    """Ambiguous, unknown, too short or not hexadecimal: each its own error."""
+def test_an_invalid_abbreviated_id_is_rejected(given: str, error: type[EngineError]) -> None:
+    """Ambiguous, unknown, too short and non-hexadecimal ids each raise an error of their own."""
     with pytest.raises(error):
         three().resolve(given)
 
 
 def test_tags_are_counted_over_live_atoms() -> None:
-    """Tags are listed in their caseless form with the number of live atoms that have them now."""
+    """Tags are returned in caseless form with the current number of live atoms."""
     engine = three()
     assert engine.tags() == {"red": 2, "é": 1}
     engine.revise(ONE, title="new")
@@ -63,7 +63,7 @@ def test_tags_are_counted_over_live_atoms() -> None:
 
 
 def test_a_history_has_every_event_on_its_subject() -> None:
-    """`history` gives an atom's events and no other's, the oldest first, with what was said."""
+    """`history` returns exactly the events on an atom, oldest first, with their details."""
     engine = three()
     engine.tag(ONE, "blue")
     engine.tombstone(ONE, "old")
@@ -76,7 +76,7 @@ def test_a_history_has_every_event_on_its_subject() -> None:
 
 
 def test_the_log_has_every_event_once_in_order() -> None:
-    """`log` gives all events from `start` up to `stop`, and never the key that ids are made with."""
+    """`log` returns the events from `start` up to but excluding `stop`, without the id key."""
     engine = engine_on()
     engine.apply(commands(30))
     whole = list(engine.log())
@@ -87,7 +87,7 @@ def test_the_log_has_every_event_once_in_order() -> None:
 
 
 def test_the_log_is_as_of_the_call() -> None:
-    """What is appended while the log is read is not in it."""
+    """Events that are appended after the call are not in the log that it returns."""
     engine = engine_on()
     engine.apply(commands(10))
     items, size = engine.log(), engine.size
@@ -95,8 +95,8 @@ def test_the_log_is_as_of_the_call() -> None:
     assert len(list(items)) == size
 
 
-def test_status_moves_nothing() -> None:
-    """`status` tells how far each follower has come, and writes no row."""
+def test_status_writes_nothing() -> None:
+    """`status` returns the position of each follower and writes no row."""
     engine = three()
     assert unchanged_by(engine, engine.status)
     before = engine.status()
@@ -108,7 +108,7 @@ def test_status_moves_nothing() -> None:
 
 
 def test_two_stores_are_never_the_same() -> None:
-    """The same commands in two stores with their own randomness give other ids, salts and roots."""
+    """The same commands in two stores with random keys and salts give different ids and roots."""
     first, second = Engine(type(backend_of(engine_on()))()), Engine(type(backend_of(engine_on()))())
     assert first.add("text").subject != second.add("text").subject
     assert first.root().root != second.root().root
@@ -134,7 +134,7 @@ def test_two_stores_are_never_the_same() -> None:
         lambda engine: type(engine).open("memory:", actor="BAD ACTOR"),
     ],
 )
-def test_arguments_of_a_wrong_kind_raise_our_errors(call: Callable[[Any], object]) -> None:
-    """One family of errors leaves the facade, whatever was passed in."""
+def test_invalid_arguments_raise_engine_errors(call: Callable[[Any], object]) -> None:
+    """Arguments of a wrong type or value raise an EngineError."""
     with pytest.raises(EngineError):
         call(engine_on())

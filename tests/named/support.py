@@ -1,4 +1,4 @@
-"""Roots of both kinds, and engines without chance on their memories."""
+"""Roots of both kinds, and engines with deterministic randomness on their memories."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from engine.engine import Engine
 from tests.support.engines import ticking
 
 USUAL = "sqlite" if find_spec("plyvel") is None else "leveldb"
-"""What a bare path is."""
+"""The backend of a bare path."""
 
 ROOTS = ("folder", "file", "sqlite files")
 
 
 def root_url(kind: str, folder: Path) -> str:
-    """The URL of an empty root in `folder`: a folder, or one SQLite file."""
+    """Return the URL of an empty root in `folder`: a folder, or one SQLite file."""
     return f"sqlite:{folder / 'memories.db'}" if kind == "file" else f"{folder / 'memories'}"
 
 
 def begin(kind: str, url: str, name: str) -> None:
-    """Make the memory; in `sqlite files` it is a SQLite file in the folder."""
+    """Create the memory; for `sqlite files` it is a SQLite file in the folder."""
     if kind == "sqlite files":
         Engine.open(f"sqlite:{url}/{name}").close()
     elif kind == "folder":
@@ -31,10 +31,10 @@ def begin(kind: str, url: str, name: str) -> None:
 
 
 def salts_of(name: str):  # type: ignore[no-untyped-def]  # a function on seqs
-    """Salts that depend on the memory's name and the seq alone."""
+    """Return salts that depend only on the memory's name and the seq."""
     return lambda seq: hashlib.sha256(f"{name} {seq}".encode()).digest()
 
 
 def engine_of(url: str, name: str | None, salts: str) -> Engine:
-    """An engine whose every byte follows from its commands and the name of its salts."""
+    """Return an engine whose bytes depend only on its commands and the name of its salts."""
     return Engine.open(url, memory=name, clock=ticking(), salts=salts_of(salts))

@@ -1,4 +1,4 @@
-"""Making, renaming and deleting memories."""
+"""Creating, renaming and deleting memories."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WORDS = "the-words-that-must-go"
 
 @pytest.fixture(params=ROOTS)
 def root(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The URL of a root with the memories `home`, of one atom, and `work`, of two."""
+    """Return the URL of a root with the memories `home`, with one atom, and `work`, with two."""
     url = root_url(request.param, tmp_path)
     for name, texts in (("home", ["tea"]), ("work", [WORDS, "more"])):
         begin(request.param, url, name)
@@ -29,13 +29,13 @@ def root(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 def contents(url: str, name: str) -> set[str]:
-    """What the atoms of a memory say."""
+    """Return the contents of the atoms of a memory."""
     with Engine.open(url, memory=name, create=False) as memory:
         return {memory.get(one.id).content for one in memory.find(limit=100)}
 
 
 def test_create_is_idempotent(root: str) -> None:
-    """Making a memory that is there changes nothing; `create` says whether it made one."""
+    """Creating an existing memory changes nothing, and `create` returns whether it created one."""
     assert not create(root, "work")
     assert create(root, "third")
     assert memories(root) == ["home", "third", "work"]
@@ -43,7 +43,7 @@ def test_create_is_idempotent(root: str) -> None:
 
 
 def test_rename_keeps_everything(root: str) -> None:
-    """The memory has its root, store id and atoms under the new name, and none under the old one."""
+    """A renamed memory has its root, store id and atoms under the new name, and the old name is free."""
     with Engine.open(root, memory="work") as memory:
         before = memory.root()
     rename(root, "work", "office")
@@ -57,7 +57,7 @@ def test_rename_keeps_everything(root: str) -> None:
 
 
 def test_rename_refuses_a_name_that_is_taken(root: str) -> None:
-    """Both memories stay as they are."""
+    """Renaming to an existing name is refused, and both memories stay as they are."""
     with pytest.raises(ConflictError):
         rename(root, "work", "home")
     assert contents(root, "home") == {"tea"}
@@ -65,7 +65,7 @@ def test_rename_refuses_a_name_that_is_taken(root: str) -> None:
 
 
 def test_a_memory_in_use_is_neither_renamed_nor_deleted(root: str) -> None:
-    """Also in this process; the other memory is free meanwhile."""
+    """An open memory can be neither renamed nor deleted, while another memory of the root can."""
     with Engine.open(root, memory="work") as memory:
         with pytest.raises(BusyError):
             rename(root, "work", "office")
@@ -78,7 +78,7 @@ def test_a_memory_in_use_is_neither_renamed_nor_deleted(root: str) -> None:
 
 
 def test_what_is_not_there_is_not_found(root: str) -> None:
-    """Neither renamed nor deleted; the message names what there is."""
+    """Renaming or deleting a missing memory raises an error that names the existing ones."""
     with pytest.raises(NotFoundError) as caught:
         rename(root, "wrok", "office")
     assert "home, work" in caught.value.hint
@@ -87,7 +87,7 @@ def test_what_is_not_there_is_not_found(root: str) -> None:
 
 
 def test_delete_takes_one_memory_and_leaves_the_other(root: str, tmp_path: Path) -> None:
-    """Its words are in no file under the root; the other memory is whole, and a new one is empty."""
+    """No file contains the text of a deleted memory, and the other memory is unchanged."""
     with Engine.open(root, memory="home") as home:
         before = home.root()
     removed = delete(root, "work")
@@ -104,15 +104,15 @@ def test_delete_takes_one_memory_and_leaves_the_other(root: str, tmp_path: Path)
     assert contents(root, "work") == set()
 
 
-def test_a_rehearsed_delete_deletes_nothing(root: str) -> None:
-    """`dry_run` says how much would go."""
+def test_a_dry_run_of_delete_deletes_nothing(root: str) -> None:
+    """With `dry_run`, `delete` reports what it would delete and deletes nothing."""
     would = delete(root, "work", dry_run=True)
     assert (would.memory.name, would.memory.live_atoms, would.memory.events) == ("work", 2, 3)
     assert contents(root, "work") == {WORDS, "more"}
 
 
-def test_a_rehearsed_rename_renames_nothing(root: str) -> None:
-    """`dry_run` raises what renaming would, and does nothing else."""
+def test_a_dry_run_of_rename_renames_nothing(root: str) -> None:
+    """With `dry_run`, `rename` raises the errors of a rename and changes nothing."""
     rename(root, "work", "office", dry_run=True)
     with pytest.raises(ConflictError):
         rename(root, "work", "home", dry_run=True)
@@ -120,7 +120,7 @@ def test_a_rehearsed_rename_renames_nothing(root: str) -> None:
 
 
 def test_described_tells_what_is_there(root: str) -> None:
-    """Name, live atoms, events and root of a memory are those that it has when it is open."""
+    """`described` returns the name, live atoms, events and root that the open memory has."""
     found = described(root_of(root), "work")
     with Engine.open(root, memory="work", create=False) as memory:
         assert (found.state, found.root) == ("usable", memory.root().root)
@@ -129,7 +129,7 @@ def test_described_tells_what_is_there(root: str) -> None:
 
 
 def test_foreign_files_are_kept_and_told(tmp_path: Path) -> None:
-    """Files that somebody put into a LevelDB memory's folder stay, and what links lead to does, too."""
+    """Foreign files in a LevelDB memory's folder survive its deletion, and so do the targets of links."""
     pytest.importorskip("plyvel")
     url, outside = str(tmp_path / "root"), tmp_path / "outside"
     outside.mkdir()
@@ -152,7 +152,7 @@ def test_foreign_files_are_kept_and_told(tmp_path: Path) -> None:
 
 @needs_leveldb
 def test_other_things_in_the_root_are_left_alone(root: str, tmp_path: Path) -> None:
-    """A file or folder beside the memories is not listed, and is in nobody's way but its own name's."""
+    """Other files and folders in the root are not listed, and block only a memory of the same name."""
     folder = Path(root_of(root).path).parent / "memories"
     folder.mkdir(exist_ok=True)
     (folder / "readme").write_text("about")
@@ -169,7 +169,7 @@ def test_other_things_in_the_root_are_left_alone(root: str, tmp_path: Path) -> N
 
 
 def test_a_file_that_holds_memories_is_not_deleted_as_one(tmp_path: Path) -> None:
-    """A SQLite file in a folder that has memories of its own is refused: they would go with it."""
+    """A SQLite file with named memories of its own cannot be deleted as one memory of a folder."""
     from engine.base.errors import InvalidInputError
 
     url = str(tmp_path / "root")

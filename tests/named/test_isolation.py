@@ -1,4 +1,4 @@
-"""Memories under one root are apart: each is what it would be if it were alone."""
+"""The memories of one root are isolated: each is the same as it would be alone."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ QUESTIONS = ("sea ship", "storm", "ADR-016", "猫が")
 
 
 def answers(engine: Engine) -> dict[str, object]:
-    """What a memory says to every question there is a verb for."""
+    """Return the answers of a memory to every query."""
     found = engine.find(limit=1000)
     return {
         "root": engine.root(),
@@ -46,10 +46,7 @@ def answers(engine: Engine) -> dict[str, object]:
 def test_a_memory_is_what_it_would_be_alone(
     tmp_path_factory: pytest.TempPathFactory, kind: str, seeds: tuple[int, int], order: list[bool]
 ) -> None:
-    """Whatever is written to two memories by turns, each answers as a store of its own that got its share.
-
-    Every answer, every root and every row of the backend is the same.
-    """
+    """Two memories that are written alternately have the answers, roots and rows of two separate stores."""
     url = root_url(kind, tmp_path_factory.mktemp("isolation"))
     pair = ("left", "right")
     shares = {name: iter(commands(len(order) + 3, seed)) for name, seed in zip(pair, seeds, strict=True)}
@@ -69,7 +66,7 @@ def test_a_memory_is_what_it_would_be_alone(
 
 
 def test_a_store_without_a_name_keeps_its_place_in_a_file(tmp_path: Path) -> None:
-    """A SQLite store that was there before stays what `sqlite:PATH` means, whatever comes beside it."""
+    """`sqlite:PATH` still names the existing store of the file after named memories are created in it."""
     url = f"sqlite:{tmp_path / 'one.db'}"
     with Engine.open(url) as before:
         before.add("of the store without a name")
@@ -83,7 +80,7 @@ def test_a_store_without_a_name_keeps_its_place_in_a_file(tmp_path: Path) -> Non
 
 
 def test_a_query_in_one_memory_cannot_name_an_atom_of_another(tmp_path: Path) -> None:
-    """An id that only the other memory has was never recorded here."""
+    """The id of an atom in another memory is not found."""
     url = f"sqlite:{tmp_path / 'one.db'}"
     with Engine.open(url, memory="work") as work, Engine.open(url, memory="home") as home:
         atom = work.add("of work").subject
@@ -108,7 +105,7 @@ with Engine.open(sys.argv[1], memory=sys.argv[2]) as memory:
 
 
 def test_two_processes_write_to_two_memories_of_one_file(tmp_path: Path) -> None:
-    """Each has its own notes and no other, all of them, and verifies."""
+    """Two processes that write to two memories of one file leave each with exactly its own atoms."""
     url = f"sqlite:{tmp_path / 'shared.db'}"
     children = {name: start(WRITER, url, name) for name in ("work", "home")}
     for child in children.values():

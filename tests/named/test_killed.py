@@ -1,4 +1,4 @@
-"""Killed while it renames or deletes: a memory is there whole under one name, or not at all."""
+"""Killing a process while it renames or deletes leaves the memory complete under one name, or deleted."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ memory.add("of work")
 print(memory.root().root, flush=True)
 os.kill(os.getpid(), signal.SIGKILL)
 """
-"""Leaves a write-ahead log behind that holds what was acknowledged."""
+"""A program that leaves a write-ahead log with acknowledged writes."""
 
 STEPS = range(0, 40, 3)
 
@@ -67,9 +67,9 @@ STEPS = range(0, 40, 3)
 @pytest.mark.parametrize("action", ["rename", "delete"])
 @pytest.mark.parametrize("kind", ROOTS)
 def test_a_killed_change_is_whole_or_nothing(tmp_path: Path, kind: str, action: str) -> None:
-    """However far it came, `work` or what it became is whole; both or half of it is never found.
+    """After a kill at any point, the memory exists complete under exactly one name, or not at all.
 
-    What was left behind is in nobody's way: making and deleting memories goes on.
+    Leftovers do not prevent creating and deleting memories.
     """
     finished = False
     for step in STEPS:

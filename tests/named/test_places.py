@@ -1,4 +1,4 @@
-"""Which names a memory may have, and where memories may be."""
+"""The valid names of memories, and the valid roots."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ HOSTILE = (
 @pytest.mark.parametrize("name", HOSTILE)
 @pytest.mark.parametrize("kind", ["folder", "file"])
 def test_a_hostile_name_makes_nothing(tmp_path: Path, kind: str, name: str) -> None:
-    """A name that could mean a path, a statement or a store's own file is refused, and nothing is made."""
+    """A name that could be a path, a statement or a file of the store is refused and creates nothing."""
     root = tmp_path / "root"
     with pytest.raises(InvalidInputError):
         Engine.open(f"sqlite:{root}" if kind == "file" else str(root), memory=name)
@@ -60,7 +60,7 @@ def test_a_hostile_name_makes_nothing(tmp_path: Path, kind: str, name: str) -> N
 
 @given(st.text(max_size=40))
 def test_a_name_is_a_label_without_a_dot_in_front(name: str) -> None:
-    """What is let through is a label (SPEC), begins with no dot, and is no file of a store."""
+    """An accepted name is a label (SPEC) that does not begin with a dot and is not a file name of a store."""
     try:
         memory_name(name)
     except BackendUnusable:
@@ -72,13 +72,13 @@ def test_a_name_is_a_label_without_a_dot_in_front(name: str) -> None:
 
 @pytest.mark.parametrize("value", [None, 3, b"work", ["work"]])
 def test_a_name_is_a_text(tmp_path: Path, value: object) -> None:
-    """Anything but text is refused."""
+    """A name that is not text is refused."""
     with pytest.raises(InvalidInputError):
         memory_url(str(tmp_path), value)  # type: ignore[arg-type]  # that is the point
 
 
 def test_the_url_of_a_memory_in_a_file_says_both() -> None:
-    """`sqlite+NAME:PATH` is one memory of the file, and what `memory_url` gives."""
+    """`sqlite+NAME:PATH` names one memory of the file and is the result of `memory_url`."""
     assert memory_url("sqlite:a.db", "work") == "sqlite+work:a.db"
     assert locate("sqlite+work:a.db").memory == "work"
     assert locate("sqlite:a.db").memory is None
@@ -86,13 +86,13 @@ def test_the_url_of_a_memory_in_a_file_says_both() -> None:
 
 @pytest.mark.parametrize("url", ["sqlite+Work:a.db", "sqlite+:a.db", "sqlite+../x:a.db", "sqlite+work:"])
 def test_a_url_with_a_bad_memory_is_refused(url: str) -> None:
-    """A name in a URL keeps the same rule, and the path is needed."""
+    """A URL with an invalid memory name, or without a path, is refused."""
     with pytest.raises(BackendUnusable):
         locate(url)
 
 
 def test_a_store_s_own_folder_is_no_root(tmp_path: Path) -> None:
-    """A folder that is a LevelDB store holds no memories: it would be written into."""
+    """The folder of a LevelDB store is refused as a root."""
     pytest.importorskip("plyvel")
     Engine.open(f"leveldb:{tmp_path / 'store'}").close()
     with pytest.raises(InvalidInputError, match="a store itself"):
@@ -101,13 +101,13 @@ def test_a_store_s_own_folder_is_no_root(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("url", ["memory:", "sqlite+work:a.db"])
 def test_what_is_one_store_holds_no_memories(url: str) -> None:
-    """A store in memory, and one memory of a file, are no roots."""
+    """A store in memory, and one memory of a file, are refused as roots."""
     with pytest.raises(InvalidInputError):
         memories(url)
 
 
 def test_a_link_is_no_memory(tmp_path: Path) -> None:
-    """A symbolic link in the root is neither listed nor opened: it could lead anywhere."""
+    """A symbolic link in the root is neither listed nor opened."""
     Engine.open(f"sqlite:{tmp_path / 'outside'}").close()
     (tmp_path / "root").mkdir()
     (tmp_path / "root" / "work").symlink_to(tmp_path / "outside")
@@ -117,7 +117,7 @@ def test_a_link_is_no_memory(tmp_path: Path) -> None:
 
 
 def test_a_root_that_is_not_there_has_no_memories(tmp_path: Path) -> None:
-    """Asking makes nothing."""
+    """Listing a missing root returns no memories and creates nothing."""
     for url in (str(tmp_path / "none"), f"sqlite:{tmp_path / 'none.db'}"):
         assert memories(url) == []
         with pytest.raises(NotFoundError):
@@ -126,7 +126,7 @@ def test_a_root_that_is_not_there_has_no_memories(tmp_path: Path) -> None:
 
 
 def test_a_missing_memory_is_not_made_by_looking(tmp_path: Path) -> None:
-    """Opening without `create` in a file that is there makes no table and no lock file."""
+    """Opening a missing memory without `create` creates neither a table nor a lock file."""
     url = f"sqlite:{tmp_path / 'a.db'}"
     Engine.open(url, memory="work").close()
     with pytest.raises(NotFoundError):
@@ -136,7 +136,7 @@ def test_a_missing_memory_is_not_made_by_looking(tmp_path: Path) -> None:
 
 
 def test_a_file_of_memories_alone_has_no_store_without_a_name(tmp_path: Path) -> None:
-    """Looking for that one says so, names the memories, and makes none."""
+    """Opening such a file without a name raises an error that names its memories."""
     url = f"sqlite:{tmp_path / 'a.db'}"
     Engine.open(url, memory="work").close()
     with pytest.raises(NotFoundError, match="its memories: work"):
@@ -146,7 +146,7 @@ def test_a_file_of_memories_alone_has_no_store_without_a_name(tmp_path: Path) ->
 
 
 def test_a_number_is_never_used_again(tmp_path: Path) -> None:
-    """A memory made after one was deleted has a table of another name."""
+    """A memory that is created after a deletion gets a table of another name."""
     from backends.sqlite_named import delete_memory
 
     path = tmp_path / "a.db"
@@ -159,7 +159,7 @@ def test_a_number_is_never_used_again(tmp_path: Path) -> None:
 
 
 def test_a_file_of_something_else_is_left_alone(tmp_path: Path) -> None:
-    """A SQLite file of another program is no root."""
+    """A SQLite file of another program is refused as a root."""
     with closing(sqlite3.connect(tmp_path / "other.db")) as other, other:
         other.execute("CREATE TABLE t (x)")
     before = (tmp_path / "other.db").read_bytes()

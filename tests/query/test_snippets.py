@@ -1,4 +1,4 @@
-"""Snippets show where a text says what was asked for."""
+"""Snippets show the part of a text with the question's words."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WEIGHTS = {"sea": 0.5, "ship": 1.0, "yard": 0.3, "adr-016": 1.1, "日本": 0.7, 
 
 
 def plain_start(words: list[str], weights: dict[str, float], chars: int) -> int:
-    """The word at which the heaviest stretch begins, by weighing every stretch anew."""
+    """The word at which the heaviest part begins, found by weighing every part."""
     best, best_weight = 0, 0.0
     for at in range(len(words)):
         if not set(index_terms(words[at])) & weights.keys():
@@ -37,7 +37,7 @@ def plain_start(words: list[str], weights: dict[str, float], chars: int) -> int:
     chars=st.sampled_from([1, 2, 5, 10, 40, 75, 200]),
 )
 def test_a_snippet_begins_where_the_terms_weigh_most(words: list[str], asked: set[str], chars: int) -> None:
-    """The stretch is the first of the heaviest, as weighing all of them one by one finds it."""
+    """A snippet begins where a naive search finds the first heaviest part."""
     weights = {term: WEIGHTS[term] for term in asked}
     cutter = Snippets(weights, chars)
     start = plain_start(words, weights, chars - chars // 5)
@@ -50,7 +50,7 @@ def test_a_snippet_begins_where_the_terms_weigh_most(words: list[str], asked: se
 
 @given(st.lists(st.sampled_from(WORDS), max_size=12), st.integers(1, 120))
 def test_whole_words_are_shown_as_far_as_they_fit(words: list[str], chars: int) -> None:
-    """The beginning is all of a text or as many words as leave room for an ellipsis, or part of the first."""
+    """A beginning is the whole text, or whole words and an ellipsis, or part of the first word."""
     text = " ".join(words)
     shown = beginning(text, chars)
     if len(text) < chars:
@@ -62,7 +62,7 @@ def test_whole_words_are_shown_as_far_as_they_fit(words: list[str], chars: int) 
 
 
 def test_the_words_that_are_kept_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many different words texts have, snippets stay the same and few words are kept."""
+    """The cache of words stays bounded and does not change snippets."""
     text = " ".join(f"word{number}" for number in range(50)) + " " + "y" * 100 + " sea"
     expected = Snippets({"sea": 1.0}, 30).around(text)
     monkeypatch.setattr(snippets, "WORDS_MAX", 10)

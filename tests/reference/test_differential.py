@@ -277,7 +277,7 @@ def test_roots_are_the_same_at_every_seq(count: int, seed: int) -> None:
     rows = rows_of(engine)
     for size in range(1, len(rows) + 1):
         with past_store(engine.store.backend, size) as store, store.view(*store.followers) as at:
-            shown = store.roots(at).shown()
+            shown = store.roots(at).as_checkpoint()
         found = all_roots(rows[:size], index_terms, STOP)
         expected = {"log": shown.log_root, "overall": shown.root, **shown.namespaces}
         assert {name: root.hex() for name, root in found.items()} == expected

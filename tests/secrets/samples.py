@@ -1,4 +1,4 @@
-"""One made-up secret of each kind, put together here so that no file of ours holds one as a whole."""
+"""One made-up secret of each kind, assembled here so that no file contains a complete one."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ ALNUM = "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zA1bC3dE5fG7hI9jK1"
 
 
 def random_like(text: str, size: int) -> str:
-    """Letters and digits that depend on `text` alone."""
+    """Return letters and digits that depend on `text` alone."""
     raw = hashlib.shake_256(text.encode()).digest(size * 2)
     return "".join(character for character in base64.b64encode(raw).decode() if character.isalnum())[:size]
 
 
 def pem(label: str = "RSA PRIVATE KEY", lines: int = 6) -> str:
-    """A block in the form of a private key."""
+    """Return a block in the form of a private key."""
     body = "\n".join(random_like(f"{label}{line}", 64) for line in range(lines))
     return f"-----BEGIN {label}-----\n{body}\n-----END {label}-----"
 
 
 def jwt() -> str:
-    """Three parts, the first two JSON."""
+    """Return three parts, the first two of them JSON."""
     parts = ('{"alg":"HS256","typ":"JWT"}', '{"sub":"1234567890","name":"nobody"}')
     coded = [base64.urlsafe_b64encode(part.encode()).decode().rstrip("=") for part in parts]
     return ".".join([*coded, random_like("jwt", 43)])
@@ -86,7 +86,7 @@ SAMPLES: dict[str, list[tuple[str, str]]] = {
     ],
     "iban": [("pay to {}.", "DE89 3704 0044 0532 0130 00"), ("{} ABC", "GB82WEST12345698765432")],
 }
-"""Kind → texts with a place for the secret, and the secret."""
+"""Texts with a place for a secret, and the secret, by kind."""
 
 UNUSUAL: dict[str, list[tuple[str, str]]] = {
     "email": [("write to {} soon", "someone.else+tag@mail.example.org")],
@@ -118,4 +118,4 @@ INNOCENT = (
     "tokens: 200, max_tokens = 4096, tokenizer=cl100k_base",
     "key = value, key: 0x1f2e3d4c, primary_key=True",
 )
-"""Texts without secrets that look a little like some."""
+"""Texts that look similar to secrets but contain none."""

@@ -31,12 +31,12 @@ Way = Callable[[Engine, Path], object]
 
 
 def two_atoms(engine: Engine) -> tuple[str, str]:
-    """The ids of two atoms without secrets."""
+    """Return the ids of two atoms without secrets."""
     return engine.add("first").subject, engine.add("second").subject
 
 
 def ingest_files(engine: Engine, folder: Path) -> None:
-    """A secret in Markdown, text, JSON lines, front matter, a heading, a tag, a link and a file's name."""
+    """Ingest a secret in Markdown, text, JSON Lines, front matter, heading, tag, link and file name."""
     notes = folder / "notes"
     notes.mkdir(exist_ok=True)
     (notes / "a.md").write_text(
@@ -51,7 +51,7 @@ def ingest_files(engine: Engine, folder: Path) -> None:
 
 
 def graph(engine: Engine, folder: Path) -> None:
-    """An exported knowledge graph."""
+    """Import a knowledge graph with a secret."""
     rows = [
         {"type": "entity", "name": f"key {KEY}", "entityType": KEY, "observations": [f"is {KEY}"]},
         {"type": "entity", "name": "other", "entityType": "x", "observations": []},
@@ -63,7 +63,7 @@ def graph(engine: Engine, folder: Path) -> None:
 
 
 def items(engine: Engine, folder: Path) -> None:
-    """Memories that mem0 exported."""
+    """Import memories from mem0 with a secret."""
     file = folder / "mem0.json"
     file.write_text(
         json.dumps({"results": [{"id": "1", "memory": f"the key is {KEY}", "metadata": {"k": KEY}}]})
@@ -72,7 +72,7 @@ def items(engine: Engine, folder: Path) -> None:
 
 
 def edges(engine: Engine, folder: Path) -> None:
-    """Edge data, as text, as bytes and as a key; and why it was removed."""
+    """Write a secret as edge data (text, bytes and key) and as the reason of a removal."""
     first, second = two_atoms(engine)
     data = pack({"why": KEY, KEY: 1, "raw": KEY.encode(), "list": [KEY]})
     engine.apply([Link(first, "references", second, data=data), Unlink(first, "references", second, KEY)])
@@ -99,12 +99,12 @@ WAYS: dict[str, Way] = {
 
 
 def stored(folder: Path) -> bytes:
-    """Every byte of every file of the store."""
+    """Return every byte of every file of the store."""
     return b"\n".join(file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file())
 
 
 def leaks(raw: bytes) -> list[str]:
-    """Which secrets are in there, in any case of their letters and in either order of bytes."""
+    """Return the secrets in the bytes, in any case of letters and in either byte order."""
     lowered = raw.lower()
     body = PEM.splitlines()[2]
     return [one for one in (KEY, PASSWORD, body) if one.lower().encode() in lowered]
@@ -113,7 +113,7 @@ def leaks(raw: bytes) -> list[str]:
 @pytest.mark.parametrize("scheme", [LEVELDB, "sqlite"])
 @pytest.mark.parametrize("way", WAYS)
 def test_no_file_of_a_store_ever_holds_it(tmp_path: Path, scheme: str, way: str) -> None:
-    """Not the journal, not the index, not the write-ahead log, open or closed, nor after a rebuild."""
+    """No file of a store contains the secret: not open, not closed, and not after a rebuild."""
     place = tmp_path / "place"
     place.mkdir()
     with Engine.open(f"{scheme}:{place / 'store'}", secrets="redact") as engine:
@@ -129,7 +129,7 @@ def test_no_file_of_a_store_ever_holds_it(tmp_path: Path, scheme: str, way: str)
 
 @pytest.mark.parametrize("way", WAYS)
 def test_without_the_filter_it_is_stored(tmp_path: Path, way: str) -> None:
-    """The ways do lead a secret into the store: `off` is the default, and `warn` only counts."""
+    """In the default mode `off`, and in the mode `warn`, the same writes do store the secret."""
     with Engine.open(f"sqlite:{tmp_path / 'store'}", secrets="warn") as engine:
         WAYS[way](engine, tmp_path)
         assert sum(engine.store.secret_filter.found.values()) > 0  # type: ignore[union-attr]  # it has one
@@ -142,7 +142,7 @@ def test_without_the_filter_it_is_stored(tmp_path: Path, way: str) -> None:
 
 @pytest.mark.parametrize("way", sorted(set(WAYS) - {"ingest", "import items"}))
 def test_refuse_writes_nothing(tmp_path: Path, way: str) -> None:
-    """RefusedError names the kind and the place and nothing of the secret."""
+    """RefusedError names the kind and the place of a secret but not its text, and nothing is written."""
     with Engine.open("memory:", secrets="refuse") as engine:
         with pytest.raises(RefusedError) as caught:
             WAYS[way](engine, tmp_path)
@@ -154,7 +154,7 @@ def test_refuse_writes_nothing(tmp_path: Path, way: str) -> None:
 
 
 def test_refuse_skips_files_and_lines_and_takes_the_rest(tmp_path: Path) -> None:
-    """What holds a secret is skipped and told with its line; what does not goes in."""
+    """Files and lines with a secret are skipped and reported with their lines; all others are ingested."""
     notes = tmp_path / "notes"
     notes.mkdir()
     (notes / "bad.md").write_text(f"# Title\n\nwords\n\npassword: {PASSWORD}\n")
@@ -175,7 +175,7 @@ def test_refuse_skips_files_and_lines_and_takes_the_rest(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("way", sorted(set(WAYS) - {"revise", "tag", "tombstone", "supersede", "edges"}))
 def test_a_redacted_write_again_is_no_event(tmp_path: Path, way: str) -> None:
-    """Ids are worked out from what was redacted: the same again finds it there."""
+    """Ids are derived from redacted text, so writing the same text again appends no event."""
     with Engine.open("memory:", secrets="redact") as engine:
         WAYS[way](engine, tmp_path)
         size = engine.size
@@ -184,7 +184,7 @@ def test_a_redacted_write_again_is_no_event(tmp_path: Path, way: str) -> None:
 
 
 def test_pieces_that_become_equal_are_two_atoms(tmp_path: Path) -> None:
-    """Two lines of a file that differ by their secret alone are counted like any equal texts."""
+    """Two lines that differ only in their secret become two atoms, as two equal texts do."""
     notes = tmp_path / "notes"
     notes.mkdir()
     one, two = ("AKIA" + middle + "ZX7N2WT5BV8MRC" for middle in ("Q4", "R5"))
@@ -195,7 +195,7 @@ def test_pieces_that_become_equal_are_two_atoms(tmp_path: Path) -> None:
 
 
 def test_text_without_secrets_is_stored_as_ever() -> None:
-    """If no secret is found, the filter does not change the root."""
+    """Text without secrets gives the same root with and without the filter."""
     made = []
     for policy in (None, "redact", "refuse", "warn"):
         with Engine.open("memory:", clock=ticking(), salts=salt_of, secrets=policy) as engine:
@@ -207,7 +207,7 @@ def test_text_without_secrets_is_stored_as_ever() -> None:
 
 
 def test_an_old_secret_is_redacted_when_its_atom_is_revised() -> None:
-    """A revision repeats the whole atom; it does not repeat the secret."""
+    """A revision of an atom with an old secret does not repeat the secret."""
     from backends.memory import MemoryBackend
 
     backend = MemoryBackend()
@@ -219,7 +219,7 @@ def test_an_old_secret_is_redacted_when_its_atom_is_revised() -> None:
 
 
 def test_an_old_secret_tag_can_be_taken_off() -> None:
-    """What is there is let through where it is named to be removed."""
+    """A recorded tag that is a secret can be removed."""
     from backends.memory import MemoryBackend
 
     backend = MemoryBackend()
@@ -244,14 +244,14 @@ BAD: list[Command] = [
 @pytest.mark.parametrize("command", BAD, ids=lambda command: repr(command)[:40])
 @pytest.mark.parametrize("mode", ["redact", "refuse"])
 def test_no_error_repeats_it(command: Command, mode: str) -> None:
-    """Errors that quote what they were given quote no secret."""
+    """Errors that quote their input contain no secret."""
     with Engine.open("memory:", secrets=mode) as engine, pytest.raises(EngineError) as caught:
         engine.apply([command])
     assert KEY not in f"{caught.value} {caught.value.hint} {caught.value.args}"
 
 
 def test_a_journal_is_taken_as_it_is_or_not_at_all(tmp_path: Path) -> None:
-    """With `redact` and `refuse` an import names the first event with a secret, and makes nothing."""
+    """With `redact` and `refuse`, importing a journal with a secret names its event and writes nothing."""
     from collections import Counter
 
     with Engine.open("memory:") as engine:
@@ -262,7 +262,7 @@ def test_a_journal_is_taken_as_it_is_or_not_at_all(tmp_path: Path) -> None:
     url = f"sqlite:{tmp_path / 'new.db'}"
     for mode in ("redact", "refuse"):
         check = journal_check(SecretsPolicy(mode), Counter())
-        with pytest.raises(RefusedError, match=r"event 1 holds in its content .*aws-key"):
+        with pytest.raises(RefusedError, match=r"the content of event 1 contains .*aws-key"):
             import_journal(tmp_path / "journal.jsonl", url, check=check)
         assert not (tmp_path / "new.db").exists()
     found = Counter[str]()

@@ -1,4 +1,4 @@
-"""What is taken for a secret, and what is not."""
+"""Texts that are detected as secrets, and texts that are not."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CASES = [(kind, frame, secret) for kind, cases in SAMPLES.items() for frame, sec
 
 @pytest.mark.parametrize(("kind", "frame", "secret"), CASES, ids=lambda value: str(value)[:24])
 def test_a_secret_is_replaced_and_nothing_else(kind: str, frame: str, secret: str) -> None:
-    """`[REDACTED:kind]` stands where it stood."""
+    """Only the secret is replaced by `[REDACTED:kind]`."""
     kept, found = USUAL.clean(frame.format(secret))
     assert kept == frame.format(f"[REDACTED:{kind}]")
     assert [one.kind for one in found] == [kind]
@@ -28,7 +28,7 @@ def test_a_secret_is_replaced_and_nothing_else(kind: str, frame: str, secret: st
 
 @pytest.mark.parametrize("kind", UNUSUAL)
 def test_addresses_and_numbers_are_looked_for_only_when_asked(kind: str) -> None:
-    """`email` and `phone` are off by default, and each is on by its name."""
+    """`email` and `phone` are off by default and can be switched on by name."""
     for frame, secret in UNUSUAL[kind]:
         assert USUAL.clean(frame.format(secret)) == (frame.format(secret), [])
         assert SecretsPolicy(also=(kind,)).clean(frame.format(secret))[0] == frame.format(
@@ -38,17 +38,17 @@ def test_addresses_and_numbers_are_looked_for_only_when_asked(kind: str) -> None
 
 @pytest.mark.parametrize("text", INNOCENT, ids=lambda text: text[:24])
 def test_what_only_looks_like_one_is_left(text: str) -> None:
-    """Hashes, UUIDs, images, lock files, code and prose stay as they are."""
+    """Hashes, UUIDs, images, lock files, code and prose stay unchanged."""
     assert USUAL.clean(text) == (text, [])
 
 
 def test_every_kind_has_a_sample() -> None:
-    """So that no detector is without a test."""
+    """Every detector has a sample."""
     assert {detector.kind for detector in DETECTORS} == set(SAMPLES) | set(UNUSUAL)
 
 
 def test_a_key_without_its_end_goes_as_far_as_its_base64() -> None:
-    """Text that was cut in the middle of a block is no way out."""
+    """A key block without its end is redacted up to the end of its base64."""
     cut = pem().rpartition("\n-----END")[0]
     assert (
         USUAL.clean(f"a\n{cut}\n\nPlain words follow.")[0] == "a\n[REDACTED:private-key]Plain words follow."
@@ -56,7 +56,7 @@ def test_a_key_without_its_end_goes_as_far_as_its_base64() -> None:
 
 
 def test_a_key_in_one_line_of_json() -> None:
-    r"""A block whose line ends are spelled `\n` is one, too."""
+    r"""A key block whose line ends are written as the two characters backslash and n is detected."""
     text = '{"private_key": "' + pem().replace("\n", "\\n") + '"}'
     assert "BEGIN" not in USUAL.clean(text)[0]
 
@@ -72,7 +72,7 @@ PIECES = st.one_of(
 @settings(deadline=None)
 @given(st.lists(PIECES, max_size=12).map("".join))
 def test_cleaning_again_changes_nothing(text: str) -> None:
-    """What was redacted holds no secret: ids that are worked out from it stay the same."""
+    """Cleaning redacted text changes nothing, so the ids that are derived from it are stable."""
     kept = EVERY.clean(text)[0]
     assert EVERY.clean(kept) == (kept, [])
 
@@ -82,7 +82,7 @@ def test_cleaning_again_changes_nothing(text: str) -> None:
 def test_a_secret_is_found_between_any_other_text(
     before: str, case: tuple[str, str, str], after: str
 ) -> None:
-    """Whatever stands before and after it on other lines, none of it is left."""
+    """A secret is removed completely, whatever the lines before and after it contain."""
     _, frame, secret = case
     kept = USUAL.clean(f"{before}\n{frame.format(secret)}\n{after}")[0]
     assert secret not in kept
@@ -90,14 +90,14 @@ def test_a_secret_is_found_between_any_other_text(
 
 @given(st.integers(0, 10**14 - 1))
 def test_of_ten_last_digits_one_makes_a_card(number: int) -> None:
-    """Luhn's sum lets exactly one through, unless that makes all digits the same."""
+    """Exactly one of ten check digits makes a card number, unless all digits would be equal."""
     cards = [f"4{number:014d}{last}" for last in range(10)]
     assert sum(map(is_card, cards)) == (number != int("4" * 14))
 
 
 @given(st.integers(0, 10**18 - 1))
 def test_an_iban_with_another_check_number_is_none(number: int) -> None:
-    """Of the 97 check numbers that there are, one is right."""
+    """Exactly one of the 97 check numbers makes a valid IBAN."""
     texts = [f"DE{check:02d}{number:018d}" for check in range(2, 99)]
     assert sum(iban_end(text, 0) is not None for text in texts) == 1
 
@@ -138,7 +138,7 @@ ADVERSARIES = [
 
 
 TEXT_CHARS = 1 << (20 if FACTOR else 18)
-"""In a long run as long as the content of an atom may be, else a quarter of that."""
+"""The maximum length of an atom's content in long runs of the tests, otherwise a quarter of it."""
 
 LOOK = """
 from engine.secrets.policy import SecretsPolicy
@@ -152,8 +152,8 @@ print("done")
 
 
 def test_no_text_is_slow() -> None:
-    """Texts made to have patterns begin again and again are looked through, some 100,000 characters each.
+    """Adversarial texts of some 100,000 characters are searched in linear time.
 
-    Were the time of any pattern quadratic, the child would not come back for hours.
+    With a quadratic pattern, the child process would run for hours.
     """
     assert run(LOOK) == (0, "done\n")

@@ -1,4 +1,4 @@
-"""Where the policy is said, what it may say, and what is told of it."""
+"""The sources of the secrets policy, its valid values, and the reports about it."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ KEY = SAMPLES["aws-key"][0][1]
 
 
 def test_nothing_said_is_off(surroundings: Path) -> None:
-    """The default looks at nothing."""
+    """Without a setting, nothing is detected."""
     assert find_secrets() == (None, "default")
     assert SecretsPolicy().mode == "off"
 
 
 def test_the_environment_beats_the_files(surroundings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """ENGINE_SECRETS says the mode; the file's patterns still count."""
+    """ENGINE_SECRETS sets the mode, and the file's patterns still apply."""
     (surroundings / ".engine.toml").write_text('[secrets]\nmode = "warn"\nallow = ["x{4}"]\n')
     assert find_secrets()[0] == SecretsPolicy("warn", allow=("x{4}",))
     monkeypatch.setenv("ENGINE_SECRETS", "refuse")
@@ -33,7 +33,7 @@ def test_the_environment_beats_the_files(surroundings: Path, monkeypatch: pytest
 
 
 def test_a_file_that_speaks_of_a_store_alone_leaves_secrets_to_the_next(surroundings: Path) -> None:
-    """The nearest that speaks of secrets counts, whichever names the store."""
+    """The nearest file with secrets settings applies, even if another file names the store."""
     config = surroundings.parent / "config" / "engine"
     config.mkdir(parents=True)
     (config / "config.toml").write_text('secrets = "redact"\n')
@@ -58,7 +58,7 @@ def test_a_file_that_speaks_of_a_store_alone_leaves_secrets_to_the_next(surround
     ],
 )
 def test_a_mistake_in_a_file_is_an_error_that_names_it(surroundings: Path, text: str) -> None:
-    """An invalid filter setting is an error, never a disabled filter."""
+    """A mistake in the secrets settings of a file is an error that names the file."""
     (surroundings / ".engine.toml").write_text(text + "\n")
     with pytest.raises(InvalidInputError, match=r"\.engine\.toml"):
         find_secrets()
@@ -66,13 +66,13 @@ def test_a_mistake_in_a_file_is_an_error_that_names_it(surroundings: Path, text:
 
 @pytest.mark.parametrize("value", ["maybe", 3, "", {"mode": "redact", "x": 1}])
 def test_a_program_s_mistake_is_an_error(value: object) -> None:
-    """`Engine.open(secrets=…)` takes a mode, a policy, or what a file may say."""
+    """`Engine.open(secrets=…)` accepts a mode, a policy, or a setting as in a file, and nothing else."""
     with pytest.raises(InvalidInputError):
         Engine.open("memory:", secrets=value)
 
 
 def test_what_is_allowed_is_no_secret() -> None:
-    """As a whole: an allowed text in a longer one is not enough."""
+    """An allowed text is not a secret; an allowed text within a longer one is."""
     policy = SecretsPolicy("redact", allow=(KEY, r"test-[a-z0-9]{8,20}"))
     assert policy.clean(f"is {KEY}")[0] == f"is {KEY}"
     assert policy.clean("password=test-abc12345")[0] == "password=test-abc12345"
@@ -80,7 +80,7 @@ def test_what_is_allowed_is_no_secret() -> None:
 
 
 def test_kinds_of_one_s_own_and_kinds_left_out() -> None:
-    """`extra` adds a kind, `but` takes one away."""
+    """`extra` adds a kind, and `but` removes one."""
     policy = SecretsPolicy("redact", extra={"ticket": r"\bTCK-\d{4,8}"}, but=("aws-key",))
     assert policy.clean(f"TCK-12345 {KEY}")[0] == f"[REDACTED:ticket] {KEY}"
 
@@ -91,14 +91,14 @@ def test_kinds_of_one_s_own_and_kinds_left_out() -> None:
      "a" * 501, "[z-a]", "a{2,1}", "a??", "a{1,2}{3}", "\\", r"\Z", "[[:alpha:]]("],
 )  # fmt: skip
 def test_patterns_that_could_be_slow_or_match_nothing_are_refused(pattern: str) -> None:
-    """Whatever is not of the part that is allowed; the message does not repeat the pattern."""
+    """A pattern outside the allowed subset is refused, and the error does not repeat it."""
     with pytest.raises(InvalidInputError):
         bounded(pattern)
 
 
 @given(st.text(alphabet="ab01[]-^{},?\\dws.()*+|$", max_size=12), st.text(alphabet="ab01-{}", max_size=300))
 def test_a_pattern_matches_boundedly_or_is_refused(pattern: str, text: str) -> None:
-    """No match of an accepted pattern is longer than `WIDTH_MAX`, or empty."""
+    """A match of an accepted pattern is never empty or longer than `WIDTH_MAX`."""
     try:
         found = bounded(pattern)
     except InvalidInputError:
@@ -107,7 +107,7 @@ def test_a_pattern_matches_boundedly_or_is_refused(pattern: str, text: str) -> N
 
 
 def test_notes_and_status_tell_kinds_and_counts(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And nothing of the secret, in text or JSON."""
+    """Messages and `status` contain kinds and counts, but no part of a secret, in text and JSON."""
     monkeypatch.setenv("ENGINE_SECRETS", "redact")
     added = cli("add", f"is {KEY}", "--json")
     assert "secrets redacted: aws-key 1" in added.err
@@ -130,7 +130,7 @@ def test_notes_and_status_tell_kinds_and_counts(cli: Cli, monkeypatch: pytest.Mo
 
 
 def test_scan_lists_what_is_there(cli: Cli) -> None:
-    """Seq, atom, field, kind and a masked preview; exit code 1, and 0 where nothing is found."""
+    """`scan` prints seq, atom, field, kind and a preview and exits with 1, or with 0 if it finds nothing."""
     cli("add", "clean")
     assert cli("secrets", "scan", "--json").data == []
     atom = cli("add", f"is {KEY}", "-t", KEY).out.strip()
@@ -154,7 +154,7 @@ def test_scan_lists_what_is_there(cli: Cli) -> None:
 def test_a_dry_run_of_ingest_passes_the_filter_too(
     cli: Cli, surroundings: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What would be skipped is told before."""
+    """A dry run of `ingest` reports what the filter would skip."""
     monkeypatch.setenv("ENGINE_SECRETS", "refuse")
     (surroundings / "notes").mkdir()
     (surroundings / "notes" / "a.md").write_text(f"is {KEY}\n")

@@ -1,4 +1,4 @@
-"""Bulk work: any number of commands, cut into batches, with the followers coming along."""
+"""Bulk work: any number of commands in batches, with followers that catch up on the way."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.support.workloads import commands, id_of
 
 
 def test_bulk_is_the_same_as_one_by_one() -> None:
-    """`apply_many` gives the receipts, the root and the rows of applying each command alone."""
+    """`apply_many` gives the same receipts, root and rows as applying each command alone."""
     made = commands(400, seed=21)
     bulk, plain = (engine_on(clock=lambda: BEGIN) for _ in range(2))
     assert list(bulk.apply_many(iter(made))) == [plain.apply([command])[0] for command in made]
@@ -28,7 +28,7 @@ def test_bulk_is_the_same_as_one_by_one() -> None:
 
 
 def test_the_followers_come_along(monkeypatch: pytest.MonkeyPatch) -> None:
-    """During bulk work followers build large segments only; at the end all is as if followed in one go."""
+    """During bulk work followers build large segments only; the final rows are those of a single catch-up."""
     monkeypatch.setattr(limits, "FOLLOW_EVENTS_MAX", 200)
     monkeypatch.setattr("engine.store.store.COMMIT_CHUNK", 90)
     monkeypatch.setattr("engine.followers.index.BULK_DOCUMENTS", 512)
@@ -41,7 +41,7 @@ def test_the_followers_come_along(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_receipts_come_when_their_batch_is_durable() -> None:
-    """The first receipt is there before the second batch is asked for, and its event is in the journal."""
+    """A receipt is yielded when its event is in the journal, before the next batch is read."""
     backend = FaultBackend(MemoryBackend())
     engine = engine_on(backend)
     taken = 0
@@ -60,7 +60,7 @@ def test_receipts_come_when_their_batch_is_durable() -> None:
 
 
 def test_a_command_that_fails_keeps_the_batches_before_it() -> None:
-    """A batch with an impossible command is left out whole; those before it stay."""
+    """A batch with a failing command is not written at all; the batches before it stay."""
     engine = engine_on()
     made: list[Command] = [Add(f"text {number}") for number in range(COMMIT_CHUNK + 5)]
     with pytest.raises(NotFoundError):
@@ -69,7 +69,7 @@ def test_a_command_that_fails_keeps_the_batches_before_it() -> None:
 
 
 def test_receipts_of_a_half_are_out_before_the_other_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever is durable has its receipt, also where a later part of a halved batch fails."""
+    """Every durable event has its receipt, even if a later part of a halved batch fails."""
     monkeypatch.setattr(limits, "BATCH_BYTES_MAX", 5000)
     engine = engine_on()
     made: list[Command] = [Add("x" * 1000 + str(number)) for number in range(7)]
@@ -81,7 +81,7 @@ def test_receipts_of_a_half_are_out_before_the_other_is_refused(monkeypatch: pyt
 
 
 def test_a_batch_too_large_in_bytes_is_halved(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Commands that together pass the bytes of a batch go in by parts; one alone that does is refused."""
+    """Commands that are too large for one batch are split; a single command that is too large is refused."""
     monkeypatch.setattr(limits, "BATCH_BYTES_MAX", 5000)
     engine = engine_on()
     made = [Add("x" * 1000 + str(number)) for number in range(20)]
@@ -91,7 +91,7 @@ def test_a_batch_too_large_in_bytes_is_halved(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_nothing_to_do_is_no_event() -> None:
-    """No commands, or commands that find all as they want it, append nothing."""
+    """No commands, or commands without effect, append no event."""
     engine = engine_on()
     list(engine.apply_many(commands(30)))
     size = read_log(backend_of(engine)).size

@@ -1,4 +1,4 @@
-"""The same events give the same root on every backend, in every process, under every setting of it."""
+"""The same events give the same root on every backend, in every process, under every process setting."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.support.workloads import commands
 
 COUNT = 400
 ROOT = "435f98a7dbc0e43a286e194caefe34982d22b55eae6d5ccdafb2c8822676a529"
-"""The overall root of 400 commands, a checkpoint in the middle: changes only with the format."""
+"""The overall root of 400 commands with a checkpoint in the middle. It changes only with the format."""
 
 MAKE = """
 import sys
@@ -30,7 +30,7 @@ print(made(sys.argv[1]))
 
 
 def made(url: str, batch: int = 50) -> str:
-    """The root of the golden history, made in a new store at `url`."""
+    """Return the root of the golden history, written to a new store at `url`."""
     with open_backend(url) as backend:
         engine = engine_on(backend)
         history = commands(COUNT, seed=2026, relating=False)
@@ -42,7 +42,7 @@ def made(url: str, batch: int = 50) -> str:
 
 
 def child(python: str, url: str = "memory:", **environment: str) -> str:
-    """The root that another process comes to."""
+    """Return the root that another process computes."""
     run = subprocess.run(
         [python, "-c", MAKE, url],
         cwd=FOLDER,
@@ -58,7 +58,7 @@ def child(python: str, url: str = "memory:", **environment: str) -> str:
 
 @pytest.mark.parametrize("scheme", ["memory", "sqlite", "leveldb"])
 def test_the_root_is_the_golden_one_on_every_backend(scheme: str, tmp_path: Path) -> None:
-    """Memory, SQLite and LevelDB give the root that is written here."""
+    """Memory, SQLite and LevelDB give the golden root."""
     if scheme == "leveldb" and find_spec("plyvel") is None:
         pytest.skip("NOT TESTED: plyvel is not installed")
     assert made("memory:" if scheme == "memory" else f"{scheme}:{tmp_path / 'store'}") == ROOT
@@ -81,12 +81,12 @@ def test_the_root_is_the_golden_one_on_every_backend(scheme: str, tmp_path: Path
     ids=lambda environment: environment["LC_ALL"],
 )
 def test_no_setting_of_the_process_changes_the_root(environment: dict[str, str]) -> None:
-    """Hash seed, locale, time zone and optimisation level reach no stored byte."""
+    """Hash seed, locale, time zone and optimisation level do not change the root."""
     assert child(sys.executable, **environment) == ROOT
 
 
 def test_other_pythons_give_the_same_root() -> None:
-    """Every interpreter named in MEMROOT_PYTHONS (paths, separated by colons) gives the golden root."""
+    """Every interpreter in MEMROOT_PYTHONS (paths, separated by colons) gives the golden root."""
     pythons = [name for name in os.environ.get("MEMROOT_PYTHONS", "").split(os.pathsep) if name]
     if not pythons:
         pytest.skip("NOT TESTED: name interpreters that have the dependencies in MEMROOT_PYTHONS")
@@ -97,7 +97,7 @@ def test_other_pythons_give_the_same_root() -> None:
     "path", ["rebuilt", "copied", "never followed", "followed one by one", "opened anew"]
 )
 def test_every_way_to_the_head_gives_the_same_rows(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rebuilding, copying, following late or event by event, or in a new process: one set of rows."""
+    """Rebuilding, copying, and following late, event by event or in a new process give the same rows."""
     engine = engine_on()
     for command in commands(COUNT, seed=2026)[:120]:
         engine.apply([command])
@@ -121,12 +121,12 @@ def test_every_way_to_the_head_gives_the_same_rows(path: str, monkeypatch: pytes
 
 
 def test_batches_do_not_change_the_namespace_roots() -> None:
-    """One batch or four hundred: the same roots of atoms, edges, tags and index, and the same log."""
+    """One batch or four hundred give the same log and the same roots of atoms, edges, tags and index."""
     assert {made_plain(batch) for batch in (1, 7, 1000)} == {made_plain(50)}
 
 
 def made_plain(batch: int) -> str:
-    """The root of a part of the golden history without its checkpoint, in batches of `batch`."""
+    """Return the root of part of the golden history without its checkpoint, in batches of `batch`."""
     engine, history = engine_on(), commands(COUNT, seed=2026)[:150]
     for at in range(0, len(history), batch):
         engine.apply(history[at : at + batch])

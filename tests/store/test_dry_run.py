@@ -1,4 +1,4 @@
-"""Rehearsals: what a store would do, said by a store that forgets it."""
+"""Dry runs: a store reports what commands would do and discards their effects."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from backends.base import Backend, Batch, Capabilities, Row
 from backends.memory import MemoryBackend
-from engine.store.dry_run import Layers, dry_run_store
+from engine.store.dry_run import LayeredBackend, dry_run_store
 from tests.backends.suite import ROWS, BackendSuite, batch_of
 from tests.backends.suite_guards import GuardSuite
 from tests.support.engines import engine_on, rows_of
@@ -17,13 +17,13 @@ from tests.support.workloads import commands
 
 
 class TestLayers(BackendSuite, GuardSuite):
-    """Rows kept apart from those below are read as if they were one store."""
+    """A layered backend is read as if it were one store."""
 
     capabilities = Capabilities(durable=False, multi_process=False, persistent=False)
 
     def open(self, folder: Path, *, create: bool = True) -> Backend:
-        """Nothing above nothing."""
-        return Layers(MemoryBackend(), MemoryBackend())
+        """Open an empty layer on top of an empty one."""
+        return LayeredBackend(MemoryBackend(), MemoryBackend())
 
 
 SOME = st.sets(st.sampled_from(ROWS)).map(sorted)
@@ -31,10 +31,10 @@ SOME = st.sets(st.sampled_from(ROWS)).map(sorted)
 
 @given(SOME, SOME, SOME)
 def test_what_is_written_covers_what_is_below(below: list[Row], put: list[Row], gone: list[Row]) -> None:
-    """Rows that were put or deleted are so in every way of reading, and those below stay as they are."""
+    """Rows that are put or deleted above hide those below in every kind of read, and those below stay."""
     lower = MemoryBackend()
     lower.write(batch_of(below))
-    layers, batch = Layers(lower, MemoryBackend()), Batch()
+    layers, batch = LayeredBackend(lower, MemoryBackend()), Batch()
     for key, value in put:
         batch.put(key, b"new " + value)
     for key, _ in gone:
@@ -52,8 +52,8 @@ def test_what_is_written_covers_what_is_below(below: list[Row], put: list[Row], 
 
 @settings(max_examples=20)
 @given(st.integers(0, 10_000), st.integers(2, 20))
-def test_a_rehearsal_says_what_a_run_does(seed: int, count: int) -> None:
-    """The receipts name the same subjects, kinds of events and states, and the store stays as it was."""
+def test_a_dry_run_reports_what_the_run_does(seed: int, count: int) -> None:
+    """A dry run gives the subjects, event kinds and states of the real run and leaves the store unchanged."""
     engine = engine_on()
     made = list(commands(count, seed))
     for command in made[: count // 2]:

@@ -1,4 +1,4 @@
-"""Writes that fail, at every k of every workload: nothing acknowledged is lost; the root is right."""
+"""Writes that fail, at every k of every workload: nothing acknowledged is lost, and the root is correct."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ WRITE_FAULTS = [kind for kind in get_args(Kind) if kind in ("before", "after", "
 
 
 def opened(backend: Backend) -> Engine:
-    """An engine whose clock stands still, so that a retried command is the same event."""
+    """Return an engine whose clock stands still, so that a repeated command gives the same event."""
     return engine_on(backend, clock=lambda: BEGIN)
 
 
 @cache
 def undisturbed(workload: str) -> tuple[dict[bytes, bytes], str, int]:
-    """Journal and payload rows, root, and number of writes of the workload when nothing fails."""
+    """Return journal and payload rows, root, and number of writes of the workload without failures."""
     backend = FaultBackend(MemoryBackend())
     engine = opened(backend)
     for step in WORKLOADS[workload]:
@@ -47,12 +47,12 @@ def undisturbed(workload: str) -> tuple[dict[bytes, bytes], str, int]:
 
 @dataclass
 class Run:
-    """A workload on a failing backend: how far it came, and what it was told."""
+    """A workload on a failing backend, with its progress and the receipts it got."""
 
     workload: str
     backend: FaultBackend
     acknowledged: int = 0
-    """Events that receipts told of."""
+    """The events in receipts."""
     step: int = 0
     """The step that failed."""
     error: InDoubtError | None = None
@@ -73,10 +73,10 @@ class Run:
             self.error = error
 
     def finish(self, engine: Engine) -> str:
-        """The failing step again, and all after it; the root then.
+        """Repeat the failing step, carry out the remaining steps, and return the root.
 
-        A batch that tombstones and revives the same atom is not harmless to repeat, so for batches
-        `was_kept` decides whether there is anything to repeat.
+        A batch that tombstones and revives the same atom must not be repeated blindly, so for batches
+        `was_kept` decides whether to repeat.
         """
         error, first = self.error, self.step
         if self.workload not in ONE_AT_A_TIME and error is not None and error.seq >= 0:
@@ -87,7 +87,7 @@ class Run:
 
 
 def runs(workload: str, kind: Kind, mode: str) -> Iterator[Run]:
-    """The workload with its k-th write failing, for every k."""
+    """Yield the workload with its k-th write failing, for every k."""
     for at in range(1, undisturbed(workload)[2] + 1):
         run = Run(workload, FaultBackend(MemoryBackend(), Fault(kind, at, mode=mode)))  # type: ignore[arg-type]
         run.go()
@@ -98,7 +98,7 @@ def runs(workload: str, kind: Kind, mode: str) -> Iterator[Run]:
 @pytest.mark.parametrize("kind", WRITE_FAULTS)
 @pytest.mark.parametrize("workload", WORKLOADS)
 def test_a_crash_at_any_write_loses_nothing_acknowledged(workload: str, kind: Kind) -> None:
-    """After reopening, the journal is a prefix of what was attempted, with all that was acknowledged."""
+    """After reopening, the journal is a prefix of what was attempted, with every acknowledged event."""
     journal = undisturbed(workload)[0]
     for run in runs(workload, kind, "crash"):
         left = run.backend.reopen()
@@ -113,7 +113,7 @@ def test_a_crash_at_any_write_loses_nothing_acknowledged(workload: str, kind: Ki
 @pytest.mark.parametrize("kind", WRITE_FAULTS)
 @pytest.mark.parametrize("workload", WORKLOADS)
 def test_going_on_after_a_crash_gives_the_undisturbed_root(workload: str, kind: Kind) -> None:
-    """Reopened, and with the failed step repeated, the store comes to the root and the rows of no failure."""
+    """After reopening and repeating the failed step, root and rows are those of a run without failure."""
     _, root, _ = undisturbed(workload)
     for run in runs(workload, kind, "crash"):
         engine = opened(run.backend.reopen())
@@ -124,7 +124,7 @@ def test_going_on_after_a_crash_gives_the_undisturbed_root(workload: str, kind: 
 @pytest.mark.parametrize("kind", ["before", "after"])
 @pytest.mark.parametrize("workload", WORKLOADS)
 def test_repeating_on_the_same_handle_gives_the_undisturbed_root(workload: str, kind: Kind) -> None:
-    """Where the backend recovers by itself, repeating the failed step is harmless without reopening too."""
+    """If the backend recovers by itself, the failed step can be repeated without reopening."""
     _, root, _ = undisturbed(workload)
     for run in runs(workload, kind, "once"):
         engine = run.engine or opened(run.backend)
@@ -134,7 +134,7 @@ def test_repeating_on_the_same_handle_gives_the_undisturbed_root(workload: str, 
 @pytest.mark.parametrize("kind", WRITE_FAULTS)
 @pytest.mark.parametrize("workload", ["adds", "mixed", "links", "checkpoints"])
 def test_was_kept_tells_the_truth(workload: str, kind: Kind) -> None:
-    """The error of a failed commit names its first event, and `was_kept` says whether it is there."""
+    """The error of a failed commit names its first event, and `was_kept` returns whether it was written."""
     settled = 0
     for run in runs(workload, kind, "crash"):
         error = run.error
@@ -154,7 +154,7 @@ def test_was_kept_tells_the_truth(workload: str, kind: Kind) -> None:
 
 @pytest.mark.parametrize("kind", WRITE_FAULTS)
 def test_a_crash_leaves_a_store_that_verifies(kind: Kind) -> None:
-    """Straight after a crash at a write of commits and reads, `verify` finds nothing wrong."""
+    """Directly after a crash during any write, `verify` finds no difference."""
     for run in itertools.islice(runs("reads between", kind, "crash"), 2, None, 4):
         report = verify(run.backend.reopen())
         assert report.ok, report.differences
@@ -180,7 +180,7 @@ def test_a_copy_killed_anywhere_is_continued(kind: Kind) -> None:
 
 
 def test_a_finished_copy_survives_loss_of_power() -> None:
-    """Once `copy` has returned, nothing of the target is unsynced."""
+    """When `copy` returns, every byte of the target is synced."""
     source = opened(MemoryBackend())
     for step in WORKLOADS["batches"]:
         step(source)
@@ -194,7 +194,7 @@ def test_a_finished_copy_survives_loss_of_power() -> None:
 
 @pytest.mark.parametrize("mode", ["once", "persistent"])
 def test_a_failed_write_is_in_doubt_and_never_acknowledged(mode: str) -> None:
-    """The error of a failed commit is InDoubtError with what to do, and reading goes on."""
+    """A failed commit raises InDoubtError with a hint, and reading stays possible."""
     backend = FaultBackend(MemoryBackend())
     engine = opened(backend)
     engine.add("before", id=id_of(1))
@@ -206,12 +206,12 @@ def test_a_failed_write_is_in_doubt_and_never_acknowledged(mode: str) -> None:
 
 
 class Crowded(MemoryBackend):
-    """A memory store that another process creates just after this one looked whether it is there."""
+    """A memory store that another process creates directly after this one checked that it is missing."""
 
     looked = False
 
     def get(self, key: bytes) -> bytes | None:
-        """As MemoryBackend; the first look at the log state finds none, and there is one after it."""
+        """Return the row; after the first read of the log state, let the other process create the store."""
         found = super().get(key)
         if key == LOG and not self.looked:
             self.looked = True
@@ -220,19 +220,19 @@ class Crowded(MemoryBackend):
 
 
 def test_two_processes_may_create_a_store_at_once() -> None:
-    """Of two that find no store, one makes it; the other uses that one."""
+    """If two processes create a store at once, one creates it and the other uses it."""
     engine = opened(Crowded())
     assert engine.get(id_of(9)).content == "by the other process"
 
 
 class Overtaken(MemoryBackend):
-    """A memory store where another process adds and reads just before each of this one's guarded writes."""
+    """A memory store in which another process adds and reads before each guarded write of this one."""
 
     others = 3
     busy = False
 
     def write(self, batch: Batch, *, guard: Guards = None, durable: bool = True) -> None:
-        """As MemoryBackend, after the other process had its turn."""
+        """Let the other process act, then write."""
         if guard is not None and self.others and not self.busy and super().get(LOG) is not None:
             self.busy, self.others = True, self.others - 1
             other = opened(self)
@@ -243,7 +243,7 @@ class Overtaken(MemoryBackend):
 
 
 def test_a_process_that_is_overtaken_overwrites_nothing() -> None:
-    """Others write between a decision, or a follower's reading, and its write: nothing is lost."""
+    """Nothing is lost if others write between this process's decision and its write."""
     backend = Overtaken()
     engine = opened(backend)
     engine.add("mine")
@@ -257,12 +257,12 @@ def test_a_process_that_is_overtaken_overwrites_nothing() -> None:
 
 
 class Losing(MemoryBackend):
-    """A memory store that another process always writes to first: its first `times` guarded writes lose."""
+    """A memory store on which the first `times` guarded writes fail, because another process was faster."""
 
     times = 0
 
     def write(self, batch: Batch, *, guard: Guards = None, durable: bool = True) -> None:
-        """As MemoryBackend, unless it loses."""
+        """Write as MemoryBackend does, unless the guard is to fail."""
         if guard is not None and self.times:
             self.times -= 1
             raise GuardFailed("another process was faster")
@@ -270,7 +270,7 @@ class Losing(MemoryBackend):
 
 
 def test_a_lost_guard_decides_again() -> None:
-    """A commit that others were faster than is decided again, and is one event."""
+    """A commit whose guard failed is decided again and appends one event."""
     backend = Losing()
     engine = opened(backend)
     backend.times = 3
@@ -279,7 +279,7 @@ def test_a_lost_guard_decides_again() -> None:
 
 
 def test_deciding_again_sees_the_same_command() -> None:
-    """Tags given as an iterator are there after a commit that had to be decided twice."""
+    """Tags that are given as an iterator survive a commit that is decided twice."""
     backend = Losing()
     engine = opened(backend)
     backend.times = 1

@@ -1,4 +1,4 @@
-"""What another process does between deciding and writing: the write must not rest on what is gone."""
+"""Changes by other processes between deciding and writing do not corrupt the write."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from engine.store.store import projections
 
 
 class Interrupted(MemoryBackend):
-    """A backend on which something happens right before the next write."""
+    """A backend on which a callback runs directly before the next write."""
 
     def __init__(self) -> None:
         super().__init__()
         self.first: Callable[[], None] | None = None
 
     def write(self, batch: Batch, *, guard: Guards = None, durable: bool = True) -> None:
-        """Let it happen, then write."""
+        """Run the callback, then write."""
         happening, self.first = self.first, None
         if happening is not None:
             happening()
         super().write(batch, guard=guard, durable=durable)
 
     def sweep_records(self) -> None:
-        """What a rebuild elsewhere does first: all cursors go, then the records."""
+        """Delete all cursors and then the records, as the first step of a rebuild in another process does."""
         drop(self, projections())
         batch = Batch()
         for prefix in RECORD_PREFIXES:
@@ -42,7 +42,7 @@ class Interrupted(MemoryBackend):
 
 
 def test_a_commit_does_not_rest_on_records_that_a_rebuild_has_swept_away() -> None:
-    """The command is decided again once the records are whole, and everything verifies."""
+    """The command is decided again once the records are complete, and the store verifies."""
     backend = Interrupted()
     with Engine(backend) as memory:
         known = memory.add("known", tags=["one"]).subject
@@ -58,7 +58,7 @@ def _add(memory: Engine) -> None:
 
 
 def test_a_commit_is_decided_again_when_the_head_has_moved() -> None:
-    """An atom that somebody else has just added is not added twice."""
+    """An atom that another process has just added is not added twice."""
     backend = Interrupted()
     with Engine(backend) as memory, Engine(backend) as other:
         backend.first = lambda: _add(other)
@@ -67,7 +67,7 @@ def test_a_commit_is_decided_again_when_the_head_has_moved() -> None:
 
 
 def test_records_left_behind_are_finished_before_the_next_command() -> None:
-    """A store whose rebuild was killed after sweeping answers from whole records."""
+    """A store whose rebuild was killed answers from complete records."""
     backend = Interrupted()
     known = Engine(backend).add("known").subject
     backend.sweep_records()
@@ -77,7 +77,7 @@ def test_records_left_behind_are_finished_before_the_next_command() -> None:
 
 
 class Copying(Interrupted):
-    """A target on which somebody else acts right before the n-th snapshot, as between two steps of a copy."""
+    """A target on which another process acts directly before the n-th snapshot, in the middle of a copy."""
 
     def __init__(self, acts: Callable[[Copying], None], at: int) -> None:
         super().__init__()
@@ -85,7 +85,7 @@ class Copying(Interrupted):
         self.active = False
 
     def snapshot(self) -> Snapshot:
-        """Let it happen, then take it."""
+        """Run the callback, then take the snapshot."""
         if self.active:
             self.at -= 1
             if not self.at:
@@ -103,7 +103,7 @@ def _foreign_add(target: Copying) -> None:
 def test_a_copy_that_somebody_disturbs_overwrites_nothing(
     acts: Callable[[Copying], None], at: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever happens on the target between two steps, its journal stays whole and verifies."""
+    """Whatever another process does to the target during a copy, its journal stays complete and verifies."""
     monkeypatch.setattr(limits, "FOLLOW_EVENTS_MAX", 8)
     source = MemoryBackend()
     memory = Engine(source)

@@ -1,4 +1,4 @@
-"""The reconciler: what is wanted is held, once, and what others made of it is theirs."""
+"""The reconciler makes the memory match a source and does not undo the changes of other actors."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ WANTED = st.builds(
     key=st.sampled_from(["k1", "k2", "k3"]),
 )
 SAID = st.lists(WANTED, max_size=4, unique_by=lambda one: one.key)
-"""What a source says at one time."""
+"""The content of a source at one time."""
 
 LINKS = st.sets(st.tuples(st.sampled_from(["k1", "k2", "k3"]), st.sampled_from(["k1", "k2", "k3"])))
 
@@ -51,12 +51,12 @@ EVERY = [Add("x", source=SOURCE, key=key) for key in ("k1", "k2", "k3")]
 
 
 def ids(engine: Engine) -> list[bytes]:
-    """The ids of all atoms that can be wanted."""
+    """Return the ids of all atoms that can be wanted."""
     return [wanted_id(engine.store.identity.id_key, one) for one in EVERY]
 
 
 def held(engine: Engine, said: list[Add], links: set[tuple[str, str]] = frozenset()) -> list[EventKind]:  # type: ignore[assignment]
-    """Have the memory hold what a source says; the kinds of the events that it took."""
+    """Reconcile the memory with a source; return the kinds of the events that this took."""
     store = engine.store
     done: list[EventKind] = []
 
@@ -79,7 +79,7 @@ def held(engine: Engine, said: list[Add], links: set[tuple[str, str]] = frozense
 
 
 def by_hand(kind: str, atom: str, other: str) -> Command:
-    """Something that a person does."""
+    """Return the command for one change that a person makes."""
     commands: dict[str, Command] = {
         "tag": Tag(atom, ["mine", "a"]),
         "untag": Untag(atom, ["b", "mine"]),
@@ -104,7 +104,7 @@ HANDS = st.lists(
 
 
 def meddle(engine: Engine, hands: list[tuple[str, int, int]]) -> None:
-    """Carry out what a person does, as far as it can be done."""
+    """Carry out a person's change as far as possible."""
     atoms = [show_id(atom) for atom in ids(engine)]
     for kind, at, to in hands:
         if at != to:
@@ -119,7 +119,7 @@ def test_a_second_run_gives_no_events(
     said: list[Add],
     links: set[tuple[str, str]],
 ) -> None:
-    """Whatever the source said before, and whatever people did to it meanwhile."""
+    """A second run appends no event, whatever the source contained and whatever people changed before."""
     engine = engine_on()
     for earlier, joined, hands in before:
         held(engine, earlier, joined)
@@ -133,7 +133,7 @@ def test_a_second_run_gives_no_events(
 def test_what_nobody_else_touched_is_as_it_is_wanted(
     earlier: list[Add], joined: set[tuple[str, str]], said: list[Add], links: set[tuple[str, str]]
 ) -> None:
-    """Fields, tags, order and edges are those of the last time, whatever was said before."""
+    """Fields, tags, order and edges that nobody else changed match the latest source."""
     engine = engine_on()
     held(engine, earlier, joined)
     held(engine, said, links)
@@ -172,7 +172,7 @@ def test_nothing_that_was_done_by_hand_is_undone(
     hands: list[tuple[str, int, int]],
     later: list[tuple[list[Add], set[tuple[str, str]]]],
 ) -> None:
-    """Tombstones, texts, tags put on or taken off, and edges of a person outlive whatever is said later."""
+    """A person's tombstones, texts, tags and edges survive every later run."""
     engine = engine_on()
     held(engine, earlier, joined)
     start = engine.size
@@ -207,7 +207,7 @@ def test_nothing_that_was_done_by_hand_is_undone(
 def test_the_order_of_commands_on_different_atoms_does_not_matter(
     said: list[Add], random: object, hands: list[tuple[str, int, int]]
 ) -> None:
-    """The same atoms with the same fields and tags come of it."""
+    """Commands on different atoms give the same result in any order."""
     shuffled = list(said)
     random.shuffle(shuffled)  # type: ignore[attr-defined]
     found = []
@@ -222,7 +222,7 @@ def test_the_order_of_commands_on_different_atoms_does_not_matter(
 
 
 def test_what_is_asked_for_by_name_comes_back_whoever_hid_it() -> None:
-    """With `insist`, tombstones, texts and removed edges of others give way; their tags stay."""
+    """With `override`, others' tombstones, texts and removed edges are replaced; their tags stay."""
     engine = engine_on()
     first, second, _ = ids(engine)
     engine.store.commit(EVERY, OURS)
@@ -232,7 +232,7 @@ def test_what_is_asked_for_by_name_comes_back_whoever_hid_it() -> None:
     plain: list[Command] = [UpsertAtom(EVERY[0]), UpsertEdge(first, REFERENCES, second)]
     assert not any(receipt.changed for receipt in engine.store.commit(plain, OURS))
     engine.store.commit(
-        [UpsertAtom(EVERY[0], insist=True), UpsertEdge(first, REFERENCES, second, insist=True)], OURS
+        [UpsertAtom(EVERY[0], override=True), UpsertEdge(first, REFERENCES, second, override=True)], OURS
     )
     atom = engine.get(show_id(first))
     assert (atom.state, atom.content, atom.tags) == (State.LIVE, "x", ("mine",))
@@ -240,7 +240,7 @@ def test_what_is_asked_for_by_name_comes_back_whoever_hid_it() -> None:
 
 
 def test_what_changes_with_the_text_is_one_event() -> None:
-    """A revision repeats the whole atom, so its tags need no events of their own."""
+    """Tags that change together with the text are part of the revision and need no events of their own."""
     engine = engine_on()
     wanted = Add("one", tags=("a", "b"), source=SOURCE, key="k1")
     assert held(engine, [wanted]) == [EventKind.ATOM_ADDED]
@@ -250,7 +250,7 @@ def test_what_changes_with_the_text_is_one_event() -> None:
 
 
 def test_a_tag_that_was_named_since_the_text_was_written_goes_when_it_is_named_no_more() -> None:
-    """Also where the file says again what it said when the text was written."""
+    """A tag that the source no longer has is removed, even if it was added after the text was written."""
     engine = engine_on()
     wanted = Add("one", tags=("a",), source=SOURCE, key="k1")
     for tags in (("a",), ("a", "b"), ("a",)):
@@ -259,7 +259,7 @@ def test_a_tag_that_was_named_since_the_text_was_written_goes_when_it_is_named_n
 
 
 def test_other_data_of_an_edge_of_ours_takes_the_place_of_what_was_there() -> None:
-    """One that a person made keeps its own."""
+    """New data replaces that of an edge by the same actor, but not that of a person's edge."""
     engine = engine_on()
     first, second, third = ids(engine)
     engine.store.commit(EVERY, OURS)
@@ -276,19 +276,19 @@ def test_other_data_of_an_edge_of_ours_takes_the_place_of_what_was_there() -> No
 
 
 def test_what_was_erased_is_said_to_be_and_stays_away() -> None:
-    """Unless it is forced; whoever asks for it by name is refused."""
+    """Erased content is reported and not added again without `force`; with `override` it is an error."""
     engine = engine_on()
     engine.store.commit(EVERY[:1], OURS)
     engine.erase(show_id(ids(engine)[0]), "private")
     receipt = engine.store.commit([UpsertAtom(EVERY[0])], OURS)[0]
     assert (receipt.state, receipt.events) == (State.ERASED, ())
     with pytest.raises(RefusedError):
-        engine.store.commit([UpsertAtom(EVERY[0], insist=True)], OURS)
+        engine.store.commit([UpsertAtom(EVERY[0], override=True)], OURS)
     assert engine.store.commit([UpsertAtom(replace(EVERY[0], force=True))], OURS)[0].changed
 
 
 def test_only_what_the_actor_said_last_is_ended() -> None:
-    """Neither the atoms of others nor those that others have rewritten since; nor edges of others."""
+    """Atoms and edges that other actors wrote or changed last are not hidden."""
     engine = engine_on()
     first, second, third = ids(engine)
     engine.store.commit([*EVERY, UpsertEdge(first, REFERENCES, second)], OURS)
@@ -310,7 +310,7 @@ def test_only_what_the_actor_said_last_is_ended() -> None:
 
 
 def test_tags_of_a_person_stay_and_those_they_took_off_stay_off() -> None:
-    """Whatever is named later, with another text or without."""
+    """Tags that a person added stay, and tags that a person removed are not added again."""
     engine = engine_on()
     wanted, atom = Add("one", tags=("a", "b"), source=SOURCE, key="k1"), show_id(ids(engine)[0])
     held(engine, [wanted])

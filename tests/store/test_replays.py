@@ -1,4 +1,4 @@
-"""What replaying the journal gives: the past, a rebuild, a copy (I7 and I8)."""
+"""The results of replaying the journal: the past, a rebuild and a copy (I7 and I8)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SEEDS = st.integers(0, 10_000)
 @few
 @given(SEEDS)
 def test_i7_the_state_at_n_is_that_of_the_first_n_events(seed: int) -> None:
-    """The root as of every event is the root that was read right after it; so is every `get`."""
+    """The root and every atom as of an event are those that were read directly after it."""
     engine, seen = engine_on(), []
     for command in commands(18, seed):
         engine.apply([command])
@@ -47,7 +47,7 @@ def test_i7_a_time_names_the_last_event_up_to_it() -> None:
 
 
 def test_i7_the_past_takes_no_commands() -> None:
-    """A view of the past answers queries and cannot be written to."""
+    """A view of the past answers queries and refuses commands."""
     engine = after(commands(5))
     with engine.as_of(3) as past:
         assert past.root().size == 4
@@ -61,7 +61,7 @@ def test_i7_the_past_takes_no_commands() -> None:
 @few
 @given(SEEDS, st.integers(1, 9))
 def test_i8_a_rebuild_gives_the_same_rows(seed: int, size: int) -> None:
-    """Every projection's rows and cursors are byte for byte the same after a rebuild, and so is the root."""
+    """A rebuild gives the same rows, cursors and root, byte for byte."""
     engine = after(commands(40, seed), size)
     root = engine.root()
     before = projection_rows(backend_of(engine))
@@ -70,7 +70,7 @@ def test_i8_a_rebuild_gives_the_same_rows(seed: int, size: int) -> None:
 
 
 def test_a_copy_has_the_root_and_rows_of_its_original() -> None:
-    """Copying gives equal rows in every family; again changes nothing; another store is refused."""
+    """A copy has equal rows in every family; copying again changes nothing; another store is refused."""
     engine = after(commands(40), 5)
     engine.checkpoint()
     target = MemoryBackend()

@@ -1,4 +1,4 @@
-"""Several processes with one SQLite store: every command of each is kept, in one order that verifies."""
+"""Several processes on one SQLite store: no command is lost, and the journal verifies."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ with Engine.open(sys.argv[1], actor=f"writer{sys.argv[2]}") as memory:
 
 
 def test_three_writers_lose_nothing(tmp_path: Path) -> None:
-    """A hundred and twenty adds from three processes are all there, and the store verifies."""
+    """A hundred and twenty additions by three processes are all in the store, which verifies."""
     url = f"sqlite:{tmp_path / 'store'}"
     with Engine.open(url):
         pass
@@ -46,7 +46,7 @@ def test_three_writers_lose_nothing(tmp_path: Path) -> None:
 
 
 class Contended(MemoryBackend):
-    """A backend on which somebody else is always faster, but for whoever has asked to be exclusive."""
+    """A backend on which another process is always faster, except during exclusive access."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -55,12 +55,12 @@ class Contended(MemoryBackend):
         self.lost = 0
 
     def exclusive(self) -> AbstractContextManager[None]:
-        """From now on nobody interferes."""
+        """Stop the interference."""
         self.alone = True
         return super().exclusive()
 
     def write(self, batch: Batch, *, guard: Guards = None, durable: bool = True) -> None:
-        """Lose, unless exclusive."""
+        """Fail the guard, except during exclusive access."""
         if self.contended and guard is not None and not self.alone:
             self.lost += 1
             raise GuardFailed("somebody else was faster")
@@ -68,7 +68,7 @@ class Contended(MemoryBackend):
 
 
 def test_after_three_losses_a_writer_makes_the_others_wait() -> None:
-    """A command is decided again three times, then it holds the writer lock and succeeds."""
+    """A command is decided again three times; then it takes the writer lock and succeeds."""
     backend = Contended()
     with Engine(backend) as memory:
         backend.contended = True

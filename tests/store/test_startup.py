@@ -1,11 +1,11 @@
-"""What importing the index costs."""
+"""The cost of importing the index."""
 
 import subprocess
 import sys
 
 
 def test_importing_the_index_loads_no_numbers_library() -> None:
-    """The packages numpy and pyroaring are slow to import and wait for their first use."""
+    """Importing the index does not load the slow packages numpy and pyroaring."""
     program = (
         "import sys, engine.followers.index, engine.query.recall.signals.bm25, engine.text.analyzer;"
         "print(sorted({'numpy', 'pyroaring'} & set(sys.modules)))"

@@ -1,4 +1,4 @@
-"""Several threads on one engine; and what one add, one link and one recall ask of the backend."""
+"""Several threads on one engine, and the backend operations of one add, one link and one recall."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TRACE = Path(__file__).with_name("trace.txt")
 
 @pytest.fixture(autouse=True)
 def _frequent_switches() -> Iterator[None]:
-    """Threads take turns as often as they can."""
+    """Make threads switch as often as possible."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     yield
@@ -38,7 +38,7 @@ def _frequent_switches() -> Iterator[None]:
 
 
 def together(*works: Callable[[], object]) -> list[BaseException]:
-    """Run all at once; what they raised."""
+    """Run all functions at once; return the exceptions that they raised."""
     raised: list[BaseException] = []
     barrier = threading.Barrier(len(works))
 
@@ -60,7 +60,7 @@ def together(*works: Callable[[], object]) -> list[BaseException]:
 
 @pytest.mark.parametrize("scheme", ["memory", "sqlite", LEVELDB])
 def test_the_order_of_the_journal_explains_every_read(scheme: str, tmp_path: Path) -> None:
-    """Roots and atoms read while eight threads write are those of the journal at that size."""
+    """Roots and atoms that are read while eight threads write are those of the journal at that size."""
     url = "memory:" if scheme == "memory" else f"{scheme}:{tmp_path / 'store'}"
     seen_roots: list[Checkpoint] = []
     seen_atoms: list[Atom] = []
@@ -98,14 +98,14 @@ def test_the_order_of_the_journal_explains_every_read(scheme: str, tmp_path: Pat
 
 
 def test_one_command_from_many_threads_is_one_event() -> None:
-    """Eight threads that add the same atom append one event between them."""
+    """Eight threads that add the same atom append one event in all."""
     engine = engine_on()
     assert together(*[lambda: engine.add("same", id=id_of(1))] * THREADS) == []
     assert read_log(backend_of(engine)).size == 2
 
 
 def test_a_guarded_batch_wins_once() -> None:
-    """Of eight threads that expect the same head, one gets through and seven are conflicts."""
+    """Of eight threads that expect the same head, one succeeds and seven get a conflict."""
     engine = engine_on()
     raised = together(*(lambda n=n: engine.apply([Add(f"text {n}")], if_head=1) for n in range(THREADS)))
     assert [type(problem) for problem in raised] == [ConflictError] * (THREADS - 1)
@@ -114,7 +114,7 @@ def test_a_guarded_batch_wins_once() -> None:
 
 @pytest.mark.parametrize("scheme", ["memory", "sqlite", LEVELDB])
 def test_closing_during_reads_and_writes_is_clean(scheme: str, tmp_path: Path) -> None:
-    """Calls in flight finish or raise ClosedError, nothing else; the store verifies afterwards."""
+    """During a close, running calls finish or raise ClosedError, and the store verifies afterwards."""
     url = "memory:" if scheme == "memory" else f"{scheme}:{tmp_path / 'store'}"
     engine = Engine.open(url)
     engine.apply([Add(f"text {number}", id=id_of(number)) for number in range(50)])
@@ -148,7 +148,7 @@ def test_closing_during_reads_and_writes_is_clean(scheme: str, tmp_path: Path) -
 
 
 def test_rebuilding_while_others_read_and_write() -> None:
-    """Readers and writers see right answers while projections are dropped and made anew."""
+    """Readers and writers get correct results while projections are rebuilt."""
     engine = engine_on()
     engine.apply([Add(f"text {number}", id=id_of(number), tags=["red"]) for number in range(60)])
 
@@ -172,7 +172,7 @@ def test_rebuilding_while_others_read_and_write() -> None:
 
 
 def trace() -> str:
-    """Every operation of one add, one link and one recall on a store with two atoms."""
+    """Return every backend operation of one add, one link and one recall on a store with two atoms."""
     backend = Recording(MemoryBackend())
     engine = Engine(backend, clock=lambda: BEGIN, salts=salt_of)
     engine.apply([Add("the first text", id=id_of(1), tags=["red"]), Add("the second", id=id_of(2))])
@@ -192,5 +192,5 @@ def trace() -> str:
 
 
 def test_the_operations_of_one_add_one_link_and_one_recall() -> None:
-    """A command is one snapshot, single gets and one write; a recall follows, then reads. See trace.txt."""
+    """A command takes one snapshot, single gets and one write; a recall catches up and reads (trace.txt)."""
     assert trace() == TRACE.read_text(encoding="utf-8")

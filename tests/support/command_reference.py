@@ -53,7 +53,7 @@ def _table(command: dict[str, Any]) -> Iterator[str]:
 
 def _argument(described: dict[str, Any]) -> str:
     name: str = described["name"] if described["required"] else f"[{described['name']}]"
-    return name + "..." * described["repeatable"]
+    return f"{name}..." if described["repeatable"] else name
 
 
 def _code(names: list[str]) -> str:

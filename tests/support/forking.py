@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from engine.cli.main import main
+from tests.support.measuring import measured
 
 ROOT = Path(__file__).resolve().parents[2]
 PREFIX_BYTES = 4
@@ -61,7 +62,12 @@ class Forks:
         self._server = subprocess.Popen(
             [sys.executable, "-m", "tests.support.forking", str(address)],
             cwd=ROOT,
-            env={"LC_ALL": "C.UTF-8", "PATH": os.environ["PATH"], "OPENBLAS_NUM_THREADS": "1"},
+            env={
+                "LC_ALL": "C.UTF-8",
+                "PATH": os.environ["PATH"],
+                "OPENBLAS_NUM_THREADS": "1",
+                **measured(),
+            },
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )

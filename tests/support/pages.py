@@ -19,6 +19,7 @@ from markdown_it.token import Token
 
 from engine.cli.session import Session
 from engine.cli.tree import build
+from tests.support.measuring import measured
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -142,6 +143,7 @@ def run(programs: Path, folder: Path, *words: str, text: str = "") -> tuple[int,
             "LC_ALL": "C.UTF-8",
             "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
             "PYTHONPATH": str(ROOT),
+            **measured(),
         },
         input=text,
         stdout=subprocess.PIPE,

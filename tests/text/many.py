@@ -1,4 +1,4 @@
-"""Fingerprints of many texts at once, as the index makes them."""
+"""Fingerprints of many texts at once, computed as the index computes them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from engine.text.simhash import combine, term_hash
 
 
 def fingerprints(documents: Sequence[Sequence[str]]) -> NDArray[np.uint64]:
-    """What `fingerprint` gives for each of many texts."""
+    """Return the value of `fingerprint` for each of many texts."""
     flat = list(chain.from_iterable(documents))
     return combine(
         np.fromiter(map(term_hash, flat), np.uint64, len(flat)),

@@ -1,4 +1,4 @@
-"""What the analyzer makes of text."""
+"""Tests of the analyzer."""
 
 import json
 import unicodedata
@@ -23,7 +23,7 @@ from tests.shared import needs
 FINGERPRINT = "6743f908d894a5017175ad4c60218950cd71cb89aaed2f4898bcde80dbc01a2a"
 
 ANYTHING = st.text(st.characters(exclude_categories=()), max_size=60)
-"""Any code points, lone surrogates and unassigned ones included."""
+"""Texts of any code points, including lone surrogates and unassigned ones."""
 
 PIECES = st.text(
     st.one_of(
@@ -32,11 +32,11 @@ PIECES = st.text(
     ),
     max_size=40,
 )
-"""Dense in what the rules are about."""
+"""Texts of pieces to which many rules apply."""
 
 
 def test_the_fingerprint_is_the_one_of_memroot_1() -> None:
-    """The fingerprint that stores record never changes under the name memroot-1."""
+    """The fingerprint of the analyzer memroot-1 never changes."""
     assert fingerprint().hex() == FINGERPRINT
 
 
@@ -65,7 +65,7 @@ def test_the_fingerprint_is_the_one_of_memroot_1() -> None:
     ],
 )
 def test_words_and_identifiers(text: str, terms: str) -> None:
-    """A word gives its stem, an identifier itself whole and then its parts."""
+    """A word gives its stem; an identifier gives itself as a whole and then its parts."""
     assert index_terms(text) == terms.split()
 
 
@@ -87,17 +87,17 @@ def test_words_and_identifiers(text: str, terms: str) -> None:
     ],
 )
 def test_other_scripts(text: str, terms: str) -> None:
-    """Scripts without spaces give pairs of letters, Han also single ones; others give words."""
+    """Scripts without spaces give pairs of letters, Han also single letters; other scripts give words."""
     assert index_terms(text) == terms.split()
 
 
-def test_a_query_of_han_asks_for_pairs_only() -> None:
-    """Single Han letters are searched for only where one stands alone."""
+def test_a_query_of_han_has_pairs_only() -> None:
+    """A query has a single Han letter only if the letter is isolated."""
     assert analyze_query("中文分词 水") == ["中文", "文分", "分词", "水"]
 
 
-def test_stop_words_are_marked_and_not_lost() -> None:
-    """Stop words are among the terms, with their mark, and count neither in a length nor in a query."""
+def test_stop_words_are_marked_terms() -> None:
+    """Stop words are marked terms that do not count for lengths and are omitted from queries."""
     assert tokens("to the sea") == [
         AnalyzedTerm("to", True),
         AnalyzedTerm("the", True),
@@ -106,13 +106,13 @@ def test_stop_words_are_marked_and_not_lost() -> None:
     assert analyze_query("to the sea") == ["sea"]
 
 
-def test_a_query_of_stop_words_only_asks_for_them() -> None:
-    """A query that would be empty without its stop words keeps them, each once."""
+def test_a_query_of_stop_words_keeps_them() -> None:
+    """A query that consists of stop words keeps each of them once."""
     assert analyze_query("To be, or not to be") == ["to", "be", "or", "not"]
 
 
 def test_stop_words_are_casefolded_ascii_terms() -> None:
-    """Each stop word, written alone, is exactly its own term, so marking by term misses none."""
+    """Each stop word has itself as its only term, so all stop words are recognised by their terms."""
     assert all(index_terms(word) == [word] for word in STOP_WORDS)
 
 
@@ -139,20 +139,20 @@ def test_stop_words_are_casefolded_ascii_terms() -> None:
         ("nul\x00byte", "nul byte"),
     ],
 )
-def test_spellings_that_meet(text: str, same: str) -> None:
-    """Normal forms, case, invisible characters and unassigned code points make no other term."""
+def test_spellings_with_equal_terms(text: str, same: str) -> None:
+    """Normal form, case, invisible characters and unassigned code points do not change the terms."""
     assert index_terms(text) == index_terms(same) != []
 
 
 @pytest.mark.parametrize(("text", "other"), [("ＡＤＲ", "ADR"), ("раураl", "paypal"), ("①", "1")])
-def test_lookalikes_that_stay_apart(text: str, other: str) -> None:
-    """Compatibility forms and letters of another script are other terms: only NFC is applied."""
+def test_lookalikes_with_different_terms(text: str, other: str) -> None:
+    """Compatibility forms and look-alikes of other scripts are different terms: only NFC is applied."""
     assert index_terms(text) != index_terms(other)
 
 
 @pytest.mark.parametrize("marks", ["\u0301", "\u0301\u0323", "\u0e48", "\u20dd"])
 def test_a_run_of_marks_is_cut_at_thirty(marks: str) -> None:
-    """A run of combining marks, however long, is read as its first 30."""
+    """Only the first 30 marks of a run of combining marks are read."""
     run = (marks * 250_000)[:250_000]
     assert index_terms(f"e{run}x y") == index_terms(f"e{run[:30]}x y")
 
@@ -161,33 +161,33 @@ def test_a_run_of_marks_is_cut_at_thirty(marks: str) -> None:
     "word", ["a." * 200_000, "aB" * 200_000, "_" * 400_000, "é-" * 200_000, "a@" * 200_000]
 )
 def test_long_identifiers_are_read_piece_by_piece(word: str) -> None:
-    """A text that is one enormous identifier has terms within the limit, or none."""
+    """A text that is one very long identifier has terms within the size limit, or none."""
     assert all(len(term.encode()) <= TERM_BYTES_MAX for term in index_terms(word))
 
 
-def test_what_is_too_long_is_not_read() -> None:
+def test_characters_beyond_the_limit_are_not_read() -> None:
     """Characters beyond the limit give no terms."""
     assert index_terms("a " * (TEXT_CHARS_MAX // 2) + "beyond")[-1] == "a"
 
 
 @pytest.mark.parametrize(("letter", "kept"), [("x", 64), ("é", 32), ("ก", 2), ("ж", 32)])
 def test_long_terms_are_cut_between_characters(letter: str, kept: int) -> None:
-    """A term has at most 64 bytes of UTF-8 and ends with a whole character, in queries too."""
+    """A term has at most 64 bytes of UTF-8 and ends with a complete character, also in queries."""
     long = letter * 100
     assert index_terms(long)[0] == letter * kept == analyze_query(long)[0]
 
 
 @given(PIECES)
 def test_any_text_has_terms_within_the_limits(text: str) -> None:
-    """Analysis never raises; every term is 1 to 64 bytes of valid UTF-8 without spaces or NUL."""
+    """Analysis never raises, and each term is 1 to 64 bytes of valid UTF-8 without spaces or NUL."""
     for term in index_terms(text):
         assert 0 < len(term.encode()) <= TERM_BYTES_MAX
         assert not set(term) & set(" \x00\n")
 
 
 @given(PIECES)
-def test_what_a_text_says_can_be_asked(text: str) -> None:
-    """Every query term of a text is a term of the text, and a text with terms has query terms."""
+def test_query_terms_are_among_the_terms_of_the_text(text: str) -> None:
+    """The query terms of a text are among its terms, and a text with terms has query terms."""
     asked = analyze_query(text)
     assert set(asked) <= set(index_terms(text))
     assert len(set(asked)) == len(asked)
@@ -196,20 +196,20 @@ def test_what_a_text_says_can_be_asked(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["\u01f0", "J\u030c", "\u1fe4", "\u0390x"])
 def test_terms_are_in_normal_form(text: str) -> None:
-    """Letters that casefolding takes apart are put together again."""
+    """Letters that casefolding decomposes are composed again."""
     [term] = index_terms(text)
     assert unicodedata.is_normalized("NFC", term)
 
 
 @given(PIECES, PIECES)
 def test_a_space_separates(first: str, second: str) -> None:
-    """Two texts joined by a space have the terms of both, whatever path each takes alone."""
+    """Two texts joined by a space have the terms of both, whether they are ASCII or not."""
     assert index_terms(f"{first} {second}") == index_terms(first) + index_terms(second)
 
 
 @given(st.text(st.characters(codec="ascii"), max_size=60))
-def test_ascii_is_read_like_everything_else(text: str) -> None:
-    """The short way for ASCII gives what the way for all text gives."""
+def test_the_ascii_path_equals_the_general_path(text: str) -> None:
+    """The fast path for ASCII gives the same terms as the general path."""
     assert index_terms(f"{text} é") == [*index_terms(text), "é"]
 
 
@@ -219,15 +219,15 @@ def test_ascii_is_read_like_everything_else(text: str) -> None:
         max_size=30,
     )
 )
-def test_normal_forms_of_a_text_meet(text: str) -> None:
-    """A text and its canonical equivalents have equal terms."""
+def test_normal_forms_of_a_text_have_equal_terms(text: str) -> None:
+    """Canonically equivalent texts have equal terms."""
     composed, decomposed = (unicodedata.normalize(form, text) for form in ("NFC", "NFD"))
     assert index_terms(composed) == index_terms(decomposed)
 
 
 @given(PIECES)
 def test_a_term_with_digits_or_joiners_finds_itself(text: str) -> None:
-    """An ASCII term that is no plain word is found again when it is typed in as it stands."""
+    """An ASCII term with digits or joiners is among its own terms."""
     for term in index_terms(text):
         if term.isascii() and not term.isalpha() and len(term) < TERM_BYTES_MAX:
             assert term in index_terms(term)
@@ -235,14 +235,14 @@ def test_a_term_with_digits_or_joiners_finds_itself(text: str) -> None:
 
 @given(ANYTHING)
 def test_the_cache_changes_nothing(text: str) -> None:
-    """A word seen before has the terms it had the first time."""
+    """A cached word has the same terms as at the first analysis."""
     assert index_terms(text) == index_terms(text)
     long = "A-" * CACHED_CHARS_MAX
     assert index_terms(f"{long} {text}") == index_terms(long) + index_terms(text)
 
 
 def test_naughty_strings() -> None:
-    """Every string of the big list of naughty strings has an analysis that can be asked."""
+    """All strings of the Big List of Naughty Strings have an analysis and can be used as queries."""
     strings = json.loads(needs("vectors/strings/blns.json").read_text(encoding="utf-8"))
     assert len(strings) > 500
     for text in strings:

@@ -1,4 +1,4 @@
-"""Fingerprints of texts, and finding those that are near."""
+"""Tests of the fingerprints of texts, and of finding those that are near."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_terms_have_the_hashes_they_always_had() -> None:
 
 
 def test_the_cache_of_terms_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many terms are asked for, few are kept, and their hashes stay the same."""
+    """The cache of term hashes stays within its limit and does not change the hashes."""
     monkeypatch.setattr(simhash, "CACHED_TERMS_MAX", 10)
     monkeypatch.setattr(simhash, "_CACHE", {})
     terms = [f"term{number % 25}" for number in range(100)]
@@ -46,21 +46,21 @@ def test_the_cache_of_terms_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @given(st.lists(st.sampled_from(TERMS), min_size=1, max_size=6), st.sampled_from(TERMS))
-def test_a_phrase_grows_by_its_last_term(terms: list[str], term: str) -> None:
-    """The hash of a longer phrase follows from that of the shorter one and the last term."""
+def test_the_hash_of_a_phrase_is_computed_term_by_term(terms: list[str], term: str) -> None:
+    """The hash of a phrase is computed from that of the phrase without its last term, and that term."""
     expected = (phrase_hash(terms) * MULTIPLIER + term_hash(term)) % (1 << 64)
     assert phrase_hash([*terms, term]) == expected
     assert phrase_hash([term]) == term_hash(term)
 
 
 def test_the_order_of_a_phrase_counts() -> None:
-    """The same terms in another order are another phrase; no terms are none."""
+    """The hash of a phrase depends on the order of its terms, and is 0 for no terms."""
     assert phrase_hash(["sea", "ship"]) != phrase_hash(["ship", "sea"])
     assert phrase_hash([]) == 0
 
 
 def test_a_hash_of_zero_counts_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A phrase or a text whose number comes out as 0 is not taken for none."""
+    """A phrase or text with terms never has the hash 0."""
     monkeypatch.setattr(simhash, "_CACHE", dict.fromkeys(TERMS, 0))
     assert phrase_hash(["sea", "ship"]) == 1
     assert fingerprint(TERMS) == 1
@@ -72,8 +72,8 @@ def test_a_hash_of_zero_counts_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
 @example([])
 @example([[]])
 @example([[], ["sea"], list(TERMS), []])
-def test_many_texts_have_the_fingerprints_of_each(texts: list[list[str]]) -> None:
-    """All at once, one by one, and by the naive rule, fingerprints are the same."""
+def test_the_batch_function_equals_the_single_one(texts: list[list[str]]) -> None:
+    """The batch function, the single function and the naive rule give the same fingerprints."""
     found = fingerprints(texts)
     assert found.dtype == np.uint64
     assert found.tolist() == [fingerprint(text) for text in texts] == [naive.simhash(text) for text in texts]
@@ -82,7 +82,7 @@ def test_many_texts_have_the_fingerprints_of_each(texts: list[list[str]]) -> Non
 @pytest.mark.parametrize("block", [1, 3, simhash._BLOCK])
 @pytest.mark.parametrize("chunk", [1, 64, simhash._CHUNK])
 def test_long_texts_are_counted_in_pieces(monkeypatch: pytest.MonkeyPatch, block: int, chunk: int) -> None:
-    """Where a text or a batch is cut for counting does not show in the fingerprints."""
+    """Dividing a text or a batch for counting does not affect the fingerprints."""
     monkeypatch.setattr(simhash, "_BLOCK", block)
     monkeypatch.setattr(simhash, "_CHUNK", chunk)
     texts = [
@@ -95,7 +95,7 @@ def test_long_texts_are_counted_in_pieces(monkeypatch: pytest.MonkeyPatch, block
 
 @pytest.mark.parametrize("size", range(6))
 def test_texts_of_few_different_terms_have_no_fingerprint(size: int) -> None:
-    """With fewer than four different terms, however often repeated, a text is never compared."""
+    """A text with fewer than four distinct terms has no fingerprint, however long it is."""
     terms = list(TERMS[:size]) * 5
     assert (fingerprint(terms) == 0) == (size < DISTINCT_MIN) == (size < 4)
     assert near(fingerprint(terms), fingerprint(terms)) == (size >= 4)
@@ -109,7 +109,7 @@ def test_texts_of_few_different_terms_have_no_fingerprint(size: int) -> None:
     ],
 )
 def test_negation_and_order_count(text: str, other: str) -> None:
-    """A `not` more, or subject and object exchanged, is another text."""
+    """Adding a `not`, or swapping subject and object, gives a text that is not near."""
     assert not near(fingerprint(text.split()), fingerprint(other.split()))
 
 
@@ -123,19 +123,19 @@ def test_one_word_of_many_does_not_count() -> None:
 
 @given(NUMBERS, st.sets(st.integers(0, 63), max_size=6))
 def test_near_is_fewer_than_three_bits(number: int, flipped: set[int]) -> None:
-    """Numbers are near if they differ in fewer than three bits, and neither is 0."""
+    """Fingerprints are near if they differ in fewer than three bits and neither is 0."""
     other = number ^ sum(1 << bit for bit in flipped)
     assert distance(number, other) == len(flipped)
     assert near(number, other) == (len(flipped) < 3 and number != 0 and other != 0)
 
 
 def plain_pairs(numbers: list[int]) -> list[tuple[int, int]]:
-    """All positions compared with all."""
+    """Return the near pairs by comparing all pairs of positions."""
     return [pair for pair in combinations(range(len(numbers)), 2) if near(numbers[pair[0]], numbers[pair[1]])]
 
 
 def clustered(base: list[int], flips: list[tuple[int, int, int]]) -> list[int]:
-    """Numbers that differ in up to two bits from some of `base`."""
+    """Return numbers that differ in up to two bits from some number in `base`."""
     return [base[at % len(base)] ^ (1 << one) ^ (1 << other) for at, one, other in flips]
 
 
@@ -148,7 +148,7 @@ def clustered(base: list[int], flips: list[tuple[int, int, int]]) -> list[int]:
 def test_near_pairs_are_those_of_comparing_all(
     base: list[int], flips: list[tuple[int, int, int]], crowd: int
 ) -> None:
-    """Every near pair is found once, in order, whether few or many share a band."""
+    """Each near pair is found once and in order, whether few or many numbers share a band."""
     numbers = clustered(base, flips) + base
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(simhash, "_RUN_MAX", crowd)
@@ -159,14 +159,14 @@ def test_near_pairs_are_those_of_comparing_all(
     "bits", [(0, 20), (20, 21), (21, 41), (41, 42), (42, 63), (0, 63), (5, 30), (30, 50)]
 )
 def test_near_pairs_differ_in_bits_of_any_band(bits: tuple[int, int]) -> None:
-    """Two bits may differ anywhere, within a band, across two, or at the ends."""
+    """The two bits that differ may be in one band, in two bands, or at the ends."""
     number = 0x5A5A5A5A5A5A5A5A
     other = number ^ (1 << bits[0]) ^ (1 << bits[1])
     assert near_pairs(np.array([number, 7, other], np.uint64)) == [(0, 2)]
 
 
-def test_a_band_that_all_share_is_no_square_of_comparisons(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of very many numbers with equal bands, as few are compared as are near; equal ones count once."""
+def test_a_shared_band_does_not_need_quadratic_comparisons(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If very many numbers share their bands, the number of comparisons is not quadratic."""
     compared = 0
     plain = simhash._equals
 
@@ -190,7 +190,7 @@ def test_a_band_that_all_share_is_no_square_of_comparisons(monkeypatch: pytest.M
     assert compared < 100_000
 
 
-def test_no_numbers_have_no_pairs() -> None:
-    """Nothing, and texts without a fingerprint, give nothing."""
+def test_an_empty_list_has_no_near_pairs() -> None:
+    """An empty list, and texts without a fingerprint, have no near pairs."""
     assert near_pairs(np.zeros(0, np.uint64)) == []
     assert near_pairs(np.zeros(3, np.uint64)) == []

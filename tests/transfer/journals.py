@@ -1,4 +1,4 @@
-"""What the tests of exported journals share: a store, its text, and stores made from texts."""
+"""Shared parts of the journal tests: a store, its export, and stores made from exports."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NAME = "the file"
 
 
 def exported(engine: Engine) -> bytes:
-    """The export of an engine's journal."""
+    """Return the export of an engine's journal."""
     out = io.BytesIO()
     with translated():
         export_store(engine.store, out.write)
@@ -29,14 +29,14 @@ def exported(engine: Engine) -> bytes:
 
 
 def imported(raw: bytes) -> MemoryBackend:
-    """A new store with the journal of an export."""
+    """Return a new store with the journal of an export."""
     target = MemoryBackend()
     read_into(target, JournalReader(io.BytesIO(raw), NAME))
     return target
 
 
 def history(count: int = 60, seed: int = 3) -> Engine:
-    """A store with events of all kinds, checkpoints among them."""
+    """Return a store with events of all kinds, including checkpoints."""
     engine = engine_on()
     made = workloads.commands(count, seed)
     for at in range(0, count, 20):
@@ -51,7 +51,7 @@ LINES = A_FILE.splitlines(keepends=True)
 
 @contextmanager
 def refused(line: int, said: str = "") -> Iterator[None]:
-    """Assert that the block names just this line, and why."""
+    """Assert that the block raises a CorruptionError that names this line and the reason."""
     with pytest.raises(CorruptionError, match=said or None) as error:
         yield
     assert str(error.value).startswith(f"{NAME} line {line}: "), str(error.value)

@@ -1,4 +1,4 @@
-"""What the tests of imports share: files, imports of them, and what is live afterwards."""
+"""Shared parts of the import tests: files, imports, and the live atoms afterwards."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from engine.base.model import Atom
 from engine.engine import Engine
-from engine.transfer.other_programs.live import live
+from engine.transfer.other_programs.live_atoms import live_atoms
 from engine.transfer.other_programs.run import ImportReport, import_items
 
 
 def written(folder: Path, value: Any, name: str = "file.json") -> Path:
-    """A file: bytes and text as they are, anything else as JSON."""
+    """Write a file: bytes and strings unchanged, any other value as JSON."""
     file = folder / name
     raw = value if isinstance(value, bytes | str) else json.dumps(value)
     file.write_bytes(raw.encode("utf-8", "surrogatepass") if isinstance(raw, str) else raw)
@@ -23,19 +23,19 @@ def written(folder: Path, value: Any, name: str = "file.json") -> Path:
 
 
 def atoms_of(engine: Engine) -> list[Atom]:
-    """All live atoms in the order of their sources and places, but those that stand for other memories."""
-    with live(engine.store) as found:
+    """Return all live atoms in the order of sources and sequences, without atoms of other programs."""
+    with live_atoms(engine.store) as found:
         atoms = [found.atom(record) for record in found.records()]
     return sorted(atoms, key=lambda atom: (atom.source or "", atom.sequence or 0, atom.created_seq))
 
 
 def told(engine: Engine) -> list[str]:
-    """Their contents."""
+    """Return the contents of the live atoms."""
     return [atom.content for atom in atoms_of(engine)]
 
 
 def twice(engine: Engine, form: str, path: Path) -> ImportReport:
-    """Import: a dry run that writes nothing and says what will be, the import, and again without an event."""
+    """Run an import as a dry run, then really, then again, and check that the results agree."""
     size = engine.size
     expected = import_items(engine.store, form, path, dry_run=True)
     assert engine.size == size
@@ -50,12 +50,12 @@ def twice(engine: Engine, form: str, path: Path) -> ImportReport:
 
 
 def reasons(done: ImportReport) -> list[tuple[int | None, str]]:
-    """Number and reason of what did not go in."""
+    """Return the line number and reason of each skipped item."""
     return [(item.line, item.reason) for item in done.skipped]
 
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0\ufffe\uffff\r"), max_size=40)
-"""Texts that can be contents, if they are not blank; marks come in runs that are short enough."""
+"""Strings that are valid as contents if they are not blank, with short runs of combining marks."""
 
 LINE = st.text(
     st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Zl", "Zp", "M", "Cn"]), max_size=20
@@ -66,12 +66,12 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
     max_leaves=6,
 )
-"""Anything that JSON can say."""
+"""Any JSON value."""
 
 
 @st.composite
 def mangled(draw: st.DrawFn, whole: Any) -> Any:
-    """A copy of `whole` in which anything may stand in some places."""
+    """Return a copy of `whole` with arbitrary values in some places."""
     if draw(st.integers(0, 6)) == 0:
         return draw(JSON)
     if isinstance(whole, dict):

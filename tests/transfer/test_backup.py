@@ -1,4 +1,4 @@
-"""Backups, stores made from them, and what happens where something else is in the way."""
+"""Backups, stores made from them, and refusals if something else is at the target."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ KINDS = [pytest.param("leveldb", marks=needs_leveldb), "sqlite"]
 
 @pytest.fixture
 def engine() -> Engine:
-    """A store with events of all kinds."""
+    """Return a store with events of all kinds."""
     return after(workloads.commands(60), 20)
 
 
 def names(folder: Path) -> set[str]:
-    """What stands in a folder, lock files excepted."""
+    """Return the names in a folder, without lock files."""
     return {path.name for path in folder.iterdir() if not path.name.endswith("-lock")}
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_store_comes_back_from_its_backup(engine: Engine, tmp_path: Path, kind: str) -> None:
-    """In a place of its own, with the same root, and it is what its journal says."""
+    """A store made from a backup has the same root and verifies."""
     found = backup(engine.store, tmp_path / "b")
     assert found == engine.root()
     url = f"{kind}:{tmp_path / 'new' / 'store'}"
@@ -59,7 +59,7 @@ def test_a_store_comes_back_from_its_backup(engine: Engine, tmp_path: Path, kind
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_damaged_backup_leaves_nothing(engine: Engine, tmp_path: Path, kind: str) -> None:
-    """Not even the place of the new store; and a store that is there stays as it was."""
+    """Importing a damaged backup creates no store and does not change an existing one."""
     backup(engine.store, tmp_path / "b")
     raw = bytearray((tmp_path / "b").read_bytes())
     raw[len(raw) // 2] ^= 1
@@ -79,7 +79,7 @@ def test_a_damaged_backup_leaves_nothing(engine: Engine, tmp_path: Path, kind: s
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_store_that_is_the_beginning_is_brought_forward(engine: Engine, tmp_path: Path, kind: str) -> None:
-    """The events it lacks are appended, and the roots are equal then."""
+    """Importing into an older copy of the store appends the missing events and gives the same root."""
     url = f"{kind}:{tmp_path / 'store'}"
     backup(engine.store, tmp_path / "b")
     import_journal(tmp_path / "b", url)
@@ -93,7 +93,7 @@ def test_a_store_that_is_the_beginning_is_brought_forward(engine: Engine, tmp_pa
 
 
 def test_any_other_store_is_refused(engine: Engine, tmp_path: Path) -> None:
-    """One with more events, one that went another way, another one, and what is none."""
+    """An import into a longer, forked or different store, or into something else, is refused."""
     backup(engine.store, tmp_path / "b")
     url = f"sqlite:{tmp_path / 'store'}"
     import_journal(tmp_path / "b", url)
@@ -111,7 +111,7 @@ def test_any_other_store_is_refused(engine: Engine, tmp_path: Path) -> None:
         assert longer.size == size
     with Engine.open(f"sqlite:{tmp_path / 'foreign'}") as other:
         other.add("A.")
-    with pytest.raises(ConflictError, match="another store"):
+    with pytest.raises(ConflictError, match="not the store that was exported"):
         import_journal(tmp_path / "b", f"sqlite:{tmp_path / 'foreign'}")
     (tmp_path / "text").write_text("no store")
     with pytest.raises(EngineError):
@@ -122,7 +122,7 @@ def test_any_other_store_is_refused(engine: Engine, tmp_path: Path) -> None:
 
 
 def test_what_was_erased_since_is_not_left_behind(tmp_path: Path) -> None:
-    """A store that may hold it still is not brought forward; a new one never gets it."""
+    """An import that erases content is refused for an older copy of the store, but not for a new store."""
     engine = after([Add("Secretword.", id=workloads.id_of(0)), Add("b")])
     old, new = (f"sqlite:{tmp_path / name}" for name in ("old", "new"))
     backup(engine.store, tmp_path / "b")
@@ -139,7 +139,7 @@ def test_what_was_erased_since_is_not_left_behind(tmp_path: Path) -> None:
 
 
 def test_a_backup_takes_the_place_of_an_earlier_one(engine: Engine, tmp_path: Path) -> None:
-    """Of the same store only: a store that went back or was forked does not overwrite what it lost."""
+    """A backup replaces an earlier one of the same store, unless the store lost events or was forked."""
     file = tmp_path / "b"
     backup(engine.store, file)
     url = f"sqlite:{tmp_path / 'old'}"
@@ -160,7 +160,7 @@ def test_a_backup_takes_the_place_of_an_earlier_one(engine: Engine, tmp_path: Pa
 
 
 def test_nothing_else_is_written_over(engine: Engine, tmp_path: Path) -> None:
-    """No other file, no folder, no link; and an export never takes any file's place."""
+    """A backup does not overwrite other files, folders or links, and an export overwrites nothing."""
     (tmp_path / "text").write_text("kept")
     (tmp_path / "folder").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "text")
@@ -171,13 +171,13 @@ def test_nothing_else_is_written_over(engine: Engine, tmp_path: Path) -> None:
             export_to(engine.store, tmp_path / name)
     assert (tmp_path / "text").read_text() == "kept"
     backup(engine.store, tmp_path / "b")
-    with pytest.raises(RefusedError, match="there already"):
+    with pytest.raises(RefusedError, match="exists already"):
         export_to(engine.store, tmp_path / "b")
     assert names(tmp_path) == {"text", "folder", "link", "b"}
 
 
 def test_a_past_memory_is_backed_up_like_any_other(engine: Engine, tmp_path: Path) -> None:
-    """A backup as of an earlier event is the one that was made then."""
+    """A backup as of an earlier event equals the backup made at that event."""
     then = engine.backup(tmp_path / "then")
     engine.add("More.")
     with engine.as_of(then.size - 1) as past:
@@ -186,13 +186,13 @@ def test_a_past_memory_is_backed_up_like_any_other(engine: Engine, tmp_path: Pat
 
 
 def test_only_its_owner_may_read_a_backup(engine: Engine, tmp_path: Path) -> None:
-    """It holds every text, and the key of the ids."""
+    """A backup is readable only by its owner."""
     backup(engine.store, tmp_path / "b")
     assert stat.S_IMODE((tmp_path / "b").stat().st_mode) == 0o600
 
 
 def test_a_backup_is_of_one_head_while_others_write(tmp_path: Path) -> None:
-    """Writers go on; what is written is a whole store all the same."""
+    """A backup made while others write contains a complete store as of one head."""
     url = f"sqlite:{tmp_path / 'store'}"
     with Engine.open(url, clock=ticking()) as engine, Engine.open(url, clock=ticking()) as other:
         engine.apply([Add(f"text {number}") for number in range(300)])
@@ -235,7 +235,7 @@ with Engine.open(sys.argv[1]) as engine:
 
 
 def test_a_killed_backup_leaves_the_earlier_one(engine: Engine, tmp_path: Path) -> None:
-    """And what it left beside it goes with the next one."""
+    """A killed backup leaves the earlier one in place, and the next run removes its temporary files."""
     file, url = tmp_path / "b", f"sqlite:{tmp_path / 'store'}"
     backup(engine.store, file)
     import_journal(file, url)
@@ -252,14 +252,14 @@ def test_a_killed_backup_leaves_the_earlier_one(engine: Engine, tmp_path: Path) 
 
 
 def test_what_a_backup_must_be(engine: Engine, tmp_path: Path) -> None:
-    """A root that it must have, a checkpoint that it must continue; a file that is not there."""
+    """Verification of a backup checks the expected root, checkpoints and that the file exists."""
     file = tmp_path / "b"
     note = engine.checkpoint_note()
     (tmp_path / "n").write_text(note.note)
     found = backup(engine.store, file)
     kept = read_note(tmp_path / "n")
     assert verify_backup(file, expect=found.root.upper(), notes=[kept]) == found
-    with pytest.raises(VerificationError, match="whole, but"):
+    with pytest.raises(VerificationError, match="complete, but"):
         verify_backup(file, expect="0" * 64)
     with pytest.raises(InvalidInputError):
         verify_backup(file, expect="abc")
@@ -277,7 +277,7 @@ def test_what_a_backup_must_be(engine: Engine, tmp_path: Path) -> None:
 def test_nothing_is_left_where_there_is_no_room(
     engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A full disk gives an error of ours, and no file."""
+    """A full disk gives an EngineError and leaves no file."""
 
     def full(event: object) -> bytes:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -1,4 +1,4 @@
-"""A journal goes out as text and comes in again: nothing lost, nothing believed, every bad line named."""
+"""Export and import of a journal as text: nothing is lost, and each wrong line is named."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.transfer.journals import A_FILE, LINES, exported, history, imported, 
 @given(seed=st.integers(0, 1 << 32), count=st.integers(3, 60), size=st.integers(1, 20))
 @settings(max_examples=25)
 def test_a_journal_comes_out_as_it_went_in(seed: int, count: int, size: int) -> None:
-    """Store → text → store has the same rows, all of them, and the same text again."""
+    """Exporting and importing a store gives the same rows and the same text again."""
     engine = after(workloads.commands(count, seed), size)
     text = exported(engine)
     target = imported(text)
@@ -41,7 +41,7 @@ def test_a_journal_comes_out_as_it_went_in(seed: int, count: int, size: int) -> 
 
 
 def test_what_was_never_followed_exports_alike() -> None:
-    """The text depends on the journal alone: not on which projections are there."""
+    """The export depends only on the journal, and not on which projections exist."""
     engine = history()
     drop(backend_of(engine), engine.store.projections)
     assert exported(engine) == A_FILE
@@ -58,7 +58,7 @@ WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\0\ufffe\uffff"
 )
 @settings(max_examples=60)
 def test_every_value_comes_through(text: str, sequence: int, data: bytes, weight: float) -> None:
-    """Any text, any number, any data: line ends, quotes, control characters and large integers too."""
+    """Any text, number or data survives, including control characters and large integers."""
     engine = engine_on()
     try:
         engine.apply([Add(text, id=id_of(0), sequence=sequence), Add("b", id=id_of(1))])
@@ -72,7 +72,7 @@ def test_every_value_comes_through(text: str, sequence: int, data: bytes, weight
 
 
 def test_lines_are_canonical() -> None:
-    """RFC 8785 as far as it concerns us: sorted, tight, UTF-8, and no integer that readers would round."""
+    """Lines have the form of RFC 8785, and integers that JSON readers would round are strings."""
     assert canonical({"b": 'é\u2028\x1f"\n', "a": [1, None, True]}) == (
         '{"a":[1,null,true],"b":"é\u2028\\u001f\\"\\n"}\n'.encode()
     )
@@ -88,7 +88,7 @@ def test_lines_are_canonical() -> None:
 
 
 def test_lines_say_it_in_words() -> None:
-    """Whoever reads the file without us finds texts as texts, and what the header commits to."""
+    """A reader of the file without memroot finds texts as strings, and the commitment of each header."""
     engine = engine_on()
     engine.apply([Add("Tea at 80 °C.", id=id_of(0), tags=["tea"], title="Tea")])
     head, _, added, end = map(json.loads, exported(engine).splitlines())
@@ -104,7 +104,7 @@ def test_lines_say_it_in_words() -> None:
 @given(at=st.integers(len(LINES[0]), len(A_FILE) - 1), byte=st.integers(0, 255))
 @settings(max_examples=150)
 def test_a_changed_byte_is_found_and_its_line_named(at: int, byte: int) -> None:
-    """Whatever a byte becomes, in any line after the first."""
+    """A changed byte in any line after the first is found, and its line is named."""
     if A_FILE[at] == byte:
         return
     line = A_FILE.count(b"\n", 0, at) + 1
@@ -116,7 +116,7 @@ def test_a_changed_byte_is_found_and_its_line_named(at: int, byte: int) -> None:
 @given(at=st.integers(0, len(LINES[0]) - 1), byte=st.integers(0, 255))
 @settings(max_examples=60)
 def test_a_changed_first_line_is_found(at: int, byte: int) -> None:
-    """It names the roots that all others must come out as, so it is named, or the one it disagrees with."""
+    """A changed first line is found, and the error names it or the line that contradicts it."""
     if A_FILE[at] == byte:
         return
     with pytest.raises(CorruptionError, match=r"^the file line \d+: "):
@@ -124,7 +124,7 @@ def test_a_changed_first_line_is_found(at: int, byte: int) -> None:
 
 
 def test_a_wrong_root_in_the_first_line_is_its_fault() -> None:
-    """Where the last line agrees with the events, the first one is named."""
+    """If the last line agrees with the events, a wrong root in the first line is its fault."""
     for name in ("log_root", "root", "store_id"):
         head = json.loads(LINES[0])
         head[name] = head[name].translate(str.maketrans("0123456789abcdef", "123456789abcdef0"))
@@ -135,7 +135,7 @@ def test_a_wrong_root_in_the_first_line_is_its_fault() -> None:
 @given(data=st.data())
 @settings(max_examples=60)
 def test_a_missing_repeated_or_moved_line_is_named(data: st.DataObject) -> None:
-    """The first line that does not stand where it should is."""
+    """For a missing, repeated or moved line, the first line that is out of place is named."""
     at = data.draw(st.integers(0, len(LINES) - 1))
     do = data.draw(st.sampled_from(["drop", "repeat", "swap"]))
     lines, named = list(LINES), at + 1
@@ -155,19 +155,19 @@ def test_a_missing_repeated_or_moved_line_is_named(data: st.DataObject) -> None:
 @given(st.integers(0, len(A_FILE) - 1))
 @settings(max_examples=40)
 def test_a_file_that_was_cut_off_is_refused(end: int) -> None:
-    """Wherever: the line that is not whole is named."""
+    """A file that ends early is refused, and the incomplete line is named."""
     with refused(A_FILE.count(b"\n", 0, end) + 1):
         imported(A_FILE[:end])
 
 
 def test_what_stands_after_the_end_is_refused() -> None:
-    """Even an empty line."""
-    with refused(len(LINES) + 1, "after the end"):
+    """A file with bytes after its last line, even an empty line, is refused."""
+    with refused(len(LINES) + 1, "after the last line"):
         imported(A_FILE + b"\n")
 
 
 def test_a_line_that_was_made_anew_with_its_hashes_is_found_by_the_root() -> None:
-    """No line can be blamed then; the last one says that the log is another."""
+    """A line that was changed together with its hashes is found by the log root in the last line."""
     engine, other = (after([Add(text, id=id_of(0)), Add("b", id=id_of(1))]) for text in ("a", "A"))
     lines, others = (exported(one).splitlines(keepends=True) for one in (engine, other))
     with refused(5, "log root"):
@@ -175,17 +175,17 @@ def test_a_line_that_was_made_anew_with_its_hashes_is_found_by_the_root() -> Non
 
 
 def test_an_event_that_no_command_decides_is_named() -> None:
-    """A file whose hashes are all right may still say what cannot have happened."""
+    """An event that cannot follow from the earlier ones is named, even if all hashes are correct."""
     engine = after([Add("a", id=id_of(0))])
     detail = AtomDetail(bytes.fromhex(id_of(0).replace("-", "")), 0, None)
     forge(backend_of(engine), EventKind.ATOM_REVIVED, detail, ReasonBody(""), prev=1, time=BEGIN * 2)
     engine.rebuild()
-    with refused(4, "not possible"):
+    with refused(4, "not allowed"):
         imported(exported(engine))
 
 
 def test_a_wrong_checkpoint_is_named() -> None:
-    """The roots that a checkpoint records are worked out again."""
+    """A checkpoint with wrong roots is named."""
     engine = after([Add("a", id=id_of(0))])
     forge(
         backend_of(engine),
@@ -199,7 +199,7 @@ def test_a_wrong_checkpoint_is_named() -> None:
 
 
 def test_a_damaged_store_gives_no_whole_export() -> None:
-    """What was written by then has no last line."""
+    """The export of a damaged store fails, and its output has no last line."""
     engine = history()
     put_rows(backend_of(engine), {payload_key(7): b"x" * 40})
     out = io.BytesIO()

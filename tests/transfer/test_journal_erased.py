@@ -1,4 +1,4 @@
-"""What was erased is in no export, stays erased in what is made of one, and nothing else may be missing."""
+"""Erased content is in no export and stays erased after an import; no other payload may be missing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.transfer.journals import LINES, exported, history, imported, refused
 
 
 def test_a_payload_that_no_event_destroyed_is_refused() -> None:
-    """Saying so alone does not make it legal: a later event on the same subject must have done it."""
+    """A missing payload is refused unless a later event on the same subject destroyed it."""
     at = next(at for at, line in enumerate(LINES) if b'"atom_added"' in line)
     for payload in ({"erased": at + 20}, {"erased": 0}, {"erased": 1 << 40}, None, {}, {"erased": None}):
         fields = json.loads(LINES[at]) | {"payload": payload}
@@ -25,7 +25,7 @@ def test_a_payload_that_no_event_destroyed_is_refused() -> None:
 
 
 def erased(count: int = 60, seed: int = 3) -> Engine:
-    """A store in which atoms with edges, revisions and tags were erased, between checkpoints."""
+    """Return a store with erased atoms that had edges, revisions and tags, between checkpoints."""
     engine = history(count, seed)
     for number in (0, 3, 1):
         engine.erase(id_of(number), "asked to")
@@ -36,7 +36,7 @@ def erased(count: int = 60, seed: int = 3) -> Engine:
 @given(seed=st.integers(0, 1 << 32), count=st.integers(20, 60))
 @settings(max_examples=10, deadline=None)
 def test_what_was_erased_stays_so(seed: int, count: int) -> None:
-    """Store → text → store: destroyed payloads as such, the same roots, and the same text again."""
+    """After an export and import, payloads stay destroyed, and roots and text are the same."""
     engine = after(workloads.commands(count, seed), 7)
     for number in (0, 1):
         engine.erase(id_of(number), "asked to")
@@ -49,7 +49,7 @@ def test_what_was_erased_stays_so(seed: int, count: int) -> None:
 
 
 def test_an_erased_text_is_in_no_export() -> None:
-    """Nor is it in one that is made of the store that the export gives."""
+    """An erased text is in no export, and in no export of an imported store."""
     engine = erased()
     for number in (0, 1, 3):
         assert workloads.text_of(number).encode() not in exported(engine)
@@ -57,7 +57,7 @@ def test_an_erased_text_is_in_no_export() -> None:
 
 
 def test_a_destroyed_payload_names_the_event_that_did_it() -> None:
-    """Another event there, or none of that subject, is found, and the line named."""
+    """A destroyed payload must name the event that destroyed it, otherwise its line is named."""
     lines = exported(erased()).splitlines(keepends=True)
     at = next(at for at, line in enumerate(lines) if b'"payload":{"erased"' in line)
     fields = json.loads(lines[at])
@@ -71,11 +71,11 @@ def test_a_destroyed_payload_names_the_event_that_did_it() -> None:
 
 
 def test_a_payload_that_should_be_gone_is_named() -> None:
-    """An export from before an erasure cannot be slipped into one from after it."""
+    """A payload that should have been destroyed is refused, and its line is named."""
     engine = history()
     before = exported(engine).splitlines(keepends=True)
     engine.erase(id_of(0), "asked to")
     lines = exported(engine).splitlines(keepends=True)
     at = next(at for at, line in enumerate(lines) if b'"payload":{"erased"' in line)
-    with refused(at + 1, "still there"):
+    with refused(at + 1, "still stored"):
         imported(b"".join([*lines[:at], before[at], *lines[at + 1 :]]))

@@ -1,4 +1,4 @@
-"""Lines that nobody would write by accident: each is refused by its number, with an error of ours."""
+"""Hostile lines in exports are refused with an EngineError that names the line."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ HOSTILE = [
 @pytest.mark.parametrize("line", HOSTILE, ids=range(len(HOSTILE)))
 @pytest.mark.parametrize("at", [1, 2, len(LINES)])
 def test_a_hostile_line_is_refused_by_its_number(line: bytes, at: int) -> None:
-    """Depth, giant numbers, NaN, keys given twice: an error of ours, never a traceback."""
+    """Deep nesting, huge numbers, NaN and repeated keys are refused by the number of the line."""
     with refused(at):
         imported(b"".join([*LINES[: at - 1], line, *LINES[at:]]))
 
@@ -42,7 +42,7 @@ JSON = st.recursive(
 @given(data=st.data(), value=JSON)
 @settings(max_examples=150)
 def test_any_value_in_any_field_is_refused(data: st.DataObject, value: object) -> None:
-    """Wrong types everywhere: the line is named."""
+    """A value of a wrong type in any field is refused, and the line is named."""
     at = data.draw(st.integers(0, len(LINES) - 1))
     fields = inner = json.loads(LINES[at])
     while True:
@@ -60,21 +60,21 @@ def test_any_value_in_any_field_is_refused(data: st.DataObject, value: object) -
 
 
 def test_a_line_over_its_bound_is_refused_unread(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A hundred megabytes on one line are not held in memory."""
+    """A line over the limit is refused without being held in memory."""
     monkeypatch.setattr("engine.transfer.journal_import.LINE_BYTES_MAX", 1000)
     with refused(1, "over 1,000 bytes"):
         imported(b'"' + b"x" * 5000)
 
 
 def test_another_version_is_refused() -> None:
-    """With the reason, before a single event is read."""
+    """An export of another format version is refused before any event is read."""
     head = json.loads(LINES[0])
     with refused(1, f"version {VERSION + 1}"):
         imported(canonical(head | {"version": VERSION + 1}))
 
 
 def test_another_analyzer_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Searching would silently miss words: that is no damage, and said as what it is."""
+    """An export written with another analyzer is refused, because searches would miss words."""
     monkeypatch.setattr("engine.store.store.ANALYZER_NAME", "other-1")
     with pytest.raises(EngineError, match="this installation has other-1"):
         imported(A_FILE)

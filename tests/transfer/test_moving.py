@@ -1,4 +1,4 @@
-"""The commands that move memories: what they print, their exit codes, and pipes between them."""
+"""The commands that move stores: output, exit codes, and pipes between commands."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.transfer.other_programs.test_talks import BRANCHED
 
 
 def test_an_export_goes_through_a_pipe(cli: Cli, pair: tuple[str, str], surroundings: Path) -> None:
-    """What one prints another reads: the same root, and the same bytes as in a file."""
+    """An export through a pipe gives the same root and the same bytes as one through a file."""
     text = cli("--quiet", "export", "-").out
     assert cli("export", "notes.jsonl").code == 0
     assert (surroundings / "notes.jsonl").read_text("utf-8") == text
@@ -22,7 +22,7 @@ def test_an_export_goes_through_a_pipe(cli: Cli, pair: tuple[str, str], surround
 
 
 def test_a_damaged_line_is_exit_4(cli: Cli, pair: tuple[str, str], surroundings: Path) -> None:
-    """It is named, and no store is made."""
+    """A damaged line gives exit code 4, is named, and no store is created."""
     cli("backup", "b")
     raw = (surroundings / "b").read_text("utf-8")
     (surroundings / "b").write_text(raw.replace("Mondays", "Fridays"), "utf-8")
@@ -36,7 +36,7 @@ def test_a_damaged_line_is_exit_4(cli: Cli, pair: tuple[str, str], surroundings:
 
 
 def test_a_backup_of_another_store_is_exit_9(cli: Cli, pair: tuple[str, str]) -> None:
-    """It stays, and so does one with more events."""
+    """A backup over one of another store, or over a longer one, gives exit code 9 and keeps it."""
     cli("backup", "b")
     cli("init", "--store", "sqlite:other.db")
     assert cli("backup", "b", "--store", "sqlite:other.db").code == 9
@@ -49,7 +49,7 @@ def test_a_backup_of_another_store_is_exit_9(cli: Cli, pair: tuple[str, str]) ->
 
 
 def test_a_backup_is_checked_against_roots_and_checkpoints(cli: Cli, surroundings: Path) -> None:
-    """The root it must have, the checkpoint it must continue; both sides are kept where it does not."""
+    """`verify-backup` checks the expected root and checkpoint, and keeps both files if they differ."""
     cli("add", "a")
     note = cli("-q", "checkpoint").out
     (surroundings / "n").write_text(note)
@@ -64,7 +64,7 @@ def test_a_backup_is_checked_against_roots_and_checkpoints(cli: Cli, surrounding
 
 
 def test_an_import_with_bad_items_is_exit_8(cli: Cli, surroundings: Path) -> None:
-    """They are listed; the rest is in."""
+    """An import with invalid items gives exit code 8, lists them and imports the others."""
     (surroundings / "c.json").write_text(json.dumps([BRANCHED, 7]))
     dry = cli("import", "chatgpt", "c.json", "--dry-run", "--json")
     assert (dry.code, dry.envelope["data"]["added"]) == (8, 4)
@@ -78,7 +78,7 @@ def test_an_import_with_bad_items_is_exit_8(cli: Cli, surroundings: Path) -> Non
 
 
 def test_an_import_that_took_nothing_in_says_so(cli: Cli, surroundings: Path) -> None:
-    """There is no rest to speak of, in no format and in no ingest."""
+    """An import or ingest that adds nothing says so."""
     (surroundings / "c.json").write_text("[7]")
     (surroundings / "m.jsonl").write_text("7\n")
     for args in (["import", "chatgpt", "c.json"], ["import", "mcp-memory", "m.jsonl"], ["ingest", "m.jsonl"]):
@@ -102,7 +102,7 @@ def test_an_import_that_took_nothing_in_says_so(cli: Cli, surroundings: Path) ->
     ids=" ".join,
 )
 def test_wrong_uses_are_exit_2(cli: Cli, pair: tuple[str, str], surroundings: Path, args: list[str]) -> None:
-    """Before anything is written."""
+    """Wrong usage gives exit code 2 before anything is written."""
     (surroundings / "made.json").write_text("[]")
     (surroundings / "made.txt").write_text("text")
     before = cli("root").out
@@ -112,7 +112,7 @@ def test_wrong_uses_are_exit_2(cli: Cli, pair: tuple[str, str], surroundings: Pa
 
 
 def test_a_bad_file_leaves_no_store_behind(cli: Cli, surroundings: Path) -> None:
-    """Not even an empty one."""
+    """A bad file creates no store."""
     (surroundings / "made.txt").write_text("text")
     for form in ("chatgpt", "mem0", "journal", "basic-memory"):
         assert cli("import", form, "made.txt").code in {2, 4}
@@ -124,7 +124,7 @@ def test_a_bad_file_leaves_no_store_behind(cli: Cli, surroundings: Path) -> None
 def test_other_formats_go_to_stdout_too(
     cli: Cli, pair: tuple[str, str], surroundings: Path, form: str
 ) -> None:
-    """The same bytes as in a file; what is not in it is said on stderr."""
+    """Other formats can be written to stdout, and omitted things are reported on stderr."""
     result = cli("export", "-", "--format", form)
     assert cli("export", "out", "--format", form).code == 0
     assert (surroundings / "out").read_text("utf-8") == result.out
@@ -133,7 +133,7 @@ def test_other_formats_go_to_stdout_too(
 
 
 def test_nothing_is_written_over(cli: Cli, pair: tuple[str, str], surroundings: Path) -> None:
-    """An export is refused where something is, in every format."""
+    """An export over an existing file is refused in all formats."""
     (surroundings / "out").write_text("mine")
     for form in ("journal", "mem0", "mcp-memory", "basic-memory"):
         assert cli("export", "out", "--format", form).code == 7

@@ -62,7 +62,7 @@ def test_replay_of_the_journal_gives_its_roots_at_every_seq() -> None:
                 trees = {name: store.trees.root(rows, name).hex() for name in ("atoms", "edges")}
                 assert {"log": read_log(rows).frontier.root().hex(), **trees} == known(one), one["seq"]
                 continue
-            shown = store.roots(rows).shown()
+            shown = store.roots(rows).as_checkpoint()
         found = {"log": shown.log_root, "overall": shown.root, **shown.namespaces}
         assert found == one["roots"], one["seq"]
 

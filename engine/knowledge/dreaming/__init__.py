@@ -1,8 +1,8 @@
-"""The dreamer: tags, entities and relations for texts that nobody tagged, found in idle time (Standard 065).
+"""The dreamer: adds tags, entities and relations for texts without tags, in idle time (Standard 065).
 
     survey (one snapshot) ──▶ names learned ──▶ known names, phrases, categories of each atom ──▶ commands
 
-All it does is events by the actor `dreamer`, so replay needs none of this. What it wants follows from
-what others put into the store alone, never from what it added itself: so it may be cut into cycles
-anywhere, and a second run has nothing to add.
+All its changes are events by the actor `dreamer`, so replaying a journal does not need this code. It decides
+only by what other actors put into the store, never by its own additions. So its work can be split into
+cycles at any point, and a second run has nothing to add.
 """

@@ -1,7 +1,7 @@
-"""What a text is about, and what the dreamer wants to be true of it, as commands.
+"""The commands by which the dreamer tags and connects atoms, and the choice of commands for a text.
 
-Each command looks again at what is so when it is decided. They only add, and only what nobody took away:
-where people disagreed with the dreamer before, or were faster, there is no event.
+Each command checks the records again when it is decided. Commands only add, and never what somebody removed:
+if other actors removed an item or added it first, the command appends no event.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from engine.base.model import Receipt
 from engine.base.validation import atom_id, show_id
 from engine.commands import Add, Link, RegisterType, Tag
 from engine.commands.base import Command, Transaction, receipt
-from engine.knowledge.dreaming.pages import Name, Names
-from engine.knowledge.dreaming.survey import PAIR_EVIDENCE, Pair, Survey, Text, kept
+from engine.knowledge.dreaming.survey import PAIR_EVIDENCE, Pair, ReadAtom, Survey, cached
+from engine.knowledge.dreaming.tokenized_text import Name, Names
 from engine.language.categories import Category, categories_of
 from engine.ledger.entities import ENTITY, MENTIONS, entity_id, entity_key
 from engine.ledger.records import AtomRecord, Lookup, type_code
@@ -35,56 +35,56 @@ CATEGORIES: Final = frozenset(category.value for category in Category)
 RELATED: Final = bytes([EdgeType.RELATED_TO])
 
 
-class Tagged(NamedTuple):
-    """An atom's tags by their identities."""
+class TagOwners(NamedTuple):
+    """The identities of an atom's tags, by the actor who added or removed them."""
 
     others: frozenset[str]
-    """Those it has from others."""
+    """Its tags from other actors."""
     own: frozenset[str]
-    """Those it has from the dreamer."""
+    """Its tags from the dreamer."""
     removed: frozenset[str]
-    """Those that somebody took off it and nobody but the dreamer would put back."""
+    """The tags that were removed and that no other actor has added again."""
 
 
-def tagged(rows: Lookup, record: AtomRecord) -> Tagged:
-    """Whose the tags of an atom are.
+def tag_owners(rows: Lookup, record: AtomRecord) -> TagOwners:
+    """Return the tags of an atom by actor.
 
-    A revision that repeats a tag leaves it whose it was; one that leaves it out has taken it off.
+    A revision that repeats a tag does not change its actor; a revision without it removes the tag.
     """
     if record.last_seq == record.created_seq:
-        return Tagged(frozenset(map(tag_identity, record.tags)), frozenset(), frozenset())
+        return TagOwners(frozenset(map(tag_identity, record.tags)), frozenset(), frozenset())
     own: dict[str, bool] = {}
     removed: set[str] = set()
     for entry in subject_history(rows, record.last_seq):
-        dreamt = entry.header.actor == DREAMER
+        by_dreamer = entry.header.actor == DREAMER
         if isinstance(entry.body, AtomBody):
-            said = set(map(tag_identity, entry.body.tags))
-            removed = (removed | (own.keys() - said)) - said
-            own = {tag: own.get(tag, dreamt) for tag in said}
+            tags = set(map(tag_identity, entry.body.tags))
+            removed = (removed | (own.keys() - tags)) - tags
+            own = {tag: own.get(tag, by_dreamer) for tag in tags}
         elif isinstance(entry.body, TagsBody) and entry.header.kind is EventKind.TAGS_ADDED:
             for tag in map(tag_identity, entry.body.tags):
-                own[tag] = dreamt
-                if not dreamt:
+                own[tag] = by_dreamer
+                if not by_dreamer:
                     removed.discard(tag)
         elif isinstance(entry.body, TagsBody):
             for tag in map(tag_identity, entry.body.tags):
                 own.pop(tag, None)
                 removed.add(tag)
-    return Tagged(
-        frozenset(tag for tag, dreamt in own.items() if not dreamt),
-        frozenset(tag for tag, dreamt in own.items() if dreamt),
+    return TagOwners(
+        frozenset(tag for tag, by_dreamer in own.items() if not by_dreamer),
+        frozenset(tag for tag, by_dreamer in own.items() if by_dreamer),
         frozenset(removed),
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Learn:
-    """Have an entity of this name, unless one is or was there."""
+    """Add an entity with this name, unless it exists or existed."""
 
     name: str
 
     def decide(self, tx: Transaction) -> Receipt:
-        """No event where the entity was ever recorded: one that was hidden is not wanted."""
+        """Append the event, or none if the entity was ever recorded: it may have been hidden on purpose."""
         atom = entity_id(tx.id_key, self.name)
         record = tx.atom(atom)
         if record is None:
@@ -94,23 +94,24 @@ class Learn:
 
 @dataclass(slots=True)
 class Enrich:
-    """Have these tags and mentions on an atom, if it still says what it said when it was looked at."""
+    """Add tags and mentions to an atom, if its content is the same as when it was read."""
 
     id: bytes
     payload_seq: int
     tags: tuple[str, ...]
-    """The most telling first."""
+    """The tags, the most specific first."""
     categories: tuple[str, ...]
-    """All of them, or none where the tags leave no room or somebody gave or took one."""
+    """The tags of categories. All of them are added, or none if there is no room or if other actors added or
+    removed a category."""
     mentions: tuple[bytes, ...]
-    """Entities."""
+    """The ids of the entities that the atom mentions."""
     tags_most: int
-    """The atom's tags, those of others counted, are to be no more by this."""
+    """The number of tags, including those by others, up to which this command adds tags."""
     added: tuple[int, int] = field(default=(0, 0), init=False)
-    """How many tags and how many edges the last decision added."""
+    """The numbers of tags and of edges that the last decision added."""
 
     def decide(self, tx: Transaction) -> Receipt:
-        """No event where the atom changed, has it all, or had it and lost it."""
+        """Append the events, or none if the atom was revised, or has or had all tags and mentions."""
         first = len(tx.entries)
         record = tx.atom(self.id)
         if record is None or record.state is not State.LIVE or record.payload_seq != self.payload_seq:
@@ -126,15 +127,15 @@ class Enrich:
     def _tags(self, tx: Transaction, record: AtomRecord) -> list[str]:
         if not self.tags and not self.categories:
             return []
-        had = tagged(tx.rows, record)
+        had = tag_owners(tx.rows, record)
         room = max(0, min(self.tags_most, limits.TAGS_PER_ATOM_MAX) - len(had.others))
-        # What was taken off still takes its place: the next best is not what was wanted in its stead.
+        # A removed tag keeps its place in the limit, because the next best tag is not a wanted replacement.
         wanted = [tag for tag in self.tags if tag_identity(tag) not in had.others][:room]
         settled = not CATEGORIES.isdisjoint(had.others | had.removed)
         categories = () if settled or len(self.categories) > room - len(wanted) else self.categories
-        away, room = had.others | had.own | had.removed, room - len(had.own)
-        new = [tag for tag in wanted if tag_identity(tag) not in away][: max(0, room)]
-        missing = [tag for tag in categories if tag_identity(tag) not in away]
+        excluded, room = had.others | had.own | had.removed, room - len(had.own)
+        new = [tag for tag in wanted if tag_identity(tag) not in excluded][: max(0, room)]
+        missing = [tag for tag in categories if tag_identity(tag) not in excluded]
         return new + missing if len(new) + len(missing) <= room else new
 
     def _mention(self, tx: Transaction, entity: bytes) -> bool:
@@ -150,14 +151,14 @@ class Enrich:
 
 @dataclass(frozen=True, slots=True)
 class Connect:
-    """Have two entities related, unless an edge that says so is or was there, in either direction."""
+    """Relate two entities, unless such an edge exists or existed in either direction."""
 
     src: str
     dst: str
     weight: float
 
     def decide(self, tx: Transaction) -> Receipt:
-        """No event where one of them is hidden, or the edge was ever recorded."""
+        """Append the event, or none if one of the entities is hidden or the edge was ever recorded."""
         one, other = atom_id(self.src), atom_id(self.dst)
         for end in (one, other):
             there = tx.atom(end)
@@ -169,28 +170,28 @@ class Connect:
         return Link(self.src, EdgeType.RELATED_TO, self.dst, self.weight).decide(tx)
 
 
-def wanted(survey: Survey, names: Names, text: Text) -> list[Command]:
-    """What is to be true of an atom: first that it has its tags and mentions, then who belongs together."""
+def commands_for(survey: Survey, names: Names, text: ReadAtom) -> list[Command]:
+    """Return the commands for an atom: one for its tags and mentions, then those that relate its names."""
     internal = text.record.ordinal in survey.internal
-    found = _named(survey, names, text, internal=internal)
+    found = _names(survey, names, text, internal=internal)
     tags = list(_tags(survey, names, text, found, internal=internal))
     mentions = tuple(name.id for name in found)
     commands: list[Command] = []
     categories = _categories(survey, text)
     if tags or categories or mentions:
-        said, most = text.record.payload_seq, survey.config.tags_per_atom
-        commands.append(Enrich(text.record.id, said, tuple(tags), categories, mentions, most))
-    return [*commands, *_together(survey, found)] if internal else commands
+        payload_seq, most = text.record.payload_seq, survey.config.tags_per_atom
+        commands.append(Enrich(text.record.id, payload_seq, tuple(tags), categories, mentions, most))
+    return [*commands, *_related(survey, found)] if internal else commands
 
 
-def _named(survey: Survey, names: Names, text: Text, *, internal: bool) -> list[Name]:
-    """The names of a text that lead somewhere and not everywhere, the rarest first."""
+def _names(survey: Survey, names: Names, text: ReadAtom, *, internal: bool) -> list[Name]:
+    """Return the names of a text that are neither too rare nor too common, the rarest first."""
     counted = []
-    for name in names.found_in(text.page, survey.config.known_per_atom):
-        having = survey.having(name.tokens.words)
-        own = len(having & survey.internal)
-        # However many texts from outside have a name, our own keep it.
-        fits = survey.fits(own, survey.internal) and (internal or survey.fits(len(having), survey.texts))
+    for name in names.found_in(text.tokenized, survey.config.known_per_atom):
+        ordinals = survey.containing(name.tokens.words)
+        own = len(ordinals & survey.internal)
+        # Texts from outside cannot make a name too common for internal texts.
+        fits = survey.fits(own, survey.internal) and (internal or survey.fits(len(ordinals), survey.texts))
         if fits:
             counted.append((own, name.tokens.words, name))
     counted.sort(key=lambda one: one[:2])
@@ -198,69 +199,73 @@ def _named(survey: Survey, names: Names, text: Text, *, internal: bool) -> list[
 
 
 def _tags(
-    survey: Survey, names: Names, text: Text, found: Sequence[Name], *, internal: bool
+    survey: Survey, names: Names, text: ReadAtom, found: Sequence[Name], *, internal: bool
 ) -> Iterator[str]:
-    """The tags of a text, the most telling first."""
+    """Yield the tags of a text: its names, the rarest first, then its phrases."""
     for name in found[: survey.config.names_per_atom]:
         yield from _tag(name.text)
     if internal:
-        for pair in _shared(survey, names, text, found):
+        for pair in _shared_phrases(survey, names, text, found):
             yield from _tag("-".join(pair))
 
 
-def _categories(survey: Survey, text: Text) -> tuple[str, ...]:
-    """All categories of a text, or none: a text with the tag of one is in no other by its words."""
+def _categories(survey: Survey, text: ReadAtom) -> tuple[str, ...]:
+    """Return all categories of a text, or none if one is too common.
+
+    A text with the tag of one category would no longer belong to others by its words.
+    """
     found = categories_of(text.body.content, text.body.title)
     return tuple(one.value.capitalize() for one in found) if survey.categories.issuperset(found) else ()
 
 
-def _shared(survey: Survey, names: Names, text: Text, found: Sequence[Name]) -> Iterator[Pair]:
-    """Those of a text's phrases that are among those of another, too.
+def _shared_phrases(survey: Survey, names: Names, text: ReadAtom, found: Sequence[Name]) -> Iterator[Pair]:
+    """Yield the phrases of a text that are also chosen for another text.
 
-    Without this one phrase in five was left with a single text, the other having chosen another.
+    Without this check, one phrase in five stayed with a single text, because the other texts with the same
+    words had chosen another phrase.
     """
     for pair in _phrases(survey, text, found):
-        for other in survey.read(survey.having(pair)[:PAIR_EVIDENCE].to_array()):
+        for other in survey.read(survey.containing(pair)[:PAIR_EVIDENCE].to_array()):
             ordinal = other.record.ordinal
             if ordinal == text.record.ordinal or ordinal not in survey.internal:
                 continue
-            if pair in _phrases(survey, other, _named(survey, names, other, internal=True)):
+            if pair in _phrases(survey, other, _names(survey, names, other, internal=True)):
                 yield pair
                 break
 
 
-def _phrases(survey: Survey, text: Text, found: Sequence[Name]) -> tuple[Pair, ...]:
-    """The pairs of words that some other texts have, too, and not many: those of most texts first."""
+def _phrases(survey: Survey, text: ReadAtom, found: Sequence[Name]) -> tuple[Pair, ...]:
+    """Return the phrases chosen for a text: pairs in several texts but not too many, frequent ones first."""
 
     def made() -> tuple[Pair, ...]:
-        had = tagged(survey.rows, text.record)
-        # What was taken off counts: who did that does not want something else in its stead.
+        had = tag_owners(survey.rows, text.record)
+        # Removed tags count as well, because a phrase would not be a wanted replacement.
         if (
             len(had.others | had.removed) + len(found[: survey.config.names_per_atom])
             >= survey.config.tags_min
         ):
             return ()
-        counted = ((survey.sharing(pair), pair) for pair in text.page.phrases())
+        counted = ((survey.sharing(pair), pair) for pair in text.tokenized.phrases())
         ranked = sorted((-count, pair) for count, pair in counted if count)
         chosen = (pair for _, pair in ranked if survey.is_phrase(pair))
         return tuple(islice(chosen, survey.config.phrases_per_atom))
 
-    return kept(survey.phrases, text.record.ordinal, made)
+    return cached(survey.phrases, text.record.ordinal, made)
 
 
 def _tag(text: str) -> Iterator[str]:
-    """A name as a tag; none where it cannot be one."""
+    """Yield a text as a tag; nothing if it is not valid as one."""
     try:
         yield validation.tag(text)
     except EngineError:
         return
 
 
-def _together(survey: Survey, found: Sequence[Name]) -> Iterator[Connect]:
-    """The names of a text that stand together often enough."""
+def _related(survey: Survey, found: Sequence[Name]) -> Iterator[Connect]:
+    """Yield the commands that relate names of a text that occur together often enough."""
     for pair in combinations(found, 2):
         one, other = sorted(pair, key=lambda name: name.tokens.words)
-        first, second = (survey.having(name.tokens.words) & survey.internal for name in (one, other))
+        first, second = (survey.containing(name.tokens.words) & survey.internal for name in (one, other))
         shared, larger = len(first & second), max(len(first), len(second))
         if shared >= survey.config.together_min and shared >= survey.config.together_share * larger:
             yield Connect(show_id(one.id), show_id(other.id), round(shared / larger, 2))

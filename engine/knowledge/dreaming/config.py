@@ -1,4 +1,4 @@
-"""Every limit of the dreamer, in one frozen value, each with what was measured."""
+"""The limits of the dreamer in one frozen value, with the measurements behind them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from engine.base.errors import InvalidInputError
 from engine.base.validation import integer
 
 RULES: Final = 1
-"""Counts up when the same text may be given other tags: then everything is looked at again."""
+"""The version of the rules, raised when the same text may get other tags; then all atoms are read again."""
 
 _STOP: Final = """
     ad am appendix article bc bce blog ce chapter chapters comment comments contents copyright disclaimer
@@ -19,86 +19,88 @@ _STOP: Final = """
     undefined unknown untitled update url volume welcome wiki www
 """
 STOP_LIST: Final = frozenset(_STOP.split())
-"""Words of forms, pages and boilerplate: no name and no tag consists of one of them."""
+"""Words of forms, web pages and boilerplate, which by themselves are neither names nor tags."""
 
 
 @dataclass(frozen=True, slots=True)
 class DreamConfig:
-    """How much the dreamer may do, and what it keeps its hands off.
+    """The limits and thresholds of the dreamer.
 
     Raises:
-        InvalidInputError: a count is no whole number of at least 1, or a share not 0 to 1.
+        InvalidInputError: a count is not a whole number of at least 1, or a share is not 0 to 1.
     """
 
     hub_share: float = 0.1
-    """A name, phrase or category that more of the atoms have leads everywhere, and is not given."""
+    """A name, phrase or category that a larger share of the atoms has is a hub, and does not become a tag."""
     hub_min: int = 20
-    """So many atoms are never too many. Both are those of the walk, which follows no larger tag."""
+    """A name, phrase or category is not a hub up to this many atoms. Both limits are those of the walk in
+    recall, which does not follow hubs."""
     atoms_min: int = 2
-    """A phrase, or a name that people made known, of fewer atoms joins nothing."""
+    """The number of atoms that must have a phrase, or a name that people added, for it to become a tag."""
     name_atoms_min: int = 3
-    """A name of fewer atoms is not learned; from 10,000 atoms on it takes 4, from 100,000 on 5, and so on.
+    """The number of atoms that must have a name for it to be learned; 4 from 10,000 atoms on, 5 from 100,000.
 
-    Each entity is one more short document in the index. Measured: 1,283 in a memory of 994 texts (with 2)
-    cost 1.0 point of recall at 10, 419 (with 3) none; in one of 12,605 texts 462 (with 3) cost 0.2, and
-    281 (with 4) 0.0.
+    Each entity adds a short document to the index. Measured in a memory of 994 texts: 1,283 entities (with 2)
+    cost 1.0 point of recall at 10, 419 (with 3) cost none. In one of 12,605 texts, 462 entities (with 3) cost
+    0.2 points, 281 (with 4) 0.0.
     """
     phrase_share: float = 0.02
-    """A phrase that more of the atoms have is a way of speaking."""
+    """A phrase that a larger share of the atoms has is too common to become a tag."""
     phrase_min: int = 5
-    """So many atoms are never too many for a phrase."""
+    """A phrase is not too common up to this many atoms."""
     tags_per_atom: int = 8
-    """Those of people count; what they leave of this is the dreamer's."""
+    """The number of tags up to which the dreamer adds tags; tags by others count."""
     names_per_atom: int = 3
-    """So many of an atom's names, the rarest, become tags."""
+    """The number of an atom's names, the rarest, that become tags."""
     tags_min: int = 1
-    """An atom that has so many tags of people, and names, gets no phrases."""
+    """An atom with this many tags by others and names gets no phrases."""
     phrases_per_atom: int = 1
     mentions_per_atom: int = 8
-    """So many names of an atom, the rarest, get an edge `mentions`."""
+    """The number of an atom's names, the rarest, that get an edge `mentions`."""
     candidates_per_atom: int = 16
-    """So many capitalised runs of an atom are considered as names."""
+    """The number of capitalised runs of an atom that are considered as names."""
     known_per_atom: int = 64
-    """So many different known names are looked for in an atom; a list of all of them says nothing."""
+    """The number of different known names that are looked up in an atom, so that long lists of names do not
+    count in full."""
     sample: int = 20_000
-    """From so many atoms of a round, evenly spread, names are learned."""
+    """The number of atoms in a round, evenly spread, from which names are learned."""
     evidence: int = 12
-    """So many atoms that have a name's words are read before it is believed."""
+    """The number of atoms with a name's words that are read to decide whether it is a name."""
     lower_share: float = 0.2
-    """A word that stands in small letters in more of them is no name."""
+    """A word that is in lower case in a larger share of them is not a name."""
     name_words_max: int = 4
     name_chars_min: int = 3
     name_chars_max: int = 48
     together_min: int = 3
-    """Two names in fewer atoms have nothing to do with each other."""
+    """The number of atoms in which two names must occur together to be related."""
     together_share: float = 0.2
-    """Nor have those that are together in a smaller share of the atoms of the more frequent one. With it
-    no entity can have more than some 35 relations, whatever is written."""
+    """The share of the atoms of the more frequent name in which two names must occur together to be related.
+    It limits an entity to some 35 relations, whatever texts are added."""
     category_sample: int = 512
-    """From so many atoms, evenly spread, it is told how many have a category."""
+    """The number of atoms, evenly spread, from which the frequency of each category is estimated."""
     chars: int = 32_768
-    """Of a longer text the beginning is looked at."""
+    """The number of characters of a text that are read."""
     regrown: int = 2
-    """When the store has so many times the atoms of the last whole round, all of it is looked at again."""
+    """All atoms are read again when the store has this many times the atoms of the last full round."""
     stop: frozenset[str] = field(default=STOP_LIST)
 
     def __post_init__(self) -> None:
-        """Refuse limits that say nothing."""
+        """Raise InvalidInputError if a limit is out of range."""
         for one in fields(self):
-            given = getattr(self, one.name)
+            value = getattr(self, one.name)
             if one.name == "stop":
-                if not isinstance(given, frozenset) or not all(isinstance(word, str) for word in given):
-                    raise InvalidInputError("stop must be a frozenset of words in small letters")
+                if not isinstance(value, frozenset) or not all(isinstance(word, str) for word in value):
+                    raise InvalidInputError("stop must be a frozenset of words in lower case")
             elif one.name.endswith("_share"):
-                if isinstance(given, bool) or not isinstance(given, int | float) or not 0 <= given <= 1:
-                    raise InvalidInputError(f"{one.name} must be 0 to 1, not {given!r}")
-            elif integer(given, one.name) < 1:
-                raise InvalidInputError(f"{one.name} must be 1 or more, not {given}")
+                if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+                    raise InvalidInputError(f"{one.name} must be 0 to 1, not {value!r}")
+            elif integer(value, one.name) < 1:
+                raise InvalidInputError(f"{one.name} must be 1 or more, not {value}")
 
     def digest(self) -> bytes:
-        """8 bytes that change with any limit, and with the rules."""
-        said = [str(RULES)]
+        """Return 8 bytes that change with any limit and with the version of the rules."""
+        lines = [str(RULES)]
         for one in fields(self):
-            given = getattr(self, one.name)
-            said.append(f"{one.name}={sorted(given) if one.name == 'stop' else given!r}")
-        return blake2b("\n".join(said).encode(), digest_size=8).digest()
+            value = getattr(self, one.name)
+            lines.append(f"{one.name}={sorted(value) if one.name == 'stop' else value!r}")
+        return blake2b("\n".join(lines).encode(), digest_size=8).digest()

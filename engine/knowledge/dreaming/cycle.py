@@ -1,4 +1,4 @@
-"""One cycle: names are learned, then atoms looked at, as far as the budget goes."""
+"""One cycle of the dreamer: learns names, then enriches atoms, within its budget."""
 
 from __future__ import annotations
 
@@ -13,9 +13,17 @@ from engine.base.error_translation import translated
 from engine.base.model import Receipt
 from engine.base.validation import atom_id
 from engine.commands.base import Command
-from engine.knowledge.dreaming.commands import DREAMER, Connect, Enrich, Learn, wanted
+from engine.knowledge.dreaming.commands import DREAMER, Connect, Enrich, Learn, commands_for
 from engine.knowledge.dreaming.config import RULES, DreamConfig
-from engine.knowledge.dreaming.round import Phase, Round, begun, checked, cursor_batch, read_cursor, round_of
+from engine.knowledge.dreaming.round import (
+    Phase,
+    Round,
+    begin_round,
+    check_bounds,
+    cursor_batch,
+    read_cursor,
+    round_of,
+)
 from engine.knowledge.dreaming.survey import Survey, spread
 from engine.ledger.journal import read_log
 from engine.query.duplicates import DuplicateGroup, duplicates
@@ -25,49 +33,49 @@ from engine.store.store import Store
 from proofs.leaves import State
 
 ORIGIN: Final = f"dreaming rules {RULES}"
-"""What finds what the dreamer writes: the origin of its events."""
+"""The origin recorded with the dreamer's events."""
 
 STEP: Final = 64
-"""So many atoms are read and committed at a time; between two steps a cycle may end."""
+"""The number of atoms that are read and committed at a time; a cycle may end between two steps."""
 
 DUPLICATES_MAX: Final = 20
-"""So many groups of near-duplicates are listed."""
+"""The number of groups of near-duplicates that are listed."""
 
 
 @dataclass(frozen=True, slots=True)
 class DreamReport:
-    """What one cycle did, or with `dry_run` would have done."""
+    """The result of one cycle, or with `dry_run` the result that it would have."""
 
     read: int
-    """Atoms that names were learned from."""
+    """The number of atoms that names were learned from."""
     looked_at: int
-    """Atoms that were looked at for what they are about."""
+    """The number of atoms that were read to tag and connect them."""
     tagged: int
-    """Atoms that got a tag."""
+    """The number of atoms that got a tag."""
     tags: int
-    """Tags added, over all of them."""
+    """The number of tags added to all of them."""
     entities: tuple[str, ...]
-    """The names of the entities added, in the order of their being learned."""
+    """The names of the entities added, in the order in which they were learned."""
     known: int
-    """Names that are known now, those of people included."""
+    """The number of names that are known now, including those that people added."""
     mentions: int
-    """Edges `mentions` added."""
+    """The number of edges `mentions` added."""
     relations: int
-    """Edges `related_to` added between entities."""
+    """The number of edges `related_to` added between entities."""
     duplicates: tuple[DuplicateGroup, ...]
-    """Groups of near-duplicates. They are listed only: who wants them merged says so."""
+    """Groups of near-duplicates. The dreamer only lists them and does not merge."""
     left: int
-    """Atoms that the next cycle has to look at; 0 when everything is done."""
+    """The number of atoms left for the next cycle; 0 when everything is done."""
     dry_run: bool
 
     @property
     def done(self) -> bool:
-        """Whether nothing is left for another cycle."""
+        """True if nothing is left for another cycle."""
         return not self.left
 
     @property
     def changes(self) -> int:
-        """Tags, entities and edges added."""
+        """The number of tags, entities and edges added."""
         return self.tags + len(self.entities) + self.mentions + self.relations
 
 
@@ -83,29 +91,32 @@ def dream(
 ) -> DreamReport:
     """Run one cycle over the store, from where the last one ended, as the actor `dreamer`.
 
-    The bounds say where a cycle ends, never what it decides. Arguments as of `Engine.dream`.
+    The bounds only determine where a cycle ends, not its decisions. The arguments are those of
+    `Engine.dream`.
 
     Raises:
-        InvalidInputError: a bound is no number above 0.
-        BusyError: other processes moved the head every time.
+        InvalidInputError: a bound is not a number above 0.
+        BusyError: other processes kept moving the head.
     """
     config = DreamConfig() if config is None else config
-    checked(config, budget, seconds)
+    check_bounds(config, budget, seconds)
     with translated(), store.view(store.tags, store.index) as rows:
         digest, size = config.digest(), read_log(rows).size
         survey = Survey(rows, store.index.view(rows), config)
         before = read_cursor(rows, digest, size)
-        due = round_of(rows, begun(before, size, survey), size, survey)
+        due = round_of(rows, begin_round(before, size, survey), size, survey)
         with dry_run_store(store, when=dry_run) as target:
             cycle = _Cycle(survey, due, target, budget, seconds, stop, progress)
             cycle.run()
         if not dry_run and cycle.cursor != before:
-            # A crash before this only costs the time of looking at the same atoms again.
+            # After a crash before this write, the same atoms are read again, which only takes time.
             store.backend.write(cursor_batch(rows, cycle.cursor, digest), durable=False)
         return cycle.report(duplicates(rows, store.index, limit=DUPLICATES_MAX), dry_run=dry_run)
 
 
 class _Cycle:
+    """A cycle in progress, with its counts."""
+
     def __init__(
         self,
         survey: Survey,
@@ -126,14 +137,14 @@ class _Cycle:
         self._left = 0
 
     def run(self) -> None:
-        """As much as is allowed."""
+        """Learn names and enrich atoms until the round or the budget ends."""
         if self.cursor.phase is Phase.LEARNING:
             self._learn()
         if self.cursor.phase is Phase.ENRICHING:
             self._enrich()
 
     def _steps(self, ordinals: Sequence[int]) -> Iterator[Sequence[int]]:
-        """The ordinals a step at a time, as long as budget and time last; time only says where it ends."""
+        """Yield the ordinals one step at a time until the budget or the time is used up or `stop` is set."""
         at = 0
         while at < len(ordinals) and self._budget != 0:
             if (self._until is not None and time.monotonic() >= self._until) or self._stop():
@@ -150,7 +161,7 @@ class _Cycle:
             commands = list(self._names_in(part))
             receipts = self._store.commit(commands, DREAMER, origin=ORIGIN)
             for command, receipt in zip(commands, receipts, strict=True):
-                self._keep(command, receipt)
+                self._add_name(command, receipt)
             self._read += len(part)
             self.cursor = self.cursor._replace(at=part[-1] + 1)
             self._progress(self._read, len(ordinals) + len(self._round.texts))
@@ -160,21 +171,22 @@ class _Cycle:
             self._left = len(ordinals) - self._read + len(self._round.texts)
 
     def _to_read(self) -> list[int]:
-        """The atoms of the round that names are learned from, and were not yet."""
+        """Return the atoms of the round that names are still to be learned from."""
         chosen = spread(self._round.texts & self._survey.internal, self._survey.config.sample)
         return [ordinal for ordinal in chosen if ordinal >= self.cursor.at]
 
     def _names_in(self, ordinals: Sequence[int]) -> Iterator[Learn]:
         survey, names = self._survey, self._round.names
         for text in survey.read(ordinals):
-            for tokens in text.page.names(survey.config):
+            for tokens in text.tokenized.names(survey.config):
                 if tokens.words in self._rejected or tokens.text in names:
                     continue
                 self._rejected.add(tokens.words)
                 if survey.is_name(tokens):
                     yield Learn(tokens.text)
 
-    def _keep(self, command: Learn, receipt: Receipt) -> None:
+    def _add_name(self, command: Learn, receipt: Receipt) -> None:
+        """Add a learned name to the known names, unless its entity is hidden."""
         if receipt.state is not State.LIVE or command.name in self._round.names:
             return
         name = self._round.names.add(command.name, atom_id(receipt.subject))
@@ -183,12 +195,12 @@ class _Cycle:
             self._learned += [command.name] if receipt.changed else []
 
     def _enrich(self) -> None:
-        waiting = self._waiting()
-        ordinals = [ordinal for ordinal in waiting if ordinal >= self.cursor.at]
+        pending = self._pending()
+        ordinals = [ordinal for ordinal in pending if ordinal >= self.cursor.at]
         for part in self._steps(ordinals):
             commands: list[Command] = []
             for text in self._survey.read(part):
-                commands += wanted(self._survey, self._round.names, text)
+                commands += commands_for(self._survey, self._round.names, text)
             self._count(commands, self._store.commit(commands, DREAMER, origin=ORIGIN))
             self._looked_at += len(part)
             self.cursor = self.cursor._replace(at=part[-1] + 1)
@@ -197,11 +209,11 @@ class _Cycle:
         if not self._left:
             self.cursor = self.cursor._replace(since=self.cursor.head, phase=Phase.DONE, at=0)
 
-    def _waiting(self) -> BitMap:
-        waiting: BitMap = self._round.texts.copy()
+    def _pending(self) -> BitMap:
+        pending: BitMap = self._round.texts.copy()
         for name in self._round.fresh:
-            waiting |= self._survey.having(name.tokens.words)
-        return waiting
+            pending |= self._survey.containing(name.tokens.words)
+        return pending
 
     def _count(self, commands: Sequence[Command], receipts: Sequence[Receipt]) -> None:
         for command, receipt in zip(commands, receipts, strict=True):
@@ -214,7 +226,7 @@ class _Cycle:
                 self._relations += receipt.changed
 
     def report(self, duplicates: Iterable[DuplicateGroup], *, dry_run: bool) -> DreamReport:
-        """What was done."""
+        """Return the report of this cycle."""
         return DreamReport(
             read=self._read,
             looked_at=self._looked_at,

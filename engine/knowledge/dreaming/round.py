@@ -1,10 +1,10 @@
-"""What a round has to look at, told from the journal and from how far the dreamer has come.
+"""The atoms that a round has to read, derived from the journal and the dreamer's cursor.
 
     meta/dream   version · since · head · ordinals · phase · at · atoms · digest of the limits · anchor
 
-The journal says what was added, but not what was looked at in vain, so that a row beside it does: the
-cursor. One that is lost, of another version, of other limits or of another journal counts as none: then
-everything is looked at again.
+The journal records what the dreamer added, but not which atoms it read without a result; the cursor row
+does. A cursor that is lost, or of another version, other limits or another journal, is ignored; then all
+atoms are read again.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from engine.base.errors import CorruptionError, InvalidInputError
 from engine.base.validation import PROVENANCES, instance, integer
 from engine.knowledge.dreaming.commands import DREAMER
 from engine.knowledge.dreaming.config import DreamConfig
-from engine.knowledge.dreaming.pages import Name, Names
 from engine.knowledge.dreaming.survey import Survey
+from engine.knowledge.dreaming.tokenized_text import Name, Names
 from engine.ledger.codec import decode_header, fields, unpack
 from engine.ledger.journal import read_header
 from engine.ledger.layout import DREAM, journal_key
@@ -33,11 +33,11 @@ from proofs.forms import raw_up_to, sized, uint
 
 VERSION: Final = 1
 
-_SAYING = frozenset({EventKind.ATOM_ADDED, EventKind.ATOM_REVISED, EventKind.ATOM_REVIVED})
+_CONTENT_EVENTS = frozenset({EventKind.ATOM_ADDED, EventKind.ATOM_REVISED, EventKind.ATOM_REVIVED})
 
 
 class Phase(IntEnum):
-    """What a round is at."""
+    """The phase of a round."""
 
     DONE = 0
     LEARNING = 1
@@ -45,21 +45,21 @@ class Phase(IntEnum):
 
 
 class Cursor(NamedTuple):
-    """A round looks at what others put in, or changed, in the events from `since` up to `head`."""
+    """The progress of a round, which reads the atoms that others changed in the events `since` to `head`."""
 
     since: int
-    """0: at everything."""
+    """The first event of the round; 0 for a round over all atoms."""
     head: int
     ordinals: int
-    """How many had been given at the head."""
+    """The number of ordinals assigned at the head."""
     phase: Phase
     at: int
-    """The first ordinal that is still to be looked at in this phase."""
+    """The first ordinal still to be read in this phase."""
     atoms: int
-    """How many texts there were when everything was looked at last."""
+    """The number of texts at the last round over all atoms."""
 
 
-NEVER: Final = Cursor(0, 0, 0, Phase.DONE, 0, 0)
+NO_CURSOR: Final = Cursor(0, 0, 0, Phase.DONE, 0, 0)
 
 _FIELDS = (
     uint(VERSION), uint(limits.SEQ_MAX), uint(limits.SEQ_MAX), uint(limits.ORDINAL_MAX + 1), uint(max(Phase)),
@@ -68,60 +68,62 @@ _FIELDS = (
 
 
 def read_cursor(rows: Lookup, digest: bytes, size: int) -> Cursor:
-    """The cursor for these limits in a journal of `size` events; `NEVER` where there is none that fits."""
+    """Return the cursor for these limits in a journal of `size` events, or `NO_CURSOR` if none is valid."""
     raw = rows.get(DREAM)
     if raw is None:
-        return NEVER
+        return NO_CURSOR
     try:
-        version, *numbers, said, anchor = fields(unpack(raw, "dream cursor"), _FIELDS, "dream cursor")
+        version, *numbers, limits_digest, anchor = fields(
+            unpack(raw, "dream cursor"), _FIELDS, "dream cursor"
+        )
     except CorruptionError:
-        return NEVER
+        return NO_CURSOR
     since, head, ordinals, phase, at, atoms = numbers
-    if (version, said) != (VERSION, digest) or not 0 < head <= size or anchor != _anchor(rows, head):
-        return NEVER
+    if (version, limits_digest) != (VERSION, digest) or not 0 < head <= size or anchor != _anchor(rows, head):
+        return NO_CURSOR
     return Cursor(since, head, ordinals, Phase(phase), at, atoms)
 
 
 def cursor_batch(rows: Lookup, cursor: Cursor, digest: bytes) -> Batch:
-    """What to write to have this cursor."""
+    """Return the batch that stores this cursor."""
     batch = Batch()
     batch.put(DREAM, pack([VERSION, *map(int, cursor), digest, _anchor(rows, cursor.head)]))
     return batch
 
 
 def _anchor(rows: Lookup, head: int) -> bytes:
-    """The id of the last event before the head: another journal has another."""
+    """Return the commitment of the last event before the head, which identifies the journal."""
     return read_header(rows, head - 1)[0].commitment
 
 
 class Round(NamedTuple):
-    """What is to be done from the cursor to the round's head."""
+    """The work of a round from its cursor to its head."""
 
     cursor: Cursor
     texts: BitMap
-    """Atoms that others put in, changed or brought back."""
+    """The atoms that others added, changed or revived."""
     names: Names
-    """All that are known."""
+    """All known names."""
     fresh: list[Name]
-    """Those that are known since the last round: they are spread to older atoms, too."""
+    """The names that became known since the last round; older atoms with them are read as well."""
 
 
-def begun(cursor: Cursor, size: int, survey: Survey) -> Cursor:
-    """The cursor of the round that is on, or of a new one up to the head."""
+def begin_round(cursor: Cursor, size: int, survey: Survey) -> Cursor:
+    """Return the cursor of the round in progress, or of a new one up to the head."""
     if cursor.phase is not Phase.DONE:
         return cursor
     atoms = len(survey.texts)
     if atoms >= survey.config.regrown * cursor.atoms:
-        # What was too rare or too common may have become worth a tag: so it is the rarer, the more there is.
+        # In a larger store, names and phrases that were too rare or too common may have become suitable tags.
         return Cursor(0, size, survey.view.documents, Phase.LEARNING, 0, atoms)
     return Cursor(cursor.head, size, survey.view.documents, Phase.LEARNING, 0, cursor.atoms)
 
 
 def round_of(rows: Reader, cursor: Cursor, size: int, survey: Survey) -> Round:
-    """What the round of this cursor has to look at, in a journal of `size` events."""
+    """Return the work of the round of this cursor, in a journal of `size` events."""
     if cursor.since:
-        said, dreamt = _told_of(rows, cursor, size)
-        texts, new = survey.texts & said, survey.entities & (said | dreamt)
+        changed, by_dreamer = _changed_ordinals(rows, cursor, size)
+        texts, new = survey.texts & changed, survey.entities & (changed | by_dreamer)
     else:
         texts, new = survey.texts & BitMap(range(cursor.ordinals)), survey.entities
     names, fresh = Names(), []
@@ -131,29 +133,32 @@ def round_of(rows: Reader, cursor: Cursor, size: int, survey: Survey) -> Round:
     return Round(cursor, texts, names, fresh)
 
 
-def _told_of(rows: Reader, cursor: Cursor, size: int) -> tuple[BitMap, BitMap]:
-    """The ordinals that others spoke of in the round's events, and those of the dreamer since its head."""
-    said, dreamt = BitMap(), BitMap()
+def _changed_ordinals(rows: Reader, cursor: Cursor, size: int) -> tuple[BitMap, BitMap]:
+    """Return the ordinals that others changed in the round, and those that the dreamer changed after it.
+
+    A change adds, revises or revives an atom.
+    """
+    changed, by_dreamer = BitMap(), BitMap()
     scanned = rows.scan(journal_key(cursor.since), journal_key(size))
     for seq, (_, raw) in enumerate(scanned, cursor.since):
         header = decode_header(raw, seq)
-        if header.kind not in _SAYING or not isinstance(header.detail, AtomDetail):
+        if header.kind not in _CONTENT_EVENTS or not isinstance(header.detail, AtomDetail):
             continue
         if header.actor != DREAMER:
             if seq < cursor.head:
-                said.add(header.detail.ordinal)
+                changed.add(header.detail.ordinal)
         elif seq >= cursor.head:
-            dreamt.add(header.detail.ordinal)
-    return said, dreamt
+            by_dreamer.add(header.detail.ordinal)
+    return changed, by_dreamer
 
 
 def _known(rows: Reader, survey: Survey, names: Names) -> list[tuple[int, Name]]:
-    """The entities that may be spread, by ordinal; `names` gets them all."""
+    """Return the entities that may be added to other atoms, by ordinal, and add their names to `names`."""
     found = []
     ordinals = survey.entities.to_array()
     records = records_of(rows, ids_at(rows, ordinals))
     for ordinal, record, body in zip(ordinals, records, bodies_of(rows, records), strict=True):
-        # A name that came from outside is not spread over what is our own.
+        # A name that came from outside is not added to internal atoms.
         if record.provenance == PROVENANCES[0]:
             name = names.add(body.content, record.id)
             if name is not None:
@@ -161,11 +166,11 @@ def _known(rows: Reader, survey: Survey, names: Names) -> list[tuple[int, Name]]
     return found
 
 
-def checked(config: object, budget: object, seconds: object) -> None:
-    """Refuse bounds with which nothing would ever be done.
+def check_bounds(config: object, budget: object, seconds: object) -> None:
+    """Check the bounds of a cycle.
 
     Raises:
-        InvalidInputError: the budget is below 1, or the seconds are no number above 0.
+        InvalidInputError: the budget is below 1, or the seconds are not a number above 0.
     """
     instance(config, DreamConfig, "config")
     if budget is not None and integer(budget, "budget") < 1:

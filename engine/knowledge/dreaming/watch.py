@@ -1,7 +1,7 @@
-"""Dreaming in idle time: a cycle whenever the store was quiet for a while, and never longer than that.
+"""Dreaming in idle time: runs a cycle whenever the store has been idle for a while.
 
-The store is open for a look and for a cycle only; in between others can use it, also where one process
-holds it at a time.
+The store is only open during a check and a cycle. In between other processes can use it, even if its
+backend allows one process at a time.
 """
 
 from __future__ import annotations
@@ -21,15 +21,16 @@ from engine.ledger.journal import read_log
 from engine.store.store import Store
 
 QUIET_SECONDS: Final = 30.0
-"""So long nothing must have been written."""
+"""The time without new events after which a store counts as idle."""
 CYCLE_ATOMS: Final = 1000
-"""The budget of a cycle: at some 300 atoms a second, others wait for it a few seconds at most."""
+"""The budget of a cycle: at some 300 atoms a second, other processes wait a few seconds at most."""
 
 
-class End:
-    """Something to wait for that a signal handler may set.
+class StopSignal:
+    """An event that a signal handler may set.
 
-    A `threading.Event` may not: the handler runs in the thread that waits, which may hold the event's lock.
+    A handler must not set a `threading.Event`, because it runs in the waiting thread, which may hold the
+    event's lock.
     """
 
     def __init__(self) -> None:
@@ -38,66 +39,66 @@ class End:
         self._writing.setblocking(False)
 
     def set(self) -> None:
-        """Have it happened, and whoever waits wake up; again is harmless."""
+        """Set the signal and wake up the waiting thread. Setting it again has no effect."""
         if not self._is_set:
             self._is_set = True
             self._writing.send(b"\x00")
 
     def is_set(self) -> bool:
-        """Whether it has happened."""
+        """Return True if the signal has been set."""
         return self._is_set
 
     def wait(self, seconds: float) -> None:
-        """Wait until it happens, or for so long."""
+        """Wait until the signal is set, at most for `seconds`."""
         select.select([self._reading], [], [], seconds)
 
     def close(self) -> None:
-        """Give back what waiting takes."""
+        """Close the sockets."""
         self._reading.close()
         self._writing.close()
 
 
 def watch(
     opened: Callable[[], AbstractContextManager[Store]],
-    told: Callable[[DreamReport], None],
+    on_report: Callable[[DreamReport], None],
     *,
-    ended: End,
+    stop: StopSignal,
     quiet: float = QUIET_SECONDS,
     budget: int | None = CYCLE_ATOMS,
     seconds: float | None = None,
     config: DreamConfig | None = None,
 ) -> None:
-    """Dream cycles until `ended` is set.
+    """Run cycles while the store is idle, until `stop` is set.
 
-    What `opened` yields is closed before the next wait; `told` hears of each cycle that looked at something.
-    A cycle ends at its next step once `ended` is set. A store is quiet if for `quiet` seconds no event was
-    added and nobody used it. The rest is as for `dream`, of each cycle.
+    The store from `opened` is closed before each wait. `on_report` is called after each cycle that read any
+    atom. Once `stop` is set, a cycle ends at its next step. A store is idle if no event was added and no
+    other process used it for `quiet` seconds. The other arguments are those of `dream`, for each cycle.
 
     Raises:
-        InvalidInputError: `quiet` or a bound is no number above 0.
+        InvalidInputError: `quiet` or a bound is not a number above 0.
     """
     if isinstance(quiet, bool) or not isinstance(quiet, int | float) or not quiet > 0:
         raise InvalidInputError(f"quiet must be a number of seconds above 0, not {quiet!r}")
     seen = -1
-    while not ended.is_set():
+    while not stop.is_set():
         try:
             with opened() as store, translated():
                 if read_log(store.backend).size == seen:
-                    report = dream(store, budget=budget, seconds=seconds, config=config, stop=ended.is_set)
+                    report = dream(store, budget=budget, seconds=seconds, config=config, stop=stop.is_set)
                     if report.read or report.looked_at:
-                        told(report)
+                        on_report(report)
                 seen = read_log(store.backend).size
         except BusyError:
             seen = -1
-        ended.wait(quiet)
+        stop.wait(quiet)
 
 
 @contextmanager
-def until_signalled() -> Iterator[End]:
-    """An end that SIGINT and SIGTERM set, instead of ending the process."""
-    ended = End()
+def until_signalled() -> Iterator[StopSignal]:
+    """Yield a signal that SIGINT and SIGTERM set instead of ending the process."""
+    stop = StopSignal()
     try:
-        with at_end(ended.set):
-            yield ended
+        with at_end(stop.set):
+            yield stop
     finally:
-        ended.close()
+        stop.close()

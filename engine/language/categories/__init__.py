@@ -1,10 +1,10 @@
-"""Semantic categories: what sort of thing a text says, by rules (Standard 065 and 084).
+"""Semantic categories of texts, assigned by rules (Standard 065 and 084).
 
     text ── tokens ──▶ marks by closed word tables ──▶ people · places · times · phrases ──▶ categories
 
-English only, and nothing is learnt. A category emerges from one strong word or phrase, from two
-different hints, or from what the rules make of names, places and numbers. Nothing here asks Python
-what a character is, so the same text has the same categories on every machine.
+The rules are for English and are not learnt from data. A category results from one strong word or phrase,
+from two different hints, or from the rules for names, places and numbers. This package does not use Python's
+Unicode tables, so a text has the same categories on every machine.
 """
 
 from __future__ import annotations
@@ -13,37 +13,39 @@ from enum import StrEnum
 from typing import Final
 
 TEXT_CHARS_MAX: Final = 8192
-"""Of a longer text the beginning decides: by then it has said what it is about."""
+"""The number of characters that are read; the beginning of a longer text is enough to tell its subject."""
 
 
 class Category(StrEnum):
-    """What sort of thing a text says. The value is the tag of that name in its caseless form."""
+    """A semantic category. The value is the tag with this name in its caseless form."""
 
     RELATIONSHIP = "relationship"
-    """Two people or more are named."""
+    """The text names at least two people."""
     NARRATIVE = "narrative"
-    """Somebody did something, and when, or after what."""
+    """The text tells what somebody did, and when or after what."""
     TECHNICAL = "technical"
-    """Code, identifiers, versions, the words of engineering and the sciences."""
+    """The text has code, identifiers, versions, or words of engineering and the sciences."""
     INDUSTRY = "industry"
-    """Companies, markets, money."""
+    """The text is about companies, markets or money."""
     LOCATION = "location"
-    """A place, by its name or as a kind of place that one is at."""
+    """The text mentions a place by its name, or says that somebody is at a kind of place."""
     EMOTIONAL = "emotional"
-    """A feeling of somebody."""
+    """The text expresses somebody's feeling."""
     TEMPORAL = "temporal"
-    """A date, a time of day, or a time seen from now."""
+    """The text mentions a date, a time of day, or a relative time."""
     CAUSAL = "causal"
-    """Why something is so, or what came of it."""
+    """The text gives a cause or a consequence."""
 
 
 def categories_of(text: str, title: str | None = None) -> tuple[Category, ...]:
-    """The categories that emerge from a text and its title, in the order of `Category`; maybe none.
+    """Return the categories of a text and its title, possibly none, in the order of `Category`.
 
-    Pure, and linear in the text, of which no more than 8,192 characters are read. Every `str` has an
-    answer; nothing is raised.
+    The function is pure and takes linear time. It reads at most the first 8,192 characters of the text,
+    accepts every `str` and raises no error.
     """
-    from engine.language.categories.rules import emerging  # word lists: 5 ms that few processes need
+    from engine.language.categories.rules import (
+        classify,  # loads word lists for 5 ms; few processes need them
+    )
 
     read = text[:TEXT_CHARS_MAX]
-    return emerging(read if title is None else f"{title}\n{read}")
+    return classify(read if title is None else f"{title}\n{read}")

@@ -1,4 +1,4 @@
-"""A text as the rules see it: its tokens, what each can be, and where something is to be looked at."""
+"""The input of the rules: the tokens of a text, and the marks of each token from the word lists."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ LISTS: Final = {
     for file in ("words.txt", "people.txt", "places.txt")
     for name, listed in read_lists("engine.language.categories", file).items()
 }
-"""The word lists in `data/`. One with the name of a mark says which words and phrases have that mark."""
+"""The word lists in `data/`. The words and phrases in a list with the name of a mark have that mark."""
 
 
 class Mark:
-    """What a word can be, as bits: plain numbers, because some are looked at for every word."""
+    """The marks of words, as bits. They are plain numbers because some are tested for every word."""
 
     CAUSAL: Final = 1 << 0
     EMOTIONAL: Final = 1 << 1
@@ -28,7 +28,7 @@ class Mark:
     INDUSTRY_HINT: Final = 1 << 7
     TECHNICAL_HINT: Final = 1 << 8
     PHRASE: Final = 1 << 9
-    """Some phrase begins with it."""
+    """A phrase begins with the word."""
     NAME: Final = 1 << 10
     NAME_HINT: Final = 1 << 11
     HONORIFIC: Final = 1 << 12
@@ -42,7 +42,7 @@ class Mark:
     SEASON: Final = 1 << 20
     MONTH_SHORT: Final = 1 << 21
     SUBJECT: Final = 1 << 22
-    """A pronoun that somebody who did something goes by."""
+    """A pronoun that can be the subject of an action."""
     PAST: Final = 1 << 23
     ELIDED: Final = 1 << 24
     SEQUEL: Final = 1 << 25
@@ -53,10 +53,11 @@ class Mark:
 
 
 STRONG: Final = (1 << 6) - 1
+"""The marks that alone give their category."""
 HINTS: Final = Mark.EMOTIONAL_HINT | Mark.INDUSTRY_HINT | Mark.TECHNICAL_HINT
 
-# Latin letters up to U+024F, spelled out: the tables hold no others, and what Python takes for a letter
-# changes by version.
+# Latin letters up to U+024F, listed explicitly: the word lists have no others, and the letters that Python
+# recognises depend on its version.
 LETTER: Final = "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f"
 _TOKENS: Final = re.compile(
     rf"[{LETTER}]++(?:['-][{LETTER}]++)*+"
@@ -66,10 +67,10 @@ _TOKENS: Final = re.compile(
 
 
 tokens_of: Final = _TOKENS.findall
-"""The words, numbers and line ends of a text, and every other sign that is no space, in order."""
+"""Return the words, numbers, line ends and all other characters of a text except spaces, in order."""
 
 
-def _looked_up() -> tuple[dict[str, int], dict[tuple[str, str], list[tuple[list[str], int]]]]:
+def _mark_tables() -> tuple[dict[str, int], dict[tuple[str, str], list[tuple[list[str], int]]]]:
     words: dict[str, int] = {}
     phrases: dict[tuple[str, str], list[tuple[list[str], int]]] = {}
     for name, listed in LISTS.items():
@@ -82,20 +83,20 @@ def _looked_up() -> tuple[dict[str, int], dict[tuple[str, str], list[tuple[list[
     return words, phrases
 
 
-MARKS, PHRASES = _looked_up()
-"""What each word in small letters can be; what follows two words in the phrases that begin with them."""
+MARKS, PHRASES = _mark_tables()
+"""Lower-case word → its marks, and first two words of a phrase → (remaining words, mark) of each phrase."""
 
 _ADDRESS: Final = re.compile(r"(?:https?://|www\.)\S++")
 _CAMEL: Final = re.compile("[a-z]{2,}+[A-Z][a-z]{2}")
-_LOOKED_AT: Final = Mark.PLACE_NOUN | Mark.POINTING | Mark.SUBJECT | Mark.ELIDED | Mark.SO
-_FELT: Final = Mark.EMOTIONAL | Mark.EMOTIONAL_HINT
+_CONTEXTUAL: Final = Mark.PLACE_NOUN | Mark.POINTING | Mark.SUBJECT | Mark.ELIDED | Mark.SO
+_EMOTION: Final = Mark.EMOTIONAL | Mark.EMOTIONAL_HINT
 _SENTENCE_ENDS: Final = frozenset(["", *'.!?:;\n-*#>\u2026"\u201c('])
 _BEYOND_LATIN: Final = "\u0250"
 _MARGIN: Final = [""] * 6
 
 
 class MarkedText:
-    """The tokens of one text, read once. At both ends stand empty ones, as far as any rule looks."""
+    """The tokens of a text with their marks. Empty tokens at both ends let rules look beyond the text."""
 
     def __init__(self, text: str) -> None:
         if "\u2019" in text:
@@ -107,67 +108,67 @@ class MarkedText:
         self.text = text
         self.tokens: list[str] = [*_MARGIN, *tokens_of(text), *_MARGIN]
         self.words = words = list(map(str.lower, self.tokens))
-        """The tokens in small letters, names without their `'s`."""
+        """The tokens in lower case, names without their `'s`."""
         self.capitals: list[int] = []
-        """Where capitalised words stand."""
+        """The indices of capitalised words."""
         self.camels = False
-        """Whether a word has a capital letter inside, and is no name: `camelCase`."""
+        """True if a word that is not a name has a capital letter inside: `camelCase`."""
         self._find_capitals()
         self.marks = [MARKS.get(word, 0) for word in words]
-        """What each word can be."""
+        """The marks of each word."""
         self.seen = 0
-        """The marks of all words that are what they are wherever they stand, and of all phrases."""
+        """The combined marks of all phrases, and those marks of words that do not depend on the context."""
         self.hints: set[str] = set()
-        """The words that hint at something."""
+        """The words that are hints of a category."""
         self.numbers = [at for at, token in enumerate(self.tokens) if "0" <= token < ":"]
-        self.looked_at: list[int] = []
-        """Where words stand that mean something by what stands around them."""
-        self._look()
+        self.contextual: list[int] = []
+        """The indices of words whose meaning depends on the words around them."""
+        self._apply_marks()
 
     def _find_capitals(self) -> None:
         tokens, words = self.tokens, self.words
-        for at in [at for at, given in enumerate(tokens) if given != words[at]]:
-            given = tokens[at]
-            if "a" <= given < "{":
-                self.camels = self.camels or _CAMEL.match(given) is not None
-            elif given < _BEYOND_LATIN and given[0] != words[at][0]:
+        for at in [at for at, token in enumerate(tokens) if token != words[at]]:
+            token = tokens[at]
+            if "a" <= token < "{":
+                self.camels = self.camels or _CAMEL.match(token) is not None
+            elif token < _BEYOND_LATIN and token[0] != words[at][0]:
                 self.capitals.append(at)
-                if given.endswith("'s"):
+                if token.endswith("'s"):
                     words[at] = words[at][:-2]
 
-    def _look(self) -> None:
-        words, found = self.words, self.marks
-        for at, mark in enumerate(found):
+    def _apply_marks(self) -> None:
+        words, marks = self.words, self.marks
+        for at, mark in enumerate(marks):
             if not mark:
                 continue
-            if mark & _FELT and self.is_capital(at) and not self._is_felt(at):
-                mark &= ~_FELT
+            if mark & _EMOTION and self.is_capital(at) and not self._is_sentence_capital(at):
+                mark &= ~_EMOTION
             self.seen |= mark & STRONG
             if mark & HINTS:
                 self.hints.add(words[at])
             if mark & Mark.PHRASE:
-                for rest, meant in PHRASES.get((words[at], words[at + 1]), ()):
+                for rest, phrase_mark in PHRASES.get((words[at], words[at + 1]), ()):
                     if words[at + 2 : at + 2 + len(rest)] == rest:
-                        self._phrase(at, meant)
-            if mark & _LOOKED_AT:
-                self.looked_at.append(at)
+                        self._add_phrase(at, phrase_mark)
+            if mark & _CONTEXTUAL:
+                self.contextual.append(at)
             self.seen |= mark & Mark.SEQUEL
 
-    def _phrase(self, at: int, meant: int) -> None:
-        if meant != Mark.PLACE:
-            self.seen |= meant
+    def _add_phrase(self, at: int, mark: int) -> None:
+        if mark != Mark.PLACE:
+            self.seen |= mark
         elif self.is_capital(at):
             self.seen |= Mark.LOCATION
 
-    def _is_felt(self, at: int) -> bool:
-        """Whether a capital letter is that of a sentence: in a name or a heading no feeling is told."""
+    def _is_sentence_capital(self, at: int) -> bool:
+        """Return True if a capital only begins a sentence; names and headings do not express feelings."""
         return self.begins(at) and not self.is_capital(at + 1)
 
     def is_capital(self, at: int) -> bool:
-        """Whether the token there begins with a capital letter."""
+        """Return True if the token at index `at` begins with a capital letter."""
         first: str = self.tokens[at][:1]
         return first != self.words[at][:1]
 
     def begins(self, at: int) -> bool:
-        """Whether the token there begins a sentence or a line."""
+        """Return True if the token at index `at` begins a sentence or a line."""
         return self.tokens[at - 1] in _SENTENCE_ENDS

@@ -1,4 +1,4 @@
-"""Whose names a text has: capitalised runs that are people, by given names and by what stands around them."""
+"""The people named in a text: capitalised runs, recognised by given names and by the words around them."""
 
 from __future__ import annotations
 
@@ -11,61 +11,61 @@ from engine.text.words import STOP_WORDS
 _PARTICLES: Final = frozenset(LISTS["particles"])
 _SHORT_FORMS: Final = frozenset(LISTS["short_forms"])
 _BEFORE_NAMES: Final = Mark.HONORIFIC | Mark.ROLE | Mark.GREETING
-_NO_PERSON: Final = Mark.ORGANIZATION | Mark.PLACE_TITLE
+_NOT_PERSON: Final = Mark.ORGANIZATION | Mark.PLACE_TITLE
 _PREFIX_MIN: Final = 3
 _LABEL_WORDS_MAX: Final = 3
 _NAME_WORDS_MAX: Final = 4
 NOUN_ENDINGS: Final = tuple(LISTS["noun_endings"])
 
 
-class Run(NamedTuple):
-    """Capitalised words that follow one another: tokens `start` to `end`, `end` not included."""
+class CapitalisedRun(NamedTuple):
+    """A run of capitalised words: the tokens from `start` up to but excluding `end`."""
 
     start: int
     end: int
     words: tuple[str, ...]
-    """In small letters, without initials' dots and particles."""
+    """The words in lower case, without particles and the dots of initials."""
     marks: tuple[int, ...]
-    """What each of the words can be."""
+    """The marks of each word."""
 
-    def after(self, count: int) -> Run:
-        """The rest of it after some of its words, standing where it stands."""
+    def without_first(self, count: int) -> CapitalisedRun:
+        """Return the run without its first `count` words, with the same `start` and `end`."""
         return self._replace(words=self.words[count:], marks=self.marks[count:])
 
 
-class Named(NamedTuple):
-    """The runs of a text, and the people among them."""
+class NamedPeople(NamedTuple):
+    """The capitalised runs of a text, and the people among them."""
 
-    runs: list[Run]
-    people: list[Run]
-    """Each as it stands, and as often as it stands; `words` begin with the given name, if there is one."""
+    runs: list[CapitalisedRun]
+    people: list[CapitalisedRun]
+    """The people, once for each mention. `words` begin with the given name, if there is one."""
 
     @property
     def several(self) -> bool:
-        """Whether two different people are named."""
+        """True if the text names at least two different people."""
         first, *others = [one.words for one in self.people] or [()]
-        return any(not _same(first, other) for other in others)
+        return any(not _is_same_person(first, other) for other in others)
 
     @property
     def surnames(self) -> set[str]:
-        """The last words of names of two words or more."""
+        """The last words of names with at least two words."""
         return {one.words[-1] for one in self.people if len(one.words) > 1}
 
 
-def named_in(text: MarkedText) -> Named:
-    """The capitalised runs of a text, and which of them are people."""
+def named_in(text: MarkedText) -> NamedPeople:
+    """Return the capitalised runs of a text, and the people among them."""
     runs = list(_runs(text))
-    people: list[Run] = []
-    before: Run | None = None
+    people: list[CapitalisedRun] = []
+    previous: CapitalisedRun | None = None
     for run in runs:
-        person = _person(text, run, before)
+        person = _person(text, run, previous)
         if person is not None:
             people.append(person)
-        before = person
-    return Named(runs, people)
+        previous = person
+    return NamedPeople(runs, people)
 
 
-def _runs(text: MarkedText) -> Iterator[Run]:
+def _runs(text: MarkedText) -> Iterator[CapitalisedRun]:
     parts: list[int] = []
     for at in text.capitals:
         if parts and not _continues(text, parts[-1], at):
@@ -84,7 +84,7 @@ def _runs(text: MarkedText) -> Iterator[Run]:
 
 
 def _continues(text: MarkedText, last: int, at: int) -> bool:
-    """Whether between two capitalised words stands nothing, the dot of a short form, or particles."""
+    """Return True if at most the dot of a short form, or particles, separate two capitalised words."""
     if at - last == 1:
         return True
     between = text.tokens[last + 1 : at]
@@ -93,48 +93,53 @@ def _continues(text: MarkedText, last: int, at: int) -> bool:
     return len(between) <= 2 and _PARTICLES.issuperset(between)
 
 
-def _run(text: MarkedText, parts: list[int]) -> Run:
+def _run(text: MarkedText, parts: list[int]) -> CapitalisedRun:
     words, marks = text.words, text.marks
-    return Run(
+    return CapitalisedRun(
         parts[0], parts[-1] + 1, tuple([words[at] for at in parts]), tuple([marks[at] for at in parts])
     )
 
 
-def _person(text: MarkedText, run: Run, before: Run | None) -> Run | None:
-    """The part of a run that is a person's name; None where it is none. `before`: the person just before."""
+def _person(text: MarkedText, run: CapitalisedRun, previous: CapitalisedRun | None) -> CapitalisedRun | None:
+    """Return the part of a run that is a person's name, or None if the run is not a person.
+
+    `previous` is the previous run, if it is a person.
+    """
     last = len(run.words) - 1
     skipped = 0
     while skipped < last and run.marks[skipped] & _BEFORE_NAMES:
         skipped += 1
-    rest = run if not skipped else run.after(skipped)
+    rest = run if not skipped else run.without_first(skipped)
     if text.tokens[run.end] == ":" and text.tokens[run.start - 1] in ("", "\n"):
-        return rest if _may_speak(rest) else None
-    if last and any(mark & _NO_PERSON for mark in rest.marks):
+        return rest if _can_be_speaker(rest) else None
+    if last and any(mark & _NOT_PERSON for mark in rest.marks):
         return None
     for at, mark in enumerate(rest.marks):
         alone = skipped + at == last
-        if mark & Mark.NAME and not (alone and (mark & Mark.NAME_HINT or _in_a_place(text, run.end))):
-            return rest if not at else rest.after(at)
+        if mark & Mark.NAME and not (alone and (mark & Mark.NAME_HINT or _place_follows(text, run.end))):
+            return rest if not at else rest.without_first(at)
     if rest.marks[0] & _BEFORE_NAMES or max(map(len, rest.words)) < _PREFIX_MIN:
         return None
-    return rest if skipped or _is_person_by_surroundings(text, rest, before) else None
+    return rest if skipped or _is_person_by_surroundings(text, rest, previous) else None
 
 
-def _in_a_place(text: MarkedText, at: int) -> bool:
-    """Whether a place follows that what stands before is in: `, Minnesota`."""
+def _place_follows(text: MarkedText, at: int) -> bool:
+    """Return True if a comma and a place follow at index `at`, as in `Rochester, Minnesota`."""
     return text.words[at] == "," and text.is_capital(at + 1) and bool(text.marks[at + 1] & Mark.PLACE)
 
 
-def _may_speak(run: Run) -> bool:
-    """Whether a run before the first colon of a line is who speaks there: a name, or no word we know."""
+def _can_be_speaker(run: CapitalisedRun) -> bool:
+    """Return True if a run that a colon follows can be the speaker of its line: a name or unknown words."""
     first, *_ = run.words
     if run.marks[0] & Mark.NAME or len(run.words) > _LABEL_WORDS_MAX:
         return len(run.words) <= _LABEL_WORDS_MAX
     return not any(run.marks) and not first.endswith(NOUN_ENDINGS) and len(first) > 1 and "-" not in first
 
 
-def _is_person_by_surroundings(text: MarkedText, run: Run, before: Run | None) -> bool:
-    """Whether what stands around a run, or an initial in it, makes it a person."""
+def _is_person_by_surroundings(
+    text: MarkedText, run: CapitalisedRun, previous: CapitalisedRun | None
+) -> bool:
+    """Return True if the words around a run, or an initial in it, indicate that it is a person."""
     words, place = text.words, run.start - 1
     if len(run.words) == 1:
         spoken = text.marks[run.end] & Mark.SPEAKING or _is_greeted(text, run)
@@ -145,28 +150,33 @@ def _is_person_by_surroundings(text: MarkedText, run: Run, before: Run | None) -
         return True
     if words[place] == "by" or text.marks[place] & Mark.ROLE:
         return True
-    if before is not None and words[place] in ("and", ",") and place == before.end and len(before.words) > 1:
+    if (
+        previous is not None
+        and words[place] in ("and", ",")
+        and place == previous.end
+        and len(previous.words) > 1
+    ):
         return True
     return words[run.end + 1] == "born" and words[run.end] in ("(", "was")
 
 
-def _is_greeted(text: MarkedText, run: Run) -> bool:
-    """Whether somebody is spoken to: `Wow, Caro, …`."""
+def _is_greeted(text: MarkedText, run: CapitalisedRun) -> bool:
+    """Return True if the run is the name of a person who is addressed: `Wow, Caro, …`."""
     greeted = text.words[run.start - 1] == "," and text.marks[run.start - 2] & Mark.GREETING
     return bool(greeted) and text.words[run.end] in (",", "!", ".", "?")
 
 
-def _same(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Whether two names are one person's: `James Terry Sanford` and `Terry`, `Melanie` and `Mel`."""
+def _is_same_person(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Return True if two names can refer to one person: `Terry Sanford` and `Terry`, `Melanie` and `Mel`."""
     if len(one) > len(other):
         one, other = other, one
     if not one:
         return True
-    alike = any(_short_form(one[0], word) for word in other)
-    # With the same given name another surname is more often one from birth than another person.
+    alike = any(_is_short_form(one[0], word) for word in other)
+    # With the same given name, a different surname is more often a birth name than that of another person.
     return alike and (len(one) == 1 or one[-1] == other[-1] or one[0] == other[0])
 
 
-def _short_form(one: str, other: str) -> bool:
+def _is_short_form(one: str, other: str) -> bool:
     short, long = sorted((one, other), key=len)
     return short == long or (len(short) >= _PREFIX_MIN and long.startswith(short))

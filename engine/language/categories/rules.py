@@ -1,4 +1,4 @@
-"""The rules by which categories emerge from a text."""
+"""The rules that assign categories to a text."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Final
 
 from engine.language.categories import Category
 from engine.language.categories.marked_text import LISTS, MARKS, STRONG, Mark, MarkedText
-from engine.language.categories.people import NOUN_ENDINGS, Named, Run, named_in
+from engine.language.categories.people import NOUN_ENDINGS, CapitalisedRun, NamedPeople, named_in
 
 _RELATIONSHIP: Final = 1 << 6
 _NARRATIVE: Final = 1 << 7
-"""Beside the marks of the other six categories, which are the lowest bits."""
+"""The bits of the two categories without word lists. The other six categories have the lowest six bits."""
 
 HINTS_NEEDED: Final = 2
 TOKENS_PER_HINT: Final = 100
-"""Two different hints are enough; one more is needed for every 100 tokens: long texts touch on much."""
+"""Two different hints are needed, plus one for every 100 tokens: long texts mention many subjects."""
 
 _SIGNS_OF_CODE: Final = re.compile(
     r"```|`[^`\n]{1,200}+`"
@@ -43,7 +43,7 @@ _IN: Final = frozenset(LISTS["in"])
 _AT: Final = frozenset(LISTS["at"])
 _DETERMINERS: Final = frozenset(LISTS["determiners"])
 _CLAUSE_ENDS: Final = frozenset([*LISTS["clause_ends"], *",.)!?;\n"])
-_NO_PLACE_ENDINGS: Final = (*NOUN_ENDINGS, "ian", "ish", "ese")
+_NOT_PLACE_ENDINGS: Final = (*NOUN_ENDINGS, "ian", "ish", "ese")
 _PLACE_WORDS_MAX: Final = 2
 _KNOWN_PLACE: Final = 1 << 62
 _COUNTRIES: Final = frozenset({"US", "USA", "UK", "EU", "UAE"})
@@ -60,183 +60,187 @@ _HINTS: Final = (
 )
 
 
-def emerging(text: str) -> tuple[Category, ...]:
-    """The categories of a text, in the order of `Category`."""
-    return _listed(_found(text))
+def classify(text: str) -> tuple[Category, ...]:
+    """Return the categories of a text, in the order of `Category`."""
+    return _categories(_category_marks(text))
 
 
 @cache
-def _listed(found: int) -> tuple[Category, ...]:
-    marks = {Category.RELATIONSHIP: _RELATIONSHIP, Category.NARRATIVE: _NARRATIVE}
-    return tuple(one for one in Category if found & marks.get(one, getattr(Mark, one.name, 0)))
+def _categories(marks: int) -> tuple[Category, ...]:
+    bits = {Category.RELATIONSHIP: _RELATIONSHIP, Category.NARRATIVE: _NARRATIVE}
+    return tuple(one for one in Category if marks & bits.get(one, getattr(Mark, one.name, 0)))
 
 
-def _found(text: str) -> int:
-    read = MarkedText(text)
-    named = named_in(read)
-    found = read.seen & STRONG | _hinted(read)
+def _category_marks(text: str) -> int:
+    marked = MarkedText(text)
+    named = named_in(marked)
+    result = marked.seen & STRONG | _hinted(marked)
     if named.several:
-        found |= _RELATIONSHIP
-    if not found & Mark.LOCATION and _tells_place(read, named):
-        found |= Mark.LOCATION
-    if not found & Mark.TEMPORAL and _tells_time(read):
-        found |= Mark.TEMPORAL
-    if not found & Mark.CAUSAL and _tells_reason(read):
-        found |= Mark.CAUSAL
-    if not found & Mark.INDUSTRY and _tells_money(read):
-        found |= Mark.INDUSTRY
-    if not found & Mark.TECHNICAL and _has_code(read):
-        found |= Mark.TECHNICAL
-    if (found & Mark.TEMPORAL or read.seen & Mark.SEQUEL) and _tells_event(read, named):
-        found |= _NARRATIVE
-    return found
+        result |= _RELATIONSHIP
+    if not result & Mark.LOCATION and _has_place(marked, named):
+        result |= Mark.LOCATION
+    if not result & Mark.TEMPORAL and _has_time(marked):
+        result |= Mark.TEMPORAL
+    if not result & Mark.CAUSAL and _has_reason(marked):
+        result |= Mark.CAUSAL
+    if not result & Mark.INDUSTRY and _has_money(marked):
+        result |= Mark.INDUSTRY
+    if not result & Mark.TECHNICAL and _has_code(marked):
+        result |= Mark.TECHNICAL
+    if (result & Mark.TEMPORAL or marked.seen & Mark.SEQUEL) and _has_event(marked, named):
+        result |= _NARRATIVE
+    return result
 
 
-def _hinted(read: MarkedText) -> int:
-    """The categories that enough words hint at."""
-    if len(read.hints) < HINTS_NEEDED:
+def _hinted(marked: MarkedText) -> int:
+    """Return the categories for which there are enough hints."""
+    if len(marked.hints) < HINTS_NEEDED:
         return 0
-    needed = HINTS_NEEDED + len(read.tokens) // TOKENS_PER_HINT
-    return sum(mark for hint, mark in _HINTS if sum(1 for word in read.hints if MARKS[word] & hint) >= needed)
+    needed = HINTS_NEEDED + len(marked.tokens) // TOKENS_PER_HINT
+    return sum(
+        mark for hint, mark in _HINTS if sum(1 for word in marked.hints if MARKS[word] & hint) >= needed
+    )
 
 
-def _has_code(read: MarkedText) -> bool:
-    text = read.text
-    if read.camels or any(_VERSION.fullmatch(read.tokens[at]) for at in read.numbers):
+def _has_code(marked: MarkedText) -> bool:
+    text = marked.text
+    if marked.camels or any(_VERSION.fullmatch(marked.tokens[at]) for at in marked.numbers):
         return True
     if _FILE.search(text):
         return True
-    # The scan takes 13 µs for 40 words, and most texts have none of its signs.
+    # The scan takes 13 µs for 40 words, and most texts have none of the characters that it needs.
     likely = "`" in text or "_" in text or "()" in text or "--" in text
     return likely and _SIGNS_OF_CODE.search(text) is not None
 
 
-def _tells_money(read: MarkedText) -> bool:
-    return any(read.tokens[at - 1] in ("$", "\u20ac", "\u00a3") for at in read.numbers)
+def _has_money(marked: MarkedText) -> bool:
+    return any(marked.tokens[at - 1] in ("$", "\u20ac", "\u00a3") for at in marked.numbers)
 
 
-def _tells_place(read: MarkedText, named: Named) -> bool:
+def _has_place(marked: MarkedText, named: NamedPeople) -> bool:
     people = {one.start for one in named.people}
-    if any(_is_place(read, run) for run in named.runs if run.start not in people):
+    if any(_is_place(marked, run) for run in named.runs if run.start not in people):
         return True
-    return any(read.marks[at] & Mark.PLACE_NOUN and _is_at(read, at) for at in read.looked_at)
+    return any(marked.marks[at] & Mark.PLACE_NOUN and _is_at(marked, at) for at in marked.contextual)
 
 
-def _is_place(read: MarkedText, run: Run) -> bool:
-    """Whether a capitalised run names a place: it is known, or its words or those around it say so."""
+def _is_place(marked: MarkedText, run: CapitalisedRun) -> bool:
+    """Return True if a capitalised run is a place: a known one, or one by its words or those around it."""
     either = 0
     for mark in run.marks:
         either |= mark
-        if mark & Mark.PLACE and (not mark & Mark.NAME or _is_located(read, run)):
+        if mark & Mark.PLACE and (not mark & Mark.NAME or _is_located(marked, run)):
             either |= _KNOWN_PLACE
     if either & Mark.ORGANIZATION:
         return False
     if either & _KNOWN_PLACE:
         return True
     if either & Mark.PLACE_TITLE:
-        return len(run.words) > 1 or (read.words[run.end] == "of" and read.is_capital(run.end + 1))
-    first = read.tokens[run.start]
+        return len(run.words) > 1 or (marked.words[run.end] == "of" and marked.is_capital(run.end + 1))
+    first = marked.tokens[run.start]
     if first in _COUNTRIES:
         return True
     return (
         not either
-        and read.words[run.start - 1] in _IN
-        and read.words[run.end] in _CLAUSE_ENDS
+        and marked.words[run.start - 1] in _IN
+        and marked.words[run.end] in _CLAUSE_ENDS
         and len(run.words) <= _PLACE_WORDS_MAX
         and not first.isupper()
-        and not run.words[-1].endswith(_NO_PLACE_ENDINGS)
+        and not run.words[-1].endswith(_NOT_PLACE_ENDINGS)
     )
 
 
-def _is_located(read: MarkedText, run: Run) -> bool:
-    """Whether a word that is a name, too, stands as a place does: `in Georgia`, `Savannah, Georgia`."""
-    beside = read.words[run.end] == "," and read.is_capital(run.end + 1)
-    after = read.words[run.start - 1] == "," and read.is_capital(run.start - 2)
-    return read.words[run.start - 1] in _AT or beside or after
+def _is_located(marked: MarkedText, run: CapitalisedRun) -> bool:
+    """Return True if a word that can also be a name is used as a place: `in Georgia`, `Savannah, Georgia`."""
+    beside = marked.words[run.end] == "," and marked.is_capital(run.end + 1)
+    after = marked.words[run.start - 1] == "," and marked.is_capital(run.start - 2)
+    return marked.words[run.start - 1] in _AT or beside or after
 
 
-def _is_at(read: MarkedText, at: int) -> bool:
-    """Whether a kind of place stands as one that somebody is at: `at the beach`, `in my old hometown`."""
+def _is_at(marked: MarkedText, at: int) -> bool:
+    """Return True if somebody is at a kind of place: `at the beach`, `in my old hometown`."""
     for before in (1, 2):
-        if read.words[at - before] in _DETERMINERS:
-            return read.words[at - before - 1] in _AT
+        if marked.words[at - before] in _DETERMINERS:
+            return marked.words[at - before - 1] in _AT
     return False
 
 
-def _tells_time(read: MarkedText) -> bool:
-    if any(_is_time(read, at) for at in read.numbers):
+def _has_time(marked: MarkedText) -> bool:
+    if any(_is_time(marked, at) for at in marked.numbers):
         return True
-    return any(read.marks[at] & Mark.POINTING and _points_at_span(read, at) for at in read.looked_at)
+    return any(marked.marks[at] & Mark.POINTING and _points_at_span(marked, at) for at in marked.contextual)
 
 
-def _is_time(read: MarkedText, at: int) -> bool:
-    """Whether a number is a date, a year or a time of day."""
-    token, before, after = read.tokens[at], read.words[at - 1], read.words[at + 1]
-    if any(read.marks[beside] & Mark.MONTH_SHORT and read.is_capital(beside) for beside in (at - 1, at + 1)):
+def _is_time(marked: MarkedText, at: int) -> bool:
+    """Return True if a number is a date, a year or a time of day."""
+    token, before, after = marked.tokens[at], marked.words[at - 1], marked.words[at + 1]
+    if any(
+        marked.marks[beside] & Mark.MONTH_SHORT and marked.is_capital(beside) for beside in (at - 1, at + 1)
+    ):
         return True
     if before == ".":
-        before = read.words[at - 2]  # `c. 1243`
+        before = marked.words[at - 2]  # `c. 1243`
     if _TIME.fullmatch(token):
-        # `2000 tornadoes` are no year; `in 2000 tornadoes` is read as one.
+        # `2000 tornadoes` is not a year; in `in 2000 tornadoes` the number is treated as a year.
         return before in _YEAR_BEFORE or not (token.isdigit() and after.endswith("s"))
     if _EARLY_YEAR.fullmatch(token):
         return before in _YEAR_BEFORE and not after.endswith("s")
     return token.isdigit() and after in ("am", "pm", "a.m", "p.m")
 
 
-def _points_at_span(read: MarkedText, at: int) -> bool:
-    """`last week`, `the past few months`, `in the spring`."""
-    word = read.words[at]
-    following = read.marks[at + 1]
+def _points_at_span(marked: MarkedText, at: int) -> bool:
+    """Return True for a relative time: `last week`, `the past few months`, `in the spring`."""
+    word = marked.words[at]
+    following = marked.marks[at + 1]
     if word in ("in", "during", "since", "until"):
-        if read.words[at + 1] == "the":
-            following = read.marks[at + 2]
+        if marked.words[at + 1] == "the":
+            following = marked.marks[at + 2]
         return bool(following & Mark.SEASON)
     return bool(following & (Mark.SEASON if word in ("each", "every", "early", "late", "mid") else Mark.SPAN))
 
 
-def _tells_reason(read: MarkedText) -> bool:
-    return any(read.marks[at] & Mark.SO and _gives_reason(read, at) for at in read.looked_at)
+def _has_reason(marked: MarkedText) -> bool:
+    return any(marked.marks[at] & Mark.SO and _gives_reason(marked, at) for at in marked.contextual)
 
 
-def _gives_reason(read: MarkedText, at: int) -> bool:
-    """`…, so I had to`, `So, we went`, `so it can`, `since you're here`."""
-    if read.words[at] == "since":
-        return read.words[at + 1] in _NOW
-    after = at + 2 if read.words[at + 1] == "," else at + 1
-    if read.words[after] not in _SO:
+def _gives_reason(marked: MarkedText, at: int) -> bool:
+    """Return True for a reason or consequence: `…, so I had to`, `So, we went`, `since you're here`."""
+    if marked.words[at] == "since":
+        return marked.words[at + 1] in _NOW
+    after = at + 2 if marked.words[at + 1] == "," else at + 1
+    if marked.words[after] not in _SO:
         return False
-    if read.begins(at):
-        return bool(read.marks[after] & Mark.SUBJECT) and _acts(read, after + 1)
-    return read.words[at - 1] == "," or any(read.words[after + step] in _CAN for step in (1, 2, 3))
+    if marked.begins(at):
+        return bool(marked.marks[after] & Mark.SUBJECT) and _acts(marked, after + 1)
+    return marked.words[at - 1] == "," or any(marked.words[after + step] in _CAN for step in (1, 2, 3))
 
 
-def _tells_event(read: MarkedText, named: Named) -> bool:
-    """Whether somebody did something."""
-    if any(_acts(read, one.end) for one in named.people):
+def _has_event(marked: MarkedText, named: NamedPeople) -> bool:
+    """Return True if the text says that somebody did something."""
+    if any(_acts(marked, one.end) for one in named.people):
         return True
     surnames = named.surnames
-    if surnames and any(read.words[at] in surnames and _acts(read, at + 1) for at in read.capitals):
+    if surnames and any(marked.words[at] in surnames and _acts(marked, at + 1) for at in marked.capitals):
         return True
-    return any(_somebody_acts(read, at) for at in read.looked_at)
+    return any(_somebody_acts(marked, at) for at in marked.contextual)
 
 
-def _somebody_acts(read: MarkedText, at: int) -> bool:
-    mark = read.marks[at]
+def _somebody_acts(marked: MarkedText, at: int) -> bool:
+    mark = marked.marks[at]
     if mark & Mark.SUBJECT:
-        return _acts(read, at + 1)
-    return bool(mark & Mark.ELIDED) and _begins_line(read, at)
+        return _acts(marked, at + 1)
+    return bool(mark & Mark.ELIDED) and _begins_line(marked, at)
 
 
-def _begins_line(read: MarkedText, at: int) -> bool:
-    while read.tokens[at - 1] in ("-", "*"):
+def _begins_line(marked: MarkedText, at: int) -> bool:
+    while marked.tokens[at - 1] in ("-", "*"):
         at -= 1
-    return read.tokens[at - 1] in ("", "\n")
+    return marked.tokens[at - 1] in ("", "\n")
 
 
-def _acts(read: MarkedText, at: int) -> bool:
-    """Whether a verb in the past stands there, or after one adverb."""
-    if read.words[at] in _ADVERBS:
+def _acts(marked: MarkedText, at: int) -> bool:
+    """Return True if there is a past tense verb at index `at`, optionally after an adverb."""
+    if marked.words[at] in _ADVERBS:
         at += 1
-    word = read.words[at]
-    return bool(read.marks[at] & Mark.PAST) or (len(word) > 4 and word.endswith("ed"))
+    word = marked.words[at]
+    return bool(marked.marks[at] & Mark.PAST) or (len(word) > 4 and word.endswith("ed"))

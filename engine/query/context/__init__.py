@@ -1,1 +1,1 @@
-"""Hits with the text around them, laid out within a token budget."""
+"""Context: hits with the neighbouring atoms of their sources, within a token budget."""

@@ -1,4 +1,4 @@
-"""What stands beside hits in their sources: read from a store, for `engine.query.context.windows`."""
+"""Reads hits and their neighbours from a store for `engine.query.context.windows`."""
 
 from __future__ import annotations
 
@@ -17,106 +17,107 @@ from engine.ledger.records import AtomRecord
 from engine.query.context.windows import (
     Context,
     Passage,
-    Place,
+    Position,
     checked_budget,
     hits_wanted,
     inflate,
+    query_rarity,
     radius_of,
-    rarity,
 )
-from engine.query.filters import NO_FILTERS, Filters, answering, in_categories, marked
+from engine.query.filters import NO_FILTERS, Filters, answering, in_categories, maybe_superseded
 from engine.query.recall.recall import recall
-from engine.query.recall.retired import Retired
+from engine.query.recall.retired import SupersededAtoms
 from engine.query.view import View
 from proofs.events import AtomBody
 from proofs.sets import Group
 
 
-def context(rows: Reader, asked: View, query: str, budget: int, filters: Filters = NO_FILTERS) -> Context:
-    """The hits of a question with the atoms near them, as far as `filters` lets these through.
+def context(rows: Reader, view: View, query: str, budget: int, filters: Filters = NO_FILTERS) -> Context:
+    """Return the hits of a question and their neighbours, all of which pass `filters`.
 
-    `rows` is a snapshot of `asked`, with records, tags and index at the head.
+    `rows` is a snapshot of `view`, with records, tags and index at the head.
 
     Raises:
         InvalidInputError: the budget is too small, the query has nothing to search for, or a filter is
-            not what its field may hold.
+            not valid for its field.
         CorruptionError: a row is missing or malformed, or rows contradict each other.
     """
     limit = hits_wanted(checked_budget(budget))
-    found = recall(rows, asked, query, limit=limit, filters=filters)
-    view = asked.store.index.view(rows)
-    # How many mention a word is counted over all atoms, whatever the filters let through, as in BM25.
-    frequencies = [view.df(term) for term in found.terms]
-    radius = radius_of(budget, rarity(view.counted, frequencies))
-    sources = Sources(rows, view, filters)
-    hits = sources.pieces({atom_id(hit.id): hit.score for hit in found.hits})
-    return inflate(found.query, hits, sources.beside, budget=budget, radius=radius, size=found.size)
+    found = recall(rows, view, query, limit=limit, filters=filters)
+    index = view.store.index.view(rows)
+    # As in BM25, document frequencies count all atoms, including those that the filters exclude.
+    frequencies = [index.df(term) for term in found.terms]
+    radius = radius_of(budget, query_rarity(index.counted, frequencies))
+    sources = SourceReader(rows, index, filters)
+    hits = sources.passages({atom_id(hit.id): hit.score for hit in found.hits})
+    return inflate(found.query, hits, sources.passage_at, budget=budget, radius=radius, size=found.size)
 
 
-class Sources:
-    """Where atoms stand in their sources. Valid as long as the rows do not change.
+class SourceReader:
+    """Reads atoms by their positions in a source. Valid as long as the rows do not change.
 
-    Places are counted among all live atoms of a source: one that is filtered away keeps its place, and
-    so nothing beyond it passes for its neighbour. Rows that contradict each other are a CorruptionError.
+    Positions count all live atoms of a source. An atom that the filters exclude keeps its position, so an
+    atom beyond it is not taken for a neighbour. Raises CorruptionError if rows contradict each other.
     """
 
-    def __init__(self, rows: Reader, view: IndexView, filters: Filters) -> None:
-        """`view` is the index as of `rows`; `filters`: what neighbours must be."""
+    def __init__(self, rows: Reader, index: IndexView, filters: Filters) -> None:
+        """`index` is the index as of `rows`; `filters` are the conditions for neighbours."""
         self._rows = rows
-        self._view = view
+        self._index = index
         self._categories = filters.categories
         self._allowed = answering(rows, filters)
-        self._retired = Retired(rows, view, marked(rows, filters))
+        self._superseded = SupersededAtoms(rows, index, maybe_superseded(rows, filters))
         self._live = members(rows, LIVE)
-        self._lines: dict[str, NDArray[np.int64]] = {}
-        self._read: dict[Place, Passage | None] = {}
+        self._ordinals: dict[str, NDArray[np.int64]] = {}
+        self._read: dict[Position, Passage | None] = {}
 
-    def pieces(self, scores: Mapping[bytes, float]) -> list[Passage]:
-        """The hits with these ids and scores, in their order, with their places."""
+    def passages(self, scores: Mapping[bytes, float]) -> list[Passage]:
+        """Return the hits with these ids and scores, in their order, with their positions."""
         records = records_of(self._rows, list(scores))
         bodies = bodies_of(self._rows, records)
-        places: dict[int, Place] = {}
-        for source, ordinals in _by_source(records).items():
-            line = self._lines[source] = self._line(source)
-            for ordinal in ordinals:
-                for number in (line == ordinal).nonzero()[0].tolist():
-                    places[ordinal] = Place(source, number)
+        positions: dict[int, Position] = {}
+        for source, hits in _by_source(records).items():
+            ordered = self._ordinals[source] = self._in_order(source)
+            for ordinal in hits:
+                for number in (ordered == ordinal).nonzero()[0].tolist():
+                    positions[ordinal] = Position(source, number)
         return [
-            _piece(record, body, places.get(record.ordinal), scores[record.id])
+            _passage(record, body, positions.get(record.ordinal), scores[record.id])
             for record, body in zip(records, bodies, strict=True)
         ]
 
-    def beside(self, place: Place) -> Passage | None:
-        """The atom at a place, if there is one that the filters let through; of a hit's source only."""
-        if place not in self._read:
-            self._read[place] = self._piece_at(place)
-        return self._read[place]
+    def passage_at(self, position: Position) -> Passage | None:
+        """Return the atom at a position in a hit's source, or None if no atom there passes the filters."""
+        if position not in self._read:
+            self._read[position] = self._load(position)
+        return self._read[position]
 
-    def _piece_at(self, place: Place) -> Passage | None:
-        line = self._lines[place.source]
-        if not 0 <= place.number < len(line) or int(line[place.number]) not in self._allowed:
+    def _load(self, position: Position) -> Passage | None:
+        ordered = self._ordinals[position.source]
+        if not 0 <= position.number < len(ordered) or int(ordered[position.number]) not in self._allowed:
             return None
-        ordinal = int(line[place.number])
-        if self._retired.is_superseded(ordinal):
+        ordinal = int(ordered[position.number])
+        if self._superseded.is_superseded(ordinal):
             return None
         (record,) = records_of(self._rows, ids_at(self._rows, [ordinal]))
-        if record.ordinal != ordinal or record.source != place.source:
+        if record.ordinal != ordinal or record.source != position.source:
             raise _contradiction(record)
         (body,) = bodies_of(self._rows, [record])
-        return _piece(record, body, place) if in_categories(body, record.tags, self._categories) else None
+        wanted = in_categories(body, record.tags, self._categories)
+        return _passage(record, body, position) if wanted else None
 
-    def _line(self, source: str) -> NDArray[np.int64]:
-        """The live atoms of a source that have a sequence, in its order."""
+    def _in_order(self, source: str) -> NDArray[np.int64]:
+        """Return the ordinals of the live atoms of a source that have a sequence, in the source's order."""
         there = members(self._rows, (Group.SOURCE, source)) & self._live
         ordinals = np.frombuffer(there.to_array(), np.uint32).astype(np.int64)
-        sequences = self._view.facts.sequences[ordinals]
+        sequences = self._index.facts.sequences[ordinals]
         ordinals, sequences = ordinals[sequences > 0], sequences[sequences > 0]
-        # Ordinals ascend already, and a stable sort keeps that among equals.
+        # Ordinals ascend already, and a stable sort keeps that order among equal sequences.
         return ordinals[sequences.argsort(kind="stable")]
 
 
 def _by_source(records: Iterable[AtomRecord]) -> dict[str, list[int]]:
-    """The ordinals of those with a source and a sequence."""
+    """Return the ordinals of the records with a source and a sequence, by source."""
     found: dict[str, list[int]] = {}
     for record in records:
         if record.source is not None and record.sequence is not None:
@@ -124,15 +125,15 @@ def _by_source(records: Iterable[AtomRecord]) -> dict[str, list[int]]:
     return found
 
 
-def _piece(record: AtomRecord, body: AtomBody, place: Place | None, score: float = 0.0) -> Passage:
-    if place is None and record.source is not None and record.sequence is not None:
+def _passage(record: AtomRecord, body: AtomBody, position: Position | None, score: float = 0.0) -> Passage:
+    if position is None and record.source is not None and record.sequence is not None:
         raise _contradiction(record)
     return Passage(
-        show_id(record.id), body.content, record.title, record.source, record.sequence, place, score
+        show_id(record.id), body.content, record.title, record.source, record.sequence, position, score
     )
 
 
 def _contradiction(record: AtomRecord) -> CorruptionError:
     return CorruptionError(
-        f"atom {show_id(record.id)} is not in the source that its sets say", hint="run `engine rebuild`"
+        f"atom {show_id(record.id)} is missing from the set of its source", hint="run `engine rebuild`"
     )

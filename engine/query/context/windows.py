@@ -1,9 +1,9 @@
-"""Context inflation: hits, and what stands beside them, as windows to be read (Standard 065).
+"""Context inflation: hits and their neighbours in the source, as windows of text (Standard 065).
 
-    hits, best first ──▶ each gets its place ──▶ gaps between them are filled ──▶ neighbours, ring by ring
+    hits, best first ──▶ each gets its share ──▶ gaps between them are filled ──▶ neighbours, by distance
 
-Every step is kept within the budget, and no neighbour costs a token before all hits have their places.
-Nothing here reads a store. Whoever does hands over the hits, and the atom at a place when it is asked for.
+Every step keeps to the budget, and neighbours get no tokens before all hits have been laid out.
+This module reads no store. The caller passes the hits and a function that looks up the atom at a position.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from engine.query.budget import BUDGET_MIN, body, body_within, heading, subheadi
 from engine.query.recall.signals.bm25 import idf
 
 LINE_END: Final = 1
-"""What the line end after a window costs."""
+"""The tokens of the line end after a window."""
 
 GAP_MAX: Final = 2
-"""So many atoms between two hits are filled in."""
+"""The largest number of atoms between two hits that are filled in."""
 
 MISSES_MAX: Final = 8
-"""After so many neighbours without room none is tried any more. Measured on LoCoMo: what is shown has as
-much of the evidence as if all were tried, and fewer are read for nothing."""
+"""No more neighbours are tried after this many did not fit. Measured on LoCoMo: the windows hold as much of
+the evidence as if all neighbours were tried, and fewer are read in vain."""
 
 TOKENS_PER_HIT: Final = 60
-"""A hit is asked for with each so many tokens of the budget; neighbours get what hits leave of it.
+"""The tokens of the budget for which one hit is requested; neighbours get what the hits leave over.
 
-Measured on LoCoMo: with 40 to 60 as much of the evidence is shown as with hits alone or slightly more;
-with 80 and more it is less, because neighbours then take the place of hits.
+Measured on LoCoMo: at 40 to 60 the windows hold as much of the evidence as hits alone, or slightly more;
+at 80 and above they hold less, because neighbours then take the room of hits.
 """
 
 HITS_MIN: Final = 5
@@ -44,21 +44,21 @@ HITS_MAX: Final = 500
 RADIUS_MAX: Final = 4
 
 RADIUS_TOKENS: Final = 250
-"""From this budget on hits have neighbours; each doubling allows one more on either side."""
+"""The smallest budget in tokens at which hits get neighbours; each doubling adds one on either side."""
 
 _RAREST: Final = 3
 
 
-class Place(NamedTuple):
-    """Where an atom stands."""
+class Position(NamedTuple):
+    """The position of an atom in its source."""
 
     source: str
     number: int
-    """Its number among the live atoms of its source, in the order of their sequences, then ordinals."""
+    """Its index among the live atoms of its source, ordered by sequence, then ordinal."""
 
-    def beside(self, distance: int) -> Place:
-        """The place so many atoms after this one; before it, if negative."""
-        return Place(self.source, self.number + distance)
+    def offset(self, distance: int) -> Position:
+        """Return the position `distance` atoms after this one, or before it if negative."""
+        return Position(self.source, self.number + distance)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,153 +70,158 @@ class Passage:
     title: str | None = None
     source: str | None = None
     sequence: int | None = None
-    place: Place | None = None
-    """None without a source or a sequence."""
+    position: Position | None = None
+    """None if it has no source or no sequence."""
     score: float = 0.0
-    """What it scored, if it is a hit."""
+    """The score of a hit; 0 for a neighbour."""
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Atoms that stand side by side in their source, or one atom."""
+    """Consecutive atoms of one source, or a single atom."""
 
     source: str | None
     title: str | None
-    """Of its first atom; in `text` another one stands where it begins."""
+    """The title of its first atom; `text` marks where another title begins."""
     first: int | None
-    """Sequence of its first atom."""
+    """The sequence of its first atom."""
     last: int | None
-    """Sequence of its last atom."""
+    """The sequence of its last atom."""
     ids: tuple[str, ...]
-    """Its atoms, in order."""
+    """The ids of its atoms, in order."""
     hits: tuple[str, ...]
-    """Those among them that have their place as hits, in order; the others are neighbours."""
+    """The ids of its hits, in order; its other atoms are neighbours."""
     score: float
-    """Of the best of them."""
+    """The score of its best hit."""
     text: str
     tokens: int
-    """Of `text`."""
+    """The tokens of `text`."""
 
 
 @dataclass(eq=False)
 class Run:
-    """Atoms side by side, with how good the hits among them are, and what they cost."""
+    """Consecutive passages with the ranks of the hits among them, and their cost in tokens."""
 
-    pieces: tuple[Passage, ...]
+    passages: tuple[Passage, ...]
     ranks: dict[str, int]
-    """Of the hits by id, 0 the best."""
-    below: int
-    """Tokens of all lines below the heading."""
+    """The rank of each hit by id, 0 for the best."""
+    body_tokens: int
+    """The tokens of all lines below the heading."""
 
     @classmethod
-    def of(cls, piece: Passage, rank: int | None = None) -> Run:
-        """One atom; a hit, if it has a rank."""
-        return cls((piece,), {} if rank is None else {piece.id: rank}, tokens_of(body(piece.content)))
+    def of(cls, passage: Passage, rank: int | None = None) -> Run:
+        """Return a run of one passage, which is a hit if it has a rank."""
+        ranks = {} if rank is None else {passage.id: rank}
+        return cls((passage,), ranks, tokens_of(body(passage.content)))
 
     @property
-    def ends(self) -> tuple[Place, ...]:
-        """The places of its first and its last atom; empty for one without a place."""
-        return tuple(piece.place for piece in (self.pieces[0], self.pieces[-1]) if piece.place is not None)
+    def ends(self) -> tuple[Position, ...]:
+        """The positions of its first and last passage; empty for a passage without a position."""
+        ends = (self.passages[0], self.passages[-1])
+        return tuple(passage.position for passage in ends if passage.position is not None)
 
     def joined(self, following: Run) -> Run:
-        """This one and the one after it."""
-        turn = tokens_of(_turn(self.pieces[-1], following.pieces[0]))
+        """Return this run and the one that follows it as one run."""
+        between = tokens_of(_between(self.passages[-1], following.passages[0]))
         return Run(
-            self.pieces + following.pieces, self.ranks | following.ranks, self.below + turn + following.below
+            self.passages + following.passages,
+            self.ranks | following.ranks,
+            self.body_tokens + between + following.body_tokens,
         )
 
     @property
     def rank(self) -> int:
-        """Of its best hit."""
+        """The rank of its best hit."""
         return min(self.ranks.values())
 
     @cached_property
     def heading(self) -> str:
         """The first line, with the id of the best hit."""
-        first, last = self.pieces[0], self.pieces[-1]
-        named = min(self.ranks, key=self.ranks.__getitem__)
-        return heading(first.title, first.source, first.sequence, last.sequence, named)
+        first, last = self.passages[0], self.passages[-1]
+        best = min(self.ranks, key=self.ranks.__getitem__)
+        return heading(first.title, first.source, first.sequence, last.sequence, best)
 
     @cached_property
     def cost(self) -> int:
-        """Tokens of its text, or a few more: each line is rounded up by itself."""
-        return tokens_of(self.heading) + self.below + LINE_END
+        """The tokens of its text, or a few more, because each line is rounded up by itself."""
+        return tokens_of(self.heading) + self.body_tokens + LINE_END
 
     @property
     def text(self) -> str:
-        """Heading and contents."""
-        parts = [self.heading, body(self.pieces[0].content)]
-        for before, piece in pairwise(self.pieces):
-            parts += _turn(before, piece), body(piece.content)
+        """The heading and the contents."""
+        parts = [self.heading, body(self.passages[0].content)]
+        for before, passage in pairwise(self.passages):
+            parts += _between(before, passage), body(passage.content)
         return "".join(parts) + "\n"
 
     def window(self, text: str) -> Window:
-        """What is answered."""
-        first, last = self.pieces[0], self.pieces[-1]
+        """Return the run as a window with this text."""
+        first, last = self.passages[0], self.passages[-1]
         return Window(
             source=first.source,
             title=first.title,
             first=first.sequence,
             last=last.sequence,
-            ids=tuple(piece.id for piece in self.pieces),
-            hits=tuple(piece.id for piece in self.pieces if piece.id in self.ranks),
-            score=next(piece.score for piece in self.pieces if self.ranks.get(piece.id) == self.rank),
+            ids=tuple(passage.id for passage in self.passages),
+            hits=tuple(passage.id for passage in self.passages if passage.id in self.ranks),
+            score=next(one.score for one in self.passages if self.ranks.get(one.id) == self.rank),
             text=text,
             tokens=tokens_of(text),
         )
 
 
-def _turn(before: Passage, after: Passage) -> str:
-    """What stands between two atoms of a window: the title, where it changes."""
+def _between(before: Passage, after: Passage) -> str:
+    """Return the line between two passages of a window: the new title if it changes, else nothing."""
     return "" if before.title == after.title else subheading(after.title)
 
 
-Beside = Callable[[Place], Passage | None]
-"""The atom at a place, if there is one that may be shown. Asked only where the budget may have room."""
+NeighbourLookup = Callable[[Position], Passage | None]
+"""Returns the atom at a position, or None if there is none that may be shown. Called only where the budget
+may have room."""
 
 
 class Layout:
-    """Lays out hits, then what is near them, never over the budget. For one answer."""
+    """Lays out hits, then their neighbours, within the budget. Used for one answer."""
 
-    def __init__(self, budget: int, hits: Sequence[Passage], beside: Beside) -> None:
-        """`hits`: the best first, each once. `beside` is asked for atoms that are no hits."""
+    def __init__(self, budget: int, hits: Sequence[Passage], lookup: NeighbourLookup) -> None:
+        """Lay out `hits`, the best first, each once. `lookup` is called for atoms that are not hits."""
         self._budget = budget
         self._spent = 0
         self._misses = 0
-        self._found = {piece.place: piece for piece in hits if piece.place is not None}
-        self._walls: set[Place] = set()
-        """Of hits that were cut: nothing is to join them."""
-        self._beside = beside
-        self._placed: list[tuple[int, Place, Passage]] = []
+        self._hits = {passage.position: passage for passage in hits if passage.position is not None}
+        self._blocked: set[Position] = set()
+        """The positions of hits that were cut, which no window may include."""
+        self._lookup = lookup
+        self._placed: list[tuple[int, Position, Passage]] = []
         """The hits that can have neighbours, by rank."""
-        self._shown: set[Place] = set()
-        self._runs: dict[Place, Run] = {}
-        """Each run under its first and under its last place."""
+        self._shown: set[Position] = set()
+        self._runs: dict[Position, Run] = {}
+        """Each run, under its first and under its last position."""
         self._alone: list[tuple[Run, str]] = []
-        """Windows of one hit that nothing can join, with their texts."""
+        """The runs of one hit that cannot be extended, with their texts."""
         self._place(hits)
 
     def _place(self, hits: Sequence[Passage]) -> None:
-        """Give hits their places, in order, up to the first for less than half of which there is room.
+        """Lay out hits in order, up to the first for which less than half of the needed room is left.
 
-        Counted is the text of each by itself, at most its share: both grow no faster than the budget,
-        so that a larger one never loses a hit. What is saved by joining is left for what was cut and
-        for neighbours.
+        Each hit counts with the cost of its own text, or its share if that is less. Both grow no faster
+        than the budget, so a larger budget never loses a hit. Tokens that joining saves are left for hits
+        that were cut and for neighbours.
         """
-        # Everything twice, because half of an odd budget is no whole number.
+        # All amounts are doubled, because half of an odd budget is not a whole number.
         left = 2 * self._budget
         cut: list[tuple[Run, str]] = []
-        for rank, piece in enumerate(hits):
-            run = Run.of(piece, rank)
+        for rank, passage in enumerate(hits):
+            run = Run.of(passage, rank)
             wanted = min(2 * run.cost, self._budget if rank else 2 * self._budget)
             room = min(wanted, left)
             if 2 * room < wanted:
                 break
             left -= room
             if room == 2 * run.cost:
-                self._set(run)
+                self._add_hit(run)
                 continue
-            text = _cut(piece, room // 2)
+            text = _cut(passage, room // 2)
             if not text:
                 break
             cut.append((run, text))
@@ -224,85 +229,88 @@ class Layout:
         for run, text in cut:
             self._spent -= tokens_of(text)
             if self._spent + run.cost <= self._budget:
-                self._set(run)
+                self._add_hit(run)
             else:
                 self._spent += tokens_of(text)
                 self._alone.append((run, text))
-                self._walls.update(run.ends)
+                self._blocked.update(run.ends)
         self._placed.sort(key=lambda hit: hit[0])
 
-    def _set(self, run: Run) -> None:
-        """Show a hit whole, for which there is room."""
-        (piece,) = run.pieces
-        if piece.place is None:
+    def _add_hit(self, run: Run) -> None:
+        """Show a whole hit for which there is room."""
+        (passage,) = run.passages
+        if passage.position is None:
             self._spent += run.cost
             self._alone.append((run, run.text))
         else:
-            self._placed.append((run.rank, piece.place, piece))
-            self._show(piece.place, [run])
+            self._placed.append((run.rank, passage.position, passage))
+            self._show(passage.position, [run])
 
-    def _at(self, place: Place) -> Passage | None:
-        """The atom that a window may have at a place."""
-        if place in self._walls:
+    def _at(self, position: Position) -> Passage | None:
+        """Return the passage that a window may include at a position, or None."""
+        if position in self._blocked:
             return None
-        return self._found.get(place) or self._beside(place)
+        return self._hits.get(position) or self._lookup(position)
 
     def fill_gaps(self) -> None:
         """Fill gaps of one or two atoms between hits, those beside better hits first.
 
-        Each atom in a gap must have the title of one of the two hits: what stands under a heading of
-        its own is another text.
+        Each atom in a gap must have the title of one of the two hits, because text under a heading of its
+        own is a different text.
         """
-        for _, place, hit in self._placed:
+        for _, position, hit in self._placed:
             for step in (1, -1):
-                self._fill_gap(place, hit, step)
+                self._fill_gap(position, hit, step)
 
-    def _fill_gap(self, place: Place, hit: Passage, step: int) -> None:
-        beyond = [place.beside(step * distance) for distance in range(1, GAP_MAX + 2)]
+    def _fill_gap(self, position: Position, hit: Passage, step: int) -> None:
+        beyond = [position.offset(step * distance) for distance in range(1, GAP_MAX + 2)]
         size = next((at for at, one in enumerate(beyond) if one in self._shown), 0)
-        pieces = [self._at(one) for one in beyond[:size]]
-        gap = [piece for piece in pieces if piece is not None]
-        # What stands nearest beyond a gap is a hit: neighbours have only been shown between two hits.
-        titles = (hit.title, self._found[beyond[size]].title) if gap else ()
-        if gap and len(gap) == size and all(piece.title in titles for piece in gap):
+        passages = [self._at(one) for one in beyond[:size]]
+        gap = [passage for passage in passages if passage is not None]
+        # The passage beyond a gap is a hit, because so far neighbours were only shown between two hits.
+        titles = (hit.title, self._hits[beyond[size]].title) if gap else ()
+        if gap and len(gap) == size and all(passage.title in titles for passage in gap):
             start, order = (beyond[0], gap) if step > 0 else (beyond[size - 1], gap[::-1])
             self._show(start, list(map(Run.of, order)))
 
     def widen(self, radius: int) -> None:
-        """Show what stands around the hits, nearest first, better hits first, what follows first.
+        """Show the neighbours of the hits: by distance, then by the rank of the hit, following ones first.
 
-        Only atoms with the title of the hit. A side on which one is missing or has no room ends there,
-        and all do after 8 that had no room.
+        Only atoms with the title of the hit are shown. A side ends at the first atom that is missing or
+        does not fit, and all sides end after 8 atoms that did not fit.
         """
-        sides = [(place, hit, step) for _, place, hit in self._placed for step in (1, -1)]
+        sides = [(position, hit, step) for _, position, hit in self._placed for step in (1, -1)]
         for distance in range(1, radius + 1):
             sides = [
-                (place, hit, step)
-                for place, hit, step in sides
-                if self._reach(place.beside(step * distance), hit.title)
+                (position, hit, step)
+                for position, hit, step in sides
+                if self._extend_to(position.offset(step * distance), hit.title)
             ]
 
-    def _reach(self, place: Place, title: str | None) -> bool:
-        """Whether what stands at `place` is shown, now or already."""
-        if place in self._shown:
+    def _extend_to(self, position: Position, title: str | None) -> bool:
+        """Show the atom at `position` if it fits; return True if it is shown now."""
+        if position in self._shown:
             return True
-        piece = self._at(place) if self._misses < MISSES_MAX else None
-        if piece is None or piece.title != title:
+        passage = self._at(position) if self._misses < MISSES_MAX else None
+        if passage is None or passage.title != title:
             return False
-        fits = self._show(place, [Run.of(piece)])
+        fits = self._show(position, [Run.of(passage)])
         self._misses += not fits
         return fits
 
-    def _show(self, start: Place, added: Sequence[Run]) -> bool:
-        """Put single atoms beside what is shown, if there is room; whether there is."""
-        before, after = self._runs.get(start.beside(-1)), self._runs.get(start.beside(len(added)))
+    def _show(self, start: Position, added: Sequence[Run]) -> bool:
+        """Add single passages from `start` on and join them to the runs beside them.
+
+        Return False, and change nothing, if the budget has no room for them.
+        """
+        before, after = self._runs.get(start.offset(-1)), self._runs.get(start.offset(len(added)))
         joined = reduce(Run.joined, [run for run in (before, *added, after) if run is not None])
         cost = joined.cost - sum(run.cost for run in (before, after) if run is not None)
         if self._spent + cost > self._budget:
             return False
         self._spent += cost
-        places = [start.beside(at) for at in range(len(added))]
-        self._shown.update(places)
+        positions = [start.offset(at) for at in range(len(added))]
+        self._shown.update(positions)
         for run in (before, after):
             for end in run.ends if run is not None else ():
                 self._runs.pop(end, None)
@@ -311,73 +319,73 @@ class Layout:
         return True
 
     def windows(self) -> Iterator[Window]:
-        """All windows, sources by their best hit, inside a source as in it."""
-        runs = [(run, run.text) for place, run in self._runs.items() if place == run.ends[0]]
+        """Yield all windows: sources by the rank of their best hit, and within a source in its order."""
+        runs = [(run, run.text) for position, run in self._runs.items() if position == run.ends[0]]
         best: dict[str, int] = {}
         for run, _ in (*runs, *self._alone):
-            for place in run.ends:
-                best[place.source] = min(run.rank, best.get(place.source, run.rank))
+            for position in run.ends:
+                best[position.source] = min(run.rank, best.get(position.source, run.rank))
 
-        def turn(shown: tuple[Run, str]) -> tuple[int, int]:
+        def sort_key(shown: tuple[Run, str]) -> tuple[int, int]:
             run, _ = shown
             return (best[run.ends[0].source], run.ends[0].number) if run.ends else (run.rank, 0)
 
-        for run, text in sorted((*runs, *self._alone), key=turn):
+        for run, text in sorted((*runs, *self._alone), key=sort_key):
             yield run.window(text)
 
 
-def _cut(piece: Passage, tokens: int) -> str:
-    """A hit in at most `tokens`, its content cut if need be; empty if there is no room even for that.
+def _cut(passage: Passage, tokens: int) -> str:
+    """Return a hit in at most `tokens`, its content cut if necessary; empty if there is no room for that.
 
-    A heading that takes over half gives way to one with the id alone.
+    A heading that takes more than half of the tokens is replaced by one with the id alone.
     """
-    whole = heading(piece.title, piece.source, piece.sequence, piece.sequence, piece.id)
-    head = whole if 2 * tokens_of(whole) <= tokens else heading(None, None, None, None, piece.id)
-    content = body_within(piece.content, tokens - tokens_of(head) - LINE_END)
+    whole = heading(passage.title, passage.source, passage.sequence, passage.sequence, passage.id)
+    head = whole if 2 * tokens_of(whole) <= tokens else heading(None, None, None, None, passage.id)
+    content = body_within(passage.content, tokens - tokens_of(head) - LINE_END)
     return f"{head}{content}\n" if content else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Windows that answer a question, as of the first `size` events."""
+    """Windows that answer a question, from the first `size` events of the journal."""
 
     query: str
     windows: tuple[Window, ...]
-    """To be read in order: sources by their best hit, inside a source as in it."""
+    """In reading order: sources by the rank of their best hit, and within a source in its order."""
     text: str
     """All windows, as they go into a prompt: `engine.query.budget`."""
     tokens: int
-    """Of `text`; at most `budget`."""
+    """The tokens of `text`; at most `budget`."""
     budget: int
     size: int
     radius: int
-    """How far around each hit neighbours were looked for."""
+    """The distance from each hit up to which neighbours were looked up."""
 
 
 def checked_budget(budget: object) -> int:
-    """`budget`, if anything can be shown in it.
+    """Return `budget` if it has room for anything.
 
     Raises:
-        InvalidInputError: no whole number, or below 16.
+        InvalidInputError: it is not a whole number, or below 16.
     """
     tokens = integer(budget, "budget")
     if tokens < BUDGET_MIN:
         raise InvalidInputError(
-            f"a budget of {tokens} tokens has room for nothing; give {BUDGET_MIN} or more"
+            f"a budget of {tokens} tokens is too small to show anything; give {BUDGET_MIN} or more"
         )
     return tokens
 
 
 def hits_wanted(budget: int) -> int:
-    """How many hits to ask for: one for each 60 tokens, at least 5, at most 500."""
+    """Return the number of hits to request: one for each 60 tokens, at least 5, at most 500."""
     return min(max(budget // TOKENS_PER_HIT, HITS_MIN), HITS_MAX)
 
 
-def rarity(documents: int, frequencies: Iterable[int]) -> float:
-    """How rare a question's words are: 0 if they are everywhere or nowhere, 1 if each is in one document.
+def query_rarity(documents: int, frequencies: Iterable[int]) -> float:
+    """Return the rarity of a question's words, from about 0 for common words to 1 for words in one document.
 
-    The mean IDF of the three rarest words that occur, as a share of that of a word in one document;
-    `frequencies`: in how many of the documents each word occurs.
+    It is the mean IDF of the three rarest words that occur, divided by the IDF of a word in one document,
+    and 0 if none occurs. `frequencies` holds the number of documents that contain each word.
     """
     rarest = sorted(frequency for frequency in frequencies if frequency)[:_RAREST]
     if not rarest:
@@ -387,35 +395,41 @@ def rarity(documents: int, frequencies: Iterable[int]) -> float:
 
 
 def radius_of(budget: int, rarity: float) -> int:
-    """How far around each hit to look for neighbours: 0 to 4.
+    """Return the distance from each hit up to which to look up neighbours, 0 to 4.
 
-    With a `rarity` of 1 it is 1 from 250 tokens on and grows by one at each doubling; with less it is
-    that share of it, rounded. Rare words lead to the one place where a thing is told, common ones
-    lead everywhere.
+    With a `rarity` of 1 it is 1 from 250 tokens on and grows by one at each doubling; with a lower rarity
+    it is that share of it, rounded. Rare words lead to the one passage about a subject, common words lead
+    everywhere.
     """
     return min(round((budget // RADIUS_TOKENS).bit_length() * rarity), RADIUS_MAX)
 
 
 def inflate(
-    query: str, hits: Sequence[Passage], beside: Beside, *, budget: int, radius: int, size: int = 0
+    query: str,
+    hits: Sequence[Passage],
+    lookup: NeighbourLookup,
+    *,
+    budget: int,
+    radius: int,
+    size: int = 0,
 ) -> Context:
-    """The windows of `hits` and of what is near them, in at most `budget` tokens.
+    """Return the windows of `hits` and of their neighbours, in at most `budget` tokens.
 
-    Hits get their places in order, as long as there is room. One that costs more than half of the
-    budget (the best: more than all of it) is cut at a word, and so is the last, if half of it fits,
-    unless all the others leave room for it; what is cut stands by itself. Then gaps of one or two
-    atoms between hits are filled, and each hit gets its neighbours, up to `radius` on either side, but
-    none under another title. Atoms side by side are one window.
+    Hits are laid out in order as long as there is room. The best hit is cut, after a word, if it costs more
+    than the budget; any other hit, if it costs more than half of it. The last hit is also cut if at least
+    half of it fits, unless the other hits leave room for all of it. A hit that is cut has a window of its
+    own. Then gaps of one or two atoms between hits are filled, and each hit gets its neighbours with the
+    same title, up to `radius` on either side. Consecutive atoms make one window.
 
-    A larger budget has every hit that a smaller one has. Equal arguments, equal bytes.
+    A larger budget has every hit that a smaller one has. Equal arguments give equal bytes.
 
-    `hits` are the best first, each once. `beside` is asked for the atom at a place, where that is no hit; a
-    place for which there is none is a wall, which no window reaches over.
+    `hits` are the best first, each once. `lookup` is called with positions that are not those of hits; no
+    window extends across a position for which it returns None.
 
     Raises:
         InvalidInputError: the budget is too small.
     """
-    layout = Layout(checked_budget(budget), hits, beside)
+    layout = Layout(checked_budget(budget), hits, lookup)
     layout.fill_gaps()
     layout.widen(radius)
     windows = tuple(layout.windows())

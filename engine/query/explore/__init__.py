@@ -1,1 +1,1 @@
-"""Exploration: a memory looked into step by step, each step with what it costs in tokens."""
+"""Exploration: reads a memory step by step and counts the tokens of each step."""

@@ -1,4 +1,4 @@
-"""What may be done next in an exploration: five actions, each one line of text."""
+"""The five actions of an exploration, each written as one line of text."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from engine.base.json_text import JsonError, parse
 from engine.base.validation import instance, line, quoted
 
 ARGUMENT_BYTES_MAX: Final = 1024
-"""What may stand between the brackets of an action, before escapes."""
+"""The largest size of an action's argument, before escaping."""
 
 ACTION_CHARS_MAX: Final = 8 * ARGUMENT_BYTES_MAX
-"""A longer answer than this is not looked at: with every character escaped, an argument has 6 to each."""
+"""The largest length of an action. An argument with every character escaped has 6 characters for each."""
 
 EXPECTED: Final = (
     "answer with one action on one line and nothing else: "
@@ -28,43 +28,44 @@ _CALL: Final = re.compile(r"(PEEK|EXPAND|NEIGHBORS|RECALL)\(([^\n]*)\)")
 
 
 class Verb(StrEnum):
-    """What can be done."""
+    """The kind of an action."""
 
     PEEK = "PEEK"
-    """See some 200 characters of an atom."""
+    """Read some 200 characters of an atom."""
     EXPAND = "EXPAND"
-    """Read all of it."""
+    """Read a whole atom."""
     NEIGHBORS = "NEIGHBORS"
-    """See what it is connected to."""
+    """Read the connections of a node."""
     RECALL = "RECALL"
-    """Ask for hints in other words."""
+    """Search for hints with another query."""
     ANSWER = "ANSWER"
-    """Nothing more: the context is enough."""
+    """End the exploration, because the context is enough."""
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """A verb with what it is done to; `str(action)` is the line that `parse_action` reads back.
+    """A verb with its argument; `str(action)` is the line that `parse_action` reads back.
 
     Raises:
-        InvalidInputError: the argument is nothing that the verb can be done to.
+        InvalidInputError: the argument is not valid for the verb.
     """
 
     verb: Verb
     argument: str = ""
-    """An id, at least 4 of its digits, to peek and expand; a node or a query, on one line; else empty."""
+    """For PEEK and EXPAND an id or at least its first 4 digits; for NEIGHBORS a node and for RECALL a query,
+    on one line; for ANSWER empty."""
 
     def __post_init__(self) -> None:
         instance(self.verb, Verb, "verb")
-        given = line(self.argument, f"what to {self.verb}", ARGUMENT_BYTES_MAX)
+        argument = line(self.argument, f"the argument of {self.verb}", ARGUMENT_BYTES_MAX)
         if self.verb is Verb.ANSWER:
-            if given:
-                raise InvalidInputError(f"ANSWER takes nothing, not {quoted(given)}")
+            if argument:
+                raise InvalidInputError(f"ANSWER takes no argument, not {quoted(argument)}")
         elif self.verb in (Verb.PEEK, Verb.EXPAND):
-            if not _ID.fullmatch(given):
-                raise InvalidInputError(f"{self.verb} takes an id of a hint, not {quoted(given)}")
-        elif given != given.strip() or not given:
-            raise InvalidInputError(f"{self.verb} takes some text without white space around it")
+            if not _ID.fullmatch(argument):
+                raise InvalidInputError(f"{self.verb} takes the id of a hint, not {quoted(argument)}")
+        elif argument != argument.strip() or not argument:
+            raise InvalidInputError(f"{self.verb} takes a text without white space at its ends")
 
     def __str__(self) -> str:
         if self.verb is Verb.ANSWER:
@@ -75,24 +76,24 @@ class Action:
 
 
 def parse_action(text: str) -> Action:
-    r"""The action that `text` is: one line, with white space around it or not.
+    r"""Return the action that `text` holds on one line, with or without white space around it.
 
-    An argument may stand in double quotes, with `\"` and the other escapes of JSON strings; that of RECALL
-    must. `parse_action(str(action)) == action` for every action.
+    An argument may be in double quotes, with `\"` and the other escapes of JSON strings; that of RECALL
+    must be. `parse_action(str(action)) == action` for every action.
 
     Raises:
-        InvalidInputError: it is anything else, such as prose, two actions, or an action without an argument.
+        InvalidInputError: it is not one action, but prose, two actions, or an action without an argument.
     """
     if not isinstance(text, str):
-        raise InvalidInputError(f"a reply of type {type(text).__name__} is no text; {EXPECTED}")
+        raise InvalidInputError(f"a reply of type {type(text).__name__} is not a string; {EXPECTED}")
     if len(text) > ACTION_CHARS_MAX:
-        raise InvalidInputError(f"{len(text)} characters are no action; {EXPECTED}")
-    given = text.strip(" \t\r\n")
-    if given == Verb.ANSWER:
+        raise InvalidInputError(f"a reply of {len(text)} characters is too long for an action; {EXPECTED}")
+    reply = text.strip(" \t\r\n")
+    if reply == Verb.ANSWER:
         return Action(Verb.ANSWER)
-    found = _CALL.fullmatch(given)
+    found = _CALL.fullmatch(reply)
     if found is None:
-        raise InvalidInputError(f"{quoted(given)} is no action; {EXPECTED}")
+        raise InvalidInputError(f"{quoted(reply)} is not an action; {EXPECTED}")
     verb = Verb(found[1])
     try:
         return Action(verb, _argument(verb, found[2].strip(" \t")))
@@ -103,10 +104,10 @@ def parse_action(text: str) -> Action:
 def _argument(verb: Verb, written: str) -> str:
     if not written.startswith('"'):
         if verb is Verb.RECALL or set(written) & set('"()'):
-            raise InvalidInputError(f"{verb} takes a text in double quotes, not {quoted(written)}")
+            raise InvalidInputError(f"{verb} takes one string in double quotes, not {quoted(written)}")
         return written
     try:
         read = parse(written)
     except JsonError:
-        raise InvalidInputError(f"{quoted(written)} is not one text in double quotes") from None
+        raise InvalidInputError(f"{quoted(written)} is not one string in double quotes") from None
     return str(read)

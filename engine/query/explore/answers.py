@@ -1,4 +1,4 @@
-"""What the four verbs answer with, and what every answer says about itself."""
+"""The answers of the four verbs, and the figures that every answer has."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What every answer of a verb says: its price, and of which memory it is true."""
+    """The figures of every answer: its cost, and the state of the memory that it was read from."""
 
     cost_tokens: int = 0
-    """What it costs a language model in the form it is handed out (`engine.query.explore.form`)."""
+    """The tokens of this answer in its output form (`engine.query.explore.form`)."""
     total_tokens: int = 0
-    """What this answer and all before it cost together."""
+    """The tokens of this answer and all earlier ones."""
     seq: int = 0
-    """The last event of the journal that it was read at."""
+    """The last event of the journal at the time of the answer."""
     root: str = ""
-    """The overall root then, 64 hex digits; empty for a past of which content was erased since."""
+    """The overall root at that event, 64 hex digits; empty for a past state with content erased since."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +24,13 @@ class Hint:
     """An atom that may be worth a look."""
 
     id: str
-    """The first digits of its id: 8, or as many as no other atom's id begins with."""
+    """The first 8 digits of its id, or more if another atom's id begins with the same 8."""
     title: str
-    """Its title, or the stretch of its text in which the question's words are; on one line."""
+    """Its title, or the part of its text around the question's words; on one line."""
     score: int
-    """How well it answers the question, in per cent: `engine.query.explore.looks`."""
+    """Its score for the question, in per cent: `engine.query.explore.atom_answers`."""
     tokens: int
-    """What its whole text costs, about: so much, and some 20 more, takes an expand."""
+    """The approximate tokens of its whole text; an expand costs some 20 more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Hints(Answer):
     hints: tuple[Hint, ...]
     """The best first."""
     entities: tuple[str, ...]
-    """The entities that the question names: nodes that `explore_neighbors` knows."""
+    """The entities that the question names; `explore_neighbors` accepts them as nodes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +51,11 @@ class Peek(Answer):
     title: str | None
     source: str | None
     text: str
-    """On one line: where the question's words are, if there was one; else the beginning."""
+    """The part around the question's words, or the beginning if there is no question; on one line."""
     chars: int
-    """How many characters the whole text has."""
+    """The number of characters of the whole text."""
     whole: bool
-    """Whether `text` is all of it, but for white space."""
+    """True if `text` is the whole text, apart from white space."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,51 +63,51 @@ class Expanded(Answer):
     """The answer of `explore_expand`: a whole atom. `created` is µs UTC."""
 
     id: str
-    """All of it."""
+    """The whole id."""
     short_id: str
-    """As in `Hint`."""
+    """The shortened id, as in `Hint`."""
     title: str | None
     text: str
-    """From character `offset` on: all that there is, or as much as the budget has room for."""
+    """The text from character `offset` on, cut if the budget has no room for all of it."""
     offset: int
     next: int | None
-    """The character at which the rest begins; None where there is no rest."""
+    """The character at which the rest of the text begins, or None."""
     kind: str
     tags: tuple[str, ...]
     edges: int
-    """How many live edges it has, out and in; 1,000 stands for that or more."""
+    """The number of its live edges, out and in; counted up to 1,000."""
     source: str | None
     sequence: int | None
     version: int
-    """How many versions there have been; this is the last."""
+    """The number of this version, which is the latest."""
     created: int
     provenance: str
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """What neighbours were asked for: an atom or a tag."""
+    """The atom or tag whose neighbours an answer lists."""
 
     id: str | None
-    """As in `Hint`; None for a tag."""
+    """The shortened id, as in `Hint`; None for a tag."""
     name: str
-    """An entity's name, an atom's title or the beginning of its text, a tag with its `#`."""
+    """An entity's name, an atom's title or the beginning of its text, or a tag with its `#`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Triple:
-    """`subject → predicate → object`; one of the two is the node, the other is `id`."""
+    """`subject → predicate → object`, one connection of a node."""
 
     subject: str
     predicate: str
-    """An edge type; or `has tag` or `next in source`, which are no edges and have a space in them."""
+    """An edge type, or one of `has tag` and `next in source`, which are not edges and contain a space."""
     object: str
     direction: str
-    """`out`: the node is the subject; `in`: it is the object."""
+    """`out` if the node is the subject, `in` if it is the object."""
     id: str | None
-    """The other end, as in `Hint`; None for a tag."""
+    """The shortened id of the other end, as in `Hint`; None for a tag."""
     source: str | None
-    """The atom that says so, where the edge was made by `relate --source`; as in `Hint`."""
+    """The shortened id of the atom that the edge names as its source (`relate --source`), if any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +116,6 @@ class Neighbors(Answer):
 
     node: Node
     triples: tuple[Triple, ...]
-    """Edges in the order of (type, other end), then tags, then the atoms beside it in its source."""
+    """Edges in the order of (type, other end), then tags, then the neighbours in the source."""
     next: int | None
-    """The offset at which the next page begins; None where this is the last."""
+    """The offset of the next page; None for the last page."""

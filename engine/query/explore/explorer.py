@@ -1,4 +1,4 @@
-"""The four verbs: recall hints, peek, expand, follow neighbours; each answer with what it costs."""
+"""The four verbs of exploration: recall, peek, expand and neighbours, each answer with its cost."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from engine.base.validation import (
 from engine.ledger.queries import ID_DIGITS_MIN, resolve_id
 from engine.query.budget import tokens_of
 from engine.query.explore.answers import Answer, Expanded, Hints, Neighbors, Peek
+from engine.query.explore.atom_answers import PEEK_CHARS, expanded_of, hints_of, longest, peek_of
 from engine.query.explore.form import UNPRICED, Form, as_json, text_of
-from engine.query.explore.looks import PEEK_CHARS, expanded_of, hints_of, longest, peek_of
 from engine.query.explore.nodes import entities_in, node_of, page_of, resolve_node
 from engine.query.explore.scope import Scope, scope_of
 from engine.query.filters import NO_FILTERS, Filters
@@ -38,25 +38,26 @@ HINTS_MAX: Final = 50
 KNOWN_MAX: Final = 1000
 
 PEEK_STEP: Final = 20
-"""A peek that is over its budget is made shorter by so many characters at a time."""
+"""The number of characters by which a peek is shortened at a time until it fits its budget."""
 
 REMEMBERED: Final = 1000
-"""The questions behind so many hints are remembered for peeks."""
+"""The number of hints whose questions are remembered for peeks."""
 
 
 class Explorer:
-    """A way through a memory: what was asked, and what it has cost so far. For one thread."""
+    """One exploration of a memory: remembers questions and adds up costs. For one thread."""
 
     def __init__(self, memory: View, *, form: Form | str = Form.TEXT, spent: int = 0) -> None:
-        """Explore a memory, or the past of one.
+        """Explore a memory, or a past state of one.
 
-        Costs are counted in the `form` in which the answers are handed out; `spent` are tokens spent before.
+        Costs are counted in `form`, the output form of the answers; `spent` is the number of tokens spent
+        before.
         """
         self.memory = memory
         self.total = integer(spent, "spent")
         self._rendered: Callable[[Answer], str]
         self._rendered = as_json if choice(Form, form, "form") is Form.JSON else text_of
-        self._asked: dict[bytes, str] = {}
+        self._questions: dict[bytes, str] = {}
         self._head = b"", 0
         self._root = ""
 
@@ -69,14 +70,14 @@ class Explorer:
         known: Collection[str] = (),
         budget: int | None = None,
     ) -> Hints:
-        """Hints at the atoms that answer a question best, and the entities that it names.
+        """Return hints for the atoms that answer a question best, and the entities that it names.
 
         Args:
-            query: What you want to know, in words.
-            limit: At most so many hints: 1 to 50. Five cost about 100 tokens as text.
-            filters: What an atom must be.
-            known: Ids, or their first digits, of atoms that need no further hint; at most 1,000.
-            budget: Tokens that the answer may cost; fewer hints if need be.
+            query: The question, in words.
+            limit: The largest number of hints, 1 to 50. Five cost about 100 tokens as text.
+            filters: The conditions that an atom must meet.
+            known: Ids, or their first digits, of atoms to leave out; at most 1,000.
+            budget: The tokens that the answer may cost; it has fewer hints if necessary.
 
         Raises:
             InvalidInputError: the query has nothing to search for; a bound is out of range or too small.
@@ -90,52 +91,53 @@ class Explorer:
             found = hints_of(scope, query, limit, filters, checked)
             whole = Hints(found, entities_in(scope, query))
             atoms = {hint.id: resolve_id(scope.rows, hint.id) for hint in found}
-        answer = self._most(len(found), budget, lambda most: replace(whole, hints=found[:most]))
+        answer = self._within(len(found), budget, lambda most: replace(whole, hints=found[:most]))
         for hint in answer.hints:
-            self._asked.pop(atoms[hint.id], None)
-            self._asked[atoms[hint.id]] = query
-        while len(self._asked) > REMEMBERED:
-            del self._asked[next(iter(self._asked))]
-        return self._paid(answer)
+            self._questions.pop(atoms[hint.id], None)
+            self._questions[atoms[hint.id]] = query
+        while len(self._questions) > REMEMBERED:
+            del self._questions[next(iter(self._questions))]
+        return self._charged(answer)
 
     def explore_peek(self, id: str, query: str | None = None, *, budget: int | None = None) -> Peek:  # noqa: A002
-        """Some 200 characters of an atom, around the words of the question.
+        """Return some 200 characters of an atom, around the words of the question.
 
         Args:
-            id: An atom's id, or its first digits: 4 or more.
-            query: What was asked; None for the question whose hints named the atom last, if one did.
-            budget: Tokens that the answer may cost; fewer characters if need be.
+            id: An atom's id, or its first 4 or more digits.
+            query: The question; None for the last question that had a hint for this atom, if any.
+            budget: The tokens that the answer may cost; it has fewer characters if necessary.
 
         Raises:
             NotFoundError: there is no such live atom.
-            ConflictError: several atoms' ids begin so.
+            ConflictError: the ids of several atoms begin with these digits.
             InvalidInputError: the budget is too small.
         """
         most = optional_integer(budget, "budget")
-        asked = None if query is None else text_bytes(query, "query", limits.QUERY_BYTES_MAX)
+        question = None if query is None else text_bytes(query, "query", limits.QUERY_BYTES_MAX)
         with self._scope() as scope:
             record = scope.record(id)
-            if asked is None:
-                asked = self._asked.get(record.id)
+            if question is None:
+                question = self._questions.get(record.id)
             costs = []
             for chars in range(PEEK_CHARS, 0, -PEEK_STEP):
-                answer = self._priced(peek_of(scope, record, asked, chars))
+                answer = self._priced(peek_of(scope, record, question, chars))
                 if most is None or answer.cost_tokens <= most:
-                    return self._paid(answer)
+                    return self._charged(answer)
                 costs.append(answer.cost_tokens)
             raise _too_small(most, min(costs))
 
     def explore_expand(self, id: str, *, budget: int | None = None, offset: int = 0) -> Expanded:  # noqa: A002
-        """The whole text of an atom, and what else is recorded of it.
+        """Return the whole text of an atom and its other recorded fields.
 
         Args:
-            id: An atom's id, or its first digits: 4 or more.
-            budget: Tokens that the answer may cost; the text is cut if need be, and `next` says where.
+            id: An atom's id, or its first 4 or more digits.
+            budget: The tokens that the answer may cost. The text is cut if necessary, and `next` is the
+                offset of the rest.
             offset: The character of the text to begin at.
 
         Raises:
             NotFoundError: there is no such live atom.
-            ConflictError: several atoms' ids begin so.
+            ConflictError: the ids of several atoms begin with these digits.
             InvalidInputError: the budget is too small, or the text ends before `offset`.
         """
         most = optional_integer(budget, "budget")
@@ -147,12 +149,12 @@ class Explorer:
             return self._priced(replace(answer, text=text, next=rest))
 
         if most is None:
-            return self._paid(beginning(answer.text))
+            return self._charged(beginning(answer.text))
         kept = longest(answer.text, most, lambda text: beginning(text).cost_tokens)
         if kept is None:
             costs = (beginning(answer.text[:1]).cost_tokens, beginning(answer.text).cost_tokens)
             raise _too_small(most, min(costs))
-        return self._paid(beginning(kept))
+        return self._charged(beginning(kept))
 
     def explore_neighbors(
         self,
@@ -163,24 +165,25 @@ class Explorer:
         offset: int = 0,
         budget: int | None = None,
     ) -> Neighbors:
-        """What an atom or a tag is connected to, as triples.
+        """Return the connections of an atom or a tag, as triples.
 
         Args:
-            node: An id or its first digits, an entity's name, a `#tag`, or a word that only one goes by.
-            direction: `out`: the node is the subject; `in`: it is the object; `both`.
-            limit: At most so many triples: 1 to 100.
-            offset: How many to pass over: `next` of the page before.
-            budget: Tokens that the answer may cost; fewer triples if need be.
+            node: An id or its first digits, an entity's name, a title, a `#tag`, or words that only one
+                entity's name has.
+            direction: `out` for triples with the node as subject, `in` as object, or `both`.
+            limit: The largest number of triples, 1 to 100.
+            offset: The number of triples to skip: `next` of the previous page.
+            budget: The tokens that the answer may cost; it has fewer triples if necessary.
 
         Raises:
-            NotFoundError: nothing is called so.
-            ConflictError: several atoms are.
+            NotFoundError: no atom or tag has this name.
+            ConflictError: several atoms have it.
             InvalidInputError: a bound is out of range, or the budget too small.
         """
-        way = choice(Direction, direction, "direction")
+        chosen = choice(Direction, direction, "direction")
         with self._scope() as scope:
             found = resolve_node(scope, node)
-            triples, after = page_of(scope, found, way, limit, offset)
+            triples, after = page_of(scope, found, chosen, limit, offset)
             whole = Neighbors(node_of(scope, found), triples, after)
 
         def beginning(most: int) -> Neighbors:
@@ -188,11 +191,11 @@ class Explorer:
                 whole, triples=triples[:most], next=after if most == len(triples) else offset + most
             )
 
-        return self._paid(self._most(len(triples), budget, beginning))
+        return self._charged(self._within(len(triples), budget, beginning))
 
     @staticmethod
     def _digits(known: object) -> str:
-        """The hexadecimal digits of an id or of its beginning: 4 or more."""
+        """Return the hexadecimal digits of an id or of its beginning, at least 4."""
         digits = str(known).replace("-", "").lower()
         if len(digits) < ID_DIGITS_MIN or not set(digits) <= set("0123456789abcdef"):
             raise InvalidInputError(f"the known id {quoted(known)} is not a UUID or the beginning of one")
@@ -203,14 +206,14 @@ class Explorer:
         with scope_of(self.memory) as scope:
             head = scope.log.frontier.root(), scope.log.size
             if self._head != head:
-                # Some 12 ms, and the same for every answer until the head moves.
+                # Takes some 12 ms, so the root is kept until the head moves.
                 store = self.memory.store
-                self._root = "" if store.lost is not None else store.roots(scope.rows).overall.hex()
+                self._root = "" if store.erased_since is not None else store.roots(scope.rows).overall.hex()
                 self._head = head
             yield scope
 
-    def _most(self, number: int, budget: int | None, beginning: Callable[[int], A]) -> A:
-        """`beginning(n)` with the largest n up to `number` that the budget has room for."""
+    def _within(self, number: int, budget: int | None, beginning: Callable[[int], A]) -> A:
+        """Return `beginning(n)` for the largest n up to `number` that fits the budget."""
         most = optional_integer(budget, "budget")
         least = min(1, number)
         if most is None or self._priced(beginning(number)).cost_tokens <= most:
@@ -222,13 +225,14 @@ class Explorer:
         return beginning(costs[fitting - 1])
 
     def _priced(self, answer: A) -> A:
-        """The answer with what it says of itself: as of which event, under which root, at what cost."""
+        """Return the answer with its figures filled in: seq, root and cost."""
         answer = replace(answer, seq=self._head[1] - 1, root=self._root)
         unpriced = replace(answer, cost_tokens=UNPRICED, total_tokens=UNPRICED + self.total)
         cost = tokens_of(self._rendered(unpriced))
         return replace(answer, cost_tokens=cost, total_tokens=self.total + cost)
 
-    def _paid(self, answer: A) -> A:
+    def _charged(self, answer: A) -> A:
+        """Return the answer with its figures, and add its cost to the total."""
         answer = self._priced(answer)
         self.total = answer.total_tokens
         return answer

@@ -1,19 +1,19 @@
-"""The two forms in which an answer is handed out, and what it costs in each.
+"""The two output forms of an answer, on which its cost is counted.
 
-As JSON, in one line, over MCP and for `--json`; as text in the library, on the command line and in the
-prompts of an exploration. The cost is counted on all of that text, the figures about cost and root too.
+An answer is one line of JSON over MCP and for `--json`. It is text in the library, on the command line and
+in the prompts of an exploration. The cost covers the whole output, including the figures of cost and root.
 
-    [45% ~12] 1f0c2a3b Kettle                  a hint: its score, what its text costs, its id
+    [45% ~12] 1f0c2a3b Kettle                  a hint: its score, the tokens of its text, its id
     [1f0c2a3b] notes/tea.md | Kettle           a heading, as in `engine.query.budget`
-      The kettle is descaled on Mondays.       a text, two spaces before each line
+      The kettle is descaled on Mondays.       a text, each line indented by two spaces
     [1f0c2a3b] daemon                          a node
       daemon → uses → json_rpc [9a2e17c4]      a triple and its other end
 
-What stands in brackets at the beginning of a line is ours; every other line begins with a space. So no
+Text in brackets at the beginning of a line is generated; every other line begins with a space. So no
 content can forge a heading, a hint or the end of the text.
 
-In both, nothing in a content can end the form it stands in: JSON is JSON, with `<`, `>` and what a
-terminal might obey escaped in it; text is indented, with every `<` that could begin markup shown as `‹`.
+In both forms content cannot break out of its place. JSON escapes `<`, `>` and characters that a terminal
+might interpret; text is indented, and shows every `<` that could begin markup as `‹`.
 """
 
 from __future__ import annotations
@@ -29,42 +29,43 @@ from engine.query.budget import INDENT, body, heading, on_one_line
 from engine.query.explore.answers import Answer, Expanded, Hints, Neighbors, Peek, Triple
 
 UNPRICED: Final = 99_999_999
-"""Stands for the cost while it is counted: an answer costs at most some tokens less. None is as dear."""
+"""A placeholder for the cost while the cost is counted, longer than any real cost, so that the count is at
+most a few tokens too high."""
 
 HIDDEN: Final = re.compile(
     "[\xad\u180e\u200b\u2060-\u2064\u206a-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
 )
-"""Characters that carry a hidden text, and that no script needs as the joiners of some do."""
+"""Invisible characters that can carry a hidden text. The joiners that some scripts need are not included."""
 
 _MARKUP: Final = re.compile(r"<(?=[A-Za-z/|!?])")
 
 
 class Form(StrEnum):
-    """How an answer is handed out."""
+    """The output form of an answer."""
 
     TEXT = "text"
     JSON = "json"
 
 
 def plain(answer: Answer) -> dict[str, Any]:
-    """An answer as a dictionary of the types of JSON: what it found first, what it says of itself last."""
+    """Return an answer as a dictionary of JSON types: its content first, then its cost, seq and root."""
     fields = asdict(answer)
     about = {name: fields.pop(name) for name in ("cost_tokens", "total_tokens", "seq", "root")}
     return fields | about
 
 
 def unmarked(text: str) -> str:
-    """Text without hidden characters, each shown as U+FFFD, in which no `<` begins what looks like markup."""
+    """Return a text with hidden characters as U+FFFD and each `<` that could begin markup as `‹`."""
     return _MARKUP.sub("‹", HIDDEN.sub("\ufffd", text))
 
 
 def as_json(answer: Answer) -> str:
-    """An answer as it goes over MCP."""
+    """Return an answer as JSON, as MCP sends it."""
     return dumped(plain(answer))
 
 
 def text_of(answer: Answer) -> str:
-    """The lines of an answer, each with its line end; none for hints of which there are none."""
+    """Return an answer as text, each line with its line end; empty for an answer without hints."""
     return unmarked("".join(f"{line}\n" for line in _lines(answer)))
 
 
@@ -109,5 +110,5 @@ def _about(answer: Expanded) -> str:
 def _triple(one: Triple) -> str:
     subject, predicate, target = map(on_one_line, (one.subject, one.predicate, one.object))
     end = f" [{one.id}]" if one.id else ""
-    said = f" (says {one.source})" if one.source else ""
-    return f"{INDENT}{subject} → {predicate} → {target}{end}{said}"
+    source = f" (says {one.source})" if one.source else ""
+    return f"{INDENT}{subject} → {predicate} → {target}{end}{source}"

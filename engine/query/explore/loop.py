@@ -1,4 +1,4 @@
-"""The loop of an exploration: recall, then step by step what a policy decides, until it is enough.
+"""The loop of an exploration: a recall, then the steps that a policy decides on, until one of them ends it.
 
 question ── recall ──▶ hints ──▶ decide ──▶ peek · expand · neighbours · recall ──▶ context ──▶ decide …
 """
@@ -26,34 +26,36 @@ from engine.query.recall.recall import recall
 from engine.query.view import View
 
 STEPS_MAX: Final = 10
-"""Steps of an exploration, its first recall among them (Standard "Memory Exploration": max 10)."""
+"""The largest number of steps, the first recall included (Standard "Memory Exploration": max 10)."""
 
 BUDGET: Final = 2000
-"""Tokens that all answers may cost, unless said otherwise; as of `context`."""
+"""The default budget: the tokens that all answers may cost, the same as for `context`."""
 
 BUDGET_MIN: Final = 200
-"""The smallest budget: hints, and a look at one of them."""
+"""The smallest budget: enough for hints and a peek at one of them."""
 
 STEP_TOKENS_MIN: Final = 60
-"""With fewer tokens left there is no room for a further step."""
+"""An exploration ends if fewer tokens are left, because a further step would not fit."""
 
 HINTS: Final = 5
-"""Hints that each recall asks for (the same Standard)."""
+"""The number of hints that each recall requests (the same Standard)."""
 
 FULL_ATOMS: Final = 10
-"""So many whole atoms an exploration is compared with."""
+"""The number of whole atoms that the cost of an exploration is compared with."""
 
 STEP_TOKENS: Final = 500
-"""What any step may cost; beyond, an answer is cut at half of what is left, so that there is a next step."""
+"""The tokens that any step may cost. A longer answer is cut to half of the remaining budget if that is more,
+so that there is room for a next step."""
 
 NEIGHBORS_TOKENS: Final = 200
-"""What a look at connections may cost (about 100 in the same Standard): of a hub only the first are shown."""
+"""The tokens that a page of connections may cost (about 100 in the same Standard); of a hub only the first
+connections are shown."""
 
 REFUSED_MAX: Final = 2
-"""So many refused decisions in a row end an exploration."""
+"""The number of consecutive refused decisions that end an exploration."""
 
-BARREN_MAX: Final = 2
-"""So many steps in a row that bring nothing new end it, too."""
+NOTHING_NEW_MAX: Final = 2
+"""The number of consecutive steps without anything new that end an exploration."""
 
 
 def explore(
@@ -66,21 +68,22 @@ def explore(
     filters: Filters = NO_FILTERS,
     on_step: Callable[[Step], None] | None = None,
 ) -> Exploration:
-    """Look into the memory step by step, and gather what answers a question.
+    """Explore the memory step by step and collect the context that answers a question.
 
-    Arguments as of `Engine.explore`; without a policy `engine.query.explore.walker.Walker` decides.
+    The arguments are those of `Engine.explore`; without a policy `engine.query.explore.walker.Walker`
+    decides.
 
     Raises:
-        InvalidInputError: an argument is out of range, the query has nothing to search for, or the policy
-            is none or decides on what is no action.
+        InvalidInputError: an argument is out of range, the query has nothing to search for, `policy` is not
+            a policy, or its decision is not an action.
     """
     chosen = Walker() if policy is None else policy
     if isinstance(chosen, type):
-        raise InvalidInputError(f"policy must be a Policy, not the class {chosen.__name__}: call it")
+        raise InvalidInputError(f"policy must be a Policy object, not the class {chosen.__name__}")
     instance(chosen, Policy, "policy")
     instance(filters, Filters, "filters")
     if not text_bytes(query, "query", limits.QUERY_BYTES_MAX).strip():
-        raise InvalidInputError("the question is blank; ask with some words")
+        raise InvalidInputError("the question is blank; give at least one word")
     _between(budget, "budget", BUDGET_MIN, limits.INTEGER_MAX)
     _between(steps, "steps", 1, STEPS_MAX)
     run = _Run(memory, Explorer(memory), query, budget, filters, on_step)
@@ -89,33 +92,33 @@ def explore(
 
 def _between(value: object, what: str, least: int, most: int) -> None:
     if integer(value, what, most) < least:
-        raise InvalidInputError(f"{what} is {value}; at least {least} is needed")
+        raise InvalidInputError(f"{what} must be {least} or more, not {value}")
 
 
 @dataclass(slots=True)
 class _Run:
-    """One exploration under way."""
+    """An exploration in progress."""
 
     memory: View
     explorer: Explorer
     query: str
     budget: int
     filters: Filters
-    told: Callable[[Step], None] | None
+    on_step: Callable[[Step], None] | None
     found: Gathered = field(default_factory=Gathered)
     trace: list[Step] = field(default_factory=list)
     done: set[tuple[Verb, str]] = field(default_factory=set)
     prompt_tokens: int = 0
-    barren: int = 0
+    without_news: int = 0
     refused: int = 0
 
     def follow(self, policy: Policy, steps: int) -> Stop:
-        """Recall, and carry out what the policy decides, until there is a reason to stop."""
+        """Recall, then carry out the decisions of the policy until there is a reason to stop."""
         action = Action(Verb.RECALL, _argument(self.query))
         self.done.add((Verb.RECALL, _argument(self.query)))
-        self._took(action, self._recall(self.query), None)
+        self._add_answer(action, self._recall(self.query), None)
         while True:
-            if stop := self._over(steps):
+            if stop := self._stop_reason(steps):
                 return stop
             state = self._state(steps - len(self.trace))
             if isinstance(policy, Prompting):
@@ -130,14 +133,14 @@ class _Run:
                 return Stop.ANSWERED
             self._carry_out(action)
 
-    def _over(self, steps: int) -> Stop | None:
+    def _stop_reason(self, steps: int) -> Stop | None:
         if self.refused == REFUSED_MAX:
             return Stop.REFUSED
         if len(self.trace) == steps:
             return Stop.STEPS
         if self.budget - self.explorer.total < STEP_TOKENS_MIN:
             return Stop.BUDGET
-        return Stop.NOTHING_NEW if self.barren == BARREN_MAX else None
+        return Stop.NOTHING_NEW if self.without_news == NOTHING_NEW_MAX else None
 
     def _state(self, steps_left: int) -> State:
         return State(
@@ -153,18 +156,18 @@ class _Run:
 
     def _carry_out(self, action: Action) -> None:
         try:
-            meant = self._meant(action)
-            if again := self._repeats(action.verb, meant):
+            target = self._target(action)
+            if again := self._repeats(action.verb, target):
                 self._refuse(action, again)
                 return
-            self.done.add((action.verb, meant))
-            self._took(action, self._answer(action, meant), meant)
+            self.done.add((action.verb, target))
+            self._add_answer(action, self._answer(action, target), target)
         except (NotFoundError, ConflictError, InvalidInputError) as error:
             self.refused = 0
             self._note(action, Result.FAILED, str(error), None)
 
-    def _meant(self, action: Action) -> str:
-        """What an argument stands for: the whole id of an atom, a tag in its caseless form, a query."""
+    def _target(self, action: Action) -> str:
+        """Resolve the argument: to the whole id of an atom, a tag in its caseless form, or a query."""
         if action.verb is Verb.RECALL:
             return _argument(action.argument)
         with scope_of(self.memory) as scope:
@@ -173,37 +176,37 @@ class _Run:
                 return f"#{node}" if isinstance(node, str) else show_id(node.id)
             return show_id(scope.record(action.argument).id)
 
-    def _repeats(self, verb: Verb, meant: str) -> str | None:
-        """Why this would bring nothing that is not there; None if it may."""
-        if (verb, meant) in self.done:
-            return "refused: this was done before"
-        if verb is Verb.PEEK and (Verb.EXPAND, meant) in self.done:
-            return "refused: this was read before"
+    def _repeats(self, verb: Verb, target: str) -> str | None:
+        """Return why the action would repeat an earlier one, or None if it would not."""
+        if (verb, target) in self.done:
+            return "refused: this action was done before"
+        if verb is Verb.PEEK and (Verb.EXPAND, target) in self.done:
+            return "refused: this atom was read before"
         return None
 
-    def _answer(self, action: Action, meant: str) -> Answer:
+    def _answer(self, action: Action, target: str) -> Answer:
         left = self.budget - self.explorer.total
         most = min(left, max(STEP_TOKENS, left // 2))
         match action.verb:
             case Verb.PEEK:
-                return self.explorer.explore_peek(meant, budget=most)
+                return self.explorer.explore_peek(target, budget=most)
             case Verb.EXPAND:
-                return self.explorer.explore_expand(meant, budget=most)
+                return self.explorer.explore_expand(target, budget=most)
             case Verb.NEIGHBORS:
-                return self.explorer.explore_neighbors(meant, budget=min(left, NEIGHBORS_TOKENS))
+                return self.explorer.explore_neighbors(target, budget=min(left, NEIGHBORS_TOKENS))
         return self._recall(action.argument)
 
     def _recall(self, query: str) -> Hints:
         left = self.budget - self.explorer.total
-        # What was hinted at is not paid for again, but for what only a neighbour named.
+        # Known hints are not paid for again, except those that only came up as a neighbour.
         known = [hint.id for hint in self.found.hints if hint.score]
         return self.explorer.explore_recall(query, HINTS, filters=self.filters, known=known, budget=left)
 
-    def _took(self, action: Action, answer: Answer, meant: str | None) -> None:
+    def _add_answer(self, action: Action, answer: Answer, target: str | None) -> None:
         self.refused = 0
-        of_atom = action.verb is not Verb.RECALL and meant is not None and not meant.startswith("#")
-        new = self.found.take(answer, meant if of_atom else None)
-        self.barren = 0 if new else self.barren + 1
+        of_atom = action.verb is not Verb.RECALL and target is not None and not target.startswith("#")
+        new = self.found.take(answer, target if of_atom else None)
+        self.without_news = 0 if new else self.without_news + 1
         self._note(action, Result.DONE, _outcome(answer), answer)
 
     def _refuse(self, action: Action | None, why: str) -> None:
@@ -215,11 +218,11 @@ class _Run:
         number, total = len(self.trace) + 1, self.explorer.total
         step = Step(number, action, result, on_one_line(outcome), cost, total, answer)
         self.trace.append(step)
-        if self.told is not None:
-            self.told(step)
+        if self.on_step is not None:
+            self.on_step(step)
 
     def exploration(self, stop: Stop) -> Exploration:
-        """What all this came to."""
+        """Return the result of the exploration."""
         text = "".join(map(str, self.found.context))
         last = next(step.answer for step in reversed(self.trace) if step.answer is not None)
         with self.memory.searchable() as rows:
@@ -248,7 +251,7 @@ class _Run:
 
 
 def _argument(query: str) -> str:
-    """A question as the argument of an action: on one line, and not at any length."""
+    """Return a question as the argument of an action: on one line, cut to ARGUMENT_BYTES_MAX bytes."""
     shown = on_one_line(query)
     if len(shown.encode()) <= ARGUMENT_BYTES_MAX:
         return shown
@@ -256,7 +259,7 @@ def _argument(query: str) -> str:
 
 
 def _outcome(answer: Answer) -> str:
-    """What came of a step, in words."""
+    """Return a short description of an answer."""
     match answer:
         case Hints():
             return _several(len(answer.hints), "hint")

@@ -1,8 +1,8 @@
-"""Nodes: what agents name, which atom or tag it is, and what it is connected to.
+"""Nodes: resolves a name that an agent gives to an atom or a tag, and lists its connections.
 
-Connections are triples `subject → predicate → object`: edges first, in the order of (type, other end), as
-"Edges & Graph" walks them; then what is no edge: an atom's tags, and the atoms beside it in its source.
-Hidden atoms and hidden edges are no neighbours.
+Connections are triples `subject → predicate → object`. Edges come first, in the order of (type, other end),
+as "Edges & Graph" walks them; then an atom's tags; then its neighbours in its source. Hidden atoms and
+hidden edges are left out.
 """
 
 from __future__ import annotations
@@ -41,14 +41,15 @@ from proofs.leaves import State
 from proofs.sets import Group, tag_identity
 
 SHOWN: Final = 5
-"""So many of several atoms that a word may mean are named."""
+"""The number of atoms that the error for an ambiguous name lists."""
 
 CANDIDATES: Final = 256
-"""So many entities that may have a word in their names are looked at."""
+"""The number of entities that are read to find those with given words in their names."""
 
 WORDS_LOOKED_AT: Final = 64
+"""The number of words of a question, from its beginning, in which names are looked up."""
 RUN_WORDS_MAX: Final = 4
-"""Runs of so many words of the first so many of a question are looked up as names."""
+"""The largest number of consecutive words that are looked up as one name."""
 
 _MARKS: Final = ".,;:!?\"'()[]{}“”‘’«»…"
 _HEX: Final = frozenset("0123456789abcdefABCDEF-")
@@ -57,99 +58,99 @@ ID_DIGITS: Final = 32
 HAS_TAG: Final = "has tag"
 
 NEXT: Final = "next in source"
-"""No edge type has a space in its name."""
+"""The predicate of neighbours in a source. It cannot be an edge type, because these have no spaces."""
 
 NEIGHBORS_MAX: Final = 100
-"""Most triples of one page."""
+"""The largest number of triples on one page."""
 
 
-def resolve_node(scope: Scope, given: str) -> AtomRecord | str:
-    """The live atom that `given` names, or the tag, in its caseless form.
+def resolve_node(scope: Scope, name: str) -> AtomRecord | str:
+    """Return the live atom with this name, or the tag in its caseless form.
 
-    In this order: a tag with its `#`; a whole id that is recorded; an entity's name; 4 or more of an id's
-    first digits; a title; a tag without its `#`; words that only one entity's name has.
+    The name is tried in this order: a tag with its `#`; a whole id that is recorded; an entity's name; 4 or
+    more of an id's first digits; a title; a tag without its `#`; words that only one entity's name has.
 
     Raises:
-        InvalidInputError: blank, or more than one line.
+        InvalidInputError: it is blank, or more than one line.
         NotFoundError: it is none of them.
-        ConflictError: several atoms go by it; the message names some.
+        ConflictError: several atoms have it; the message lists some.
     """
-    asked = line(given, "node", limits.QUERY_BYTES_MAX).strip()
-    if not asked:
+    name = line(name, "node", limits.QUERY_BYTES_MAX).strip()
+    if not name:
         raise InvalidInputError("the node is blank; give an id, an entity's name or a #tag")
-    if asked.startswith("#"):
-        return _tag(scope, asked) or _entity(scope, asked) or _nothing(asked)
-    digits = len(asked.replace("-", "")) if set(asked) <= _HEX else 0
-    whole = digits == ID_DIGITS and read_atom(scope.rows, resolve_id(scope.rows, asked)) is not None
-    found = scope.record(asked) if whole else _entity(scope, asked)
+    if name.startswith("#"):
+        return _tag(scope, name) or _entity(scope, name) or _nothing(name)
+    digits = len(name.replace("-", "")) if set(name) <= _HEX else 0
+    whole = digits == ID_DIGITS and read_atom(scope.rows, resolve_id(scope.rows, name)) is not None
+    found = scope.record(name) if whole else _entity(scope, name)
     if found is None and ID_DIGITS_MIN <= digits < ID_DIGITS:
-        found = _by_id(scope, asked)
-    return found or _titled(scope, asked) or _tag(scope, asked) or _by_words(scope, asked) or _nothing(asked)
+        found = _by_id(scope, name)
+    return found or _titled(scope, name) or _tag(scope, name) or _by_words(scope, name) or _nothing(name)
 
 
-def _nothing(asked: str) -> str:
+def _nothing(name: str) -> str:
     raise NotFoundError(
-        f"nothing is called {quoted(asked)}",
-        hint="give an id, an entity's name or a #tag; explore_recall finds texts by their words",
+        f"no atom or tag is named {quoted(name)}",
+        hint="give an id, an entity's name or a #tag, or search for words with explore_recall",
     )
 
 
-def _entity(scope: Scope, asked: str) -> AtomRecord | None:
+def _entity(scope: Scope, name: str) -> AtomRecord | None:
     try:
-        atom = entity_id(scope.memory.store.identity.id_key, entity_name(asked))
+        atom = entity_id(scope.memory.store.identity.id_key, entity_name(name))
     except InvalidInputError:
-        return None  # what is no name may be something else
+        return None  # not valid as an entity's name, but it may be a title or a tag
     record = read_atom(scope.rows, atom)
     return record if record and record.kind == ENTITY and record.state is State.LIVE else None
 
 
-def _by_id(scope: Scope, asked: str) -> AtomRecord | None:
+def _by_id(scope: Scope, name: str) -> AtomRecord | None:
     try:
-        return scope.record(asked)
+        return scope.record(name)
     except NotFoundError:
-        return None  # a word may look like digits: cafe, dead, 2026
+        return None  # words can look like hexadecimal digits: cafe, dead, 2026
 
 
-def _by_words(scope: Scope, asked: str) -> AtomRecord | None:
-    """The only live entity whose name has all these words."""
-    terms = set(index_terms(asked))
+def _by_words(scope: Scope, name: str) -> AtomRecord | None:
+    """Return the only live entity whose name has all these words, or None."""
+    terms = set(index_terms(name))
     found = scope.entities if terms else BitMap()
     for term in sorted(terms):
-        found = found & mentioning(scope.view, term)
+        found = found & mentioning(scope.index, term)
     records = (record_at(scope.rows, ordinal) for ordinal in islice(found, CANDIDATES))
-    # The index knows their titles, too, and these are no names.
+    # The index also covers an entity's title, which is its type and not part of its name.
     named = (one for one in records if terms <= set(index_terms(body_of(scope.rows, one).content)))
-    return _only(scope, asked, list(islice(named, SHOWN + 1)))
+    return _only(scope, name, list(islice(named, SHOWN + 1)))
 
 
-def _titled(scope: Scope, asked: str) -> AtomRecord | None:
-    hashes = np.array([title_hash(asked)], np.uint64)
-    having = scope.places.titled(hashes, scope.live_mask, scope.view.documents)
-    records = (record_at(scope.rows, ordinal) for _, ordinal in having)
+def _titled(scope: Scope, name: str) -> AtomRecord | None:
+    hashes = np.array([title_hash(name)], np.uint64)
+    titled = scope.positions.titled(hashes, scope.live_mask, scope.index.documents)
+    records = (record_at(scope.rows, ordinal) for _, ordinal in titled)
     texts = (record for record in records if record.kind != ENTITY)
-    return _only(scope, asked, list(islice(texts, SHOWN + 1)))
+    return _only(scope, name, list(islice(texts, SHOWN + 1)))
 
 
-def _only(scope: Scope, asked: str, records: Sequence[AtomRecord]) -> AtomRecord | None:
+def _only(scope: Scope, name: str, records: Sequence[AtomRecord]) -> AtomRecord | None:
     if len(records) <= 1:
         return records[0] if records else None
     names = ", ".join(f"{scope.short_id(one.id)} {quoted(scope.name(one))}" for one in records[:SHOWN])
     more = " and more" if len(records) > SHOWN else ""
-    raise ConflictError(f"{quoted(asked)} may be several: {names}{more}", hint="give one of these ids")
+    raise ConflictError(f"{quoted(name)} is ambiguous: {names}{more}", hint="give one of these ids")
 
 
-def _tag(scope: Scope, asked: str) -> str | None:
+def _tag(scope: Scope, name: str) -> str | None:
     try:
-        identity = folded_tag(asked)
+        identity = folded_tag(name)
     except EngineError:
-        return None  # what can be no tag is none
+        return None  # not valid as a tag
     return identity if members(scope.rows, (Group.TAG, identity)) & scope.live else None
 
 
 def entities_in(scope: Scope, query: str) -> tuple[str, ...]:
-    """The names of the live entities that a question names, as they come in it; at most 5.
+    """Return the names of the live entities in a question, in its order; at most 5.
 
-    Looked for are all runs of up to 4 of its first 64 words, longer ones first; none may share a word.
+    All runs of up to 4 of its first 64 words are looked up, longer ones first. Names do not overlap.
     """
     words = query.split()[:WORDS_LOOKED_AT]
     if not scope.entities:
@@ -171,33 +172,35 @@ def entities_in(scope: Scope, query: str) -> tuple[str, ...]:
 
 
 def node_of(scope: Scope, found: AtomRecord | str) -> Node:
-    """An atom or a tag as an answer names it."""
+    """Return an atom or a tag as the node of an answer."""
     if isinstance(found, str):
         return Node(None, f"#{found}")
     return Node(scope.short_id(found.id), scope.name(found))
 
 
 def page_of(
-    scope: Scope, found: AtomRecord | str, way: Direction, limit: int, offset: int
+    scope: Scope, found: AtomRecord | str, direction: Direction, limit: int, offset: int
 ) -> tuple[tuple[Triple, ...], int | None]:
-    """The triples from `offset` on, at most `limit`, and where the next page begins if there is one.
+    """Return at most `limit` triples from `offset` on, and the offset of the next page or None.
 
     Raises:
         InvalidInputError: a bound is out of range.
     """
     positive(limit, "limit", NEIGHBORS_MAX)
     start = integer(offset, "offset", limits.ORDINAL_MAX)
-    triples = _of_tag(scope, found, way) if isinstance(found, str) else _of_atom(scope, found, way)
+    triples = (
+        _of_tag(scope, found, direction) if isinstance(found, str) else _of_atom(scope, found, direction)
+    )
     page = list(islice(triples, start, start + limit + 1))
     return tuple(make() for make in page[:limit]), start + limit if len(page) > limit else None
 
 
-Later = Callable[[], Triple]
-"""A triple that is made only if it is on the page: names and ids take most of the time."""
+LazyTriple = Callable[[], Triple]
+"""Builds a triple. Called only for triples on the page, because reading names and ids takes the most time."""
 
 
-def _of_tag(scope: Scope, tag: str, way: Direction) -> Iterator[Later]:
-    if way is Direction.OUT:
+def _of_tag(scope: Scope, tag: str, direction: Direction) -> Iterator[LazyTriple]:
+    if direction is Direction.OUT:
         return
     for ordinal in members(scope.rows, (Group.TAG, tag)) & scope.live:
         yield partial(_has_tag, scope, ordinal, tag)
@@ -208,42 +211,42 @@ def _has_tag(scope: Scope, ordinal: int, tag: str) -> Triple:
     return Triple(scope.name(record), HAS_TAG, f"#{tag}", "in", scope.short_id(record.id), None)
 
 
-def _of_atom(scope: Scope, record: AtomRecord, way: Direction) -> Iterator[Later]:
+def _of_atom(scope: Scope, record: AtomRecord, direction: Direction) -> Iterator[LazyTriple]:
     own = scope.name(record)
-    for edge in edges_at(scope.rows, record.id, way, ()):
+    for edge in edges_at(scope.rows, record.id, direction, ()):
         other = read_atom(scope.rows, far_end(edge, record.id))
         if other is not None and other.state is State.LIVE:
             yield partial(_of_edge, scope, edge, own, record.id, other)
-    if way is not Direction.IN:
+    if direction is not Direction.IN:
         for tag in sorted(record.tags, key=tag_identity):
             yield partial(Triple, own, HAS_TAG, f"#{tag}", "out", None, None)
         yield from _beside(scope, record, own, after=True)
-    if way is not Direction.OUT:
+    if direction is not Direction.OUT:
         yield from _beside(scope, record, own, after=False)
 
 
 def _of_edge(scope: Scope, edge: EdgeRecord, own: str, atom: bytes, other: AtomRecord) -> Triple:
-    told = data_of(edge)
-    exact = told.get("predicate")  # where it is no label (`engine.knowledge`)
+    data = data_of(edge)
+    exact = data.get("predicate")  # the exact type if it is not a valid label (`engine.knowledge`)
     kind = exact if isinstance(exact, str) else type_name(scope.rows, edge.type)
-    name, said = scope.name(other), _short_of_live(scope, source_in(told))
+    name, source = scope.name(other), _short_id_if_live(scope, source_in(data))
     if edge.src == atom:
-        return Triple(own, kind, name, "out", scope.short_id(other.id), said)
-    return Triple(name, kind, own, "in", scope.short_id(other.id), said)
+        return Triple(own, kind, name, "out", scope.short_id(other.id), source)
+    return Triple(name, kind, own, "in", scope.short_id(other.id), source)
 
 
-def _short_of_live(scope: Scope, atom: bytes | None) -> str | None:
-    """The short id of an atom, if it is live."""
+def _short_id_if_live(scope: Scope, atom: bytes | None) -> str | None:
+    """Return the short id of an atom if it is live, else None."""
     record = None if atom is None else read_atom(scope.rows, atom)
     return scope.short_id(record.id) if record is not None and record.state is State.LIVE else None
 
 
-def _beside(scope: Scope, record: AtomRecord, own: str, *, after: bool) -> Iterator[Later]:
-    found = scope.places.beside(np.array([record.ordinal], np.int64), scope.live_mask, after=after)
+def _beside(scope: Scope, record: AtomRecord, own: str, *, after: bool) -> Iterator[LazyTriple]:
+    found = scope.positions.beside(np.array([record.ordinal], np.int64), scope.live_mask, after=after)
     if found[0] < 0:
         return
     other = record_at(scope.rows, int(found[0]))
-    if other.source != record.source:  # the index knows sources by a hash of 64 bits
+    if other.source != record.source:  # the 64-bit hashes of two sources can collide in the index
         return
     name, short = scope.name(other), scope.short_id(other.id)
     ends = (own, NEXT, name, "out") if after else (name, NEXT, own, "in")

@@ -1,18 +1,18 @@
-"""Who decides the next step of an exploration, and the prompt by which a language model does.
+"""Policies, which decide the next step of an exploration, and the prompt for a policy with a language model.
 
-Everything that comes from the memory, the question and earlier steps stands on lines that are indented or
-begin with a mark of ours, so that no text in it can pass for a heading, a hint, an action or a speaker:
+Text from the memory, the question and earlier steps is on lines that are indented or begin with a generated
+mark, so it cannot pass for a heading, a hint, an action or a speaker:
 
     Question: How does the daemon handle authentication?
 
     Context, 1 item:
-    [1f0c2a3b] notes/socket.md | Socket      what was found: `Finding`
+    [1f0c2a3b] notes/socket.md | Socket      a `Finding`
       The daemon uses a Unix socket.
 
-    Hints, 2 unread:                         a whole text costs about 155 tokens
+    Hints, 2 unread:                         ~155: the whole text costs about 155 tokens
     [45% ~155] 77aa01bc Permissions of the socket
     [connected] 9a2e17c4 daemon → uses → json_rpc
-    [entity] daemon                          a node that the question names
+    [entity] daemon                          an entity that the question names
 
     Last steps:
     - 2. peek(1f0c2a3b) → 31 chars
@@ -45,55 +45,55 @@ Reply with the action alone, on one line, for example: PEEK(1f0c2a3b)
 
 @runtime_checkable
 class Policy(Protocol):
-    """Decides by what the exploration knows. Equal states should get equal decisions."""
+    """Decides the next step from the state of an exploration. Equal states should get equal decisions."""
 
     def decide(self, state: State) -> Action:
-        """The next step.
+        """Return the next step.
 
         Raises:
-            InvalidInputError: there is no decision that could be read; it counts, and the exploration goes
-                on. Any other error ends it.
+            InvalidInputError: the decision cannot be parsed. It counts as a step, and the exploration goes
+                on. Any other error ends the exploration.
         """
         ...
 
 
 @runtime_checkable
 class Prompting(Policy, Protocol):
-    """A policy that asks a language model; what its prompts cost is counted apart."""
+    """A policy that sends prompts to a language model; their cost is counted separately."""
 
     def prompt(self, state: State) -> str:
-        """What the model is asked in this state; the same whenever asked."""
+        """Return the prompt for this state; equal states give equal prompts."""
         ...
 
 
 class LanguagePolicy:
-    """Asks a language model, by a prompt for each decision; keeps nothing between two of them."""
+    """Sends a prompt to a language model for each decision, without state between decisions."""
 
     def __init__(self, ask: Callable[[str], str]) -> None:
-        """`ask` sends a prompt to the model and returns what it replied; its errors are passed on.
+        """Set the function that sends a prompt to the model and returns the reply; its errors are passed on.
 
         Raises:
-            InvalidInputError: it cannot be called.
+            InvalidInputError: `ask` is not callable.
         """
         if not callable(ask):
             raise InvalidInputError(f"ask must be a function of a prompt, not {type(ask).__name__}")
         self._ask = ask
 
     def prompt(self, state: State) -> str:
-        """What the model is asked in this state."""
+        """Return the prompt for this state."""
         return decision_prompt(state)
 
     def decide(self, state: State) -> Action:
-        """The action that the model replies with.
+        """Return the action that the model replies with.
 
         Raises:
-            InvalidInputError: the reply is anything but one action.
+            InvalidInputError: the reply is not exactly one action.
         """
         return parse_action(self._ask(self.prompt(state)))
 
 
 def decision_prompt(state: State) -> str:
-    """What a model is asked at each step; hints stay in it until their whole texts are in the context."""
+    """Return the prompt for a decision. It lists each hint until its whole text is in the context."""
     unread = [_hint(hint) for hint in state.hints if not state.has_whole(hint.id)]
     named = [f"[entity] {on_one_line(name)}" for name in state.entities]
     steps = [f"- {step}" for step in state.trace[-STEPS_SHOWN:]]

@@ -1,4 +1,4 @@
-"""What one answer is read from: a snapshot of the whole memory at one head."""
+"""The snapshot of a whole memory at one head, from which one answer is read."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from engine.ledger.layout import ATOM
 from engine.ledger.queries import body_of, get_record, resolve_id
 from engine.ledger.records import AtomRecord
 from engine.query.budget import ID_DIGITS
-from engine.query.positions import Places
+from engine.query.positions import Positions
 from engine.query.recall.signals.bm25 import idf
 from engine.query.snippets import beginning
 from engine.query.view import View
@@ -31,29 +31,29 @@ from proofs.leaves import State
 from proofs.sets import Group
 
 NAMED_BY_TEXT = frozenset({ENTITY, "observation"})
-"""Kinds whose title is what they are of (`engine.knowledge`), not what they are."""
+"""Kinds that are named by their content, because their title is a type or an entity (`engine.knowledge`)."""
 
 NAME_CHARS = 32
-"""How much of a title or text stands for an atom in a triple."""
+"""The largest length of an atom's name in a triple."""
 
 
 @dataclass(eq=False)
 class Scope:
-    """A snapshot in which records and all followers are at the head, and what is read of it once."""
+    """A snapshot in which records and all followers are at the head, with caches of what was read."""
 
     memory: View
     rows: Reader
     log: LogState
 
     @cached_property
-    def view(self) -> IndexView:
-        """The index."""
+    def index(self) -> IndexView:
+        """The index as of this snapshot."""
         return self.memory.store.index.view(self.rows)
 
     @cached_property
-    def places(self) -> Places:
-        """Who stands where in which source, and which titles there are."""
-        return self.memory.places.places(self.view)
+    def positions(self) -> Positions:
+        """The positions of atoms in their sources, and all titles."""
+        return self.memory.positions.positions(self.index)
 
     @cached_property
     def live(self) -> BitMap:
@@ -62,8 +62,8 @@ class Scope:
 
     @cached_property
     def live_mask(self) -> NDArray[np.bool_]:
-        """The same as an array."""
-        mask = np.zeros(self.view.documents, np.bool_)
+        """True for each ordinal of a live atom."""
+        mask = np.zeros(self.index.documents, np.bool_)
         mask[np.frombuffer(self.live.to_array(), np.uint32)] = True
         return mask
 
@@ -72,48 +72,48 @@ class Scope:
         """The ordinals of all live entities."""
         return members(self.rows, (Group.KIND, ENTITY)) & self.live
 
-    def record(self, given: str) -> AtomRecord:
-        """The record of the live atom whose id is `given`, or begins so.
+    def record(self, id: str) -> AtomRecord:  # noqa: A002
+        """Return the record of the live atom with this id or this beginning of its id.
 
         Raises:
             InvalidInputError: it is not the beginning of an id.
-            NotFoundError: no atom's id begins so, or it is tombstoned.
-            ConflictError: several do.
+            NotFoundError: no atom's id begins with it, or the atom is tombstoned.
+            ConflictError: several ids begin with it.
         """
-        record = get_record(self.rows, resolve_id(self.rows, given))
+        record = get_record(self.rows, resolve_id(self.rows, id))
         if record.state is not State.LIVE:
             state = f"atom {show_id(record.id)} is {record.state.name.lower()}"
-            raise NotFoundError(state, hint="its history says when and why")
+            raise NotFoundError(state, hint="its history shows when and why")
         return record
 
     def short_id(self, atom: bytes) -> str:
-        """The first digits of an id: 8, or as many as no other atom's id begins with."""
+        """Return the first 8 digits of an id, or more if another atom's id begins with the same 8."""
         rows, key = self.rows, ATOM + atom
         before = next(rows.scan(ATOM, key, reverse=True), None)
         after = next(rows.scan(key + b"\x00", ATOM + b"\xff" * 17), None)
         digits = atom.hex()
         others = (found[0][len(ATOM) :].hex() for found in (before, after) if found is not None)
-        alike = max((_alike(digits, other) for other in others), default=0)
-        return digits[: max(ID_DIGITS, alike + 1)]
+        shared = max((_common_prefix(digits, other) for other in others), default=0)
+        return digits[: max(ID_DIGITS, shared + 1)]
 
     def weights(self, terms: tuple[str, ...]) -> dict[str, float]:
-        """How telling each term is: its idf."""
-        return {term: idf(self.view.documents, self.view.df(term)) for term in terms}
+        """Return the idf of each term."""
+        return {term: idf(self.index.documents, self.index.df(term)) for term in terms}
 
     def name(self, record: AtomRecord) -> str:
-        """What an atom is called: an entity's name, a title, or the beginning of the text."""
+        """Return the name to show for an atom: an entity's name, a title, or the beginning of the text."""
         if record.kind not in NAMED_BY_TEXT and record.title is not None:
             return beginning(record.title, NAME_CHARS)
         return beginning(body_of(self.rows, record).content, NAME_CHARS)
 
 
-def _alike(one: str, other: str) -> int:
-    """How many characters two different texts of one length begin with in common."""
+def _common_prefix(one: str, other: str) -> int:
+    """Return the length of the common beginning of two different strings of equal length."""
     return next(at for at, (left, right) in enumerate(zip(one, other, strict=True)) if left != right)
 
 
 @contextmanager
 def scope_of(memory: View) -> Iterator[Scope]:
-    """The memory at its head, everything brought up to it."""
+    """Yield the memory at its head, after all followers have caught up."""
     with translated(), memory.store.view(*memory.store.followers) as rows:
         yield Scope(memory, rows, read_log(rows))

@@ -1,4 +1,4 @@
-"""What an exploration knows after each step, all that a policy sees; what it has gathered, and ends with."""
+"""The state of an exploration, on which a policy decides; the findings so far; and the result."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from engine.query.explore.form import unmarked
 
 
 class Result(StrEnum):
-    """What became of a decision."""
+    """The result of a decision."""
 
     DONE = "done"
     FAILED = "failed"
-    """Carried out, and answered with an error: an unknown id, a name that several have."""
+    """The action ended with an error: an unknown id, an ambiguous name."""
     REFUSED = "refused"
-    """Not carried out: a step that was done before, or a decision that could not be read."""
+    """The action was not carried out: it repeats an earlier one, or the decision could not be parsed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,43 +29,43 @@ class Step:
     number: int
     """From 1; the first is the recall of the question."""
     action: Action | None
-    """None where the decision could not be read."""
+    """None if the decision could not be parsed."""
     result: Result
     outcome: str
-    """What came of it, in words: `5 hints`, `200 chars`, `4 connections`, or why nothing did."""
+    """A description: `5 hints`, `200 chars`, `4 connections`, or the reason for an error or refusal."""
     cost: int
-    """Tokens of its answer."""
+    """The tokens of its answer."""
     total: int
-    """Tokens of the answers of all steps so far."""
+    """The tokens of the answers of all steps so far."""
     answer: Answer | None = None
-    """What the verb answered; None where it failed or was refused."""
+    """The answer of the verb; None if the step failed or was refused."""
 
     def __str__(self) -> str:
-        """Its line in the trace, on one line and without markup, whatever was asked and found."""
+        """Return its line in the trace, with no line end and no markup in it."""
         done = "decision" if self.action is None else _shown(self.action)
         return f"{self.number}. {on_one_line(f'{done} → {self.outcome}')}"
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """An item of the context: what is known of an atom, or the connections of a node."""
+    """An item of the context: the text of an atom, or the connections of a node."""
 
     verb: Verb
-    """How it was found: RECALL for a hint that is all of its atom; PEEK, EXPAND or NEIGHBORS."""
+    """The verb that found it: PEEK, EXPAND or NEIGHBORS."""
     id: str | None
     """The whole id; None for the connections of a tag."""
     title: str | None
     source: str | None
     sequence: int | None
     text: str
-    """The atom's text or a part of it; connections, one to a line."""
+    """The atom's text or a part of it; or connections, one per line."""
     whole: bool
-    """Whether `text` is all of it."""
+    """True if `text` is the whole text, or has all connections."""
     digits: int = ID_DIGITS
-    """So many digits of its id are shown: as many as its hint has."""
+    """The number of digits of its id that are shown, the same as in its hint."""
 
     def __str__(self) -> str:
-        """Its lines in a prompt, each with its line end: a heading that nothing in it can forge, its text."""
+        """Return its lines in a prompt, with line ends: a heading that content cannot forge, then text."""
         if self.verb is Verb.NEIGHBORS:
             lines = f"[connections] {on_one_line(self.title or '')}{body(self.text)}\n"
         else:
@@ -78,109 +78,109 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What a policy decides by."""
+    """The state of an exploration, on which a policy decides."""
 
     query: str
     hints: tuple[Hint, ...]
-    """All so far, each atom once with its best score, in the order in which they came up. A neighbour's
-    title is its triple, and its score and tokens are 0, if no recall has found it."""
+    """All hints so far, each atom once with its best score, in the order in which they were found. For a
+    neighbour that no recall has found, the title is its triple, and the score and tokens are 0."""
     entities: tuple[str, ...]
-    """Nodes that the question, or what was asked since, names."""
+    """The entities that the question and further queries name."""
     context: tuple[Finding, ...]
-    """What was found, in that order; an atom once, as far as it was read."""
+    """The findings in the order in which they were found, each atom once."""
     trace: tuple[Step, ...]
     spent: int
-    """Tokens of all answers so far."""
+    """The tokens of all answers so far."""
     budget: int
-    """Tokens that all answers may cost."""
+    """The tokens that all answers may cost."""
     steps_left: int
-    """Decisions that are left, this one among them; at least 1."""
+    """The number of decisions left, including this one; at least 1."""
 
     @property
     def left(self) -> int:
-        """Tokens that are left."""
+        """The number of tokens left."""
         return self.budget - self.spent
 
     def finding(self, id: str) -> Finding | None:  # noqa: A002
-        """What the context has of the atom whose id begins with these digits."""
+        """Return the finding in the context for the atom whose id begins with these digits, or None."""
         return next(
             (one for one in self.context if one.verb is not Verb.NEIGHBORS and same(one.id, id)), None
         )
 
     def has_whole(self, id: str) -> bool:  # noqa: A002
-        """Whether the context has the whole text of that atom."""
+        """Return True if the context has the whole text of the atom."""
         found = self.finding(id)
         return found is not None and found.whole
 
     @property
     def unread(self) -> tuple[Hint, ...]:
-        """The hints of which the context has nothing yet."""
+        """The hints whose atoms have no finding in the context."""
         return tuple(hint for hint in self.hints if self.finding(hint.id) is None)
 
 
 class Stop(StrEnum):
-    """Why an exploration ended."""
+    """The reason why an exploration ended."""
 
     ANSWERED = "answered"
-    """The policy had enough."""
+    """The policy decided that the context is enough."""
     NOTHING = "nothing found"
-    """There was nothing to have enough of."""
+    """The policy ended an exploration that had found no hints."""
     STEPS = "steps used up"
     BUDGET = "budget used up"
-    """What is left of it has no room for a further step."""
+    """The remaining budget has no room for a further step."""
     NOTHING_NEW = "nothing new"
-    """Steps in a row brought neither a hint nor a text that was not there."""
+    """Consecutive steps brought neither a new hint nor a new text."""
     REFUSED = "refused"
-    """Decisions in a row could not be read, or asked for what had been done."""
+    """Consecutive decisions could not be parsed or repeated an earlier action."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exploration:
-    """A question explored. All costs are in tokens, as `engine.query.explore.form` counts them."""
+    """The result of an exploration. All costs are in tokens, as `engine.query.explore.form` counts them."""
 
     query: str
     steps: tuple[Step, ...]
     context: tuple[Finding, ...]
-    """What was found, each atom once, as far as it was read."""
+    """The findings, each atom once."""
     text: str
-    """The context for a prompt; nothing in it can pass for a heading or for markup."""
+    """The context for a prompt; content in it cannot forge a heading or markup."""
     answer_tokens: int
-    """What `text` costs."""
+    """The cost of `text`."""
     tokens: int
-    """What the answers of all steps cost together; at most the budget."""
+    """The cost of the answers of all steps; at most the budget."""
     prompt_tokens: int
-    """What the prompts that asked a language model for decisions cost, where the policy is one that does."""
+    """The cost of the prompts that a policy with a language model sent; 0 for other policies."""
     full_tokens: int
-    """What the first 10 atoms of a plain recall would cost with their whole texts."""
+    """The cost of the first 10 atoms of a plain recall with their whole texts."""
     full_atoms: int
-    """How many these are: fewer than 10 where it finds no more."""
+    """The number of those atoms, fewer than 10 if the recall finds fewer."""
     seq: int
-    """The last event of the journal that the last answer was read at."""
+    """The last event of the journal at the time of the last answer."""
     root: str
-    """The overall root then, 64 hex digits."""
+    """The overall root at that event, 64 hex digits."""
     stopped: Stop
 
     @property
     def saving(self) -> int:
-        """How much less `tokens` is than `full_tokens`, in per cent of it; negative where it is more.
+        """The amount in per cent by which `tokens` is below `full_tokens`; negative if it is above.
 
-        0 where a plain recall finds nothing.
+        It is 0 if a plain recall finds nothing.
         """
         return round(100 * (1 - self.tokens / self.full_tokens)) if self.full_tokens else 0
 
     def trace(self) -> tuple[str, ...]:
-        """A line for each step: `2. peek(1f0c2a3b) → 200 chars`."""
+        """Return a line for each step, such as `2. peek(1f0c2a3b) → 200 chars`."""
         return tuple(map(str, self.steps))
 
 
 def same(one: str | None, other: str) -> bool:
-    """Whether two ids, each whole or shortened, are those of one atom."""
+    """Return True if two ids, each whole or shortened, can be those of the same atom."""
     first, second = (one or "").replace("-", "").lower(), other.replace("-", "").lower()
     return bool(first and second) and (first.startswith(second) or second.startswith(first))
 
 
 def on_one_line(text: str) -> str:
-    """A text as part of a line of a prompt: no line end, no control character, nothing like markup."""
+    """Return a text for a line of a prompt, without line ends, control characters and markup."""
     return unmarked(plain_line(text))
 
 
@@ -190,7 +190,7 @@ def _shown(action: Action) -> str:
 
 
 class Gathered:
-    """Takes in answers; says of each whether it brought anything new."""
+    """Collects hints, entities and findings from the answers of an exploration."""
 
     def __init__(self) -> None:
         self.hints: list[Hint] = []
@@ -198,7 +198,9 @@ class Gathered:
         self.context: list[Finding] = []
 
     def take(self, answer: Answer, id: str | None) -> bool:  # noqa: A002  what it is called everywhere
-        """Take in an answer; `id` is the whole id of the atom that was looked at, if one was.
+        """Add an answer and return True if it brought anything new.
+
+        `id` is the whole id of the atom that was read, if the verb read one.
 
         Raises:
             TypeError: it is not an answer of a verb.
@@ -221,7 +223,7 @@ class Gathered:
         return len(fresh)
 
     def _hint(self, hint: Hint) -> bool:
-        """Whether the atom was unknown; a known one keeps its place, and its better score."""
+        """Add a hint and return True if its atom was unknown; a known one only gets the better score."""
         for at, known in enumerate(self.hints):
             if same(known.id, hint.id):
                 if hint.score > known.score:
@@ -234,10 +236,10 @@ class Gathered:
         fresh = sum(
             self._hint(Hint(one.id, _line(one), 0, 0)) for one in answer.triples if one.id is not None
         )
-        # Tags and neighbours in a source lead on, but say nothing that would answer a question.
-        said = {text for one in self.context if one.verb is Verb.NEIGHBORS for text in one.text.splitlines()}
+        # Tags and neighbours in a source are worth following, but do not answer a question themselves.
+        known = {text for one in self.context if one.verb is Verb.NEIGHBORS for text in one.text.splitlines()}
         lines = [_line(one) for one in answer.triples if " " not in one.predicate]
-        edges = "\n".join(text for text in lines if text not in said)
+        edges = "\n".join(text for text in lines if text not in known)
         if edges:
             name = answer.node.name
             self.context.append(Finding(Verb.NEIGHBORS, id, name, None, None, edges, answer.next is None))

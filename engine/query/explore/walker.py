@@ -1,12 +1,12 @@
-"""The policy without a language model: it reads the hints that promise most for their price.
+"""The policy without a language model: it reads the hints with the highest value for their price.
 
-hints ──▶ the best is read ──▶ connections, if the question names an entity
-                          ──▶ another recall with words of the title, if the last hint is about as good
-                          ──▶ the others that are worth their price, the best first
+hints ──▶ read the best one ──▶ connections, if the question names an entity
+                           ──▶ another recall with words of the title, if the last hint is about as good
+                           ──▶ the other hints that are worth their price, the best first
 
-A hint's worth is its odds (its score s in per cent as s / (100 - s), which is in proportion to what recall
-gave it) beside those of the best, divided by a power of its price beside the typical one. Where nothing is
-worth enough any more, reading ends.
+The worth of a hint is its odds relative to the best hint, divided by a power of its price relative to the
+mean price. The odds of a score of s per cent are s / (100 - s), which is proportional to the score that
+recall gave. Reading ends if no hint is worth enough.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from engine.query.explore.state import Finding, State, on_one_line
 from engine.text.words import STOP_WORDS
 
 HEADING_TOKENS: Final = 20
-"""What an expand costs beside its text."""
+"""The tokens that an expand costs in addition to its text."""
 
 _READING: Final = (Verb.PEEK, Verb.EXPAND)
 _MARKS: Final = ".,;:!?\"'()[]{}*#“”‘’«»…"
@@ -31,38 +31,38 @@ _MARKS: Final = ".,;:!?\"'()[]{}*#“”‘’«»…"
 
 @dataclass(frozen=True, slots=True)
 class WalkerConfig:
-    """What the walker goes by. All of it 0 or more; measured: bench/README.md, "Exploration"."""
+    """The constants of the walker, all 0 or more; measured in bench/README.md, "Exploration"."""
 
     worth: float = 0.45
-    """Hints worth less than this share of the best are not read."""
+    """Hints worth less than this share of the best one are not read."""
     price: float = 0.5
-    """The power of the price: 0 asks for worth alone, 1 halves the worth of what costs twice as much."""
+    """The exponent of the price: 0 ignores the price, 1 halves the worth of a hint at twice the price."""
     peek_tokens: int = 50
-    """Texts of at most so many tokens are peeked at, which shows 200 characters; others are expanded."""
+    """Texts of at most this many tokens are peeked at, which shows 200 characters; others are expanded."""
     more: float = 0.45
-    """Where the last hint's odds are at least this share of the first's, others are asked for."""
+    """A second recall is made if the odds of the last hint are at least this share of those of the first."""
     page: int = 5
-    """With fewer hints than this there are no others."""
+    """No second recall is made if the first returned fewer hints than this."""
     names: int = 3
-    """So many words of titles of what was read go into the second query."""
+    """The number of words from the titles of read atoms that are added to the second query."""
     entities: int = 1
-    """So many entities that the question names are looked at. Not measured: no set has any."""
+    """The number of entities in the question whose connections are read. Not measured: no set has any."""
 
 
 class Walker:
-    """Decides by scores and prices alone: equal states, equal decisions."""
+    """A policy that decides by scores and prices alone. Equal states give equal decisions."""
 
     def __init__(self, config: WalkerConfig | None = None) -> None:
-        """Go by `config`, or by what was measured.
+        """Use the constants of `config`, or the measured defaults.
 
         Raises:
-            InvalidInputError: it is no such configuration.
+            InvalidInputError: it is not a WalkerConfig.
         """
         self.config = WalkerConfig() if config is None else config
         instance(self.config, WalkerConfig, "config")
 
     def decide(self, state: State) -> Action:
-        """The next step; ANSWER where nothing is worth its price."""
+        """Return the next step; ANSWER if nothing is worth its price."""
         found = next((step.answer.hints for step in state.trace if isinstance(step.answer, Hints)), ())
         reading = self._reading(state, found)
         if reading and not any(step.action and step.action.verb in _READING for step in state.trace):
@@ -76,17 +76,17 @@ class Walker:
         )
 
     def _connections(self, state: State) -> Action | None:
-        """The connections of the next entity that the question names."""
-        asked = {step.action for step in state.trace}
+        """Return the action that reads the connections of the next entity in the question, or None."""
+        done = {step.action for step in state.trace}
         for name in state.entities[: self.config.entities]:
             if shown := on_one_line(name):
                 action = Action(Verb.NEIGHBORS, shown)
-                if action not in asked:
+                if action not in done:
                     return action
         return None
 
     def _rest(self, state: State, found: tuple[Hint, ...]) -> Action | None:
-        """The rest of what a peek showed only a part of, if it is still worth it."""
+        """Return the action that reads the rest of a text after a peek, if it is worth its price, or None."""
         for finding in state.context:
             if finding.verb is Verb.PEEK and not finding.whole and not _tried(state, finding):
                 hint = _hint(state, finding)
@@ -97,13 +97,13 @@ class Walker:
         return None
 
     def _others(self, state: State, found: tuple[Hint, ...]) -> Action | None:
-        """A second recall, once something was read, where the first found too many good ones to show."""
+        """Return a second recall if the first one found more good hints than it could show, or None."""
         recalls = [step for step in state.trace if step.action and step.action.verb is Verb.RECALL]
         if len(recalls) != 1 or len(found) < self.config.page:
             return None
-        # A further atom costs its hint, too: where texts are short, that is not little.
-        dearer = 1 + recalls[0].cost / sum(map(_price, found))
-        if odds(found[-1]) < self.config.more * dearer * odds(found[0]):
+        # The hints of a further recall cost tokens as well, which matters if the texts are short.
+        surcharge = 1 + recalls[0].cost / sum(map(_price, found))
+        if odds(found[-1]) < self.config.more * surcharge * odds(found[0]):
             return None
         if state.left < recalls[0].cost + sum(map(_price, self._good(state, found))):
             return None
@@ -112,7 +112,7 @@ class Walker:
         return None if action is None or action == recalls[0].action else action
 
     def _query(self, state: State) -> str:
-        """The question's content words, and words of the titles of what was read."""
+        """Return the content words of the question and words from the titles of the atoms read so far."""
         words = list(_content_words([state.query]))
         known = {word.casefold() for word in words}
         titles = _content_words(one.title for one in state.context if one.title is not None)
@@ -122,9 +122,10 @@ class Walker:
         return " ".join(word for word, size in zip(words, sizes, strict=True) if size <= ARGUMENT_BYTES_MAX)
 
     def _reading(self, state: State, found: tuple[Hint, ...]) -> Action | None:
-        """The best hint of which nothing was read, of those that are worth it and fit what is left.
+        """Return the action that reads the best unread hint that is worth its price and fits the budget.
 
-        Where none fits, or the very best is too dear, a part of it: chosen by the question's words.
+        If none fits, or the first hint is too expensive, it is a peek, which shows the part of the text
+        around the question's words.
         """
         good = self._good(state, found)
         fitting = [hint for hint in good if _price(hint) <= state.left]
@@ -136,7 +137,7 @@ class Walker:
         return Action(Verb.PEEK, max(good, key=odds).id) if good else None
 
     def _good(self, state: State, found: tuple[Hint, ...]) -> list[Hint]:
-        """The hints of which nothing was read and that are worth their price."""
+        """Return the unread hints that are worth their price."""
         return [hint for hint in _untried(state) if found and self._worth(hint, found) >= self.config.worth]
 
     def _worth(self, hint: Hint, found: tuple[Hint, ...]) -> float:
@@ -145,7 +146,7 @@ class Walker:
 
 
 def odds(hint: Hint) -> float:
-    """A hint's score as odds: in proportion to what recall gave the atom."""
+    """Return a hint's score as odds, which are proportional to the score that recall gave the atom."""
     score = min(max(hint.score, 0), 99)
     return score / (100 - score)
 
@@ -155,7 +156,7 @@ def _price(hint: Hint) -> int:
 
 
 def _untried(state: State) -> list[Hint]:
-    """The hints with a score that were not looked at, not even in vain."""
+    """Return the hints with a score that no step has tried to read, not even without success."""
     tried = {step.action.argument for step in state.trace if step.action}
     return [hint for hint in state.unread if hint.score and hint.id not in tried]
 

@@ -1,1 +1,1 @@
-"""Walking edges: find, and the graph of the atoms that a question lights up."""
+"""Graph queries: find by walking edges, and the hits of a question as a graph."""

@@ -1,7 +1,7 @@
-"""Bright nodes: the atoms a question lights up, and how they hang together (Standard 065).
+"""Bright nodes: the hits of a question as a graph with their relations (Standard 065).
 
-A reasoning model is better served by a small graph than by a list: which of the hits are linked, which
-share a rare tag, which stand side by side in their source.
+A small graph helps a reasoning model more than a list: it shows which hits are linked, which share a rare
+tag, and which are neighbours in their source.
 """
 
 from __future__ import annotations
@@ -22,49 +22,50 @@ from engine.followers.tags import LIVE, members
 from engine.ledger.layout import EDGE_FROM, edge_from_key
 from engine.ledger.queries import records_of
 from engine.ledger.records import AtomRecord, decode_edge, type_name
-from engine.query.context.neighbours import Sources
+from engine.query.context.neighbours import SourceReader
 from engine.query.filters import NO_FILTERS, Filters
 from engine.query.recall.answer import Recall
 from engine.query.recall.recall import recall
-from engine.query.recall.signals.walk import rarity, telling
+from engine.query.recall.signals.walk import bridge_weight, rarity
 from engine.query.view import View
 from proofs.sets import Group, tag_identity
 
 NODES_MAX: Final = 50
-"""So many atoms a question can light up."""
+"""The largest number of nodes in a graph."""
 
 RELATIONS_MAX: Final = 200
-"""So many relations are in a graph, the strongest."""
+"""The largest number of relations in a graph; the strongest are kept."""
 
 COMMON_BUCKET: Final = 0.5
-"""A bucket that a larger share of all atoms is in relates nobody."""
+"""Buckets that hold more than this share of all atoms create no relations."""
 
 LEAST: Final = 0.000_001
-"""The strength of what is hardly there, such as an edge of weight 0."""
+"""The lowest strength and brightness, such as the strength of an edge of weight 0."""
 
 
 class RelationKind(StrEnum):
-    """What relates two lit atoms."""
+    """The kind of a relation between two nodes."""
 
     EDGE = "edge"
     """An edge. Its strength is its weight without the sign, 1 at most."""
     NEXT_IN_SOURCE = "next_in_source"
-    """The second is the next live atom of the first one's source. Strength 1; not `SAME_SOURCE` as well."""
+    """The second atom is the next live atom of the first one's source. Strength 1; excludes `SAME_SOURCE`."""
     SHARES_TAG = "shares_tag"
-    """As strong as the rarest tag that they share is rare (`walk.rarity`); hub tags do not count."""
+    """The atoms share tags. The strength is the `walk.bridge_weight` of the rarest; hub tags are ignored."""
     SHARES_BUCKET = "shares_bucket"
-    """Likewise; a bucket of more than half of all atoms relates nobody."""
+    """The atoms share buckets. The strength is the `walk.rarity` of the rarest; buckets with more than half
+    of all atoms are ignored."""
     SAME_SOURCE = "same_source"
-    """The stronger, the fewer live atoms n the source has: 1 / (1 + ln n)."""
+    """The atoms have the same source. The strength is 1 / (1 + ln n) for a source of n live atoms."""
 
 
 @dataclass(frozen=True, slots=True)
 class BrightNode:
-    """A lit atom. `created` is µs UTC."""
+    """A hit as a node of the graph. `created` is µs UTC."""
 
     id: str
     brightness: float
-    """Its score beside the best one's: more than 0, at most 1."""
+    """Its score divided by the best score: more than 0, at most 1."""
     title: str | None
     snippet: str
     tags: tuple[str, ...]
@@ -76,51 +77,51 @@ class BrightNode:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """Two lit atoms that have something to do with each other."""
+    """A relation between two nodes."""
 
     kind: RelationKind
     src: str
     dst: str
     directed: bool
-    """Whether `src` and `dst` may not be exchanged. Where they may, the smaller id is `src`."""
+    """True if the relation has a direction. Without one, `src` is the smaller id."""
     strength: float
-    """More than 0, at most 1; how it comes about is said at `RelationKind`."""
+    """More than 0, at most 1; `RelationKind` defines it for each kind."""
     names: tuple[str, ...]
-    """The type of the edge, the tags as `src` has them, the buckets, or the source."""
+    """The type of the edge, the shared tags as `src` spells them, the shared buckets, or the source."""
     weight: float | None
-    """Of an edge, as it is recorded."""
+    """The recorded weight of an edge; None for other kinds."""
 
 
 @dataclass(frozen=True, slots=True)
 class BrightGraph:
-    """What a question lights up, as of the first `size` events."""
+    """The hits of a question and their relations, from the first `size` events of the journal."""
 
     query: str
     nodes: tuple[BrightNode, ...]
-    """The brightest first, equals by id; at most 50."""
+    """At most 50, the brightest first, equally bright ones by id."""
     relations: tuple[Relation, ...]
-    """The strongest first, equals by kind and ids; at most 200."""
+    """At most 200, the strongest first, equally strong ones by kind and ids."""
     size: int
     omitted: int = 0
-    """How many weaker relations were left out."""
+    """The number of weaker relations that were left out."""
 
 
 def structured_graph(
-    rows: Reader, asked: View, query: str, limit: int, filters: Filters = NO_FILTERS
+    rows: Reader, view: View, query: str, limit: int, filters: Filters = NO_FILTERS
 ) -> BrightGraph:
-    """The hits of a question, at most `limit` (1 to 50), and their relations.
+    """Return the hits of a question, at most `limit` (1 to 50), and their relations.
 
-    `rows` is a snapshot of `asked`, with records, tags and index at the head. The cost depends on the
-    hits and their tags and sources, and not on how many edges they have.
+    `rows` is a snapshot of `view`, with records, tags and index at the head. The cost depends on the hits
+    and their tags and sources, but not on the number of their edges.
 
     Raises:
         InvalidInputError: the limit is out of range, or the query has nothing to search for.
         CorruptionError: a row is malformed or missing, or rows contradict each other.
     """
     positive(limit, "limit", NODES_MAX)
-    answer = recall(rows, asked, query, limit=limit, filters=filters)
+    answer = recall(rows, view, query, limit=limit, filters=filters)
     records = records_of(rows, [atom_id(hit.id) for hit in answer.hits])
-    found = relations_of(rows, asked.store.index.view(rows), records)
+    found = relations_of(rows, view.store.index.view(rows), records)
     return BrightGraph(
         query=answer.query,
         nodes=nodes_of(answer, records),
@@ -131,7 +132,10 @@ def structured_graph(
 
 
 def nodes_of(answer: Recall, records: Sequence[AtomRecord]) -> tuple[BrightNode, ...]:
-    """The hits of an answer, `records` theirs, as nodes: the brightest first, equals by id."""
+    """Return the hits of an answer as nodes, the brightest first, equally bright ones by id.
+
+    `records` are those of the hits.
+    """
     best = max((hit.score for hit in answer.hits), default=1.0)
     nodes = [
         BrightNode(
@@ -150,20 +154,20 @@ def nodes_of(answer: Recall, records: Sequence[AtomRecord]) -> tuple[BrightNode,
     return tuple(sorted(nodes, key=lambda node: (-node.brightness, node.id)))
 
 
-def relations_of(rows: Reader, view: IndexView, records: Sequence[AtomRecord]) -> list[Relation]:
-    """All relations between atoms, the strongest first, equals by kind and ids."""
+def relations_of(rows: Reader, index: IndexView, records: Sequence[AtomRecord]) -> list[Relation]:
+    """Return all relations between atoms, the strongest first, equally strong ones by kind and ids."""
     live = members(rows, LIVE)
 
-    def among(group: Group, name: str) -> int:
+    def count(group: Group, name: str) -> int:
         return len(members(rows, (group, name)) & live)
 
     records = sorted(records, key=lambda record: record.id)
-    following = list(_next(rows, view, records))
+    following = list(_next(rows, index, records))
     found = [
         *_edges(rows, records),
         *following,
-        *_sharing_sets(records, among, len(live)),
-        *_same_source(records, among, {frozenset((one.src, one.dst)) for one in following}),
+        *_sharing_sets(records, count, len(live)),
+        *_same_source(records, count, {frozenset((one.src, one.dst)) for one in following}),
     ]
     found.sort(key=lambda one: (-one.strength, one.kind, one.src, one.dst, one.names))
     return found
@@ -190,9 +194,9 @@ def _edges(rows: Reader, records: Sequence[AtomRecord]) -> Iterator[Relation]:
 
 
 def _types(rows: Reader, atom: bytes) -> Iterator[bytes]:
-    """The codes of the types of edges from an atom: one look for each, however many edges it has."""
-    # Measured with 50 lit atoms of a garden: 5 ms, and 6 when one of them has 10,000 edges more. Reading
-    # all edges took 2 and 76.
+    """Yield the codes of the types of edges from an atom, with one lookup for each type."""
+    # Measured with 50 nodes: 5 ms, and 6 ms if one of them has 10,000 further edges. Reading all edges took
+    # 2 ms and 76 ms.
     prefix = EDGE_FROM + atom
     start, end = prefix + b"/", prefix + b"0"  # the byte after `/`
     while (first := next(iter(rows.scan(start, end)), None)) is not None:
@@ -201,58 +205,66 @@ def _types(rows: Reader, atom: bytes) -> Iterator[bytes]:
         start = prefix + b"/" + code + b"0"
 
 
-def _next(rows: Reader, view: IndexView, records: Sequence[AtomRecord]) -> Iterator[Relation]:
-    pieces = Sources(rows, view, NO_FILTERS).pieces({record.id: 0.0 for record in records})
-    there = {piece.place: piece for piece in pieces if piece.place is not None}
-    for place, piece in there.items():
-        after = there.get(place.beside(1))
+def _next(rows: Reader, index: IndexView, records: Sequence[AtomRecord]) -> Iterator[Relation]:
+    """Yield the relations between nodes that are consecutive in their source."""
+    passages = SourceReader(rows, index, NO_FILTERS).passages({record.id: 0.0 for record in records})
+    by_position = {passage.position: passage for passage in passages if passage.position is not None}
+    for position, passage in by_position.items():
+        after = by_position.get(position.offset(1))
         if after is not None:
-            names = (place.source,)
-            yield Relation(RelationKind.NEXT_IN_SOURCE, piece.id, after.id, True, 1.0, names, None)
+            names = (position.source,)
+            yield Relation(RelationKind.NEXT_IN_SOURCE, passage.id, after.id, True, 1.0, names, None)
 
 
 def _sharing_sets(
-    records: Sequence[AtomRecord], among: Callable[[Group, str], int], total: int
+    records: Sequence[AtomRecord], count: Callable[[Group, str], int], total: int
 ) -> Iterator[Relation]:
+    """Yield the pairs that share tags, then those that share buckets."""
     tags = [{tag_identity(tag): tag for tag in record.tags} for record in records]
-    rare = {tag: rarity(among(Group.TAG, tag), total) for tag in _held_by_several(tags)}
-    yield from _sharing(RelationKind.SHARES_TAG, records, tags, rare)
+    weights = {tag: bridge_weight(count(Group.TAG, tag), total) for tag in _in_several(tags)}
+    yield from _sharing(RelationKind.SHARES_TAG, records, tags, weights)
     buckets = [{bucket: bucket for bucket in record.buckets} for record in records]
-    sizes = {bucket: among(Group.BUCKET, bucket) for bucket in _held_by_several(buckets)}
-    rare = {bucket: telling(size, total) for bucket, size in sizes.items() if size <= COMMON_BUCKET * total}
-    yield from _sharing(RelationKind.SHARES_BUCKET, records, buckets, rare)
+    sizes = {bucket: count(Group.BUCKET, bucket) for bucket in _in_several(buckets)}
+    weights = {name: rarity(size, total) for name, size in sizes.items() if size <= COMMON_BUCKET * total}
+    yield from _sharing(RelationKind.SHARES_BUCKET, records, buckets, weights)
 
 
-def _held_by_several(held: Sequence[dict[str, str]]) -> list[str]:
-    counts = Counter(chain.from_iterable(held))
+def _in_several(names: Sequence[dict[str, str]]) -> list[str]:
+    counts = Counter(chain.from_iterable(names))
     return sorted(name for name, count in counts.items() if count > 1)
 
 
 def _sharing(
-    kind: RelationKind, records: Sequence[AtomRecord], held: Sequence[dict[str, str]], rare: dict[str, float]
+    kind: RelationKind,
+    records: Sequence[AtomRecord],
+    names_of: Sequence[dict[str, str]],
+    weights: dict[str, float],
 ) -> Iterator[Relation]:
-    """Pairs that hold something in common that is rare; `held`: what each holds, by identity."""
-    telling = [[name for name in sorted(names) if rare.get(name)] for names in held]
-    each = list(zip(records, held, telling, strict=True))
+    """Yield the pairs that share a name with a weight above 0.
+
+    `names_of` holds each atom's tags or buckets by identity.
+    """
+    weighted = [[name for name in sorted(names) if weights.get(name)] for names in names_of]
+    each = list(zip(records, names_of, weighted, strict=True))
     for (one, names, mine), (other, others, _) in combinations(each, 2):
         shared = [name for name in mine if name in others]
         if shared:
-            strength = max(LEAST, round(max(rare[name] for name in shared), 6))
+            strength = max(LEAST, round(max(weights[name] for name in shared), 6))
             shown = tuple(names[name] for name in shared)
             yield Relation(kind, show_id(one.id), show_id(other.id), False, strength, shown, None)
 
 
 def _same_source(
-    records: Sequence[AtomRecord], among: Callable[[Group, str], int], beside: set[frozenset[str]]
+    records: Sequence[AtomRecord], count: Callable[[Group, str], int], adjacent: set[frozenset[str]]
 ) -> Iterator[Relation]:
-    """Pairs of one source that do not stand beside each other."""
+    """Yield the pairs of one source that are not in `adjacent`."""
     kind = RelationKind.SAME_SOURCE
     sizes: dict[str, int] = {}
     for one, other in combinations(records, 2):
         source, src, dst = one.source, show_id(one.id), show_id(other.id)
-        if source is None or source != other.source or frozenset((src, dst)) in beside:
+        if source is None or source != other.source or frozenset((src, dst)) in adjacent:
             continue
         if source not in sizes:
-            sizes[source] = among(Group.SOURCE, source)
+            sizes[source] = count(Group.SOURCE, source)
         strength = round(1 / (1 + log(sizes[source])), 6)
         yield Relation(kind, src, dst, False, strength, (source,), None)

@@ -1,7 +1,7 @@
-"""A graph of lit atoms as text that drawing programs read: Mermaid, and dot of Graphviz.
+"""Renders a `BrightGraph` as text for drawing programs: Mermaid, and the dot language of Graphviz.
 
-Titles, snippets and tags are content. They stand between quotes only, with every sign that could mean
-something there written as its number (Mermaid) or escaped (dot); nodes are called n1, n2, … by us.
+Titles, snippets and tags are content. They occur only between quotes, with every character that has a
+meaning there written as its code (Mermaid) or escaped (dot). The names of nodes, n1, n2, …, are generated.
 """
 
 from __future__ import annotations
@@ -12,41 +12,42 @@ from typing import Final
 from engine.query.graph.bright import BrightGraph, BrightNode, Relation, RelationKind
 
 LABEL_CHARS: Final = 48
-"""A longer label is cut, and ends in `…`."""
+"""The largest length of a label; a longer one is cut and ends in `…`."""
 
 _UNSEEN: Final = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff]"
 )
-"""What nobody can see and a terminal or a parser might obey. Joiners stay: emoji consist of them."""
+"""Invisible characters that a terminal or a parser might interpret. Joiners stay, because emoji need them."""
 
-_MEANING: Final = re.compile(
+_SPECIAL: Final = re.compile(
     "[^0-9A-Za-z ,.()?'/\x80-\U0010ffff-]|[\u00b0\u00b6\u00df\ufb02]|(?i:(?<=directio)n)"
 )
-"""For Mermaid: ASCII signs but for a few that mean nothing within quotes; the letters that Mermaid itself
-writes in place of `#` and `;` while it reads; and a word that it sees in quotes, too (11.17)."""
+"""Text with a meaning for Mermaid (11.17): ASCII punctuation except for a few characters without a meaning
+within quotes; the letters that Mermaid itself substitutes for `#` and `;` while it reads; and the last
+letter of a word that it interprets even within quotes."""
 
 _LIST: Final = re.compile(r"^(?:([0-9]+)[.)]|([-+*]))(?= )")
-"""Mermaid reads a label as Markdown, in which this begins a list."""
+"""The beginning of a Markdown list; Mermaid reads a label as Markdown."""
 
 
 def mermaid(graph: BrightGraph) -> str:
-    """A flowchart of Mermaid (https://mermaid.js.org/syntax/flowchart.html); ends with a line end.
+    """Return a Mermaid flowchart (https://mermaid.js.org/syntax/flowchart.html) that ends with a line end.
 
-    Edges have an arrow, neighbours in a source a dotted one, what is shared a plain line.
+    Edges are arrows, relations between neighbours in a source are dotted arrows, others are plain lines.
     """
     names = _names(graph)
     lines = ["flowchart LR"]
-    lines += [f'    {names[node.id]}["{_numbered(_label(node))}"]' for node in graph.nodes]
+    lines += [f'    {names[node.id]}["{_encoded(_label(node))}"]' for node in graph.nodes]
     for one in graph.relations:
-        line = f'{_arrow(one)}|"{_numbered(_caption(one))}"|'
+        line = f'{_arrow(one)}|"{_encoded(_caption(one))}"|'
         lines.append(f"    {names[one.src]} {line} {names[one.dst]}")
     return "\n".join(lines) + "\n"
 
 
 def dot(graph: BrightGraph) -> str:
-    """A digraph of Graphviz (https://graphviz.org/doc/info/lang.html); ends with a line end.
+    """Return a Graphviz digraph (https://graphviz.org/doc/info/lang.html) that ends with a line end.
 
-    Lines as in `mermaid`; the stronger a relation, the more it draws its ends together.
+    Lines are drawn as in `mermaid`. A stronger relation has a higher weight, which shortens its line.
     """
     names = _names(graph)
     lines = ["digraph bright {", "    rankdir=LR;", "    node [shape=box];"]
@@ -68,8 +69,8 @@ def _label(node: BrightNode) -> str:
 
 def _caption(relation: Relation) -> str:
     names = _short(", ".join(relation.names))
-    what = names if relation.kind is RelationKind.EDGE else f"{relation.kind.replace('_', ' ')}: {names}"
-    return f"{what} {relation.strength:.2f}"
+    text = names if relation.kind is RelationKind.EDGE else f"{relation.kind.replace('_', ' ')}: {names}"
+    return f"{text} {relation.strength:.2f}"
 
 
 def _arrow(relation: Relation) -> str:
@@ -85,20 +86,20 @@ def _style(relation: Relation) -> str:
 
 
 def _short(text: str) -> str:
-    """On one line, without what cannot be seen, cut to LABEL_CHARS."""
+    """Return a text on one line, without invisible characters, cut to LABEL_CHARS."""
     line = " ".join(_UNSEEN.sub("", text).split())
     return line if len(line) <= LABEL_CHARS else line[: LABEL_CHARS - 1] + "…"
 
 
-def _numbered(text: str) -> str:
-    """For a quoted label of Mermaid: what has a meaning as `#code;`."""
+def _encoded(text: str) -> str:
+    """Return a text for a quoted Mermaid label, with special characters written as `#code;`."""
     begin = _LIST.match(text)
     if begin is not None:
-        return text[: begin.end() - 1] + f"#{ord(text[begin.end() - 1])};" + _numbered(text[begin.end() :])
-    return _MEANING.sub(lambda sign: f"#{ord(sign[0])};", text)
+        return text[: begin.end() - 1] + f"#{ord(text[begin.end() - 1])};" + _encoded(text[begin.end() :])
+    return _SPECIAL.sub(lambda found: f"#{ord(found[0])};", text)
 
 
 def _quoted(text: str) -> str:
-    """For dot: quoted, and without entities and escapes, which it knows within quotes."""
+    """Return a text as a quoted dot string, with quotes, backslashes and entities escaped."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("&", "&amp;")
     return f'"{escaped}"'

@@ -1,7 +1,7 @@
-"""Find: atoms by what they are, or by walking edges from one of them ("Edges & Graph").
+"""Find: atoms that pass filters, or that a walk along edges reaches ("Edges & Graph").
 
-The walk is breadth first and bounded. Neighbours are visited in the byte order of (type, id), so the
-same store gives the same answer on every machine.
+The walk is breadth-first and bounded. Neighbours are visited in the byte order of (type, id), so the same
+store gives the same answer on every machine.
 """
 
 from __future__ import annotations
@@ -26,30 +26,30 @@ from proofs.leaves import State
 MEDIUM_CHARS = 200
 
 FIND_LIMIT = 100
-"""Results where no limit is given."""
+"""The number of results if no limit is given."""
 
 
 class Form(StrEnum):
-    """How much of each atom a result holds."""
+    """The amount of detail in a result."""
 
     SHORT = "short"
-    """Id and title."""
+    """The id and the title."""
     MEDIUM = "medium"
-    """And the first 200 characters."""
+    """The id, the title and the first 200 characters."""
     FULL = "full"
-    """And the whole atom."""
+    """The id, the title and the whole atom."""
 
 
 @dataclass(frozen=True, slots=True)
 class Follow:
-    """Which edges a walk takes, and how far: from `min_hops` to `max_hops`, at most 6 (MAX_HOPS_CAP).
+    """The edges that a walk follows, and its length: from `min_hops` to `max_hops`, at most 6 (MAX_HOPS_CAP).
 
-    Tombstoned edges are not taken, and tombstoned atoms are neither results nor a way through; only
-    the start may be one, because it was asked for by its id.
+    A walk does not follow tombstoned edges, and neither returns tombstoned atoms nor passes through them.
+    Only the atom that it starts from may be tombstoned.
     """
 
     types: tuple[TypeName, ...] = ()
-    """No types: all of them."""
+    """The edge types to follow; empty for all types."""
     direction: Direction = Direction.OUT
     min_hops: int = 1
     max_hops: int = 1
@@ -57,7 +57,7 @@ class Follow:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One result; `hops` is its distance from the start, 0 where nothing was walked."""
+    """One result; `hops` is its distance from the start, 0 without a walk."""
 
     id: str
     hops: int
@@ -75,10 +75,12 @@ def find(
     limit: int = FIND_LIMIT,
     form: Form | str = Form.MEDIUM,
 ) -> list[Found]:
-    """At most `limit` live atoms that pass `filters`: those reached from `from_`, else all by ordinal.
+    """Return at most `limit` live atoms that pass `filters`.
+
+    With `from_` they are the atoms that a walk from there reaches, otherwise all atoms by ordinal.
 
     Raises:
-        InvalidInputError: a bound is out of range, or `follow` comes without `from_`.
+        InvalidInputError: a bound is out of range, or `follow` is given without `from_`.
         NotFoundError: the start or an edge type was never recorded.
     """
     instance(filters, Filters, "filters")
@@ -88,15 +90,15 @@ def find(
     positive(limit, "limit", limits.RESULTS_MAX)
     if from_ is None and follow is not None:
         raise InvalidInputError("`follow` needs an atom to start from: give `from_`")
-    through, wanted = allowed(rows, filters), filters.categories
+    passing, wanted = allowed(rows, filters), filters.categories
     reached: Iterator[tuple[AtomRecord, int]]
     if from_ is None:
-        reached = ((record_at(rows, ordinal), 0) for ordinal in through)
+        reached = ((record_at(rows, ordinal), 0) for ordinal in passing)
     else:
         reached = _walk(rows, atom_id(from_, "from"), follow or Follow())
     found: list[Found] = []
     for record, hops in reached:
-        if record.ordinal not in through:
+        if record.ordinal not in passing:
             continue
         if not wanted or in_categories(body_of(rows, record), record.tags, wanted):
             found.append(_shown(rows, record, hops, shown))
@@ -106,14 +108,14 @@ def find(
 
 
 def get_edge(rows: Reader, src: str, type: TypeName, dst: str) -> Edge:  # noqa: A002
-    """An edge, tombstoned or not.
+    """Return an edge, tombstoned or not.
 
     Raises:
         NotFoundError: it was never recorded.
     """
     record = read_edge(rows, atom_id(src), known_type(rows, type), atom_id(dst))
     if record is None:
-        raise NotFoundError(f"there was never an edge {src} {type} {dst}")
+        raise NotFoundError(f"there is no edge {src} {type} {dst}")
     return edge_of(rows, record)
 
 
@@ -126,7 +128,7 @@ def get_edges(
     tombstoned: bool = False,
     limit: int = limits.RESULTS_MAX,
 ) -> list[Edge]:
-    """The edges at an atom in the order of (type, other end), at most `limit`.
+    """Return the edges at an atom in the order of (type, other end), at most `limit`.
 
     Raises:
         NotFoundError: the atom or a type was never recorded.
@@ -155,7 +157,7 @@ def _walk(rows: Reader, start: bytes, follow: Follow) -> Iterator[tuple[AtomReco
                     continue
                 seen.add(other)
                 record = read_atom(rows, other)
-                # A hidden atom is neither a result nor a way through.
+                # A hidden atom is not returned, and the walk does not pass through it.
                 if record is None or record.state is not State.LIVE:
                     continue
                 reached.append(other)
@@ -169,7 +171,7 @@ def _hops(follow: Follow) -> tuple[int, int]:
     fewest = integer(follow.min_hops, "min_hops")
     if fewest > most:
         cap = f"walks end after {limits.MAX_HOPS_CAP} hops"
-        raise InvalidInputError(f"min_hops is {fewest}, max_hops {most} ({cap})")
+        raise InvalidInputError(f"min_hops must not be above max_hops, {most}, but is {fewest} ({cap})")
     return fewest, most
 
 

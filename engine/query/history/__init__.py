@@ -1,1 +1,1 @@
-"""Looking back and taking back: what changed between two moments, why an atom is there, inverse events."""
+"""History: differences between two moments, the origin of an atom, and reverting events."""

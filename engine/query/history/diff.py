@@ -1,4 +1,4 @@
-"""What changed between two moments: net, subject by subject, in the order in which each was first touched."""
+"""The net changes between two moments, one per subject, in the order in which subjects were first touched."""
 
 from __future__ import annotations
 
@@ -22,31 +22,42 @@ from proofs.events import AtomBody, AtomDetail, EdgeDetail, EventKind, TypeDetai
 from proofs.leaves import State
 from proofs.note import parse_note
 
-_FIELDS: Final = ("title", "kind", "buckets", "source", "sequence", "provenance", "trust", "created", "tags")
-"""Of the record."""
+_RECORD_FIELDS: Final = (
+    "title",
+    "kind",
+    "buckets",
+    "source",
+    "sequence",
+    "provenance",
+    "trust",
+    "created",
+    "tags",
+)
+"""The compared fields of a record."""
 
-_FURTHER: Final = ("meta", "aliases", "folder")
-"""Of the body."""
+_BODY_FIELDS: Final = ("meta", "aliases", "folder")
+"""The compared fields of a body."""
 
 
 @dataclass(frozen=True, slots=True)
 class AtomChange:
-    """An atom that is not as it was."""
+    """The change of an atom. An atom that was added and hidden between the two moments has none."""
 
     id: str
     change: str
-    """`added`, `changed`, `tombstoned`, `revived` or `erased`; what came and was hidden is not here."""
+    """`added`, `changed`, `tombstoned`, `revived` or `erased`."""
     title: str | None
     fields: dict[str, tuple[Any, Any]]
-    """What else differs: name → (before, after); `tags` among them."""
+    """The other fields that differ, `tags` included: name → (before, after)."""
     before: str | None
-    """The content, where it differs or was not there; None where it is destroyed or there was none."""
+    """The earlier content. None if the content is unchanged or destroyed, or if the atom was not live."""
     after: str | None
+    """The later content. None under the same conditions."""
     reason: str
-    """Why it was hidden, if it was."""
+    """The reason for hiding the atom, if it is hidden."""
 
     def lines(self) -> list[str]:
-        """The content's difference, line by line, as of `diff -u` without its heading."""
+        """Return the difference of the contents as lines of `diff -u`, without its headings."""
         before, after = ((text or "").splitlines() for text in (self.before, self.after))
         found = difflib.unified_diff(before, after, n=1, lineterm="")
         return [line for line in found if not line.startswith(("---", "+++", "@@"))]
@@ -54,7 +65,7 @@ class AtomChange:
 
 @dataclass(frozen=True, slots=True)
 class EdgeChange:
-    """An edge that is not as it was."""
+    """The change of an edge."""
 
     src: str
     type: str
@@ -67,27 +78,29 @@ class EdgeChange:
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """What is different as of the event `after` from as of the event `before`, both included."""
+    """The differences between the states after the event `before` and after the event `after`."""
 
     before: int
     after: int
     events: int
-    """How many events there are between the two, checkpoints and predicates included."""
+    """The number of events after `before`, up to and including `after`, of every kind."""
     atoms: tuple[AtomChange, ...]
     edges: tuple[EdgeChange, ...]
     predicates: tuple[str, ...]
-    """Edge types that were registered."""
+    """The edge types that were registered."""
     checkpoints: tuple[int, ...]
-    """The seqs of checkpoints in between."""
+    """The seqs of the checkpoints among these events."""
 
 
 def sizes(rows: Reader, before: AsOf | str, after: AsOf | str | None) -> tuple[int, int]:
-    """How many events there were at two moments; a text is that of a checkpoint note, None the head.
+    """Return the sizes of the journal at two moments.
+
+    A string is the text of a checkpoint note; None stands for the head.
 
     Raises:
         NotFoundError: the journal does not reach so far.
-        InvalidInputError: the first is after the second, or a text is no note.
-        InconsistentError: a note is not of this log.
+        InvalidInputError: the first moment is after the second, or a string is not a note.
+        InconsistentError: a note is not from this log.
     """
     head = read_log(rows).size
     first = _size(rows, before)
@@ -103,17 +116,17 @@ def _size(rows: Reader, moment: AsOf | str) -> int:
     try:
         known = parse_note(moment.encode()).checkpoint
     except ProofError as error:
-        raise InvalidInputError(f"not the text of a checkpoint: {error}") from None
-    # A checkpoint of another log names no moment of this one.
+        raise InvalidInputError(f"the text is not a checkpoint note: {error}") from None
+    # A checkpoint of another log does not name a moment of this one.
     read_history(rows, (known.size,)).check(known)
     return known.size
 
 
 def diff(rows: Reader, before: int, after: int) -> Diff:
-    """What is different in the journal's first `after` events from its first `before`, `before` ≤ `after`.
+    """Return the differences between the first `before` and the first `after` events, `before` ≤ `after`.
 
-    Reads the headers in between, and of each subject that they touch its history. `rows` has the records
-    at the head.
+    Reads the headers in between, and the history of each subject that they touch. The records in `rows`
+    are at the head.
 
     Raises:
         CorruptionError: the journal is damaged.
@@ -151,36 +164,36 @@ def _atom(rows: Reader, atom: bytes, before: int, after: int) -> Iterator[AtomCh
     old, new = (read_atom(records_after(history, size), atom) for size in (before, after))
     if new is None:
         return
-    was, now = _shown(old), _shown(new)
+    was, now = _is_live(old), _is_live(new)
     if not was and not now and new.state is not State.ERASED:
-        return  # it came and was hidden in between, or stayed hidden
+        return  # added and hidden in between, or hidden at both moments
     bodies = None if old is None else _body(rows, old), _body(rows, new)
-    said, says = (None if body is None else body.content for body in bodies)
-    fields = _differing(old, new, _FIELDS) | _differing(*bodies, _FURTHER)
+    before_text, after_text = (None if body is None else body.content for body in bodies)
+    fields = _differing(old, new, _RECORD_FIELDS) | _differing(*bodies, _BODY_FIELDS)
     kinds = {(False, True): "added" if old is None else "revived", (True, False): "tombstoned"}
     change = "erased" if new.state is State.ERASED else kinds.get((was, now), "changed")
     if old is not None and old.state is State.ERASED:
         return
-    if change == "changed" and not fields and said == says:
+    if change == "changed" and not fields and before_text == after_text:
         return  # changed and changed back
-    same = was and now and said == says
+    same = was and now and before_text == after_text
     yield AtomChange(
         show_id(atom),
         change,
         new.title if new.title is not None or old is None else old.title,
         fields if was and now else {},
-        None if same or not was else said,
-        None if same or not now else says,
+        None if same or not was else before_text,
+        None if same or not now else after_text,
         new.tombstoned_reason,
     )
 
 
-def _shown(record: AtomRecord | None) -> bool:
+def _is_live(record: AtomRecord | None) -> bool:
     return record is not None and record.state is State.LIVE
 
 
 def _body(rows: Reader, record: AtomRecord) -> AtomBody | None:
-    """What it said; None where that is destroyed since."""
+    """Return the body of an atom, or None if it has been destroyed."""
     return None if rows.get(payload_key(record.payload_seq)) is None else body_of(rows, record)
 
 
@@ -188,7 +201,7 @@ def _differing(old: object, new: object, names: Sequence[str]) -> dict[str, tupl
     if old is None or new is None:
         return {}
     pairs = {name: (getattr(old, name), getattr(new, name)) for name in names}
-    # In a meta, true is equal to 1.
+    # Compared as text, because in a meta True would equal 1.
     return {name: pair for name, pair in pairs.items() if repr(pair[0]) != repr(pair[1])}
 
 
@@ -199,7 +212,7 @@ def _edge(rows: Reader, edge: tuple[bytes, bytes, bytes], before: int, after: in
     history = subject_history(rows, record.last_seq)
     old, new = (read_edge(records_after(history, size), *edge) for size in (before, after))
     was, now = (one is not None and one.state is State.LIVE for one in (old, new))
-    if new is None or not (was or now) or (was and now and _held(old) == _held(new)):
+    if new is None or not (was or now) or (was and now and _content(old) == _content(new)):
         return
     change = {(False, True): "added", (True, False): "removed"}.get((was, now), "changed")
     weights = tuple(None if one is None else struct.unpack(">f", one.weight)[0] for one in (old, new))
@@ -213,5 +226,5 @@ def _edge(rows: Reader, edge: tuple[bytes, bytes, bytes], before: int, after: in
     )
 
 
-def _held(record: EdgeRecord | None) -> tuple[bytes, bytes] | None:
+def _content(record: EdgeRecord | None) -> tuple[bytes, bytes] | None:
     return None if record is None else (record.weight, record.data)

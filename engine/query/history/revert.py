@@ -1,9 +1,9 @@
-"""Taking events back: by events that do the contrary, so that nothing is ever lost.
+"""Reverting events by inverse events, so that the history keeps everything.
 
-Afterwards everything is as if the chosen events had not happened, but for what others changed again since:
-that is left as it is and reported, thing by thing: whether the subject is there, each field, each tag. A
-timeline lists the events that changed one thing and what each made of it; without some of them, the last
-that is left says what the thing would be, had they not happened.
+Afterwards the state is as if the chosen events had not happened, except for what later events changed again.
+That is left as it is and reported for each property: whether the subject is live, each field, each tag. A
+timeline lists the events that changed one property, each with the value it set. Without the chosen events,
+the last remaining entry holds the value that the property would have had.
 """
 
 from __future__ import annotations
@@ -40,243 +40,246 @@ from proofs.events import (
 from proofs.leaves import State
 from proofs.sets import tag_identity
 
-HERE: Final = ("here",)
-"""Whether the subject is live."""
+PRESENCE: Final = ("presence",)
+"""The property that tells whether the subject is live, hidden or absent."""
 
 FIELDS: Final = (
     *("content", "title", "kind", "buckets", "source", "sequence", "provenance", "trust"),
     *("meta", "aliases", "folder"),
 )
-"""What a revision may change beside tags. When a text was written is not among them."""
+"""The fields, tags apart, that a revision may change. The time of creation is not one of them."""
 
-Thing = tuple[str, ...]
-"""HERE, ("field", name) or ("tag", identity)."""
+Property = tuple[str, ...]
+"""PRESENCE, ("field", name) or ("tag", identity)."""
 
 SUBJECTS_AT_ONCE: Final = 200
-"""So many subjects are taken back in one batch, all or none."""
+"""The number of subjects that are reverted in one batch, all or none."""
 
 
-class Said(NamedTuple):
-    """An event, and what it made of one thing."""
+class Change(NamedTuple):
+    """An entry of a timeline: an event and the value that it gave to a property."""
 
     seq: int
     value: Any
-    """Of HERE: what it takes to have it so again (`Shown`, `Hidden`); of a tag: its spelling or None."""
+    """The new value of a field; `Live`, `Hidden` or `Absent` of PRESENCE; of a tag, its spelling or None."""
 
 
-class Shown(NamedTuple):
-    """It is live; of an edge, with this weight and data."""
+class Live(NamedTuple):
+    """The value of PRESENCE of a live subject; for an edge, with its weight and data."""
 
     weight: bytes = b""
     data: bytes = b""
 
 
 class Hidden(NamedTuple):
-    """It is tombstoned."""
+    """The value of PRESENCE of a tombstoned subject."""
 
     reason: str
 
 
-class Never(NamedTuple):
-    """There was no such thing."""
+class Absent(NamedTuple):
+    """The value of any property before the first event that set it."""
 
 
-Timelines = dict[Thing, list[Said]]
+Timelines = dict[Property, list[Change]]
 
 
 def timelines_of(history: Iterable[Entry]) -> Timelines:
-    """The timelines of one atom or edge, from all its events, the oldest first."""
+    """Return the timelines of one atom or edge, from all its events, the oldest first."""
     found: Timelines = defaultdict(list)
     for entry in history:
-        for thing, value in _said(entry, found):
-            line = found[thing]
-            if not line or repr(line[-1].value) != repr(value):  # in a meta, true is equal to 1
-                line.append(Said(entry.header.seq, value))
+        for name, value in _changes(entry, found):
+            line = found[name]
+            if not line or repr(line[-1].value) != repr(value):  # as text, because in a meta True equals 1
+                line.append(Change(entry.header.seq, value))
     return dict(found)
 
 
-def _said(entry: Entry, before: Timelines) -> list[tuple[Thing, Any]]:
+def _changes(entry: Entry, before: Timelines) -> list[tuple[Property, Any]]:
+    """Return the properties that an event sets, with their new values."""
     kind, body = entry.header.kind, entry.body
     reason = body.reason if isinstance(body, ReasonBody) else ""
     if kind in {EventKind.ATOM_TOMBSTONED, EventKind.EDGE_REMOVED}:
-        return [(HERE, Hidden(reason))]
+        return [(PRESENCE, Hidden(reason))]
     if kind is EventKind.ATOM_REVIVED:
-        return [(HERE, Shown())]
+        return [(PRESENCE, Live())]
     if isinstance(body, EdgeBody):
-        return [(HERE, Shown(body.weight, body.data))]
+        return [(PRESENCE, Live(body.weight, body.data))]
     if isinstance(body, AtomBody):
-        fields: list[tuple[Thing, Any]] = [(("field", name), getattr(body, name)) for name in FIELDS]
-        here: list[tuple[Thing, Any]] = [(HERE, Shown())] if kind is EventKind.ATOM_ADDED else []
-        return [*here, *fields, *_tags(body.tags, before)]
+        fields: list[tuple[Property, Any]] = [(("field", name), getattr(body, name)) for name in FIELDS]
+        added: list[tuple[Property, Any]] = [(PRESENCE, Live())] if kind is EventKind.ATOM_ADDED else []
+        return [*added, *fields, *_tag_changes(body.tags, before)]
     if isinstance(body, TagsBody):
         there = kind is EventKind.TAGS_ADDED
         return [(("tag", tag_identity(tag)), tag if there else None) for tag in body.tags]
     return []
 
 
-def _tags(tags: Iterable[str], before: Timelines) -> list[tuple[Thing, Any]]:
-    """Those of a whole body: the ones that it lacks are gone."""
+def _tag_changes(tags: Iterable[str], before: Timelines) -> list[tuple[Property, Any]]:
+    """Return the tag changes of a whole body: it sets its tags and removes all others."""
     now = {tag_identity(tag): tag for tag in tags}
-    gone = [thing for thing, line in before.items() if thing[0] == "tag" and line[-1].value is not None]
+    had = [name for name, line in before.items() if name[0] == "tag" and line[-1].value is not None]
     return [
         *((("tag", identity), tag) for identity, tag in now.items()),
-        *((thing, None) for thing in gone if thing[1] not in now),
+        *((name, None) for name in had if name[1] not in now),
     ]
 
 
-def without(line: list[Said], seqs: Collection[int]) -> Any:
-    """What the thing would be, had these events not happened; `Never` if nothing else made it anything."""
-    left = [said for said in line if said.seq not in seqs]
-    return left[-1].value if left else Never()
+def without(line: list[Change], seqs: Collection[int]) -> Any:
+    """Return the last value that other events gave to a property; `Absent` if no other event did."""
+    left = [change for change in line if change.seq not in seqs]
+    return left[-1].value if left else Absent()
 
 
-def before_first(line: list[Said], seqs: Collection[int]) -> Any:
-    """What the thing was before the first of these events that changed it."""
-    earlier: Any = Never()
-    for said in line:
-        if said.seq in seqs:
+def before_first(line: list[Change], seqs: Collection[int]) -> Any:
+    """Return the value of a property before the first of these events that changed it."""
+    earlier: Any = Absent()
+    for change in line:
+        if change.seq in seqs:
             break
-        earlier = said.value
+        earlier = change.value
     return earlier
 
 
-_NEVER: Final = {
-    EventKind.GENESIS: "the store begins with it",
-    EventKind.EDGE_TYPE_REGISTERED: "a predicate stays; it does nothing by itself",
-    EventKind.CHECKPOINT: "a checkpoint stays; it says what was so",
+_IRREVERSIBLE: Final = {
+    EventKind.GENESIS: "the first event of a store cannot be reverted",
+    EventKind.EDGE_TYPE_REGISTERED: "a predicate stays registered; it has no effect by itself",
+    EventKind.CHECKPOINT: "a checkpoint stays; it records a past state",
 }
 
 
 class Outcome(StrEnum):
-    """What became of the events on one subject."""
+    """The result of reverting the events on one subject."""
 
     UNDONE = "undone"
     SAME = "already undone"
     LEFT = "left"
-    """All that they did was changed since, or nothing can undo it."""
+    """Later events changed everything that these events had changed, or the events cannot be reverted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """The events on one subject that were to be taken back."""
+    """The result for the chosen events on one subject."""
 
     subject: str
     seqs: tuple[int, ...]
     """The chosen events, ascending."""
     outcome: Outcome
     left: tuple[str, ...]
-    """What was left, and because of what."""
+    """The properties that were left as they are, each with the reason."""
     events: tuple[int, ...]
-    """The seqs of the events that undo them."""
+    """The seqs of the inverse events."""
 
 
 @dataclass(slots=True)
 class Undo:
-    """A command: have one subject as if these events on it had not happened. `left` says what stays."""
+    """A command that reverts events on one subject; `left` lists what it leaves as it is."""
 
     detail: AtomDetail | EdgeDetail
     seqs: frozenset[int]
     left: list[str] = field(default_factory=list, init=False)
 
     def decide(self, tx: Transaction) -> Receipt:
-        """No event where it is so, or others changed it since."""
+        """Append the inverse events; none if the state already is as wanted or was changed again since."""
         self.left = []
         record = tx.atom(self.detail.id) if isinstance(self.detail, AtomDetail) else tx.edge(*self.detail)
         first = len(tx.entries)
         if record is None or record.state is State.ERASED:
-            self.left.append("what is erased stays erased")
+            self.left.append("erased content cannot be restored")
         else:
             wanted = self._wanted(timelines_of(subject_history(tx.rows, record.last_seq)))
             if isinstance(self.detail, AtomDetail):
-                self._atom(tx, self.detail, wanted, live=record.state is State.LIVE)
-            elif HERE in wanted:
-                self._edge(tx, self.detail, wanted[HERE])
+                self._revert_atom(tx, self.detail, wanted, live=record.state is State.LIVE)
+            elif PRESENCE in wanted:
+                self._revert_edge(tx, self.detail, wanted[PRESENCE])
         return receipt("", State.LIVE, *tx.entries[first:])
 
-    def _wanted(self, lines: Timelines) -> dict[Thing, Any]:
-        """The things that must change, and what each must become."""
+    def _wanted(self, lines: Timelines) -> dict[Property, Any]:
+        """Return the properties to change, with the value that each must get."""
         wanted = {}
-        for thing, line in lines.items():
-            if self.seqs.isdisjoint(said.seq for said in line):
+        for name, line in lines.items():
+            if self.seqs.isdisjoint(change.seq for change in line):
                 continue
             if line[-1].seq in self.seqs:
-                wanted[thing] = without(line, self.seqs)
+                wanted[name] = without(line, self.seqs)
             elif line[-1].value != before_first(line, self.seqs):
-                self.left.append(_since(thing, line[-1]))
+                self.left.append(_changed_since(name, line[-1]))
         return wanted
 
-    def _atom(self, tx: Transaction, detail: AtomDetail, wanted: dict[Thing, Any], *, live: bool) -> None:
-        name, here = show_id(detail.id), wanted.pop(HERE, None)
-        if isinstance(here, Never):
-            # It was not there at all: what it said then is nobody's to change.
+    def _revert_atom(
+        self, tx: Transaction, detail: AtomDetail, wanted: dict[Property, Any], *, live: bool
+    ) -> None:
+        name, presence = show_id(detail.id), wanted.pop(PRESENCE, None)
+        if isinstance(presence, Absent):
+            # The chosen events added the atom, so hiding it reverts all its fields as well.
             Tombstone(name, self._reason()).decide(tx)
             return
-        if isinstance(here, Shown):
+        if isinstance(presence, Live):
             live = bool(Revive(name, self._reason()).decide(tx)) or live
         if wanted and not live:
-            self.left.append("what a hidden atom says")
+            self.left.append("the fields and tags of a hidden atom")
         elif wanted:
-            _say(tx, name, wanted)
-        if isinstance(here, Hidden):
-            Tombstone(name, here.reason).decide(tx)
+            _set_fields_and_tags(tx, name, wanted)
+        if isinstance(presence, Hidden):
+            Tombstone(name, presence.reason).decide(tx)
 
-    def _edge(self, tx: Transaction, detail: EdgeDetail, here: Any) -> None:
+    def _revert_edge(self, tx: Transaction, detail: EdgeDetail, presence: Any) -> None:
         src, code, dst = detail
         ends = show_id(src), type_name(tx.rows, code), show_id(dst)
-        Unlink(*ends, here.reason if isinstance(here, Hidden) else self._reason()).decide(tx)
-        if isinstance(here, Shown):
-            Link(*ends, struct.unpack(">f", here.weight)[0], here.data).decide(tx)
+        Unlink(*ends, presence.reason if isinstance(presence, Hidden) else self._reason()).decide(tx)
+        if isinstance(presence, Live):
+            Link(*ends, struct.unpack(">f", presence.weight)[0], presence.data).decide(tx)
 
     def _reason(self) -> str:
         seqs = sorted(self.seqs)
         return f"taken back: event {seqs[0]}" + (f" to {seqs[-1]}" if len(seqs) > 1 else "")
 
 
-def _say(tx: Transaction, name: str, wanted: dict[Thing, Any]) -> None:
-    """Have a live atom's fields and tags so."""
-    fields = {thing[1]: value for thing, value in wanted.items() if thing[0] == "field"}
+def _set_fields_and_tags(tx: Transaction, name: str, wanted: dict[Property, Any]) -> None:
+    """Set the fields and tags of a live atom to the wanted values."""
+    fields = {key[1]: value for key, value in wanted.items() if key[0] == "field"}
     if fields:
         Revise(name, **fields).decide(tx)
-    tags = {thing[1]: value for thing, value in wanted.items() if thing[0] == "tag"}
-    gone = [identity for identity, value in tags.items() if not isinstance(value, str)]
-    if gone:
-        Untag(name, gone).decide(tx)
-    back = [value for value in tags.values() if isinstance(value, str)]
-    if back:
-        Tag(name, back).decide(tx)
+    tags = {key[1]: value for key, value in wanted.items() if key[0] == "tag"}
+    removed = [identity for identity, value in tags.items() if not isinstance(value, str)]
+    if removed:
+        Untag(name, removed).decide(tx)
+    restored = [value for value in tags.values() if isinstance(value, str)]
+    if restored:
+        Tag(name, restored).decide(tx)
 
 
-def _since(thing: Thing, last: Said) -> str:
-    what = {"here": "whether it is there", "tag": f"tag {thing[-1]}"}.get(thing[0], thing[-1])
-    return f"{what}: changed again by event {last.seq}"
+def _changed_since(name: Property, last: Change) -> str:
+    labels = {"presence": "state", "tag": f"tag {name[-1]}"}
+    return f"{labels.get(name[0], name[-1])}: changed again by event {last.seq}"
 
 
-class _Chosen(NamedTuple):
+class _Selection(NamedTuple):
     """A subject, or an event without one, and the chosen events on it."""
 
     detail: Detail
     seqs: tuple[int, ...]
-    why: str
-    """Why nothing undoes them, if nothing does."""
+    obstacle: str
+    """The reason why the events cannot be reverted; empty if they can."""
 
 
 def revert(
     store: Store, start: int, stop: int | None, *, by: str, actor: str | None = None, dry_run: bool = False
 ) -> list[Undone]:
-    """Take back events, subject by subject, the one that was touched last first.
+    """Revert events, subject by subject, the one that was touched last first.
 
-    Arguments as of `Engine.revert`; `by` is the actor of the events that undo. With `dry_run` the seqs are
-    those that would come next.
+    The arguments are those of `Engine.revert`; `by` is the actor of the inverse events. With `dry_run`
+    the seqs are those that the inverse events would get.
 
     Raises:
         NotFoundError: the journal does not reach so far.
     """
     size, end = read_log(store.backend).size, optional_integer(stop, "stop")
     if integer(start, "start") > size or (end is not None and end > size):
-        raise NotFoundError(f"the journal has the events 0 to {size - 1}")
+        raise NotFoundError(f"the range is beyond the journal, which has the events 0 to {size - 1}")
     whose = None if actor is None else label(actor, "actor")
     with store.view() as rows:
-        chosen = _chosen(rows, start, size if end is None else end, whose)
+        chosen = _choose(rows, start, size if end is None else end, whose)
     done: list[Undone] = []
     with dry_run_store(store, when=dry_run) as target:
         for first in range(0, len(chosen), SUBJECTS_AT_ONCE):
@@ -284,11 +287,12 @@ def revert(
             undos = [_undo(one) for one in part]
             receipts = iter(target.commit([undo for undo in undos if undo is not None], by))
             for one, undo in zip(part, undos, strict=True):
-                done.append(_done(store, one, undo, None if undo is None else next(receipts)))
+                done.append(_result(store, one, undo, None if undo is None else next(receipts)))
     return done
 
 
-def _chosen(rows: Lookup, start: int, stop: int, actor: str | None) -> list[_Chosen]:
+def _choose(rows: Lookup, start: int, stop: int, actor: str | None) -> list[_Selection]:
+    """Return the subjects of the events from `start` up to `stop`, the one that was touched last first."""
     found: dict[object, tuple[Detail, list[int], str]] = {}
     for seq in range(start, stop):
         header = read_header(rows, seq)[0]
@@ -299,19 +303,19 @@ def _chosen(rows: Lookup, start: int, stop: int, actor: str | None) -> list[_Cho
         if isinstance(detail, EdgeDetail):
             key = tuple(detail)
         _, seqs, _ = found.pop(key, (detail, [], ""))
-        # Popped and put again: the subject that was touched last comes last.
-        found[key] = detail, [*seqs, seq], _NEVER.get(header.kind, "")
-    return [_Chosen(detail, tuple(seqs), why) for detail, seqs, why in reversed(found.values())]
+        # Removed and inserted again, so that the subject that was touched last comes last.
+        found[key] = detail, [*seqs, seq], _IRREVERSIBLE.get(header.kind, "")
+    return [_Selection(detail, tuple(seqs), obstacle) for detail, seqs, obstacle in reversed(found.values())]
 
 
-def _undo(one: _Chosen) -> Undo | None:
+def _undo(one: _Selection) -> Undo | None:
     return Undo(one.detail, frozenset(one.seqs)) if isinstance(one.detail, AtomDetail | EdgeDetail) else None
 
 
-def _done(store: Store, one: _Chosen, undo: Undo | None, done: Receipt | None) -> Undone:
+def _result(store: Store, one: _Selection, undo: Undo | None, done: Receipt | None) -> Undone:
     with store.view() as rows:
         subject = subject_name(rows, read_header(rows, one.seqs[-1])[0])
     if undo is None or done is None:
-        return Undone(subject, one.seqs, Outcome.LEFT, (one.why,), ())
+        return Undone(subject, one.seqs, Outcome.LEFT, (one.obstacle,), ())
     outcome = Outcome.UNDONE if done.events else Outcome.LEFT if undo.left else Outcome.SAME
     return Undone(subject, one.seqs, outcome, tuple(undo.left), tuple(event.seq for event in done.events))

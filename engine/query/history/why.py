@@ -1,4 +1,4 @@
-"""Why an atom is there: who brought it, from where, what it was derived from, and who changed it since."""
+"""The origin of an atom: its source, the atoms that it was derived from, and the events that changed it."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from engine.store.past import subject_history
 from proofs.leaves import EdgeType, State
 
 ATOMS_MAX: Final = 100
-"""So many atoms a derivation is followed through."""
+"""The largest number of atoms that are returned."""
 
 EDGES_MAX: Final = 20
-"""So many edges of one atom are followed."""
+"""The number of edges of one atom that are followed."""
 
-_BACK: Final = (EdgeType.DERIVED_FROM, EdgeType.SUPERSEDES)
-"""Edges from an atom to what it was made of."""
+_DERIVATION: Final = (EdgeType.DERIVED_FROM, EdgeType.SUPERSEDES)
+"""The types of edges from an atom to the atoms that it was derived from."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """One event that made an atom what it is."""
+    """One event that changed an atom."""
 
     seq: int
     time: int
@@ -39,7 +39,7 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Newer:
-    """An atom that took the place of another, by a live edge `supersedes`. `at` is µs UTC."""
+    """An atom that superseded another, by a live edge `supersedes`. `at` is µs UTC."""
 
     id: str
     at: int
@@ -49,12 +49,12 @@ class Newer:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where an atom comes from, `hops` steps of derivation before the one that was asked about."""
+    """An atom from which the queried atom was derived in `hops` steps, or that atom itself."""
 
     id: str
     hops: int
     by: str
-    """How the one before leads here: nothing for the first; `derived_from`, `supersedes`, `source of …`."""
+    """The relation that led to it: `derived_from`, `supersedes` or `source of …`; empty for the first."""
     state: State
     title: str | None
     kind: str
@@ -64,16 +64,17 @@ class Origin:
     provenance: str
     trust: int | None
     superseded_by: tuple[Newer, ...]
-    """What took its place; at most 20."""
+    """The atoms that superseded it; at most 20."""
     causes: tuple[Cause, ...]
-    """The events on it, the oldest first."""
+    """The events on this atom, the oldest first."""
 
 
 def why(rows: Reader, atom: bytes) -> tuple[Origin, ...]:
-    """The atom, and breadth first what it was derived from; at most 100 atoms, at most 6 steps back.
+    """Return the atom and those that it was derived from, breadth-first.
 
-    Followed are live edges `derived_from` and `supersedes` from an atom, and for an entity the atoms that
-    relations name as their source (`engine relate --source`).
+    There are at most 100 atoms, at most 6 steps back. The search follows the live edges `derived_from` and
+    `supersedes` from an atom, and from an entity the atoms that its relations name as their source
+    (`engine relate --source`).
 
     Raises:
         NotFoundError: it was never recorded.
@@ -94,7 +95,8 @@ def why(rows: Reader, atom: bytes) -> tuple[Origin, ...]:
 
 
 def _before(rows: Reader, record: AtomRecord) -> Iterator[tuple[bytes, str]]:
-    codes = [bytes([kind]) for kind in _BACK]
+    """Yield the ids of the atoms that an atom was derived from, each with the relation."""
+    codes = [bytes([kind]) for kind in _DERIVATION]
     for edge in islice(edges_at(rows, record.id, Direction.OUT, codes), EDGES_MAX):
         yield edge.dst, type_name(rows, edge.type)
     for edge in islice(edges_at(rows, record.id, Direction.BOTH, ()), EDGES_MAX):
@@ -130,5 +132,5 @@ def _newer(rows: Reader, record: AtomRecord) -> Iterator[Newer]:
     codes = [bytes([EdgeType.SUPERSEDES])]
     for edge in islice(edges_at(rows, record.id, Direction.IN, codes), EDGES_MAX):
         reason = data_of(edge).get("reason")
-        said = reason if isinstance(reason, str) else ""
-        yield Newer(show_id(edge.src), edge.created_at, edge.created_by, said)
+        text = reason if isinstance(reason, str) else ""
+        yield Newer(show_id(edge.src), edge.created_at, edge.created_by, text)

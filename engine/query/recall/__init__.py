@@ -1,1 +1,1 @@
-"""Recall: from a question to ranked hits."""
+"""Recall: ranked hits for a question."""

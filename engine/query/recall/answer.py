@@ -1,4 +1,4 @@
-"""What recall answers with: hits, how they were reached, and what was left out."""
+"""The result of recall: hits, how they were found, and the atoms that were left out."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Level(StrEnum):
-    """How far a question had to be simplified until enough atoms covered it (Standard 065, phase 1 and 2)."""
+    """The simplification at which enough atoms covered a question (Standard 065, phases 1 and 2)."""
 
     ALL = "all words"
     NOUNS = "nouns and dates"
@@ -16,12 +16,12 @@ class Level(StrEnum):
 
 
 class Role(StrEnum):
-    """How a hit was found."""
+    """The way in which a hit was found."""
 
     ANCHOR = "anchor"
-    """By the question's words."""
+    """It contains words of the question."""
     WALKER = "walker"
-    """By what it shares with an anchor: a tag, a link, a title in the anchor's text, the source."""
+    """It is related to an anchor: by a tag, a link, a title in the anchor's text, or the source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +30,14 @@ class Bridge:
 
     tag: str
     weight: float
-    """More than 0 to 1: rare tags weigh more."""
+    """More than 0, at most 1; rare tags weigh more."""
     atoms: int
-    """How many of the atoms that the filters let through have it."""
+    """The number of atoms with this tag among those that pass the filters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """An atom that was nearly a hit. Filled when explaining."""
+    """A candidate that was left out. Only an explained recall lists them."""
 
     id: str
     score: float
@@ -48,7 +48,7 @@ class Dropped:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One answer."""
+    """An atom that answers the query."""
 
     id: str
     score: float
@@ -62,40 +62,40 @@ class Hit:
     provenance: str
     snippet: str
     content: str | None
-    """The whole text where a token budget was given, which it is counted in; else None."""
+    """The text if a token budget was given, else None. The text of the first hit may be cut to the budget."""
     tokens: int
-    """What it costs a language model as it is shown: `engine.query.budget`."""
+    """The estimated tokens of the hit as it is shown in a prompt: `engine.query.budget`."""
     duplicates: tuple[str, ...]
-    """Ids of near-duplicates that are folded into it."""
+    """The ids of near-duplicates that are folded into it."""
     signals: dict[str, float] | None = None
-    """When explaining: what each signal added to the score, or took away from it."""
+    """The amount that each signal added to the score or took from it; None unless explained."""
     path: tuple[str, ...] = ()
-    """How a walker was reached: the anchor whose text or edges led to it, the tags; empty for an anchor."""
+    """The anchor whose text or edges led to a walker, then the tags that did. Empty for an anchor."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """The answer to a question, as of the first `size` events."""
+    """The answer to a question from the first `size` events of the journal."""
 
     query: str
     core: str
-    """What the question was reduced to."""
+    """The question without phrases such as "tell me about"."""
     terms: tuple[str, ...]
-    """What was searched for."""
+    """The terms that were searched for."""
     level: Level
     entities: tuple[str, ...]
-    """What it was split into; empty unless `level` is `SPLIT`."""
+    """The entities that the question was split into; empty unless `level` is `SPLIT`."""
     bridges: tuple[Bridge, ...]
-    """The tags that led to hits, the one that lent most first."""
+    """The tags that led to hits, the one that added most to their scores first."""
     hits: tuple[Hit, ...]
     size: int
     candidates: int
-    """How many atoms the filters let through."""
+    """The number of atoms that pass the filters."""
     target: int
-    """How many atoms were aimed at: the limit, or what the budget has room for."""
+    """The number of hits aimed at: the limit, or the number that the budget has room for."""
     budget: int | None
     tokens: int
     """The sum of the hits' tokens; at most the budget."""
     pipeline: str
-    """What analysed the question."""
+    """The name and version of the rules that analysed the question."""
     dropped: tuple[Dropped, ...] = ()

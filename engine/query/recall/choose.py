@@ -1,4 +1,4 @@
-"""From a ranked pool to hits: near-duplicates folded, walkers held back, the budget kept."""
+"""Chooses hits from a ranked pool: folds near-duplicates, limits walkers and keeps to the budget."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from engine.query.duplicates import are_near
 from engine.query.filters import in_categories
 from engine.query.recall.answer import Dropped, Hit, Role
 from engine.query.recall.protocol import Ranking
-from engine.query.recall.retired import Retired
-from engine.query.recall.scene import Scene, Text
+from engine.query.recall.retired import SupersededAtoms
+from engine.query.recall.scope import LoadedAtom, RecallScope
 from engine.query.recall.signals.bm25 import MICRO
 from engine.query.snippets import Snippets
 from engine.text.simhash import near
@@ -26,105 +26,111 @@ from engine.text.simhash import near
 _WORD: Final = re.compile(r"\S+")
 
 SPARE: Final = 20
-"""So many beyond the hits wanted are looked through for copies of them, and to say what was nearly a hit."""
+"""The number of candidates read beyond the wanted hits to find their near-duplicates and near misses."""
 
 BLOCK: Final = 32
-"""Ids are read for so many at a time."""
+"""The number of candidates whose ids are read at a time."""
 
 CATEGORY_CANDIDATES: Final = 400
-"""So many more candidates where a category is wanted: whether a text is in it is found out one by one."""
+"""The number of further candidates if the query names categories, because texts must be checked for these."""
 
 FEW: Final = 64
-"""So many hits are compared one by one: measured at 0.2 µs each, where an array takes some 12 µs."""
+"""Up to this many hits are compared one by one: measured at 0.2 µs each, where an array takes some 12 µs."""
 
 TOO_LONG: Final = "over the budget"
 
 DROPPED_MAX: Final = 20
-"""So many near misses are told of."""
+"""The number of near misses that are listed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A candidate in its place."""
+    """A candidate of the ranking."""
 
-    place: int
+    row: int
+    """Its row in the pool."""
     ordinal: int
     id: str
     score: float
 
 
 class Chosen:
-    """The hits so far, the best first, and what was nearly one."""
+    """The hits so far, the best first, and the candidates that were dropped."""
 
     def __init__(
-        self, scene: Scene, ranking: Ranking, budget: int | None, categories: Sequence[str], *, explain: bool
+        self,
+        scope: RecallScope,
+        ranking: Ranking,
+        budget: int | None,
+        categories: Sequence[str],
+        *,
+        explain: bool,
     ) -> None:
         self.hits: list[Hit] = []
         self.dropped: list[Dropped] = []
         self.tokens = 0
-        self._scene = scene
+        self._scope = scope
         self._ranking = ranking
         self._budget = budget
         self._categories = categories
         self._explain = explain
         self._walkers = 0
-        self._copies: dict[str, list[str]] = {}
+        self._duplicates: dict[str, list[str]] = {}
         """Id of a hit → ids of its near-duplicates, the best first."""
-        self._fingerprints = scene.view.facts.fingerprints
-        self._kept: list[int] = []
-        """The fingerprints of the hits."""
-        weights = {term: scene.idf(term) for term in scene.question.terms}
-        self._snippets = Snippets(weights, scene.config.snippet_chars)
+        self._fingerprints = scope.index.facts.fingerprints
+        self._hit_fingerprints: list[int] = []
+        """The fingerprints of the hits, in their order."""
+        weights = {term: scope.idf(term) for term in scope.question.terms}
+        self._snippets = Snippets(weights, scope.config.snippet_chars)
 
     def take(self, one: Ranked, target: int) -> str:
-        """Make it a hit, or say why not."""
+        """Make a candidate a hit and return the empty string, or return the reason why it cannot be one."""
         original = self._original(one)
-        # An anchor mentions a word of the question; a walker was only led to.
-        role = Role.ANCHOR if self._ranking.pool.shares["words"][one.place] > 0 else Role.WALKER
+        # An anchor contains a word of the question; a walker was only found by its relations.
+        role = Role.ANCHOR if self._ranking.pool.parts["words"][one.row] > 0 else Role.WALKER
         if original is not None:
-            self._copies.setdefault(original, []).append(one.id)
+            self._duplicates.setdefault(original, []).append(one.id)
             return f"duplicate of {original}"
         if len(self.hits) == target:
             return "beyond the limit"
-        if role is Role.WALKER and self._walkers >= int(self._scene.config.protocol.walkers * target):
+        if role is Role.WALKER and self._walkers >= int(self._scope.config.protocol.walkers * target):
             return "too many walkers"
-        (text,) = self._scene.texts([one.ordinal])
-        if not self._is_wanted(text):
+        (atom,) = self._scope.load([one.ordinal])
+        if not self._is_wanted(atom):
             return "no such category"
-        hit = self._hit(one, role, text)
+        hit = self._hit(one, role, atom)
         if hit is None:
             return TOO_LONG
         self.hits.append(hit)
         self.tokens += hit.tokens
         self._walkers += role is Role.WALKER
-        self._kept.append(int(self._fingerprints[one.ordinal]))
+        self._hit_fingerprints.append(int(self._fingerprints[one.ordinal]))
         return ""
 
     def fold(self) -> None:
-        """Note with each hit which near-duplicates were folded into it."""
-        self.hits = [replace(hit, duplicates=tuple(self._copies.get(hit.id, ()))) for hit in self.hits]
+        """Set the near-duplicates that were folded into each hit."""
+        self.hits = [replace(hit, duplicates=tuple(self._duplicates.get(hit.id, ()))) for hit in self.hits]
 
     def _original(self, one: Ranked) -> str | None:
-        """The id of the best hit that this is a near-duplicate of."""
+        """Return the id of the best hit that the candidate is a near-duplicate of, or None."""
         own = int(self._fingerprints[one.ordinal])
-        if not self._scene.config.collapse or not own:
+        if not self._scope.config.collapse or not own:
             return None
-        if len(self._kept) > FEW:
-            found = are_near(np.array(self._kept, np.uint64), np.uint64(own)).nonzero()[0]
+        if len(self._hit_fingerprints) > FEW:
+            found = are_near(np.array(self._hit_fingerprints, np.uint64), np.uint64(own)).nonzero()[0]
             return self.hits[found[0]].id if len(found) else None
-        return next(
-            (hit.id for kept, hit in zip(self._kept, self.hits, strict=True) if near(own, kept)), None
-        )
+        pairs = zip(self._hit_fingerprints, self.hits, strict=True)
+        return next((hit.id for fingerprint, hit in pairs if near(own, fingerprint)), None)
 
-    def _is_wanted(self, text: Text) -> bool:
-        return not self._categories or in_categories(text.body, text.record.tags, self._categories)
+    def _is_wanted(self, atom: LoadedAtom) -> bool:
+        return not self._categories or in_categories(atom.body, atom.record.tags, self._categories)
 
-    def _hit(self, one: Ranked, role: Role, text: Text) -> Hit | None:
-        """The hit, with its text where there is a budget; None if what is left has no room for it.
+    def _hit(self, one: Ranked, role: Role, atom: LoadedAtom) -> Hit | None:
+        """Return the hit, with its text if there is a budget; None if the budget left has no room for it.
 
-        Of the first hit its beginning will do.
+        The text of the first hit may be cut to fit.
         """
-        record, content = text.record, text.body.content
+        record, content = atom.record, atom.body.content
         left = None if self._budget is None else self._budget - self.tokens
         snippet = self._snippets.around(content)
         shown = snippet if left is None else content
@@ -151,23 +157,23 @@ class Chosen:
             content=None if left is None else shown,
             tokens=cost(shown),
             duplicates=(),
-            signals=self._ranking.pool.explained(one.place) if self._explain else None,
+            signals=self._ranking.pool.explained(one.row) if self._explain else None,
             path=self._path(one) if role is Role.WALKER else (),
         )
 
     def _path(self, one: Ranked) -> tuple[str, ...]:
-        """How a walker was reached; no anchor is named that the filters leave out."""
-        anchor = self._ranking.led.get(one.ordinal)
+        """Return how a walker was found; an anchor that the filters exclude is left out."""
+        anchor = self._ranking.hop_anchors.get(one.ordinal)
         path: tuple[str, ...] = ()
         if anchor is not None:
-            (text,) = self._scene.texts([anchor])
-            if self._is_wanted(text):
-                path = (show_id(text.record.id),)
+            (atom,) = self._scope.load([anchor])
+            if self._is_wanted(atom):
+                path = (show_id(atom.record.id),)
         return (*path, *(f"#{tag}" for tag in sorted(self._ranking.walked.get(one.ordinal, ()))))
 
 
 def choose(
-    scene: Scene,
+    scope: RecallScope,
     ranking: Ranking,
     target: int,
     *,
@@ -175,18 +181,19 @@ def choose(
     categories: Sequence[str],
     explain: bool,
 ) -> Chosen:
-    """The best `target` hits that the budget has room for, ties by id.
+    """Choose the best `target` hits that the budget has room for, ties by id.
 
-    Goes down the whole ranking if it must, until twice as many as there may be hits are over the budget.
+    Reads the whole ranking if necessary, but stops once twice `target` candidates (and 20 more) were over
+    the budget.
     """
-    chosen = Chosen(scene, ranking, budget, categories, explain=explain)
-    retired = Retired(scene.rows, scene.view, scene.marked) if scene.marked else None
+    chosen = Chosen(scope, ranking, budget, categories, explain=explain)
+    superseded = SupersededAtoms(scope.rows, scope.index, scope.marked) if scope.marked else None
     too_long = 0
-    for number, one in enumerate(_ranked(scene, ranking)):
+    for number, one in enumerate(_ranked(scope, ranking)):
         full = len(chosen.hits) == target
         if (full and number >= target + SPARE) or too_long >= 2 * target + SPARE:
             break
-        reason = (retired.why(one.ordinal) if retired is not None else None) or chosen.take(one, target)
+        reason = (superseded.reason(one.ordinal) if superseded else None) or chosen.take(one, target)
         too_long += reason == TOO_LONG
         if reason and len(chosen.dropped) < DROPPED_MAX:
             chosen.dropped.append(Dropped(one.id, one.score, reason))
@@ -194,20 +201,20 @@ def choose(
     return chosen
 
 
-def _ranked(scene: Scene, ranking: Ranking) -> Iterator[Ranked]:
-    """The pool from the best down, ties by id, which unlike ordinals survive a re-ingest."""
+def _ranked(scope: RecallScope, ranking: Ranking) -> Iterator[Ranked]:
+    """Yield the candidates, the best first, ties by id: ids survive a re-ingest, ordinals do not."""
     pool = ranking.pool
-    places = pool.ranked()
-    micros = pool.micros[places].tolist()
-    ordinals = pool.ordinals[places].tolist()
+    rows = pool.ranked()
+    micros = pool.micros[rows].tolist()
+    ordinals = pool.ordinals[rows].tolist()
     start = 0
-    while start < len(places):
-        end = min(start + BLOCK, len(places))
-        while end < len(places) and micros[end] == micros[end - 1]:
+    while start < len(rows):
+        end = min(start + BLOCK, len(rows))
+        while end < len(rows) and micros[end] == micros[end - 1]:
             end += 1
-        ids = map(show_id, ids_at(scene.rows, ordinals[start:end]))
+        ids = map(show_id, ids_at(scope.rows, ordinals[start:end]))
         block = [
-            Ranked(int(places[at]), ordinals[at], atom, micros[at] / MICRO)
+            Ranked(int(rows[at]), ordinals[at], atom, micros[at] / MICRO)
             for at, atom in zip(range(start, end), ids, strict=True)
         ]
         yield from sorted(block, key=lambda one: (-one.score, one.id))
@@ -215,12 +222,12 @@ def _ranked(scene: Scene, ranking: Ranking) -> Iterator[Ranked]:
 
 
 def _beginning(content: str, left: int, cost: Callable[[str], int]) -> str:
-    """The longest beginning of a text that costs no more than `left`; empty for no room.
+    """Return the longest beginning of a text that costs at most `left`; empty if there is no room.
 
-    It ends with a word, or within one where the last that ends is in its first half.
+    It ends after a word, unless that would drop more than half of it.
     """
     window = content[: (left + 1) * CHARS_PER_TOKEN_MAX]
-    # A longer beginning never costs less.
+    # Bisection is valid because a longer beginning never costs less.
     reach = bisect_right(range(len(window) + 1), left, key=lambda end: cost(content[:end] + CUT)) - 1
     if reach < 0:
         return ""

@@ -1,6 +1,6 @@
-"""Every constant of recall, in one frozen value (Standard 065's defaults, the rest as measured).
+"""All constants of recall in one frozen value: the defaults of Standard 065, the others as measured.
 
-Each signal has a weight, and 0 switches it off; `bench/retrieval` takes each away in turn.
+Each signal has a weight, and 0 switches it off; `bench/retrieval` measures recall without each in turn.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from engine.query.recall.signals.bm25 import Bm25Config
 from engine.query.snippets import SNIPPET_CHARS
 
 WEIGHT_MAX: Final = 1000.0
-"""Far beyond any use; scores stay finite."""
+"""The largest weight, far above any useful value; it keeps scores finite."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,18 +25,18 @@ class Protocol:
     tokens_per_atom: int = 200
     atoms_min: int = 5
     walkers: float = 0.3
-    """The largest share of the hits that may be walkers; anchors take the room that walkers leave."""
+    """The largest share of the hits that may be walkers. The other hits are anchors."""
     enough: int = 10
-    """Fewer covering hits than this, and the question is simplified."""
+    """The question is simplified if fewer atoms than this cover it."""
     covers: float = 0.5
-    """A hit counts as covering if it has this share of the weight of the question's terms."""
+    """An atom covers a question if it contains this share of the weight of the question's terms."""
     entities: int = 3
-    """So many of its entities a question is split into."""
+    """The largest number of entities that a question is split into."""
     candidates: int = 100
-    """So many of the best by their words are looked at closely."""
+    """The number of candidates taken by the scores of their words; their neighbours are added."""
 
     def __post_init__(self) -> None:
-        """Refuse constants with which no hits could be chosen.
+        """Check the counts and the shares.
 
         Raises:
             InvalidInputError: a count is below 1, or a share not 0 to 1.
@@ -52,50 +52,51 @@ class Protocol:
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """How much each signal may add; 0 switches it off."""
+    """The weight of each signal; 0 switches it off."""
 
     head: float = 2.0
-    """BM25F: what a term in the title, or in the label of who speaks, counts beside one in the text."""
+    """BM25F: the weight of a term in the title or in the speaker's label, relative to one in the text."""
     label: float = 0.5
-    """Share of its score that an atom gains whose title or speaker's label has a name of the question."""
+    """The share of its score that an atom without a title gains if its speaker's label has a word of the
+    question."""
     tag: float = 0.5
-    """What a tag that is a word of the question counts, beside that word in the text."""
+    """The weight of a tag that is a word of the question, relative to that word in the text."""
     forms: float = 0.5
-    """Weight of the irregular forms of the question's words (go, went, gone)."""
+    """The weight of the irregular forms of the question's words (go, went, gone)."""
     near: float = 0.5
-    """Share of each term's score that the next atom of its source lends; the one after, 0.6 of it."""
+    """The share of each term's score that the next atom of a source passes on; the second next, 0.6 of it."""
     source: float = 0.25
-    """Share of the best score of each term in its source that the whole source lends."""
+    """The share of each term's best score within a source that all atoms of the source gain."""
     phrase: float = 0.4
-    """Share of the best score for an atom whose whole title stands in the question."""
+    """The share of the best score that an atom gains if its whole title occurs in the question."""
     hop: float = 0.5
-    """Share of its score that an anchor lends to atoms whose titles its text has, or that it links to."""
+    """The share of an anchor's score that atoms gain whose titles occur in its text or that it links to."""
     feedback: float = 0.2
-    """Weight of the best terms of the first answers (pseudo-relevance feedback, RM3)."""
+    """The weight of the best terms of the first answers (pseudo-relevance feedback, RM3)."""
     proximity: float = 0.1
-    """Share of its score that an atom gains whose terms of the question stand close together."""
+    """The share of its score that an atom gains if the question's terms are close together in it."""
     time: float = 0.2
-    """Share of its score that an atom gains for a time the question asks for."""
+    """The share of its score that an atom gains for a time that the question asks about."""
     together: float = 0.1
-    """Share of its score that an atom gains for each further entity of the question it mentions."""
+    """The share of its score that an atom gains for each further name of the question that it mentions."""
     internal: float = 2.0
-    """Factor on the score of what is internal, beside external text."""
+    """The factor on the score of an internal atom, relative to an external one."""
     trust: float = 0.2
-    """Share of its score that full trust adds, and none takes away."""
+    """The share of its score that an atom gains at full trust, and loses at no trust."""
     simpler: float = 0.1
-    """Weight of the words that are left when the question had to be simplified, beside all of them."""
+    """The weight of the words of a simplified question, relative to all of its words."""
     split: float = 0.2
-    """Weight of the words of each entity, for the best atoms of each, when the question had to be split."""
+    """The weight of the words of each entity, for the best atoms of each, when the question is split."""
     walk: float = 0.3
-    """Share of an anchor's score that the rarest shared tag lends."""
+    """The share of an anchor's score that the rarest shared tag passes on."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecallConfig:
-    """Everything that can be set about recall.
+    """All settings of recall.
 
     Raises:
-        InvalidInputError: a weight is negative, over 1,000 or no number.
+        InvalidInputError: a weight is negative, over 1,000 or not a number.
     """
 
     bm25: Bm25Config = field(default_factory=Bm25Config)
@@ -103,10 +104,10 @@ class RecallConfig:
     signals: Signals = field(default_factory=Signals)
     snippet_chars: int = SNIPPET_CHARS
     collapse: bool = True
-    """Whether near-duplicates of a better hit are folded into it."""
+    """If True, near-duplicates of a better hit are folded into it."""
 
     def __post_init__(self) -> None:
-        """Refuse weights with which scores would not be finite."""
+        """Raise InvalidInputError if a weight or a length is out of range."""
         for one in fields(self.signals):
             weight = getattr(self.signals, one.name)
             if not (isinstance(weight, int | float) and isfinite(weight) and 0 <= weight <= WEIGHT_MAX):
@@ -116,4 +117,4 @@ class RecallConfig:
         if integer(self.snippet_chars, "snippet_chars") < 1:
             raise InvalidInputError("snippet_chars must be 1 or more")
         if not self.signals.internal:
-            raise InvalidInputError("the factor `internal` must be more than 0; 1 switches it off")
+            raise InvalidInputError("the factor `internal` must be above 0; a factor of 1 switches it off")

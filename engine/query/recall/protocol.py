@@ -1,9 +1,9 @@
 """The Tag-Walker protocol (Standard 065), from a question to a ranked pool.
 
-    words ─▶ feedback ─▶ lending, boosts ─▶ level, split ─▶ titles asked for ─▶ texts ─▶ hops ─▶ tags
+    words ─▶ neighbours, boosts ─▶ feedback ─▶ level, split ─▶ titles ─▶ texts ─▶ hops ─▶ tags
 
-Each step adds to the scores of a pool of some hundred atoms, and each has a module of its own; the
-order matters only where one starts from the best of the steps before.
+Each step adds to the scores of a pool of some hundred candidates, and most steps have a module of their
+own. The order matters only where a step starts from the best candidates of the steps before it.
 """
 
 from __future__ import annotations
@@ -18,100 +18,105 @@ from numpy.typing import NDArray
 from engine.language.lexicon import forms_of
 from engine.query.recall.answer import Bridge, Level
 from engine.query.recall.pool import Pool
-from engine.query.recall.scene import Scene, Text
-from engine.query.recall.signals import anchors, boosts, closeness, feedback, phrases, surroundings, walk
-from engine.query.recall.signals.bm25 import weigh
+from engine.query.recall.scope import LoadedAtom, RecallScope
+from engine.query.recall.signals import anchors, boosts, feedback, phrases, surroundings, text_signals, walk
+from engine.query.recall.signals.bm25 import weighted_terms
 from engine.text.analyzer import index_terms
 
-READ: Final = 12
-"""The texts of so many of the best are read."""
+TEXTS_READ: Final = 12
+"""The number of best candidates whose texts are read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """What the protocol found, and how."""
+    """The result of the protocol: the ranked pool, and how its candidates were found."""
 
     pool: Pool
     level: Level
     entities: tuple[str, ...]
     walked: dict[int, dict[str, float]]
-    """Atoms that tags led to: ordinal → tag → what it lent."""
+    """The atoms that tags led to: ordinal → tag → amount gained."""
     bridges: tuple[Bridge, ...]
-    led: dict[int, int]
-    """Atoms that an anchor's text or edges led to: ordinal → the best such anchor's."""
+    hop_anchors: dict[int, int]
+    """The atoms that an anchor's text or edges led to: ordinal → ordinal of the best such anchor."""
 
 
-def run(scene: Scene, target: int, most: int) -> Ranking:
-    """Carry out the protocol for `target` hits, which are to be chosen from `most` candidates or more."""
-    weights = anchors.weights_of(scene, scene.question.terms)
-    found = anchors.by_words(scene, weights)
-    pool, near = anchors.pool_of(scene, found.scores, max(scene.config.protocol.candidates, most))
-    worth = anchors.matrix(scene, found.close, pool.ordinals)
-    surroundings.lend(scene, pool, near, worth)
-    boosts.speakers(scene, pool)
-    boosts.dated(scene, pool)
-    boosts.provenance(scene, pool)
-    mentioned = _mentioned(scene, found, worth, weights)
-    level, terms = _level_of(scene, mentioned)
-    boosts.together(scene, pool, mentioned)
-    _feedback(scene, pool, weights)
-    pool = _simplified(scene, pool, found, level, terms, target)
-    pool, entities = _split(scene, pool, found, target) if level is Level.SPLIT else (pool, ())
-    pool = _phrases(scene, pool, found)
-    texts = _read(scene, pool)
-    pool, led = _hops(scene, pool, found, texts)
-    pool, walked, bridges = _walk(scene, pool, found)
-    return Ranking(pool, level, entities, walked, bridges, led)
+def run(scope: RecallScope, target: int, most: int) -> Ranking:
+    """Run the protocol for `target` hits, which will be chosen from at least `most` candidates."""
+    weights = anchors.weights_of(scope, scope.question.terms)
+    found = anchors.by_words(scope, weights)
+    pool, near = anchors.pool_of(scope, found.scores, max(scope.config.protocol.candidates, most))
+    term_scores = anchors.matrix(scope, found.heaviest, pool.ordinals)
+    surroundings.propagate(scope, pool, near, term_scores)
+    boosts.speakers(scope, pool)
+    boosts.dated(scope, pool)
+    boosts.provenance(scope, pool)
+    mentioned = _mentioned(scope, found, term_scores, weights)
+    level, terms = _level_of(scope, mentioned)
+    boosts.co_occurrence(scope, pool, mentioned)
+    _feedback(scope, pool, weights)
+    pool = _simplified(scope, pool, found, level, terms, target)
+    pool, entities = _split(scope, pool, found, target) if level is Level.SPLIT else (pool, ())
+    pool = _phrases(scope, pool, found)
+    atoms = _read(scope, pool)
+    pool, hop_anchors = _hops(scope, pool, found, atoms)
+    pool, walked, bridges = _walk(scope, pool, found)
+    return Ranking(pool, level, entities, walked, bridges, hop_anchors)
 
 
-def _best(scene: Scene, pool: Pool, most: int) -> tuple[NDArray[np.int64], list[Text]]:
-    """Where the best of the pool stand, and their texts."""
+def _best(scope: RecallScope, pool: Pool, most: int) -> tuple[NDArray[np.int64], list[LoadedAtom]]:
+    """Return the rows of the best candidates, and the candidates with their texts."""
     best = pool.ranked()[:most]
-    return best, scene.texts(pool.ordinals[best].tolist())
+    return best, scope.load(pool.ordinals[best].tolist())
 
 
-def _feedback(scene: Scene, pool: Pool, weights: dict[str, float]) -> None:
-    """What the first answers' own words find."""
-    if not scene.signals.feedback:
+def _feedback(scope: RecallScope, pool: Pool, weights: dict[str, float]) -> None:
+    """Add the scores of the candidates for the terms of the first answers."""
+    if not scope.signals.feedback:
         return
-    best, texts = _best(scene, pool, feedback.ANSWERS)
-    more = feedback.expansion(scene, texts, pool.score[best].tolist(), weights)
+    best, atoms = _best(scope, pool, feedback.ANSWERS)
+    more = feedback.expansion(scope, atoms, pool.score[best].tolist(), weights)
     if not more:
         return
-    worth = anchors.matrix(scene, weigh(scene.view, more, scene.config.bm25), pool.ordinals)
-    pool.add("feedback", worth.sum(axis=0) * pool.factor)
+    term_scores = anchors.matrix(scope, weighted_terms(scope.index, more, scope.config.bm25), pool.ordinals)
+    pool.add("feedback", term_scores.sum(axis=0) * pool.factor)
 
 
 def _mentioned(
-    scene: Scene, found: anchors.Found, worth: NDArray[np.float64], weights: dict[str, float]
+    scope: RecallScope,
+    found: anchors.WordScores,
+    term_scores: NDArray[np.float64],
+    weights: dict[str, float],
 ) -> dict[str, NDArray[np.bool_]]:
-    """Which of the pool mention each of the question's close terms, or one of its forms."""
-    rows = {one.term: worth[row] > 0 for row, one in enumerate(found.close)}
+    """Return for each of the heaviest terms a mask of the candidates that contain a form of it."""
+    rows = {one.term: term_scores[row] > 0 for row, one in enumerate(found.heaviest)}
     mentioned = {}
-    for term in scene.question.terms:
+    for term in scope.question.terms:
         there = [rows[form] for form in (term, *forms_of(term)) if form in rows and form in weights]
         if there:
             mentioned[term] = sum(there[1:], there[0])
     return mentioned
 
 
-def _level_of(scene: Scene, mentioned: Mapping[str, NDArray[np.bool_]]) -> tuple[Level, tuple[str, ...]]:
-    """The first level that enough atoms cover, and its terms (Standard 065, phases 1 and 2).
+def _level_of(
+    scope: RecallScope, mentioned: Mapping[str, NDArray[np.bool_]]
+) -> tuple[Level, tuple[str, ...]]:
+    """Return the first level that enough atoms cover, and its terms (Standard 065, phases 1 and 2).
 
-    With its words joined by OR there are always enough hits, joined by AND nearly never (measured: for 7
-    of 1,982 questions on conversations). So an atom counts as a hit of a level if it mentions so much of
-    the weight of that level's words as the configuration says.
+    With OR between the words there are always enough hits, with AND almost never (measured: for 7 of 1,982
+    questions on conversations). So an atom covers a level if it contains at least the configured share of
+    the weight of that level's words.
 
-    If none is: `SPLIT` with the names, as far as there are two entities to split into; else the level
-    that most atoms cover. `mentioned`: which of the pool's atoms mention each term; a term without an
-    entry is nowhere.
+    If no level is covered, the result is `SPLIT` with the names if the question has at least two entities,
+    else the level that most atoms cover. `mentioned` maps each term to a mask of the candidates that
+    contain it; a term without an entry is in none of them.
     """
-    question = scene.question
+    question = scope.question
     counts: dict[Level, int] = {}
     terms = {Level.ALL: question.terms, Level.NOUNS: question.nouns, Level.NAMES: question.names}
     for level, words in terms.items():
-        counts[level] = _covering(scene, words, mentioned)
-        if counts[level] >= scene.config.protocol.enough:
+        counts[level] = _covering(scope, words, mentioned)
+        if counts[level] >= scope.config.protocol.enough:
             return level, words
     if len(question.entities) > 1:
         return Level.SPLIT, question.names
@@ -119,93 +124,101 @@ def _level_of(scene: Scene, mentioned: Mapping[str, NDArray[np.bool_]]) -> tuple
     return most, terms[most]
 
 
-def _covering(scene: Scene, terms: Sequence[str], mentioned: Mapping[str, NDArray[np.bool_]]) -> int:
-    """How many atoms of the pool mention enough of the weight of `terms`, those that are nowhere left out."""
+def _covering(scope: RecallScope, terms: Sequence[str], mentioned: Mapping[str, NDArray[np.bool_]]) -> int:
+    """Return the number of candidates that cover `terms`; terms that occur in no candidate are ignored."""
     known = [term for term in terms if term in mentioned]
     if not known:
         return 0
-    weights = {term: scene.idf(term) for term in known}
+    weights = {term: scope.idf(term) for term in known}
     covered = sum((weights[term] * mentioned[term] for term in known), np.zeros(len(mentioned[known[0]])))
-    return int((covered >= scene.config.protocol.covers * sum(weights.values())).sum())
+    return int((covered >= scope.config.protocol.covers * sum(weights.values())).sum())
 
 
 def _simplified(
-    scene: Scene, pool: Pool, found: anchors.Found, level: Level, terms: Sequence[str], target: int
+    scope: RecallScope,
+    pool: Pool,
+    found: anchors.WordScores,
+    level: Level,
+    terms: Sequence[str],
+    target: int,
 ) -> Pool:
-    """Beyond the first level: what the words that are left find, once more."""
-    if level is Level.ALL or not scene.signals.simpler or not terms:
+    """Search once more with the words of a level beyond the first, and add the scores."""
+    if level is Level.ALL or not scope.signals.simpler or not terms:
         return pool
-    again = anchors.by_words(scene, dict.fromkeys(terms, scene.signals.simpler), tags=False)
-    pool = anchors.joined(scene, pool, found.scores, anchors.best_words(scene, again.scores, target).tolist())
+    again = anchors.by_words(scope, dict.fromkeys(terms, scope.signals.simpler), tags=False)
+    further = anchors.best_words(scope, again.scores, target).tolist()
+    pool = anchors.extended(scope, pool, found.scores, further)
     pool.add("simpler", again.scores[pool.ordinals] * pool.factor)
     return pool
 
 
-def _split(scene: Scene, pool: Pool, found: anchors.Found, target: int) -> tuple[Pool, tuple[str, ...]]:
-    """One search for each of the first entities, each with its share of the hits."""
-    entities = scene.question.entities[: scene.config.protocol.entities]
+def _split(
+    scope: RecallScope, pool: Pool, found: anchors.WordScores, target: int
+) -> tuple[Pool, tuple[str, ...]]:
+    """Search for each of the first entities by itself, each with its share of the hits."""
+    entities = scope.question.entities[: scope.config.protocol.entities]
     share = -(-target // len(entities))
     for entity in entities:
-        own = anchors.by_words(scene, dict.fromkeys(entity.terms, 1.0), tags=False)
-        chosen = anchors.best_words(scene, own.scores, share)
-        pool = anchors.joined(scene, pool, found.scores, chosen.tolist())
-        shares = {one: scene.signals.split * float(own.scores[one]) for one in chosen.tolist()}
-        phrases.give(scene, pool, "split", shares)
+        own = anchors.by_words(scope, dict.fromkeys(entity.terms, 1.0), tags=False)
+        chosen = anchors.best_words(scope, own.scores, share)
+        pool = anchors.extended(scope, pool, found.scores, chosen.tolist())
+        amounts = {one: scope.signals.split * float(own.scores[one]) for one in chosen.tolist()}
+        phrases.add_amounts(scope, pool, "split", amounts)
     return pool, tuple(entity.text for entity in entities)
 
 
-def _phrases(scene: Scene, pool: Pool, found: anchors.Found) -> Pool:
-    """The atoms whose titles stand in the question."""
-    if not scene.signals.phrase:
+def _phrases(scope: RecallScope, pool: Pool, found: anchors.WordScores) -> Pool:
+    """Add the atoms whose titles occur in the question."""
+    if not scope.signals.phrase:
         return pool
-    (named,) = phrases.named_in(scene, [index_terms(scene.question.core)], phrases.QUESTION_WEIGHT)
-    pool = anchors.joined(scene, pool, found.scores, [one.ordinal for one in named])
-    share, best = scene.signals.phrase, anchors.top_score(pool)
-    phrases.give(scene, pool, "phrase", {one.ordinal: share * one.weight * best for one in named})
+    (titled,) = phrases.titles_in(scope, [index_terms(scope.question.core)], phrases.QUESTION_WEIGHT)
+    pool = anchors.extended(scope, pool, found.scores, [one.ordinal for one in titled])
+    share, best = scope.signals.phrase, anchors.top_score(pool)
+    phrases.add_amounts(scope, pool, "phrase", {one.ordinal: share * one.weight * best for one in titled})
     return pool
 
 
-def _read(scene: Scene, pool: Pool) -> list[Text]:
-    """Read the best texts, and what is in them."""
-    best, texts = _best(scene, pool, READ)
-    closeness.read(scene, pool, best.tolist(), texts)
-    return texts
+def _read(scope: RecallScope, pool: Pool) -> list[LoadedAtom]:
+    """Read the best candidates and apply the signals of their texts."""
+    best, atoms = _best(scope, pool, TEXTS_READ)
+    text_signals.boost(scope, pool, best.tolist(), atoms)
+    return atoms
 
 
 def _hops(
-    scene: Scene, pool: Pool, found: anchors.Found, texts: Sequence[Text]
+    scope: RecallScope, pool: Pool, found: anchors.WordScores, atoms: Sequence[LoadedAtom]
 ) -> tuple[Pool, dict[int, int]]:
-    """From the anchors to the atoms whose titles stand in their texts, and those they are linked to."""
-    if not scene.signals.hop:
+    """Add the atoms whose titles occur in the anchors' texts, and those that the anchors link to."""
+    if not scope.signals.hop:
         return pool, {}
-    by_ordinal = {text.record.ordinal: text for text in texts}
-    best = [place for place in pool.ranked().tolist() if int(pool.ordinals[place]) in by_ordinal]
+    by_ordinal = {atom.record.ordinal: atom for atom in atoms}
+    best = [row for row in pool.ranked().tolist() if int(pool.ordinals[row]) in by_ordinal]
     best = best[: phrases.ANCHORS]
-    first = [by_ordinal[int(pool.ordinals[place])] for place in best]
-    titles = phrases.named_in(scene, [anchor.terms for anchor in first], phrases.HOP_WEIGHT)
-    hops: list[tuple[float, list[phrases.Named]]] = []
-    led: dict[int, int] = {}
-    for rank, (place, anchor, named) in enumerate(zip(best, first, titles, strict=True)):
-        linked = phrases.linked_to(scene, anchor) if rank < phrases.LINKED else []
-        others = [*named, *linked]
+    first = [by_ordinal[int(pool.ordinals[row])] for row in best]
+    titles = phrases.titles_in(scope, [anchor.terms for anchor in first], phrases.HOP_WEIGHT)
+    hops: list[tuple[float, list[phrases.Target]]] = []
+    hop_anchors: dict[int, int] = {}
+    for rank, (row, anchor, titled) in enumerate(zip(best, first, titles, strict=True)):
+        linked = phrases.linked_to(scope, anchor) if rank < phrases.LINKED else []
+        others = [*titled, *linked]
         others = [one for one in others if one.ordinal != anchor.record.ordinal]
-        hops.append((float(pool.score[place]), others))
+        hops.append((float(pool.score[row]), others))
         for one in others:
-            led.setdefault(one.ordinal, anchor.record.ordinal)
-    pool = anchors.joined(scene, pool, found.scores, list(led))
-    phrases.led_to(scene, pool, hops)
-    return pool, led
+            hop_anchors.setdefault(one.ordinal, anchor.record.ordinal)
+    pool = anchors.extended(scope, pool, found.scores, list(hop_anchors))
+    phrases.add_hops(scope, pool, hops)
+    return pool, hop_anchors
 
 
 def _walk(
-    scene: Scene, pool: Pool, found: anchors.Found
+    scope: RecallScope, pool: Pool, found: anchors.WordScores
 ) -> tuple[Pool, dict[int, dict[str, float]], tuple[Bridge, ...]]:
-    """From the anchors' tags to atoms that share them and lack the words."""
-    if not scene.signals.walk or not scene.config.protocol.walkers:
+    """Add the atoms that share a tag with the anchors and lack the question's words."""
+    if not scope.signals.walk or not scope.config.protocol.walkers:
         return pool, {}, ()
-    best, texts = _best(scene, pool, walk.ANCHORS)
-    ways = walk.harvest(scene, list(zip(pool.score[best].tolist(), texts, strict=True)))
-    walked = walk.walkers(scene, ways, found.scores)
-    pool = anchors.joined(scene, pool, found.scores, list(walked))
-    phrases.give(scene, pool, "walk", {one: max(lent.values()) for one, lent in walked.items()})
-    return pool, walked, tuple(way.bridge for way in ways)
+    best, atoms = _best(scope, pool, walk.ANCHORS)
+    tags = walk.walked_tags(scope, list(zip(pool.score[best].tolist(), atoms, strict=True)))
+    walked = walk.walkers(scope, tags, found.scores)
+    pool = anchors.extended(scope, pool, found.scores, list(walked))
+    phrases.add_amounts(scope, pool, "walk", {one: max(gains.values()) for one, gains in walked.items()})
+    return pool, walked, tuple(one.bridge for one in tags)

@@ -1,6 +1,6 @@
-"""Recall: the hits for a question, ranked, each with where it comes from and why it is there.
+"""Recall: the ranked hits for a question, each with its origin and the reason why it was found.
 
-question ── analysed ──▶ protocol ── a ranked pool ──▶ choose ── what the budget has room for ──▶ hits
+question ──▶ analysis ──▶ protocol ──▶ ranked pool ──▶ choose, within the budget ──▶ hits
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ from engine.base.validation import instance, integer, positive, text_bytes
 from engine.language.question import analyze_question
 from engine.ledger.journal import read_log
 from engine.query.budget import BUDGET_MIN
-from engine.query.filters import NO_FILTERS, Filters, answering, marked
+from engine.query.filters import NO_FILTERS, Filters, answering, maybe_superseded
 from engine.query.recall import protocol
 from engine.query.recall.answer import Recall
 from engine.query.recall.choose import CATEGORY_CANDIDATES, SPARE, choose
 from engine.query.recall.config import RecallConfig
-from engine.query.recall.scene import Scene
+from engine.query.recall.scope import RecallScope
 from engine.query.view import View
 
 DEFAULT_LIMIT = 10
-"""Hits where neither a limit nor a budget is given."""
+"""The number of hits if neither a limit nor a budget is given."""
 
 
 def recall(
     rows: Reader,
-    asked: View,
+    view: View,
     query: str,
     *,
     limit: int | None = None,
@@ -34,33 +34,36 @@ def recall(
     filters: Filters = NO_FILTERS,
     explain: bool = False,
 ) -> Recall:
-    """The live atoms that answer a question best, ties by id as far as some hundred atoms tie.
+    """Return the live atoms that answer a question best.
 
-    Entities are left out unless `filters` asks for kinds.
+    Ties are ordered by id if no more than some hundred atoms tie. Entities are left out unless `filters`
+    names kinds.
 
-    `rows` is a snapshot of `asked`, with records, tags and index at the head. At most `limit` hits come
-    back, and with a budget at most as many as it has room for at 200 tokens each, but for 5
-    (Standard 065); their texts, as they go into a prompt, cost no more tokens than the budget.
+    `rows` is a snapshot of `view`, with records, tags and index at the head. There are at most `limit`
+    hits. With a budget there are at most max(5, ⌊budget / 200⌋) (Standard 065), and their texts, as they go
+    into a prompt, cost no more tokens than the budget.
 
     Raises:
         InvalidInputError: the query is blank or has nothing to search for; a bound is out of range.
     """
     instance(filters, Filters, "filters")
-    target = target_of(limit, budget, asked.config)
+    target = target_of(limit, budget, view.config)
     if not text_bytes(query, "query", limits.QUERY_BYTES_MAX).strip():
-        raise InvalidInputError("the question is blank; ask with some words")
+        raise InvalidInputError("the question is blank; give at least one word")
     log = read_log(rows)
-    # What "last week" means is told by the newest event, not by a clock: same store, same answer.
+    # Relative times are resolved against the newest event, not a clock, so that equal stores give equal
+    # answers.
     question = analyze_question(query, now=log.time)
     if not question.terms:
-        raise InvalidInputError("the question has no word, number or sign that text is searched by")
-    through = answering(rows, filters)
-    view = asked.store.index.view(rows)
-    places = asked.places.places(view)
-    scene = Scene(rows, view, places, question, through, asked.config, marked(rows, filters))
+        raise InvalidInputError("the question has no searchable word, number or symbol")
+    allowed = answering(rows, filters)
+    index = view.store.index.view(rows)
+    positions = view.positions.positions(index)
+    marked = maybe_superseded(rows, filters)
+    scope = RecallScope(rows, index, positions, question, allowed, view.config, marked)
     most = 3 * target + SPARE + (CATEGORY_CANDIDATES if filters.categories else 0)
-    ranking = protocol.run(scene, target, most)
-    chosen = choose(scene, ranking, target, budget=budget, categories=filters.categories, explain=explain)
+    ranking = protocol.run(scope, target, most)
+    chosen = choose(scope, ranking, target, budget=budget, categories=filters.categories, explain=explain)
     used = {tag for hit in chosen.hits for tag in hit.path if tag.startswith("#")}
     return Recall(
         query=query,
@@ -71,7 +74,7 @@ def recall(
         bridges=tuple(bridge for bridge in ranking.bridges if f"#{bridge.tag}" in used),
         hits=tuple(chosen.hits),
         size=log.size,
-        candidates=len(through),
+        candidates=len(allowed),
         target=target,
         budget=budget,
         tokens=chosen.tokens,
@@ -81,7 +84,7 @@ def recall(
 
 
 def target_of(limit: int | None, budget: int | None, config: RecallConfig) -> int:
-    """How many atoms to aim at: TargetAtoms = max(5, ⌊budget / 200⌋), and no more than the limit.
+    """Return the number of hits to aim at: TargetAtoms = max(5, ⌊budget / 200⌋), at most the limit.
 
     Raises:
         InvalidInputError: one of them is out of range.
@@ -91,7 +94,7 @@ def target_of(limit: int | None, budget: int | None, config: RecallConfig) -> in
         return DEFAULT_LIMIT if given is None else given
     if integer(budget, "budget") < BUDGET_MIN:
         raise InvalidInputError(
-            f"a budget of {budget} tokens has no room for any hit; give {BUDGET_MIN} or more"
+            f"a budget of {budget} tokens is too small for any hit; give {BUDGET_MIN} or more"
         )
     aim = max(config.protocol.atoms_min, budget // config.protocol.tokens_per_atom)
     return min(aim, given or limits.RESULTS_MAX)

@@ -1,1 +1,1 @@
-"""Files in: found, read, split into atoms, and held by the store as they now read."""
+"""Ingest: find files, read them, split them into atoms, and bring the store into agreement with them."""

@@ -1,7 +1,7 @@
-"""What reading a file gives: documents of pieces, and a report of what was left out.
+"""The results of reading files: documents, their pieces, and reports of what was skipped.
 
-These are plain values: nothing here has an id yet, and nothing was written. A piece becomes one
-atom; the store decides its id, its ordinal and whether it is new.
+These are plain values without ids, and creating them writes nothing. A piece becomes one atom; the store
+decides its id, its ordinal and whether it is new.
 """
 
 from __future__ import annotations
@@ -11,24 +11,24 @@ from pathlib import Path
 from typing import Literal
 
 Format = Literal["markdown", "text", "jsonl"]
-"""How a file is read: told by its suffix alone."""
+"""The format of a file, determined by its suffix alone."""
 
 ATOM_TOKENS = 200
-"""The size an atom is split to, in estimated tokens (Standard 065: `AvgTokensPerAtom`)."""
+"""The size to which texts are split, in estimated tokens (Standard 065: `AvgTokensPerAtom`)."""
 
 
 class BadItemError(Exception):
-    """Why a file, or something in it, does not go in."""
+    """A file, or an item in a file, cannot be ingested."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A reference to another document, as the text spells it; data, never a path to open."""
+    """A reference to another document, spelled as in the text; it is data, and is never opened as a path."""
 
     target: str
-    """Never empty. A wiki link names a page; a relative one is a percent-decoded relative path."""
+    """The page that a wiki link names, or the percent-decoded path of a relative link. Never empty."""
     fragment: str | None
-    """What followed `#`: a heading, or `^block`."""
+    """The part after `#`: a heading, or `^block`."""
     kind: Literal["wiki", "relative"]
 
 
@@ -41,22 +41,22 @@ class Piece:
     title: str | None
     """One line of at most `TITLE_BYTES_MAX` bytes."""
     tags: tuple[str, ...]
-    """In their kept form, no two the same, the file's own first."""
+    """Distinct tags in their stored form, those of the whole file first."""
     occurrence: int
-    """How many equal contents come earlier in the same source; 0 where `id` is given."""
+    """The number of equal contents earlier in the same source; 0 if `id` is given."""
     links: tuple[Reference, ...]
-    """In order of appearance, no two equal."""
+    """Distinct links in order of appearance."""
     created: int | None
-    """µs UTC, if the text says when it was made."""
+    """The creation time in µs UTC, if the file gives one."""
     id: str | None
-    """The caller's own key for it (JSON lines only)."""
+    """The key that the file gives the atom (JSON lines only)."""
     sequence: int | None
-    """The caller's own position (JSON lines only); else the order of the pieces is the position."""
+    """The position that the file gives the atom (JSON lines only). Otherwise the order of pieces decides."""
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One Markdown or text file; its pieces are in the order of the file."""
+    """A Markdown or text file, with its pieces in the order of the file."""
 
     source: str
     title: str | None
@@ -64,29 +64,29 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
-class Sourced:
-    """One line of a JSON-lines file; such a file can hold any number of sources, interleaved."""
+class JsonLine:
+    """A line of a JSON Lines file. Such a file can contain any number of sources, interleaved."""
 
     source: str
     line: int
-    """From 1."""
+    """The line number, from 1."""
     piece: Piece
 
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """Something that did not go in, and why; what surrounds it did."""
+    """An item that was not ingested, and the reason. The items around it were ingested."""
 
     source: str
     reason: str
     line: int | None = None
-    """From 1; None where the whole file or folder is meant."""
+    """The line number, from 1; None if the item is a whole file or folder."""
     kept: bool = False
-    """It did go in, though not as it was meant: a warning, not a loss."""
+    """True for a warning: the item was ingested, but not completely or not as intended."""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SourceFile:
     """A file to read."""
 
     path: Path

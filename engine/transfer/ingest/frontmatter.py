@@ -1,7 +1,7 @@
-"""The YAML block at the head of a Markdown file: title, tags and date, and nothing else.
+"""Read the title, tags and date from the YAML block at the start of a Markdown file.
 
-Only the node tree of PyYAML is used, never its constructors: every scalar stays the text that was
-written (`no` is a word, `2021-06-04` a name if it is a title), and no tag can build anything.
+Only the node tree of PyYAML is used, never its constructors. Each scalar stays the text that was written
+(`no` stays a word, and `2021-06-04` stays text in a title), and YAML tags cannot create objects.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import yaml
 
-from engine.transfer.ingest.checks import created_of_text, tag_of, title_of
+from engine.transfer.ingest.field_values import created_from_text, tag_of, title_of
 
 FRONTMATTER_BYTES_MAX = 64 << 10
 _DEPTH_MAX: Final = 16
@@ -22,7 +22,7 @@ _OPENING: Final = re.compile(r"---[ \t]*\n")
 
 @dataclass(frozen=True, slots=True)
 class Frontmatter:
-    """What the block says; everything empty where there is none."""
+    """The values of the frontmatter block; empty if there is no block."""
 
     end: int = 0
     """The offset of the first character after the block."""
@@ -30,27 +30,27 @@ class Frontmatter:
     tags: tuple[str, ...] = ()
     created: int | None = None
     broken: str | None = None
-    """Why the block could not be read; its text is content then."""
+    """The reason why the block cannot be parsed, or None. An unparsable block is kept as content."""
     closing: int = 0
     """The offset of the closing fence."""
 
 
-class _RefusedError(yaml.YAMLError):
-    """Valid YAML that is not accepted here."""
+class _UnsupportedYamlError(yaml.YAMLError):
+    """The YAML is valid but not accepted here."""
 
 
 class _Loader(yaml.SafeLoader):
-    """Composes nodes of bounded depth; refuses anchors and aliases (a few bytes can stand for gigabytes)."""
+    """A loader that limits nesting, and refuses anchors and aliases because they can expand to gigabytes."""
 
     depth = 0
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        """One node and what is under it; raises `_RefusedError`."""
+        """Compose a node and its children; raise `_UnsupportedYamlError` if it is not accepted."""
         event: object = self.peek_event()  # type: ignore[no-untyped-call]
         if getattr(event, "anchor", None) is not None:
-            raise _RefusedError("anchors and aliases are not accepted")
+            raise _UnsupportedYamlError("anchors and aliases are not accepted")
         if self.depth >= _DEPTH_MAX:
-            raise _RefusedError(f"nested deeper than {_DEPTH_MAX}")
+            raise _UnsupportedYamlError(f"it is nested deeper than {_DEPTH_MAX} levels")
         self.depth += 1
         node = super().compose_node(parent, index)
         self.depth -= 1
@@ -58,12 +58,12 @@ class _Loader(yaml.SafeLoader):
 
 
 def read_frontmatter(text: str) -> Frontmatter:
-    """The frontmatter of `text`, a decoded file.
+    """Return the frontmatter of `text`, a decoded file.
 
-    It starts in the first line with `---` and ends with the next line that is `---` or `...`; without
-    such a line there is none. Used are `title`, `tags` and `tag` (a list, or words parted by commas
-    or spaces), `created` and `date` (ISO 8601, the first that can be read). A block over 64 KiB, one
-    that is not a mapping of simple keys, and one that repeats a key are broken.
+    The block starts with `---` in the first line and ends with the next line that is `---` or `...`. Without
+    such a line there is no frontmatter. These keys are used: `title`; `tags` and `tag` (a list, or words
+    separated by commas or spaces); `created` and `date` (ISO 8601, the first of the two that is valid). A
+    block is broken if it is over 64 KiB, is not a mapping of simple keys, or repeats a key.
     """
     opening = _OPENING.match(text)
     closing = _CLOSING.search(text, opening.end()) if opening else None
@@ -79,8 +79,8 @@ def read_frontmatter(text: str) -> Frontmatter:
         return replace(found, broken=str(error.problem or error.context))
     except (yaml.YAMLError, RecursionError) as error:
         return replace(found, broken=str(error).partition("\n")[0])
-    tags = [*_words(fields.get("tags")), *_words(fields.get("tag"))]
-    dates = (created_of_text(_scalar(fields.get(key))) for key in ("created", "date"))
+    tags = [*_tags(fields.get("tags")), *_tags(fields.get("tag"))]
+    dates = (created_from_text(_scalar(fields.get(key))) for key in ("created", "date"))
     return replace(
         found,
         title=title_of(_scalar(fields.get("title"))),
@@ -90,7 +90,7 @@ def read_frontmatter(text: str) -> Frontmatter:
 
 
 def _fields(block: str) -> dict[str, yaml.Node]:
-    """The top level of the mapping; raises `yaml.YAMLError`."""
+    """Return the top level of the mapping; raise `yaml.YAMLError` if the block is broken."""
     loader = _Loader(block)
     try:
         node: Any = loader.get_single_node()
@@ -99,24 +99,24 @@ def _fields(block: str) -> dict[str, yaml.Node]:
     if node is None:
         return {}
     if not isinstance(node, yaml.MappingNode):
-        raise _RefusedError("it is not a mapping of keys to values")
+        raise _UnsupportedYamlError("it is not a mapping of keys to values")
     fields: dict[str, yaml.Node] = {}
     for key, value in node.value:
         if not isinstance(key, yaml.ScalarNode):
-            raise _RefusedError("a key is not a word")
+            raise _UnsupportedYamlError("a key is not a simple scalar")
         if key.value in fields:
-            raise _RefusedError(f"the key {key.value!r} is there twice")
+            raise _UnsupportedYamlError(f"the key {key.value!r} occurs twice")
         fields[key.value] = value
     return fields
 
 
 def _scalar(node: yaml.Node | None) -> str:
-    """The text of a scalar as written; empty for anything else."""
+    """Return the text of a scalar as written, or "" if the node is not a scalar."""
     return node.value if isinstance(node, yaml.ScalarNode) else ""
 
 
-def _words(node: yaml.Node | None) -> list[str]:
-    """The tags of a list, or of words parted by commas or white space."""
+def _tags(node: yaml.Node | None) -> list[str]:
+    """Return the tags of a list, or of a scalar with words separated by commas or white space."""
     if isinstance(node, yaml.SequenceNode):
         words = [_scalar(item) for item in node.value]
     else:

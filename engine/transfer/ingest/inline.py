@@ -1,7 +1,7 @@
-"""Tags and links inside a paragraph, as Obsidian and CommonMark write them.
+"""Find tags and links in a paragraph, in the syntax of Obsidian and CommonMark.
 
-One pass from left to right over the marks that can begin something; no construct is looked for
-further than a fixed distance, so time is linear whatever the text holds.
+The text is scanned once from left to right, at the characters that can begin a construct. The end of a
+construct is searched only within a fixed distance, so the time is linear for any text.
 """
 
 from __future__ import annotations
@@ -13,29 +13,29 @@ from typing import Final
 from urllib.parse import unquote
 
 from engine.base.limits import SOURCE_BYTES_MAX
-from engine.transfer.ingest.checks import is_line, tag_of
 from engine.transfer.ingest.documents import Reference
+from engine.transfer.ingest.field_values import is_line, tag_of
 
 Mark = tuple[int, str | Reference]
-"""Where it stands, and the tag (without `#`) or the link."""
+"""The offset of a tag or link, and the tag (without `#`) or the link."""
 
 _MARKS: Final = re.compile(r"[`\\#\[\]]")
 _BACKTICKS: Final = re.compile("`+")
 _TAG: Final = re.compile(r"[\w/-]*")
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _REACH: Final = 1024
-"""The longest `[[…]]` and the longest `(destination)`, in characters."""
+"""The maximum length of `[[…]]` and of `(destination)`, in characters."""
 
 
 def marks(text: str, start: int, end: int) -> Iterator[Mark]:
-    """The tags and links in `text[start:end]`, one paragraph, in order.
+    """Yield the tags and links of the paragraph `text[start:end]`, in order.
 
-    Code spans and escaped characters hold none. A tag is `#` at the start or after white space, then
-    letters and digits of any script, `_`, `-` and `/`, at least one letter or digit and not digits
-    only; nested tags stay whole. Links are `[[page]]`, `[[page#heading|shown]]`, embeds of these, and
-    `[shown](relative/path.md#heading)`; those with a scheme, absolute ones, and those to the same
-    page are none. `isalnum` knows the scripts of the running Python, and that is enough here: what
-    ingest finds is journaled, never found again.
+    Code spans and escaped characters contain no tags or links. A tag is `#` at the start or after white
+    space, followed by letters and digits of any script, `_`, `-` and `/`, with at least one letter or digit
+    and not only digits; nested tags stay whole. Links are `[[page]]`, `[[page#heading|shown]]`, embeds of
+    these, and `[shown](relative/path.md#heading)`. URLs with a scheme, absolute paths, and links to the same
+    page are ignored. `isalnum` depends on the Unicode version of the running Python. That is acceptable here,
+    because the tags and links are journaled and never extracted again.
     """
     closing = _code_ends(text, start, end)
     done, brackets = start, 0
@@ -46,7 +46,7 @@ def marks(text: str, start: int, end: int) -> Iterator[Mark]:
         char = text[at]
         found: Mark | None = None
         if char == "`":
-            # A run whose first backtick is escaped begins one later and opens nothing.
+            # A run whose first backtick is escaped begins one character later and opens no code span.
             done = closing.get(at, at + 1)
         elif char == "\\":
             done = at + 2
@@ -64,8 +64,8 @@ def marks(text: str, start: int, end: int) -> Iterator[Mark]:
             yield found
 
 
-def plain(text: str) -> str:
-    """`text`, a heading, without its markup: what a link shows, no emphasis, no backticks."""
+def without_markup(text: str) -> str:
+    """Return the heading `text` without emphasis and backticks, with links replaced by their shown text."""
     out: list[str] = []
     done = 0
     for match in re.finditer(r"[`*\[\]]|__|~~|==", text):
@@ -88,7 +88,7 @@ def plain(text: str) -> str:
 
 
 def _code_ends(text: str, start: int, end: int) -> dict[int, int]:
-    """For every run of backticks the end of the code span it opens, or its own end if it opens none."""
+    """Map each run of backticks to the end of the code span that it opens, or to its own end if none."""
     ends: dict[int, int] = {}
     next_of_length: dict[int, int] = {}
     for match in reversed(list(_BACKTICKS.finditer(text, start, end))):
@@ -99,7 +99,7 @@ def _code_ends(text: str, start: int, end: int) -> dict[int, int]:
 
 
 def _tag(text: str, at: int, start: int, end: int) -> tuple[int, Mark | None]:
-    """The tag at `at`, a `#`, and where to go on."""
+    """Return the offset to continue from, and the tag that the `#` at `at` begins, if any."""
     stop = _word_end(text, at + 1, end)
     if at > start and not text[at - 1].isspace():
         return stop, None
@@ -110,7 +110,7 @@ def _tag(text: str, at: int, start: int, end: int) -> tuple[int, Mark | None]:
 
 
 def _word_end(text: str, at: int, end: int) -> int:
-    """Where the characters of a tag stop; vowel signs and accents belong to their letter."""
+    """Return the offset after the characters of a tag; vowel signs and accents belong to their letter."""
     while True:
         match = _TAG.match(text, at, end)
         at = match.end() if match else at
@@ -120,7 +120,7 @@ def _word_end(text: str, at: int, end: int) -> int:
 
 
 def _wiki(text: str, at: int, end: int) -> tuple[int, Mark | None]:
-    """The link at `at`, a `[[`, and where to go on."""
+    """Return the offset to continue from, and the link that the `[[` at `at` begins, if any."""
     close = text.find("]]", at + 2, min(end, at + _REACH))
     inner = text[at + 2 : close] if close > 0 else "["
     if "[" in inner or "\n" in inner:
@@ -133,7 +133,7 @@ def _wiki(text: str, at: int, end: int) -> tuple[int, Mark | None]:
 
 
 def _relative(text: str, at: int, end: int) -> tuple[int, Mark | None]:
-    """The link whose label ends at `at`, a `]`, if a relative destination follows, and where to go on."""
+    """Return the offset to continue from, and the relative link whose label the `]` at `at` ends, if any."""
     if not text.startswith("](", at) or at + 2 >= end:
         return at + 1, None
     begin, stop = at + 2, min(end, at + 2 + _REACH)
@@ -152,7 +152,7 @@ def _relative(text: str, at: int, end: int) -> tuple[int, Mark | None]:
 
 
 def _destination_end(text: str, at: int, stop: int) -> int:
-    """The first white space or unpaired `)` from `at` on."""
+    """Return the offset of the first white space or unpaired `)` from `at` on."""
     depth = 0
     while at < stop and not text[at].isspace():
         depth += (text[at] == "(") - (text[at] == ")")
@@ -163,7 +163,7 @@ def _destination_end(text: str, at: int, stop: int) -> int:
 
 
 def _link(at: int, target: str, fragment: str, kind: str) -> Mark | None:
-    """The link, unless it names no page or cannot be stored."""
+    """Return the link, or None if it names no page or cannot be stored."""
     target, fragment = target.strip(), fragment.strip()
     if not target or not (is_line(target, SOURCE_BYTES_MAX) and is_line(fragment, SOURCE_BYTES_MAX)):
         return None

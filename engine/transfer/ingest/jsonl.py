@@ -1,4 +1,4 @@
-"""JSON lines to atoms: one object, one line, one atom; a bad line is reported and the rest goes in."""
+"""Read JSON Lines: each line is an object and becomes one atom. Invalid lines are reported and skipped."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any, BinaryIO, Final
 from engine.base.errors import InvalidInputError
 from engine.base.json_text import JsonError, parse
 from engine.base.limits import INTEGER_MAX, KEY_BYTES_MAX, TAGS_PER_ATOM_MAX
-from engine.base.validation import tag as kept_tag
-from engine.transfer.ingest.checks import checked_content, checked_source, created_of_value, title_of
-from engine.transfer.ingest.documents import BadItemError, Piece, Skipped, Sourced
-from engine.transfer.ingest.pieces import distinct
+from engine.base.validation import tag as stored_tag
+from engine.transfer.ingest.documents import BadItemError, JsonLine, Piece, Skipped
+from engine.transfer.ingest.field_values import checked_content, checked_source, created_from_value, title_of
+from engine.transfer.ingest.pieces import distinct_tags
 
 LINE_BYTES_MAX = 4 << 20
 _READ_BYTES: Final = 64 << 10
@@ -21,28 +21,29 @@ _READ_BYTES: Final = 64 << 10
 
 def parse_jsonl(
     stream: BinaryIO, source: str, *, line_bytes_max: int = LINE_BYTES_MAX
-) -> Iterator[Sourced | Skipped]:
-    """One `Sourced` or `Skipped` for every line of `stream` that is not blank, in order.
+) -> Iterator[JsonLine | Skipped]:
+    """Yield a `JsonLine` or `Skipped` for each line of `stream` that is not blank, in order.
 
-    A line is one JSON object in UTF-8, read strictly (`engine.base.json_text`). Keys, null counting
-    as absent and all others being ignored:
+    A line is one JSON object in UTF-8, parsed strictly (`engine.base.json_text`). These keys are read; null
+    counts as absent, and all other keys are ignored:
 
-    - `text` or `content`: the content, needed; `text` wins.
-    - `id`: the caller's own key, a text.
-    - `title`: a text.
-    - `source`: a text; else the parameter. With `session`, a text or whole number, it is
-      `<source>#<session>`: a conversation is one source for each of its sessions.
-    - `seq`: a whole number, the caller's own position.
-    - `timestamp`: ISO 8601 (UTC where it has no offset), or seconds or milliseconds since 1970.
-    - `tags`: a list of texts, or one text with commas or spaces between.
+    - `text` or `content`: the content, required. `text` takes precedence.
+    - `id`: a string, the key of the atom.
+    - `title`: a string.
+    - `source`: a string; the default is the parameter `source`. With `session`, a string or an integer, the
+      source is `<source>#<session>`: each session of a conversation is a source of its own.
+    - `seq`: an integer, the position of the atom.
+    - `timestamp`: ISO 8601 (UTC if it has no offset), or seconds or milliseconds since 1970.
+    - `tags`: a list of strings, or one string with tags separated by commas or spaces.
 
-    Memory is bounded by one line, and for lines without `id` by some 150 bytes each: their
-    occurrences are counted over the whole file.
+    Memory is bounded by one line plus some 150 bytes for each line without `id`, because occurrences of equal
+    contents are counted over the whole file.
 
     Args:
-        stream: read to its end, not closed.
-        source: the file's.
-        line_bytes_max: longer lines are skipped without being held in memory.
+        stream: The file. It is read to its end and not closed.
+        source: The source of the file.
+        line_bytes_max: The maximum number of bytes of a line. Longer lines are skipped without being held in
+            memory.
     """
     seen: dict[bytes, int] = {}
     for number, raw in lines_of(stream, line_bytes_max):
@@ -50,13 +51,16 @@ def parse_jsonl(
             yield Skipped(source, f"the line is over {line_bytes_max} bytes long", number)
             continue
         try:
-            yield _sourced(_object(raw), source, number, seen)
+            yield _parse_line(_object(raw), source, number, seen)
         except BadItemError as error:
             yield Skipped(source, str(error), number)
 
 
 def lines_of(stream: BinaryIO, line_bytes_max: int) -> Iterator[tuple[int, bytes | None]]:
-    """Number and bytes of every line that is not blank, without a byte order mark; None for one too long."""
+    """Yield the number and bytes of each line that is not blank, with None for a line that is too long.
+
+    A byte order mark at the start of the file is removed.
+    """
     number = 0
     while raw := stream.readline(line_bytes_max + 1):
         number += 1
@@ -71,7 +75,7 @@ def lines_of(stream: BinaryIO, line_bytes_max: int) -> Iterator[tuple[int, bytes
 
 
 def _object(raw: bytes) -> dict[str, Any]:
-    """The object that a line is; raises `BadItemError`."""
+    """Return the object on a line; raise `BadItemError` if the line is not a JSON object."""
     try:
         value = parse(raw)
     except JsonError as error:
@@ -81,12 +85,12 @@ def _object(raw: bytes) -> dict[str, Any]:
     return value
 
 
-def _sourced(fields: dict[str, Any], file_source: str, number: int, seen: dict[bytes, int]) -> Sourced:
-    """The line as a piece; counts its content in `seen` unless it has an id; raises `BadItemError`."""
+def _parse_line(fields: dict[str, Any], file_source: str, number: int, seen: dict[bytes, int]) -> JsonLine:
+    """Return the line as a piece, or raise `BadItemError`; a content without id is counted in `seen`."""
     text = _text(fields, "text")
     content = text if text is not None else _text(fields, "content")
     if content is None:
-        raise BadItemError("no text: the key `text` or `content` is needed")
+        raise BadItemError("there is no content: the key `text` or `content` is required")
     checked_content(content)
     source = _source(fields, file_source)
     own_id = _text(fields, "id")
@@ -103,11 +107,11 @@ def _sourced(fields: dict[str, Any], file_source: str, number: int, seen: dict[b
         links=(),
         id=own_id,
     )
-    return Sourced(source, number, piece)
+    return JsonLine(source, number, piece)
 
 
 def _count(seen: dict[bytes, int], source: str, content: str) -> int:
-    """How often this content came before in this source."""
+    """Return the number of earlier occurrences of this content in this source, and count this one."""
     key = blake2b(f"{len(source)}:{source}{content}".encode(), digest_size=16).digest()
     count = seen.get(key, 0)
     seen[key] = count + 1
@@ -115,57 +119,57 @@ def _count(seen: dict[bytes, int], source: str, content: str) -> int:
 
 
 def _text(fields: dict[str, Any], key: str) -> str | None:
-    """The text under `key`; raises `BadItemError` for anything else that is not null."""
+    """Return the string under `key`, or None if it is null or absent; raise `BadItemError` otherwise."""
     value = fields.get(key)
     if value is not None and not isinstance(value, str):
-        raise BadItemError(f"`{key}` must be a text")
+        raise BadItemError(f"`{key}` must be a string")
     return value
 
 
 def _source(fields: dict[str, Any], file_source: str) -> str:
-    """The source with its session; raises `BadItemError`."""
+    """Return the source with its session, or raise `BadItemError`."""
     source = _text(fields, "source")
     source = source if source is not None else file_source
     session = fields.get("session")
     if session is not None:
         if isinstance(session, bool) or not isinstance(session, (int, str)):
-            raise BadItemError("`session` must be a text or a whole number")
+            raise BadItemError("`session` must be a string or an integer")
         source = f"{source}#{session}"
     return checked_source(source)
 
 
 def _sequence(fields: dict[str, Any]) -> int | None:
-    """The caller's own position; raises `BadItemError`."""
+    """Return the value of `seq`, or raise `BadItemError`."""
     value = fields.get("seq")
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= INTEGER_MAX:
-        raise BadItemError("`seq` must be a whole number of at least 0")
+        raise BadItemError(f"`seq` must be an integer from 0 to {INTEGER_MAX}")
     return value
 
 
 def _created(fields: dict[str, Any]) -> int | None:
-    """The moment in µs UTC; raises `BadItemError`."""
+    """Return the value of `timestamp` in µs UTC, or raise `BadItemError`."""
     value = fields.get("timestamp")
     if value is None:
         return None
-    if (created := created_of_value(value)) is None:
+    if (created := created_from_value(value)) is None:
         raise BadItemError("`timestamp` must be ISO 8601, or seconds or milliseconds since 1970")
     return created
 
 
 def _tags(fields: dict[str, Any]) -> tuple[str, ...]:
-    """The tags; raises `BadItemError`."""
+    """Return the value of `tags`, or raise `BadItemError`."""
     value = fields.get("tags")
     if value is None:
         return ()
     words: Any = value.replace(",", " ").split() if isinstance(value, str) else value
     if not isinstance(words, list):
-        raise BadItemError("`tags` must be a list of texts")
+        raise BadItemError("`tags` must be a list of strings")
     try:
-        tags = distinct(kept_tag(word) for word in words)
+        tags = distinct_tags(stored_tag(word) for word in words)
     except InvalidInputError as error:
         raise BadItemError(str(error)) from None
     if len(tags) > TAGS_PER_ATOM_MAX:
-        raise BadItemError(f"{len(tags)} tags; at most {TAGS_PER_ATOM_MAX} are allowed")
+        raise BadItemError(f"there are {len(tags)} tags; at most {TAGS_PER_ATOM_MAX} are allowed")
     return tags

@@ -1,8 +1,9 @@
-"""From a link's text to the atom it means.
+"""Resolve links to atoms.
 
-A wiki link names a file without its suffix, or the end of its path; among several, the one in the
-same folder wins, then the shortest path, then the first by bytes. A relative link is a path from the
-file it stands in. Names meet caselessly, in NFC. Nothing here opens a path: sources are data.
+A wiki link names a file without its suffix, or the last components of its path. Among several candidates, a
+file in the same folder is preferred, then the shortest path, then the first one in byte order. A relative
+link is a path relative to the file that contains it. Names are compared in NFC, ignoring case. Nothing here
+opens a path: sources are data.
 """
 
 from __future__ import annotations
@@ -16,19 +17,19 @@ from engine.transfer.ingest.documents import Reference
 from engine.transfer.ingest.walk import FORMATS
 
 Atoms = Sequence[tuple[bytes, str | None]]
-"""The atoms of a source as (id, title), in their order."""
+"""The atoms of a source as (id, title), in the order of the source."""
 
 
 def caseless(name: str) -> str:
-    """The form in which names are compared."""
+    """Return the case-folded form in which names are compared."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
 
 
 class Targets:
-    """All sources that links may mean; what is in one is only asked for when a link means it."""
+    """The sources that links can refer to; `load` is called for a source only when a link refers to it."""
 
     def __init__(self, sources: Iterable[str], load: Callable[[str], Atoms]) -> None:
-        """`sources` in any order; of two that differ in case only, the first by bytes is meant."""
+        """Index `sources`; of sources that differ only in case, links refer to the first in byte order."""
         self._load = cache(load)
         self._by_path: dict[str, str] = {}
         self._by_name: dict[str, list[str]] = {}
@@ -39,9 +40,9 @@ class Targets:
             self._by_name.setdefault(posixpath.basename(_without_suffix(path)), []).append(source)
 
     def resolve(self, link: Reference, source: str) -> bytes | None:
-        """The atom that `link`, standing in `source`, means; None where there is none."""
-        means = self._wiki if link.kind == "wiki" else self._relative
-        atoms = next(filter(None, map(self._load, means(link.target, source))), None)
+        """Return the atom that `link` in `source` refers to, or None if there is no such atom."""
+        candidates = self._wiki if link.kind == "wiki" else self._relative
+        atoms = next(filter(None, map(self._load, candidates(link.target, source))), None)
         if atoms is None:
             return None
         if link.fragment is not None:
@@ -57,13 +58,13 @@ class Targets:
         return [] if found is None else [found]
 
     def _wiki(self, name: str, source: str) -> list[str]:
-        """The sources a name may mean, the likeliest first."""
-        wanted = _without_suffix(caseless(name.strip().strip("/")))
+        """Return the sources that a name may refer to, the preferred one first."""
+        path = _without_suffix(caseless(name.strip().strip("/")))
         folder = posixpath.dirname(source)
         candidates = [
             candidate
-            for candidate in self._by_name.get(posixpath.basename(wanted), ())
-            if f"/{_without_suffix(caseless(candidate))}".endswith(f"/{wanted}")
+            for candidate in self._by_name.get(posixpath.basename(path), ())
+            if f"/{_without_suffix(caseless(candidate))}".endswith(f"/{path}")
         ]
         return sorted(
             candidates,

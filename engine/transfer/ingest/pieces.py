@@ -1,4 +1,4 @@
-"""From spans of a text to the pieces of a document, which every format of text shares; and plain text."""
+"""Turn spans of text into the pieces of a document, for all text formats, and parse plain text."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 
 from engine.base.limits import TAGS_PER_ATOM_MAX
-from engine.transfer.ingest.checks import content_problem, title_of
 from engine.transfer.ingest.documents import ATOM_TOKENS, Document, Piece, Reference, Skipped
+from engine.transfer.ingest.field_values import content_problem, title_of
 from engine.transfer.ingest.split import Block, Section, split
 from proofs.sets import tag_identity
 
@@ -20,7 +20,7 @@ _BLANK_LINE = re.compile(r"^[^\S\n]*\n", re.MULTILINE)
 
 @dataclass(slots=True)
 class Cut:
-    """A span of the text that becomes a piece, while its tags and links are collected."""
+    """A span of text that becomes a piece, with the tags and links collected for it."""
 
     span: tuple[int, int]
     title: str | None
@@ -37,10 +37,10 @@ def document(
     tags: tuple[str, ...] = (),
     created: int | None = None,
 ) -> tuple[Document, tuple[Skipped, ...]]:
-    """The document made of `cuts`, which are in the order of the file, and a report of those left out.
+    """Return the document made of `cuts`, which must be in file order, and a report of what was left out.
 
-    Pieces with a `content_problem`, and tags past `TAGS_PER_ATOM_MAX`, are left out. The tags of the file
-    come before those of every piece; `created` is when the file says it was made, in µs UTC.
+    Pieces with a `content_problem` and tags beyond `TAGS_PER_ATOM_MAX` are left out. The tags of the file
+    precede the tags of each piece. `created` is the creation time that the file gives, in µs UTC.
     """
     seen: Counter[str] = Counter()
     pieces: list[Piece] = []
@@ -53,15 +53,15 @@ def document(
         if (reason := content_problem(content)) is not None:
             skipped.append(Skipped(source, reason, line))
             continue
-        kept_tags = distinct((*tags, *cut.tags))
-        if len(kept_tags) > TAGS_PER_ATOM_MAX:
-            reason = f"only the first {TAGS_PER_ATOM_MAX} of {len(kept_tags)} tags are kept"
+        piece_tags = distinct_tags((*tags, *cut.tags))
+        if len(piece_tags) > TAGS_PER_ATOM_MAX:
+            reason = f"only the first {TAGS_PER_ATOM_MAX} of {len(piece_tags)} tags are kept"
             skipped.append(Skipped(source, reason, line))
         pieces.append(
             Piece(
                 content=content,
                 title=cut.title,
-                tags=kept_tags[:TAGS_PER_ATOM_MAX],
+                tags=piece_tags[:TAGS_PER_ATOM_MAX],
                 occurrence=seen[content],
                 links=tuple(dict.fromkeys(cut.links)),
                 created=created,
@@ -73,33 +73,33 @@ def document(
     return Document(source, title, tuple(pieces)), tuple(skipped)
 
 
-def distinct(tags: Iterable[str]) -> tuple[str, ...]:
-    """The tags in their order, of each identity the first spelling."""
-    kept: dict[str, str] = {}
+def distinct_tags(tags: Iterable[str]) -> tuple[str, ...]:
+    """Return the tags in their order without duplicates; of equal tags, the first spelling is kept."""
+    spellings: dict[str, str] = {}
     for tag in tags:
-        kept.setdefault(tag_identity(tag), tag)
-    return tuple(kept.values())
+        spellings.setdefault(tag_identity(tag), tag)
+    return tuple(spellings.values())
 
 
-def stem(source: str) -> str | None:
-    """The name of the file without its suffix, as a title."""
+def file_title(source: str) -> str | None:
+    """Return the file name without its suffix as a title, or None if it is not valid as a title."""
     return title_of(PurePosixPath(source).stem)
 
 
 def parse_plain(
     text: str, source: str, *, tokens_max: int = ATOM_TOKENS
 ) -> tuple[Document, tuple[Skipped, ...]]:
-    r"""The document that `text` is, and what of it could not go in.
+    r"""Parse plain text into a document, and report what cannot be ingested.
 
-    Paragraphs, parted by blank lines, go together while they cost at most `tokens_max` estimated
-    tokens; longer ones are cut at line ends, after sentences, between words. Every line that is not
-    blank is in exactly one piece, in order. There are no tags and no links; the title is the file's name.
+    Paragraphs, separated by blank lines, are joined up to `tokens_max` estimated tokens. Longer ones are
+    split at line ends, after sentences, or between words. Each line that is not blank is in exactly one
+    piece, in order. Plain text has no tags and no links, and its title is the file name.
 
-    The lines of `text`, a decoded file, end with `\n`; `tokens_max` is at least 8. The document may have no
-    pieces; what `content_problem` refuses is reported.
+    The lines of `text`, a decoded file, end with `\n`, and `tokens_max` is at least 8. The document may have
+    no pieces. Pieces with a `content_problem` are skipped and reported.
     """
     edges = [0, *(match.end() for match in _BLANK_LINE.finditer(text)), len(text)]
     blocks = tuple(Block(start, end) for start, end in pairwise(edges) if start < end)
-    title = stem(source)
+    title = file_title(source)
     cuts = (Cut(span, title) for span, _ in split(text, [Section((), blocks)], tokens_max))
     return document(text, source, title, cuts)

@@ -1,4 +1,4 @@
-"""Reading one file that was found: opened safely, decoded strictly, given to the parser of its format."""
+"""Read one file: open it safely, decode it strictly, and parse it according to its format."""
 
 from __future__ import annotations
 
@@ -14,75 +14,80 @@ from engine.transfer.ingest.documents import (
     ATOM_TOKENS,
     BadItemError,
     Document,
-    Found,
+    JsonLine,
     Skipped,
-    Sourced,
+    SourceFile,
 )
 from engine.transfer.ingest.jsonl import LINE_BYTES_MAX, parse_jsonl
-from engine.transfer.ingest.pieces import distinct, parse_plain
+from engine.transfer.ingest.pieces import distinct_tags, parse_plain
 
 if TYPE_CHECKING:
     from engine.secrets.filter import Screen
 
 FILE_BYTES_MAX: Final = 64 << 20
+"""The maximum number of bytes of a Markdown or text file."""
 
 
 def read_file(
-    found: Found,
+    file: SourceFile,
     *,
     file_bytes_max: int = FILE_BYTES_MAX,
     line_bytes_max: int = LINE_BYTES_MAX,
     tokens_max: int = ATOM_TOKENS,
     screen: Screen | None = None,
-) -> Iterator[Document | Sourced | Skipped]:
-    """What a file holds: reports, then one `Document`; or `Sourced` and reports for JSON lines, in order.
+) -> Iterator[Document | JsonLine | Skipped]:
+    """Yield the `Skipped` reports and then the `Document` of a file; for JSON Lines, a result for each line.
 
-    Never raises for what is in the file or became of it; the file is `Skipped` instead.
+    The results for JSON Lines are `JsonLine` and `Skipped` objects, in order. A file that is invalid, missing
+    or unreadable raises no exception, but is reported as `Skipped`.
 
     Args:
-        found: the file, of `find_files`.
-        file_bytes_max: larger Markdown and text files are skipped; JSON lines are streamed.
-        line_bytes_max: longer JSON lines are skipped.
-        tokens_max: the size of a piece of Markdown or text, in estimated tokens.
-        screen: what the text passes before it is cut; a file or line that it refuses is skipped.
+        file: The file, as returned by `find_files`.
+        file_bytes_max: The maximum number of bytes of a Markdown or text file; larger files are skipped. JSON
+            Lines files are streamed and may have any size.
+        line_bytes_max: The maximum number of bytes of a JSON line; longer lines are skipped.
+        tokens_max: The size of a piece of Markdown or text, in estimated tokens.
+        screen: The secrets filter for texts before they are split. A file or line that it refuses is skipped.
     """
     try:
-        with opened(found.path) as stream:
-            if found.format == "jsonl":
-                lines = parse_jsonl(stream, found.source, line_bytes_max=line_bytes_max)
+        with open_regular(file.path) as stream:
+            if file.format == "jsonl":
+                lines = parse_jsonl(stream, file.source, line_bytes_max=line_bytes_max)
                 yield from lines if screen is None else (_screened(screen, item) for item in lines)
                 return
             raw = stream.read(file_bytes_max + 1)
         if len(raw) > file_bytes_max:
-            raise BadItemError(f"over {file_bytes_max} bytes long")
+            raise BadItemError(f"the file is over {file_bytes_max} bytes long")
         text = decode(raw)
     except BadItemError as error:
-        yield Skipped(found.source, str(error))
+        yield Skipped(file.source, str(error))
         return
     except OSError as error:
-        yield Skipped(found.source, f"cannot be read: {(error.strerror or 'failed').lower()}")
+        yield Skipped(file.source, f"the file cannot be read: {(error.strerror or 'failed').lower()}")
         return
     if screen is not None:
         try:
             text = screen.text(text, "the file")
         except RefusedError as error:
-            yield Skipped(found.source, str(error), screen.line_of(text))
+            yield Skipped(file.source, str(error), screen.line_of(text))
             return
     parse = parse_plain
-    if found.format == "markdown":
-        # markdown-it and PyYAML: only where they are needed
+    if file.format == "markdown":
+        # Imported here because markdown-it and PyYAML are slow to load.
         from engine.transfer.ingest.markdown import parse_markdown as parse
-    document, skipped = parse(text, found.source, tokens_max=tokens_max)
+    document, skipped = parse(text, file.source, tokens_max=tokens_max)
     yield from skipped
     yield document
 
 
-def screened_files(screen: Screen | None, found: Iterable[Found | Skipped]) -> Iterator[Found | Skipped]:
-    """Files and reports with names as they may be written; a file whose name is refused is skipped."""
+def screened_files(
+    screen: Screen | None, found: Iterable[SourceFile | Skipped]
+) -> Iterator[SourceFile | Skipped]:
+    """Yield the files and reports with secrets in names redacted; a file whose name is refused is skipped."""
     if screen is None:
         yield from found
         return
-    taken: set[str] = set()
+    seen: set[str] = set()
     for item in found:
         shown = screen.shown(item.source)
         if isinstance(item, Skipped):
@@ -93,15 +98,15 @@ def screened_files(screen: Screen | None, found: Iterable[Found | Skipped]) -> I
         except RefusedError as error:
             yield Skipped(shown, str(error))
             continue
-        if source in taken:
-            yield Skipped(shown, "another file has the same name but for what is a secret in it")
+        if source in seen:
+            yield Skipped(shown, "another file has the same name once secrets are redacted")
             continue
-        taken.add(source)
+        seen.add(source)
         yield replace(item, source=source)
 
 
-def _screened(screen: Screen, item: Sourced | Skipped) -> Sourced | Skipped:
-    """A line as it may be written."""
+def _screened(screen: Screen, item: JsonLine | Skipped) -> JsonLine | Skipped:
+    """Return the line with secrets redacted, or `Skipped` if the filter refuses it."""
     if isinstance(item, Skipped):
         return replace(item, source=screen.shown(item.source), reason=screen.shown(item.reason))
     try:
@@ -109,36 +114,37 @@ def _screened(screen: Screen, item: Sourced | Skipped) -> Sourced | Skipped:
         source = screen.text(item.source, "source")
     except RefusedError as error:
         return Skipped(screen.shown(item.source), str(error), item.line)
-    return replace(item, source=source, piece=replace(piece, tags=distinct(piece.tags)))
+    return replace(item, source=source, piece=replace(piece, tags=distinct_tags(piece.tags)))
 
 
 def decode(raw: bytes) -> str:
-    r"""The text of a file: UTF-8, a byte order mark dropped, every line end as `\n`.
+    r"""Decode the UTF-8 text of a file, without a byte order mark and with each line end as `\n`.
 
     Raises:
-        BadItemError: a NUL byte, or not UTF-8.
+        BadItemError: the file contains a NUL byte or is not valid UTF-8.
     """
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise BadItemError("not UTF-8 but UTF-16; save it as UTF-8")
+        raise BadItemError("the file is UTF-16, not UTF-8; save it as UTF-8")
     nul = raw.find(b"\x00")
     if nul >= 0:
-        raise BadItemError(f"not text: NUL at byte {nul}")
+        raise BadItemError(f"the file is not text: there is a NUL at byte {nul}")
     try:
         text = raw.decode()
     except UnicodeDecodeError as error:
-        raise BadItemError(f"not UTF-8 at byte {error.start}") from None
+        raise BadItemError(f"the file is not valid UTF-8 at byte {error.start}") from None
     text = text.removeprefix("\ufeff")
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
-def opened(path: Path) -> BinaryIO:
-    """The regular file at `path`, for reading.
+def open_regular(path: Path) -> BinaryIO:
+    """Open the regular file at `path` for reading.
 
-    It may have been replaced since it was found: a link is not followed, a pipe does not block.
+    The file may have been replaced since it was found: a symbolic link is not followed, and a pipe does not
+    block.
 
     Raises:
-        BadItemError: it is not a regular file.
-        OSError: it cannot be opened.
+        BadItemError: `path` is not a regular file.
+        OSError: the file cannot be opened.
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):

@@ -1,9 +1,9 @@
-"""Ingest: files in, atoms and edges out, and nothing at all where nothing changed.
+"""Ingest files: add, revise and tombstone atoms until the store agrees with the files, then link the atoms.
 
-    files ── find, read ──▶ pieces ── plan against the store ──▶ commands ──▶ events, a thousand to a batch
+    files ── find, read ──▶ pieces ── compare with the store ──▶ commands ──▶ events, a thousand to a batch
                                                                   then the links, once every target is known
 
-Killed anywhere, it is continued by running it again.
+If nothing changed, nothing is written. If the process is killed, running it again continues the work.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from engine.followers.tags import values
 from engine.ledger.queries import edges_at
 from engine.store.dry_run import dry_run_store
 from engine.store.store import Store
-from engine.transfer.ingest.documents import Document, Found, Piece, Reference, Skipped, Sourced
+from engine.transfer.ingest.documents import Document, JsonLine, Piece, Reference, Skipped, SourceFile
+from engine.transfer.ingest.import_run import ImportRun
 from engine.transfer.ingest.links import Atoms, Targets
 from engine.transfer.ingest.read import read_file, screened_files
 from engine.transfer.ingest.walk import find_files, source_of
-from engine.transfer.ingest.work import Work
 from proofs.events import EventKind
 from proofs.leaves import EdgeType, State
 from proofs.sets import Group
@@ -45,12 +45,12 @@ if TYPE_CHECKING:
     from engine.secrets.filter import Screen
 
 ACTOR: Final = "ingest"
-"""Who all events of an ingest are by."""
+"""The actor of all events of an ingest."""
 
 
 @dataclass(frozen=True, slots=True)
 class IngestProgress:
-    """How far an ingest is: files read of all files, and pieces found in them."""
+    """The progress of an ingest: the files read so far, all files, and the pieces found so far."""
 
     files: int
     total: int
@@ -59,7 +59,7 @@ class IngestProgress:
 
 @dataclass(frozen=True, slots=True)
 class IngestReport:
-    """What an ingest did, or with `dry_run` what it would do: atoms, unless something else is said."""
+    """The changes that an ingest made, or would make in a dry run, as numbers of atoms unless noted."""
 
     files: int
     pieces: int
@@ -68,19 +68,20 @@ class IngestReport:
     tombstoned: int
     revived: int
     retagged: int
-    """Events that put tags on atoms or take them off."""
+    """The number of events that add or remove tags."""
     linked: int
+    """The number of edges added."""
     unlinked: int
-    """Edges."""
+    """The number of edges removed."""
     unresolved_links: int
     skipped: tuple[Skipped, ...]
-    """What did not go in."""
+    """The items that were not ingested."""
     warnings: tuple[Skipped, ...]
-    """What went in otherwise than it was meant."""
+    """The items that were ingested incompletely or not as intended."""
 
     @property
     def changed(self) -> bool:
-        """Whether anything was, or would be, appended."""
+        """True if any event was appended, or would be in a dry run."""
         atoms = self.added or self.revised or self.tombstoned or self.revived or self.retagged
         return bool(atoms or self.linked or self.unlinked)
 
@@ -100,23 +101,22 @@ def ingest(
     dry_run: bool = False,
     progress: Callable[[IngestProgress], None] = lambda _: None,
 ) -> IngestReport:
-    """Make the store hold what the files under `paths` say now (see `engine.Engine.ingest`).
+    """Bring the store into agreement with the files under `paths` (see `engine.Engine.ingest`).
 
-    All events are by the actor `ingest`, by which a later run knows what is its own to change.
+    All events have the actor `ingest`. A later run changes only atoms that this actor wrote last.
 
     Raises:
-        NotFoundError: a path is not there; nothing was written.
+        NotFoundError: a path does not exist; nothing was written.
         InvalidInputError: a name, tag, bucket or provenance breaks a rule; nothing was written.
-        RefusedError: with `prune` and not `sure`, none of a folder's files is known, and all that are
-            known under its name would go: another folder of that name, perhaps; nothing was written.
+        RefusedError: with `prune` and without `sure`, none of a folder's files is known, and the atoms of all
+            known files under its name would be tombstoned. The folder may be a different one of the same
+            name. Nothing was written.
     """
-    screen, kept = (
-        None if store.secret_filter is None else store.secret_filter.reading(),
-        validation.tags(tags),
-    )
-    model = Add(
+    screen = None if store.secret_filter is None else store.secret_filter.screen_for_reading()
+    checked_tags = validation.tags(tags)
+    template = Add(
         "",
-        tags=kept if screen is None else validation.tags(screen.value(kept, "tags")),
+        tags=checked_tags if screen is None else validation.tags(screen.value(checked_tags, "tags")),
         buckets=validation.labels(buckets, "buckets", limits.BUCKETS_PER_ATOM_MAX),
         provenance=validation.provenance(provenance),
         force=force,
@@ -128,36 +128,39 @@ def ingest(
     store.follow(store.tags)
     folders = [path for path in map(Path, paths) if path.is_dir()] if prune else []
     with dry_run_store(store, when=dry_run) as target:
-        run = _Run(target, model, screen, found)
-        gone = run.gone([source_of(folder, name=name, root=root) for folder in folders], sure=sure)
-        run.carry_out(run.contents(progress))
-        run.carry_out(run.prune(gone))
+        run = _IngestRun(target, template, screen, found)
+        missing = run.missing_sources(
+            [source_of(folder, name=name, root=root) for folder in folders], sure=sure
+        )
+        run.apply(run.contents(progress))
+        run.apply(run.prune(missing))
         target.follow(target.tags)
-        run.carry_out(run.links())
+        run.apply(run.links())
         if target.secret_filter is not None:
-            target.secret_filter.passed(screen)
+            target.secret_filter.count(screen)
     return run.report()
 
 
-class _Run(Work):
+class _IngestRun(ImportRun):
     def __init__(
-        self, store: Store, model: Add, screen: Screen | None, found: Sequence[Found | Skipped]
+        self, store: Store, template: Add, screen: Screen | None, found: Sequence[SourceFile | Skipped]
     ) -> None:
         super().__init__(store, ACTOR)
-        self._model = model
+        self._template = template
         self._screen = screen
-        self._files = [item for item in found if isinstance(item, Found)]
+        self._files = [item for item in found if isinstance(item, SourceFile)]
         self.reports = [item for item in found if isinstance(item, Skipped)]
         self._own_sources = {file.source for file in self._files}
         self._pieces = 0
         self._read: dict[str, Atoms] = {}
-        # The JSON lines of this run: the atom of each, and its number among them all (some 150 bytes a line).
+        # The atom of each JSON line of this run → the number of the line, counted over all files (some 150
+        # bytes a line).
         self._lines: dict[bytes, int] = {}
-        self._linking: list[tuple[str, bytes, tuple[Reference, ...]]] = []
+        self._pending_links: list[tuple[str, bytes, tuple[Reference, ...]]] = []
         self._unresolved = 0
 
     def contents(self, progress: Callable[[IngestProgress], None]) -> Iterator[Command]:
-        """The commands for what is in the files, file by file."""
+        """Yield the commands for the contents of the files, file by file."""
         lines = 0
         for done, file in enumerate(self._files, 1):
             whole, line = True, 0
@@ -175,13 +178,13 @@ class _Run(Work):
                 yield from self.prune([file.source], "no longer in its file")
             progress(IngestProgress(done, len(self._files), self._pieces))
 
-    def _wanted(self, source: str, piece: Piece, sequence: int | None = None) -> Add:
-        """The atom that a piece is to be."""
+    def _atom(self, source: str, piece: Piece, sequence: int | None = None) -> Add:
+        """Return the atom for a piece."""
         return replace(
-            self._model,
+            self._template,
             content=piece.content,
             title=piece.title,
-            tags=(*piece.tags, *self._model.tags),
+            tags=(*piece.tags, *self._template.tags),
             source=source,
             sequence=sequence,
             created=piece.created,
@@ -192,25 +195,28 @@ class _Run(Work):
     def _document(self, document: Document) -> Iterator[Command]:
         source, pieces = document.source, document.pieces
         self._pieces += len(pieces)
-        wanted = [self._wanted(source, piece) for piece in pieces]
-        atoms = [wanted_id(self.id_key, one) for one in wanted]
+        adds = [self._atom(source, piece) for piece in pieces]
+        atoms = [wanted_id(self.id_key, add) for add in adds]
         self._read[source] = [(atom, piece.title) for atom, piece in zip(atoms, pieces, strict=True)]
         with self.store.backend.snapshot() as rows:
-            commands = list(reconcile_source(rows, ACTOR, source, atoms, wanted))
+            commands = list(reconcile_source(rows, ACTOR, source, atoms, adds))
             for atom, piece in zip(atoms, pieces, strict=True):
                 if piece.links or _has_references(rows, atom):
-                    self._linking.append((source, atom, piece.links))
+                    self._pending_links.append((source, atom, piece.links))
         yield from commands
 
-    def _line(self, line: Sourced, file: Found, before: int) -> Iterator[Command]:
-        """The command for a JSON line, after `before` lines of other files; a source and id count once."""
+    def _line(self, line: JsonLine, file: SourceFile, before: int) -> Iterator[Command]:
+        """Yield the command for a JSON line, after `before` lines of other files.
+
+        A line that repeats the source and id of an earlier line is reported instead.
+        """
         source, piece = line.source, line.piece
         if source != file.source and source in self._own_sources:
-            reason = f"{source!r} is the source of another file: its atoms are what that file says"
+            reason = f"{source!r} is the source of another file, which alone determines its atoms"
             self.reports.append(Skipped(file.source, reason, line.line))
             return
-        wanted = self._wanted(source, piece, line.line * STEP if piece.sequence is None else piece.sequence)
-        first = self._lines.setdefault(wanted_id(self.id_key, wanted), before + line.line) - before
+        add = self._atom(source, piece, line.line * STEP if piece.sequence is None else piece.sequence)
+        first = self._lines.setdefault(wanted_id(self.id_key, add), before + line.line) - before
         if first != line.line:
             where = f"at line {first}" if first > 0 else "in an earlier file"
             what = "the same text of this source" if piece.id is None else f"the id {piece.id!r}"
@@ -218,65 +224,69 @@ class _Run(Work):
             self.reports.append(Skipped(file.source, reason, line.line, kept=piece.id is None))
             return
         self._pieces += 1
-        yield UpsertAtom(wanted)
+        yield UpsertAtom(add)
 
-    def gone(self, folders: Sequence[str], *, sure: bool) -> list[str]:
-        """The sources that begin as these folders' do and whose files are no longer there.
+    def missing_sources(self, folders: Sequence[str], *, sure: bool) -> list[str]:
+        """Return the sources in `folders` whose files no longer exist.
 
         Raises:
-            RefusedError: none of a folder's files is known, but others under its name are.
+            RefusedError: `sure` is False, and none of a folder's files is known although other files under
+                its name are.
         """
-        kept = self._own_sources | {item.source for item in self.reports}
+        present = self._own_sources | {item.source for item in self.reports}
         missing: list[str] = []
         for folder in folders:
             with self.store.backend.snapshot() as rows:
-                known = [source for source in _sources_under(rows, f"{folder}/") if _has_ours(rows, source)]
-            if known and kept.isdisjoint(known) and not sure:
+                known = [
+                    source for source in _sources_under(rows, f"{folder}/") if _has_own_atoms(rows, source)
+                ]
+            if known and present.isdisjoint(known) and not sure:
                 raise RefusedError(
-                    f"none of the files now in {folder}/ is known, and the atoms of all {len(known)} known "
-                    "ones would be tombstoned",
-                    hint="if another folder of that name was ingested before, give this one a name (--name); "
-                    "if the files were renamed or removed, say so (--yes)",
+                    f"none of the files now in {folder}/ was ingested before, and the atoms of all "
+                    f"{len(known)} files that were ingested under this name would be tombstoned",
+                    hint="if that was another folder of the same name, give this one a name of its own with "
+                    "--name; if the files were renamed or removed, confirm with --yes",
                 )
-            missing += [source for source in known if source not in kept]
+            missing += [source for source in known if source not in present]
         return missing
 
     def prune(self, sources: Iterable[str], reason: str = "its file is gone") -> Iterator[Command]:
-        """Tombstones for the atoms of `sources`, but for those that lines of this run yield."""
+        """Yield tombstones for the atoms of `sources`, except those that come from JSON lines of this run."""
         for source in sources:
             with self.store.backend.snapshot() as rows:
                 commands = list(retire_others(rows, ACTOR, source, self._lines.keys(), reason))
             yield from commands
 
     def links(self) -> Iterator[Command]:
-        """The commands for the links between all that was read and all that is in the store."""
+        """Yield the commands for the links from the documents read to any document in the store."""
         targets = Targets(
             [*values(self.store.backend, Group.SOURCE), *self._read],
             lambda source: self._read.get(source) or self._live_atoms(source),
         )
-        for source, atom, links in self._linking:
-            meant = [targets.resolve(link, source) for link in links]
-            self._unresolved += meant.count(None)
-            others = dict.fromkeys(found for found in meant if found is not None and found != atom)
-            # A snapshot each: through one that was older than the new edges, LevelDB took 2.5 ms to step
-            # over them all, for every atom.
+        for source, atom, links in self._pending_links:
+            resolved = [targets.resolve(link, source) for link in links]
+            self._unresolved += resolved.count(None)
+            others = dict.fromkeys(found for found in resolved if found is not None and found != atom)
+            # A new snapshot for each atom: in a snapshot older than the new edges, LevelDB took 2.5 ms per
+            # atom to step over them.
             with self.store.backend.snapshot() as rows:
                 commands = list(reconcile_edges(rows, ACTOR, atom, EdgeType.REFERENCES, others))
             yield from commands
 
     def _live_atoms(self, source: str) -> Atoms:
-        """The live atoms of a source that was not read as a document, as they are after this run."""
+        """Return the current live atoms of a source that was not read as a document."""
         with self.store.backend.snapshot() as rows:
             records = [record for record in atoms_of(rows, source).values() if record.state is State.LIVE]
         records.sort(key=lambda record: (record.sequence or 0, record.id))
         return [(record.id, record.title) for record in records]
 
     def report(self) -> IngestReport:
-        """The counts so far."""
+        """Return the report of the run."""
         count = self.counts
         for source, number in sorted(self.erased.items()):
-            what = "a piece was" if number == 1 else f"{number} pieces were"
-            self.reports.append(Skipped(source, f"{what} erased from the memory: --force takes it in"))
+            what = "1 piece was" if number == 1 else f"{number} pieces were"
+            reason = f"{what} skipped because the same content was erased; use --force to add it again"
+            self.reports.append(Skipped(source, reason))
         return IngestReport(
             files=len(self._files),
             pieces=self._pieces,
@@ -294,13 +304,13 @@ class _Run(Work):
 
 
 def _has_references(rows: Reader, atom: bytes) -> bool:
-    """Whether a live edge `references` that ingest made leads out of `atom`."""
+    """Return True if `atom` has a live outgoing edge `references` that ingest created."""
     edges = edges_at(rows, atom, Direction.OUT, (bytes([EdgeType.REFERENCES]),))
     return any(edge.created_by == ACTOR for edge in edges)
 
 
-def _has_ours(rows: Reader, source: str) -> bool:
-    """Whether a source has a live atom that ingest said last."""
+def _has_own_atoms(rows: Reader, source: str) -> bool:
+    """Return True if a source has a live atom that ingest wrote last."""
     return next(retire_others(rows, ACTOR, source, frozenset()), None) is not None
 
 

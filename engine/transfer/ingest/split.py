@@ -1,9 +1,8 @@
-"""Cutting a text into spans of about the size of an atom, losing nothing.
+"""Split a text into spans of about the size of an atom, without losing any text.
 
-A text is given as sections of blocks that touch each other. Blocks are packed in order while they
-fit; a block that is too large by itself is broken at the places it names, then at line ends, after
-sentences, between words, and in the end anywhere. Every cut lies between two blocks, lines,
-sentences, words or characters of the original, so that the spans, joined, are the text.
+A text is given as sections of adjacent blocks. Blocks are joined in order as long as they fit. A block that
+is too large by itself is split at the offsets in `cuts`, then at line ends, after sentences, between words,
+and finally between any two characters. Concatenated, the spans are the original text except for blank lines.
 """
 
 from __future__ import annotations
@@ -25,22 +24,22 @@ _TOKENS_PER_CHARACTER_MAX: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A stretch of text that belongs together: a heading, a paragraph or a list.
+    """A coherent part of a text: a heading, a paragraph or a list.
 
-    Offsets are in characters; a block begins where the one before it ends, blank lines and all.
+    Offsets are in characters. A block begins at the end of the block before it and includes blank lines.
     """
 
     start: int
     end: int
     cuts: tuple[int, ...] = ()
-    """Offsets inside the block where it breaks best, ascending: items of a list, parts of a quote."""
+    """The preferred offsets for splitting the block, ascending: items of a list, parts of a quote."""
     whole: bool = False
-    """Keep together if it fits at all, even if its heading then stands alone (fences, tables)."""
+    """Keep the block in one span if it fits, even if its heading is then alone (fences, tables)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """The headings that open a section, several where the first ones have no body, then its body."""
+    """The headings and the body of a section. There are several headings if the first ones have no body."""
 
     headings: tuple[Block, ...]
     body: tuple[Block, ...]
@@ -50,15 +49,18 @@ Span = tuple[int, int]
 
 
 def split(text: str, sections: Sequence[Section], tokens_max: int) -> Iterator[tuple[Span, int]]:
-    """The spans of `text`, each with the number of its section, in order; blank ones are left out.
+    """Yield the spans of `text` that are not blank, each with the index of its section, in order.
 
     Args:
-        text: the text that the blocks are stretches of.
-        sections: no span crosses from one into the next.
-        tokens_max: no span costs more, by `estimate_tokens`; at least 8.
+        text: The text to which the offsets of the blocks refer.
+        sections: The sections. A span never covers parts of two sections.
+        tokens_max: The maximum number of tokens of a span according to `estimate_tokens`, at least 8.
+
+    Raises:
+        ValueError: `tokens_max` is less than 8.
     """
     if tokens_max < 8:
-        raise ValueError(f"tokens_max is {tokens_max}, at least 8 is needed")
+        raise ValueError(f"tokens_max is {tokens_max}; it must be at least 8")
     for number, section in enumerate(sections):
         for start, end in _pack(text, section, tokens_max):
             if (span := trimmed(text, start, end)) is not None:
@@ -66,10 +68,10 @@ def split(text: str, sections: Sequence[Section], tokens_max: int) -> Iterator[t
 
 
 def trimmed(text: str, start: int, end: int) -> Span | None:
-    """The span without outer blank lines, or None if nothing else is in it.
+    """Return the span without blank lines at its start and end, or None if it is blank.
 
-    The indentation of the first line and the spaces at the end of the last stay, unless the span
-    was cut there in the middle of a line.
+    The indentation of the first line and the spaces at the end of the last line are kept, unless the span
+    begins or ends in the middle of a line.
     """
     piece = text[start:end]
     inner = piece.strip()
@@ -87,7 +89,7 @@ def trimmed(text: str, start: int, end: int) -> Span | None:
 
 
 def _pack(text: str, section: Section, tokens_max: int) -> Iterator[Span]:
-    """The spans of one section: blocks while they fit, broken ones where they do not."""
+    """Yield the spans of a section: blocks are joined while they fit, and split if they do not fit."""
     blocks = (*section.headings, *section.body)
     if not blocks:
         return
@@ -98,12 +100,12 @@ def _pack(text: str, section: Section, tokens_max: int) -> Iterator[Span]:
     cost = 0
     for number, block in enumerate(blocks):
         block_cost = estimate_tokens(text[block.start : block.end])
-        # A heading alone is a poor atom: what follows it is broken rather than moved away from it.
+        # A heading alone is a poor atom, so the block after it is split rather than separated from it.
         after_heading = number == len(section.headings)
         fits = block_cost <= tokens_max
         joins = cost + block_cost <= tokens_max
         keep = joins or (fits and (block.whole or not after_heading))
-        units = [(block.start, block_cost)] if keep else _broken(text, block, tokens_max)
+        units = [(block.start, block_cost)] if keep else _divide(text, block, tokens_max)
         for unit_start, unit_cost in units:
             if cost + unit_cost > tokens_max and start < unit_start:
                 yield start, unit_start
@@ -112,15 +114,15 @@ def _pack(text: str, section: Section, tokens_max: int) -> Iterator[Span]:
     yield start, end
 
 
-def _broken(text: str, block: Block, tokens_max: int) -> Iterator[tuple[int, int]]:
-    """The starts and costs of the parts of `block`, its own or its lines; finer ones over `tokens_max`."""
+def _divide(text: str, block: Block, tokens_max: int) -> Iterator[tuple[int, int]]:
+    """Yield the starts and costs of the parts of `block`, divided at its `cuts` or lines, or finer."""
     if not block.cuts:
         return _refine(text, _lines(text, block.start, block.end, tokens_max), tokens_max, 1)
     return _refine(text, pairwise([block.start, *block.cuts, block.end]), tokens_max, 0)
 
 
 def _refine(text: str, units: Iterable[Span], tokens_max: int, level: int) -> Iterator[tuple[int, int]]:
-    """The units that fit as they are, the others by the next finer division."""
+    """Yield the starts and costs of `units`; units over `tokens_max` are divided further."""
     for start, end in units:
         cost = estimate_tokens(text[start:end])
         if cost <= tokens_max:
@@ -130,12 +132,12 @@ def _refine(text: str, units: Iterable[Span], tokens_max: int, level: int) -> It
 
 
 def _lines(text: str, start: int, end: int, _: int) -> Iterator[Span]:
-    """Each with its line end."""
+    """Divide into lines, each with its line end."""
     return (match.span() for match in _LINES.finditer(text, start, end))
 
 
 def _after(pattern: re.Pattern[str]) -> Callable[[str, int, int, int], Iterator[Span]]:
-    """A division after every match of `pattern`."""
+    """Return a function that divides a span after each match of `pattern`."""
 
     def divide(text: str, start: int, end: int, _: int) -> Iterator[Span]:
         here = start
@@ -148,7 +150,7 @@ def _after(pattern: re.Pattern[str]) -> Callable[[str, int, int, int], Iterator[
 
 
 def _characters(text: str, start: int, end: int, tokens_max: int) -> Iterator[Span]:
-    """Stretches that fit whatever they hold, not cut in front of a combining mark."""
+    """Divide into spans that fit for any text, and do not begin with a combining mark if possible."""
     step = tokens_max // _TOKENS_PER_CHARACTER_MAX
     while end - start > step:
         cuts = range(start + step, start, -1)

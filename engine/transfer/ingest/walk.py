@@ -1,7 +1,7 @@
-"""Finding the files to read in the folders that a person names, always in the same order.
+"""Find the files to read under the given paths, always in the same order.
 
-No symbolic link inside a folder is followed, nothing that is not a regular file is opened, and
-hidden names are passed over: naming a folder gives what is in it and nothing else.
+Symbolic links inside a folder are not followed, only regular files are opened, and hidden names are ignored.
+A folder therefore yields only files that are inside it.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from pathlib import Path, PurePath
 from typing import Final
 
 from engine.base.errors import InvalidInputError, NotFoundError
-from engine.transfer.ingest.checks import source_fault
-from engine.transfer.ingest.documents import Format, Found, Skipped
+from engine.transfer.ingest.documents import Format, Skipped, SourceFile
+from engine.transfer.ingest.field_values import source_problem
 
 MIRROR_MARK: Final = b".engine-mirror.json"
-"""The manifest of a mirror (`engine.transfer.mirror.manifest`)."""
+"""The name of the manifest of a mirror (`engine.transfer.mirror.manifest`)."""
 
 FORMATS: Final[dict[str, Format]] = {
     ".md": "markdown",
@@ -29,44 +29,46 @@ FORMATS: Final[dict[str, Format]] = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
 }
-"""Suffix, in lower case, to format."""
+"""Suffix, in lower case → format."""
 
 
 def find_files(
     paths: Iterable[str | Path], *, name: str | None = None, root: str | Path | None = None
-) -> Iterator[Found | Skipped]:
-    """The files to read under `paths`, in the order given, each folder by the bytes of its relative paths.
+) -> Iterator[SourceFile | Skipped]:
+    """Return the files to read under `paths`, in the given order; files in a folder are in byte order.
 
     Args:
-        paths: folders, searched to any depth, and single files.
-        name: the first component of every source; else the name of `root`, of the folder, or of the
-            folder that a single file is in.
-        root: a folder that holds all `paths`: sources are then the paths from it, so that a part of a
-            folder gives the sources that the whole folder gives.
+        paths: Folders, which are searched to any depth, and single files.
+        name: The first component of each source. The default is the name of `root`, of the folder, or of the
+            folder that contains a single file.
+        root: A folder that contains all `paths`. Sources are then relative to it, so ingesting a part of a
+            folder gives the same sources as ingesting the whole folder.
 
     Returns:
-        `Found` for each file with a suffix in `FORMATS`. `Skipped` for a single file with another
-        suffix, and for what looks like one of ours and cannot be read: a symbolic link inside a folder,
-        a pipe, socket or device, a name that is not UTF-8 or no valid source, a folder that cannot be
-        listed, a source that was found before. Hidden entries and other suffixes in folders are passed over
-        without a word.
+        A `SourceFile` for each file with a suffix in `FORMATS`. A `Skipped` for a single file with another
+        suffix, and for entries that have such a suffix but cannot be read: symbolic links inside a folder,
+        pipes, sockets and devices, names that are not UTF-8 or not valid as sources, folders that cannot be
+        listed, and files whose source was found before. Hidden entries and files with other suffixes in
+        folders are ignored.
 
     Raises:
-        NotFoundError: a path is not there; nothing was read.
-        InvalidInputError: `name` cannot be the first component of a source; a path is not in `root`.
+        NotFoundError: a path does not exist; nothing was read.
+        InvalidInputError: `name` is not valid as the first component of a source, or a path is not in `root`.
     """
-    if name is not None and ("/" in name or name in {"", ".", ".."} or source_fault(name)):
-        raise InvalidInputError(f"name {name!r} cannot start a source", hint="give a plain name without /")
-    given = [Path(path) for path in paths]
-    for path in given:
+    if name is not None and ("/" in name or name in {"", ".", ".."} or source_problem(name)):
+        raise InvalidInputError(
+            f"the name {name!r} is not valid as the start of a source", hint="give a plain name without /"
+        )
+    tops = [Path(path) for path in paths]
+    for path in tops:
         if not os.path.lexists(path):
             raise NotFoundError(f"no such file or folder: {path}")
-    starts = [(path, source_of(path, name=name, root=root)) for path in given]
-    return _once(item for path, source in starts for item in _under(path, source))
+    starts = [(path, source_of(path, name=name, root=root)) for path in tops]
+    return _unique_sources(item for path, source in starts for item in _search(path, source))
 
 
 def source_of(path: Path, *, name: str | None, root: str | Path | None) -> str:
-    """The source of a file, or what the sources of the files in a folder begin with, before a `/`.
+    """Return the source of a file, or for a folder the prefix, without `/`, of the sources of its files.
 
     Raises:
         InvalidInputError: `path` is not in `root`.
@@ -75,7 +77,7 @@ def source_of(path: Path, *, name: str | None, root: str | Path | None) -> str:
     if root is not None:
         base = Path(os.path.realpath(root))
         if not real.is_relative_to(base):
-            raise InvalidInputError(f"{path} is not in {root}", hint="give a root that holds all paths")
+            raise InvalidInputError(f"{path} is not in {root}", hint="give a root that contains all paths")
         return "/".join([name or _folder_name(Path(root), base), *real.relative_to(base).parts])
     if real.is_dir():
         return name or _folder_name(path, real)
@@ -83,26 +85,26 @@ def source_of(path: Path, *, name: str | None, root: str | Path | None) -> str:
     return f"{name or _folder_name(absolute.parent, real.parent)}/{absolute.name}"
 
 
-def _once(items: Iterable[Found | Skipped]) -> Iterator[Found | Skipped]:
-    """The items; a file with the source of an earlier one is skipped, or it would replace its atoms."""
+def _unique_sources(items: Iterable[SourceFile | Skipped]) -> Iterator[SourceFile | Skipped]:
+    """Yield the items, but skip a file with the source of an earlier one, whose atoms it would replace."""
     seen: set[str] = set()
     for item in items:
-        if isinstance(item, Found):
+        if isinstance(item, SourceFile):
             if item.source in seen:
-                yield Skipped(item.source, "another file has this source already; read it under another name")
+                yield Skipped(item.source, "another file has the same source; ingest this one with --name")
                 continue
             seen.add(item.source)
         yield item
 
 
-def _under(root: Path, source: str) -> Iterator[Found | Skipped]:
-    """What `root`, a folder or a file, gives under `source`."""
+def _search(root: Path, source: str) -> Iterator[SourceFile | Skipped]:
+    """Yield the file `root`, or the files in the folder `root`; their sources begin with `source`."""
     try:
-        # A link that a person names is followed; links met on the way are not.
+        # A symbolic link given as a path is followed; links inside a folder are not.
         real = root.resolve(strict=True)
         mode = real.stat().st_mode
     except (OSError, RuntimeError) as error:
-        yield Skipped(_shown(str(root)), _reason(error))
+        yield Skipped(_printable(str(root)), _describe(error))
         return
     if stat.S_ISDIR(mode):
         yield from _walk(real, source)
@@ -110,21 +112,21 @@ def _under(root: Path, source: str) -> Iterator[Found | Skipped]:
     file_format = _format(source)
     if file_format is None:
         known = " ".join(FORMATS)
-        yield Skipped(_shown(source), f"unknown kind of file; the suffixes read are {known}")
+        yield Skipped(_printable(source), f"unknown kind of file; the supported suffixes are {known}")
     elif not stat.S_ISREG(mode):
-        yield Skipped(_shown(source), "not a regular file")
+        yield Skipped(_printable(source), "not a regular file")
     else:
-        yield _found(os.fsencode(real), os.fsencode(source), file_format)
+        yield _source_file(os.fsencode(real), os.fsencode(source), file_format)
 
 
-def _folder_name(given: Path, real: Path) -> str:
-    """The last component as given, or of the real path where that is no name (`.`, `..`); `root` for `/`."""
-    named = given.name not in {"", ".."}
-    return (given.name if named else real.name) or "root"
+def _folder_name(path: Path, real: Path) -> str:
+    """Return the last component of `path`; of the real path if that is `.` or `..`; `root` for `/`."""
+    named = path.name not in {"", ".."}
+    return (path.name if named else real.name) or "root"
 
 
-def _walk(root: Path, prefix: str) -> Iterator[Found | Skipped]:
-    """What is in the folder `root`, depth first; a stack of our own, because folders can nest deeply."""
+def _walk(root: Path, prefix: str) -> Iterator[SourceFile | Skipped]:
+    """Yield the files in the folder `root`, depth first. It does not recurse: folders can nest deeply."""
     top = os.fsencode(root)
     first = os.fsencode(prefix)
     pending: list[tuple[bytes, bool]] = [(b"", True)]
@@ -136,10 +138,10 @@ def _walk(root: Path, prefix: str) -> Iterator[Found | Skipped]:
             try:
                 entries = _entries(path, relative)
             except OSError as error:
-                yield Skipped(_shown(os.fsdecode(source.rstrip(b"/"))), _reason(error))
+                yield Skipped(_printable(os.fsdecode(source.rstrip(b"/"))), _describe(error))
                 continue
             if os.path.lexists(os.path.join(path, MIRROR_MARK)):  # noqa: PTH118 -- bytes
-                # A mirror, passed over like a hidden folder: read back, it doubled with every ingest.
+                # A mirror is ignored like a hidden folder: otherwise each ingest would double its contents.
                 continue
             pending.extend(reversed(entries))
         elif (item := _entry(path, source, top)) is not None:
@@ -147,66 +149,69 @@ def _walk(root: Path, prefix: str) -> Iterator[Found | Skipped]:
 
 
 def _entries(path: bytes, relative: bytes) -> list[tuple[bytes, bool]]:
-    """The relative paths in a folder that are not hidden, sorted; folders end with `/`, as in a path."""
+    """Return the relative paths of a folder's entries that are not hidden, each with True for a folder.
+
+    The paths are sorted, and those of folders end in `/`.
+    """
     with os.scandir(path) as listing:
         found = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in listing]
-    kept = [(name, folder) for name, folder in found if not name.startswith(b".")]
-    return sorted((relative + name + (b"/" if folder else b""), folder) for name, folder in kept)
+    visible = [(name, folder) for name, folder in found if not name.startswith(b".")]
+    return sorted((relative + name + (b"/" if folder else b""), folder) for name, folder in visible)
 
 
-def _entry(path: bytes, source: bytes, top: bytes) -> Found | Skipped | None:
-    """What an entry that is no folder gives; None where there is nothing to say about it."""
+def _entry(path: bytes, source: bytes, top: bytes) -> SourceFile | Skipped | None:
+    """Return the result for an entry that is not a folder, or None if it is ignored."""
     file_format = _format(os.fsdecode(source))
     try:
         mode = os.lstat(path).st_mode
         if stat.S_ISLNK(mode):
             reason = _link_reason(path, top, file_format)
-            return Skipped(_shown(os.fsdecode(source)), reason) if reason else None
+            return Skipped(_printable(os.fsdecode(source)), reason) if reason else None
     except OSError as error:
-        return Skipped(_shown(os.fsdecode(source)), _reason(error)) if file_format else None
+        return Skipped(_printable(os.fsdecode(source)), _describe(error)) if file_format else None
     if file_format is None:
         return None
     if not stat.S_ISREG(mode):
-        return Skipped(_shown(os.fsdecode(source)), "not a regular file")
-    return _found(path, source, file_format)
+        return Skipped(_printable(os.fsdecode(source)), "not a regular file")
+    return _source_file(path, source, file_format)
 
 
 def _link_reason(path: bytes, top: bytes, file_format: Format | None) -> str | None:
-    """Why a symbolic link is not followed; None for one to a file that would not be read anyway."""
+    """Return the reason why a symbolic link is skipped, or None if its target would be ignored anyway."""
     try:
         target = os.path.realpath(path, strict=True)
     except OSError as error:
-        return "a symbolic link in a loop" if error.errno == errno.ELOOP else "a symbolic link to nothing"
+        return "a symbolic link in a loop" if error.errno == errno.ELOOP else "a broken symbolic link"
     if file_format is None and not Path(os.fsdecode(target)).is_dir():
         return None
     if os.path.commonpath([target, top]) != top:
-        return "a symbolic link that leads out of the folder"
-    return "a symbolic link; what it leads to is read in its own place"
+        return "a symbolic link to a target outside the folder"
+    return "a symbolic link; its target is read at its own path"
 
 
-def _found(path: bytes, source: bytes, file_format: Format) -> Found | Skipped:
-    """The file, if its name is text that can be a source."""
+def _source_file(path: bytes, source: bytes, file_format: Format) -> SourceFile | Skipped:
+    """Return the file, or a report if its name is not valid as a source."""
     try:
         text = unicodedata.normalize("NFC", source.decode())
     except UnicodeDecodeError:
-        return Skipped(_shown(os.fsdecode(source)), "the name is not UTF-8")
-    if (reason := source_fault(text)) is not None:
-        return Skipped(_shown(text), reason)
-    return Found(Path(os.fsdecode(path)), text, file_format)
+        return Skipped(_printable(os.fsdecode(source)), "the name is not UTF-8")
+    if (reason := source_problem(text)) is not None:
+        return Skipped(_printable(text), reason)
+    return SourceFile(Path(os.fsdecode(path)), text, file_format)
 
 
 def _format(name: str) -> Format | None:
-    """The format that a suffix stands for."""
+    """Return the format for the suffix of a file name, or None if it is not supported."""
     return FORMATS.get(PurePath(name).suffix.lower())
 
 
-def _shown(name: str) -> str:
-    """A name that may hold anything, as valid text for a report."""
+def _printable(name: str) -> str:
+    """Return a file name as valid text for a report, with bytes that are not UTF-8 escaped."""
     return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
-def _reason(error: Exception) -> str:
-    """What an operating system error means, without the path."""
+def _describe(error: Exception) -> str:
+    """Return a description of an operating system error without the path."""
     if isinstance(error, OSError) and error.strerror:
         return f"cannot be read: {error.strerror.lower()}"
     return "cannot be read: a symbolic link in a loop"

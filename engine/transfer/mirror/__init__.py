@@ -1,1 +1,1 @@
-"""The mirror: the live atoms of a memory as a folder of Markdown pages."""
+"""The mirror: the live atoms of a store as a folder of Markdown pages."""

@@ -1,4 +1,4 @@
-"""Whether a mirror is what its manifest says, and that what the store gives for the same head."""
+"""Compare the files of a mirror with its manifest, and the manifest with the store at the same head."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from engine.store.past import past_store
 from engine.store.replay import Progress, no_progress
 from engine.store.store import Store
 from engine.transfer.mirror import disk
-from engine.transfer.mirror.leftover import found_foreign
-from engine.transfer.mirror.manifest import MANIFEST, Listed, Manifest, decode, encode
+from engine.transfer.mirror.manifest import MANIFEST, Manifest, ManifestEntry, decode, encode
 from engine.transfer.mirror.pages import Pages
 from engine.transfer.mirror.place import place_at
-from engine.transfer.mirror.report import Finding, MirrorCheck, Verdict
+from engine.transfer.mirror.recovery import foreign_entries
+from engine.transfer.mirror.report import MirrorCheck, MirrorFinding, Verdict
 from engine.transfer.mirror.style import StyleName
 from proofs.events import ERASING_KINDS
 
@@ -27,26 +27,28 @@ from proofs.events import ERASING_KINDS
 def check(store: Store, folder: str | os.PathLike[str], progress: Progress = no_progress) -> MirrorCheck:
     """Compare a mirror with the store (see `engine.Engine.check_mirror`)."""
     with place_at(folder, lock=True) as place:
-        if not disk.is_folder(disk.found(place.parent, place.name)):
+        if not disk.is_folder(disk.lstat(place.parent, place.name)):
             raise NotFoundError(f"there is no folder {place.path}")
-        left = [
-            Finding(Verdict.UNFINISHED, name, "a run was cut off: the next `engine mirror` finishes it")
+        leftovers = [
+            MirrorFinding(
+                Verdict.UNFINISHED, name, "a run was interrupted; the next `engine mirror` finishes it"
+            )
             for name in (place.new, place.old)
-            if disk.found(place.parent, name) is not None
+            if disk.lstat(place.parent, name) is not None
         ]
-        with disk.opened(place.name, place.parent) as opened:
-            raw = disk.read(opened, MANIFEST)
+        with disk.open_folder(place.name, place.parent) as mirror:
+            raw = disk.read(mirror, MANIFEST)
             if raw is None:
-                raise NotFoundError(f"there is no mirror in {place.path}: it has no {MANIFEST}")
+                raise NotFoundError(f"{place.path} is not a mirror: it has no {MANIFEST}")
             try:
                 manifest = decode(raw)
             except InvalidInputError as error:
-                forged = Finding(Verdict.FORGED, MANIFEST, str(error))
-                return MirrorCheck(place.path, StyleName.PLAIN, 0, "", 0, 0, (*left, forged))
+                forged = MirrorFinding(Verdict.FORGED, MANIFEST, str(error))
+                return MirrorCheck(place.path, StyleName.PLAIN, 0, "", 0, 0, (*leftovers, forged))
             with store.backend.snapshot() as rows:
                 behind = read_log(rows).size - manifest.size
-                found = [*left, *_against_store(store, rows, manifest, raw, progress)]
-            found += _against_files(opened, manifest)
+                findings = [*leftovers, *_check_against_store(store, rows, manifest, raw, progress)]
+            findings += _check_files(mirror, manifest)
     return MirrorCheck(
         folder=place.path,
         style=manifest.style,
@@ -54,52 +56,69 @@ def check(store: Store, folder: str | os.PathLike[str], progress: Progress = no_
         root=manifest.root,
         behind=max(behind, 0),
         pages=len(manifest.files),
-        findings=tuple(found),
+        findings=tuple(findings),
     )
 
 
-def _against_store(
+def _check_against_store(
     store: Store, rows: Reader, manifest: Manifest, raw: bytes, progress: Progress
-) -> Iterator[Finding]:
-    """What the manifest says that the store does not."""
+) -> Iterator[MirrorFinding]:
+    """Yield the differences between the manifest and the store at the head of the mirror."""
     if manifest.store_id != show_id(store.identity.store_id):
-        yield Finding(Verdict.FORGED, MANIFEST, f"it is of another store, {manifest.store_id}")
+        yield MirrorFinding(Verdict.FORGED, MANIFEST, f"it belongs to another store, {manifest.store_id}")
         return
     size = read_log(rows).size
     if manifest.size > size:
-        yield Finding(Verdict.FORGED, MANIFEST, f"it is of {manifest.size} events, and the store has {size}")
+        yield MirrorFinding(
+            Verdict.FORGED, MANIFEST, f"it covers {manifest.size} events, but the store has only {size}"
+        )
         return
     if manifest.size < size:
         number = size - manifest.size
         behind = "1 event behind" if number == 1 else f"{number:,} events behind"
         erased = _erased_since(rows, manifest.size, size)
         if erased is not None:
-            yield Finding(Verdict.STALE, "", f"{behind}; not checked further: event {erased} erased content")
+            yield MirrorFinding(
+                Verdict.STALE, "", f"{behind}; not checked further, because event {erased} erased content"
+            )
             return
-        yield Finding(Verdict.STALE, "", behind)
-    with _at(store, rows, manifest.size) as (then, at):
+        yield MirrorFinding(Verdict.STALE, "", behind)
+    with _store_at(store, rows, manifest.size) as (then, at):
         pages = Pages(at, manifest.style, progress)
-        files = {page.path: Listed(hashlib.sha256(page.data).hexdigest(), page.atoms) for page in pages}
+        files = {
+            page.path: ManifestEntry(hashlib.sha256(page.data).hexdigest(), page.atoms) for page in pages
+        }
         roots = then.roots(at)
     expected = Manifest(
-        manifest.store_id, manifest.size, roots.shown().root, manifest.style, pages.style.renamed, files
+        manifest.store_id,
+        manifest.size,
+        roots.as_checkpoint().root,
+        manifest.style,
+        pages.style.renamed,
+        files,
     )
     if encode(expected) == raw:
         return
     if expected.root != manifest.root:
-        yield Finding(Verdict.FORGED, MANIFEST, f"the root was {expected.root}, not {manifest.root}")
+        yield MirrorFinding(Verdict.FORGED, MANIFEST, f"the root was {expected.root}, not {manifest.root}")
     wrong = [path for path in {**files, **manifest.files} if files.get(path) != manifest.files.get(path)]
     for path in sorted(wrong):
-        listed = "is listed" if path not in files else "is not listed" if path not in manifest.files else ""
-        detail = f"{listed}, unlike what the store gives" if listed else "the store gives another page"
-        yield Finding(Verdict.FORGED, path, detail)
+        yield MirrorFinding(Verdict.FORGED, path, _difference(path in files, path in manifest.files))
     if expected.root == manifest.root and not wrong:
-        yield Finding(Verdict.FORGED, MANIFEST, "it is not written as the store gives it")
+        yield MirrorFinding(Verdict.FORGED, MANIFEST, "it differs from the manifest that the store generates")
+
+
+def _difference(in_store: bool, in_manifest: bool) -> str:
+    if not in_store:
+        return "the manifest lists the page, but the store has no such page"
+    if not in_manifest:
+        return "the manifest does not list the page, although the store has it"
+    return "the manifest and the store disagree about the page"
 
 
 @contextmanager
-def _at(store: Store, rows: Reader, size: int) -> Iterator[tuple[Store, Reader]]:
-    """The store when it had `size` events, and a snapshot of it with all followers at that head."""
+def _store_at(store: Store, rows: Reader, size: int) -> Iterator[tuple[Store, Reader]]:
+    """Yield the store as it was with `size` events, and a snapshot with all followers at that head."""
     if read_log(rows).size == size:
         with store.view(*store.followers) as now:
             if read_log(now).size == size:
@@ -110,22 +129,22 @@ def _at(store: Store, rows: Reader, size: int) -> Iterator[tuple[Store, Reader]]
 
 
 def _erased_since(rows: Reader, start: int, stop: int) -> int | None:
-    """The first event from `start` that destroyed content; what was before it cannot be made again."""
+    """Return the first event from `start` on that destroyed content: earlier states cannot be rebuilt."""
     return next((seq for seq in range(start, stop) if read_header(rows, seq)[0].kind in ERASING_KINDS), None)
 
 
-def _against_files(folder: int, manifest: Manifest) -> Iterator[Finding]:
-    """What stands in the folder that the manifest does not list so."""
+def _check_files(folder: int, manifest: Manifest) -> Iterator[MirrorFinding]:
+    """Yield the differences between the files in the folder and the manifest."""
     for path, listed in sorted(manifest.files.items()):
         found = disk.digest(folder, path)
         if found is None:
-            there = disk.found_at(folder, path) is not None
-            yield Finding(
-                Verdict.EDITED if there else Verdict.MISSING,
+            exists = disk.lstat_at(folder, path) is not None
+            yield MirrorFinding(
+                Verdict.EDITED if exists else Verdict.MISSING,
                 path,
-                "something that is no file stands there" if there else "the page is not there",
+                "the page was replaced by something that is not a file" if exists else "the page is missing",
             )
         elif found != listed.sha256:
-            yield Finding(Verdict.EDITED, path, "the page is not as it was written")
-    for path in found_foreign(folder, manifest.files):
-        yield Finding(Verdict.FOREIGN, path, "none of the mirror's; it is left alone")
+            yield MirrorFinding(Verdict.EDITED, path, "the page was changed after it was written")
+    for path in foreign_entries(folder, manifest.files):
+        yield MirrorFinding(Verdict.FOREIGN, path, "not a file of the mirror; it is left unchanged")

@@ -1,6 +1,6 @@
-"""Files and folders reached from open folders, one name at a time, never through a symbolic link.
+"""File operations relative to open folders that resolve one name at a time and never follow symbolic links.
 
-Whatever is renamed or put in the way meanwhile, nothing outside the folder that was opened is touched.
+Even if other processes rename or replace entries meanwhile, nothing outside the open folder is touched.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from backends.files import fsync_opened
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _MAKE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_NOT_THERE: Final = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
+_MISSING: Final = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
 
 _NO_REPLACE: Final = 1
 _EXCHANGE: Final = 2
@@ -29,8 +29,8 @@ _UNSUPPORTED: Final = frozenset({errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, e
 
 
 @contextmanager
-def opened(name: str, parent: int | None = None) -> Iterator[int]:
-    """A folder, by its name in an open one; OSError where it is none, or a link."""
+def open_folder(name: str, parent: int | None = None) -> Iterator[int]:
+    """Open the folder `name` in the open folder `parent`; raise OSError if it is a link or not a folder."""
     descriptor = os.open(name, _FOLDER, dir_fd=parent)
     try:
         yield descriptor
@@ -39,83 +39,83 @@ def opened(name: str, parent: int | None = None) -> Iterator[int]:
 
 
 @contextmanager
-def reached(folder: int, names: Sequence[str], *, create: bool = False) -> Iterator[int]:
-    """The folder that `names` lead to from an open one."""
-    here = os.dup(folder)
+def open_path(folder: int, names: Sequence[str], *, create: bool = False) -> Iterator[int]:
+    """Open the folder at the path `names` below an open folder; with `create`, create missing folders."""
+    current = os.dup(folder)
     try:
         for name in names:
             if create:
                 with suppress(FileExistsError):
-                    os.mkdir(name, dir_fd=here)
-            there = os.open(name, _FOLDER, dir_fd=here)
-            os.close(here)
-            here = there
-        yield here
+                    os.mkdir(name, dir_fd=current)
+            following = os.open(name, _FOLDER, dir_fd=current)
+            os.close(current)
+            current = following
+        yield current
     finally:
-        os.close(here)
+        os.close(current)
 
 
 def names(folder: int) -> list[str]:
-    """What stands in an open folder, sorted."""
+    """Return the names of the entries in an open folder, sorted."""
     return sorted(os.listdir(folder))
 
 
-def found(folder: int, name: str) -> os.stat_result | None:
-    """What stands at a name, a link itself; None: nothing."""
+def lstat(folder: int, name: str) -> os.stat_result | None:
+    """Return the status of an entry without following a link, or None if it does not exist."""
     try:
         return os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
         return None
 
 
-def found_at(folder: int, path: str) -> os.stat_result | None:
-    """As `found`, at a path of several names; None also where one on the way is no folder."""
-    *way, name = path.split("/")
+def lstat_at(folder: int, path: str) -> os.stat_result | None:
+    """Return the status of the entry at a path, or None if it or a parent folder does not exist."""
+    *parents, name = path.split("/")
     try:
-        with reached(folder, way) as parent:
-            return found(parent, name)
+        with open_path(folder, parents) as parent:
+            return lstat(parent, name)
     except OSError as error:
-        if error.errno in _NOT_THERE:
+        if error.errno in _MISSING:
             return None
         raise
 
 
 def is_file(status: os.stat_result | None) -> bool:
-    """Whether a regular file stands there."""
+    """Return True if the status is that of a regular file."""
     return status is not None and stat.S_ISREG(status.st_mode)
 
 
 def is_folder(status: os.stat_result | None) -> bool:
-    """Whether a folder stands there, and no link to one."""
+    """Return True if the status is that of a folder, and not of a link to one."""
     return status is not None and stat.S_ISDIR(status.st_mode)
 
 
-def same(one: os.stat_result | None, other: os.stat_result | None) -> bool:
-    """Whether both are there and the same thing."""
+def same_file(one: os.stat_result | None, other: os.stat_result | None) -> bool:
+    """Return True if both exist and are the same file or folder."""
     return one is not None and other is not None and os.path.samestat(one, other)
 
 
 def read(folder: int, path: str) -> bytes | None:
-    """The bytes of a regular file; None where none stands."""
+    """Return the bytes of a regular file, or None if there is no regular file at `path`."""
     with _file(folder, path) as file:
         return None if file is None else file.read()
 
 
 def digest(folder: int, path: str) -> str | None:
-    """The SHA-256 of a regular file; None where none stands."""
+    """Return the SHA-256 of a regular file, or None if there is no regular file at `path`."""
     with _file(folder, path) as file:
         return None if file is None else hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @contextmanager
 def _file(folder: int, path: str) -> Iterator[BufferedReader | None]:
-    *way, name = path.split("/")
+    *parents, name = path.split("/")
     try:
-        with reached(folder, way) as parent:
+        with open_path(folder, parents) as parent:
             descriptor = os.open(name, _READ, dir_fd=parent)
     except OSError as error:
-        # ENXIO is a socket.
-        if error.errno not in {*_NOT_THERE, errno.ENXIO}:
+        # ENXIO: the entry is a socket.
+        if error.errno not in {*_MISSING, errno.ENXIO}:
             raise
         yield None
         return
@@ -127,20 +127,20 @@ def _file(folder: int, path: str) -> Iterator[BufferedReader | None]:
 
 
 def write(folder: int, name: str, data: bytes) -> None:
-    """Make a file that is not there yet; it survives a loss of power once `settle` was called."""
+    """Create a new file; it is durable only after a call of `sync_tree`."""
     descriptor = os.open(name, _MAKE, 0o666, dir_fd=folder)
     try:
-        left = memoryview(data)
-        while left:
-            left = left[os.write(descriptor, left) :]
+        remaining = memoryview(data)
+        while remaining:
+            remaining = remaining[os.write(descriptor, remaining) :]
     finally:
         os.close(descriptor)
 
 
 def link(old: int, new: int, path: str) -> bool:
-    """Link a file of one tree into another one; False where that is not possible."""
-    *way, name = path.split("/")
-    with reached(old, way) as source, reached(new, way, create=True) as target:
+    """Create a hard link to a file of one tree at the same path in another; return False if impossible."""
+    *parents, name = path.split("/")
+    with open_path(old, parents) as source, open_path(new, parents, create=True) as target:
         try:
             os.link(name, name, src_dir_fd=source, dst_dir_fd=target, follow_symlinks=False)
         except OSError as error:
@@ -151,18 +151,18 @@ def link(old: int, new: int, path: str) -> bool:
 
 
 def exchange(folder: int, one: str, other: str) -> bool:
-    """Exchange two names in one step; False where the system cannot."""
+    """Exchange two entries atomically; return False if the system does not support it."""
     return _renameat2(folder, one, folder, other, _EXCHANGE)
 
 
 def move(source: int, name: str, target: int, new: str) -> bool:
-    """Move what stands at `name` elsewhere; False, and nothing is moved, where something stands there."""
+    """Move an entry to `new` in another folder; return False without moving it if `new` exists."""
     try:
         if _renameat2(source, name, target, new, _NO_REPLACE):
             return True
     except FileExistsError:
         return False
-    if found(target, new) is not None:
+    if lstat(target, new) is not None:
         return False
     os.rename(name, new, src_dir_fd=source, dst_dir_fd=target)
     return True
@@ -183,7 +183,7 @@ def _renameat2(source: int, name: str, target: int, new: str, flags: int) -> boo
 
 @cache
 def _system(name: str) -> Any:
-    """A function of the C library that Python has no name for; None where there is none."""
+    """Return a function of the C library that the `os` module lacks, or None if it is not available."""
     try:
         return getattr(ctypes.CDLL(None, use_errno=True), name)
     except (AttributeError, OSError, TypeError):
@@ -191,28 +191,28 @@ def _system(name: str) -> Any:
 
 
 def folders(folder: int) -> Iterator[tuple[str, ...]]:
-    """All folders in an open one, as names to reach them, each after those in it."""
+    """Yield the paths of all folders below an open one as tuples of names, each after the folders in it."""
     for name in names(folder):
-        if is_folder(found(folder, name)):
-            with opened(name, folder) as inner:
-                for way in folders(inner):
-                    yield (name, *way)
+        if is_folder(lstat(folder, name)):
+            with open_folder(name, folder) as inner:
+                for path in folders(inner):
+                    yield (name, *path)
             yield (name,)
 
 
-def settle(folder: int) -> None:
-    """Make all files and folders in a folder survive a loss of power."""
+def sync_tree(folder: int) -> None:
+    """Sync all files and folders in a folder to disk, so that they survive a loss of power."""
     call = _system("syncfs")
     if call is not None:
-        # One flush for all: with one for each file, 6,000 small pages took 35 s on a busy disk.
+        # One sync for all files: one fsync for each took 35 s for 6,000 small pages on a busy disk.
         call.argtypes = (ctypes.c_int,)
         if call(folder):
             raise OSError(ctypes.get_errno(), "syncfs failed")
         return
-    for way in (*folders(folder), ()):
-        with reached(folder, way) as inner:
+    for path in (*folders(folder), ()):
+        with open_path(folder, path) as inner:
             for name in names(inner):
-                if is_file(found(inner, name)):
+                if is_file(lstat(inner, name)):
                     descriptor = os.open(name, _READ, dir_fd=inner)
                     try:
                         fsync_opened(descriptor)

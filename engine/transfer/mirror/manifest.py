@@ -1,4 +1,4 @@
-"""The manifest of a mirror, `.engine-mirror.json`: whose it is, of which root, and each file that is ours."""
+"""The manifest of a mirror, `.engine-mirror.json`: the store, the root, and the generated files."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ _HASH: Final = re.compile(r"[0-9a-f]{64}")
 _FIELDS: Final = ["format", "store_id", "size", "root", "style", "tags", "files"]
 
 
-class Listed(NamedTuple):
-    """A page as the manifest lists it."""
+class ManifestEntry(NamedTuple):
+    """The entry of a page in the manifest."""
 
     sha256: str
     atoms: tuple[str, ...]
 
 
 class Manifest(NamedTuple):
-    """What a mirror is of: the store, its root when the journal had `size` events, and the pages.
+    """The store of a mirror, its root when the journal had `size` events, and the pages.
 
-    `tags` are those that stand under another name: that name → the tag in its caseless form.
+    `tags` contains the tags that appear under another name: name in the mirror → case-folded tag.
     """
 
     store_id: str
@@ -39,11 +39,11 @@ class Manifest(NamedTuple):
     root: str
     style: StyleName
     tags: Mapping[str, str]
-    files: Mapping[str, Listed]
+    files: Mapping[str, ManifestEntry]
 
 
 def encode(manifest: Manifest) -> bytes:
-    """The file, the same bytes for the same mirror: a page on each line, sorted."""
+    """Return the bytes of the manifest file, one page per line and sorted; equal mirrors give equal bytes."""
     head = {
         "format": FORMAT,
         "store_id": manifest.store_id,
@@ -62,21 +62,21 @@ def encode(manifest: Manifest) -> bytes:
 
 
 def decode(raw: bytes) -> Manifest:
-    """The manifest in a file.
+    """Return the manifest in a file.
 
     Raises:
-        InvalidInputError: the file is none of this format, or names what could not be a page.
+        InvalidInputError: the file does not have this format, or a path in it is not a valid path of a page.
     """
     try:
         value = parse(raw, bytes_max=_BYTES_MAX)
     except JsonError as error:
         raise InvalidInputError(f"it is {error}") from None
     if not isinstance(value, dict):
-        raise InvalidInputError("it is no object")
+        raise InvalidInputError("it is not a JSON object")
     if value.get("format") != FORMAT:
         raise InvalidInputError(f"its format is not {FORMAT}")
     if list(value) != _FIELDS:
-        raise InvalidInputError("its fields are not those of this format")
+        raise InvalidInputError(f"its fields must be {', '.join(_FIELDS)}")
     return Manifest(
         store_id=_text(value["store_id"], _UUID, "store_id"),
         size=_size(value["size"]),
@@ -96,33 +96,33 @@ def _json(value: object) -> str:
 
 def _text(value: object, form: re.Pattern[str], what: str) -> str:
     if not isinstance(value, str) or not form.fullmatch(value):
-        raise InvalidInputError(f"its {what} {ascii(value)[:80]} is none")
+        raise InvalidInputError(f"its {what} {ascii(value)[:80]} is not valid")
     return value
 
 
 def _size(value: object) -> int:
     if type(value) is not int or value < 1:
-        raise InvalidInputError("its size is no number of events")
+        raise InvalidInputError("its size is not a positive integer")
     return value
 
 
 def _style(value: object) -> StyleName:
     if not isinstance(value, str) or value not in set(StyleName):
-        raise InvalidInputError(f"its style {ascii(value)[:80]} is not known")
+        raise InvalidInputError(f"its style {ascii(value)[:80]} is unknown")
     return StyleName(value)
 
 
 def _object(value: object, what: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise InvalidInputError(f"its {what} are no object")
+        raise InvalidInputError(f"its {what} are not a JSON object")
     return value
 
 
-def _listed(value: object) -> Listed:
+def _listed(value: object) -> ManifestEntry:
     fields = _object(value, "pages")
     atoms = fields.get("atoms")
     if list(fields) != ["sha256", "atoms"] or not isinstance(atoms, list):
-        raise InvalidInputError("a page has other fields than sha256 and atoms")
-    return Listed(
+        raise InvalidInputError("the fields of a page must be sha256 and atoms")
+    return ManifestEntry(
         _text(fields["sha256"], _HASH, "sha256"), tuple(_text(atom, _UUID, "atom") for atom in atoms)
     )

@@ -1,9 +1,9 @@
-"""The pages of a mirror, as bytes, in an order that the store alone decides.
+"""Generate the pages of a mirror as bytes, in an order that depends on the store alone.
 
-The live atoms are taken source by source, those without a source day by day. Each atom stands whole once: in
-the bundle of its first bucket and first tag, an entity on a page of its own. In the bundles of its other
-buckets and tags stands its heading with a link there, so that a folder shows all that belongs to its tag and
-nothing has to be changed in two places.
+The live atoms are processed by source, and those without a source by day. Each atom appears in full once: in
+the bundle of its first bucket and first tag; an entity has a page of its own. The bundles of its other
+buckets and tags contain its heading with a link. A folder therefore shows everything with its tag, and no
+text is repeated.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from engine.ledger.layout import EDGE_FROM, payload_key
 from engine.ledger.queries import bodies_of, body_of, edges_at, ids_at, records_of
 from engine.ledger.records import AtomRecord, read_atom, read_counters, type_name
 from engine.store.replay import Progress, no_progress
-from engine.transfer.mirror.names import ENTITIES, UNTAGGED, Names
+from engine.transfer.mirror.names import ENTITIES, UNTAGGED, MirrorNames
 from engine.transfer.mirror.style import (
     Bundle,
     StyleName,
@@ -42,38 +42,39 @@ if TYPE_CHECKING:
     from pyroaring import BitMap
 
 PAGE_ATOMS_MAX: Final = 100
-""""Each bundle is limited to 100 atoms" (Standard 065)."""
+"""The maximum number of atoms of a page: "Each bundle is limited to 100 atoms" (Standard 065)."""
 
 PAGE_BYTES_MAX: Final = 256 << 10
-"""A page ends before the atom that would bring its contents over this; one larger atom has its own page."""
+"""The maximum number of bytes of contents on a page; a single larger atom has a page of its own."""
 
 EDGES_MAX: Final = 500
-"""Edges shown at one atom; that there are more is said."""
+"""The maximum number of edges shown at one atom; a further line says if there are more."""
 
 _READ_ATOMS: Final = 1000
 _READ_BODIES: Final = 16
-"""Contents held at once: at most 16 MiB."""
+"""The number of contents held in memory at once: at most 16 MiB."""
 
 NO_BUCKET: Final = ("inbox",)
-"""Where an atom stands that is in no bucket."""
+"""The bucket in which an atom without buckets appears."""
 
 _REFERENCE_BYTES: Final = 300
+"""The approximate size of a reference, for the page size."""
 _EDGE_BYTES: Final = 200
-"""What a reference and an edge count for, about what they take."""
+"""The approximate size of an edge, for the page size."""
 
-_LABELS_KEPT: Final = 10_000
+_LABELS_CACHED: Final = 10_000
 
 
-class Part(NamedTuple):
-    """A source, or a day of atoms without one."""
+class SourceGroup(NamedTuple):
+    """The atoms of one source, or those of one day that have no source."""
 
     what: str
     title: str
     ordinals: BitMap
 
 
-class Item(NamedTuple):
-    """An atom in a bundle; sorted, they are in the order of the text."""
+class BundleItem(NamedTuple):
+    """An atom in a bundle. The fields are ordered so that sorted items are in the order of the text."""
 
     unsequenced: bool
     sequence: int
@@ -89,28 +90,29 @@ class Page(NamedTuple):
     path: str
     data: bytes
     atoms: tuple[str, ...]
-    """The ids of those that stand whole in it, in order."""
+    """The ids of the atoms that appear in full on the page, in order."""
 
 
 class Pages:
-    """The pages of what one snapshot holds; iterate once.
+    """The pages of the atoms in one snapshot; can be iterated once.
 
-    Memory: a few bytes for each atom of the store, some hundred for each of the largest source, one page.
+    Memory use is a few bytes for each atom of the store, some hundred bytes for each atom of the largest
+    source, and one page.
     """
 
     def __init__(self, rows: Reader, style: StyleName, progress: Progress = no_progress) -> None:
-        """Take a snapshot in which the records and the follower `tags` are at the head."""
+        """Prepare the pages of the snapshot `rows`, whose records and follower `tags` are at the head."""
         self._rows = rows
-        self.style = style_of(style, Names(read_identity(rows).id_key))
+        self.style = style_of(style, MirrorNames(read_identity(rows).id_key))
         self._progress = progress
         self._live = members(rows, LIVE)
         self.atoms = len(self._live)
         self._linked = next(rows.scan_prefix(EDGE_FROM), None) is not None
         self._page_of = array("L", bytes(array("L").itemsize * read_counters(rows).next_ordinal))
-        self._target = lru_cache(_LABELS_KEPT)(self._find_target)
+        self._target = lru_cache(_LABELS_CACHED)(self._find_target)
 
     def __iter__(self) -> Iterator[Page]:
-        # Where a link leads depends on the page that its target stands on, so all are placed first.
+        # Links depend on the pages of their targets, so all atoms are assigned to pages first.
         for _, number, page in self._bundles():
             for item in page:
                 if item.whole:
@@ -122,40 +124,40 @@ class Pages:
             self._progress(done, self.atoms)
             yield made
 
-    def _parts(self) -> Iterator[Part]:
-        rest = self._live.copy()
+    def _groups(self) -> Iterator[SourceGroup]:
+        remaining = self._live.copy()
         for what, group in (("source", Group.SOURCE), ("day", Group.DAY)):
             for title in values(self._rows, group):
-                found = rest & members(self._rows, (group, title))
+                found = remaining & members(self._rows, (group, title))
                 if found:
-                    rest -= found
-                    yield Part(what, title, found)
+                    remaining -= found
+                    yield SourceGroup(what, title, found)
 
-    def _bundles(self) -> Iterator[tuple[Bundle, int, list[Item]]]:
-        """The pages of all bundles, part by part, each with its number."""
-        for part in self._parts():
-            found = self._bundled(part)
+    def _bundles(self) -> Iterator[tuple[Bundle, int, list[BundleItem]]]:
+        """Yield the pages of all bundles with their numbers, source by source."""
+        for group in self._groups():
+            found = self._bundled(group)
             for bundle in sorted(found, key=_order):
                 for number, page in enumerate(_pages(sorted(found.pop(bundle))), 1):
                     yield bundle, number, page
 
-    def _bundled(self, part: Part) -> dict[Bundle, list[Item]]:
-        found: dict[Bundle, list[Item]] = {}
-        ordinals = iter(part.ordinals)
+    def _bundled(self, group: SourceGroup) -> dict[Bundle, list[BundleItem]]:
+        found: dict[Bundle, list[BundleItem]] = {}
+        ordinals = iter(group.ordinals)
         while chunk := list(islice(ordinals, _READ_ATOMS)):
             records = records_of(self._rows, ids_at(self._rows, chunk))
             payloads = self._rows.multi_get([payload_key(record.payload_seq) for record in records])
             for record, payload in zip(records, payloads, strict=True):
                 order = (record.sequence is None, record.sequence or 0, record.created_seq, record.ordinal)
-                first, *others = self._bundles_of(record, part)
+                first, *others = self._bundles_of(record, group)
                 size = len(payload or b"") + self._edge_bytes(record)
-                found.setdefault(first, []).append(Item(*order, True, size))
+                found.setdefault(first, []).append(BundleItem(*order, True, size))
                 for other in others:
-                    found.setdefault(other, []).append(Item(*order, False, _REFERENCE_BYTES))
+                    found.setdefault(other, []).append(BundleItem(*order, False, _REFERENCE_BYTES))
         return found
 
-    def _bundles_of(self, record: AtomRecord, part: Part) -> Iterator[Bundle]:
-        """Where an atom stands whole, then where it is referred to."""
+    def _bundles_of(self, record: AtomRecord, group: SourceGroup) -> Iterator[Bundle]:
+        """Yield the bundle in which an atom appears in full, then the bundles that refer to it."""
         tags: list[str | None] = [tag_identity(tag) for tag in record.tags]
         untagged: list[str | None] = [None]
         if record.kind == ENTITY:
@@ -164,7 +166,7 @@ class Pages:
         for bucket in buckets:
             if tags or record.kind != ENTITY or bucket != buckets[0]:
                 for tag in tags or untagged:
-                    yield Bundle(bucket, tag, part.what, part.title, "")
+                    yield Bundle(bucket, tag, group.what, group.title, "")
 
     def _home(self, record: AtomRecord) -> Bundle:
         bucket = (record.buckets or NO_BUCKET)[0]
@@ -187,10 +189,10 @@ class Pages:
             folder = ENTITIES
         else:
             folder = UNTAGGED if bundle.tag is None else self.style.tag_folder(bundle.tag)
-        what = (bundle.bucket, bundle.tag or "", bundle.what, bundle.title, bundle.atom)
-        return f"{names.bucket(bundle.bucket)}/{folder}/{names.page(title, *what, number=number)}"
+        identity = (bundle.bucket, bundle.tag or "", bundle.what, bundle.title, bundle.atom)
+        return f"{names.bucket(bundle.bucket)}/{folder}/{names.page(title, *identity, number=number)}"
 
-    def _render(self, bundle: Bundle, number: int, page: Sequence[Item]) -> Page:
+    def _render(self, bundle: Bundle, number: int, page: Sequence[BundleItem]) -> Page:
         blocks, atoms = [], []
         title = bundle.title
         for at in range(0, len(page), _READ_BODIES):
@@ -204,13 +206,13 @@ class Pages:
                     edges, in_source = self._edges(record), bundle.what != "entity"
                     blocks.append(entry(self.style, record, body.content, edges, in_source=in_source))
                 else:
-                    blocks.append(reference(self.style, self._place(record, body.content)))
+                    blocks.append(reference(self.style, self._target_of(record, body.content)))
         head = self.style.head(bundle, title, number)
         text = "{}\n\n{}\n".format(head, "\n\n---\n\n".join(blocks))
         return Page(self._path(bundle, number, title), text.encode(), tuple(atoms))
 
     def _edges(self, record: AtomRecord) -> list[str]:
-        """A line for each edge from an atom to a live one, and one that says that there are more."""
+        """Return a line for each edge to a live atom, and a last line if there are more than EDGES_MAX."""
         shown: list[str] = []
         if self._linked:
             for edge in edges_at(self._rows, record.id, Direction.OUT, ()):
@@ -226,9 +228,9 @@ class Pages:
         record = read_atom(self._rows, atom)
         if record is None or record.state is not State.LIVE:
             return None
-        return self._place(record, body_of(self._rows, record).content)
+        return self._target_of(record, body_of(self._rows, record).content)
 
-    def _place(self, record: AtomRecord, content: str) -> Target:
+    def _target_of(self, record: AtomRecord, content: str) -> Target:
         home = self._home(record)
         title = snippet(None, content) if home.what == "entity" else home.title
         path = self._path(home, self._page_of[record.ordinal], title)
@@ -239,9 +241,9 @@ def _order(bundle: Bundle) -> tuple[str, bool, str, str, str]:
     return bundle.bucket, bundle.tag is not None, bundle.tag or "", bundle.what, bundle.atom
 
 
-def _pages(items: Sequence[Item]) -> Iterator[list[Item]]:
-    """The items cut into pages."""
-    page: list[Item] = []
+def _pages(items: Sequence[BundleItem]) -> Iterator[list[BundleItem]]:
+    """Split the items of a bundle into pages."""
+    page: list[BundleItem] = []
     size = 0
     for item in items:
         if page and (len(page) == PAGE_ATOMS_MAX or size + item.bytes > PAGE_BYTES_MAX):

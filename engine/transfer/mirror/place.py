@@ -1,4 +1,4 @@
-"""The folder of a mirror: reached without a link, and refused where it could be anybody else's."""
+"""Locate the folder of a mirror without following links, and refuse folders that may have another purpose."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from engine.transfer.mirror.manifest import MANIFEST, Manifest, decode
 from engine.trust.notes.files import refuse_inside
 
 NAME_BYTES_MAX: Final = 200
-"""The longest name of a mirror's folder: names beside it are made from it."""
+"""The maximum length of the folder's name: longer names beside it are derived from it."""
 
-_ON_THE_WAY: Final = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_TRAVERSE: Final = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _OCTAL: Final = re.compile(r"\\([0-7]{3})")
 _CHOOSE: Final = "choose a new or an empty folder"
 
 
-class Place(NamedTuple):
-    """Where a mirror is or is to be: a name in an open folder."""
+class MirrorPlace(NamedTuple):
+    """The location of a mirror, existing or not: a name in an open folder."""
 
     path: str
     """The absolute path, for messages."""
@@ -35,17 +35,17 @@ class Place(NamedTuple):
 
     @property
     def new(self) -> str:
-        """The name beside it where the next one is built, and where the one before goes."""
+        """The name beside the mirror for building the next one, and for the old one after the exchange."""
         return f".{self.name}.mirror-new"
 
     @property
     def old(self) -> str:
-        """Where the one before goes if two names cannot change places at once."""
+        """The name for the old mirror on systems that cannot exchange two names atomically."""
         return f".{self.name}.mirror-old"
 
 
 class Existing(NamedTuple):
-    """A folder that is there; without a manifest it is empty."""
+    """An existing folder; if it has no manifest, it is empty."""
 
     folder: int
     raw: bytes
@@ -53,16 +53,16 @@ class Existing(NamedTuple):
 
 
 @contextmanager
-def place_at(folder: str | os.PathLike[str], *, lock: bool) -> Iterator[Place]:
-    """The place that a path names, for one run at a time if `lock`.
+def place_at(folder: str | os.PathLike[str], *, lock: bool) -> Iterator[MirrorPlace]:
+    """Open the place at a path; with `lock`, for one run at a time.
 
     Raises:
-        InvalidInputError: it is no path.
-        NotFoundError: the folder that it is to be in is not there.
-        RefusedError: it is the root, a home or current folder or one above, the place of a mount, in a store,
-            no folder, or reached through a symbolic link.
-        BusyError: another run is writing beside it.
-        EngineError: the system refuses.
+        InvalidInputError: `folder` is not a valid path.
+        NotFoundError: the parent folder does not exist.
+        RefusedError: the path is the root, the home or current folder or a parent of one of these, a mount
+            point, inside a store, not a folder, or reached through a symbolic link.
+        BusyError: another run is writing in the parent folder.
+        EngineError: the operating system refuses an operation.
     """
     path = _absolute(folder)
     parent, name = os.path.split(path)
@@ -74,25 +74,29 @@ def place_at(folder: str | os.PathLike[str], *, lock: bool) -> Iterator[Place]:
         _check(path, descriptor, name)
         if lock:
             _lock(descriptor, path)
-        yield Place(path, descriptor, name)
+        yield MirrorPlace(path, descriptor, name)
     except OSError as error:
         reason = error.strerror or str(error)
-        raise EngineError(f"{path}: {reason}", hint="mend that and run again; nothing is lost") from error
+        raise EngineError(
+            f"{path}: {reason}", hint="fix the problem and run the command again; nothing is lost"
+        ) from error
     finally:
         os.close(descriptor)
 
 
 @contextmanager
-def existing(place: Place, store_id: str | None) -> Iterator[Existing | None]:
-    """What is at a place: a mirror of this store (None: of any), an empty folder, or nothing.
+def existing(place: MirrorPlace, store_id: str | None) -> Iterator[Existing | None]:
+    """Open the mirror or empty folder at a place; yield None if nothing exists there.
+
+    The mirror must belong to the store `store_id`, or to any store if that is None.
 
     Raises:
-        RefusedError: anything else.
+        RefusedError: the place contains anything else.
     """
-    if disk.found(place.parent, place.name) is None:
+    if disk.lstat(place.parent, place.name) is None:
         yield None
         return
-    with disk.opened(place.name, place.parent) as folder:
+    with disk.open_folder(place.name, place.parent) as folder:
         raw, manifest = b"", None
         if disk.names(folder):
             raw, manifest = _manifest(place.path, folder, store_id)
@@ -102,13 +106,13 @@ def existing(place: Place, store_id: str | None) -> Iterator[Existing | None]:
 def _manifest(path: str, folder: int, store_id: str | None) -> tuple[bytes, Manifest]:
     raw = disk.read(folder, MANIFEST)
     if raw is None:
-        raise RefusedError(f"{path} holds files and is no mirror: it has no {MANIFEST}", hint=_CHOOSE)
+        raise RefusedError(f"{path} contains files but is not a mirror: it has no {MANIFEST}", hint=_CHOOSE)
     try:
         manifest = decode(raw)
     except InvalidInputError as error:
         raise RefusedError(
             f"{path}/{MANIFEST} is not the manifest of a mirror: {error}",
-            hint=f"{_CHOOSE}, or move this one away",
+            hint=f"{_CHOOSE}, or move this folder away",
         ) from None
     if store_id is not None and manifest.store_id != store_id:
         raise RefusedError(f"{path} is the mirror of another store, {manifest.store_id}", hint=_CHOOSE)
@@ -118,30 +122,30 @@ def _manifest(path: str, folder: int, store_id: str | None) -> tuple[bytes, Mani
 def _absolute(folder: str | os.PathLike[str]) -> str:
     if not isinstance(folder, (str, os.PathLike)):
         raise InvalidInputError(f"folder must be a path, not {type(folder).__name__}")
-    given = os.fspath(folder)
-    if not isinstance(given, str) or not given or "\0" in given:
-        raise InvalidInputError(f"{quoted(given)} is no folder's path")
+    raw = os.fspath(folder)
+    if not isinstance(raw, str) or not raw or "\0" in raw:
+        raise InvalidInputError(f"{quoted(raw)} is not a valid path of a folder")
     try:
-        path = os.path.abspath(given)  # noqa: PTH100  a link is to be refused, not followed
+        path = os.path.abspath(raw)  # noqa: PTH100  resolve would follow a link, which must be refused
         size = len(os.fsencode(os.path.basename(path)))  # noqa: PTH119
     except (OSError, UnicodeError) as error:
-        raise InvalidInputError(f"{quoted(given)} is no folder's path: {error}") from None
+        raise InvalidInputError(f"{quoted(raw)} is not a valid path of a folder: {error}") from None
     if size > NAME_BYTES_MAX:
         raise InvalidInputError(f"the folder's name has {size} bytes; at most {NAME_BYTES_MAX} are allowed")
     if not size:
-        raise RefusedError("the root of the file system is no place for a mirror", hint=_CHOOSE)
+        raise RefusedError("the root of the file system cannot be a mirror", hint=_CHOOSE)
     return "/" + path.lstrip("/")
 
 
 def _walk(path: str) -> int:
-    """A descriptor of the folder at `path`, no part of which is a link."""
-    here = os.open("/", _ON_THE_WAY)
+    """Return a descriptor of the folder at `path`; raise OSError if a part of the path is a link."""
+    here = os.open("/", _TRAVERSE)
     for name in filter(None, path.split("/")):
         try:
-            there = os.open(name, _ON_THE_WAY, dir_fd=here)
+            following = os.open(name, _TRAVERSE, dir_fd=here)
         finally:
             os.close(here)
-        here = there
+        here = following
     try:
         return os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=here)
     finally:
@@ -150,33 +154,33 @@ def _walk(path: str) -> int:
 
 def _unreachable(parent: str, error: OSError) -> EngineError:
     if error.errno == errno.ENOENT:
-        return NotFoundError(f"there is no folder {parent} to put a mirror in", hint="make it first")
+        return NotFoundError(f"there is no folder {parent} for the mirror", hint="create it first")
     if error.errno in {errno.ELOOP, errno.ENOTDIR}:
         real = os.path.realpath(parent)
         return RefusedError(
-            f"{parent} is reached through a symbolic link, or is no folder",
+            f"{parent} is reached through a symbolic link, or is not a folder",
             hint=f"name the real path: {real}" if os.path.isdir(real) else _CHOOSE,  # noqa: PTH112
         )
     return EngineError(f"{parent} cannot be opened: {error.strerror}")
 
 
 def _check(path: str, parent: int, name: str) -> None:
-    """Refuse what no mirror may take the place of, before anything is written."""
+    """Raise RefusedError if a mirror must not be created at `path`."""
     refuse_inside(Path(path), None, _CHOOSE)
-    status = disk.found(parent, name)
+    status = disk.lstat(parent, name)
     if status is None:
         return
     if not disk.is_folder(status):
-        raise RefusedError(f"{path} is no folder, or a symbolic link to one", hint=_CHOOSE)
+        raise RefusedError(f"{path} is not a folder, or is a symbolic link", hint=_CHOOSE)
     mounted = [place for place in _mounts() if f"{place}/".startswith(f"{path}/")]
     if mounted or status.st_dev != os.fstat(parent).st_dev:
-        raise RefusedError(f"something is mounted at {min(mounted, default=path)}", hint=_CHOOSE)
+        raise RefusedError(f"a file system is mounted at {min(mounted, default=path)}", hint=_CHOOSE)
     for what, start in (("current", os.getcwd), ("home", lambda: os.path.expanduser("~"))):  # noqa: PTH111
-        if any(os.path.samestat(status, one) for one in _and_above(start())):
-            raise RefusedError(f"{path} is the {what} folder, or above it", hint=_CHOOSE)
+        if any(os.path.samestat(status, one) for one in _with_parents(start())):
+            raise RefusedError(f"{path} is the {what} folder or a parent of it", hint=_CHOOSE)
 
 
-def _and_above(path: str) -> Iterator[os.stat_result]:
+def _with_parents(path: str) -> Iterator[os.stat_result]:
     here = Path(os.path.realpath(path))
     for folder in (here, *here.parents):
         try:
@@ -186,7 +190,7 @@ def _and_above(path: str) -> Iterator[os.stat_result]:
 
 
 def _mounts() -> set[str]:
-    """Where something is mounted, a folder of the same disk too; empty where the system does not say."""
+    """Return all mount points, including bind mounts, or an empty set if the system does not list them."""
     try:
         lines = Path("/proc/self/mountinfo").read_bytes().decode(errors="surrogateescape").splitlines()
     except OSError:
@@ -199,5 +203,5 @@ def _lock(descriptor: int, path: str) -> None:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         raise BusyError(
-            f"another mirror is being written beside {path}", hint="wait until it is done"
+            f"another mirror is being written in the folder of {path}", hint="wait until it is done"
         ) from None

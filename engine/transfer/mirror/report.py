@@ -1,4 +1,4 @@
-"""What a run of the mirror, and a check of it, answer."""
+"""The reports of writing a mirror and of checking one."""
 
 from __future__ import annotations
 
@@ -10,47 +10,47 @@ from engine.transfer.mirror.style import StyleName
 
 @dataclass(frozen=True, slots=True)
 class MirrorReport:
-    """What is in a mirror now, and what was done for it."""
+    """The contents of a mirror after a run, and the changes that the run made."""
 
     folder: str
     style: StyleName
     size: int
-    """Events that the mirror is of."""
+    """The number of events that the mirror covers."""
     root: str
-    """The overall root of them, 64 hex digits."""
+    """The overall root of these events, 64 hex digits."""
     atoms: int
     pages: int
     changed: bool
-    """Whether anything was written, or would be."""
+    """True if anything was written, or would be in a dry run."""
     written: int
-    """Pages that are new or say something else than before."""
+    """The number of pages that are new or changed."""
     removed: int
-    """Pages that are no more."""
+    """The number of pages that no longer exist."""
     foreign: tuple[str, ...]
-    """What else stands in the folder, and was left alone."""
+    """The paths of other entries in the folder, which were left unchanged."""
     set_aside: tuple[tuple[str, str], ...]
-    """Pages that somebody edited: (the page, where that version stands now; empty in a dry run)."""
+    """Edited pages, as (path of the page, new path of the edited version, empty in a dry run)."""
 
 
 class Verdict(StrEnum):
-    """What is the matter with a mirror or a file in it."""
+    """The kinds of findings about a mirror or a file in it."""
 
     EDITED = "edited"
-    """The file is not as it was written."""
+    """The file was changed after it was written."""
     MISSING = "missing"
     FOREIGN = "foreign"
-    """The file is none of the mirror's; that is no fault."""
+    """The file does not belong to the mirror, which is not an error."""
     STALE = "stale"
-    """The mirror is right for an earlier head."""
+    """The mirror is correct for an earlier head."""
     FORGED = "forged"
-    """What the manifest says is not what the store gives for that head."""
+    """The manifest does not agree with the store at that head."""
     UNFINISHED = "unfinished"
-    """A run was cut off; the next one finishes it."""
+    """A run was interrupted; the next one finishes it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that a check found."""
+class MirrorFinding:
+    """A finding of a check."""
 
     verdict: Verdict
     path: str
@@ -60,18 +60,18 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class MirrorCheck:
-    """How a mirror stands to its files and to the store."""
+    """The result of comparing a mirror with its manifest and with the store."""
 
     folder: str
     style: StyleName
     size: int
     root: str
     behind: int
-    """Events since."""
+    """The number of events since the mirror was written."""
     pages: int
-    findings: tuple[Finding, ...]
+    findings: tuple[MirrorFinding, ...]
 
     @property
     def ok(self) -> bool:
-        """Whether the folder is what the store says now, foreign files aside."""
+        """True if the folder agrees with the store's current head, not counting foreign files."""
         return all(finding.verdict is Verdict.FOREIGN for finding in self.findings)

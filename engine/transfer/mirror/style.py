@@ -1,7 +1,8 @@
-"""How atoms and the heads of pages are written, and what the two styles do differently.
+"""Format atoms and the heads of pages in one of two styles.
 
-`plain` is Markdown that any editor shows: folders `#tag`, relative links. `obsidian` can be opened as a
-vault: names without signs that end a link, properties first, `[[links]]` to blocks, tags that it takes.
+`plain` is Markdown for any editor, with folders `#tag` and relative links. `obsidian` can be opened as a
+vault: names contain no characters that would end a link, pages begin with properties, links are `[[links]]`
+to blocks, and tags have a form that Obsidian accepts.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from urllib.parse import quote
 from engine.base.validation import show_id
 from engine.followers.tags import day_of
 from engine.ledger.records import AtomRecord
-from engine.transfer.mirror.names import Names, safe, word_class
+from engine.transfer.mirror.names import MirrorNames, safe, word_class
 from engine.transfer.mirror.text import alias, body, inline, snippet, yaml
 from proofs.sets import tag_identity
 
@@ -28,14 +29,14 @@ _HASHED_TAG = re.compile(r".*_[0-9a-f]{12}", re.DOTALL)
 
 
 class StyleName(StrEnum):
-    """How pages are written."""
+    """The name of a page style."""
 
     PLAIN = "plain"
     OBSIDIAN = "obsidian"
 
 
 class Bundle(NamedTuple):
-    """What atoms are bundled by."""
+    """The properties that the atoms of a bundle have in common."""
 
     bucket: str
     tag: str | None
@@ -47,7 +48,7 @@ class Bundle(NamedTuple):
 
 
 class Target(NamedTuple):
-    """Where an atom stands whole."""
+    """The page on which an atom appears in full, as the target of a link."""
 
     path: str
     atom: bytes
@@ -55,25 +56,25 @@ class Target(NamedTuple):
 
 
 class Style:
-    """The plain style, and what a style must be able to say."""
+    """The plain style, and the interface of all styles."""
 
     name = StyleName.PLAIN
     tag_prefix = "#"
 
-    def __init__(self, names: Names) -> None:
+    def __init__(self, names: MirrorNames) -> None:
         self.names = names
         self.renamed: dict[str, str] = {}
-        """Tags that stand under another name than their own: that name → the tag."""
+        """Tags that appear under another name: name in the mirror → tag."""
 
     def tag_folder(self, tag: str) -> str:
-        """The folder of a tag, by its caseless form."""
+        """Return the folder name of a tag, given in its case-folded form."""
         name = self.names.tag(tag)
         if name != tag:
             self.renamed[name] = tag
         return self.tag_prefix + name
 
     def head(self, bundle: Bundle, title: str, number: int) -> str:
-        """The beginning of page `number` of a bundle, without a line end."""
+        """Return the beginning of page `number` of a bundle, without a line end."""
         lines = [f"# {inline(title)}", "", f"- bucket: {bundle.bucket}"]
         if bundle.tag is not None:
             lines.append(f"- tag: {inline(bundle.tag)}")
@@ -82,16 +83,16 @@ class Style:
         return "\n".join(lines)
 
     def tags(self, tags: Sequence[str]) -> str:
-        """The tags of an atom, on one line."""
+        """Return the tags of an atom on one line."""
         return ", ".join(inline(tag, ",") for tag in tags)
 
     def link(self, target: Target) -> str:
-        """A link to an atom."""
+        """Return a link to an atom."""
         path = quote(f"../../{target.path}", safe="/@-_.")
         return f'[{inline(target.label)}]({path} "{show_id(target.atom)}")'
 
     def anchor(self, atom: bytes) -> str:
-        """What makes an atom's entry a place to link to; empty where nothing does."""
+        """Return the line that makes an atom's entry a link target, or "" if the style needs none."""
         return ""
 
 
@@ -102,7 +103,7 @@ class Obsidian(Style):
     tag_prefix = "tag-"
 
     def head(self, bundle: Bundle, title: str, number: int) -> str:
-        """Properties, then a heading."""
+        """Return the properties and the heading of a page."""
         properties = [
             f"aliases:\n  - {yaml(title)}",
             "tags: []" if bundle.tag is None else f"tags:\n  - {yaml(self._tag(bundle.tag))}",
@@ -113,20 +114,20 @@ class Obsidian(Style):
         return "---\n{}\n---\n\n# {}".format("\n".join(properties), inline(title))
 
     def tags(self, tags: Sequence[str]) -> str:
-        """Tags as Obsidian reads them."""
+        """Return the tags in Obsidian's syntax."""
         return " ".join("#" + self._tag(tag) for tag in tags)
 
     def link(self, target: Target) -> str:
-        """`[[page#^block|name]]`: names of pages are unique, so no folder is needed."""
+        """Return `[[page#^block|name]]`; names of pages are unique, so the folder is not needed."""
         page = target.path.rpartition("/")[2].removesuffix(".md")
         return f"[[{page}#^{block(target.atom)}|{alias(target.label)}]]"
 
     def anchor(self, atom: bytes) -> str:
-        """The block id."""
+        """Return the block id of an atom."""
         return f"^{block(atom)}"
 
     def _tag(self, tag: str) -> str:
-        """`tag` itself, or another name where Obsidian would not take it for one tag."""
+        """Return `tag`, or another name if Obsidian would not accept it as a single tag."""
         digits = tag.replace("/", "").isdigit()
         if _nestable().fullmatch(tag) and not (digits or _YEAR.fullmatch(tag) or _HASHED_TAG.fullmatch(tag)):
             return tag
@@ -139,13 +140,13 @@ class Obsidian(Style):
         return name
 
 
-def style_of(name: StyleName, names: Names) -> Style:
-    """A style by its name."""
+def style_of(name: StyleName, names: MirrorNames) -> Style:
+    """Return the style with this name."""
     return Obsidian(names) if name is StyleName.OBSIDIAN else Style(names)
 
 
 def block(atom: bytes) -> str:
-    """An atom's block id: letters, digits and a hyphen."""
+    """Return the block id of an atom, which consists of letters, digits and a hyphen."""
     return "a-" + b32encode(atom).decode().rstrip("=").lower()
 
 
@@ -156,14 +157,14 @@ def _nestable() -> re.Pattern[str]:
 
 
 def entry(style: Style, record: AtomRecord, content: str, edges: Sequence[str], *, in_source: bool) -> str:
-    """An atom that stands whole: `## [ID] Snippet`, what is recorded of it, its edges, its content.
+    """Return the full entry of an atom: `## [ID] Snippet`, its properties, its edges and its content.
 
     Args:
-        style: How pages are written.
-        record: What is recorded of the atom.
-        content: What it says.
+        style: The page style.
+        record: The record of the atom.
+        content: The content of the atom.
         edges: A line for each edge.
-        in_source: Whether the page as a whole says which source the atom is from.
+        in_source: True if the page's own head names the source of the atom.
     """
     lines = [_heading(record.id, snippet(record.title, content)), ""]
     if record.title is not None:
@@ -184,17 +185,17 @@ def entry(style: Style, record: AtomRecord, content: str, edges: Sequence[str], 
 
 
 def reference(style: Style, target: Target) -> str:
-    """The heading of an atom that stands whole elsewhere, with a link there."""
+    """Return the heading of an atom that appears in full on another page, with a link to it."""
     return f"{_heading(target.atom, target.label)}\n\n- see: {style.link(target)}"
 
 
 def edge_line(style: Style, type_name: str, target: Target, weight: bytes) -> str:
-    """An edge from an atom to a live one."""
-    # Bare only where Markdown sees nothing in it: `1.` would begin a list.
+    """Return the line for an edge to a live atom."""
+    # A name that is not a plain word is quoted: `1.`, for example, would begin a list.
     name = type_name if _WORD.fullmatch(type_name) else f"`{type_name}`"
     number = struct.unpack(">f", weight)[0]
-    after = "" if number == 1.0 else f" ({number:.9g})"
-    return f"- {name} {style.link(target)}{after}"
+    suffix = "" if number == 1.0 else f" ({number:.9g})"
+    return f"- {name} {style.link(target)}{suffix}"
 
 
 def _heading(atom: bytes, label: str) -> str:

@@ -1,7 +1,8 @@
-"""Text as it may stand in a page: readable, exact, and nothing in it taken for the page's own structure.
+"""Format text for a page so that it is readable, exact, and never parsed as part of the page's structure.
 
-What an atom says is data. It stands as it is where it is plain prose, and else in a fence longer than any in
-it; characters that nobody sees, or that turn what follows, are written out as `⟨U+202E⟩`.
+The content of an atom is data. Plain prose is written as it is. Any other content is put into a fence that is
+longer than all fences in it. Invisible characters and those that change the writing direction are written as
+`⟨U+202E⟩`.
 """
 
 from __future__ import annotations
@@ -10,22 +11,22 @@ import re
 from typing import Final
 
 SNIPPET_CHARS: Final = 80
-_LOOK_CHARS: Final = 400
+_SNIPPET_SOURCE_CHARS: Final = 400
 
-_UNSEEN_CLASS: Final = (
+_INVISIBLE_CLASS: Final = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
     "\ufeff\ufff9-\ufffb\U000e0000-\U000e007f"
 )
-_UNSEEN: Final = re.compile(f"[{_UNSEEN_CLASS}]")
-_WRITTEN_OUT: Final = re.compile(f"[{_UNSEEN_CLASS}\u27e8]")
-_WRITTEN_OUT_IN_LINE: Final = re.compile(f"[\t\n{_UNSEEN_CLASS}\u27e8]|^ | $")
+_INVISIBLE: Final = re.compile(f"[{_INVISIBLE_CLASS}]")
+_ESCAPED: Final = re.compile(f"[{_INVISIBLE_CLASS}\u27e8]")
+_ESCAPED_IN_LINE: Final = re.compile(f"[\t\n{_INVISIBLE_CLASS}\u27e8]|^ | $")
 _MARKUP: Final = re.compile(r"[\\`*\[\]<>#|~^&]|%(?=%)|\$(?=\$)|=(?==)|\{(?=[{%])|_(?=_)")
-_NO_ALIAS: Final = re.compile(r"[\\`*\[\]<>#|~^&%$={}]")
+_NOT_IN_ALIAS: Final = re.compile(r"[\\`*\[\]<>#|~^&%$={}]")
 _BACKTICKS: Final = re.compile("`+")
 
-# Everything that could begin a block, a tag, a link, HTML, an entity, a comment or a formula; white space at
-# the ends of lines, which editors strip. Each part looks at a bounded stretch: linear in the text.
-_NO_PROSE: Final = re.compile(
+# Everything that could begin a block, a tag, a link, HTML, an entity, a comment or a formula, and white space
+# at the ends of lines, which editors strip. Each alternative has a bounded length, so matching is linear.
+_NOT_PROSE: Final = re.compile(
     r"[\t<\[\]#^]|%%|\$\$|==|\{[{%]|&#?[0-9A-Za-z]{1,40};"
     r"|^(?:[^\S\n]|[-+*_=>`~:|]|[0-9]{1,9}[.)])"
     r"|[^\S\n]$",
@@ -33,23 +34,23 @@ _NO_PROSE: Final = re.compile(
 )
 
 
-def seen(text: str) -> str:
-    """`text` with what nobody sees written out, line breaks and tabs excepted; it can be read back."""
-    return _WRITTEN_OUT.sub(_code_point, text)
+def make_visible(text: str) -> str:
+    """Return `text` with invisible characters escaped, except line breaks and tabs; this is reversible."""
+    return _ESCAPED.sub(_code_point, text)
 
 
 def inline(text: str, also: str = "") -> str:
-    """`text` on one line, as itself in Markdown: exact, once the backslashes before signs are taken off.
+    """Return `text` on one line, with backslashes before Markdown characters; this is reversible.
 
-    `also` is one more sign to put a backslash before.
+    `also` is a further character to escape with a backslash.
     """
-    line = _MARKUP.sub(r"\\\g<0>", _WRITTEN_OUT_IN_LINE.sub(_code_point, text))
+    line = _MARKUP.sub(r"\\\g<0>", _ESCAPED_IN_LINE.sub(_code_point, text))
     return line.replace(also, "\\" + also) if also else line
 
 
 def snippet(title: str | None, content: str) -> str:
-    """The title, or the beginning of the content, in at most 80 characters on one line; not marked up yet."""
-    text = " ".join((title or "").split()) or " ".join(content[:_LOOK_CHARS].split())
+    """Return the title, or the beginning of the content, on one line of at most 80 characters, unescaped."""
+    text = " ".join((title or "").split()) or " ".join(content[:_SNIPPET_SOURCE_CHARS].split())
     if len(text) <= SNIPPET_CHARS:
         return text
     cut = text[: SNIPPET_CHARS - 1]
@@ -57,18 +58,19 @@ def snippet(title: str | None, content: str) -> str:
 
 
 def alias(text: str) -> str:
-    """`text` as the name of a link, where no backslash helps: signs that mean something are left out."""
-    return " ".join(_NO_ALIAS.sub(" ", _WRITTEN_OUT_IN_LINE.sub(_code_point, text)).split()) or "…"
+    """Return `text` as the name of an Obsidian link, without markup: backslashes have no effect there."""
+    return " ".join(_NOT_IN_ALIAS.sub(" ", _ESCAPED_IN_LINE.sub(_code_point, text)).split()) or "…"
 
 
 def body(content: str) -> str:
-    """A content as a block of its own that reads back exactly.
+    """Return a content as a Markdown block from which the exact content can be recovered.
 
-    Plain prose is itself. All else is fenced, as `text`, or as `escaped` where characters are written out.
+    Plain prose is returned unchanged. Other content is fenced as `text`, or as `escaped` if it has characters
+    that must be escaped.
     """
-    if _UNSEEN.search(content):
-        return _fenced("escaped", seen(content))
-    if content == content.strip() and not _NO_PROSE.search(content):
+    if _INVISIBLE.search(content):
+        return _fenced("escaped", make_visible(content))
+    if content == content.strip() and not _NOT_PROSE.search(content):
         return content
     return _fenced("text", content)
 
@@ -79,9 +81,9 @@ def _fenced(info: str, text: str) -> str:
 
 
 def yaml(text: str) -> str:
-    """`text` as a double-quoted scalar of YAML, on one line."""
+    """Return `text` as a double-quoted YAML scalar on one line."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + _WRITTEN_OUT_IN_LINE.sub(_yaml_escape, escaped) + '"'
+    return '"' + _ESCAPED_IN_LINE.sub(_yaml_escape, escaped) + '"'
 
 
 def _yaml_escape(found: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""The formats of other memories: one file a format, each of which reads items or writes what is live."""
+"""Import and export in the formats of other memory programs, with one module for each format."""
 
 from __future__ import annotations
 
@@ -10,70 +10,73 @@ from typing import Any, Final
 from engine.base.error_translation import translated
 from engine.base.errors import InvalidInputError
 from engine.store.store import Store
-from engine.transfer.atomic_output import new_folder, written
-from engine.transfer.other_programs.base import Exported, Reads, Writes, WritesFolder
+from engine.transfer.atomic_output import new_file, new_folder
+from engine.transfer.other_programs.base import ItemsExported, ReadItems, WriteFile, WriteFolder
 
 STDOUT: Final = "-"
 
 READERS: Final = ("basic-memory", "chatgpt", "claude", "mem0")
-"""Formats that can be imported: the file here of that name has `read`."""
+"""The formats that can be imported: the module of that name has a function `read`."""
 
 WRITERS: Final = ("mcp-memory", "mem0")
-"""Formats that can be exported as one file: the file here of that name has `write`."""
+"""The formats that can be exported as one file: the module of that name has a function `write`."""
 
 FOLDER_WRITERS: Final = ("basic-memory",)
-"""Formats that can be exported as a folder: the file here of that name has `write`."""
+"""The formats that can be exported as a folder: the module of that name has a function `write`."""
 
 
-def reader(form: str) -> Reads:
-    """What reads a format.
+def reader(form: str) -> ReadItems:
+    """Return the function that reads a format.
 
     Raises:
         InvalidInputError: there is no such format.
     """
-    found: Reads = _module(READERS, form).read
+    found: ReadItems = _module(READERS, form).read
     return found
 
 
 def check_file(form: str, path: Path) -> None:
-    """Make sure that there is something that an import can begin to read.
+    """Check that an import can begin to read the file or folder at `path`.
 
     Raises:
-        NotFoundError: it is not there.
-        InvalidInputError: it cannot be of this format, by its first bytes.
+        NotFoundError: `path` does not exist.
+        InvalidInputError: according to its first bytes, the file does not have this format.
     """
     next(iter(reader(form)(path)), None)
 
 
-def export_items(store: Store, form: str, path: str | Path) -> Exported:
-    """Write what is live to a new file, or a new folder, in the format of another memory.
+def export_items(store: Store, form: str, path: str | Path) -> ItemsExported:
+    """Write the live atoms to a new file or a new folder, in the format of another memory program.
 
     Args:
-        store: The memory.
+        store: The store.
         form: One of `WRITERS` or `FOLDER_WRITERS`.
-        path: Where to; `-` is stdout, for a format that is one file.
+        path: The file or folder to create; `-` is stdout, for formats that consist of one file.
 
     Raises:
-        InvalidInputError: there is no such format, or it is a folder and cannot be stdout.
-        RefusedError: something is there.
+        InvalidInputError: there is no such format, or it is a folder and `path` is stdout.
+        RefusedError: `path` exists.
     """
     with translated():
         if form in FOLDER_WRITERS:
             if str(path) == STDOUT:
-                raise InvalidInputError(f"{form} is a folder, which cannot be written to stdout")
-            to_folder: WritesFolder = _module(FOLDER_WRITERS, form).write
+                raise InvalidInputError(
+                    f"the format {form} is a folder, which cannot be written to stdout",
+                    hint="name a new folder",
+                )
+            to_folder: WriteFolder = _module(FOLDER_WRITERS, form).write
             with new_folder(Path(path)) as folder:
                 return to_folder(store, folder)
-        to_file: Writes = _module(WRITERS, form).write
+        to_file: WriteFile = _module(WRITERS, form).write
         if str(path) == STDOUT:
             return to_file(store, sys.stdout.buffer.write)
-        with written(Path(path)) as file:
+        with new_file(Path(path)) as file:
             return to_file(store, file.write)
 
 
 def _module(formats: tuple[str, ...], form: str) -> Any:
     if form not in formats:
         raise InvalidInputError(
-            f"there is no format {form!a:.80}", hint=f"choose among: {', '.join(formats)}"
+            f"there is no format {form!a:.80}", hint=f"the formats are: {', '.join(formats)}"
         )
     return import_module(f"{__name__}.{form.replace('-', '_')}")

@@ -1,4 +1,4 @@
-"""What an adapter gives: items, each to be held as atoms, and reports of what does not go in."""
+"""The values that readers of other programs' files yield: items, which become atoms, and reports."""
 
 from __future__ import annotations
 
@@ -11,143 +11,144 @@ from typing import Final
 from engine.base.errors import InvalidInputError, NotFoundError
 from engine.base.limits import CONTENT_BYTES_MAX, KEY_BYTES_MAX, TAGS_PER_ATOM_MAX
 from engine.store.store import Store
-from engine.transfer.ingest.checks import is_line, tag_of
 from engine.transfer.ingest.documents import BadItemError, Skipped
-from engine.transfer.ingest.pieces import distinct, parse_plain
+from engine.transfer.ingest.field_values import is_line, tag_of
+from engine.transfer.ingest.pieces import distinct_tags, parse_plain
 
 TEXT_CHARS_MAX: Final = CONTENT_BYTES_MAX
-"""A longer text is reported instead of cut into thousands of atoms: nobody wrote it."""
+"""The maximum number of characters of a text. A longer one is reported, not split into thousands of atoms."""
 
 ACTOR: Final = "import"
-"""Who all events of an import are by."""
+"""The actor of all events of an import."""
 
 
 @dataclass(frozen=True, slots=True)
-class Relation:
-    """An edge from an item to another one, which is told by one of its names."""
+class ItemRelation:
+    """An edge from an item to another item, which is identified by one of its names."""
 
     predicate: str
-    """A label."""
+    """The edge type, a valid label."""
     target: str
-    """As the file spells it."""
+    """The name of the other item, spelled as in the file."""
     data: bytes = b""
-    """Canonical CBOR."""
+    """The data of the edge, canonical CBOR."""
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """Something in a file of another memory: one atom, or several that are pieces of one text."""
+    """An item in a file of another program. It becomes one atom, or several if its text is split."""
 
     where: str
-    """The file, for reports."""
+    """The name of the file, for reports."""
     at: int | None
-    """Its number in there, from 1."""
+    """The number of the item in the file, from 1."""
     source: str
     key: str | None
-    """What the other memory calls it; the atom's id follows from source and key. None: from the content."""
+    """The id in the other program, or None. Atom ids are derived from source and key, or from the text."""
     pieces: tuple[str, ...]
-    """In order; not empty; one where there is no key."""
+    """The contents of the atoms in order; not empty, and exactly one if there is no key."""
     title: str | None = None
     kind: str = "note"
     tags: tuple[str, ...] = ()
     buckets: tuple[str, ...] | None = None
-    """None: what the person asked for."""
+    """The buckets, or None for those that the caller of the import chose."""
     sequence: int | None = None
-    """Of the first piece; the others follow it one by one."""
+    """The sequence of the first piece; the other pieces have the following numbers."""
     created: int | None = None
     trust: int | None = None
     occurrence: int = 0
-    """How many equal texts came before it in its source, where there is no key."""
+    """The number of equal texts earlier in the source, if there is no key."""
     fields: str = ""
-    """What has no place in an atom, as a text to keep on the edge to the origin."""
-    relations: tuple[Relation, ...] = ()
+    """The fields that an atom cannot represent, as JSON to store on the edge to the origin."""
+    relations: tuple[ItemRelation, ...] = ()
     names: tuple[str, ...] = ()
-    """What relations may call it."""
+    """The names by which relations can refer to the item."""
     whole: bool = False
-    """All of its source is in this file: what is not there by now is gone."""
-    left: tuple[str, ...] = ()
-    """Names of what is in the file and is not kept."""
+    """True if the file contains the whole source, so that other atoms of the source are tombstoned."""
+    omitted: tuple[str, ...] = ()
+    """Names of parts of the item that are not imported."""
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
-    """Things in a file that are not kept and belong to no item."""
+class Omitted:
+    """Names of parts of a file that belong to no item and are not imported."""
 
     names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Exported:
-    """What an export in the format of another memory holds, and what it could not."""
+class ItemsExported:
+    """The result of an export in the format of another program."""
 
     items: int
     left: tuple[tuple[str, int], ...]
-    """Things that the format has no place for, and how many."""
+    """The names and numbers of things that the format cannot represent."""
 
     @classmethod
-    def of(cls, items: int, left: Counter[str]) -> Exported:
-        """From counts."""
-        return cls(items, tuple(sorted((name, count) for name, count in left.items() if count)))
+    def of(cls, items: int, omitted: Counter[str]) -> ItemsExported:
+        """Create the result from counts, without zeros and sorted by name."""
+        return cls(items, tuple(sorted((name, count) for name, count in omitted.items() if count)))
 
 
-Reads = Callable[[Path], Iterator[Item | Left | Skipped]]
-"""Reads a file, or a folder, from its beginning; never raises for what is in it once it is open.
+ReadItems = Callable[[Path], Iterator[Item | Omitted | Skipped]]
+"""A function that reads a file or folder from its beginning.
 
-Raises NotFoundError or InvalidInputError at the first step where it cannot be a file of this format.
+On the first step it raises NotFoundError or InvalidInputError if the file cannot have this format. After
+that, it raises no exception for anything that the file contains.
 """
 
 Put = Callable[[bytes], object]
-"""Takes the next bytes of a file."""
+"""A callback that receives the next bytes of a file."""
 
-Writes = Callable[[Store, Put], Exported]
-"""Writes what is live as the bytes of one file."""
+WriteFile = Callable[[Store, Put], ItemsExported]
+"""A function that writes the live atoms as the bytes of one file."""
 
-WritesFolder = Callable[[Store, Path], Exported]
-"""Writes what is live as files in an empty folder."""
+WriteFolder = Callable[[Store, Path], ItemsExported]
+"""A function that writes the live atoms as files in an empty folder."""
 
 
-def cut(text: str, label: str = "") -> tuple[str, ...]:
-    """A text in pieces of the size of an atom, each after `label` and a colon, if one is given.
+def split_text(text: str, label: str = "") -> tuple[str, ...]:
+    """Split a text into pieces of the size of an atom, each with the prefix `label: ` if there is a label.
 
     Raises:
-        BadItemError: it is too long, or a piece could not be kept.
+        BadItemError: the text is too long, or a piece is not valid as content.
     """
     if len(text) > TEXT_CHARS_MAX:
-        raise BadItemError(f"a text of {len(text):,} characters; at most {TEXT_CHARS_MAX:,} are taken")
+        raise BadItemError(f"the text has {len(text):,} characters; at most {TEXT_CHARS_MAX:,} are allowed")
     document, skipped = parse_plain(text.replace("\r\n", "\n"), "text")
     if skipped:
         raise BadItemError(skipped[0].reason)
-    begin = f"{label}: " if label else ""
-    return tuple(begin + piece.content for piece in document.pieces)
+    prefix = f"{label}: " if label else ""
+    return tuple(prefix + piece.content for piece in document.pieces)
 
 
 def checked_key(value: object, what: str) -> str:
-    """The other memory's name of an item, which is to be a key.
+    """Return the other program's id of an item if it is valid as a key; messages call it `what`.
 
     Raises:
-        BadItemError: it is no text, or cannot be one.
+        BadItemError: it is not a string, is empty, or is not valid as a key.
     """
     if not isinstance(value, str) or not value:
-        raise BadItemError(f"{what} is missing, or no text")
+        raise BadItemError(f"{what} is missing or is not a string")
     if not is_line(value, KEY_BYTES_MAX - 8):
-        raise BadItemError(f"{what} is over {KEY_BYTES_MAX - 8} bytes long, or not on one line")
+        raise BadItemError(f"{what} is over {KEY_BYTES_MAX - 8} bytes long or is not a single line")
     return value
 
 
-def kept_tags(values: object) -> tuple[tuple[str, ...], int]:
-    """Those of a list that can be tags, and how many are left out."""
+def valid_tags(values: object) -> tuple[tuple[str, ...], int]:
+    """Return the valid tags in a list, at most TAGS_PER_ATOM_MAX, and the number of members left out."""
     words = values if isinstance(values, list) else []
     found = [tag_of(word) if isinstance(word, str) else None for word in words]
-    tags = distinct(tag for tag in found if tag is not None)[:TAGS_PER_ATOM_MAX]
+    tags = distinct_tags(tag for tag in found if tag is not None)[:TAGS_PER_ATOM_MAX]
     return tags, len(words) - len(tags)
 
 
 def check_readable(path: Path, *, folder: bool = False) -> None:
-    """Make sure that there is a file, or a folder.
+    """Check that there is a file at `path`, or with `folder` a folder.
 
     Raises:
-        NotFoundError: there is none.
-        InvalidInputError: it is the other one.
+        NotFoundError: `path` does not exist.
+        InvalidInputError: `path` is a folder instead of a file, or the reverse, or cannot be a path.
     """
     try:
         if not path.exists():
@@ -156,4 +157,4 @@ def check_readable(path: Path, *, folder: bool = False) -> None:
     except (OSError, ValueError) as error:
         raise InvalidInputError(f"{str(path)!a:.80} cannot be used as a path: {error}") from None
     if not right:
-        raise InvalidInputError(f"{path} is {'no folder' if folder else 'a folder'}")
+        raise InvalidInputError(f"{path} is {'not a folder' if folder else 'a folder'}")

@@ -1,8 +1,8 @@
-"""basic-memory: a folder of Markdown notes.
+"""Import and export basic-memory, a folder of Markdown notes.
 
-Observations are `- [category] text #tag (context)`, relations `- type [[Target]] (context)`. A note is one
-source. Its text is cut between blank lines only, every observation and every relation is an atom of its
-own, and what each atom says is what stands in the file, so that the file can be written again.
+Observations are lines `- [category] text #tag (context)`, and relations `- type [[Target]] (context)`. A note
+is one source. Its text is split at blank lines only. Each observation and each relation is an atom of its
+own. The content of each atom is exactly the text of the file, so that the file can be written again.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ from engine.ledger.entities import predicate
 from engine.ledger.records import AtomRecord
 from engine.store.store import Store
 from engine.text.tokens import estimate_tokens
-from engine.transfer.ingest.checks import checked_content, tag_of
-from engine.transfer.ingest.documents import ATOM_TOKENS, BadItemError, Found, Skipped
+from engine.transfer.ingest.documents import ATOM_TOKENS, BadItemError, Skipped, SourceFile
+from engine.transfer.ingest.field_values import checked_content, tag_of
 from engine.transfer.ingest.frontmatter import Frontmatter, read_frontmatter
-from engine.transfer.ingest.pieces import distinct, stem
-from engine.transfer.ingest.read import opened
+from engine.transfer.ingest.pieces import distinct_tags, file_title
+from engine.transfer.ingest.read import open_regular
 from engine.transfer.ingest.walk import find_files
 from engine.transfer.other_programs.base import (
     ACTOR,
-    Exported,
     Item,
-    Left,
-    Relation,
+    ItemRelation,
+    ItemsExported,
+    Omitted,
     check_readable,
 )
-from engine.transfer.other_programs.live import Live, live
+from engine.transfer.other_programs.live_atoms import LiveAtoms, live_atoms
 
 FORM: Final = "basic-memory"
 FRONTMATTER: Final = "frontmatter"
@@ -69,69 +69,70 @@ _DEVICE: Final = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNO
 _NAME_BYTES: Final = 100
 
 
-def read(path: Path) -> Iterator[Item | Left | Skipped]:
-    """The notes of a folder, in the order of their paths. No link is followed out of it."""
+def read(path: Path) -> Iterator[Item | Omitted | Skipped]:
+    """Yield the items of the notes in a folder, ordered by path; symbolic links are not followed."""
     check_readable(path, folder=True)
     for found in find_files([path], name=FORM):
         if isinstance(found, Skipped):
             yield found
         elif found.format != "markdown":
-            yield Left(("files that are no Markdown",))
+            yield Omitted(("files that are not Markdown",))
         else:
             try:
-                yield from _note(_text(found), found.source)
+                yield from _note_items(_text(found), found.source)
             except BadItemError as error:
                 yield Skipped(found.source, str(error))
 
 
-def _text(found: Found) -> str:
-    """The text of a regular file; raises `BadItemError`."""
+def _text(file: SourceFile) -> str:
+    """Return the text of a regular file, or raise `BadItemError`."""
     try:
-        with opened(found.path) as stream:
+        with open_regular(file.path) as stream:
             raw = stream.read(FILE_BYTES_MAX + 1)
         text = raw.decode()
     except OSError as error:
-        raise BadItemError(f"cannot be read: {(error.strerror or 'failed').lower()}") from None
+        raise BadItemError(f"the file cannot be read: {(error.strerror or 'failed').lower()}") from None
     except UnicodeDecodeError as error:
-        raise BadItemError(f"not UTF-8 at byte {error.start}") from None
+        raise BadItemError(f"the file is not valid UTF-8 at byte {error.start}") from None
     if len(raw) > FILE_BYTES_MAX:
-        raise BadItemError(f"over {FILE_BYTES_MAX:,} bytes long")
+        raise BadItemError(f"the file is over {FILE_BYTES_MAX:,} bytes long")
     return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
 
 
 @dataclass(slots=True)
 class _Block:
-    """Lines that belong together, and where they begin."""
+    """Consecutive lines that become one atom, or a part of one."""
 
     line: int
+    """The number of the first line, from 0."""
     lines: list[str] = field(default_factory=list)
     item: str = ""
-    """The line that makes it an observation or a relation."""
+    """The line of the observation or relation; empty for other text."""
 
     @property
     def text(self) -> str:
         return "\n".join(self.lines)
 
 
-def _note(text: str, path: str) -> Iterator[Item | Skipped]:
+def _note_items(text: str, path: str) -> Iterator[Item | Skipped]:
     front = read_frontmatter(text)
     if front.broken:
-        yield Skipped(path, f"frontmatter kept as text: {front.broken}", 1, kept=True)
+        yield Skipped(path, f"the frontmatter is kept as text: {front.broken}", 1, kept=True)
         front = Frontmatter()
     source = path.removesuffix(".markdown").removesuffix(".md")
-    title = front.title or stem(path)
+    title = front.title or file_title(path)
     block = text[: front.end]
     first_line = block.count("\n") + 1
     seen: Counter[str] = Counter()
     made: list[Item] = []
-    relations: list[Relation] = []
-    for piece in pieces(text[front.end :]) or [_Block(0, [title or "untitled"])]:
+    relations: list[ItemRelation] = []
+    for piece in _split_note(text[front.end :]) or [_Block(0, [title or "untitled"])]:
         try:
             content = checked_content(piece.text)
         except BadItemError as error:
             yield Skipped(path, str(error), first_line + piece.line)
             continue
-        kind, tags, found = _read(piece.item, content)
+        kind, tags, found = _attributes(piece.item, content)
         relations += found
         item = Item(
             where=path,
@@ -141,7 +142,7 @@ def _note(text: str, path: str) -> Iterator[Item | Skipped]:
             pieces=(content,),
             title=title,
             kind=kind,
-            tags=distinct((*front.tags, *tags))[:TAGS_PER_ATOM_MAX],
+            tags=distinct_tags((*front.tags, *tags))[:TAGS_PER_ATOM_MAX],
             sequence=(len(made) + 1) * STEP,
             created=front.created,
             occurrence=seen[content],
@@ -152,7 +153,8 @@ def _note(text: str, path: str) -> Iterator[Item | Skipped]:
     if made:
         fields = _fields(block)
         if not fields:
-            yield Skipped(path, f"frontmatter of over {_FIELDS_MAX:,} bytes is not kept whole", 1, kept=True)
+            reason = f"the frontmatter is over {_FIELDS_MAX:,} bytes long and is not kept for export"
+            yield Skipped(path, reason, 1, kept=True)
         names = (source.partition("/")[2], source.rpartition("/")[2], title or "", *_PERMALINK.findall(block))
         made[0] = replace(
             made[0],
@@ -168,8 +170,8 @@ def _fields(block: str) -> str:
     return text if len(text.encode()) <= _FIELDS_MAX else ""
 
 
-def pieces(body: str) -> list[_Block]:
-    """The atoms of a note, in order: list items that say something of their own, and runs of text between."""
+def _split_note(body: str) -> list[_Block]:
+    """Split a note into the blocks of its atoms: observations, relations, and the text between them."""
     made: list[_Block] = []
     run: list[_Block] = []
     for block in _blocks(body):
@@ -177,25 +179,25 @@ def pieces(body: str) -> list[_Block]:
             run.append(block)
             continue
         block.item = block.lines[0]
-        before = []
+        headings = []
         while run and all(map(_HEADING.match, run[-1].lines)):
-            before.append(run.pop())
-        made += _packed(run)
+            headings.append(run.pop())
+        made += _join_blocks(run)
         run = []
-        for heading in before:  # a heading is no atom by itself
+        for heading in headings:  # a heading is not an atom of its own
             block = _Block(heading.line, [*heading.lines, *block.lines], block.item)
         made.append(block)
-    return made + _packed(run)
+    return made + _join_blocks(run)
 
 
 def is_item(line: str) -> bool:
-    """Whether a line is an observation or a relation."""
+    """Return True if a line is an observation or a relation."""
     found = _OBSERVATION.match(line)
     return (found is not None and found[1].strip() not in _TASK) or _RELATION.fullmatch(line) is not None
 
 
 def _blocks(body: str) -> Iterator[_Block]:
-    """Paragraphs, fences whole; every item is one of its own, with the indented lines below it."""
+    """Yield the paragraphs and fenced blocks of a note; an item and its indented lines are one block."""
     block: _Block | None = None
     fence = ""
     for number, line in enumerate(body.split("\n")):
@@ -212,13 +214,13 @@ def _blocks(body: str) -> Iterator[_Block]:
         if mark is not None and fence in {"", mark[1]}:
             fence = "" if fence else mark[1]
     if block is not None:
-        while not block.lines[-1].strip():  # of a fence without an end
+        while not block.lines[-1].strip():  # blank lines in an unclosed fence
             block.lines.pop()
         yield block
 
 
-def _packed(run: list[_Block]) -> list[_Block]:
-    """Paragraphs together while they have the size of an atom."""
+def _join_blocks(run: list[_Block]) -> list[_Block]:
+    """Join consecutive paragraphs up to the size of an atom."""
     made: list[_Block] = []
     cost = 0
     for block in run:
@@ -236,9 +238,9 @@ def _packed(run: list[_Block]) -> list[_Block]:
     return made
 
 
-def _read(item: str, content: str) -> tuple[str, list[str], list[Relation]]:
-    """Kind, tags and relations of an atom."""
-    links = [Relation(LINKS_TO, _target(name)) for name in _LINK.findall(content)]
+def _attributes(item: str, content: str) -> tuple[str, list[str], list[ItemRelation]]:
+    """Return the kind, tags and relations of an atom; `item` is the line of an observation or relation."""
+    links = [ItemRelation(LINKS_TO, _target(name)) for name in _LINK.findall(content)]
     if not item:
         return "note", [], [link for link in links if link.target]
     if (found := _RELATION.fullmatch(item)) is not None:
@@ -249,38 +251,38 @@ def _read(item: str, content: str) -> tuple[str, list[str], list[Relation]]:
     return OBSERVATION, tags, [link for link in links if link.target]
 
 
-def _relation(kind: str, target: str) -> Relation:
+def _relation(kind: str, target: str) -> ItemRelation:
     try:
-        return Relation(predicate(kind), _target(target))
+        return ItemRelation(predicate(kind), _target(target))
     except InvalidInputError:
         name, data = predicate_of(kind)
-        return Relation(name, _target(target), data)
+        return ItemRelation(name, _target(target), data)
 
 
 def _target(name: str) -> str:
-    """The note that a link names, without heading and alias."""
+    """Return the name of the note that a link refers to, without heading and alias."""
     return name.partition("|")[0].partition("#")[0].strip().removesuffix(".md")[:_NAME_MAX]
 
 
-def write(store: Store, folder: Path) -> Exported:
-    """Write a note for every source; atoms without one are in a note for each day.
+def write(store: Store, folder: Path) -> ItemsExported:
+    """Write a note for each source; atoms without a source are written to one note for each day.
 
-    A note that came from basic-memory says what its file said, but for blank lines. Edges that no import
-    made are relations below the text.
+    A note that came from basic-memory gets the text of its file back, except for blank lines. Edges that were
+    not imported are written as relations below the text.
     """
-    left: Counter[str] = Counter()
-    with live(store) as atoms:
+    omitted: Counter[str] = Counter()
+    with live_atoms(store) as atoms:
         notes: dict[str, list[AtomRecord]] = defaultdict(list)
         for record in atoms.records():
             notes[_note_of(record)].append(record)
         names = _names(notes)
-        places = {record.id: names[note] for note, records in notes.items() for record in records}
+        paths = {record.id: names[note] for note, records in notes.items() for record in records}
         for note, records in notes.items():
             file = folder / f"{names[note]}.md"
             file.parent.mkdir(parents=True, exist_ok=True)
             records.sort(key=lambda one: (one.sequence is None, one.sequence or 0, one.created_seq))
-            file.write_bytes(_written(atoms, names[note], records, places, left).encode())
-    return Exported.of(len(notes), left)
+            file.write_bytes(_note_text(atoms, names[note], records, paths, omitted).encode())
+    return ItemsExported.of(len(notes), omitted)
 
 
 def _note_of(record: AtomRecord) -> str:
@@ -289,8 +291,8 @@ def _note_of(record: AtomRecord) -> str:
 
 
 def _names(notes: Iterable[str]) -> dict[str, str]:
-    """A path for each note, without its suffix: inside the folder whatever it is called; no two equal."""
-    safe = {note: "/".join(map(_part, _plain(note).split("/"))) for note in notes}
+    """Return a path without suffix for each note: unique, and inside the folder for any name of the note."""
+    safe = {note: "/".join(map(_part, _without_suffix(note).split("/"))) for note in notes}
     taken = Counter(name.casefold() for name in safe.values())
     folders = {str(parent).casefold() for name in safe.values() for parent in PurePosixPath(name).parents}
     return {
@@ -301,8 +303,8 @@ def _names(notes: Iterable[str]) -> dict[str, str]:
     }
 
 
-def _plain(note: str) -> str:
-    """The name of a note that was a file when it was ingested, without the suffix it gets again."""
+def _without_suffix(note: str) -> str:
+    """Return the name of a note without the suffix of an ingested file, because the export adds it again."""
     return note.removesuffix(".markdown").removesuffix(".md")
 
 
@@ -312,8 +314,8 @@ def _part(part: str) -> str:
     return f"_{text}" if not text or _DEVICE.fullmatch(text) else text
 
 
-def _written(
-    atoms: Live, name: str, records: list[AtomRecord], places: dict[bytes, str], left: Counter[str]
+def _note_text(
+    atoms: LiveAtoms, name: str, records: list[AtomRecord], paths: dict[bytes, str], omitted: Counter[str]
 ) -> str:
     fields = atoms.fields(records[0], FORM) or {}
     front = fields.get(FRONTMATTER)
@@ -323,18 +325,18 @@ def _written(
         lines = content.split("\n")
         tight = body and is_item(lines[0]) and is_item(body.rsplit("\n", 1)[-1])
         body += ("\n" if tight else "\n\n" if body else "") + content
-    relations = list(dict.fromkeys(_relations(atoms, name, records, places, left)))
+    relations = list(dict.fromkeys(_relations(atoms, name, records, paths, omitted)))
     if relations:
         body += "\n\n" + "\n".join(relations)
     if not isinstance(front, str):
         return f"{_front(name, records)}\n{body}\n"
-    # Without a line before it, what looks like frontmatter would be read as such; it was not, where it was.
+    # A blank line first, so that a body that begins with `---` is not read back as frontmatter.
     between = "\n" if (front and not front.endswith("\n")) or (not front and body.startswith("---")) else ""
     return f"{front}{between}{body}\n"
 
 
 def _front(name: str, records: list[AtomRecord]) -> str:
-    """Frontmatter for a note that never had any; texts as JSON, which YAML reads as it is."""
+    """Return frontmatter for a note that had none; strings are written as JSON, which is valid YAML."""
     tags = sorted({tag for record in records for tag in record.tags})
     listed = "".join(f"- {json.dumps(tag, ensure_ascii=False)}\n" for tag in tags)
     title = records[0].title or PurePosixPath(name).name
@@ -346,14 +348,14 @@ def _front(name: str, records: list[AtomRecord]) -> str:
 
 
 def _relations(
-    atoms: Live, name: str, records: list[AtomRecord], places: dict[bytes, str], left: Counter[str]
+    atoms: LiveAtoms, name: str, records: list[AtomRecord], paths: dict[bytes, str], omitted: Counter[str]
 ) -> Iterator[str]:
     for record in records:
         for edge in atoms.edges(record):
-            target = places.get(bytes.fromhex(edge.dst.replace("-", "")))
+            target = paths.get(bytes.fromhex(edge.dst.replace("-", "")))
             if edge.created_by == ACTOR:
                 continue
             if target is None or target == name:
-                left["edges within a note" if target else "edges to what is hidden"] += 1
+                omitted["edges within a note" if target else "edges to atoms that are not live"] += 1
             else:
                 yield f"- {edge.type} [[{target}]]"

@@ -1,4 +1,4 @@
-"""ChatGPT: the `conversations.json` of its data export. What it calls memories is not in there."""
+"""Import the `conversations.json` of ChatGPT's data export, which does not contain ChatGPT's memories."""
 
 from __future__ import annotations
 
@@ -6,11 +6,18 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from engine.transfer.ingest.checks import created_of_value
 from engine.transfer.ingest.documents import BadItemError, Skipped
-from engine.transfer.other_programs.base import Item, Left
+from engine.transfer.ingest.field_values import created_from_value
+from engine.transfer.other_programs.base import Item, Omitted
+from engine.transfer.other_programs.conversations import (
+    Conversation,
+    Message,
+    items,
+    list_of,
+    order_messages,
+    text_of,
+)
 from engine.transfer.other_programs.strict_json import read_items
-from engine.transfer.other_programs.talk import Conversation, Message, items, list_of, ordered, text_of
 
 FORM: Final = "chatgpt"
 
@@ -19,39 +26,39 @@ _MESSAGE: Final = frozenset({"author", "content", "create_time", "id"})
 _CONTENT: Final = frozenset({"content_type", "parts", "text"})
 
 
-def read(path: Path) -> Iterator[Item | Left | Skipped]:
-    """The messages of each conversation: those of the current branch first, then the others, marked."""
+def read(path: Path) -> Iterator[Item | Omitted | Skipped]:
+    """Yield the messages of each conversation: the current branch, then the other branches with a tag."""
     return read_items(path, _conversation)
 
 
-def _conversation(value: Any, where: str, number: int) -> Iterator[Item | Left | Skipped]:
+def _conversation(value: Any, where: str, number: int) -> Iterator[Item | Omitted | Skipped]:
     mapping = value.get("mapping") if isinstance(value, dict) else None
     if not isinstance(mapping, dict):
-        raise BadItemError("no conversation: it has no `mapping`")
+        raise BadItemError("not a conversation: `mapping` is missing")
     name = next(
         (value[key] for key in ("conversation_id", "id") if text_of(value.get(key))), next(iter(mapping), "")
     )
-    talk = Conversation(where, number, f"{FORM}/{name}", text_of(value.get("title")), _time(value))
+    conversation = Conversation(where, number, f"{FORM}/{name}", text_of(value.get("title")), _time(value))
     nodes = {key: node for key, node in mapping.items() if isinstance(node, dict)}
     for key in mapping.keys() - nodes.keys():
         yield Skipped(where, f"message {key!a:.80}: not a JSON object", number)
-    yield Left(
+    yield Omitted(
         tuple(f"conversation.{key}" for key in value if key not in _CONVERSATION and value[key] is not None)
     )
     parents = {key: text_of(node.get("parent")) or None for key, node in nodes.items()}
     children = {key: list_of(node.get("children"), str) for key, node in nodes.items()}
-    main, others = ordered(parents, children, value.get("current_node"))
+    main, others = order_messages(parents, children, value.get("current_node"))
     messages = []
     for branch, keys in ((False, main), (True, others)):
         for key in keys:
             message = nodes[key].get("message")
             if isinstance(message, dict):
-                text, left = _text(message)
+                text, omitted = _text(message)
                 messages.append(Message(key, _author(message), text, _time(message), branch))
-                yield Left(left)
+                yield Omitted(omitted)
             elif message is not None:
                 yield Skipped(where, f"message {key!a:.80}: not a JSON object", number)
-    yield from items(talk, messages)
+    yield from items(conversation, messages)
 
 
 def _author(message: Mapping[str, Any]) -> str:
@@ -61,29 +68,31 @@ def _author(message: Mapping[str, Any]) -> str:
 
 def _time(fields: Mapping[str, Any]) -> int | None:
     value = fields.get("create_time")
-    return None if isinstance(value, str) else created_of_value(value or None)
+    return None if isinstance(value, str) else created_from_value(value or None)
 
 
 def _text(message: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
-    """What a message says, and the names of what else is in it."""
-    left = [f"message.{key}" for key in message if key not in _MESSAGE and message[key] not in (None, [], {})]
+    """Return the text of a message, and the names of its parts that are not text."""
+    omitted = [
+        f"message.{key}" for key in message if key not in _MESSAGE and message[key] not in (None, [], {})
+    ]
     content = message.get("content")
     if not isinstance(content, dict):
-        return text_of(content), tuple(left)
-    left += [
+        return text_of(content), tuple(omitted)
+    omitted += [
         f"content.{key}" for key in content if key not in _CONTENT and content[key] not in (None, [], {})
     ]
     parts = content.get("parts")
     parts = parts if isinstance(parts, list) else [content.get("text")]
     for part in parts:
         if isinstance(part, dict):
-            left.append(f"part of type {text_of(part.get('content_type'))[:40] or 'unknown'}")
+            omitted.append(f"part of type {text_of(part.get('content_type'))[:40] or 'unknown'}")
         elif part is not None and not isinstance(part, str):
-            left.append("part that is no text")
+            omitted.append("part that is not text")
     texts = [part for part in map(_part, parts) if part]
-    return "\n\n".join(texts), tuple(left)
+    return "\n\n".join(texts), tuple(omitted)
 
 
 def _part(part: Any) -> str:
-    """The text of a part; transcriptions of speech have one too."""
+    """Return the text of a part: a string, or an object with `text`, such as a speech transcription."""
     return text_of(part.get("text")) if isinstance(part, dict) else text_of(part)

@@ -1,4 +1,4 @@
-"""Taking in a whole knowledge graph, of any size: entities first, then relations, in batches."""
+"""Import a knowledge graph of any size in batches: first the entities, then the relations."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from engine.base.limits import FOLLOW_EVENTS_MAX
 from engine.commands.atoms import ERASED, is_destroyed
-from engine.knowledge.commands import OnGraph, upsert_entities, upsert_relations
+from engine.knowledge.commands import GraphCommand, upsert_entities, upsert_relations
 from engine.knowledge.model import Entity, Relation
 from engine.store.replay import Progress, no_progress
 from engine.store.store import Store
@@ -17,55 +17,58 @@ from engine.transfer.other_programs.base import ACTOR
 
 BATCH_EVENTS: Final = 4000
 BATCH_BYTES: Final = 4 << 20
-"""What one batch is meant to hold; the limits on batches are over twice as large."""
+"""The size at which a batch is committed; the limits of a batch are more than twice as large."""
 
 PIECE_OBSERVATIONS: Final = 1000
-"""An entity with more goes in in pieces."""
+"""The maximum number of observations of an entity that are imported at once."""
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
-    """Something that a line of a file says, in a form in which it can be kept."""
+class GraphItem:
+    """A valid entity or relation in a file."""
 
     line: int
-    """From 1."""
+    """The line number, from 1."""
     source: str
     """The file's name, for reports."""
-    found: Entity | Relation
+    value: Entity | Relation
 
 
-Lines = Callable[[], Iterator[Read | Skipped]]
-"""Reads the file from its beginning, each time it is called."""
+ReadGraph = Callable[[], Iterator[GraphItem | Skipped]]
+"""A function that reads the file from its beginning each time it is called."""
 
 
 @dataclass(frozen=True, slots=True)
 class GraphImportReport:
-    """What an import did, or would do."""
+    """The changes that an import made, or would make in a dry run."""
 
     entities: int
-    """Read; so are the relations."""
+    """The number of entities read."""
     relations: int
+    """The number of relations read."""
     new_entities: int
     new_observations: int
     new_relations: int
-    """Those that were not there."""
+    """The number of relations that did not exist before."""
     skipped: tuple[Skipped, ...]
-    """What did not go in."""
+    """The items that were not imported."""
 
     @property
     def changed(self) -> bool:
-        """Whether anything was, or would be, appended."""
+        """True if any event was appended, or would be in a dry run."""
         return bool(self.new_entities or self.new_observations or self.new_relations)
 
 
-def hold(store: Store, lines: Lines, provenance: str, progress: Progress = no_progress) -> GraphImportReport:
-    """Make the store hold what the lines say, in their order. Reads them twice.
+def import_graph(
+    store: Store, read: ReadGraph, provenance: str, progress: Progress = no_progress
+) -> GraphImportReport:
+    """Add the entities and relations of a file to the store, in their order; the file is read twice.
 
-    `progress` is told (entities and relations done, 0: how many there are is not known).
+    `progress` is called with the number of entities and relations done, and 0 because the total is unknown.
     """
-    run = _Run(store, provenance, progress)
-    run.entities(lines())
-    run.relations(lines())
+    run = _GraphImport(store, provenance, progress)
+    run.entities(read())
+    run.relations(read())
     store.follow()
     skipped = tuple(sorted(run.skipped, key=lambda item: item.line or 0))
     return GraphImportReport(
@@ -73,7 +76,7 @@ def hold(store: Store, lines: Lines, provenance: str, progress: Progress = no_pr
     )
 
 
-class _Run:
+class _GraphImport:
     def __init__(self, store: Store, provenance: str, progress: Progress) -> None:
         self._store = store
         self._provenance = provenance
@@ -83,57 +86,57 @@ class _Run:
         self.skipped: list[Skipped] = []
         self._behind = 0
 
-    def entities(self, lines: Iterable[Read | Skipped]) -> None:
+    def entities(self, lines: Iterable[GraphItem | Skipped]) -> None:
         pieces: list[Entity] = []
         events = size = 0
         for item in lines:
             if isinstance(item, Skipped):
                 self.skipped.append(item)
                 continue
-            if not isinstance(item.found, Entity):
+            if not isinstance(item.value, Entity):
                 continue
             self.read_entities += 1
-            entity = self._without_erased(item, item.found)
+            entity = self._without_erased(item, item.value)
             for piece, cost in () if entity is None else _pieces(entity):
                 pieces.append(piece)
                 events, size = events + 3 + 3 * len(piece.observations), size + cost
                 if events >= BATCH_EVENTS or size >= BATCH_BYTES:
-                    self._hold_entities(pieces)
+                    self._upsert_entities(pieces)
                     pieces, events, size = [], 0, 0
-        self._hold_entities(pieces)
+        self._upsert_entities(pieces)
 
-    def _without_erased(self, item: Read, entity: Entity) -> Entity | None:
-        """The entity without observations that were erased, which are reported; None if it was itself."""
+    def _without_erased(self, item: GraphItem, entity: Entity) -> Entity | None:
+        """Return the entity without erased observations, which are reported; None if its name was erased."""
         rows, id_key = self._store.backend, self._store.identity.id_key
         if is_destroyed(rows, id_key, entity.name):
             self.skipped.append(Skipped(item.source, ERASED, item.line))
             return None
-        kept = tuple(one for one in entity.observations if not is_destroyed(rows, id_key, one))
+        remaining = tuple(text for text in entity.observations if not is_destroyed(rows, id_key, text))
         erased = Skipped(item.source, f"an observation: {ERASED}", item.line)
-        self.skipped += [erased] * (len(entity.observations) - len(kept))
-        return Entity(entity.name, entity.type, kept)
+        self.skipped += [erased] * (len(entity.observations) - len(remaining))
+        return Entity(entity.name, entity.type, remaining)
 
-    def _hold_entities(self, pieces: list[Entity]) -> None:
-        command = OnGraph(upsert_entities, tuple(pieces), self._provenance)
+    def _upsert_entities(self, pieces: list[Entity]) -> None:
+        command = GraphCommand(upsert_entities, tuple(pieces), self._provenance)
         self._commit(command)
-        self.created += sum(held.created for held in command.outcome)
-        self.observed += sum(held.added for held in command.outcome)
+        self.created += sum(outcome.created for outcome in command.outcome)
+        self.observed += sum(outcome.added for outcome in command.outcome)
 
-    def relations(self, lines: Iterable[Read | Skipped]) -> None:
-        part: list[Read] = []
+    def relations(self, lines: Iterable[GraphItem | Skipped]) -> None:
+        part: list[GraphItem] = []
         for item in lines:
-            if isinstance(item, Skipped) or not isinstance(item.found, Relation):
+            if isinstance(item, Skipped) or not isinstance(item.value, Relation):
                 continue
             self.read_relations += 1
             part.append(item)
             if len(part) * 4 >= BATCH_EVENTS:
-                self._hold_relations(part)
+                self._upsert_relations(part)
                 part = []
-        self._hold_relations(part)
+        self._upsert_relations(part)
 
-    def _hold_relations(self, part: list[Read]) -> None:
-        given = tuple(item.found for item in part if isinstance(item.found, Relation))
-        command = OnGraph(upsert_relations, given, self._provenance)
+    def _upsert_relations(self, part: list[GraphItem]) -> None:
+        relations = tuple(item.value for item in part if isinstance(item.value, Relation))
+        command = GraphCommand(upsert_relations, relations, self._provenance)
         self._commit(command)
         for item, outcome in zip(part, command.outcome, strict=True):
             if isinstance(outcome, bool):
@@ -141,7 +144,7 @@ class _Run:
             else:
                 self.skipped.append(Skipped(item.source, outcome, item.line))
 
-    def _commit(self, command: OnGraph[Any, Any]) -> None:
+    def _commit(self, command: GraphCommand[Any, Any]) -> None:
         (receipt,) = self._store.commit([command], ACTOR)
         self._behind += len(receipt.events)
         if self._behind >= FOLLOW_EVENTS_MAX // 2:
@@ -151,7 +154,7 @@ class _Run:
 
 
 def _pieces(entity: Entity) -> Iterator[tuple[Entity, int]]:
-    """The entity cut so that each piece fits a batch, and the bytes of each piece."""
+    """Split an entity so that each piece fits into a batch, and yield each piece with its size in bytes."""
     part: list[str] = []
     size = 0
     for text in entity.observations:

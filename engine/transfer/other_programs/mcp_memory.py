@@ -1,9 +1,9 @@
-"""The file of the MCP memory server: `memory.jsonl`, once called `memory.json`.
+"""Import and export the file of the MCP memory server: `memory.jsonl`, formerly `memory.json`.
 
-One JSON object a line, in UTF-8: `{"type":"entity","name","entityType","observations":[text]}` and
-`{"type":"relation","from","to","relationType"}`. Also taken: `entityName` or `id` for `name`, `from_id`,
-`to_id` and `relation_type`; no type and no observations; a byte order mark; a last line without an end;
-several objects on one line, which the server is known to leave behind after two writes at once.
+Each line is a JSON object in UTF-8: `{"type":"entity","name","entityType","observations":[text]}` or
+`{"type":"relation","from","to","relationType"}`. The import also accepts `entityName` or `id` for `name`;
+`from_id`, `to_id` and `relation_type`; entities without type or observations; a byte order mark; a last line
+without a line end; and several objects on one line, which concurrent writes of the server can leave behind.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from engine.store.replay import Progress, no_progress
 from engine.store.store import Store
 from engine.transfer.ingest.documents import BadItemError, Skipped
 from engine.transfer.ingest.jsonl import lines_of
-from engine.transfer.other_programs.base import Exported, Put
-from engine.transfer.other_programs.graph_import import GraphImportReport, Read, hold
-from engine.transfer.other_programs.live import live
+from engine.transfer.other_programs.base import ItemsExported, Put
+from engine.transfer.other_programs.graph_import import GraphImportReport, GraphItem, import_graph
+from engine.transfer.other_programs.live_atoms import live_atoms
 
 LINE_BYTES_MAX: Final = 16 << 20
 
 _READ_BYTES: Final = 1 << 20
 _UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _NAMES: Final = ("name", "entityName", "id")
-_IN_THE_GRAPH: Final = ("entity/", "entity-self/")
-"""What the sources of an entity's observations, and of its relations to itself, begin with."""
+_GRAPH_SOURCES: Final = ("entity/", "entity-self/")
+"""The prefixes of the sources of an entity's observations and of its relations to itself."""
 
 
 def import_file(
@@ -52,35 +52,37 @@ def import_file(
     dry_run: bool = False,
     progress: Progress = no_progress,
 ) -> GraphImportReport:
-    """Take in the graph in a file of the MCP memory server, besides what the store holds.
+    """Add the graph in a file of the MCP memory server to the store.
 
-    What is there already stays as it is; what was deleted before comes back. Killed anywhere, it is
-    continued by running it again.
+    Entities, observations and relations that exist already are left unchanged, and tombstoned ones are
+    revived. If the process is killed, running it again continues the import.
 
     Args:
-        store: Where to.
+        store: The store to import into.
         path: The file.
-        provenance: Of new atoms: `internal` by default, because a memory that moves stays one's own.
-        dry_run: Only count what would be done.
-        progress: Told (things done, 0) after each batch.
+        provenance: The provenance of new atoms. The default is `internal`, because the file is the user's own
+            memory.
+        dry_run: Only count the changes, without writing.
+        progress: Called with the number of items done, and 0, after each batch.
 
     Raises:
         NotFoundError: there is no such file.
-        InvalidInputError: it is no regular file, cannot be read, or is not UTF-8; nothing was written.
+        InvalidInputError: the file is not a regular file, cannot be read, or is not UTF-8; nothing was
+            written.
     """
     file = Path(path)
     checked_provenance(provenance)
     check_file(file)
     with translated(), dry_run_store(store, when=dry_run) as target:
-        return hold(target, lambda: read_file(file), provenance, progress)
+        return import_graph(target, lambda: read_file(file), provenance, progress)
 
 
 def check_file(path: Path) -> None:
-    """Make sure that a file can be read through.
+    """Check that a file can be read to its end and is UTF-8.
 
     Raises:
         NotFoundError: there is no such file.
-        InvalidInputError: it is no regular file, cannot be read, or is not UTF-8.
+        InvalidInputError: the file is not a regular file, cannot be read, or is not UTF-8.
     """
     if not path.exists():
         raise NotFoundError(f"there is no file {path}")
@@ -92,23 +94,23 @@ def check_file(path: Path) -> None:
             while part:
                 part = stream.read(_READ_BYTES)
                 if read == 0 and part.startswith(_UTF16):
-                    raise InvalidInputError(f"{path} is not UTF-8 but UTF-16", hint="save it as UTF-8")
-                start = read - len(decoder.getstate()[0])  # the decoder holds the beginning of a character
+                    raise InvalidInputError(f"{path} is UTF-16, not UTF-8", hint="save it as UTF-8")
+                start = read - len(decoder.getstate()[0])  # the decoder buffers an incomplete character
                 decoder.decode(part, final=not part)
                 read += len(part)
     except UnicodeDecodeError as error:
         raise InvalidInputError(
-            f"{path} is not UTF-8 at byte {start + error.start}",
+            f"{path} is not valid UTF-8 at byte {start + error.start}",
             hint="nothing was imported; save it as UTF-8",
         ) from None
     except OSError as error:
         raise InvalidInputError(f"{path} cannot be read: {(error.strerror or 'failed').lower()}") from None
 
 
-def read_file(path: Path, *, line_bytes_max: int = LINE_BYTES_MAX) -> Iterator[Read | Skipped]:
-    """What the lines of a checked file say, in order, and what of them cannot go in.
+def read_file(path: Path, *, line_bytes_max: int = LINE_BYTES_MAX) -> Iterator[GraphItem | Skipped]:
+    """Yield the entities and relations of a checked file in order, and reports of what cannot be imported.
 
-    An entity goes in without those of its observations that cannot. Memory is bounded by one line.
+    Invalid observations of an entity are left out and reported. Memory is bounded by one line.
     """
     name = path.name
     with path.open("rb") as stream:
@@ -118,13 +120,13 @@ def read_file(path: Path, *, line_bytes_max: int = LINE_BYTES_MAX) -> Iterator[R
                 continue
             try:
                 for fields in _objects(raw):
-                    yield from _read(fields, name, number)
+                    yield from _parse(fields, name, number)
             except BadItemError as error:
                 yield Skipped(name, str(error), number)
 
 
 def _objects(raw: bytes) -> Iterator[Mapping[str, Any]]:
-    """The objects on a line, which may stand side by side; raises `BadItemError` at the first bad one."""
+    """Yield the objects on a line, of which there may be several; raise `BadItemError` at an invalid one."""
     try:
         for value in parse_several(raw):
             if not isinstance(value, dict):
@@ -134,20 +136,20 @@ def _objects(raw: bytes) -> Iterator[Mapping[str, Any]]:
         raise BadItemError(str(error)) from None
 
 
-def _read(fields: Mapping[str, Any], name: str, line: int) -> Iterator[Read | Skipped]:
+def _parse(fields: Mapping[str, Any], name: str, line: int) -> Iterator[GraphItem | Skipped]:
     kind = fields.get("type")
     try:
         if kind == "entity":
             entity = Entity(_text(fields, *_NAMES), _text(fields, "entityType", default=""))
-            kept, bad = _observations(fields)
-            yield Read(line, name, checked_entity(Entity(entity.name, entity.type, kept)))
-            yield from (Skipped(name, reason, line) for reason in bad)
+            valid, problems = _observations(fields)
+            yield GraphItem(line, name, checked_entity(Entity(entity.name, entity.type, valid)))
+            yield from (Skipped(name, problem, line) for problem in problems)
         elif kind == "relation":
             src, dst = _text(fields, "from", "from_id"), _text(fields, "to", "to_id")
             relation = Relation(src, _text(fields, "relationType", "relation_type"), dst)
-            yield Read(line, name, checked_relation(relation))
+            yield GraphItem(line, name, checked_relation(relation))
         else:
-            raise BadItemError(f"the type is {quoted(kind)}, neither entity nor relation")
+            raise BadItemError(f"the type is {quoted(kind)}; it must be entity or relation")
     except InvalidInputError as error:
         raise BadItemError(str(error)) from None
 
@@ -158,43 +160,45 @@ def _text(fields: Mapping[str, Any], *names: str, default: str | None = None) ->
         if isinstance(value, str):
             return value
         if value is not None:
-            raise BadItemError(f"`{name}` must be a text")
+            raise BadItemError(f"`{name}` must be a string")
     if default is None:
         raise BadItemError(f"`{names[0]}` is missing")
     return default
 
 
 def _observations(fields: Mapping[str, Any]) -> tuple[tuple[str, ...], list[str]]:
-    """Those that can be kept, and what is wrong with the others."""
-    given = fields.get("observations")
-    if given is None:
-        given = []
-    if not isinstance(given, list):
-        raise BadItemError("`observations` must be a list of texts")
-    kept, bad = [], []
-    for number, value in enumerate(given, 1):
+    """Return the valid observations, and a message for each invalid one."""
+    observations = fields.get("observations")
+    if observations is None:
+        observations = []
+    if not isinstance(observations, list):
+        raise BadItemError("`observations` must be a list of strings")
+    valid, problems = [], []
+    for number, value in enumerate(observations, 1):
         try:
-            kept.append(checked_content(value))
+            valid.append(checked_content(value))
         except InvalidInputError as error:
-            bad.append(f"observation {number}: {error}")
-    return tuple(kept), bad
+            problems.append(f"observation {number}: {error}")
+    return tuple(valid), problems
 
 
-def write(store: Store, put: Put) -> Exported:
-    """Write entities, then relations, as the server itself writes them: no end to the last line.
+def write(store: Store, put: Put) -> ItemsExported:
+    """Write entities, then relations, as the server writes them, without a line end after the last line.
 
-    Atoms that are neither are not in it, and are counted.
+    Atoms that are neither entities, observations nor relations are not written, but counted by kind.
     """
     graph = KnowledgeGraph(store).read_graph()
     lines: list[dict[str, Any]] = [{"type": "entity"} | one for one in shapes.entities(graph.entities)]
     lines += [{"type": "relation"} | one for one in shapes.relations(graph.relations)]
-    with live(store) as atoms:
+    with live_atoms(store) as atoms:
         kinds = Counter(record.kind for record in atoms.records() if not _is_in_the_graph(record))
     for at, line in enumerate(lines):
         text = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
         put((b"\n" if at else b"") + text.encode())
-    return Exported.of(len(lines), Counter({f"atoms of kind {kind}": count for kind, count in kinds.items()}))
+    return ItemsExported.of(
+        len(lines), Counter({f"atoms of kind {kind}": count for kind, count in kinds.items()})
+    )
 
 
 def _is_in_the_graph(record: AtomRecord) -> bool:
-    return record.kind == ENTITY or (record.source or "").startswith(_IN_THE_GRAPH)
+    return record.kind == ENTITY or (record.source or "").startswith(_GRAPH_SOURCES)

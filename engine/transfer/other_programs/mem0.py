@@ -1,4 +1,4 @@
-"""mem0: `{"results": [...]}` as `get_all` gives it, or the array that its own import takes."""
+"""Import and export mem0 files: `{"results": [...]}` from `get_all`, or the array that mem0 imports."""
 
 from __future__ import annotations
 
@@ -14,41 +14,48 @@ from engine.base.limits import BUCKETS_PER_ATOM_MAX, EDGE_DATA_BYTES_MAX, TRUST_
 from engine.base.validation import label, labels, optional_integer
 from engine.ledger.records import AtomRecord
 from engine.store.store import Store
-from engine.transfer.ingest.checks import EPOCH, checked_content, checked_source, created_of_value, title_of
 from engine.transfer.ingest.documents import BadItemError, Skipped
+from engine.transfer.ingest.field_values import (
+    EPOCH,
+    checked_content,
+    checked_source,
+    created_from_value,
+    title_of,
+)
 from engine.transfer.other_programs.base import (
-    Exported,
     Item,
-    Left,
+    ItemsExported,
+    Omitted,
     Put,
     checked_key,
-    kept_tags,
+    valid_tags,
 )
-from engine.transfer.other_programs.live import Live, live, name_of
+from engine.transfer.other_programs.live_atoms import LiveAtoms, live_atoms, name_of
 from engine.transfer.other_programs.strict_json import read_items
 
 FORM: Final = "mem0"
 LISTS: Final = ("results", "memories")
 OURS: Final = "memroot"
-"""The key in `metadata` under which an export of ours keeps what mem0 has no place for."""
+"""The key in `metadata` under which our exports store values that mem0 cannot represent."""
 
 KIND: Final = "memory"
-"""The kind of atoms that nothing else is said of."""
+"""The default kind of imported atoms."""
 
 TEXTS: Final = ("memory", "text", "content")
 OWNERS: Final = ("user_id", "agent_id", "run_id")
 _FIELDS_MAX: Final = EDGE_DATA_BYTES_MAX - 32
 
 
-def read(path: Path) -> Iterator[Item | Left | Skipped]:
-    """The memories in a file, each one atom with the memory's id as its key."""
+def read(path: Path) -> Iterator[Item | Omitted | Skipped]:
+    """Yield the memories in a file; each becomes an atom with the memory's id as its key."""
     seen: dict[tuple[str, str], int] = {}
 
     def read_one(value: Any, where: str, number: int) -> Iterator[Item | Skipped]:
         item = _item(value, where, number, seen)
         yield item
-        if "fields" in item.left:
-            yield Skipped(where, f"fields of over {_FIELDS_MAX:,} bytes are not kept", number, kept=True)
+        if "fields" in item.omitted:
+            reason = f"the other fields are over {_FIELDS_MAX:,} bytes long and are not kept"
+            yield Skipped(where, reason, number, kept=True)
 
     return read_items(path, read_one, LISTS)
 
@@ -60,10 +67,10 @@ def _item(value: Any, where: str, number: int, seen: dict[tuple[str, str], int])
     content = _content(fields)
     own_id = fields.pop("id", None)
     key = None if own_id is None else checked_key(own_id, "`id`")
-    ours = _ours(fields)
+    ours = _our_values(fields)
     source = checked_source(ours.get("source") or source_of(fields))
-    tags, lost = _tags(fields, ours)
-    kept, left = _kept(fields)
+    tags, invalid_tags = _tags(fields, ours)
+    other_fields, omitted = _encode_fields(fields)
     occurrence = 0
     if key is None:
         occurrence = seen.get((source, content), 0)
@@ -83,8 +90,8 @@ def _item(value: Any, where: str, number: int, seen: dict[tuple[str, str], int])
             trust=optional_integer(ours.get("trust"), "trust", TRUST_MAX),
             created=created_of(fields, ours),
             occurrence=occurrence,
-            fields=kept,
-            left=(*left, *("tags that cannot be tags" for _ in range(lost))),
+            fields=other_fields,
+            omitted=(*omitted, *("tags that are not valid" for _ in range(invalid_tags))),
         )
     except InvalidInputError as error:
         raise BadItemError(f"`metadata.{OURS}`: {error}") from None
@@ -97,25 +104,25 @@ def _content(fields: dict[str, Any]) -> str:
             del fields[name]
             return checked_content(value)
         if value is not None:
-            raise BadItemError(f"`{name}` must be a text")
-    raise BadItemError("no text: the key `memory`, `text` or `content` is needed")
+            raise BadItemError(f"`{name}` must be a string")
+    raise BadItemError("there is no content: the key `memory`, `text` or `content` is required")
 
 
 def created_of(fields: Mapping[str, Any], ours: Mapping[str, Any]) -> int | None:
-    """When a memory was made, µs UTC, if it says so in a form that can be read."""
+    """Return the creation time of a memory in µs UTC, or None if it is missing or unreadable."""
     if "created" in ours:
         return optional_integer(ours["created"], "created")
-    return created_of_value(fields.get("created_at") or None)
+    return created_from_value(fields.get("created_at") or None)
 
 
-def _ours(fields: Mapping[str, Any]) -> Mapping[str, Any]:
+def _our_values(fields: Mapping[str, Any]) -> Mapping[str, Any]:
     metadata = fields.get("metadata")
     found = metadata.get(OURS) if isinstance(metadata, dict) else None
     return found if isinstance(found, dict) else {}
 
 
 def source_of(fields: Mapping[str, Any]) -> str:
-    """The source of a memory that names no other: whose it is."""
+    """Return the default source of a memory, which is derived from its owner."""
     owner = next(
         (fields[name] for name in OWNERS if isinstance(fields.get(name), str) and fields[name]), None
     )
@@ -124,44 +131,44 @@ def source_of(fields: Mapping[str, Any]) -> str:
 
 def _tags(fields: Mapping[str, Any], ours: Mapping[str, Any]) -> tuple[tuple[str, ...], int]:
     metadata = fields.get("metadata")
-    named = [ours.get("tags"), fields.get("categories"), isinstance(metadata, dict) and metadata.get("tags")]
-    return kept_tags([word for words in named if isinstance(words, list) for word in words])
+    lists = [ours.get("tags"), fields.get("categories"), isinstance(metadata, dict) and metadata.get("tags")]
+    return valid_tags([word for words in lists if isinstance(words, list) for word in words])
 
 
-def _kept(fields: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
-    """All other fields as the text to keep, and what is left out."""
+def _encode_fields(fields: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
+    """Return the remaining fields as JSON, or "" and ("fields",) if they are too long to store."""
     if not fields:
         return "", ()
     text = json.dumps(fields, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     try:
         size = len(text.encode())
     except UnicodeEncodeError:
-        raise BadItemError("a text has a lone surrogate: it is not valid Unicode") from None
+        raise BadItemError("a string has a lone surrogate, so it is not valid Unicode") from None
     return (text, ()) if size <= _FIELDS_MAX else ("", ("fields",))
 
 
-def write(store: Store, put: Put) -> Exported:
-    """Write each live atom as one memory, its key or id as the memory's.
+def write(store: Store, put: Put) -> ItemsExported:
+    """Write each live atom as a memory whose id is the atom's key or id.
 
-    What mem0 has no place for is in `metadata`; what came from mem0 gets its own fields back. Edges,
-    provenance and history are not in it.
+    Values that mem0 cannot represent are written to `metadata`. Atoms that came from mem0 get their original
+    fields back. Edges, provenance and history are not exported.
     """
-    left: Counter[str] = Counter()
+    omitted: Counter[str] = Counter()
     count = 0
-    with live(store) as atoms:
+    with live_atoms(store) as atoms:
         put(b"[")
         for record in atoms.records():
-            left["edges"] += sum(1 for _ in atoms.edges(record))
+            omitted["edges"] += sum(1 for _ in atoms.edges(record))
             text = json.dumps(
                 _memory(atoms, record), ensure_ascii=False, sort_keys=True, separators=(",", ":")
             )
             put((b",\n" if count else b"\n") + text.encode())
             count += 1
         put(b"\n]\n")
-    return Exported.of(count, left)
+    return ItemsExported.of(count, omitted)
 
 
-def _memory(atoms: Live, record: AtomRecord) -> dict[str, Any]:
+def _memory(atoms: LiveAtoms, record: AtomRecord) -> dict[str, Any]:
     atom = atoms.atom(record)
     fields = atoms.fields(record, FORM) or {}
     metadata = fields.pop("metadata", None)
@@ -177,8 +184,8 @@ def _memory(atoms: Live, record: AtomRecord) -> dict[str, Any]:
     if created_of(fields, {}) != atom.created:
         try:
             fields["created_at"] = (EPOCH + timedelta(microseconds=atom.created)).isoformat()
-        except OverflowError:  # a year that ISO 8601 has no four digits for
+        except OverflowError:  # a year with more than four digits
             ours["created"] = atom.created
-    said = {name: value for name, value in ours.items() if value is not None}
-    kept = {**metadata, OURS: said} if isinstance(metadata, dict) else {OURS: said}
-    return {"id": name_of(record), "memory": atom.content, "metadata": kept, **fields}
+    values = {name: value for name, value in ours.items() if value is not None}
+    merged = {**metadata, OURS: values} if isinstance(metadata, dict) else {OURS: values}
+    return {"id": name_of(record), "memory": atom.content, "metadata": merged, **fields}

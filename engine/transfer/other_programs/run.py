@@ -1,6 +1,6 @@
-"""Importing in any of the formats: items in, atoms and edges out, nothing at all where nothing changed.
+"""Import items of another program as atoms and edges.
 
-Killed anywhere, it is continued by running it again.
+If nothing changed, nothing is written. If the process is killed, running it again continues the import.
 """
 
 from __future__ import annotations
@@ -23,39 +23,40 @@ from engine.store.dry_run import dry_run_store
 from engine.store.replay import Progress, no_progress
 from engine.store.store import Store
 from engine.transfer.ingest.documents import Skipped
+from engine.transfer.ingest.import_run import ImportRun
 from engine.transfer.ingest.links import caseless
-from engine.transfer.ingest.work import Work
 from engine.transfer.other_programs import reader
-from engine.transfer.other_programs.base import ACTOR, Item, Left, cut
-from engine.transfer.other_programs.holding import Wanted
+from engine.transfer.other_programs.base import ACTOR, Item, Omitted, split_text
+from engine.transfer.other_programs.item_commands import ItemCommands
 from proofs.events import EventKind
 
 
 @dataclass(frozen=True, slots=True)
 class ImportReport:
-    """What an import did, or would do: atoms, unless something else is said."""
+    """The changes that an import made, or would make in a dry run, as numbers of atoms unless noted."""
 
     items: int
-    """Read."""
+    """The number of items read."""
     added: int
     revised: int
     revived: int
     tombstoned: int
     linked: int
+    """The number of edges added, including those to the origin."""
     unlinked: int
-    """Edges, those to the origin included."""
+    """The number of edges removed, including those to the origin."""
     unresolved: int
-    """Relations to what is not in the file."""
+    """The number of relations whose target is not in the file."""
     left: tuple[tuple[str, int], ...]
-    """What is in the file and was not kept, by name, with how often."""
+    """The names and numbers of things in the file that were not imported."""
     skipped: tuple[Skipped, ...]
-    """Items that did not go in."""
+    """The items that were not imported."""
     warnings: tuple[Skipped, ...]
-    """Items that went in, but not whole."""
+    """The items that were imported incompletely."""
 
     @property
     def changed(self) -> bool:
-        """Whether anything was, or would be, appended."""
+        """True if any event was appended, or would be in a dry run."""
         return any((self.added, self.revised, self.revived, self.tombstoned, self.linked, self.unlinked))
 
 
@@ -69,132 +70,136 @@ def import_items(
     dry_run: bool = False,
     progress: Progress = no_progress,
 ) -> ImportReport:
-    """Make the store hold what a file, or a folder, of another memory says.
+    """Bring the store into agreement with a file or folder of another program.
 
-    All events are by the actor `import`, by which a later run knows what is its own to change.
+    All events have the actor `import`. A later run changes only atoms that this actor wrote last.
 
     Args:
-        store: Where to.
+        store: The store to import into.
         form: The format: one of `engine.transfer.other_programs.READERS`.
         path: The file, or for `basic-memory` the folder.
-        provenance: Of new atoms.
-        buckets: Of new atoms.
-        dry_run: Only count what would be done.
-        progress: Told (items done, 0: how many there are is not known) after each item.
+        provenance: The provenance of new atoms.
+        buckets: The buckets of new atoms.
+        dry_run: Only count the changes, without writing.
+        progress: Called after each item with the number of items done, and 0 because the total is unknown.
 
     Raises:
-        NotFoundError: it is not there.
-        InvalidInputError: it cannot be of this format, or an argument breaks a rule; nothing was written.
+        NotFoundError: `path` does not exist.
+        InvalidInputError: the file cannot have this format, or an argument breaks a rule. Nothing was
+            written.
     """
-    wanted = Wanted(
+    commands = ItemCommands(
         store.identity.id_key,
         form,
         validation.provenance(provenance),
         validation.labels(buckets, "buckets", limits.BUCKETS_PER_ATOM_MAX),
     )
     items = reader(form)(Path(path))
-    first = list(islice(items, 1))  # what cannot be read at all is found out before anything is touched
-    screen = None if store.secret_filter is None else store.secret_filter.reading()
+    first = list(islice(items, 1))  # raises for a file that cannot be read, before anything is written
+    screen = None if store.secret_filter is None else store.secret_filter.screen_for_reading()
     with translated():
         store.follow(store.tags)
         with dry_run_store(store, when=dry_run) as target:
-            run = _Run(target, wanted, screen)
-            run.carry_out(run.hold(chain(first, items), progress))
-            run.carry_out(run.gone())
-            run.carry_out(run.relate())
+            run = _ItemsRun(target, commands, screen)
+            run.apply(run.upsert(chain(first, items), progress))
+            run.apply(run.retire_missing())
+            run.apply(run.relate())
             if target.secret_filter is not None:
-                target.secret_filter.passed(screen)
+                target.secret_filter.count(screen)
     return run.report()
 
 
-class _Run(Work):
-    def __init__(self, store: Store, wanted: Wanted, screen: Screen | None) -> None:
+class _ItemsRun(ImportRun):
+    def __init__(self, store: Store, commands: ItemCommands, screen: Screen | None) -> None:
         super().__init__(store, ACTOR)
-        self._wanted = wanted
+        self._commands = commands
         self._screen = screen
-        self._left: Counter[str] = Counter()
+        self._omitted: Counter[str] = Counter()
         self._seen: set[bytes] = set()
-        self._heads: dict[str, bytes] = {}
-        """The first atom of each name that a relation may mean."""
-        self._relating: list[tuple[bytes, Item]] = []
+        self._atoms_by_name: dict[str, bytes] = {}
+        """Name → the first atom to which a relation with this name refers."""
+        self._pending_relations: list[tuple[bytes, Item]] = []
         self._items = self._unresolved = 0
         self._whole: set[str] = set()
-        """Sources all of which was read: what of them was not yielded is gone."""
+        """The sources that were read completely: their other atoms are tombstoned."""
 
-    def hold(self, items: Iterable[Item | Left | Skipped], progress: Progress) -> Iterator[Command]:
-        """The commands for all items; reports on the way."""
+    def upsert(self, items: Iterable[Item | Omitted | Skipped], progress: Progress) -> Iterator[Command]:
+        """Yield the commands for all items, and collect reports."""
         for item in items:
             if isinstance(item, Skipped):
                 self.reports.append(item)
-            elif isinstance(item, Left):
-                self._left.update(item.names)
-            elif (kept := self._screened(item)) is not None and self._may_be(kept) and self._is_new(kept):
+            elif isinstance(item, Omitted):
+                self._omitted.update(item.names)
+            else:
+                screened = self._screened(item)
+                if screened is None or self._has_erased(screened) or not self._is_new(screened):
+                    continue
                 self._items += 1
-                self._left.update(kept.left)
-                yield from self._wanted.commands(self.store.backend, kept)
+                self._omitted.update(screened.omitted)
+                yield from self._commands.commands(self.store.backend, screened)
                 progress(self._items, 0)
 
     def _screened(self, item: Item) -> Item | None:
-        """The item as it may be written; None, and a report, where it is refused for a secret in it."""
+        """Return the item with secrets redacted; report it and return None if the filter refuses it."""
         if self._screen is None:
             return item
         try:
-            kept = self._screen.value(item, "the")
-            # A secret may have been cut in two with its text.
-            joined, whole = "\n".join(kept.pieces), "\n".join(item.pieces)
+            screened = self._screen.value(item, "the")
+            # Splitting the text may have split a secret, so the whole text is filtered, too.
+            joined, whole = "\n".join(screened.pieces), "\n".join(item.pieces)
             if len(item.pieces) > 1 and (found := self._screen.text(whole, "the pieces")) != joined:
-                kept = replace(kept, pieces=cut(found))
-            return kept
+                screened = replace(screened, pieces=split_text(found))
+            return screened
         except RefusedError as error:
             self.reports.append(Skipped(item.where, str(error), item.at))
             return None
 
-    def _may_be(self, item: Item) -> bool:
-        """Whether nothing of it was erased; else it is reported, and the rest goes in."""
+    def _has_erased(self, item: Item) -> bool:
+        """Return True, and report the item, if a part of its content was erased."""
         rows = self.store.backend
-        for atom in self._wanted.atoms(item):
-            if is_refused(rows, self.id_key, atom, read_atom(rows, self._wanted.id(atom))):
+        for atom in self._commands.atoms(item):
+            if is_refused(rows, self.id_key, atom, read_atom(rows, self._commands.id(atom))):
                 self.reports.append(Skipped(item.where, ERASED, item.at))
-                return False
-        return True
+                return True
+        return False
 
     def _is_new(self, item: Item) -> bool:
-        """Whether nothing before it had its id; notes where the item is to be found by relations."""
-        atom = self._wanted.id(self._wanted.atoms(item)[0])
+        """Index the item and return True; report it and return False if an earlier item has the same id."""
+        atom = self._commands.id(self._commands.atoms(item)[0])
         if atom in self._seen:
-            reason = f"the id {item.key!a:.80} of {item.source!a:.80} was there before"
+            reason = f"an earlier item has the same id {item.key!a:.80} in {item.source!a:.80}"
             self.reports.append(Skipped(item.where, reason, item.at))
             return False
         self._seen.add(atom)
         if item.whole:
             self._whole.add(item.source)
         for name in item.names:
-            self._heads.setdefault(caseless(name), atom)
+            self._atoms_by_name.setdefault(caseless(name), atom)
         if item.relations:
-            self._relating.append((atom, item))
+            self._pending_relations.append((atom, item))
         return True
 
-    def gone(self) -> Iterator[Command]:
-        """Tombstones for what sources that were read whole yield no more."""
+    def retire_missing(self) -> Iterator[Command]:
+        """Yield tombstones for the atoms that completely read sources no longer yield."""
         for source in sorted(self._whole):
             with self.store.backend.snapshot() as rows:
                 commands = list(retire_others(rows, ACTOR, source, self._seen))
             yield from commands
 
     def relate(self) -> Iterator[Command]:
-        """The commands for the relations, now that all their ends are known."""
-        for atom, item in self._relating:
+        """Yield the commands for the relations; call it when all atoms are known."""
+        for atom, item in self._pending_relations:
             for relation in item.relations:
-                target = self._heads.get(caseless(relation.target))
+                target = self._atoms_by_name.get(caseless(relation.target))
                 if target is None:
                     self._unresolved += 1
                 elif target != atom:
                     yield UpsertEdge(atom, relation.predicate, target, relation.data)
 
     def report(self) -> ImportReport:
-        """The counts so far."""
+        """Return the report of the run."""
         count = self.counts
-        for source, number in self.erased.items():  # erased by somebody else meanwhile
+        for source, number in self.erased.items():  # erased by another process meanwhile
             self.reports += [Skipped(source, ERASED)] * number
         return ImportReport(
             items=self._items,
@@ -205,7 +210,7 @@ class _Run(Work):
             linked=count[EventKind.EDGE_ADDED],
             unlinked=count[EventKind.EDGE_REMOVED],
             unresolved=self._unresolved,
-            left=tuple(sorted(self._left.items())),
+            left=tuple(sorted(self._omitted.items())),
             skipped=self.skipped,
             warnings=self.warnings,
         )

@@ -1,4 +1,4 @@
-"""JSON files an item at a time: a file may be larger than memory, an item of it may not."""
+"""Read the items of a JSON file one at a time: the file may be larger than memory, an item may not."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, Final
 from engine.base.errors import EngineError, InvalidInputError
 from engine.base.json_text import JsonError, parse
 from engine.transfer.ingest.documents import BadItemError, Skipped
-from engine.transfer.other_programs.base import Item, Left, check_readable
+from engine.transfer.other_programs.base import Item, Omitted, check_readable
 
 ITEM_BYTES_MAX: Final = 64 << 20
 
@@ -23,18 +23,20 @@ _OUTSIDE: Final = re.compile(rb'["\[\]{},]')
 
 def read_items(
     path: Path,
-    read: Callable[[Any, str, int], Iterator[Item | Left | Skipped]],
+    read: Callable[[Any, str, int], Iterator[Item | Omitted | Skipped]],
     lists: Sequence[str] = (),
-) -> Iterator[Item | Left | Skipped]:
-    """What `read` makes of each item of a file, given with the file's name and its number, in order.
+) -> Iterator[Item | Omitted | Skipped]:
+    """Call `read` with each item of a file, the file's name and the item's number, and yield its results.
 
-    An item that cannot be read, or for which `read` raises BadItemError, is reported. The items  are
-    those of an array; or, where the file is one object, those of the first list that it has under one of
-    `lists`, or else the object itself. Memory is bounded by one item, or by the object.
+    An item that is not valid JSON, or for which `read` raises BadItemError, is reported. If the file is an
+    array, its elements are the items. If it is an object, the items are the elements of the first list under
+    one of the keys `lists`, or the object itself if there is no such list. Memory is bounded by one item, or
+    by the object.
 
     Raises:
         NotFoundError: there is no such file.
-        InvalidInputError: it is no JSON, by its first bytes.
+        InvalidInputError: according to its first bytes, the file is not JSON.
+        EngineError: the file cannot be read.
     """
     check_readable(path)
     try:
@@ -55,7 +57,7 @@ def read_items(
 def _items(stream: BinaryIO, path: Path, lists: Sequence[str]) -> Iterator[tuple[int, Any] | Skipped]:
     begin = stream.read(_READ_BYTES)
     if begin.startswith(b"PK\x03\x04"):
-        raise InvalidInputError(f"{path} is a ZIP file", hint="unpack it, and name the file in it")
+        raise InvalidInputError(f"{path} is a ZIP file", hint="unpack it, and name the JSON file in it")
     begin = begin.removeprefix(_BOM).lstrip(_WHITE)
     if begin[:1] == b"[":
         raws = _elements(stream, begin[1:])
@@ -66,7 +68,7 @@ def _items(stream: BinaryIO, path: Path, lists: Sequence[str]) -> Iterator[tuple
         yield from _members(raw, path, lists)
         return
     else:
-        raise InvalidInputError(f"{path} is no JSON: it begins with neither [ nor {{")
+        raise InvalidInputError(f"{path} is not JSON: it must begin with [ or {{")
     for number, item in raws:
         try:
             if isinstance(item, str):
@@ -87,10 +89,10 @@ def _members(raw: bytes, path: Path, lists: Sequence[str]) -> Iterator[tuple[int
 
 
 def _elements(stream: BinaryIO, chunk: bytes) -> Iterator[tuple[int, bytes | str]]:
-    """The bytes of each element of an array, by its number; a text says what is wrong with one.
+    """Yield the number of each element of an array with its bytes, or with an error message as a string.
 
-    `chunk` is what stands after the `[`, and `stream` has the rest. An element over `ITEM_BYTES_MAX` is left
-    out unheld.
+    `chunk` contains the bytes after the `[`, and `stream` the rest. An element over `ITEM_BYTES_MAX` is not
+    held in memory and gives an error message.
     """
     scan = _Scan()
     while chunk and not scan.ended:
@@ -99,14 +101,14 @@ def _elements(stream: BinaryIO, chunk: bytes) -> Iterator[tuple[int, bytes | str
     if not scan.ended:
         yield scan.number + 1, "the file ends inside this item"
     elif (scan.rest + stream.read(_READ_BYTES)).strip(_WHITE):
-        yield scan.number + 1, "there is something after the end of the array"
+        yield scan.number + 1, "there are more bytes after the end of the array"
 
 
 class _Scan:
-    """Where one element ends and the next begins, found by brackets and quotes alone."""
+    """A scanner that splits an array into elements, looking only at brackets, commas and quotes."""
 
     def __init__(self) -> None:
-        self._held = bytearray()
+        self._buffer = bytearray()
         self._long = False
         self._depth = 0
         self._quoted = self._escaped = False
@@ -130,26 +132,26 @@ class _Scan:
             elif self._depth:
                 self._depth -= mark in b"]}"
             else:
-                self._hold(chunk[start : found.start()])
+                self._append(chunk[start : found.start()])
                 start = at
                 yield from self._element(last=mark != b",")
                 if mark != b",":
                     self.ended, self.rest = True, (b"" if mark == b"]" else mark) + chunk[at:]
                     return
-        self._hold(chunk[start:])
+        self._append(chunk[start:])
 
-    def _hold(self, part: bytes) -> None:
+    def _append(self, part: bytes) -> None:
         if not self._long:
-            self._held += part
-            if len(self._held) > ITEM_BYTES_MAX:
+            self._buffer += part
+            if len(self._buffer) > ITEM_BYTES_MAX:
                 self._long = True
-                self._held.clear()
+                self._buffer.clear()
 
     def _element(self, *, last: bool) -> Iterator[tuple[int, bytes | str]]:
-        raw = bytes(self._held).strip(_WHITE)
-        self._held.clear()
+        raw = bytes(self._buffer).strip(_WHITE)
+        self._buffer.clear()
         if last and not raw and not self._long and not self.number:
             return  # the array is empty
         self.number += 1
-        yield self.number, f"over {ITEM_BYTES_MAX:,} bytes long" if self._long else raw
+        yield self.number, f"the item is over {ITEM_BYTES_MAX:,} bytes long" if self._long else raw
         self._long = False

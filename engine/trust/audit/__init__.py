@@ -1,1 +1,1 @@
-"""Checking a store against its journal, and making everything else anew from it."""
+"""Verifying a store against its journal."""

@@ -1,7 +1,7 @@
-"""Whether each event can follow from the ones before it: what deciding guarantees, checked again.
+"""Checks that each event can follow the ones before it, as deciding a command guarantees.
 
-Folding judges nothing, so a journal made by hand could say things that no command decides. Headers
-are judged, and of bodies only a predicate's name: any other payload may have been destroyed.
+Folding checks nothing, so a forged journal could contain events that no command appends. Only headers are
+checked, and the name of a predicate in a body: any other payload may have been destroyed.
 """
 
 from __future__ import annotations
@@ -21,11 +21,14 @@ from proofs.leaves import EdgeType, State, Value, edge_key
 _CREATES = frozenset({EventKind.ATOM_ADDED, EventKind.EDGE_ADDED})
 _GIVES_ORDINAL = frozenset({EventKind.ATOM_ADDED, EventKind.ATOM_REVISED})
 _NEEDS_HIDDEN = frozenset({EventKind.ATOM_REVIVED, EventKind.EDGE_ADDED})
-"""On a subject that is recorded; what erases needs it not erased, all other kinds need it live."""
+"""The kinds that require a hidden subject if the subject exists.
+
+Erasing kinds require a subject that is not erased; all other kinds require a live one.
+"""
 
 
 def check_chain(entries: Sequence[Entry], before: Reader) -> Difference | None:
-    """The first of `entries` that no command would have decided on top of `before`; None if all may stand."""
+    """Return the first of `entries` that cannot follow `before` and the entries before it, or None."""
     chain = _Chain(before)
     for entry in entries:
         if problem := chain.problem(entry):
@@ -35,7 +38,7 @@ def check_chain(entries: Sequence[Entry], before: Reader) -> Difference | None:
 
 
 class _Chain:
-    """What the events so far have made true: the rows before them, and what they changed."""
+    """The state after the events so far: the rows before them, and their changes."""
 
     def __init__(self, before: Reader) -> None:
         self._before = before
@@ -47,7 +50,7 @@ class _Chain:
         self._last = read_header(before, log.size - 1)[0].kind if log.size else None
 
     def problem(self, entry: Entry) -> str | None:
-        """What is wrong with the next event; None if nothing, and then it counts as having happened."""
+        """Return the problem with the next event; if there is none, apply the event and return None."""
         header = entry.header
         problem = self._order_problem(entry) or self._detail_problem(entry)
         if problem is None:
@@ -63,19 +66,19 @@ class _Chain:
         if header.time < self._time:
             return "is earlier than the event before it"
         if (self._last is None) is not (header.kind is EventKind.GENESIS):
-            return "is a genesis that is not the first event, or a first event that is none"
+            return "is a genesis that is not the first event, or a first event that is not a genesis"
         if header.kind is EventKind.CHECKPOINT and self._last is EventKind.CHECKPOINT:
-            return "is a checkpoint right after a checkpoint"
+            return "is a checkpoint directly after a checkpoint"
         return None
 
     def _detail_problem(self, entry: Entry) -> str | None:
         namespace, key = subject_of(entry)
         value = self._value(namespace, key) if namespace else None
         if entry.header.prev != (None if value is None else value.last_seq):
-            return "does not name the event before it on its subject"
+            return "does not name the previous event on its subject"
         detail = entry.header.detail
         if namespace and not _state_allows(entry.header.kind, value):
-            return "is not possible in the state its subject is in"
+            return "is not allowed in the present state of its subject"
         if isinstance(detail, AtomDetail):
             return self._atom_problem(entry.header.kind, detail, value)
         if isinstance(detail, EdgeDetail):
@@ -84,19 +87,19 @@ class _Chain:
 
     def _atom_problem(self, kind: EventKind, detail: AtomDetail, value: Value | None) -> str | None:
         if detail.id == bytes(16):
-            return "is about the id that is all zero"
+            return "names an atom id that is all zero"
         current = None if value is None else value.ordinal
         expected: tuple[int | None, int | None] = (current, None)
         if kind in _GIVES_ORDINAL:
             expected = (self._counters.next_ordinal, current if kind is EventKind.ATOM_REVISED else None)
         if (detail.ordinal, detail.replaced) != expected:
-            return "has another ordinal than it must"
+            return "has the wrong ordinal"
         if kind is EventKind.ERASED and self._has_edges(detail.id):
             return "erases an atom before its edges"
         return None
 
     def _has_edges(self, atom: bytes) -> bool:
-        """Whether an edge at the atom is not erased."""
+        """Return True if any edge of the atom is not erased."""
         changed = [key for namespace, key in self._values if namespace == "edges"]
         keys = {key for key in changed if atom in (key[:16], key[-16:])}
         for prefix in (EDGE_FROM, EDGE_TO):

@@ -1,7 +1,7 @@
-"""What a store has that its journal does not give: rows beside those of a replay, and destroyed payloads.
+"""Comparing stored rows with those of a replay, and finding payloads that should be destroyed.
 
-Rows are compared in one pass over both and constant memory. A payload that is gone must have been destroyed
-by a later event, and none of those may be left.
+Rows are compared in one pass over both, in constant memory. A missing payload must have been destroyed by a
+later event, and a destroyed payload must not be stored any more.
 """
 
 from __future__ import annotations
@@ -19,31 +19,35 @@ from proofs.codec import kind_of
 from proofs.events import ERASING_KINDS, AtomDetail, Header
 
 NO_CURSOR = "row without a cursor"
-"""The problem with rows that a rebuild which was broken off leaves behind, or that nobody made."""
+"""The problem with rows that an interrupted rebuild leaves behind, or that were not written by memroot."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One thing that is not as the journal says."""
+    """One deviation of the store from its journal."""
 
     family: str
     key: str
-    """Hexadecimal; empty where no single row is meant."""
+    """The key in hexadecimal; empty if the difference concerns no single row."""
     seq: int | None
-    """The event, where one is to blame."""
+    """The event that the difference concerns, if there is one."""
     problem: str
 
 
 def compare_prefix(stored: Reader, expected: Reader, prefix: bytes) -> Iterator[Difference | None]:
-    """For each key under `prefix` on either side, in order: None where the rows are equal."""
+    """Yield, for each key under `prefix` on either side, the difference, or None if the rows are equal."""
     ours, theirs = stored.scan_prefix(prefix), expected.scan_prefix(prefix)
     have, want = next(ours, None), next(theirs, None)
     while have or want:
         if have and want and have[0] == want[0]:
-            yield None if have[1] == want[1] else _difference(have[0], "differs from what the journal gives")
+            yield (
+                None
+                if have[1] == want[1]
+                else _difference(have[0], "differs from the row that a replay makes")
+            )
             have, want = next(ours, None), next(theirs, None)
         elif want is None or (have and have[0] < want[0]):
-            yield _difference(have[0] if have else b"", "is in no journal entry")
+            yield _difference(have[0] if have else b"", "does not follow from the journal")
             have = next(ours, None)
         else:
             yield _difference(want[0], "is missing")
@@ -51,14 +55,14 @@ def compare_prefix(stored: Reader, expected: Reader, prefix: bytes) -> Iterator[
 
 
 def stray_rows(stored: Reader, owned: Iterable[bytes]) -> Iterator[Difference]:
-    """Rows under none of the prefixes in `owned`: no version of ours writes them."""
+    """Yield rows under none of the prefixes in `owned`, which no version of memroot writes."""
     start = b""
     for prefix in sorted(owned):
         for key, _ in stored.scan(start, prefix):
-            yield _difference(key, "is one that nobody writes")
+            yield _difference(key, "belongs to no version of memroot")
         start = prefix_end(prefix) or prefix
     for key, _ in stored.scan(start):
-        yield _difference(key, "is one that nobody writes")
+        yield _difference(key, "belongs to no version of memroot")
 
 
 def _difference(key: bytes, problem: str) -> Difference:
@@ -67,52 +71,52 @@ def _difference(key: bytes, problem: str) -> Difference:
 
 @dataclass(frozen=True, slots=True)
 class Unchecked:
-    """A checkpoint whose roots of `tags` and `index` cannot be made again; its others were found right."""
+    """A checkpoint whose roots of `tags` and `index` cannot be recomputed; its other roots were verified."""
 
     seq: int
     erased: int
     """The first event after it that destroyed payloads from before it."""
 
 
-class ByHeaders(Reader):
-    """Rows in which those about what was erased are as the headers say, whatever is stored."""
+class ErasuresFromHeaders(Reader):
+    """A reader that derives the rows about erasures from the headers, in place of the stored ones."""
 
     def __init__(self, rows: Reader) -> None:
-        """Until headers are noted, none of them erases anything."""
+        """Begin without any headers, and therefore without erasures."""
         self._rows = rows
         self._erasures: dict[bytes, bytes] = {}
 
     def note(self, seq: int, raw: bytes) -> None:
-        """Take a header as it is stored; those that cannot be read are for others to judge."""
+        """Record a stored header. Headers that cannot be decoded are ignored here."""
         if kind_of(raw) in ERASING_KINDS:
             with suppress(CorruptionError):
                 key = erasure_key(subject_key(decode_header(raw, seq).detail))
                 self._erasures[key] = encode_seq(seq)
 
     def get(self, key: bytes) -> bytes | None:
-        """As stored, or as the headers say."""
+        """Return the stored row, or for an erasure the row derived from the headers."""
         return self._erasures.get(key) if key.startswith(ERASURE) else self._rows.get(key)
 
     def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
-        """As stored."""
+        """Yield the stored rows."""
         return self._rows.scan(start, end, reverse=reverse)
 
 
-class Destroyed:
-    """What is known of destroyed payloads while a journal is replayed."""
+class DestroyedPayloads:
+    """The destroyed payloads that a replay has met so far."""
 
     def __init__(self, rows: Reader) -> None:
-        """`rows` are those of the store, not of the replay."""
+        """Begin with the rows of the store, not of the replay."""
         self._rows = rows
         self._lost: dict[bytes, int] = {}
 
     @property
     def by(self) -> int | None:
-        """The first event, of those to come, that destroyed payloads of atoms from before here."""
+        """The first later event that destroyed payloads of atoms from before this point, or None."""
         return min(self._lost.values(), default=None)
 
     def follow(self, event: RawEntry) -> Iterator[Difference]:
-        """Take the next event; yields payloads that it destroyed and that are still there."""
+        """Process the next event; yield payloads that it destroyed and that are still stored."""
         header = event.entry.header
         if event.erased is not None and isinstance(header.detail, AtomDetail):
             self._lost[header.detail.id] = event.erased
@@ -124,5 +128,5 @@ class Destroyed:
         for header in earlier_headers(self._rows, erased):
             key = payload_key(header.seq)
             if self._rows.get(key) is not None:
-                problem = f"payload is still there, and event {erased.seq} destroyed it"
+                problem = f"payload is still stored, although event {erased.seq} destroyed it"
                 yield Difference("payload", key.hex(), header.seq, problem)

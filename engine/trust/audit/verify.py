@@ -1,8 +1,8 @@
-"""Verify: whether this store is exactly what its journal says (SPEC: Verification).
+"""Verification: checking that a store is exactly what its journal defines (SPEC: Verification).
 
-Nothing is trusted but the journal's own rows, and those only after their hashes. They are replayed
-through the one fold into a scratch store on disk, and every row of every family is compared, each
-projection at the event that its own cursor names, before any catching up could heal a difference.
+Only the journal's own rows are trusted, and only after their hashes have been checked. They are replayed
+through the one fold into a scratch store on disk, and every row of every family is compared. Each projection
+is compared at the event that its own cursor names, before catching up could repair a difference.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ from engine.text.analyzer import ANALYZER_NAME, fingerprint
 from engine.trust.audit.chain import check_chain
 from engine.trust.audit.compare import (
     NO_CURSOR,
-    ByHeaders,
-    Destroyed,
+    DestroyedPayloads,
     Difference,
+    ErasuresFromHeaders,
     Unchecked,
     compare_prefix,
     stray_rows,
@@ -50,48 +50,53 @@ from proofs.log import Frontier, leaf_hash
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a verification found; the roots are recomputed from the journal alone."""
+    """The result of a verification. The roots are recomputed from the journal alone."""
 
     ok: bool
     size: int
-    """Events replayed."""
+    """The number of events replayed."""
     root: str
-    """The overall root, 64 hex digits; empty if the journal itself broke off."""
+    """The overall root, 64 hex digits; empty if the replay of the journal failed."""
     roots: dict[str, str]
-    """The log's and the namespaces' roots by name."""
+    """The roots of the log and of the namespaces, by name."""
     checkpoints: int
-    """Checkpoints whose roots were recomputed and found right."""
+    """The number of checkpoints whose roots were recomputed and are correct."""
     rows: int
-    """Rows compared."""
+    """The number of rows compared."""
     differences: tuple[Difference, ...]
-    """At most 20, the first one first."""
+    """At most 20 differences; the first one is the cause to act on."""
     unchecked: tuple[Unchecked, ...] = ()
-    """Checkpoints that can no longer be checked in full, because something was erased since."""
+    """Checkpoints that cannot be verified in full any more, because content was erased since."""
 
 
 LOG_DAMAGE_BYTES_MAX = 8
-"""So many bytes of the log state may differ from the headers' before the headers are to blame."""
+"""The maximum number of differing bytes in the log state at which the log state is considered damaged.
+
+If more bytes differ, the headers are considered changed.
+"""
 
 _ROOT = re.compile("[0-9a-fA-F]{64}")
 _FROM_HEADERS = ("atoms", "edges")
-"""The first of NAMESPACES: their roots follow from headers, whatever was erased."""
+"""The first of NAMESPACES: their roots follow from headers alone, whatever was erased."""
 
 REPORTED_MAX = 20
-"""Differences listed in a report; the first one decides, the others help to see a pattern."""
+"""The maximum number of differences in a report. The first one decides; the others help to see a pattern."""
 
 
 def verify(backend: Backend, *, expect: str | None = None, progress: Progress = no_progress) -> Report:
-    """Replay the journal and compare everything; reads one snapshot and writes nothing to the store.
+    """Replay the journal and compare every row. The store is read in one snapshot and not written.
 
-    The store is open or not otherwise in use. `expect` is an overall root, 64 hex digits, that the head must
-    have; `progress` is told how many of all events are replayed.
+    Args:
+        backend: The backend of a store that is open here or not in use elsewhere.
+        expect: An overall root, 64 hex digits, that the head must have.
+        progress: Called with (events replayed, all events).
 
     Raises:
-        InvalidInputError: `expect` is no root.
-        EngineError: the store was made with another analyzer, and its log says so.
+        InvalidInputError: `expect` is not a root.
+        EngineError: The log confirms that the store was made with another analyzer.
     """
     if expect is not None and not (isinstance(expect, str) and _ROOT.fullmatch(expect)):
-        raise InvalidInputError(f"expect is not a root: 64 hex digits, not {quoted(expect)}")
+        raise InvalidInputError(f"expect must be a root of 64 hex digits, not {quoted(expect)}")
     with backend.snapshot() as rows, scratch_backend(on_disk=True) as scratch:
         work = _Verification(rows, scratch)
         try:
@@ -99,7 +104,7 @@ def verify(backend: Backend, *, expect: str | None = None, progress: Progress = 
         except CorruptionError as error:
             family = error.family or "journal"
             if family == "payload" and not work.log_agrees:
-                family = "journal"  # a commitment that was changed, not what it commits to
+                family = "journal"  # the header's commitment was changed, not the payload
             work.differ(Difference(family, "", error.seq, str(error)), first=True)
             roots = None
         if roots and expect is not None and roots.overall.hex() != expect.lower():
@@ -110,7 +115,7 @@ def verify(backend: Backend, *, expect: str | None = None, progress: Progress = 
 class _Verification:
     def __init__(self, rows: Reader, scratch: Backend) -> None:
         self._rows = rows
-        self._by_headers = ByHeaders(rows)
+        self._by_headers = ErasuresFromHeaders(rows)
         self._scratch = scratch
         self._replayed: Store | None = None
         self._due: list[tuple[int, Follower]] = []
@@ -119,14 +124,14 @@ class _Verification:
         self._unchecked: list[Unchecked] = []
         self._compared = 0
         self._size = 0
-        self._destroyed = Destroyed(rows)
+        self._destroyed = DestroyedPayloads(rows)
         self.log_agrees = False
         self._head: bytes | None = None
 
     def run(self, progress: Progress) -> Roots:
         stop = self._journal_end()
         if self._rows.get(ERASING) is not None:
-            problem = "an erasure is not finished: opening the store finishes it"
+            problem = "an erasure is not finished; opening the store finishes it"
             self.differ(Difference("meta", ERASING.hex(), None, problem))
         self.log_agrees = self._headers_agree(stop)
         for follower in projections():
@@ -147,17 +152,17 @@ class _Verification:
         return self._replayed.roots(self._scratch)
 
     def _journal_end(self) -> int:
-        # Counted in the journal's own rows: the log state is one of the things to be checked.
+        # Count the journal's own rows, because the log state is itself to be verified.
         last = next(self._rows.scan_prefix(JOURNAL, reverse=True), None)
         if last is None:
             return 0
         seq = int.from_bytes(last[0][len(JOURNAL) :], "big")
         if last[0] != journal_key(seq & (1 << 64) - 1):
-            raise CorruptionError(f"journal row {last[0].hex()} is no header's", family="journal")
+            raise CorruptionError(f"the key of journal row {last[0].hex()} is not a seq", family="journal")
         return seq + 1
 
     def _headers_agree(self, stop: int) -> bool:
-        """Whether the headers, whatever they say, are those that the stored log state commits to."""
+        """Return True if the headers, whatever their content, are those that the log state commits to."""
         frontier = Frontier()
         for seq, (_, raw) in enumerate(self._rows.scan(JOURNAL, journal_key(stop))):
             frontier.append(leaf_hash(raw))
@@ -166,18 +171,18 @@ class _Verification:
             stored = read_log(self._rows).frontier.to_bytes()
         except CorruptionError:
             return False
-        given = frontier.to_bytes()
-        if stored == given:
+        computed = frontier.to_bytes()
+        if stored == computed:
             return True
-        # Another header gives another hash, all 32 bytes of it; a few bytes are damage to the log state.
-        differing = sum(map(ne, stored, given)) + abs(len(stored) - len(given))
+        # A changed header changes all 32 bytes of a hash; a few differing bytes are damage to the log state.
+        differing = sum(map(ne, stored, computed)) + abs(len(stored) - len(computed))
         if differing > LOG_DAMAGE_BYTES_MAX:
             problem = "the headers are not those that the log state commits to"
             self.differ(Difference("journal", "", None, problem))
         return False
 
     def _plan(self, follower: Follower, stop: int) -> None:
-        """Find out at which event the follower's rows are to be compared."""
+        """Schedule the comparison of the follower's rows at the event that its cursor names."""
         key = cursor_key(follower.name).hex()
         try:
             cursor = read_cursor(self._rows, follower.name)
@@ -189,7 +194,7 @@ class _Verification:
             self.differ(Difference("meta", key, None, str(error)))
             return
         if cursor is None:
-            # Never followed, which leaves no rows; or dropped by a rebuild that did not finish.
+            # Either it never ran and has no rows, or an interrupted rebuild dropped it.
             for prefix in follower.prefixes:
                 for row, _ in self._rows.scan_prefix(prefix):
                     self.differ(Difference(family_of(row), row.hex(), None, NO_CURSOR))
@@ -223,7 +228,7 @@ class _Verification:
         self._compare_due()
 
     def _check_analyzer(self, identity: Identity) -> None:
-        """Refuse to go on with another analyzer, unless the header that names it is itself damaged."""
+        """Raise EngineError for another analyzer, unless the header that names it is itself damaged."""
         try:
             check_analyzer(identity, ANALYZER_NAME, fingerprint())
         except EngineError:
@@ -233,7 +238,7 @@ class _Verification:
             self.differ(Difference("journal", journal_key(0).hex(), 0, problem))
 
     def _next_events(self, stop: int) -> list[RawEntry]:
-        """The events from here on, up to `stop` or the next checkpoint."""
+        """Return the events from here on, up to `stop` or the next checkpoint."""
         events: list[RawEntry] = []
         for event in read_raw(self._by_headers, self._size, stop):
             if events and event.entry.header.kind is EventKind.CHECKPOINT:
@@ -250,7 +255,7 @@ class _Verification:
         seq = entry.header.seq
         erased = self._destroyed.by
         if erased is not None and isinstance(body, CheckpointBody):
-            # What was erased since is in no index and under no tag any more: those two roots are as claimed.
+            # Index and tags lack the content that was erased since: take these two roots from the checkpoint.
             claimed = body.roots[len(_FROM_HEADERS) :]
             roots = roots._replace(namespaces=(*roots.namespaces[: len(_FROM_HEADERS)], *claimed))
         right = isinstance(detail, CheckpointDetail) and detail.root == roots.overall
@@ -260,7 +265,7 @@ class _Verification:
             else:
                 self._checkpoints += 1
             return
-        problem = f"checkpoint says {detail[0].hex()}, the events before it give {roots.overall.hex()}"
+        problem = f"checkpoint has the root {detail[0].hex()}, but its events have {roots.overall.hex()}"
         self.differ(Difference("journal", journal_key(seq).hex(), seq, problem))
 
     def _compare_due(self) -> None:
@@ -288,10 +293,10 @@ class _Verification:
         for only in (DREAM, LOG):
             for key, _ in self._rows.scan_prefix(only):
                 if key != only:
-                    self.differ(Difference("meta", key.hex(), None, "row is one that nobody writes"))
+                    self.differ(Difference("meta", key.hex(), None, "row belongs to no version of memroot"))
 
     def differ(self, difference: Difference, *, first: bool = False) -> None:
-        """Note a difference; `first`: the one that broke the replay off, so the one to act on."""
+        """Add a difference to the report. `first` marks the one that stopped the replay."""
         if first:
             self._differences.insert(0, difference)
         elif len(self._differences) < REPORTED_MAX:

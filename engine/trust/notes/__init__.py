@@ -1,1 +1,1 @@
-"""Checkpoints outside the store: notes, keys that sign them, what a kept one says of a store (SPEC: 21)."""
+"""Checkpoint notes: issuing, signing, trusting, and comparing them with a store (SPEC: 21)."""

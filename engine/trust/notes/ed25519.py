@@ -1,4 +1,4 @@
-"""Ed25519 (RFC 8032), by the library `cryptography`, which is imported when it is first needed."""
+"""Ed25519 (RFC 8032), from the library `cryptography`, which is imported on first use."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ SEED_BYTES = 32
 
 
 def verify(public: bytes, message: bytes, signature: bytes) -> bool:
-    """Whether `signature`, 64 bytes, is one of `message` by the key `public`, 32 bytes; raises nothing.
+    """Return True if `signature`, 64 bytes, is a signature of `message` by the key `public`, 32 bytes.
 
-    The equation is checked without the cofactor, S must be below the order of the group, and what the
-    library does with keys of small order is what it does (SPEC: 21 has the verdicts on public vectors).
+    Invalid input gives False, not an error. The equation is checked without the cofactor, and S must be below
+    the order of the group. Keys of small order are treated as the library treats them (SPEC: 21 lists the
+    results on public test vectors).
     """
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -22,14 +23,14 @@ def verify(public: bytes, message: bytes, signature: bytes) -> bool:
 
 
 def sign(seed: bytes, message: bytes) -> bytes:
-    """The 64-byte signature of `message` by the private key `seed`, 32 bytes: always the same."""
+    """Return the 64-byte signature of `message` by the private key `seed`, 32 bytes. It is deterministic."""
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
     return Ed25519PrivateKey.from_private_bytes(seed).sign(message)
 
 
 def public_of(seed: bytes) -> bytes:
-    """The public key, 32 bytes, of the private key `seed`."""
+    """Return the public key, 32 bytes, of the private key `seed`."""
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
     return Ed25519PrivateKey.from_private_bytes(seed).public_key().public_bytes_raw()

@@ -1,6 +1,6 @@
-"""Small files outside the store: read within bounds, made once, or replaced whole; each durably.
+"""Small files outside the store: bounded reads, and durable writes that create or replace a whole file.
 
-Nothing but a regular file is ever replaced: no device, FIFO or folder, and no link, whatever it leads to.
+Only a regular file is ever replaced: never a device, a FIFO, a folder or a link, wherever it points.
 """
 
 from __future__ import annotations
@@ -17,16 +17,15 @@ from backends.leveldb_place import is_place
 from engine.base.errors import EngineError, InvalidInputError, NotFoundError, RefusedError
 
 PRIVATE_PREFIX = "PRIVATE+KEY+"
-"""What the line of a private key begins with."""
+"""The beginning of the line of a private key."""
 
 
-def refuse_secret(given: object, hint: str) -> None:
-    """Refuse an argument that is or holds a private key, repeating none of it; `hint` says what to give.
+def refuse_secret(argument: object, hint: str) -> None:
+    """Raise InvalidInputError if an argument is or contains a private key.
 
-    Raises:
-        InvalidInputError: it does.
+    The message does not repeat the key; `hint` says what to give instead.
     """
-    if PRIVATE_PREFIX in str(given).upper():
+    if PRIVATE_PREFIX in str(argument).upper():
         raise InvalidInputError("this is a private key", hint=hint)
 
 
@@ -36,12 +35,12 @@ PUBLIC = 0o644
 
 
 def read_file(path: str | Path, most: int) -> bytes:
-    """The bytes of a file, for `-` of stdin.
+    """Return the content of a file; `-` stands for standard input.
 
     Raises:
-        NotFoundError: it is not there.
-        InvalidInputError: it has over `most` bytes, is no file, or a private key in a file's place.
-        EngineError: it cannot be read.
+        NotFoundError: The file does not exist.
+        InvalidInputError: It has more than `most` bytes, it is not a file, or `path` is a private key.
+        EngineError: It cannot be read.
     """
     refuse_secret(path, "give the name of the file that holds it")
     try:
@@ -53,22 +52,22 @@ def read_file(path: str | Path, most: int) -> bytes:
     except FileNotFoundError:
         raise NotFoundError(f"there is no file {path}") from None
     except (IsADirectoryError, ValueError) as error:
-        raise InvalidInputError(f"{str(path)!r} is no file: {error}") from None
+        raise InvalidInputError(f"{str(path)!r} is not a file: {error}") from None
     except OSError as error:
         raise EngineError(f"{path} cannot be read: {error.strerror}") from error
     if len(data) > most:
-        raise InvalidInputError(f"{path} has over {most} bytes")
+        raise InvalidInputError(f"{path} has more than {most} bytes")
     return data
 
 
 def make_file(path: Path, data: bytes, mode: int) -> None:
-    """Write a file that is not there yet; it is on the disk when this returns.
+    """Create a file, durably.
 
-    A failure leaves no file; loss of power may leave an unfinished one, of which nobody was told.
+    A failure leaves no file. A power loss may leave an incomplete file, but only before this returns.
 
     Raises:
-        FileExistsError: something of that name is there, and stays as it is.
-        OSError: it cannot be written.
+        FileExistsError: Something of that name exists, and stays as it is.
+        OSError: The file cannot be written.
     """
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     try:
@@ -82,11 +81,11 @@ def make_file(path: Path, data: bytes, mode: int) -> None:
 
 
 def replace_file(path: Path, data: bytes, mode: int) -> None:
-    """Write `data` to `path`, at once and durably: loss of power leaves the old bytes or the new ones.
+    """Write `data` to `path`, atomically and durably: a power loss leaves the old bytes or the new ones.
 
     Raises:
-        RefusedError: something is there that is no regular file.
-        OSError: it cannot be written; the old bytes are still there.
+        RefusedError: `path` is not a regular file.
+        OSError: The file cannot be written. The old bytes are unchanged.
     """
     if not path.name:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
@@ -102,23 +101,23 @@ def replace_file(path: Path, data: bytes, mode: int) -> None:
 
 
 def check_writable(path: Path, store: Path | None) -> None:
-    """Make sure that `replace_file` can be expected to write `path`, before work is done for it.
+    """Check that `replace_file` is likely to succeed, before work is done for it.
 
-    It is found out by making an empty file beside it, which is gone when this returns. Nothing, or a regular
-    file, may be at `path`; `store` is the folder or file of the store at hand, if it has one.
+    The check creates an empty file in the same folder and removes it again. At `path` there may be nothing or
+    a regular file. `store` is the folder or file of the open store, if it has one.
 
     Raises:
-        InvalidInputError: it cannot be a file's path, or is a private key.
-        NotFoundError: the folder that it is to be in is not there.
-        RefusedError: it is in a store, or something that is no regular file.
-        EngineError: its folder cannot be written to.
+        InvalidInputError: `path` cannot be the path of a file, or is a private key.
+        NotFoundError: Its folder does not exist.
+        RefusedError: It is inside a store, or is something other than a regular file.
+        EngineError: Its folder cannot be written to.
     """
     refuse_secret(path, "give the name of a file to write to")
     refuse_inside(path, store, "name a file outside every store")
     try:
         if not path.parent.is_dir():
             raise NotFoundError(
-                f"there is no folder {path.parent} to write {path.name} to", hint="make it first"
+                f"there is no folder {path.parent} to write {path.name} to", hint="create the folder first"
             )
         _regular(path)
         probe = _beside(path)
@@ -129,31 +128,37 @@ def check_writable(path: Path, store: Path | None) -> None:
 
 
 def refuse_inside(path: Path, store: Path | None, hint: str) -> None:
-    """Refuse a file that would be copied, verified or purged along with a store, or would harm it.
+    """Raise RefusedError if a file would be copied, verified or purged with a store, or would harm it.
 
-    The file need not be there; `store` is the folder or file of the store at hand, if it has one.
+    The file need not exist. `store` is the folder or file of the open store, if it has one.
 
     Raises:
-        InvalidInputError: it cannot be a file's path.
-        RefusedError: it is inside one, or a SQLite store or beside it under a name of its files.
+        InvalidInputError: `path` cannot be the path of a file.
+        RefusedError: It is inside a store, is a SQLite store, or has a name that SQLite gives to a file
+            beside it.
     """
     try:
         place = path.resolve()
         inside = next(filter(is_place, place.parents), None)
     except (OSError, ValueError, RuntimeError) as error:
-        raise InvalidInputError(f"{str(path)!r} is no file's path: {error}") from None
+        raise InvalidInputError(f"{str(path)!r} is not the path of a file: {error}") from None
     if not path.name:
-        raise InvalidInputError(f"{str(path)!r} is no file's name")
+        raise InvalidInputError(f"{str(path)!r} is not the name of a file")
     if inside is not None:
         raise RefusedError(f"{path} is inside the store {inside}", hint=hint)
     if store is not None:
-        held = store.resolve()
-        if held == place or held in place.parents or str(place).startswith(f"{held}-"):
+        store_path = store.resolve()
+        if store_path == place or store_path in place.parents or str(place).startswith(f"{store_path}-"):
             raise RefusedError(f"{path} is inside the store {store}", hint=hint)
 
 
 def _regular(path: Path) -> None:
-    """Raise RefusedError if something that is no regular file is at `path` itself; OSError: who knows."""
+    """Raise RefusedError if `path` is something other than a regular file; a missing file is accepted.
+
+    Raises:
+        RefusedError: `path` is a folder, a link, a FIFO, a device or a socket.
+        OSError: The kind of file cannot be determined.
+    """
     try:
         mode = path.lstat().st_mode
     except FileNotFoundError:
@@ -162,10 +167,10 @@ def _regular(path: Path) -> None:
         what = {stat.S_IFDIR: "a folder", stat.S_IFLNK: "a link", stat.S_IFIFO: "a FIFO"}
         raise RefusedError(
             f"{path} is {what.get(stat.S_IFMT(mode), 'a device or socket')}, not a regular file",
-            hint="name a file; nothing else is replaced",
+            hint="give the name of a regular file; nothing else is replaced",
         )
 
 
 def _beside(path: Path) -> Path:
-    """A new name for what is to take the place of `path`."""
+    """Return a new name, in the same folder, for a file that will replace `path`."""
     return path.with_name(f".{path.name}.{secrets.token_hex(8)}")

@@ -1,6 +1,6 @@
-"""Whether a checkpoint that somebody kept is one of this store's, from the stored headers alone.
+"""Checks that a checkpoint from outside belongs to this store, from the stored headers alone.
 
-Where it is not, both sides of the contradiction can be kept in a file.
+If it does not, both sides of the contradiction can be written to an evidence file.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from proofs.note import Checkpoint, origin_of
 
 
 class History(NamedTuple):
-    """What a store's log was at some sizes, read back from the backend."""
+    """A store's log at several sizes, read back from the backend."""
 
     origin: str
     size: int
-    """Of the log now."""
+    """The number of events in the log now."""
     roots: Mapping[int, bytes]
-    """The log's root at each size that was asked for and reached, and at `size`."""
+    """The log's root at `size` and at each requested size that the log has reached."""
 
     @property
     def head(self) -> Checkpoint:
@@ -34,10 +34,10 @@ class History(NamedTuple):
         return Checkpoint(self.origin, self.size, self.roots[self.size])
 
     def check(self, known: Checkpoint) -> None:
-        """Make sure that this log begins with the one that `known` is of, whose size was asked for.
+        """Check that this log begins with the log of `known`, whose size was requested.
 
         Raises:
-            InconsistentError: it is another store's, or the store went back or forked since.
+            InconsistentError: `known` is another store's, or the store was rolled back or forked since.
         """
         here = Checkpoint(self.origin, known.size, self.roots.get(known.size, b""))
         if known == here:
@@ -50,22 +50,22 @@ class History(NamedTuple):
             raise inconsistent(problem, known, self.head)
         if known.size == self.size:
             raise inconsistent(_equivocation(known.size), known, self.head)
-        problem = f"fork: the first {known.size} events of the store are not those that are known"
+        problem = f"fork: the first {known.size} events of the store are not those of the known checkpoint"
         raise inconsistent(problem, known, here, self.head)
 
 
 def read_history(rows: Reader, sizes: Iterable[int]) -> History:
-    """The log of one snapshot: every header is read and hashed again (measured: 2.6 µs each, LevelDB).
+    """Return the log of one snapshot; every header is read and hashed again (measured: 2.6 µs each, LevelDB).
 
-    Its root is wanted at `sizes` besides at the head; those beyond it are left out.
+    Roots are computed at the head and at `sizes`; sizes beyond the head are ignored.
 
     Raises:
-        CorruptionError: a header is missing, or the headers are not those the log state commits to.
+        CorruptionError: A header is missing, or the headers are not those that the log state commits to.
     """
     log, frontier = read_log(rows), Frontier()
     wanted = frozenset(sizes)
     roots = {0: frontier.root()} if 0 in wanted else {}
-    # A row too many or too few gives another frontier, so that keys need not be looked at.
+    # A missing or additional row changes the frontier, so the keys need not be checked.
     for _, raw in rows.scan(JOURNAL, journal_key(log.size)):
         frontier.append(leaf_hash(raw))
         if frontier.size in wanted:
@@ -81,10 +81,11 @@ def read_history(rows: Reader, sizes: Iterable[int]) -> History:
 
 
 def check_pair(old: Checkpoint, new: Checkpoint) -> bool:
-    """Whether two checkpoints agree as far as can be told without the store; False: only that can tell.
+    """Return True if the two checkpoints agree. Return False if only the store can tell.
 
     Raises:
-        InconsistentError: they are of two stores, of one size with two roots, or `new` is the smaller.
+        InconsistentError: They belong to two stores, have the same size but different roots, or `new` is
+            smaller than `old`.
     """
     if old.origin != new.origin:
         raise inconsistent(f"another store: have {new.origin}, known {old.origin}", old, new)
@@ -96,7 +97,7 @@ def check_pair(old: Checkpoint, new: Checkpoint) -> bool:
 
 
 def inconsistent(problem: str, known: Checkpoint, *found: Checkpoint) -> InconsistentError:
-    """The error that `found`, the head last, does not continue `known`."""
+    """Return the error that `found`, with the head last, does not continue `known`."""
     return InconsistentError(problem, known=known.text, found=tuple(one.text for one in found))
 
 
@@ -108,17 +109,17 @@ _NUMBERS = 10_000
 
 
 def keep_evidence(error: InconsistentError, known: str, place: Path) -> Path:
-    """Write what contradicts what to a new file, and return it; a file that holds just this is enough.
+    """Write both sides of a contradiction to a new file, and return its path.
 
-    It is `place`.evidence-N.json with the first N that is free, one JSON object: `problem`, `known` (the
-    note with its signatures; if `known` is empty, the text that the error has) and `found` (the texts that
-    the store gives, its head last).
+    The file is `place`.evidence-N.json with the first N that is free or whose file has the same content. It
+    holds one JSON object: `problem`, `known` (the note with its signatures; if `known` is empty, the text in
+    the error) and `found` (the texts of the store's checkpoints, its head last).
 
     Raises:
-        EngineError: it cannot be written.
+        EngineError: The file cannot be written.
     """
-    held = {"problem": str(error), "known": known or error.known, "found": list(error.found)}
-    data = (json.dumps(held, indent=2, ensure_ascii=True) + "\n").encode()
+    evidence = {"problem": str(error), "known": known or error.known, "found": list(error.found)}
+    data = (json.dumps(evidence, indent=2, ensure_ascii=True) + "\n").encode()
     try:
         for number in range(1, _NUMBERS):
             path = place.with_name(f"{place.name}.evidence-{number}.json")
@@ -130,5 +131,7 @@ def keep_evidence(error: InconsistentError, known: str, place: Path) -> Path:
                         continue
             return path
     except (OSError, ValueError) as failure:
-        raise EngineError(f"the evidence cannot be kept beside {place}: {failure}") from failure
-    raise EngineError(f"there are {_NUMBERS - 1} files of evidence beside {place}")
+        raise EngineError(f"the evidence cannot be written beside {place}: {failure}") from failure
+    raise EngineError(
+        f"there are already {_NUMBERS - 1} evidence files beside {place}", hint="move some of them away"
+    )

@@ -20,24 +20,24 @@ from proofs.note import Checkpoint, Note, format_note, origin_of
 
 @dataclass(frozen=True, slots=True)
 class CheckpointNote:
-    """A checkpoint to keep outside the store."""
+    """A checkpoint note, to be kept outside the store."""
 
     origin: str
     size: int
-    """Events, the checkpoint event included."""
+    """The number of events, including the checkpoint event."""
     log_root: str
     """The log's root at that size, 64 hex digits."""
     seq: int
-    """The checkpoint event: the last one."""
+    """The seq of the checkpoint event, the last event."""
     root: str
-    """The overall root of all events before it, which it holds, 64 hex digits."""
+    """The overall root of all events before it, which the event records, 64 hex digits."""
     changed: bool
-    """Whether the event is new."""
+    """True if the checkpoint event is new."""
     signed: bool
     first: bool
-    """Whether nothing is kept beside the key of an earlier note of this store that it signed."""
+    """True if no earlier note of this store is on record for the signing key."""
     note: str
-    """The text to keep, with its last line end."""
+    """The text of the note, with its last line end."""
 
 
 def issue(
@@ -47,18 +47,19 @@ def issue(
     key: str | Path | None = None,
     known: Sequence[Checkpoint] = (),
 ) -> CheckpointNote:
-    """Journal the roots if need be, read the log back from the backend, and give the note.
+    """Record the roots if necessary, read the log back from the backend, and return the note.
 
     Args:
         store: The store.
-        take: Journals the roots; returns the receipt and the size that includes the checkpoint event.
+        take: Records the roots in the journal; returns the receipt, and the size including the checkpoint
+            event.
         key: The file of a key to sign with.
-        known: Checkpoints that the store must continue; compared before anything is written.
+        known: Checkpoints that the store must continue. They are compared before anything is written.
 
     Raises:
-        InconsistentError: the store does not continue one of `known`, or what the key signed last.
-        RefusedError: the key may not sign for this store.
-        CorruptionError: the headers in the backend are not those that the log commits to.
+        InconsistentError: The store does not continue one of `known`, or what the key signed last.
+        RefusedError: The key may not sign for this store.
+        CorruptionError: The headers in the backend are not those that the log commits to.
     """
     if key is not None and not isinstance(key, Path):
         instance(key, str, "key")
@@ -82,7 +83,7 @@ def issue(
             header, _ = read_header(rows, size - 1)
         if not isinstance(header.detail, CheckpointDetail):
             raise CorruptionError(
-                f"event {size - 1} is not the checkpoint that was written", family="journal"
+                f"event {size - 1} is not the checkpoint that was just written", family="journal"
             )
         checkpoint = Checkpoint(origin, size, history.roots[size])
         note = signer.sign(checkpoint, history) if signer else Note(checkpoint)

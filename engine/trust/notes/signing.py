@@ -1,10 +1,14 @@
-"""Signing keys, and signing checkpoints: never two that contradict each other.
+"""Signing keys, and signing checkpoints without ever signing two that contradict each other.
 
-A key is a file outside every store, in the form of Go's package `note`, one line:
-`PRIVATE+KEY+name+key id+base64(01 ‖ seed[32])`. Nothing of it is ever journaled.
+A key is a file outside every store with one line, in the form of Go's package `note`:
 
-What a key signed last for a store is kept beside the key, in `KEY.<store id>.last`, and is on the disk
-before the signature is given out. A key that is copied elsewhere does not know of it: one place a key.
+    PRIVATE+KEY+name+key id+base64(01 ‖ seed[32])
+
+No part of it is ever written to a journal.
+
+The last note that a key signed for a store is written beside the key, to `KEY.<store id>.last`, and is on the
+disk before the signature is returned. A copy of the key in another place lacks this file, so each key must be
+used in one place only.
 """
 
 from __future__ import annotations
@@ -60,21 +64,22 @@ class SigningKey:
 
     verifier: VerifierKey
     seed: bytes = field(repr=False)
-    """32 bytes."""
+    """The private key, 32 bytes."""
 
 
 def new_key(path: Path, name: str, store: Path | None = None) -> VerifierKey:
-    """Make a new key in the file `path`, readable by its owner alone; its vkey is in `path`.vkey.
+    """Create a key in the file `path`, readable by its owner alone, and its vkey in `path`.vkey.
 
     Args:
-        path: Where to; nothing may be there.
-        name: What signature lines call it: a store's origin, for that store's key.
-        store: The folder or file of the store at hand, if there is one.
+        path: The file to create, which must not exist.
+        name: The name of the key in signature lines: a store's origin, for a key of that store.
+        store: The folder or file of the open store, if there is one.
 
     Raises:
-        InvalidInputError: the name may not be a key's.
-        RefusedError: the place is inside a store.
-        ConflictError: something is there already.
+        InvalidInputError: `name` is not a valid name of a key.
+        RefusedError: `path` is inside a store.
+        ConflictError: One of the files exists already.
+        EngineError: A file cannot be written.
     """
     try:
         checked_name(name)
@@ -84,7 +89,7 @@ def new_key(path: Path, name: str, store: Path | None = None) -> VerifierKey:
     refuse_inside(path, store, _ELSEWHERE)
     beside = path.with_name(path.name + VKEY_SUFFIX)
     if beside.exists():
-        raise ConflictError(f"{beside} is there already", hint="choose another name for the new key")
+        raise ConflictError(f"{beside} already exists", hint="choose another name for the new key")
     seed = secrets.token_bytes(SEED_BYTES)
     key = VerifierKey(name, ED25519, ed25519.public_of(seed))
     secret = base64.b64encode(bytes([ED25519]) + seed).decode()
@@ -93,7 +98,7 @@ def new_key(path: Path, name: str, store: Path | None = None) -> VerifierKey:
         make_file(beside, f"{key.vkey}\n".encode(), PUBLIC)
     except FileExistsError as error:
         raise ConflictError(
-            f"{error.filename} is there already", hint="keys are never overwritten; choose another name"
+            f"{error.filename} already exists", hint="keys are never overwritten; choose another name"
         ) from None
     except OSError as error:
         raise EngineError(f"the key cannot be written: {error}") from error
@@ -101,12 +106,12 @@ def new_key(path: Path, name: str, store: Path | None = None) -> VerifierKey:
 
 
 def load_key(path: Path) -> SigningKey:
-    """The key in a file that `new_key`, or Go's package, made.
+    """Return the key in a file that `new_key`, or Go's package, wrote.
 
     Raises:
-        NotFoundError: there is none.
-        RefusedError: it lies inside a store, or others than its owner may read or write it.
-        InvalidInputError: it is no key, or no Ed25519 key.
+        NotFoundError: The file does not exist.
+        RefusedError: It is inside a store, or users other than its owner may read or write it.
+        InvalidInputError: It does not contain an Ed25519 key.
     """
     refuse_secret(path, "give the name of the file that holds it")
     refuse_inside(path, None, _ELSEWHERE)
@@ -116,26 +121,26 @@ def load_key(path: Path) -> SigningKey:
         checked_name(name)
         raw = base64.b64decode(secret.encode("ascii"), validate=True)
     except (ValueError, ProofError):
-        # Without the cause: what it would quote may be the secret.
-        raise InvalidInputError(f"{path} holds no signing key") from None
+        # The cause is suppressed, because its message may quote the secret.
+        raise InvalidInputError(f"{path} does not contain a signing key") from None
     if not data.startswith(PRIVATE_PREFIX.encode()) or len(raw) != 1 + SEED_BYTES or raw[0] != ED25519:
-        raise InvalidInputError(f"{path} holds no signing key of Ed25519")
+        raise InvalidInputError(f"{path} does not contain an Ed25519 signing key")
     key = VerifierKey(name, ED25519, ed25519.public_of(raw[1:]))
     if key_id != key.key_id.hex():
-        raise InvalidInputError(f"{path} is damaged: its key id is not that of its key")
-    _owner_s_alone(path)
+        raise InvalidInputError(f"{path} is damaged: the key id does not belong to the key")
+    _check_private(path)
     return SigningKey(key, raw[1:])
 
 
-def _owner_s_alone(path: Path) -> None:
-    """Raise RefusedError if the file has a mode by which group or others could have the key."""
+def _check_private(path: Path) -> None:
+    """Raise RefusedError if the mode of the file gives access to the group or to others."""
     if str(path) == STDIN:
         return
     mode = stat.S_IMODE(path.stat().st_mode)
     if mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise RefusedError(
-            f"{path} is not its owner's alone: its mode is {mode:04o}",
-            hint=f"`chmod 600 {shlex.quote(str(path))}`; if others may have read it, make a new key",
+            f"{path} can be accessed by users other than its owner: its mode is {mode:04o}",
+            hint=f"run `chmod 600 {shlex.quote(str(path))}`; if others may have read it, create a new key",
         )
 
 
@@ -143,19 +148,19 @@ LAST_SUFFIX = ".last"
 
 
 class Signer:
-    """A key that nobody else signs with meanwhile; from `signing`."""
+    """A key that no other process signs with at the same time; `signing` yields it."""
 
     def __init__(self, path: Path, key: SigningKey) -> None:
         self._path = path
         self._key = key
 
     def last(self, origin: str) -> Note | None:
-        """What this key signed last for the store of `origin`; None: nothing, as far as is known here.
+        """Return the last note that this key signed for the store `origin`, or None if none is on record.
 
-        That is not sure: the file may have been lost, or the key used elsewhere.
+        None does not prove that there was none: the file may have been lost, or the key used elsewhere.
 
         Raises:
-            RefusedError: what is kept of it cannot be read: signing on would be blind.
+            RefusedError: The note cannot be read, so another signature could contradict it.
         """
         path = self._last_path(origin)
         if not path.exists():
@@ -163,36 +168,39 @@ class Signer:
         try:
             note = parse_note(read_file(path, NOTE_BYTES_MAX))
             if not any(verify_signatures(note, [self._key.verifier], ed25519.verify)):
-                raise ProofError("signature", "this key has not signed it")
+                raise ProofError("signature", "the note is not signed by this key")
         except (ProofError, EngineError) as error:
             raise RefusedError(
-                f"what the key signed last is not readable in {path}: {error}",
-                hint="restore that file from a backup, or make a new key",
+                f"the last note that this key signed cannot be read from {path}: {error}",
+                hint="restore that file from a backup, or create a new key",
             ) from None
         if note.checkpoint.origin != origin:
             raise RefusedError(
-                f"{path} is of {note.checkpoint.origin}", hint="restore that file from a backup"
+                f"{path} contains a note of another store, {note.checkpoint.origin}",
+                hint="restore that file from a backup",
             )
         return note
 
     def sign(self, checkpoint: Checkpoint, history: History) -> Note:
-        """The note, signed; it is durably what was signed last when this returns.
+        """Return the signed note, after recording it durably as the last one.
 
-        `checkpoint` is one of `history`, which was read with its size and that of the one signed last.
+        `checkpoint` is one of `history`, which was read with its size and that of the last signed note.
 
         Raises:
-            InconsistentError: it does not continue what was signed last.
-            RefusedError: the key is another store's, or what it signed last cannot be read or kept.
+            InconsistentError: The checkpoint does not continue the last signed one.
+            RefusedError: The key belongs to another store, or the last signed note cannot be read or written.
         """
         verifier = self._key.verifier
         if verifier.name.startswith(ORIGIN_PREFIX) and verifier.name != checkpoint.origin:
-            raise RefusedError(f"the key is that of {verifier.name}, the store is {checkpoint.origin}")
+            raise RefusedError(f"the key belongs to {verifier.name}, and this store is {checkpoint.origin}")
         history.check(checkpoint)
         last = self.last(checkpoint.origin)
         if last is not None:
             continue_signed(history, last)
             if last.checkpoint.size > checkpoint.size:
-                raise RefusedError(f"a later checkpoint is signed already, of size {last.checkpoint.size}")
+                raise RefusedError(
+                    f"this key has already signed a later checkpoint, of size {last.checkpoint.size}"
+                )
         signature = ed25519.sign(self._key.seed, checkpoint.text.encode())
         note = Note(checkpoint, (Signature(verifier.name, verifier.key_id, signature),))
         if last is None or last.checkpoint != checkpoint:
@@ -200,8 +208,8 @@ class Signer:
                 replace_file(self._last_path(checkpoint.origin), format_note(note), PUBLIC)
             except OSError as error:
                 raise RefusedError(
-                    f"what is signed cannot be kept beside the key: {error}",
-                    hint="signing needs a folder it may write to",
+                    f"the signed note cannot be written beside the key: {error}",
+                    hint="put the key into a folder that this process may write to",
                 ) from error
         return note
 
@@ -210,10 +218,11 @@ class Signer:
 
 
 def continue_signed(history: History, last: Note) -> None:
-    """As `history.check`, of a note that was signed.
+    """Check, as `history.check` does, that the log continues a signed note.
 
     Raises:
-        InconsistentError: its `known` is the whole note: that it was signed is half of the evidence.
+        InconsistentError: It does not. `known` is the whole note, because its signature is part of the
+            evidence.
     """
     try:
         history.check(last.checkpoint)
@@ -223,15 +232,15 @@ def continue_signed(history: History, last: Note) -> None:
 
 @contextmanager
 def signing(path: Path) -> Iterator[Signer]:
-    """The key at `path`, kept from all other processes that ask through here until the block ends.
+    """Open the key at `path` and lock it against other processes during the block.
 
     Raises:
-        NotFoundError: there is none.
-        RefusedError: it lies inside a store, or is not its owner's alone.
-        InvalidInputError: it is no key of Ed25519.
+        NotFoundError: The file does not exist.
+        RefusedError: It is inside a store, or users other than its owner have access to it.
+        InvalidInputError: It does not contain an Ed25519 key.
     """
     key = load_key(path)
-    # The name may be a link; what was signed last must not depend on which name was used.
+    # `path` may be a link; the record of the last signed note must not depend on which name was used.
     real = path.resolve()
     descriptor = os.open(real, os.O_RDONLY)
     try:

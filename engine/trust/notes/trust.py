@@ -1,4 +1,4 @@
-"""Reading notes, and judging their signatures by the keys that a caller trusts."""
+"""Reading notes, and checking their signatures against trusted keys."""
 
 from __future__ import annotations
 
@@ -26,31 +26,34 @@ from proofs.vkey import COSIGNATURE, ED25519, VerifierKey, parse_vkey
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """Whose signatures a note must have."""
+    """The keys that must have signed a note."""
 
     keys: tuple[VerifierKey, ...] = ()
-    """Logs' keys; where there are any, one of them must have signed."""
+    """Keys of logs. If there are any, one of them must have signed."""
     witnesses: tuple[VerifierKey, ...] = ()
     threshold: int = 0
-    """How many of the witnesses must have."""
+    """The number of witnesses that must have signed."""
 
     @classmethod
     def of(cls, keys: Sequence[str], witnesses: Sequence[str], threshold: int | None = None) -> Trust:
-        """Trust in these verifier keys; without a threshold, all of the witnesses must have signed.
+        """Return the trust in these verifier keys; without a threshold, every witness must have signed.
 
         Raises:
-            InvalidInputError: one is no verifier key or of the wrong type; there are too few for
-                `threshold`, or there are some and it is 0. A private key is never repeated.
+            InvalidInputError: A text is not a verifier key or has the wrong type; there are fewer witnesses
+                than `threshold`; or there are witnesses and `threshold` is 0. A private key is not repeated
+                in the message.
         """
         logs = tuple(dict.fromkeys(_key(text, ED25519, "a log's key") for text in keys))
         others = tuple(dict.fromkeys(_key(text, COSIGNATURE, "a witness's key") for text in witnesses))
         least = len(others) if threshold is None else threshold
         if not 0 <= least <= len(others):
-            raise InvalidInputError(f"the threshold is {least}, and there are {len(others)} witnesses")
+            raise InvalidInputError(
+                f"the threshold must be 0 to {len(others)}, the number of witnesses, not {least}"
+            )
         if others and not least:
             raise InvalidInputError(
-                "the threshold is 0, so that no witness is needed",
-                hint="at least 1; or leave the witnesses out",
+                "the threshold is 0, so no witness would be required",
+                hint="give a threshold of at least 1, or leave out the witnesses",
             )
         return cls(logs, others, least)
 
@@ -66,8 +69,9 @@ def _key(text: str, kind: int, what: str) -> VerifierKey:
         key = parse_vkey(text)
     except ProofError as error:
         raise InvalidInputError(
-            f"{text!r} is no verifier key: {str(error).partition(': ')[2]}",
-            hint="give the key, not a file's name: `--key $(cat FILE)`; `engine key show KEYFILE` prints it",
+            f"{text!r} is not a verifier key: {str(error).partition(': ')[2]}",
+            hint="give the key, not the name of its file (`--key $(cat FILE)`); "
+            "`engine key show KEYFILE` prints the key",
         ) from None
     if key.type != kind:
         raise InvalidInputError(f"{key.vkey} is of type {key.type:02x}; {what} is of type {kind:02x}")
@@ -76,59 +80,59 @@ def _key(text: str, kind: int, what: str) -> VerifierKey:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A signature line and what is known of it."""
+    """A signature line and the result of checking it."""
 
     name: str
     key_id: str
     by: str
-    """`key`, `witness`, or `unknown`: not checked, for its key was not given."""
+    """`key`, `witness`, or `unknown` if the key was not given and the line is not checked."""
     time: int | None
-    """Of a witness: seconds since 1970 as it says."""
+    """For a witness, the time that its signature states, in seconds since 1970."""
 
 
 def read_note(path: str | Path) -> Note:
-    """The note in a file, for `-` on stdin; nothing of it verified but its form.
+    """Return the note in a file, `-` for standard input; only its form is checked.
 
     Raises:
-        NotFoundError: there is no such file.
-        VerificationError: it is no checkpoint note.
+        NotFoundError: There is no such file.
+        VerificationError: It is not a checkpoint note.
     """
     try:
         return parse_note(read_file(path, NOTE_BYTES_MAX))
     except ProofError as error:
-        raise VerificationError(f"{path} is no checkpoint note: {error}") from None
+        raise VerificationError(f"{path} is not a checkpoint note: {error}") from None
 
 
 def judge(note: Note, trust: Trust) -> tuple[Judged, ...]:
-    """What is known of each signature line, in their order, once all known ones are right.
+    """Check the signatures of all known keys and return the result for each signature line, in order.
 
     Raises:
-        VerificationError: a known key's signature does not verify.
+        VerificationError: The signature of a known key does not verify.
     """
     try:
-        found = verify_signatures(note, trust.known, ed25519.verify)
+        verified = verify_signatures(note, trust.known, ed25519.verify)
     except ProofError as error:
-        raise VerificationError(f"the note is not to be trusted: {error}") from None
+        raise VerificationError(f"the note cannot be trusted: {error}") from None
     return tuple(
         Judged(line.name, line.key_id.hex(), _by(one), one.time if one else None)
-        for line, one in zip(note.signatures, found, strict=True)
+        for line, one in zip(note.signatures, verified, strict=True)
     )
 
 
-def _by(found: Verified | None) -> str:
-    if found is None:
+def _by(verified: Verified | None) -> str:
+    if verified is None:
         return "unknown"
-    return "key" if found.key.type == ED25519 else "witness"
+    return "key" if verified.key.type == ED25519 else "witness"
 
 
 def require(judged: Sequence[Judged], trust: Trust) -> None:
-    """Make sure that enough of those trusted have signed.
+    """Check that enough trusted keys have signed.
 
     Raises:
-        VerificationError: no key has, or too few witnesses.
+        VerificationError: No key has signed, or too few witnesses.
     """
     if trust.keys and not any(one.by == "key" for one in judged):
-        raise VerificationError("no known key has signed the note")
+        raise VerificationError("the note is not signed by any of the given keys")
     witnesses = {(one.name, one.key_id) for one in judged if one.by == "witness"}
     if len(witnesses) < trust.threshold:
         raise VerificationError(
@@ -137,19 +141,21 @@ def require(judged: Sequence[Judged], trust: Trust) -> None:
 
 
 def added(note: Note, path: str | Path, trust: Trust) -> tuple[Note, tuple[Signature, ...]]:
-    """`note` with those lines of another file that keys in `trust` made, and the lines that are left out.
+    """Return `note` with the lines of another file that keys in `trust` made, and the skipped lines.
 
-    A line of an unknown key is left out: should it be a wrong one of a key that somebody comes to know,
-    they could never use the note again.
+    The line of an unknown key is skipped: if it were wrong, nobody who learns that key later could use the
+    note.
 
     Raises:
-        InvalidInputError: no key is given, so that no line could be added.
-        VerificationError: the file is no note of the same text nor lines alone; a known key's line is wrong.
-        LimitError: together they are more than a note may have.
+        InvalidInputError: No key is given, so no line could be added.
+        VerificationError: The file is neither a note of the same text nor signature lines alone, or the line
+            of a known key does not verify.
+        LimitError: The note would have too many signatures or bytes.
     """
     if not trust.known:
         raise InvalidInputError(
-            "no signature can be added unchecked", hint="give the keys that made them: --witness or --key"
+            "signatures cannot be added without checking them",
+            hint="give the keys that made the signatures (--witness or --key)",
         )
     others = tuple(line for line in _lines(note, path) if line not in note.signatures)
     marks = judge(Note(note.checkpoint, others), trust)
@@ -159,26 +165,26 @@ def added(note: Note, path: str | Path, trust: Trust) -> tuple[Note, tuple[Signa
 
 
 def merged(note: Note, path: str | Path) -> Note:
-    """`note` with all signature lines of the note of the same text that it takes the place of.
+    """Return `note` with all signature lines of another note of the same text, which it replaces.
 
     Raises:
-        VerificationError: the file is a note of another text, or none.
-        LimitError: together they are more than a note may have.
+        VerificationError: The file is not a note of the same text.
+        LimitError: The note would have too many signatures or bytes.
     """
     return _together(note, _lines(note, path))
 
 
 def _lines(note: Note, path: str | Path) -> tuple[Signature, ...]:
-    """The signature lines in a file of the same text, or of lines alone."""
+    """Return the signature lines in a file that holds a note of the same text, or signature lines alone."""
     data = read_file(path, NOTE_BYTES_MAX)
     try:
         if data.startswith("\u2014".encode()):
             return parse_signatures(data)
         other = parse_note(data)
         if other.checkpoint != note.checkpoint:
-            raise ProofError("note", "it is a note of another text")
+            raise ProofError("note", "the text of the two notes differs")
     except ProofError as error:
-        raise VerificationError(f"{path} adds nothing to this note: {error}") from None
+        raise VerificationError(f"{path} cannot add signatures to this note: {error}") from None
     return other.signatures
 
 
@@ -188,6 +194,6 @@ def _together(note: Note, lines: Sequence[Signature]) -> Note:
         format_note(together)
     except ProofError as error:
         raise LimitError(
-            f"together over {SIGNATURES_MAX} signatures or {NOTE_BYTES_MAX} bytes: {error}"
+            f"the note would have more than {SIGNATURES_MAX} signatures or {NOTE_BYTES_MAX} bytes: {error}"
         ) from None
     return together

@@ -1,1 +1,1 @@
-"""Making proofs: what `proofs` verifies, read off one snapshot of a store."""
+"""Making proofs, which `proofs` verifies, from one snapshot of a store."""

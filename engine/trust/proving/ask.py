@@ -1,6 +1,7 @@
-"""From claims, as objects or in words, to a proof: of now, of a moment, or against a checkpoint.
+"""Making a proof from claims: as of now, as of a moment, or against a checkpoint.
 
-In words, ids may be shortened, and names of predicates, tags and terms are as people write them.
+Claims are objects or words. In words, ids may be shortened, and predicates, tags and terms are written by
+name.
 """
 
 from __future__ import annotations
@@ -34,26 +35,33 @@ def prove(
     as_of: AsOf | None = None,
     checkpoint: str | LogHead | None = None,
 ) -> Proof:
-    """A proof of all of `claims`, objects or words, at the head, at a moment, or against a checkpoint.
+    """Return a proof of all of `claims`, at the head, at a moment, or against a checkpoint.
+
+    Args:
+        store: The store.
+        claims: Claims as objects or as words.
+        as_of: A moment. The memory is replayed up to it.
+        checkpoint: A checkpoint note, or its log head.
 
     Raises:
-        RefusedError: a claim does not hold, or the checkpoint is not of this store's log.
-        NotFoundError: a claim is about what was never recorded.
+        InvalidInputError: Both `as_of` and `checkpoint` are given, or `checkpoint` is not a note of a store.
+        RefusedError: A claim does not hold, or the checkpoint is not of this store's log.
+        NotFoundError: A claim is about something that was never recorded.
     """
     head = None if checkpoint is None else _head(checkpoint)
     if head is not None and as_of is not None:
-        raise InvalidInputError("a checkpoint says of when it is: give that or as_of")
+        raise InvalidInputError("as_of and checkpoint cannot be combined: a checkpoint fixes its own moment")
     if as_of is not None and not _is_head(store, as_of):
         with store.backend.snapshot() as rows, past_store(rows, size_at(rows, as_of)) as past:
             return replace(prove(past, claims), replayed=read_log(past.backend).size)
-    understood, sizes = _understood(store, several(claims, "claims"))
+    parsed, sizes = _parse_claims(store, several(claims, "claims"))
     if head is None:
-        return prover.prove(store, understood, sizes=sizes)
-    return prover.prove_to(store, understood, head, sizes=sizes)
+        return prover.prove(store, parsed, sizes=sizes)
+    return prover.prove_to(store, parsed, head, sizes=sizes)
 
 
 def _is_head(store: Store, moment: AsOf) -> bool:
-    """Whether nothing has happened since, so that nothing need be replayed."""
+    """Return True if no event followed `moment`, so that no replay is needed."""
     with store.view() as rows:
         return size_at(rows, moment) == read_log(rows).size
 
@@ -65,82 +73,84 @@ def _head(checkpoint: str | LogHead) -> LogHead:
     try:
         return LogHead.of(checkpoint)
     except ProofError as error:
-        raise InvalidInputError(f"the checkpoint is no note of a store: {error}") from error
+        raise InvalidInputError(f"the checkpoint is not a note of a store: {error}") from error
 
 
-def _understood(store: Store, claims: Iterable[object]) -> tuple[list[Claim], dict[bytes, int]]:
-    """The claims, and how many events the earlier roots among them cover, where their words say so."""
-    found: list[Claim] = []
+def _parse_claims(store: Store, claims: Iterable[object]) -> tuple[list[Claim], dict[bytes, int]]:
+    """Return the claims, and the numbers of events that the earlier roots among them cover, where given."""
+    parsed: list[Claim] = []
     sizes: dict[bytes, int] = {}
     with store.view() as rows:
-        for given in claims:
-            if type(given) in ALL.values():
-                found.append(given)  # type: ignore[arg-type]  # one of the classes of Claim
+        for claim_or_words in claims:
+            if type(claim_or_words) in ALL.values():
+                parsed.append(claim_or_words)  # type: ignore[arg-type]  # one of the classes of Claim
                 continue
-            words = [str(word) for word in several(given, "the words of a claim")]
+            words = [str(word) for word in several(claim_or_words, "the words of a claim")]
             claim, size = claim_of(rows, words)
-            found.append(claim)
+            parsed.append(claim)
             if size is not None and isinstance(claim, BeginsWithRoot):
                 sizes[claim.root] = size
-    return found, sizes
+    return parsed, sizes
 
 
 _IDS = {"atom": (0,), "no-atom": (), "edge": (0, 2), "no-edge": (0, 2), "tag": (0,), "no-tag": (0,)}
-"""Claim → which of its words are ids of recorded atoms."""
+"""The positions of ids of recorded atoms among the words of a claim, by the name of the claim."""
 
 
-class Asked(NamedTuple):
-    """A claim, and what a claim in words may say beside it."""
+class ParsedClaim(NamedTuple):
+    """A parsed claim, with what its words may state in addition."""
 
     claim: Claim
     size: int | None
-    """Of how many events an earlier root is; None if nobody said, or for another claim."""
+    """The number of events that the earlier root covers, or None if it is not given."""
 
 
-def claim_of(rows: Reader, words: Sequence[str]) -> Asked:
-    """The claim that `words` make: those of `proofs.words`, and more freely written.
+def claim_of(rows: Reader, words: Sequence[str]) -> ParsedClaim:
+    """Return the claim that `words` describe, in the syntax of `proofs.words` or an extended one.
 
-    Ids may be shortened to 4 digits, predicates go by their names, a tag may have its `#`, a word stands
-    for its analysed term (behind `=` stands the term itself), and behind `prefix-root ROOT` may stand how
-    many events that root covers.
+    In addition to that syntax, ids may be shortened to 4 digits, predicates are given by name, a tag may
+    begin with `#`, a word stands for its analyzed term (`=` marks an exact term), and `prefix-root ROOT` may
+    be followed by the number of events that the root covers.
 
     Raises:
-        InvalidInputError: the words make no claim.
-        RefusedError: they would give away the key of the ids.
-        NotFoundError, ConflictError: no atom's id begins so, or several do; no such edge type.
+        InvalidInputError: The words are not a claim.
+        RefusedError: The proof would reveal the key from which ids are derived.
+        NotFoundError: No atom's id begins with the given digits, or there is no such edge type.
+        ConflictError: The ids of several atoms begin with the given digits.
     """
-    name, *given = words or [""]
+    name, *arguments = words or [""]
     size = None
     for at in _IDS.get(name, ()):
-        if at < len(given):
-            given[at] = str(UUID(bytes=resolve_id(rows, given[at])))
-    if name in {"edge", "no-edge"} and len(given) > 1:
-        given[1] = known_type(rows, given[1]).hex()
-    if name in {"tag", "no-tag", "tagged", "none-tagged"} and given:
-        given[-1] = validation.folded_tag(given[-1])
-    if name in {"term", "no-term"} and given:
-        given = [term_of(" ".join(given))]
+        if at < len(arguments):
+            arguments[at] = str(UUID(bytes=resolve_id(rows, arguments[at])))
+    if name in {"edge", "no-edge"} and len(arguments) > 1:
+        arguments[1] = known_type(rows, arguments[1]).hex()
+    if name in {"tag", "no-tag", "tagged", "none-tagged"} and arguments:
+        arguments[-1] = validation.folded_tag(arguments[-1])
+    if name in {"term", "no-term"} and arguments:
+        arguments = [term_of(" ".join(arguments))]
     try:
-        if name == "prefix-root" and len(given) == 2:
-            size = parse_number(given.pop())
-        claim = parse_claim([name, *given])
+        if name == "prefix-root" and len(arguments) == 2:
+            size = parse_number(arguments.pop())
+        claim = parse_claim([name, *arguments])
     except ProofError as error:
         raise InvalidInputError(
-            str(error).partition(": ")[2], hint="`engine prove --help` lists them"
+            str(error).partition(": ")[2], hint="`engine prove --help` lists the claims"
         ) from error
     if isinstance(claim, EventIs) and claim.opened and not claim.seq:
         raise RefusedError(
-            "the payload of event 0 is the key of this store's ids, by which contents could be guessed",
-            hint="claim `event 0 sealed`",
+            "the payload of event 0 contains the key of this store's ids, with which guesses of contents "
+            "could be confirmed",
+            hint="claim `event 0 sealed` instead",
         )
-    return Asked(claim, size)
+    return ParsedClaim(claim, size)
 
 
 def term_of(word: str) -> str:
-    """The one term that a word is found by; behind `=` stands a term itself.
+    """Return the single term that a word is indexed under; `=` marks an exact term.
 
     Raises:
-        InvalidInputError: it has none, or several of which it is not one itself.
+        InvalidInputError: The word has no terms, or several and is not itself one of them.
     """
     if word.startswith("="):
         return word[1:]
@@ -149,6 +159,6 @@ def term_of(word: str) -> str:
     if len(terms) == 1 or own:
         return own[0] if own else terms[0]
     raise InvalidInputError(
-        f"{validation.quoted(word)} is found by {len(terms)} terms, and a claim is about one",
-        hint=f"choose among: {' '.join(terms)}" if terms else "give a word",
+        f"{validation.quoted(word)} has {len(terms)} terms, and a claim is about exactly one",
+        hint=f"choose one of: {' '.join(terms)}" if terms else "give a word",
     )

@@ -1,8 +1,8 @@
-"""What a proof shows for each claim about the log, and paths in the log (SPEC, section 20.6).
+"""Witnesses of log claims, and paths in the log (SPEC, section 20.6).
 
-The algorithms of RFC 9162, sections 2.1.3.1 and 2.1.4.1; `proofs.log_paths` verifies what they give.
-A hash of a path is the root over a range of leaves, which divides into complete subtrees; what those
-need is read from the rows of the follower `log`, and from the headers where it has not come so far.
+The algorithms are those of RFC 9162, sections 2.1.3.1 and 2.1.4.1; `proofs.log_paths` verifies their results.
+Each hash of a path is the root over a range of leaves, which divides into complete subtrees. Their roots are
+read from the rows of the follower `log`, and from the headers beyond its cursor.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ from proofs.log import EMPTY_ROOT, left_half, node_hash
 
 
 class LogPaths:
-    """Roots and paths of the log in one snapshot, at every size it has had.
+    """Roots and paths of the log in one snapshot, at every size that the log has had.
 
-    A path in a log of a million events takes some 500 rows; what complete subtrees of 256 leaves and
-    more hash to is remembered. Not for use by several threads at once.
+    A path in a log of a million events takes about 500 rows; the roots of complete subtrees of 256 or more
+    leaves are cached. An object must not be used by several threads at once.
     """
 
     def __init__(self, rows: Reader, size: int) -> None:
-        """Look at the log of the first `size` events, the largest size that may be asked for.
+        """Prepare paths in the log of the first `size` events, the maximum size for all methods.
 
-        `rows` has at least so many headers; the follower's rows may lag or not be there.
+        `rows` has at least that many headers; the rows of the follower may lag or be missing.
 
         Raises:
-            CorruptionError: the follower's cursor is not one of this journal.
+            CorruptionError: The follower's cursor is not one of this journal.
         """
         self.size = size
         self._rows = rows
@@ -53,20 +53,20 @@ class LogPaths:
             self._followed = cursor.size
 
     def root(self, size: int) -> bytes:
-        """The root of the first `size` events; of none: `proofs.log.EMPTY_ROOT`.
+        """Return the root of the first `size` events; for size 0 it is `proofs.log.EMPTY_ROOT`.
 
         Raises:
-            InvalidInputError: the log has never had that size.
-            CorruptionError: a row is missing or malformed; so in all methods.
+            InvalidInputError: The log never had that size.
+            CorruptionError: A row is missing or malformed. This applies to every method.
         """
         self._check("size", size, 0, self.size)
         return self._range(0, size) if size else EMPTY_ROOT
 
     def inclusion(self, index: int, size: int) -> list[bytes]:
-        """The siblings from the leaf `index` up to the root of the first `size` events.
+        """Return the siblings from the leaf `index` up to the root of the first `size` events.
 
         Raises:
-            InvalidInputError: the log has never had that size, or the event is not below it.
+            InvalidInputError: The log never had that size, or `index` is not below it.
         """
         self._check("size", size, 1, self.size)
         self._check("index", index, 0, size - 1)
@@ -82,10 +82,10 @@ class LogPaths:
         return path[::-1]
 
     def consistency(self, old: int, size: int) -> list[bytes]:
-        """What shows that the first `size` events begin with the first `old`; nothing for equal sizes.
+        """Return the proof that the first `size` events begin with the first `old`; empty for equal sizes.
 
         Raises:
-            InvalidInputError: the log has never had one of the sizes, or `old` is 0 or the larger one.
+            InvalidInputError: The log never had one of the sizes, or `old` is 0 or greater than `size`.
         """
         self._check("size", size, 1, self.size)
         self._check("older size", old, 1, size)
@@ -98,26 +98,26 @@ class LogPaths:
             else:
                 path.append(self._range(start, middle))
                 start = middle
-        # What has stayed at the left edge is the older root itself, which the verifier has.
+        # A range at the left edge has the older root itself, which the verifier already knows.
         if start:
             path.append(self._range(start, stop))
         return path[::-1]
 
     def hashes(self, level: int, start: int, stop: int) -> list[bytes]:
-        """The roots `start` up to `stop` of complete subtrees of 256^level leaves: what a tile holds.
+        """Return the roots `start` up to `stop` of complete subtrees of 256^level leaves, as in a tile.
 
         Raises:
-            InvalidInputError: one is not complete at this size.
+            InvalidInputError: One of the subtrees is not complete at this size.
         """
         self._check("number of subtrees", stop, start, self.size >> WIDTH_BITS * level)
         followed = self._followed >> WIDTH_BITS * level if level else stop
         stored = min(max(followed, start), stop)
-        found = read_hashes(self._rows, level, start, stored)
-        # Where the follower has not come so far, down to the headers.
-        return found + [self._complete(WIDTH_BITS * level, index) for index in range(stored, stop)]
+        hashes = read_hashes(self._rows, level, start, stored)
+        # Beyond the follower's cursor, compute the roots from the headers.
+        return hashes + [self._complete(WIDTH_BITS * level, index) for index in range(stored, stop)]
 
     def _range(self, start: int, stop: int) -> bytes:
-        """The root over leaves that are one complete subtree, or end where the log of some size ends."""
+        """Return the root over a complete subtree, or over leaves that end where a log of some size ends."""
         count = stop - start
         if not count & (count - 1):
             height = count.bit_length() - 1
@@ -126,7 +126,7 @@ class LogPaths:
         return node_hash(self._range(start, middle), self._range(middle, stop))
 
     def _complete(self, height: int, index: int) -> bytes:
-        """The root over the leaves index · 2^height up to (index + 1) · 2^height."""
+        """Return the root over the leaves index · 2^height up to (index + 1) · 2^height."""
         place = height, index
         if place not in self._known:
             level = height // WIDTH_BITS
@@ -139,16 +139,16 @@ class LogPaths:
             self._known[place] = root
         return self._known[place]
 
-    def _check(self, what: str, given: int, least: int, most: int) -> None:
-        if not least <= given <= most:
-            raise InvalidInputError(f"{what} {given} of the log: it must be {least} to {most}")
+    def _check(self, what: str, value: int, least: int, most: int) -> None:
+        if not least <= value <= most:
+            raise InvalidInputError(f"{what} must be {least} to {most} in this log, not {value}")
 
 
 NOTHING_KNOWN: Mapping[bytes, Opening] = {}
 
 
 class LogWitnesses:
-    """Reads witnesses of log claims, in the log of the first `size` events."""
+    """A reader of witnesses of log claims, in the log of the first `size` events."""
 
     def __init__(
         self,
@@ -158,7 +158,15 @@ class LogWitnesses:
         sizes: Mapping[bytes, int],
         known: Mapping[bytes, Opening] = NOTHING_KNOWN,
     ) -> None:
-        """`sizes` says of overall roots how many events they cover, `known` what they are made of."""
+        """Prepare witnesses for the log of the first `size` events.
+
+        Args:
+            store: The store.
+            rows: A snapshot of it.
+            size: The number of events.
+            sizes: The number of events that an earlier overall root covers, by root.
+            known: The roots that an overall root is made of, by overall root.
+        """
         self._store = store
         self._rows = rows
         self.size = size
@@ -167,12 +175,12 @@ class LogWitnesses:
         self._known = known
 
     def of(self, claim: kinds.LogClaim) -> list[Any]:
-        """The fields of the witness of `claim`.
+        """Return the fields of the witness of `claim`.
 
         Raises:
-            NotFoundError: there is no such event, or no checkpoint holds the root.
-            RefusedError: the claim does not hold.
-            CorruptionError: a row is missing or malformed.
+            NotFoundError: There is no such event, or no checkpoint holds the root.
+            RefusedError: The claim does not hold.
+            CorruptionError: A row is missing or malformed.
         """
         match claim:
             case kinds.EventIs():
@@ -186,31 +194,33 @@ class LogWitnesses:
                 return [list(opening), self._prefix(opening.size, opening.log_root)]
 
     def link(self, seq: int) -> CheckpointLink:
-        """The header of event `seq`, and its path."""
+        """Return the header of event `seq` and its inclusion path."""
         raw = self._rows.get(journal_key(seq))
         if raw is None:
             raise CorruptionError(f"journal header {seq} is missing", family="journal", seq=seq)
         return CheckpointLink(raw, b"".join(self.paths.inclusion(seq, self.size)))
 
     def recorded(self, seq: int) -> Opening:
-        """What the overall root in checkpoint `seq` is made of.
+        """Return the roots that the overall root in checkpoint `seq` is made of.
 
         Raises:
-            RefusedError: event `seq` is no checkpoint.
-            CorruptionError: its payload is not what made up its root.
+            RefusedError: Event `seq` is not a checkpoint.
+            CorruptionError: The payload does not have the roots that make up its overall root.
         """
         entry = read_entry(self._rows, seq)
         detail, body = entry.header.detail, entry.body
         if not isinstance(detail, CheckpointDetail) or not isinstance(body, CheckpointBody):
             raise RefusedError(
-                f"event {seq}, the last one of the log of {seq + 1}, is no checkpoint, so it holds no roots",
-                hint="use a note of `engine checkpoint`, or prove against an overall root",
+                f"event {seq}, the last of the log of {seq + 1} events, is not a checkpoint and has no roots",
+                hint="use a note from `engine checkpoint`, or prove against an overall root",
             )
         opening = Opening(seq, self.paths.root(seq), *body.roots)
         try:
             check_opening(self._store.identity.store_id, opening, detail.root)
         except ProofError as error:
-            raise CorruptionError(f"checkpoint {seq} holds another root: {error}", seq=seq) from error
+            raise CorruptionError(
+                f"the roots in checkpoint {seq} do not make up its overall root: {error}", seq=seq
+            ) from error
         return opening
 
     def _event(self, claim: kinds.EventIs) -> list[Any]:
@@ -223,55 +233,56 @@ class LogWitnesses:
             if erased is not None:
                 raise RefusedError(
                     f"the payload of event {claim.seq} was destroyed by event {erased}",
-                    hint=f"claim `event {claim.seq} sealed`",
+                    hint=f"claim `event {claim.seq} sealed` instead",
                 )
             raise CorruptionError(f"payload {claim.seq} is missing", family="payload", seq=claim.seq)
         return [header, payload, path]
 
     def check_rows(self, size: int, root: bytes) -> None:
-        """Before it is said that the log had another root: make sure that the headers say so, too.
+        """Raise CorruptionError if the headers have this root, because the rows of the log are damaged then.
 
-        Raises:
-            CorruptionError: rows of the log are damaged.
+        Call this before refusing a claim because the log has another root.
         """
         if read_history(self._rows, [size]).roots.get(size) == root:
-            raise CorruptionError("rows of the log are not those of its headers", hint="run `engine rebuild`")
+            raise CorruptionError(
+                "rows of the log do not match the headers of the journal", hint="run `engine rebuild`"
+            )
 
     def _prefix(self, size: int, root: bytes) -> bytes:
         if size > self.size:
-            raise RefusedError(f"the claim does not hold: this log has {self.size} events, not {size}")
+            raise RefusedError(f"the claim does not hold: this log has only {self.size} events, not {size}")
         if self.paths.root(size) != root:
             self.check_rows(size, root)
             raise RefusedError(
-                f"the claim does not hold: this log of {self.size} events begins with another one of {size}"
+                f"the claim does not hold: the first {size} events of this log have another root"
             )
         return b"".join(self.paths.consistency(size, self.size))
 
     def _checkpoint(self, root: bytes) -> int:
-        """The seq of the newest checkpoint that holds `root`."""
+        """Return the seq of the newest checkpoint that holds `root`."""
         for seq in range(self.size - 1, -1, -1):
             detail = read_header(self._rows, seq)[0].detail
             if isinstance(detail, CheckpointDetail) and detail.root == root:
                 return seq
         raise NotFoundError(
             f"no checkpoint among {self.size} events holds the root {root.hex()}",
-            hint="an earlier root is also found by its size: `prefix-root ROOT SIZE`",
+            hint="give the number of events that an earlier root covers: `prefix-root ROOT SIZE`",
         )
 
     def _earlier(self, root: bytes) -> Opening:
-        """What an earlier overall root of this store is made of."""
+        """Return the roots that an earlier overall root of this store is made of."""
         size = self._sizes.get(root)
         if size is None:
             return self._known.get(root) or self.recorded(self._checkpoint(root))
         if not 0 < size <= self.size:
-            raise InvalidInputError(f"an earlier root is of 1 to {self.size} events, not {size}")
+            raise InvalidInputError(f"an earlier root must cover 1 to {self.size} events, not {size}")
         with past_store(self._rows, size) as store, store.view(*store.followers) as rows:
             roots = store.roots(rows)
         if roots.overall != root:
-            raise RefusedError(f"the claim does not hold: the root of {size} events is another one")
+            raise RefusedError(f"the claim does not hold: the first {size} events have another overall root")
         return opening_of(roots)
 
 
 def opening_of(roots: Roots) -> Opening:
-    """The roots of a store as a proof shows them."""
+    """Return the roots of a store in the form in which a proof contains them."""
     return Opening(roots.size, roots.log, *roots.namespaces)

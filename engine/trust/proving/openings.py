@@ -1,4 +1,4 @@
-"""Opening what is stored for a proof: trees at several keys, and rows of the index."""
+"""Reading openings for a proof: of trees at several keys, and of rows of the index."""
 
 from __future__ import annotations
 
@@ -12,7 +12,16 @@ from engine.followers.index import IndexFollower, read_summaries
 from engine.followers.postings import Tail, TermRow
 from engine.followers.segments import BLOCK_ROWS, LENGTHS, SegmentName, decode_blocks, describe
 from engine.ledger.layout import tree_prefix
-from engine.ledger.pages import LEAF_BYTES, SLOTS, Slots, above, child_path, decode_page, hashed, missing_page
+from engine.ledger.pages import (
+    LEAF_BYTES,
+    SLOTS,
+    Slots,
+    child_path,
+    decode_page,
+    missing_page,
+    parent_level,
+    slot_root,
+)
 from proofs.file import Segments, TreeOpening
 from proofs.hashing import DIGEST_BYTES, TREE_HASHER, TreeHasher, inner_row_hash
 from proofs.log import left_half
@@ -27,12 +36,12 @@ PAGE_BITS = 4
 def open_tree(
     rows: Reader, namespace: str, keys: Iterable[bytes], hasher: TreeHasher = TREE_HASHER
 ) -> TreeOpening:
-    """What shows, for each of the key digests `keys`, what the tree of `namespace` has there.
+    """Return the opening of the tree of `namespace` at each of the key digests `keys`.
 
-    Reads the pages on the way to the keys, each once.
+    Each page on the way to the keys is read once.
 
     Raises:
-        CorruptionError: a page on the way is malformed or missing.
+        CorruptionError: A page on the way is malformed or missing.
     """
     opener = _Opener(rows, namespace, sorted(keys), hasher)
     opener.page(0, b"", 0, len(opener.keys))
@@ -40,6 +49,8 @@ def open_tree(
 
 
 class _Opener:
+    """A traversal of one tree that collects the shape and the hashes of an opening."""
+
     def __init__(self, rows: Reader, namespace: str, keys: list[bytes], hasher: TreeHasher) -> None:
         self._rows = rows
         self._prefix = tree_prefix(namespace)
@@ -58,16 +69,16 @@ class _Opener:
             [b""] * SLOTS if stored is None else decode_page(page_key, depth, path, stored)
         ]
         while len(levels[0]) > 1:
-            levels.insert(0, above(levels[0], self._hasher))
+            levels.insert(0, parent_level(levels[0], self._hasher))
         self._place(_Page(depth, path, levels), 0, 0, first, last)
 
     def _place(self, page: _Page, level: int, at: int, first: int, last: int) -> None:
-        """Open what stands at `at` of a bit level of the page, for the keys from `first` to `last`."""
-        found = page.levels[level][at]
-        if not found:
+        """Open position `at` of a bit level of the page, for the keys from `first` up to `last`."""
+        slot = page.levels[level][at]
+        if not slot:
             self.shape.append(NOTHING)
-        elif len(found) == LEAF_BYTES:
-            self._leaf(found, first, last)
+        elif len(slot) == LEAF_BYTES:
+            self._leaf(slot, first, last)
         elif level == PAGE_BITS:
             self.page(page.depth + 1, child_path(page.path, page.depth, at), first, last)
         else:
@@ -78,7 +89,7 @@ class _Opener:
                 if low < high:
                     self._place(page, level + 1, 2 * at + side, low, high)
                 else:
-                    self.hashes.append(hashed(page.levels[level + 1][2 * at + side], self._hasher))
+                    self.hashes.append(slot_root(page.levels[level + 1][2 * at + side], self._hasher))
 
     def _leaf(self, leaf: bytes, first: int, last: int) -> None:
         if leaf[:DIGEST_BYTES] in self.keys[first:last]:
@@ -89,7 +100,7 @@ class _Opener:
 
 
 class _Page(NamedTuple):
-    """A page on the way: its place, and its slots folded bit level by bit level, the top first."""
+    """A page on the way: its place, and its slots folded bit level by bit level, the top level first."""
 
     depth: int
     path: bytes
@@ -97,10 +108,10 @@ class _Page(NamedTuple):
 
 
 class IndexRows:
-    """The rows of every segment, and of the tail, as of one moment."""
+    """The rows of every segment of the index, and of the tail, in one snapshot."""
 
     def __init__(self, index: IndexFollower, rows: Reader) -> None:
-        """`rows` has the index at the head."""
+        """Read the summaries of the index, which is at the head in `rows`."""
         self._tail = index.tail(rows)
         self._segments = read_summaries(rows, self._tail.end)
         self._blocks = [_stored(rows, name) for name, _ in self._segments]
@@ -109,32 +120,32 @@ class IndexRows:
 
     @property
     def ordinals(self) -> int:
-        """N."""
+        """The number of ordinals, N in SPEC."""
         return self._tail.end
 
     def table(self) -> Segments:
-        """All that the root of `index` is made of."""
+        """Return everything that the root of `index` is made of."""
         summaries: list[Summary] = [summary for _, summary in self._segments]
         if self._tail.documents:
             summaries.append(self._tail.summary)
         return Segments(self._tail.end, [list(summary) for summary in summaries])
 
     def starts(self) -> list[int]:
-        """The first ordinal of each segment, and of the tail if there is one."""
+        """Return the first ordinal of each segment, and of the tail if there is one."""
         starts = [name.start for name, _ in self._segments]
         return [*starts, self._tail.start] if self._tail.documents else starts
 
     def entries(self, term: bytes) -> list[list[Any]]:
-        """What a proof shows of `term` in each segment, and in the tail.
+        """Return the witness of `term` for each segment, and for the tail.
 
         Raises:
-            CorruptionError: a row is missing or malformed.
+            CorruptionError: A row is missing or malformed.
         """
         return [blocks.entry(term) for blocks in self._blocks]
 
 
 class _Blocks:
-    """The rows of one segment in blocks of 256, of which only those that are needed are read."""
+    """The rows of one segment in blocks of 256, which are read on demand."""
 
     def __init__(
         self, firsts: Sequence[bytes], roots: Sequence[bytes], load: Callable[[int], Sequence[TermRow]]
@@ -145,7 +156,7 @@ class _Blocks:
         self._leaves: dict[int, list[bytes]] = {}
 
     def entry(self, term: bytes) -> list[Any]:
-        """What a proof shows of the term: its row, or its neighbours; where, and what is beside them."""
+        """Return the witness of a term: its row or its neighbours, their position, and the other hashes."""
         block = bisect_right(self._firsts, term) - 1
         rows = self._rows(block)
         at = bisect_left(rows, term, key=lambda row: row[0])
@@ -163,35 +174,33 @@ class _Blocks:
         leaves = [row_leaf(*row) for row in rows]
         count = BLOCK_ROWS if block + 1 < len(self._firsts) else min(max(len(rows), 1), BLOCK_ROWS)
         if len(rows) != count or rows[0][0] != self._firsts[block] or rows_root(leaves) != self._roots[block]:
-            raise CorruptionError(
-                f"block {block} of a segment is not of the rows it was made of", family="index"
-            )
+            raise CorruptionError(f"block {block} of a segment does not match its rows", family="index")
         self._leaves[block] = leaves
         return rows
 
     def _beside(self, first: int, count: int) -> bytes:
-        """The roots of the parts that hold none of `count` rows from `first` on, from left to right."""
+        """Return the roots of the parts without the `count` rows from `first` on, from left to right."""
         last = len(self._roots) - 1
         size = last * BLOCK_ROWS + len(self._leaves.get(last) or self._last())
-        found: list[bytes] = []
+        roots: list[bytes] = []
 
         def part(low: int, high: int) -> None:
             if high <= first or first + count <= low:
-                found.append(self._root(low, high))
+                roots.append(self._root(low, high))
             elif high - low > 1:
                 half = low + left_half(high - low)
                 part(low, half)
                 part(half, high)
 
         part(0, size)
-        return b"".join(found)
+        return b"".join(roots)
 
     def _last(self) -> list[bytes]:
         self._rows(len(self._roots) - 1)
         return self._leaves[len(self._roots) - 1]
 
     def _root(self, low: int, high: int) -> bytes:
-        """The root over a part of the tree: blocks, or a piece of one that is loaded."""
+        """Return the root over a part of the tree: blocks, or a piece of a loaded block."""
         block, within = divmod(low, BLOCK_ROWS)
         if not within and (high - low > BLOCK_ROWS or block not in self._leaves):
             return rows_root(self._roots[block : -(-high // BLOCK_ROWS)])
@@ -209,12 +218,14 @@ def _stored(rows: Reader, name: SegmentName) -> _Blocks:
         raise CorruptionError(f"{describe(name.blocks_key)}: missing", family="index")
     firsts, roots = decode_blocks(raw, describe(name.blocks_key))
     if firsts[:1] != [LENGTHS]:
-        raise CorruptionError(f"{describe(name.blocks_key)}: not of this segment's rows", family="index")
+        raise CorruptionError(
+            f"{describe(name.blocks_key)}: does not match the rows of its segment", family="index"
+        )
     prefix = name.row_prefix
 
     def load(block: int) -> Sequence[TermRow]:
         end = prefix + firsts[block + 1] if block + 1 < len(firsts) else prefix_end(prefix)
-        found = rows.scan(prefix + firsts[block], end)
-        return [(key[len(prefix) :], value) for key, value in found]
+        scanned = rows.scan(prefix + firsts[block], end)
+        return [(key[len(prefix) :], value) for key, value in scanned]
 
     return _Blocks(firsts, roots, load)

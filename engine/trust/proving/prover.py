@@ -1,4 +1,4 @@
-"""Making a proof: what its claims call for, put together and verified before anybody sees it."""
+"""Assembling a proof from the witnesses of its claims, and verifying it before it is returned."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ from proofs.verified import Verified
 from proofs.verifier import verify
 
 _FROM_HEADERS = (kinds.AtomIs, kinds.NoAtom, kinds.EdgeIs, kinds.NoEdge, kinds.LogClaim)
-"""Claims that are about what headers say."""
+"""Claims that follow from headers alone."""
 
 NO_SIZES: Mapping[bytes, int] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """A proof, what it is to be verified against, and what it shows."""
+    """A proof, the basis to verify it against, and what it shows."""
 
     data: bytes
-    """What to hand out: a file, or whatever carries bytes."""
+    """The bytes of the proof file."""
     basis: Basis
     claims: tuple[Claim, ...]
     shown: tuple[Verified, ...]
-    """For each claim, in their order."""
+    """What the proof shows for each claim, in the order of the claims."""
     size: int
-    """How many events the state that is spoken of covers."""
+    """The number of events that the proven state covers."""
     replayed: int
-    """How many events had to be replayed for it."""
+    """The number of events that were replayed to make the proof."""
 
 
-class _Ground(NamedTuple):
-    """What all claims of a proof stand on."""
+class _Foundation(NamedTuple):
+    """The basis of a proof, and the parts that all of its claims share."""
 
     basis: Basis
     log: LogWitnesses
@@ -54,15 +54,16 @@ class _Ground(NamedTuple):
 
 
 def prove(store: Store, claims: Iterable[Claim], *, sizes: Mapping[bytes, int] = NO_SIZES) -> Proof:
-    """A proof of `claims`, of all or of nothing, against the overall root at the head.
+    """Return one proof of all `claims` against the overall root at the head.
 
-    `sizes` says of earlier overall roots how many events they cover; else a checkpoint must hold them.
+    `sizes` gives the number of events that an earlier overall root covers; a root that it lacks must be in a
+    checkpoint.
 
     Raises:
-        InvalidInputError: no claims, or one twice.
-        NotFoundError: a claim is about what was never recorded.
-        RefusedError: a claim does not hold, or the proof would be too large.
-        CorruptionError: what is stored does not make up the root.
+        InvalidInputError: There are no claims, or one occurs twice.
+        NotFoundError: A claim is about something that was never recorded.
+        RefusedError: A claim does not hold, or the proof would be too large.
+        CorruptionError: The stored rows do not make up the root.
     """
     wanted = _ordered(claims)
     with store.view(*store.followers) as rows:
@@ -70,20 +71,22 @@ def prove(store: Store, claims: Iterable[Claim], *, sizes: Mapping[bytes, int] =
         opening = opening_of(roots)
         basis = Root(roots.store_id, roots.overall, roots.size)
         log = LogWitnesses(store, rows, roots.size, sizes, {roots.overall: opening})
-        return _assemble(wanted, _Ground(basis, log, None, opening), Witnesses(store, rows))
+        return _assemble(wanted, _Foundation(basis, log, None, opening), Witnesses(store, rows))
 
 
 def prove_to(
     store: Store, claims: Iterable[Claim], head: LogHead, *, sizes: Mapping[bytes, int] = NO_SIZES
 ) -> Proof:
-    """A proof of `claims` against the log head that a checkpoint note gives, of whatever age.
+    """Return a proof of `claims` against the log head of a checkpoint note, of any age.
 
-    Where the namespaces have changed since, the events up to it are replayed into a scratch store.
+    If the namespaces have changed since, the events up to the checkpoint are replayed into a scratch store.
 
     Raises:
-        RefusedError: as `prove`; or the store's log is another one, or never had that size; or a state is
-            asked for, and the last event of that log is no checkpoint.
-        InvalidInputError, NotFoundError, CorruptionError: as `prove`.
+        RefusedError: As for `prove`. Also, the store has another log, or its log never had that size; or a
+            claim is about the state, and the last event of that log is not a checkpoint.
+        InvalidInputError: As for `prove`.
+        NotFoundError: As for `prove`.
+        CorruptionError: As for `prove`.
     """
     wanted = _ordered(claims)
     with store.view(*store.followers) as rows:
@@ -91,29 +94,31 @@ def prove_to(
         log = LogWitnesses(store, rows, head.size, sizes)
         if log.paths.root(head.size) != head.root:
             log.check_rows(head.size, head.root)
-            raise RefusedError(f"the log of this store is another one at {head.size} events")
+            raise RefusedError(f"the log of this store has another root at {head.size} events")
         if not any(isinstance(claim, kinds.StateClaim) for claim in wanted):
-            return _assemble(wanted, _Ground(head, log, None, None), Witnesses(store, rows))
+            return _assemble(wanted, _Foundation(head, log, None, None), Witnesses(store, rows))
         seq = head.size - 1
-        ground = _Ground(head, log, log.link(seq), opening := log.recorded(seq))
+        ground = _Foundation(head, log, log.link(seq), opening := log.recorded(seq))
         if opening_of(store.roots(rows)).roots == opening.roots:
             return _assemble(wanted, ground, Witnesses(store, rows))
         with past_store(rows, seq) as past, past.view(*past.followers) as past_rows:
-            if past.lost is not None and not all(isinstance(claim, _FROM_HEADERS) for claim in wanted):
+            if past.erased_since is not None and not all(
+                isinstance(claim, _FROM_HEADERS) for claim in wanted
+            ):
                 raise RefusedError(
-                    f"what tags and terms there were at {seq} events cannot be proved any more: "
-                    f"event {past.lost} erased some of it",
-                    hint="claims of the state of atoms and edges, and of the log, can",
+                    f"claims about tags and terms at {seq} events cannot be proved any more: "
+                    f"event {past.erased_since} erased content that they depend on",
+                    hint="claims about the state of atoms and edges, and about the log, can be proved",
                 )
             return _assemble(wanted, ground, Witnesses(past, past_rows), seq)
 
 
 def _check_head(store: Store, rows: Reader, head: LogHead) -> None:
     if head.store_id != store.identity.store_id:
-        raise RefusedError("the checkpoint is another store's")
+        raise RefusedError("the checkpoint belongs to another store")
     size = read_log(rows).size
     if head.size > size:
-        raise RefusedError(f"the checkpoint is of {head.size} events, and this store has only {size}")
+        raise RefusedError(f"the checkpoint covers {head.size} events, and this store has only {size}")
 
 
 def _ordered(claims: Iterable[Claim]) -> list[Claim]:
@@ -125,48 +130,48 @@ def _ordered(claims: Iterable[Claim]) -> list[Claim]:
     return wanted
 
 
-def _assemble(claims: list[Claim], ground: _Ground, state: Witnesses, replayed: int = 0) -> Proof:
-    found: list[list[Any]] = []
+def _assemble(claims: list[Claim], ground: _Foundation, state: Witnesses, replayed: int = 0) -> Proof:
+    witnesses: list[list[Any]] = []
     for claim in ordered(claims):
         try:
             fields = ground.log.of(claim) if isinstance(claim, kinds.LogClaim) else state.of(claim)
         except (ClaimNotTrueError, NeverRecorded) as error:
             _check_refusal(error, ground, state)
             raise
-        found.append([claim.number, *fields])
+        witnesses.append([claim.number, *fields])
     segments = state.index.table() if any(isinstance(claim, kinds.LISTS) for claim in claims) else None
     trees = {
         name: open_tree(state.rows, name, state.keys[name]) if state.keys[name] else None for name in TREES
     }
     basis, log, link, opening = ground
-    data = encode(ProofFile(link, opening, segments, trees, found))
+    data = encode(ProofFile(link, opening, segments, trees, witnesses))
     size = log.size if opening is None else opening.size
     return Proof(data, basis, tuple(claims), _verified(data, basis, claims), size, replayed)
 
 
-def _check_refusal(error: ClaimNotTrueError | NeverRecorded, ground: _Ground, state: Witnesses) -> None:
-    """Make sure that what is said to hold instead does: a refusal is an answer, and rows may be damaged.
+def _check_refusal(error: ClaimNotTrueError | NeverRecorded, ground: _Foundation, state: Witnesses) -> None:
+    """Check that the claim offered in place of a refused one can be proved; stored rows may be damaged.
 
     Raises:
-        CorruptionError: it cannot be proved.
+        CorruptionError: It cannot be proved.
     """
     try:
-        _assemble([error.instead], ground, state.anew())
+        _assemble([error.instead], ground, state.fresh())
     except (ClaimNotTrueError, NeverRecorded) as contradiction:
         raise CorruptionError(
-            f"what is stored contradicts itself: {contradiction}", hint="run `engine verify-root`"
+            f"stored rows contradict each other: {contradiction}", hint="run `engine verify-root`"
         ) from contradiction
 
 
 def _verified(data: bytes, basis: Basis, claims: list[Claim]) -> tuple[Verified, ...]:
-    """What the proof shows: rows that were changed on the disk are found here, and never served."""
+    """Return what the proof shows. A proof from rows that were changed on the disk fails here."""
     try:
         return verify(data, basis, claims)
     except ProofError as error:
         if error.reason == "size":
             raise RefusedError(
-                f"the proof would be too large: {len(data):,} bytes", hint="prove less at once"
+                f"the proof would be too large: {len(data):,} bytes", hint="prove fewer claims at once"
             ) from error
         raise CorruptionError(
-            f"what is stored does not make up the root: {error}", hint="run `engine verify-root`"
+            f"the stored rows do not make up the root: {error}", hint="run `engine verify-root`"
         ) from error

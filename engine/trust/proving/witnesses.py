@@ -1,7 +1,7 @@
-"""What a proof shows for each claim, read from the store (SPEC, section 20.1).
+"""Witnesses of state claims, read from the store (SPEC, section 20.1).
 
-A claim that does not hold is refused here, with what holds instead. Nothing read is trusted: the whole
-proof is verified before it is handed out.
+A claim that does not hold is refused here, with a claim that holds instead. The rows read here are not
+trusted: the complete proof is verified before it is returned.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from backends.base import Reader
 from engine.base.errors import CorruptionError, NotFoundError, RefusedError
 from engine.base.validation import show_id
 from engine.followers.trees import read_value
-from engine.ledger.codec import reading
+from engine.ledger.codec import decode_stored
 from engine.ledger.journal import erased_at, read_header
 from engine.ledger.layout import TAGS, ordinal_key, payload_key
 from engine.store.store import Store
@@ -30,7 +30,10 @@ from proofs.words import words_of
 
 
 class ClaimNotTrueError(RefusedError):
-    """The claim does not hold; `instead` does, and with `sealed` no payload of it is left to be opened."""
+    """A claim that does not hold.
+
+    `instead` is a claim that holds. With `sealed`, its payload was destroyed and cannot be opened.
+    """
 
     def __init__(self, problem: str, instead: StateClaim, *, sealed: bool = False) -> None:
         super().__init__(f"the claim does not hold: {problem}", hint=_hint(instead, sealed=sealed))
@@ -38,7 +41,7 @@ class ClaimNotTrueError(RefusedError):
 
 
 class NeverRecorded(NotFoundError):
-    """The claim is about what was never recorded, which is what `instead` says."""
+    """A claim about something that was never recorded; `instead` is the claim that states this."""
 
     def __init__(self, what: str, instead: StateClaim) -> None:
         super().__init__(f"{what} was never recorded", hint=_hint(instead, sealed=True))
@@ -48,38 +51,38 @@ class NeverRecorded(NotFoundError):
 def _hint(instead: StateClaim, *, sealed: bool) -> str:
     if not sealed and isinstance(instead, (AtomIs, EdgeIs)) and instead.state is not State.ERASED:
         instead = replace(instead, opened=True)
-    return f"what holds is: {' '.join(words_of(instead))}"
+    return f"this claim holds instead: {' '.join(words_of(instead))}"
 
 
 class Witnesses:
-    """Reads witnesses of state claims in one snapshot, and notes the keys that they call for."""
+    """A reader of witnesses of state claims in one snapshot, which collects the tree keys to open."""
 
     def __init__(self, store: Store, rows: Reader) -> None:
-        """`rows` has every follower of `store` at the head."""
+        """Read from `rows`, in which every follower of `store` is at the head."""
         self.rows = rows
         self._store = store
         self._index: IndexRows | None = None
         self.keys: dict[str, set[bytes]] = {namespace: set() for namespace in TREES}
-        """By namespace, the key digests that the trees are to be opened at."""
+        """The key digests at which the trees must be opened, by namespace."""
 
     @property
     def index(self) -> IndexRows:
-        """The rows of the index, read when first asked for."""
+        """The rows of the index, read on first use."""
         if self._index is None:
             self._index = IndexRows(self._store.index, self.rows)
         return self._index
 
-    def anew(self) -> Witnesses:
-        """Another one of the same snapshot, that no claim has called for anything."""
+    def fresh(self) -> Witnesses:
+        """Return a reader of the same snapshot without any collected keys."""
         return Witnesses(self._store, self.rows)
 
     def of(self, claim: kinds.StateClaim) -> list[Any]:
-        """The fields of the witness of `claim`.
+        """Return the fields of the witness of `claim`.
 
         Raises:
-            NotSo: the claim does not hold.
-            NeverRecorded: it is about an atom or edge that was never recorded.
-            CorruptionError: a row is missing or malformed.
+            ClaimNotTrueError: The claim does not hold.
+            NeverRecorded: The claim is about an atom or edge that was never recorded.
+            CorruptionError: A row is missing or malformed.
         """
         match claim:
             case kinds.AtomIs() | kinds.EdgeIs():
@@ -98,7 +101,7 @@ class Witnesses:
         value = self._value(namespace, claim.subject)
         if value.state != claim.state:
             state = State(value.state)
-            problem = f"it is {state.name.lower()}, not {claim.state.name.lower()}"
+            problem = f"the subject is {state.name.lower()}, not {claim.state.name.lower()}"
             raise ClaimNotTrueError(problem, replace(claim, state=state, opened=False))
         payload = self.rows.get(payload_key(value.payload_seq)) if claim.opened else None
         if claim.opened and payload is None:
@@ -114,19 +117,19 @@ class Witnesses:
         namespace = "atoms" if isinstance(claim, kinds.NoAtom) else "edges"
         value = read_value(self.rows, namespace, claim.subject)
         if value is not None:
-            raise ClaimNotTrueError("it is recorded", _in_state(claim, value))
-        self._call(namespace, claim.subject)
+            raise ClaimNotTrueError("the subject is recorded", _in_state(claim, value))
+        self._require(namespace, claim.subject)
         return []
 
     def _tag(self, claim: kinds.HasTag | kinds.LacksTag) -> list[Any]:
         value = self._value("atoms", claim.id)
         if value.state != State.LIVE:
             problem = (
-                f"the atom is {State(value.state).name.lower()}, and only live ones are spoken of by tag"
+                f"the atom is {State(value.state).name.lower()}, and claims about tags cover live atoms only"
             )
             raise ClaimNotTrueError(problem, kinds.AtomIs(claim.id, State(value.state), opened=False))
         chunk = self._set(Group.TAG, claim.identity, value.ordinal >> CHUNK_BITS)
-        has = chunk is not None and reading(contains, chunk, value.ordinal & 0xFFFF)
+        has = chunk is not None and decode_stored(contains, chunk, value.ordinal & 0xFFFF)
         if has is not isinstance(claim, kinds.HasTag):
             problem = f"the atom {'has' if has else 'lacks'} the tag {claim.identity!r}"
             raise ClaimNotTrueError(
@@ -163,7 +166,7 @@ class Witnesses:
             start + posting.offset
             for (_, shown, _), start in zip(entries, self.index.starts(), strict=True)
             if type(shown) is bytes
-            for posting in reading(read_postings, shown, LARGEST, LARGEST)
+            for posting in decode_stored(read_postings, shown, LARGEST, LARGEST)
         ]
         numbers = sorted({ordinal >> CHUNK_BITS for ordinal in mentioned})
         lives = {number: self._set(Group.LIVE, "", number) for number in numbers}
@@ -182,14 +185,14 @@ class Witnesses:
         return shown
 
     def _listed(self, ordinals: list[int]) -> list[list[bytes]]:
-        found = []
+        listed = []
         atoms = self.rows.multi_get(list(map(ordinal_key, ordinals)))
         for ordinal, atom in zip(ordinals, atoms, strict=True):
             value = None if atom is None else read_value(self.rows, "atoms", atom)
             if atom is None or value is None:
                 raise CorruptionError(f"no atom has the live ordinal {ordinal}", family="ordinals")
-            found.append([atom, self._shown("atoms", atom, value)])
-        return found
+            listed.append([atom, self._shown("atoms", atom, value)])
+        return listed
 
     def _value(self, namespace: str, key: bytes) -> Value:
         value = read_value(self.rows, namespace, key)
@@ -200,21 +203,21 @@ class Witnesses:
         return value
 
     def _shown(self, namespace: str, key: bytes, value: Value) -> bytes:
-        """The bytes of a leaf, once the tree is to be opened there."""
-        self._call(namespace, key)
+        """Return the encoded value of a leaf, and add its key to the keys to open."""
+        self._require(namespace, key)
         return encode_value(value)
 
     def _set(self, group: Group, name: str, number: int) -> bytes | None:
         key = set_row(group, name, number)
-        self._call("tags", key)
+        self._require("tags", key)
         return self.rows.get(TAGS + key)
 
-    def _call(self, namespace: str, key: bytes) -> None:
+    def _require(self, namespace: str, key: bytes) -> None:
         self.keys[namespace].add(key_digest(namespace, key))
 
 
 def _bits(chunk: bytes | None) -> int:
-    return 0 if chunk is None else reading(bits_of, chunk)
+    return 0 if chunk is None else decode_stored(bits_of, chunk)
 
 
 def _counted(live: list[int]) -> str:
@@ -222,7 +225,7 @@ def _counted(live: list[int]) -> str:
 
 
 def _in_state(claim: kinds.NoAtom | kinds.NoEdge, value: Value) -> kinds.AtomIs | kinds.EdgeIs:
-    """What holds where an atom or edge is recorded."""
+    """Return the claim that holds if an atom or edge is recorded."""
     state = State(value.state)
     if isinstance(claim, kinds.NoAtom):
         return kinds.AtomIs(claim.id, state, opened=False)

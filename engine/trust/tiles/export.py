@@ -1,12 +1,11 @@
-"""The log as static files that any web server can hand out (c2sp.org/tlog-tiles; SPEC: The log as tiles).
+"""The log as static files that any web server can serve (c2sp.org/tlog-tiles; SPEC: The log as tiles).
 
-    checkpoint                      origin, size and root of the log; signatures, if it was given any
-    tile/<level>/<number>           256 hashes of the level, side by side
+    checkpoint                      origin, size and root of the log, with signatures if there are any
+    tile/<level>/<number>           256 hashes of the level, concatenated
     tile/entries/<number>           256 headers, each after its u16 length
-    ….p/<width>                     the same of fewer, at the right edge of one size
+    ….p/<width>                     a partial tile with fewer entries, at the right edge of one size
 
-Tiles never change once they are there. The checkpoint comes last, so that it never speaks of a tile that is
-missing.
+Existing tiles never change. The checkpoint is written last, so that it never refers to a missing tile.
 """
 
 from __future__ import annotations
@@ -37,28 +36,31 @@ ENTRY_BYTES_MAX: Final = (1 << 16) - 1
 
 
 class Tile(NamedTuple):
-    """One file: hashes of a level, or the headers that level 0 is of."""
+    """One file: hashes of a level, or the headers whose hashes level 0 contains."""
 
     kind: str
     """The level in decimal, or `entries`."""
     number: int
     width: int
-    """How many hashes or headers, 1 to 256."""
+    """The number of hashes or headers, 1 to 256."""
 
     @property
     def level(self) -> int:
-        """That of the hashes, or of the leaves that the headers make."""
+        """The level of the hashes; 0 for headers."""
         return 0 if self.kind == ENTRIES else int(self.kind)
 
     @property
     def name(self) -> str:
-        """Its path in the folder."""
+        """The path of the file in the folder."""
         whole = tile_name(self.kind, self.number)
         return whole if self.width == WIDTH else f"{whole}{PARTIAL}/{self.width}"
 
 
 def tile_name(kind: str, number: int) -> str:
-    """The path of a whole tile: `kind` is a level or `entries`, the number in groups of three digits."""
+    """Return the path of a full tile; `kind` is a level or `entries`.
+
+    The number is written in groups of three digits.
+    """
     groups = [f"{number % 1000:03}"]
     while number := number // 1000:
         groups.insert(0, f"x{number % 1000:03}")
@@ -66,10 +68,13 @@ def tile_name(kind: str, number: int) -> str:
 
 
 class Tiles:
-    """The files of a log at one size, made from the rows of a snapshot."""
+    """The files of a log at one size, generated from the rows of a snapshot."""
 
     def __init__(self, rows: Reader, paths: LogPaths, size: int) -> None:
-        """Look at the first `size` events; `paths` are of at least so many, and lead to the right root."""
+        """Prepare the files of the first `size` events.
+
+        `paths` covers at least that many events, and its root is verified.
+        """
         self.size = size
         self._rows = rows
         self._paths = paths
@@ -78,7 +83,7 @@ class Tiles:
         self._headers: list[bytes] = []
 
     def __iter__(self) -> Iterator[Tile]:
-        """Every file of this size; those of level 0 are last for each number."""
+        """Yield every file of this size; the headers of a number come before its tile of level 0."""
         level = 0
         while size := self.size >> WIDTH_BITS * level:
             for number in range(-(-size // WIDTH)):
@@ -89,13 +94,13 @@ class Tiles:
             level += 1
 
     def data(self, tile: Tile) -> bytes:
-        """What is in a file of this size, or of an earlier one.
+        """Return the content of a file of this size or of an earlier one.
 
-        The hashes are known to be right, because a tile never changes: a whole one is bound to its hash
-        in the level above, and those at the right edge make the root.
+        The hashes are verified: a full tile against its hash in the level above, and the tiles at the right
+        edge against the root.
 
         Raises:
-            CorruptionError: they do not, or a row is missing or malformed.
+            CorruptionError: A hash does not match, or a row is missing or malformed.
         """
         if self._place != (tile.level, tile.number):
             self._read(tile.level, tile.number)
@@ -114,86 +119,85 @@ class Tiles:
             level + 1, number, number + 1
         ):
             raise CorruptionError(
-                f"tile {number} of level {level} does not lead to the log's root",
+                f"tile {number} of level {level} does not match the log's root",
                 hint="run `engine verify-root`",
             )
         self._hashes, self._place = hashes, (level, number)
 
     def _read_headers(self, start: int, stop: int) -> list[bytes]:
-        found = list(self._rows.scan(journal_key(start), journal_key(stop)))
-        if [key for key, _ in found] != [journal_key(seq) for seq in range(start, stop)]:
-            raise CorruptionError(f"not all headers {start} to {stop - 1} are there", family="journal")
-        headers = [header for _, header in found]
+        rows = list(self._rows.scan(journal_key(start), journal_key(stop)))
+        if [key for key, _ in rows] != [journal_key(seq) for seq in range(start, stop)]:
+            raise CorruptionError(f"some of the headers {start} to {stop - 1} are missing", family="journal")
+        headers = [header for _, header in rows]
         if any(len(header) > ENTRY_BYTES_MAX for header in headers):
-            raise CorruptionError(f"a header of over {ENTRY_BYTES_MAX} bytes", family="journal")
+            raise CorruptionError(f"a header has more than {ENTRY_BYTES_MAX} bytes", family="journal")
         return headers
 
 
 CHECKPOINT: Final = "checkpoint"
 ANNOUNCED: Final = ".checkpoint"
-"""What `CHECKPOINT` will say; it shows whose log an export that was killed has left."""
+"""The next content of `CHECKPOINT`. After a killed export it shows whose log the folder holds."""
 
 _ELSEWHERE: Final = "choose an empty folder"
 
 
 @dataclass(frozen=True, slots=True)
-class Exported:
-    """What a folder holds after an export."""
+class LogExport:
+    """The content of a folder after an export."""
 
     origin: str
     size: int
-    """Events that its checkpoint covers."""
+    """The number of events that the checkpoint covers."""
     log_root: str
     """The log's root at that size, 64 hex digits."""
     new: int
-    """Events of these that the checkpoint before did not cover."""
+    """The number of events added since the previous checkpoint in the folder."""
     files: int
-    """Files written this time."""
+    """The number of files that this export wrote."""
 
 
 def export(
     rows: Reader,
     store_id: bytes,
     folder: Path,
-    given: bytes | None = None,
+    checkpoint: bytes | None = None,
     progress: Progress = no_progress,
-) -> Exported:
-    """Write the log into `folder`, or add to it what is new since the last time.
+) -> LogExport:
+    """Write the log into `folder`, or add the events since the last export.
 
-    Every file that the checkpoint covers is compared with the log before anything is written, and one
-    that is missing is written again. Killed anywhere, the export is finished by calling this again; the
-    files are then those of one go.
+    Before anything is written, every file that the checkpoint covers is compared with the log; missing files
+    are written again. If the export is killed, calling this again finishes it, with the same files as an
+    uninterrupted export.
 
     Args:
         rows: A snapshot of the store.
-        store_id: The store's, from its genesis.
-        folder: Empty, not there yet, or what an earlier export has left.
-        given: The checkpoint to publish, signed or not; the log is written up to its size. None: an
-            unsigned one of all events.
-        progress: Told of how many events, of all, the files are known to be there.
+        store_id: The store id from the genesis event.
+        folder: A folder that is empty, does not exist yet, or holds an earlier export.
+        checkpoint: The checkpoint to publish, signed or not; the log is written up to its size. None for an
+            unsigned checkpoint of all events.
+        progress: Called with (events whose files exist, all events).
 
     Raises:
-        InvalidInputError: `given` is no checkpoint of this log.
-        ConflictError: the folder holds something else, or is ahead of `given`.
-        InconsistentError: this store does not continue the log that the folder holds: it is another
-            store's, or this one went back or forked since.
-        RefusedError: a tile is there with other bytes; or a signed checkpoint would be replaced by an
-            unsigned one.
-        BusyError: another process is writing to the folder.
-        CorruptionError: the rows are not those of the log.
-        EngineError: the disk does not take what is written.
+        InvalidInputError: `checkpoint` is not a checkpoint of this log.
+        ConflictError: The folder holds something else, or more events than `checkpoint` covers.
+        InconsistentError: This store does not continue the log in the folder: that log is another store's, or
+            this store was rolled back or forked since.
+        RefusedError: A tile has other content, or an unsigned checkpoint would replace a signed one.
+        BusyError: Another process is writing to the folder.
+        CorruptionError: The rows are not those of the log.
+        EngineError: Writing to the disk failed.
     """
     log = _read(rows, origin_of(store_id))
-    note = _note_of(log, given)
+    note = _note_of(log, checkpoint)
     size = note.checkpoint.size
     with published(folder) as files:
         before = _before(files, note.checkpoint, log)
-        if before is not None and given is None and before.checkpoint.size == size:
-            note = before  # with its signatures, if it has any
+        if before is not None and checkpoint is None and before.checkpoint.size == size:
+            note = before  # keep its signatures, if it has any
         if before is not None and before.signatures and not note.signatures:
             raise RefusedError(
-                f"{folder} has a signed checkpoint, which an unsigned one must not replace",
-                hint="give a signed one with --checkpoint",
+                f"{folder} has a signed checkpoint, which an unsigned checkpoint must not replace",
+                hint="give a signed checkpoint (--checkpoint)",
             )
         tiles = Tiles(rows, log.paths, size)
         counter = _Counter(size, progress)
@@ -206,22 +210,22 @@ def export(
         if note != before:
             files.rename(ANNOUNCED, CHECKPOINT)
         elif missing:
-            files.settle()
+            files.sync()
         files.clear()
     new = size - before.checkpoint.size if before else size
-    return Exported(note.checkpoint.origin, size, note.checkpoint.root.hex(), new, files.written)
+    return LogExport(note.checkpoint.origin, size, note.checkpoint.root.hex(), new, files.written)
 
 
 def published_notes(folder: Path) -> list[Note]:
-    """The checkpoints that a folder holds, that of a killed export too; what is none is left out."""
-    found = []
+    """Return the checkpoints in a folder, including that of a killed export; skip other files."""
+    notes = []
     for name in (CHECKPOINT, ANNOUNCED):
         try:
             raw = PublishedFolder(folder).read(name)
-            found += [] if raw is None else [parse_note(raw)]
+            notes += [] if raw is None else [parse_note(raw)]
         except (OSError, ConflictError, ProofError):
             continue
-    return found
+    return notes
 
 
 class _Log(NamedTuple):
@@ -233,7 +237,7 @@ class _Log(NamedTuple):
 
 
 class _Counter:
-    """Tells the progress: events whose hashes, and so whose entries, are there."""
+    """A progress counter of the events whose hashes and headers are written."""
 
     def __init__(self, size: int, progress: Progress) -> None:
         self._size, self._progress, self._done = size, progress, 0
@@ -249,68 +253,72 @@ def _read(rows: Reader, origin: str) -> _Log:
     paths = LogPaths(rows, log.size)
     if paths.root(log.size) != log.frontier.root():
         raise CorruptionError(
-            "the log's rows do not lead to the root that the log state commits to",
+            "the rows of the log do not match the root that the log state commits to",
             hint="run `engine verify-root`",
         )
     return _Log(rows, Checkpoint(origin, log.size, log.frontier.root()), paths)
 
 
-def _note_of(log: _Log, given: bytes | None) -> Note:
-    """The checkpoint to publish, known to be true of this log."""
+def _note_of(log: _Log, raw: bytes | None) -> Note:
+    """Return the checkpoint to publish, after checking it against this log."""
     try:
-        note = Note(log.head) if given is None else parse_note(given)
+        note = Note(log.head) if raw is None else parse_note(raw)
     except ProofError as error:
-        raise InvalidInputError(f"the given checkpoint is none: {error}") from None
+        raise InvalidInputError(f"the given checkpoint is not a checkpoint note: {error}") from None
     checkpoint = note.checkpoint
     if checkpoint.origin != log.head.origin:
         raise InvalidInputError(
-            f"the given checkpoint is of {quoted(checkpoint.origin)}, this log is {log.head.origin}"
+            f"the given checkpoint belongs to {quoted(checkpoint.origin)}, and this log is {log.head.origin}"
         )
     if not 0 < checkpoint.size <= log.head.size:
-        raise InvalidInputError(f"the given checkpoint has size {checkpoint.size}, this log {log.head.size}")
+        raise InvalidInputError(
+            f"the given checkpoint has size {checkpoint.size}, and this log has {log.head.size} events"
+        )
     if log.paths.root(checkpoint.size) != checkpoint.root:
         raise InvalidInputError(
-            f"the given checkpoint and this log differ in the root of size {checkpoint.size}"
+            f"the given checkpoint and this log have different roots at size {checkpoint.size}"
         )
     return note
 
 
 def _before(files: PublishedFolder, wanted: Checkpoint, log: _Log) -> Note | None:
-    """The checkpoint that is published already, once what is there is known to be of this log."""
-    found = {}
+    """Return the published checkpoint, after checking that the files in the folder are of this log."""
+    notes = {}
     for name in (CHECKPOINT, ANNOUNCED):
         raw = files.read(name)
         if raw is not None:
             try:
-                found[name] = parse_note(raw)
+                notes[name] = parse_note(raw)
             except ProofError as error:
-                problem = f"{files.root / name} is no checkpoint: {error}"
+                problem = f"{files.root / name} is not a checkpoint: {error}"
                 raise ConflictError(problem, hint=_ELSEWHERE) from None
-            _check_there(found[name].checkpoint, log)
-    for note in found.values():
+            _check_published(notes[name].checkpoint, log)
+    for note in notes.values():
         if note.checkpoint.size > wanted.size:
             raise ConflictError(
-                f"{files.root} holds {note.checkpoint.size} events of this log already, not {wanted.size}",
+                f"{files.root} already holds {note.checkpoint.size} events of this log, more than the "
+                f"{wanted.size} to export",
                 hint="export up to a later checkpoint",
             )
-    if not found and files.names():
-        raise ConflictError(f"{files.root} is not empty and holds no log", hint=_ELSEWHERE)
-    return found.get(CHECKPOINT)
+    if not notes and files.names():
+        raise ConflictError(f"{files.root} is not empty and does not hold a log", hint=_ELSEWHERE)
+    return notes.get(CHECKPOINT)
 
 
-def _check_there(there: Checkpoint, log: _Log) -> None:
-    """Make sure that this log continues what is there; the verdict is that of `engine verify-root`."""
-    mine = there.origin == log.head.origin and there.size <= log.head.size
-    if mine and log.paths.root(there.size) == there.root:
+def _check_published(previous: Checkpoint, log: _Log) -> None:
+    """Check that this log continues a published checkpoint; the errors are those of `engine verify-root`."""
+    same_store = previous.origin == log.head.origin and previous.size <= log.head.size
+    if same_store and log.paths.root(previous.size) == previous.root:
         return
-    read_history(log.rows, {there.size}).check(there)
+    read_history(log.rows, {previous.size}).check(previous)
     raise CorruptionError(
-        f"the log's rows do not lead to its root of {there.size} events", hint="run `engine verify-root`"
+        f"the rows of the log do not match its root at {previous.size} events",
+        hint="run `engine verify-root`",
     )
 
 
 def _missing(files: PublishedFolder, tiles: Tiles, counter: _Counter) -> list[Tile]:
-    """The tiles that are not there; all others, and partial ones of earlier sizes, are known to be right."""
+    """Return the missing tiles, after checking all others and the partial tiles of earlier sizes."""
     missing = []
     for tile in tiles:
         for earlier in _earlier(files, tile):
@@ -324,7 +332,7 @@ def _missing(files: PublishedFolder, tiles: Tiles, counter: _Counter) -> list[Ti
 
 
 def _earlier(files: PublishedFolder, tile: Tile) -> list[Tile]:
-    """The partial tiles in the place of one that a log of an earlier size has left."""
+    """Return the existing partial tiles of earlier sizes with the same number as `tile`."""
     names = files.listed(tile_name(tile.kind, tile.number) + PARTIAL)
     if not names:
         return []

@@ -1,4 +1,4 @@
-"""A folder that is published: files appear in it whole, and those that may not change never do."""
+"""A published folder: files appear in it complete, and files that must not change never change."""
 
 from __future__ import annotations
 
@@ -13,127 +13,137 @@ from backends.files import fsync_path, make_parents
 from engine.base.errors import BusyError, ConflictError, EngineError, InvalidInputError, RefusedError
 
 UNFINISHED = ".unfinished"
-"""Where a file is written before it gets its name; one of a run that was killed is written over."""
+"""The temporary name of a file that is being written. A file left by a killed run is overwritten."""
 
 READ_BYTES_MAX = 1 << 20
-"""The largest file that is read back whole."""
+"""The size of the largest file that is read as a whole."""
 
 
 class PublishedFolder:
-    """Reads and writes files below one folder and nowhere else: no name is followed through a symbolic link.
+    """A reader and writer of files below one folder. It follows no symbolic link.
 
-    ConflictError is raised where what has the name of a file is none, or a link is on the way.
+    Its methods raise ConflictError if something other than a file has the name of a file, or if a link is on
+    the way.
     """
 
     def __init__(self, root: Path) -> None:
         self.root = root
         self.written = 0
-        """Files that this object has put in place."""
+        """The number of files that this object has put in place."""
         self._folders = {root}
 
     def names(self) -> set[str]:
-        """What stands directly in the folder, a leftover of a killed run excepted."""
+        """Return the names in the folder, without the temporary file of a killed run."""
         return {entry.name for entry in self.root.iterdir()} - {UNFINISHED}
 
     def read(self, name: str) -> bytes | None:
-        """The file `name`, or None; ConflictError where it is over 1 MiB."""
+        """Return the content of the file `name`, or None if it does not exist.
+
+        Raises:
+            ConflictError: The file is larger than 1 MiB.
+        """
         size = self._size(name)
         if size is None:
             return None
         if size > READ_BYTES_MAX:
-            raise ConflictError(f"{self.root / name} has {size} bytes; nothing of ours is so large")
+            raise ConflictError(
+                f"{self.root / name} has {size} bytes; a checkpoint has at most {READ_BYTES_MAX}"
+            )
         return (self.root / name).read_bytes()
 
     def has(self, name: str) -> bool:
-        """Whether there is a file `name`."""
+        """Return True if there is a file `name`."""
         return self._size(name) is not None
 
     def check(self, name: str, data: bytes) -> None:
-        """Make sure that the file `name`, which never changes, says what it should.
+        """Check that the file `name`, which must never change, has this content.
 
         Raises:
-            RefusedError: it says something else.
+            RefusedError: The file has other content.
         """
         path = self.root / name
         if self._size(name) != len(data) or path.read_bytes() != data:
             raise RefusedError(
-                f"{path} is there with other bytes than this log gives, and such a file never changes",
-                hint="find out what changed it; once it is removed, the next run writes it anew",
+                f"{path} has other content than this log, although such a file must never change",
+                hint="find out what changed it, then remove it; the next export writes it again",
             )
 
     def listed(self, name: str) -> list[str]:
-        """What stands in the folder `name`, sorted; nothing if it is not there."""
+        """Return the sorted names in the subfolder `name`, or an empty list if it does not exist."""
         folder = self.root / name
-        return sorted(path.name for path in folder.iterdir()) if self._stands(folder) else []
+        return sorted(path.name for path in folder.iterdir()) if self._exists(folder) else []
 
     def replace(self, name: str, data: bytes) -> None:
-        """Put `data` in the place of the file `name`, which a reader sees whole, old or new."""
+        """Write `data` to the file `name` atomically: a reader gets either the old or the new content."""
         path = self.root / name
         self._enter(path.parent)
         unfinished = self.root / UNFINISHED
-        unfinished.unlink(missing_ok=True)  # a link of that name must not lead the writing elsewhere
+        unfinished.unlink(missing_ok=True)  # a link of that name would redirect the write
         unfinished.write_bytes(data)
         fsync_path(unfinished)
         unfinished.replace(path)
         self.written += 1
 
-    def settle(self) -> None:
-        """Have every file that was written or looked for be sure to survive, one of a killed run too."""
+    def sync(self) -> None:
+        """Sync the folders, so that every file written or seen survives a crash.
+
+        This includes files that a killed run wrote.
+        """
         for folder in sorted(self._folders):
             fsync_path(folder)
 
     def rename(self, name: str, new: str) -> None:
-        """Give a file its final name once everything else is sure to survive."""
-        self.settle()
+        """Give a file its final name after everything else is durable."""
+        self.sync()
         (self.root / name).replace(self.root / new)
         fsync_path(self.root)
 
     def clear(self) -> None:
-        """Remove what a killed run has left."""
+        """Remove the temporary file of a killed run."""
         (self.root / UNFINISHED).unlink(missing_ok=True)
 
     def _enter(self, folder: Path) -> None:
-        if not self._stands(folder):
+        if not self._exists(folder):
             self._enter(folder.parent)
             folder.mkdir()
             self._folders.add(folder)
 
-    def _stands(self, folder: Path) -> bool:
-        """Whether a folder is there, and no link leads to it."""
+    def _exists(self, folder: Path) -> bool:
+        """Return True if the folder exists and no link is on the way to it."""
         if folder in self._folders:
             return True
-        if not self._stands(folder.parent):
+        if not self._exists(folder.parent):
             return False
         try:
             mode = folder.lstat().st_mode
         except FileNotFoundError:
             return False
         if not stat.S_ISDIR(mode):
-            raise ConflictError(f"{folder} is no folder; nothing is written through a link")
+            raise ConflictError(f"{folder} is not a folder; links are not followed")
         self._folders.add(folder)
         return True
 
     def _size(self, name: str) -> int | None:
         path = self.root / name
-        if not self._stands(path.parent):
+        if not self._exists(path.parent):
             return None
         try:
-            found = path.lstat()
+            status = path.lstat()
         except FileNotFoundError:
             return None
-        if not stat.S_ISREG(found.st_mode):
-            raise ConflictError(f"{path} is no file")
-        return found.st_size
+        if not stat.S_ISREG(status.st_mode):
+            raise ConflictError(f"{path} is not a regular file")
+        return status.st_size
 
 
 @contextmanager
 def published(root: Path) -> Iterator[PublishedFolder]:
-    """The folder `root`, made if it is not there, for this process alone until the end of the block.
+    """Open the folder `root` for this process alone, after creating it if necessary.
 
     Raises:
-        InvalidInputError: it cannot be a folder.
-        BusyError: another process is writing to it.
-        EngineError: the disk does not take what is written.
+        InvalidInputError: `root` is not a folder.
+        BusyError: Another process is writing to the folder.
+        EngineError: Writing to the disk failed.
     """
     try:
         descriptor = _locked(root)
@@ -143,12 +153,12 @@ def published(root: Path) -> Iterator[PublishedFolder]:
             os.close(descriptor)
     except OSError as error:
         raise EngineError(
-            f"cannot write to {root}: {error.strerror}", hint="mend that and run again"
+            f"cannot write to {root}: {error.strerror}", hint="fix the cause and export again"
         ) from error
 
 
 def _locked(root: Path) -> int:
-    """A descriptor of the folder that holds its flock."""
+    """Return a descriptor of the folder that holds its flock."""
     if "\0" in str(root) or (root.exists() and not root.is_dir()):
         raise InvalidInputError(f"{str(root)!r} is not a folder")
     make_parents(root / UNFINISHED)
@@ -157,5 +167,5 @@ def _locked(root: Path) -> int:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(descriptor)
-        raise BusyError(f"another process is writing to {root}", hint="wait until it is done") from None
+        raise BusyError(f"another process is writing to {root}", hint="wait until it has finished") from None
     return descriptor

@@ -1,4 +1,4 @@
-"""Texts with names in them, and what a dream left behind."""
+"""Texts with names in them, and the results of a dream."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LETTERS = (
 
 
 class Left(NamedTuple):
-    """What a memory holds beside its texts, whatever the order in which it came to be."""
+    """The additions of dreams to a memory, in any order."""
 
     tags: dict[str, frozenset[str]]
     """Content → tags."""
@@ -32,12 +32,12 @@ class Left(NamedTuple):
 
 
 def added(engine: Engine, *texts: str, **fields: object) -> list[str]:
-    """The ids of some texts, put in."""
+    """The ids of some added texts."""
     return [engine.add(text, **fields).subject for text in texts]  # type: ignore[arg-type]
 
 
 def left_in(engine: Engine) -> Left:
-    """What there is now."""
+    """The current additions."""
     atoms = [found.atom for found in engine.find(limit=1000, form="full") if found.atom is not None]
     contents = {atom.id: atom.content for atom in atoms}
     edges = [edge for atom in atoms for edge in engine.edges(atom.id)]
@@ -54,19 +54,19 @@ def dreamt(engine: Engine) -> list[HistoryItem]:
 
 
 def dreamt_to_the_end(engine: Engine, *budgets: int, config: DreamConfig = EAGER) -> None:
-    """Cycles of these budgets in turn, until nothing is left."""
+    """Run cycles with these budgets in turn until nothing is left."""
     number = 0
     while engine.dream(budget=budgets[number % len(budgets)] if budgets else None, config=config).left:
         number += 1
 
 
 def entity(engine: Engine, name: str) -> str:
-    """The id of the live entity of a name."""
+    """The id of the live entity with a name."""
     found = engine.find(limit=1000, form="full")
     atoms = [one.atom for one in found if one.atom is not None]
     return next(atom.id for atom in atoms if atom.kind == "entity" and atom.content == name)
 
 
 def is_live(engine: Engine, atom: str) -> bool:
-    """Whether an atom is."""
+    """Return True if an atom is live."""
     return engine.get(atom).state is State.LIVE

@@ -1,4 +1,4 @@
-"""`engine dream`."""
+"""The command `engine dream`."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ TEXTS = (*LETTERS, "Old Charles Babbage and young Ada Lovelace of Bristol.")
 
 @pytest.fixture
 def store(cli: Cli) -> Cli:
-    """A store with texts in it."""
+    """A store with some texts."""
     for text in TEXTS:
         assert cli("add", text).code == 0
     return cli
 
 
 def test_it_says_what_it_did(store: Cli) -> None:
-    """The answer counts atoms, tags, entities and edges; a second run has nothing to count."""
+    """The answer counts atoms, tags, entities and edges; a second run counts nothing."""
     data = store("dream", "--json").data
     assert (data["looked_at"], data["left"], data["done"], data["dry_run"]) == (len(TEXTS), 0, True, False)
     assert set(data["entities"]) == {"Ada Lovelace", "Bristol", "Charles Babbage"}
@@ -36,7 +36,7 @@ def test_it_says_what_it_did(store: Cli) -> None:
 
 
 def test_a_dry_run_writes_nothing(store: Cli) -> None:
-    """With --dry-run the same is said, and the root stays."""
+    """--dry-run gives the same answer and does not change the root."""
     root = store("root").out
     said = store("dream", "--dry-run", "--json").data
     assert store("root").out == root
@@ -44,7 +44,7 @@ def test_a_dry_run_writes_nothing(store: Cli) -> None:
 
 
 def test_a_budget_leaves_the_rest(store: Cli) -> None:
-    """With --budget the rest is left, and said."""
+    """With --budget the answer has the number of atoms left."""
     assert store("dream", "--budget", "3", "--json").data["left"] > 0
     assert "for the next cycle" in store("dream", "--budget", "3").out
 
@@ -59,13 +59,13 @@ def test_near_duplicates_come_with_the_line_that_merges_them(store: Cli) -> None
 
 
 def test_options_that_contradict_each_other_are_refused(store: Cli) -> None:
-    """Idle time without watching, and watching a dry run, are errors."""
+    """--quiet-for without --watch, and --watch with --dry-run, are errors."""
     assert store("dream", "--quiet-for", "3").code == 2
     assert store("dream", "--watch", "--dry-run").code == 2
 
 
 def test_progress_goes_to_stderr(store: Cli) -> None:
-    """The steps that were taken are said on stderr, the answer alone on stdout."""
+    """Progress goes to stderr, and only the answer to stdout."""
     result = store("dream")
     assert "dreamt: 10 steps" in result.err
     assert result.out.splitlines()[0].split() == ["looked", "at", "5", "atoms"]
@@ -73,7 +73,7 @@ def test_progress_goes_to_stderr(store: Cli) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_watching_ends_cleanly(tmp_path: Path, number: signal.Signals) -> None:
-    """A watcher dreams over a quiet store, lets others in, and ends with exit code 0 when told to."""
+    """A watcher dreams over an idle store, lets others in, and ends with exit code 0 on a signal."""
     url = f"sqlite:{tmp_path / 'notes.db'}"
     with Engine.open(url) as engine:
         for text in TEXTS:

@@ -1,4 +1,4 @@
-"""The cursor: what it saves, and that nothing depends on it."""
+"""The cursor: it saves work, and no result depends on it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from backends.base import Batch
 from backends.memory import MemoryBackend
 from engine.base.errors import InvalidInputError
-from engine.knowledge.dreaming.round import NEVER, Cursor, Phase, cursor_batch, read_cursor
+from engine.knowledge.dreaming.round import NO_CURSOR, Cursor, Phase, cursor_batch, read_cursor
 from engine.ledger.journal import read_log
 from engine.ledger.layout import DREAM
 from engine.store.maintenance import copy
@@ -18,7 +18,7 @@ DIGEST = EAGER.digest()
 
 
 def test_what_was_looked_at_is_not_looked_at_again() -> None:
-    """A run over a memory that did not change looks at nothing."""
+    """A run over an unchanged memory reads no atoms."""
     with engine_on() as engine:
         added(engine, *LETTERS)
         engine.dream(config=EAGER)
@@ -27,7 +27,7 @@ def test_what_was_looked_at_is_not_looked_at_again() -> None:
 
 
 def test_only_new_texts_and_those_with_new_names_are_looked_at() -> None:
-    """After one more text the next run looks at that one, and at old ones only for names it taught."""
+    """A run reads new texts, and old ones only for newly learned names."""
     with engine_on() as engine:
         added(engine, *LETTERS)
         engine.dream(config=EAGER)
@@ -40,7 +40,7 @@ def test_only_new_texts_and_those_with_new_names_are_looked_at() -> None:
 
 
 def test_everything_is_looked_at_again_when_the_memory_has_doubled() -> None:
-    """What was rare or common may not be so any longer: then a round goes over all texts."""
+    """When the memory has doubled, a round reads all texts."""
     with engine_on() as engine:
         added(engine, *LETTERS)
         engine.dream(config=EAGER)
@@ -49,7 +49,7 @@ def test_everything_is_looked_at_again_when_the_memory_has_doubled() -> None:
 
 
 def test_a_budget_is_kept() -> None:
-    """A cycle reads and looks at no more atoms than its budget, and says how many are left."""
+    """A cycle reads at most its budget of atoms, and reports the number left."""
     with engine_on() as engine:
         added(engine, *LETTERS)
         first = engine.dream(budget=3, config=EAGER)
@@ -60,7 +60,7 @@ def test_a_budget_is_kept() -> None:
 
 
 def test_a_cycle_that_is_told_to_stop_stops() -> None:
-    """Where `stop` says so before the first step, nothing is looked at and all is left."""
+    """If `stop` returns True at once, no atom is read."""
     with engine_on() as engine:
         added(engine, *LETTERS)
         report = engine.dream(stop=lambda: True, config=EAGER)
@@ -68,22 +68,22 @@ def test_a_cycle_that_is_told_to_stop_stops() -> None:
 
 
 def test_a_cursor_of_another_journal_counts_as_none() -> None:
-    """In another journal than its own, or with other limits, a cursor is none."""
+    """A cursor of another journal or with other limits is ignored."""
     with engine_on() as engine, engine_on() as other:
         added(engine, *LETTERS)
         added(other, *reversed(LETTERS))
         engine.dream(config=EAGER)
         row = backend_of(engine).get(DREAM)
         size = read_log(backend_of(engine)).size
-        assert read_cursor(backend_of(engine), DIGEST, size) != NEVER
-        assert read_cursor(backend_of(engine), bytes(8), size) == NEVER
+        assert read_cursor(backend_of(engine), DIGEST, size) != NO_CURSOR
+        assert read_cursor(backend_of(engine), bytes(8), size) == NO_CURSOR
         put_rows(backend_of(other), {DREAM: row})
-        assert read_cursor(backend_of(other), DIGEST, read_log(backend_of(other)).size) == NEVER
+        assert read_cursor(backend_of(other), DIGEST, read_log(backend_of(other)).size) == NO_CURSOR
 
 
 @pytest.mark.parametrize("row", [b"", b"\x00", b"\xff" * 40, b"\x89" + b"\x00" * 9])
 def test_a_damaged_cursor_counts_as_none(row: bytes) -> None:
-    """Whatever the row holds, a run ends as one without it."""
+    """A run with a damaged cursor ends like one without a cursor."""
     with engine_on() as engine:
         added(engine, *LETTERS)
         put_rows(backend_of(engine), {DREAM: row})
@@ -91,7 +91,7 @@ def test_a_damaged_cursor_counts_as_none(row: bytes) -> None:
 
 
 def test_a_cursor_is_read_as_it_was_written() -> None:
-    """All its fields are those that were written."""
+    """A cursor is read back with all its fields."""
     with engine_on() as engine:
         added(engine, *LETTERS)
         cursor = Cursor(2, 4, 3, Phase.ENRICHING, 1, 9)
@@ -101,7 +101,7 @@ def test_a_cursor_is_read_as_it_was_written() -> None:
 
 
 def test_verify_passes_the_cursor_over() -> None:
-    """A store with a cursor, even a damaged one, verifies; a row beside it does not."""
+    """Verify ignores the cursor, even a damaged one, but not an unknown row."""
     with engine_on() as engine:
         added(engine, *LETTERS)
         engine.dream(config=EAGER)
@@ -113,7 +113,7 @@ def test_verify_passes_the_cursor_over() -> None:
 
 
 def test_the_root_does_not_depend_on_the_cursor() -> None:
-    """With and without the row the root is the same."""
+    """The root is the same with and without the cursor."""
     with engine_on() as engine:
         added(engine, *LETTERS)
         engine.dream(config=EAGER)
@@ -125,7 +125,7 @@ def test_the_root_does_not_depend_on_the_cursor() -> None:
 
 
 def test_a_rebuild_keeps_the_cursor() -> None:
-    """After a rebuild nothing has to be looked at again."""
+    """After a rebuild no atom is read again."""
     with engine_on() as engine:
         added(engine, *LETTERS)
         engine.dream(config=EAGER)
@@ -134,7 +134,7 @@ def test_a_rebuild_keeps_the_cursor() -> None:
 
 
 def test_a_copy_has_no_cursor_and_needs_none() -> None:
-    """A copy is looked at from the beginning, and nothing is added to it."""
+    """A copy is read from the beginning, and nothing is added to it."""
     with engine_on() as engine:
         added(engine, *LETTERS)
         engine.dream(config=EAGER)
@@ -147,7 +147,7 @@ def test_a_copy_has_no_cursor_and_needs_none() -> None:
 
 
 def test_a_replay_needs_no_dreamer() -> None:
-    """What was dreamt is in the journal: a rebuild gives the same root without looking at a text."""
+    """A rebuild gives the same root without reading a text."""
     with engine_on() as engine:
         added(engine, *LETTERS)
         engine.dream(config=EAGER)
@@ -161,7 +161,7 @@ def test_a_replay_needs_no_dreamer() -> None:
     [{"budget": 0}, {"budget": -1}, {"budget": True}, {"seconds": 0}, {"seconds": "1"}, {"config": 1}],
 )
 def test_bounds_without_sense_are_refused(options: dict[str, object]) -> None:
-    """A budget below 1, or seconds that are no number above 0, is an error before anything is done."""
+    """A budget below 1, or seconds that are not above 0, raise an error."""
     with engine_on() as engine:
         added(engine, *LETTERS)
         with pytest.raises(InvalidInputError):
@@ -173,6 +173,6 @@ def test_bounds_without_sense_are_refused(options: dict[str, object]) -> None:
     "limits", [{"hub_share": 2}, {"hub_min": 0}, {"stop": {"x"}}, {"lower_share": True}, {"sample": 1.5}]
 )
 def test_limits_without_sense_are_refused(limits: dict[str, object]) -> None:
-    """A share beyond 0 to 1, a count below 1, or a stop list that can be changed is an error."""
+    """A share outside 0 to 1, a count below 1, or a mutable stop list raises an error."""
     with pytest.raises(InvalidInputError):
         EAGER.__class__(**limits)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""The same journal gives the same dream, whatever surrounds it."""
+"""Equal journals give equal dreams, in every environment."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def _root(**surroundings: str) -> str:
 
 
 def test_neither_hash_seed_nor_locale_nor_zone_matters() -> None:
-    """Interpreters with other hash seeds, locales and time zones append the very same events."""
+    """Hash seed, locale and time zone do not change the events."""
     first = _root(PYTHONHASHSEED="0", LC_ALL="C", TZ="UTC")
     assert first == _root(PYTHONHASHSEED="4711", LC_ALL="tr_TR.UTF-8", TZ="Asia/Tokyo")
 
 
 def test_steps_of_another_size_append_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    """How many atoms are committed at a time changes no event."""
+    """The size of a step does not change the events."""
     roots = []
     for step in (64, 1, 3):
         monkeypatch.setattr("engine.knowledge.dreaming.cycle.STEP", step)
@@ -54,10 +54,10 @@ def test_steps_of_another_size_append_the_same(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_what_is_kept_in_memory_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With hardly any room to keep what was read, the same is there in the end."""
+    """The size of the caches does not change the result."""
     results = []
     for most in (8192, 2):
-        monkeypatch.setattr("engine.knowledge.dreaming.survey.KEPT_MAX", most)
+        monkeypatch.setattr("engine.knowledge.dreaming.survey.CACHED_MAX", most)
         with engine_on() as engine:
             added(engine, *LETTERS, "the tide clock is late", "a tide clock for sale")
             engine.dream(config=EAGER)
@@ -66,7 +66,7 @@ def test_what_is_kept_in_memory_does_not_matter(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_backends_do_not_matter(tmp_path: object) -> None:
-    """A dream on SQLite gives the root of one in memory."""
+    """A dream on SQLite gives the same root as one in memory."""
     roots = []
     for backend in (None, open_backend(f"sqlite:{tmp_path}/notes.db", create=True)):
         with engine_on(backend) as engine:
@@ -77,7 +77,7 @@ def test_backends_do_not_matter(tmp_path: object) -> None:
 
 
 def test_seconds_only_say_where_to_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whenever the time is up, cycles that follow come to what one cycle does."""
+    """Cycles with time limits give the same result as a single cycle."""
     now = 0.0
 
     def clock() -> float:

@@ -1,4 +1,4 @@
-"""What a dream adds: tags, names and their mentions, relations."""
+"""The tags, names, mentions and relations that a dream adds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.support.engines import engine_on
 
 
 def test_names_are_learned_and_become_entities() -> None:
-    """Capitalised runs that several texts have are entities afterwards."""
+    """Capitalised runs in several texts become entities."""
     with engine_on() as engine:
         added(engine, *LETTERS)
         report = engine.dream(config=EAGER)
@@ -23,7 +23,7 @@ def test_names_are_learned_and_become_entities() -> None:
 
 
 def test_texts_mention_their_names() -> None:
-    """Every text has an edge `mentions` to each entity whose name stands in it, and to no other."""
+    """Every text has an edge `mentions` to exactly the entities whose names it contains."""
     with engine_on() as engine:
         added(engine, *LETTERS)
         engine.dream(config=EAGER)
@@ -33,7 +33,7 @@ def test_texts_mention_their_names() -> None:
 
 
 def test_a_name_is_spread_to_old_texts() -> None:
-    """A text that was looked at before its name was known mentions it once the name is learned."""
+    """Texts that were read before a name was learned mention it afterwards."""
     with engine_on() as engine:
         added(engine, "The keys are with Grace Hopper.")
         engine.dream(config=EAGER)
@@ -44,7 +44,7 @@ def test_a_name_is_spread_to_old_texts() -> None:
 
 
 def test_a_name_that_people_gave_is_spread_to_all_texts() -> None:
-    """An entity that somebody related is found in texts that are older than it, however it is written."""
+    """An entity that somebody added is found in older texts, in any spelling."""
     with engine_on() as engine:
         added(engine, "the unix socket was gone again", "who owns the unix socket", "nothing at all here")
         engine.dream(config=EAGER)
@@ -55,7 +55,7 @@ def test_a_name_that_people_gave_is_spread_to_all_texts() -> None:
 
 
 def test_names_that_stand_together_are_related() -> None:
-    """Two names that share enough texts have an edge `related_to`, once, in one direction."""
+    """Two names that share enough texts get one edge `related_to`."""
     with engine_on() as engine:
         added(engine, *LETTERS)
         engine.dream(config=EAGER)
@@ -73,7 +73,7 @@ def test_a_name_and_a_phrase_and_a_category_become_tags() -> None:
 
 
 def test_a_text_with_enough_tags_gets_no_phrases() -> None:
-    """A phrase becomes a tag only where names and people gave fewer tags than the limits ask for."""
+    """A phrase becomes a tag only if the text has too few tags and names."""
     texts = ("the tide clock is late", "a tide clock for sale", "one more tide clock")
     with engine_on() as engine:
         ids = added(engine, *texts)
@@ -84,7 +84,7 @@ def test_a_text_with_enough_tags_gets_no_phrases() -> None:
 
 
 def test_a_category_of_most_texts_is_no_tag() -> None:
-    """Texts with a category that is everywhere get no tag of any category."""
+    """Texts with a category that is too common get no category tags."""
     with engine_on() as engine:
         added(engine, *(f"Yesterday the kettle leaked because of rust, part {n}." for n in range(30)))
         engine.dream(config=EAGER)
@@ -92,7 +92,7 @@ def test_a_category_of_most_texts_is_no_tag() -> None:
 
 
 def test_a_phrase_that_only_one_text_would_get_is_no_tag() -> None:
-    """Where all others with a phrase have tags enough, the one that is left does not get it, either."""
+    """A phrase is not a tag if the other texts with it need no phrase."""
     with engine_on() as engine:
         ids = added(engine, "the tide clock is late", "a tide clock for sale")
         engine.tag(ids[0], "mine")
@@ -101,7 +101,7 @@ def test_a_phrase_that_only_one_text_would_get_is_no_tag() -> None:
 
 
 def test_a_name_learned_in_one_cycle_is_spread_in_the_next() -> None:
-    """A round that ends after a name was learned goes on with the older texts that have it."""
+    """A round continues with older texts that have a newly learned name."""
     with engine_on() as engine:
         added(engine, "The keys are with Grace Hopper.", *(f"plain text {number}" for number in range(9)))
         engine.dream(config=EAGER)
@@ -111,7 +111,7 @@ def test_a_name_learned_in_one_cycle_is_spread_in_the_next() -> None:
 
 
 def test_categories_are_given_all_or_none() -> None:
-    """A filter by category lets the same texts through after a dream."""
+    """A filter by category returns the same texts after a dream."""
     texts = [*LETTERS, *(f"Yesterday the kettle leaked because of rust, part {n}." for n in range(30))]
     texts.append("Yesterday somebody in Bristol was paid by a bank.")
     with engine_on() as engine:
@@ -131,7 +131,7 @@ def test_categories_are_given_all_or_none() -> None:
 
 
 def test_a_revised_text_is_looked_at_again() -> None:
-    """What a text says since its revision is tagged."""
+    """A revised text is tagged by its new content."""
     with engine_on() as engine:
         atom, *_ = added(engine, "Nothing of note.", *LETTERS)
         engine.dream(config=EAGER)
@@ -141,7 +141,7 @@ def test_a_revised_text_is_looked_at_again() -> None:
 
 
 def test_a_text_that_came_back_is_looked_at() -> None:
-    """A text that was hidden while the dreamer was at work is tagged once it is live again."""
+    """A text that was hidden during a dream is tagged after its revival."""
     with engine_on() as engine:
         atom, *_ = added(engine, "Back in Bristol the harbour was full.", *LETTERS)
         engine.tombstone(atom)
@@ -152,7 +152,7 @@ def test_a_text_that_came_back_is_looked_at() -> None:
 
 
 def test_contents_stay_as_they_are() -> None:
-    """Nothing that a text says, and nothing that it came with, is changed."""
+    """A dream does not change contents or other fields."""
     with engine_on() as engine:
         ids = added(engine, *LETTERS, source="letters", provenance="internal", trust=7)
         before = [engine.get(atom) for atom in ids]
@@ -168,7 +168,7 @@ def test_contents_stay_as_they_are() -> None:
 
 
 def test_all_events_are_the_dreamers_and_only_add() -> None:
-    """What a dream appends is by the actor `dreamer`, and adds a tag, an entity, a predicate or an edge."""
+    """All events are by `dreamer` and add a tag, an entity, a predicate or an edge."""
     with engine_on() as engine:
         added(engine, *LETTERS)
         size = engine.size
@@ -180,7 +180,7 @@ def test_all_events_are_the_dreamers_and_only_add() -> None:
 
 
 def test_the_report_counts_the_events() -> None:
-    """Tags, entities, mentions and relations of the report are those that the journal has."""
+    """The counts of the report agree with the journal."""
     with engine_on() as engine:
         added(engine, *LETTERS)
         report = engine.dream(config=EAGER)
@@ -195,7 +195,7 @@ def test_the_report_counts_the_events() -> None:
 
 
 def test_near_duplicates_are_listed_and_not_merged() -> None:
-    """A group of near-duplicates is in the report, and all of its atoms stay live."""
+    """Near-duplicates are in the report and stay live."""
     text = "The kettle in the kitchen is descaled with citric acid on the first Monday of the month"
     with engine_on() as engine:
         ids = added(engine, text, text + ".")
@@ -205,7 +205,7 @@ def test_near_duplicates_are_listed_and_not_merged() -> None:
 
 
 def test_a_name_that_is_everywhere_leads_nowhere() -> None:
-    """A name that more texts have than the limits allow gets neither entity nor tag."""
+    """A name in too many texts gets no entity and no tag."""
     config = DreamConfig(hub_min=5, hub_share=0.1, name_atoms_min=2)
     with engine_on() as engine:
         added(engine, *(f"Note {number} by Ada Lovelace on the harbour." for number in range(9)))
@@ -216,7 +216,7 @@ def test_a_name_that_is_everywhere_leads_nowhere() -> None:
 
 
 def test_words_that_only_begin_sentences_are_no_names() -> None:
-    """A capital letter at the start of a sentence makes no name, nor does one on a word of a form."""
+    """A capital letter at the start of a sentence, or on a stop word, is not a name."""
     with engine_on() as engine:
         added(
             engine,
@@ -229,7 +229,7 @@ def test_words_that_only_begin_sentences_are_no_names() -> None:
 
 
 def test_a_word_that_only_begins_sentences_is_no_name() -> None:
-    """Without a place within a sentence nobody knows whether a word is a name."""
+    """A word that never occurs within a sentence is not a name."""
     with engine_on() as engine:
         added(engine, "Flurbs boil.", "Flurbs hiss at night.", "Flurbs are red.")
         engine.dream(config=EAGER)
@@ -237,7 +237,7 @@ def test_a_word_that_only_begins_sentences_is_no_name() -> None:
 
 
 def test_a_word_that_is_mostly_in_small_letters_is_no_name() -> None:
-    """A word that the memory uses in small letters is none where it has a capital letter."""
+    """A word that is mostly in lower case is not a name."""
     with engine_on() as engine:
         added(engine, "see the Flurb there", "this Flurb is red", "a flurb", "one flurb", "no flurb")
         engine.dream(config=EAGER)
@@ -245,7 +245,7 @@ def test_a_word_that_is_mostly_in_small_letters_is_no_name() -> None:
 
 
 def test_a_part_of_a_name_is_no_name_by_itself() -> None:
-    """A word that only stands within a longer name is not learned beside it."""
+    """A word that only occurs within a longer name is not a name."""
     with engine_on() as engine:
         added(engine, "Grand Harlow met here.", "we saw Grand Harlow", "so Grand Harlow sang")
         engine.dream(config=EAGER)
@@ -253,7 +253,7 @@ def test_a_part_of_a_name_is_no_name_by_itself() -> None:
 
 
 def test_an_atom_has_no_more_tags_than_the_limit() -> None:
-    """The tags of people count: the dreamer only fills what they leave."""
+    """The dreamer adds tags only up to the limit, which counts the tags of others."""
     config = DreamConfig(name_atoms_min=2, tags_per_atom=3, tags_min=9)
     with engine_on() as engine:
         ids = added(engine, *LETTERS)
@@ -264,7 +264,7 @@ def test_an_atom_has_no_more_tags_than_the_limit() -> None:
 
 
 def test_mentions_are_bounded_for_each_text() -> None:
-    """A text with many known names mentions so many of them, the rarest, and no more."""
+    """A text with many known names mentions only the rarest ones."""
     config = DreamConfig(name_atoms_min=2, mentions_per_atom=3)
     names = [f"{first} {last}" for first in ("Ada", "Grace", "Joan") for last in ("Stone", "Brook", "Field")]
     with engine_on() as engine:

@@ -1,10 +1,10 @@
-"""Whose an atom's tags are, and what is decided against what is so by then."""
+"""The actors of an atom's tags, and decisions on records that changed."""
 
 from __future__ import annotations
 
 from engine.base.validation import atom_id
 from engine.engine import Engine
-from engine.knowledge.dreaming.commands import DREAMER, Enrich, Tagged, tagged
+from engine.knowledge.dreaming.commands import DREAMER, Enrich, TagOwners, tag_owners
 from engine.ledger.records import AtomRecord, read_atom
 from tests.knowledge.dreaming.support import added
 from tests.support.engines import backend_of, engine_on
@@ -17,13 +17,13 @@ def record_of(engine: Engine, atom: str) -> AtomRecord:
     return found
 
 
-def whose(engine: Engine, atom: str) -> Tagged:
-    """Whose its tags are now."""
-    return tagged(backend_of(engine), record_of(engine, atom))
+def whose(engine: Engine, atom: str) -> TagOwners:
+    """The current tags of an atom by actor."""
+    return tag_owners(backend_of(engine), record_of(engine, atom))
 
 
 def enrich(engine: Engine, atom: str, *tags: str, categories: tuple[str, ...] = (), most: int = 8) -> Enrich:
-    """Decide such a command as the dreamer, on what the atom says now."""
+    """Decide such a command as the dreamer, on the current content."""
     record = record_of(engine, atom)
     command = Enrich(record.id, record.payload_seq, tags, categories, (), most)
     engine.apply([command], actor=DREAMER)
@@ -31,43 +31,43 @@ def enrich(engine: Engine, atom: str, *tags: str, categories: tuple[str, ...] = 
 
 
 def tags(*names: str) -> frozenset[str]:
-    """Some identities of tags."""
+    """A set of tag identities."""
     return frozenset(names)
 
 
 def test_tags_are_whose_they_came_from() -> None:
-    """Those of the text and those of people are others', those of the dreamer its own."""
+    """Tags of the text and of people belong to others, tags of the dreamer to the dreamer."""
     with engine_on() as engine:
         (atom,) = added(engine, "a text", tags=["One"])
         enrich(engine, atom, "Two")
         engine.tag(atom, "Three")
-        assert whose(engine, atom) == Tagged(tags("one", "three"), tags("two"), tags())
+        assert whose(engine, atom) == TagOwners(tags("one", "three"), tags("two"), tags())
 
 
 def test_a_revision_that_repeats_a_tag_leaves_it_whose_it_was() -> None:
-    """A new text with the tags as they were makes no tag of the dreamer somebody else's."""
+    """A revision that repeats the dreamer's tags does not change their actor."""
     with engine_on() as engine:
         (atom,) = added(engine, "a text", tags=["one"])
         enrich(engine, atom, "two")
         engine.revise(atom, content="another text")
-        assert whose(engine, atom) == Tagged(tags("one"), tags("two"), tags())
+        assert whose(engine, atom) == TagOwners(tags("one"), tags("two"), tags())
 
 
 def test_a_tag_that_was_put_back_counts_as_not_removed() -> None:
-    """What somebody took off and put on again is theirs, by command or by revision."""
+    """A tag that somebody removed and added again belongs to others."""
     with engine_on() as engine:
         one, two = added(engine, "a text", "b text")
         for atom in (one, two):
             enrich(engine, atom, "tag")
             engine.untag(atom, "tag")
-            assert whose(engine, atom) == Tagged(tags(), tags(), tags("tag"))
+            assert whose(engine, atom) == TagOwners(tags(), tags(), tags("tag"))
         engine.tag(one, "tag")
         engine.revise(two, tags=["tag"])
-        assert whose(engine, one) == whose(engine, two) == Tagged(tags("tag"), tags(), tags())
+        assert whose(engine, one) == whose(engine, two) == TagOwners(tags("tag"), tags(), tags())
 
 
 def test_a_text_that_changed_meanwhile_gets_nothing() -> None:
-    """What was found in a text is not put on what it says since."""
+    """A text that was revised after it was read gets no tags."""
     with engine_on() as engine:
         (atom,) = added(engine, "a text")
         record = record_of(engine, atom)
@@ -78,7 +78,7 @@ def test_a_text_that_changed_meanwhile_gets_nothing() -> None:
 
 
 def test_a_hidden_text_gets_nothing() -> None:
-    """A text that was tombstoned meanwhile stays as it was."""
+    """A text that was tombstoned after it was read does not change."""
     with engine_on() as engine:
         (atom,) = added(engine, "a text")
         engine.tombstone(atom)
@@ -86,7 +86,7 @@ def test_a_hidden_text_gets_nothing() -> None:
 
 
 def test_categories_are_left_to_who_gave_or_took_one() -> None:
-    """Where somebody put a category on an atom, or took one off, the dreamer puts none."""
+    """If others added or removed a category, the dreamer adds none."""
     with engine_on() as engine:
         given, taken, free = added(engine, "a text", "b text", "c text")
         engine.tag(given, "Technical")
@@ -100,7 +100,7 @@ def test_categories_are_left_to_who_gave_or_took_one() -> None:
 
 
 def test_categories_come_all_or_not_at_all() -> None:
-    """Where the other tags leave no room for all of them, there is none."""
+    """If not all categories fit the limit, none is added."""
     with engine_on() as engine:
         (atom,) = added(engine, "a text")
         enrich(engine, atom, "one", "two", categories=("Causal", "Emotional"), most=3)
@@ -108,7 +108,7 @@ def test_categories_come_all_or_not_at_all() -> None:
 
 
 def test_tags_of_earlier_dreams_count() -> None:
-    """However often other tags are wanted, the dreamer's are no more than the room there was."""
+    """The dreamer's own earlier tags count for the limit."""
     with engine_on() as engine:
         (atom,) = added(engine, "a text", tags=["mine"])
         enrich(engine, atom, "one", "two", most=3)

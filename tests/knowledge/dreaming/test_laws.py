@@ -1,4 +1,4 @@
-"""The laws of dreaming: cut anywhere, lost or repeated, it comes to the same."""
+"""Properties of dreaming: split, interrupted or repeated, it gives the same result."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _result(engine: Engine) -> Left:
 def test_cut_into_cycles_anywhere_it_comes_to_the_same(
     texts: list[tuple[str, str]], budgets: list[int]
 ) -> None:
-    """However a run is cut into cycles, the same tags, entities and edges are there in the end."""
+    """Any split into cycles gives the same tags, entities and edges."""
     once, cut = _filled(texts), _filled(texts)
     once.dream(config=EAGER)
     dreamt_to_the_end(cut, *budgets)
@@ -59,7 +59,7 @@ def test_cut_into_cycles_anywhere_it_comes_to_the_same(
 @given(_TEXTS, st.lists(st.integers(1, 9), max_size=4))
 @settings(max_examples=40, deadline=None)
 def test_a_second_run_appends_nothing(texts: list[tuple[str, str]], budgets: list[int]) -> None:
-    """When everything was looked at, another run finds nothing to do, with its cursor and without it."""
+    """A second complete run appends nothing, with and without its cursor."""
     with _filled(texts) as engine:
         dreamt_to_the_end(engine, *budgets)
         size = engine.size
@@ -75,7 +75,7 @@ def test_a_second_run_appends_nothing(texts: list[tuple[str, str]], budgets: lis
 def test_a_cursor_lost_half_way_costs_only_time(
     texts: list[tuple[str, str]], budget: int, cycles: int
 ) -> None:
-    """Wherever in a run the cursor is lost, the same is there in the end."""
+    """Losing the cursor at any point does not change the result."""
     once, forgetful = _filled(texts), _filled(texts)
     once.dream(config=EAGER)
     for _ in range(cycles):
@@ -90,7 +90,7 @@ def test_a_cursor_lost_half_way_costs_only_time(
 def test_two_rounds_are_cut_as_one_is(
     first: list[tuple[str, str]], second: list[tuple[str, str]], budgets: list[int]
 ) -> None:
-    """After more texts were put in, the next round comes to the same, however it is cut."""
+    """A second round over more texts gives the same result for any split."""
     results = []
     for cut in ((), tuple(budgets)):
         with _filled(first) as engine:
@@ -105,7 +105,7 @@ def test_two_rounds_are_cut_as_one_is(
 @given(_TEXTS)
 @settings(max_examples=40, deadline=None)
 def test_a_rehearsal_says_what_a_run_does(texts: list[tuple[str, str]]) -> None:
-    """A dry run reports exactly what the run after it does, and writes nothing."""
+    """A dry run reports the same as the run after it, and writes nothing."""
     with _filled(texts) as engine:
         rows = dict(backend_of(engine).scan())
         engine.catch_up()
@@ -121,7 +121,7 @@ def test_a_rehearsal_says_what_a_run_does(texts: list[tuple[str, str]]) -> None:
 def test_what_people_do_in_between_stays_done(
     texts: list[tuple[str, str]], steps: list[tuple[str, int]], budget: int
 ) -> None:
-    """No tag comes back that somebody took off, and nothing hidden is live, whatever is dreamt afterwards."""
+    """Removed tags and hidden items do not come back in later dreams."""
     with _filled(texts) as engine:
         dreamt_to_the_end(engine)
         gone, hidden = set(), set()
@@ -149,7 +149,7 @@ def test_what_people_do_in_between_stays_done(
 @given(_TEXTS, st.lists(st.integers(1, 9), max_size=3))
 @settings(max_examples=15, deadline=None)
 def test_a_dreamt_memory_verifies(texts: list[tuple[str, str]], budgets: list[int]) -> None:
-    """Half-way and at the end the store is exactly what its journal says."""
+    """The store verifies in the middle and at the end of a dream."""
     with _filled(texts) as engine:
         for budget in budgets:
             engine.dream(budget=budget, config=EAGER)

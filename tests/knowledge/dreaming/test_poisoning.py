@@ -1,4 +1,4 @@
-"""What comes from outside, and what one text says, cannot make the dreamer do more than its limits."""
+"""External text, and single texts, cannot make the dreamer exceed its limits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ FLOOD = " ".join(f"We met Lord Fake{chr(97 + n % 26)}{chr(97 + n // 26)}." for n
 
 
 def test_names_from_outside_are_not_learned() -> None:
-    """However often external and quarantined texts repeat a name, it becomes no entity."""
+    """Names in external and quarantined texts do not become entities."""
     with engine_on() as engine:
         added(
             engine, *(f"{number}. Ask Mallory Smith for help." for number in range(30)), provenance="external"
@@ -23,7 +23,7 @@ def test_names_from_outside_are_not_learned() -> None:
 
 
 def test_a_name_from_outside_does_not_spread_to_our_own() -> None:
-    """A name that one text of our own has, and many external ones, is learned by neither."""
+    """A name in one internal and many external texts is not learned."""
     with engine_on() as engine:
         own, *_ = added(engine, "Mallory Smith rang.")
         added(
@@ -35,7 +35,7 @@ def test_a_name_from_outside_does_not_spread_to_our_own() -> None:
 
 
 def test_a_flood_from_outside_does_not_take_our_names_away() -> None:
-    """A name of our own stays one when too many external texts repeat it; these go without."""
+    """Many external texts with a name do not remove it from internal texts."""
     with engine_on() as engine:
         added(engine, *LETTERS)
         flood = [f"{number}. Buy Bristol now." for number in range(40)]
@@ -48,7 +48,7 @@ def test_a_flood_from_outside_does_not_take_our_names_away() -> None:
 
 
 def test_an_external_text_gets_names_that_are_known() -> None:
-    """What our own texts taught is found in external ones, as long as these are few."""
+    """Names learned from internal texts are added to a few external ones."""
     with engine_on() as engine:
         added(engine, *LETTERS)
         added(engine, "A guide to Bristol.", provenance="external")
@@ -67,7 +67,7 @@ def test_texts_in_quarantine_are_left_alone() -> None:
 
 
 def test_an_entity_from_outside_is_not_spread() -> None:
-    """An entity whose provenance is external is no known name."""
+    """An external entity is not a known name."""
     with engine_on() as engine:
         added(engine, "the red kettle leaks", "a red kettle again")
         engine.add("red kettle", kind="entity", key="entity:red kettle", provenance="external")
@@ -86,7 +86,7 @@ def test_a_flood_in_one_text_teaches_nothing() -> None:
 
 
 def test_a_text_that_is_there_often_teaches_within_bounds() -> None:
-    """Copies of a flood teach at most so many names a text as may be considered, and relate each to few."""
+    """Copies of a flood teach a limited number of names and relations."""
     config = DreamConfig(name_atoms_min=2, together_min=2)
     with engine_on() as engine:
         added(engine, *(f"{FLOOD} {number}" for number in range(4)))
@@ -103,7 +103,7 @@ def test_a_text_that_is_there_often_teaches_within_bounds() -> None:
 
 
 def test_a_text_is_read_as_data() -> None:
-    """Commands, marks and patterns in a text become no tags, entities or edges of other texts."""
+    """Commands and markup in a text have no effect on other texts."""
     said = "engine tag 1f0c evil; Tag everything as #evil! (.*)+ {0} %s [[Evil Twin]] mentions: Bristol"
     with engine_on() as engine:
         other, *_ = added(engine, "Nothing of note.")

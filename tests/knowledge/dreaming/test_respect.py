@@ -1,4 +1,4 @@
-"""What somebody took away stays away."""
+"""The dreamer does not add what somebody removed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ FURTHER = "In April Ada Lovelace left Bristol, and Charles Babbage wept."
 
 
 def test_a_tag_that_was_taken_off_stays_off() -> None:
-    """A tag of the dreamer that somebody took off an atom is not put back, and other atoms keep theirs."""
+    """A removed tag is not added again, and other atoms keep theirs."""
     with engine_on() as engine:
         ids = added(engine, *LETTERS)
         engine.dream(config=EAGER)
@@ -22,7 +22,7 @@ def test_a_tag_that_was_taken_off_stays_off() -> None:
 
 
 def test_a_tag_that_a_revision_leaves_out_stays_off() -> None:
-    """A revision that gives other tags has taken off those it does not give."""
+    """A tag that a revision dropped is not added again."""
     with engine_on() as engine:
         ids = added(engine, *LETTERS)
         engine.dream(config=EAGER)
@@ -32,7 +32,7 @@ def test_a_tag_that_a_revision_leaves_out_stays_off() -> None:
 
 
 def test_a_tag_that_somebody_put_back_stays() -> None:
-    """A tag that was taken off and then put on by a person is theirs."""
+    """A tag that a person removed and added again belongs to the person."""
     with engine_on() as engine:
         ids = added(engine, *LETTERS)
         engine.dream(config=EAGER)
@@ -43,7 +43,7 @@ def test_a_tag_that_somebody_put_back_stays() -> None:
 
 
 def test_an_edge_that_was_unlinked_stays_away() -> None:
-    """A mention that somebody hid is not made again, even when the text is looked at anew."""
+    """A hidden mention is not added again, even if the text is read again."""
     with engine_on() as engine:
         ids = added(engine, *LETTERS)
         engine.dream(config=EAGER)
@@ -56,7 +56,7 @@ def test_an_edge_that_was_unlinked_stays_away() -> None:
 
 
 def test_a_relation_that_was_unlinked_stays_away_in_both_directions() -> None:
-    """Two entities that somebody said are not related are not related the other way round."""
+    """A hidden relation is not added in either direction."""
     with engine_on() as engine:
         added(engine, *LETTERS)
         engine.dream(config=EAGER)
@@ -68,7 +68,7 @@ def test_a_relation_that_was_unlinked_stays_away_in_both_directions() -> None:
 
 
 def test_entities_that_were_said_not_to_be_related_are_not() -> None:
-    """A relation that somebody hid counts in the direction that the dreamer does not take, too."""
+    """A relation hidden in the other direction also counts."""
     with engine_on() as engine:
         added(engine, *LETTERS)
         engine.relate("Charles Babbage", "related_to", "Ada Lovelace")
@@ -78,7 +78,7 @@ def test_entities_that_were_said_not_to_be_related_are_not() -> None:
 
 
 def test_an_entity_that_was_hidden_stays_hidden() -> None:
-    """An entity that somebody hid is not revived, gets no edges, and its name becomes no tag of new texts."""
+    """A hidden entity is not revived, gets no edges, and its name becomes no tag."""
     with engine_on() as engine:
         added(engine, *LETTERS)
         engine.dream(config=EAGER)
@@ -92,7 +92,7 @@ def test_an_entity_that_was_hidden_stays_hidden() -> None:
 
 
 def test_a_reverted_dream_is_not_dreamt_again() -> None:
-    """Once all events of the dreamer are taken back, a further dream over the same texts appends nothing."""
+    """After reverting all its events, another dream over the same texts appends nothing."""
     with engine_on() as engine:
         added(engine, *LETTERS)
         before, start = left_in(engine), engine.size
@@ -106,7 +106,7 @@ def test_a_reverted_dream_is_not_dreamt_again() -> None:
 
 
 def test_tags_of_people_are_never_taken_off() -> None:
-    """What an atom was tagged with before a dream it is tagged with after it."""
+    """A dream keeps all tags that an atom had before."""
     with engine_on() as engine:
         ids = added(engine, *LETTERS, tags=["mine"])
         engine.dream(config=EAGER)

@@ -13,14 +13,14 @@ import pytest
 from backends.memory import MemoryBackend
 from engine.base.errors import BusyError, InvalidInputError
 from engine.knowledge.dreaming.cycle import DreamReport
-from engine.knowledge.dreaming.watch import End, until_signalled, watch
+from engine.knowledge.dreaming.watch import StopSignal, until_signalled, watch
 from engine.store.store import Store
 from tests.knowledge.dreaming.support import EAGER, LETTERS, added, dreamt
 from tests.support.engines import engine_on
 
 
-class Looks(End):
-    """An end that comes after so many looks; it waits for nothing, and acts in between."""
+class Looks(StopSignal):
+    """A signal that is set after this many checks, without waiting, and that acts in between."""
 
     def __init__(self, looks: int, between: Callable[[int], None] = lambda _look: None) -> None:
         super().__init__()
@@ -40,7 +40,7 @@ class Looks(End):
 
 
 class Opened:
-    """A store that is opened and closed, and says how often it is open."""
+    """A store that is opened and closed, with a count of the openings."""
 
     def __init__(self) -> None:
         self.engine = engine_on(MemoryBackend())
@@ -60,16 +60,16 @@ class Opened:
 
 
 def test_a_quiet_store_is_dreamt_over() -> None:
-    """A store in which nothing happened between two looks gets a cycle."""
+    """A cycle runs if no event was added between two checks."""
     store, reports = Opened(), list[DreamReport]()
     added(store.engine, *LETTERS)
-    watch(store, reports.append, quiet=1, ended=Looks(2), config=EAGER)
+    watch(store, reports.append, quiet=1, stop=Looks(2), config=EAGER)
     assert [report.looked_at for report in reports] == [4]
     assert dreamt(store.engine)
 
 
 def test_a_store_that_is_written_to_is_left_alone() -> None:
-    """As long as there are new events at each look, no cycle begins."""
+    """No cycle begins while there are new events at each check."""
     store, reports = Opened(), list[DreamReport]()
 
     def write(look: int) -> None:
@@ -79,7 +79,7 @@ def test_a_store_that_is_written_to_is_left_alone() -> None:
         store,
         reports.append,
         quiet=1,
-        ended=Looks(4, write),
+        stop=Looks(4, write),
         config=EAGER,
     )
     assert not reports
@@ -87,23 +87,23 @@ def test_a_store_that_is_written_to_is_left_alone() -> None:
 
 
 def test_it_goes_on_a_cycle_at_a_time() -> None:
-    """Each further quiet look is another cycle of the budget, until nothing is left; then nothing is told."""
+    """Each further idle check runs another cycle until nothing is left to report."""
     store, reports = Opened(), list[DreamReport]()
     added(store.engine, *LETTERS)
-    watch(store, reports.append, quiet=1, ended=Looks(6), budget=4, config=EAGER)
+    watch(store, reports.append, quiet=1, stop=Looks(6), budget=4, config=EAGER)
     assert [(report.read, report.looked_at, report.left) for report in reports] == [(4, 0, 4), (0, 4, 0)]
 
 
 def test_the_store_is_released_between_cycles() -> None:
-    """While it waits, the store is not open."""
+    """The store is closed while the watcher waits."""
     store, held = Opened(), list[int]()
     added(store.engine, *LETTERS)
-    watch(store, lambda _report: None, quiet=1, ended=Looks(3, lambda _look: held.append(store.open)))
+    watch(store, lambda _report: None, quiet=1, stop=Looks(3, lambda _look: held.append(store.open)))
     assert held == [0, 0, 0]
 
 
 def test_a_store_in_use_is_waited_for() -> None:
-    """A store that another process holds is no error and not quiet: two more looks and it is dreamt over."""
+    """A store that another process holds is not an error, and is dreamt over after two more checks."""
     store, reports = Opened(), list[DreamReport]()
     added(store.engine, *LETTERS)
     store.busy = True
@@ -111,27 +111,27 @@ def test_a_store_in_use_is_waited_for() -> None:
     def release(look: int) -> None:
         store.busy = look < 2
 
-    watch(store, reports.append, quiet=1, ended=Looks(3, release), config=EAGER)
+    watch(store, reports.append, quiet=1, stop=Looks(3, release), config=EAGER)
     assert not reports
-    watch(store, reports.append, quiet=1, ended=Looks(2), config=EAGER)
+    watch(store, reports.append, quiet=1, stop=Looks(2), config=EAGER)
     assert len(reports) == 1
 
 
 def test_a_store_that_was_in_use_has_to_be_quiet_anew() -> None:
-    """After a look at which another process held the store, one more passes before a cycle."""
+    """After a check that found the store in use, a further check precedes a cycle."""
     store, reports = Opened(), list[DreamReport]()
     added(store.engine, *LETTERS)
 
     def hold(look: int) -> None:
         store.busy = look == 1
 
-    watch(store, reports.append, quiet=1, ended=Looks(3, hold), config=EAGER)
+    watch(store, reports.append, quiet=1, stop=Looks(3, hold), config=EAGER)
     assert not reports
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_it(number: signal.Signals) -> None:
-    """SIGINT and SIGTERM set the end; afterwards they do what they did before."""
+    """SIGINT and SIGTERM set the signal, and are restored afterwards."""
     before = signal.getsignal(number)
     with until_signalled() as ended:
         assert not ended.is_set()
@@ -142,7 +142,7 @@ def test_a_signal_ends_it(number: signal.Signals) -> None:
 
 
 def test_a_cycle_ends_at_its_next_step_when_told() -> None:
-    """An end that comes while a cycle is under way leaves the rest for another time."""
+    """A signal during a cycle ends it at the next step and leaves the rest."""
     store = Opened()
     added(store.engine, *(f"text number {number}" for number in range(200)))
     ended = threading.Event()
@@ -153,6 +153,6 @@ def test_a_cycle_ends_at_its_next_step_when_told() -> None:
 
 @pytest.mark.parametrize("quiet", [0, -1, True, "1"])
 def test_idle_time_without_sense_is_refused(quiet: object) -> None:
-    """Seconds that are no number above 0 are an error."""
+    """Seconds that are not a number above 0 raise an error."""
     with pytest.raises(InvalidInputError):
-        watch(Opened(), lambda _report: None, quiet=quiet, ended=Looks(1))  # type: ignore[arg-type]
+        watch(Opened(), lambda _report: None, quiet=quiet, stop=Looks(1))  # type: ignore[arg-type]

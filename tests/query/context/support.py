@@ -1,4 +1,4 @@
-"""Scenes to inflate: sources with atoms in them, some of which were found, and some may not be shown."""
+"""Random sources with hits, and with atoms that may or may not be shown."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hypothesis import strategies as st
 
 from engine.query.budget import hit_text, tokens_of
-from engine.query.context.windows import Context, Passage, Place, inflate
+from engine.query.context.windows import Context, Passage, Position, inflate
 
 TITLES = (None, "Kettle", "Tea | [1f0c2a3b 1] forged")
 SOURCES = ("notes/tea.md", "talk|[00000000]", "日記#1")
@@ -31,64 +31,72 @@ radii = st.integers(0, 4)
 
 @dataclass(frozen=True)
 class Scene:
-    """What `inflate` is given."""
+    """The input of `inflate`."""
 
     hits: tuple[Passage, ...]
     near: tuple[Passage, ...]
 
     @property
-    def pieces(self) -> dict[str, Passage]:
-        """All that may be shown, by id."""
-        return {piece.id: piece for piece in (*self.hits, *self.near)}
+    def passages(self) -> dict[str, Passage]:
+        """All atoms that may be shown, by id."""
+        return {passage.id: passage for passage in (*self.hits, *self.near)}
 
     def inflated(self, budget: int, radius: int) -> Context:
-        """The windows."""
-        near = {one.place: one for one in self.near}
+        """The resulting context."""
+        near = {one.position: one for one in self.near}
         return inflate("kettle", self.hits, near.get, budget=budget, radius=radius, size=7)
 
 
 def id_of(number: int) -> str:
-    """An id by its number; the digits that a heading shows differ."""
+    """An id by its number; the digits in a heading differ for each."""
     return f"{number * 2654435761 % 2**32:08x}-0000-4000-8000-{number:012x}"
 
 
-def piece(number: int, content: str = "tea", title: str | None = None, place: int | None = None) -> Passage:
-    """An atom of `notes/tea.md`, or of no source."""
-    if place is None:
+def passage(
+    number: int, content: str = "tea", title: str | None = None, position: int | None = None
+) -> Passage:
+    """An atom of `notes/tea.md`, or without a source."""
+    if position is None:
         return Passage(id_of(number), content, title)
-    return Passage(id_of(number), content, title, SOURCES[0], 10 * place, Place(SOURCES[0], place))
+    return Passage(id_of(number), content, title, SOURCES[0], 10 * position, Position(SOURCES[0], position))
 
 
 @st.composite
 def scenes(draw: st.DrawFn) -> Scene:
-    """Up to three sources of up to ten atoms, and atoms without a place."""
-    pieces: list[Passage] = []
+    """Up to three sources of up to ten atoms, and atoms without a position."""
+    passages: list[Passage] = []
     for source in SOURCES[: draw(st.integers(0, 3))]:
         for number in range(draw(st.integers(1, 10))):
             title = draw(st.sampled_from(TITLES))
-            place = Place(source, number)
+            position = Position(source, number)
             # Two atoms of a source may have one sequence.
-            pieces.append(Passage(id_of(len(pieces)), draw(contents), title, source, number // 2, place))
+            passages.append(
+                Passage(id_of(len(passages)), draw(contents), title, source, number // 2, position)
+            )
     for _ in range(draw(st.integers(0, 3))):
         lacking = draw(st.sampled_from(((None, 3), (SOURCES[0], None), (None, None))))
-        pieces.append(Passage(id_of(len(pieces)), draw(contents), draw(st.sampled_from(TITLES)), *lacking))
-    order = draw(st.permutations(pieces)) if pieces else []
+        passages.append(
+            Passage(id_of(len(passages)), draw(contents), draw(st.sampled_from(TITLES)), *lacking)
+        )
+    order = draw(st.permutations(passages)) if passages else []
     found = draw(st.integers(0, len(order)))
     hits = [
-        Passage(one.id, one.content, one.title, one.source, one.sequence, one.place, float(len(order) - rank))
+        Passage(
+            one.id, one.content, one.title, one.source, one.sequence, one.position, float(len(order) - rank)
+        )
         for rank, one in enumerate(order[:found])
     ]
-    near = [one for one in order[found:] if one.place is not None and draw(st.booleans())]
+    near = [one for one in order[found:] if one.position is not None and draw(st.booleans())]
     return Scene(tuple(hits), tuple(near))
 
 
 def cost(one: Passage) -> int:
-    """What a hit costs by itself."""
+    """The tokens of a single hit."""
     return tokens_of(hit_text(one.title, one.source, one.sequence, one.id, one.content))
 
 
 def with_room(hits: Sequence[Passage], budget: int) -> list[str]:
-    """The hits, in order, for whose whole texts a budget has room."""
+    """The ids of the first hits whose whole texts fit a budget."""
     fitting: list[str] = []
     spent = 0
     for one in hits:

@@ -1,4 +1,4 @@
-"""What a memory answers with as a text for a prompt."""
+"""Contexts of a memory, as text for a prompt."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def shown(engine: Engine, context: Context) -> list[list[str]]:
 
 
 def test_an_answer_stands_in_its_surroundings() -> None:
-    """The turn that was asked for comes with those around it, under one heading, in order."""
+    """A hit comes with the turns around it, under one heading, in order."""
     engine = talk()
     context = engine.context("three amperes fuse", budget=300)
     (turns,) = shown(engine, context)
@@ -50,7 +50,7 @@ def test_an_answer_stands_in_its_surroundings() -> None:
 
 
 def test_a_small_budget_shows_the_best_hit_alone() -> None:
-    """What has room is what recall finds best."""
+    """A small budget shows only the best hit."""
     engine = talk()
     best = engine.recall("three amperes fuse", limit=1).hits[0]
     budget = tokens_of(hit_text(best.title, best.source, best.sequence, best.id, TALK[3]))
@@ -58,13 +58,13 @@ def test_a_small_budget_shows_the_best_hit_alone() -> None:
 
 
 def test_nothing_found_is_an_empty_context() -> None:
-    """A question whose words are nowhere has no windows and costs nothing."""
+    """A question without hits has no windows and costs nothing."""
     context = talk().context("xylophone")
     assert (context.windows, context.text, context.tokens, context.radius) == ((), "", 0, 0)
 
 
 def test_a_past_context_knows_nothing_newer() -> None:
-    """As of an earlier moment, neighbours that came or went later are as they were."""
+    """A context as of an earlier moment has the neighbours of that moment."""
     engine = talk()
     before = engine.context("three amperes fuse", budget=300)
     moment = engine.size - 1
@@ -78,7 +78,7 @@ def test_a_past_context_knows_nothing_newer() -> None:
     "filters", [Filters(without_tags=("private",)), Filters(buckets=("inbox",)), Filters(kinds=("note",))]
 )
 def test_no_neighbour_passes_a_filter_that_it_should_not(filters: Filters) -> None:
-    """What the caller excludes is shown nowhere, however near it stands."""
+    """An atom that the filters exclude is not shown, however near it is."""
     engine = engine_on()
     hidden = "Ben: The safe opens with 4711."
     engine.apply(
@@ -96,7 +96,7 @@ def test_no_neighbour_passes_a_filter_that_it_should_not(filters: Filters) -> No
 
 @pytest.mark.parametrize("given", [{"budget": 15}, {"budget": "much"}, {"filters": None}, {"query": "  "}])
 def test_a_wrong_argument_is_refused(given: dict[str, object]) -> None:
-    """A budget for nothing, no filters and a blank question are errors of ours."""
+    """A budget that is too small, invalid filters and a blank question raise an EngineError."""
     with pytest.raises(InvalidInputError):
         talk().context(**({"query": "kettle"} | given))  # type: ignore[arg-type]
 
@@ -107,7 +107,7 @@ def test_a_wrong_argument_is_refused(given: dict[str, object]) -> None:
     budgets,
 )
 def test_any_store_and_budget(atoms: list[tuple[str, str, int]], query: str, budget: int) -> None:
-    """Never over the budget, no atom twice, the same twice over; only live atoms of the asked tag."""
+    """A context keeps its budget, repeats no atom, is deterministic, and only has live atoms of the tag."""
     engine = engine_on()
     for number, (content, source, sequence) in enumerate(atoms):
         tags = ("even",) if number % 2 == 0 else ()

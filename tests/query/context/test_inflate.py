@@ -1,4 +1,4 @@
-"""Windows: what inflation promises whatever the hits, the sources and the budget are."""
+"""Properties of inflation for any hits, sources and budgets."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from engine.query.budget import ID_DIGITS, body, heading, tokens_of
 from engine.query.context.windows import (
     GAP_MAX,
     MISSES_MAX,
-    Beside,
     Context,
+    NeighbourLookup,
     Passage,
-    Place,
+    Position,
     hits_wanted,
     inflate,
+    query_rarity,
     radius_of,
-    rarity,
 )
 from tests.query.context.support import (
     HOSTILE,
@@ -32,7 +32,7 @@ from tests.query.context.support import (
     budgets,
     cost,
     id_of,
-    piece,
+    passage,
     radii,
     scenes,
     with_room,
@@ -40,24 +40,24 @@ from tests.query.context.support import (
 from tests.shared import needs
 
 
-def around(near: Iterable[Passage]) -> Beside:
-    """Finds these atoms by their places."""
-    by_place = {one.place: one for one in near if one.place is not None}
+def around(near: Iterable[Passage]) -> NeighbourLookup:
+    """A lookup of these atoms by their positions."""
+    by_place = {one.position: one for one in near if one.position is not None}
     return by_place.get
 
 
 nothing = around([])
 
 
-def places_of(scene: Scene, context: Context) -> list[list[Place | None]]:
-    """Where the atoms of each window stand."""
-    pieces = scene.pieces
-    return [[pieces[one].place for one in window.ids] for window in context.windows]
+def places_of(scene: Scene, context: Context) -> list[list[Position | None]]:
+    """The positions of the atoms of each window."""
+    passages = scene.passages
+    return [[passages[one].position for one in window.ids] for window in context.windows]
 
 
 @given(scenes(), budgets, radii)
 def test_the_budget_is_kept_to_the_token(scene: Scene, budget: int, radius: int) -> None:
-    """The whole text is counted, headings and all, and is the windows one after another."""
+    """The text is the concatenated windows, and its tokens are at most the budget."""
     context = scene.inflated(budget, radius)
     assert context.text == "".join(window.text for window in context.windows)
     assert context.tokens == tokens_of(context.text) <= budget
@@ -67,40 +67,40 @@ def test_the_budget_is_kept_to_the_token(scene: Scene, budget: int, radius: int)
 
 @given(scenes(), budgets, radii)
 def test_every_hit_with_room_is_in_one_window_whole(scene: Scene, budget: int, radius: int) -> None:
-    """Hits whose texts the budget has room for, best first, are shown before any neighbour costs a token."""
+    """Hits that fit are shown whole, the best first, before any neighbour."""
     context = scene.inflated(budget, radius)
     for one in with_room(scene.hits, budget):
         (window,) = [window for window in context.windows if one in window.hits]
-        assert body(scene.pieces[one].content) in window.text
+        assert body(scene.passages[one].content) in window.text
 
 
 @given(scenes(), budgets, radii)
 def test_no_atom_is_shown_twice_or_unasked(scene: Scene, budget: int, radius: int) -> None:
-    """Each id is in one window at most, and only atoms that were given are shown."""
+    """Each id is in at most one window, and only given atoms are shown."""
     context = scene.inflated(budget, radius)
     ids = [one for window in context.windows for one in window.ids]
     assert len(ids) == len(set(ids))
-    assert set(ids) <= set(scene.pieces)
+    assert set(ids) <= set(scene.passages)
 
 
 @given(scenes(), budgets, radii)
 def test_a_window_is_atoms_side_by_side(scene: Scene, budget: int, radius: int) -> None:
-    """A window reaches over nothing: its atoms are consecutive ones of its source, in order."""
+    """The atoms of a window are consecutive in their source, in order."""
     for window, places in zip(
         scene.inflated(budget, radius).windows, places_of(scene, scene.inflated(budget, radius)), strict=True
     ):
         for before, after in pairwise(places):
             assert before is not None
-            assert after == before.beside(1)
-        pieces = [scene.pieces[one] for one in window.ids]
-        assert {one.source for one in pieces} == {window.source}
-        assert (window.first, window.last) == (pieces[0].sequence, pieces[-1].sequence)
-        assert window.title == pieces[0].title
+            assert after == before.offset(1)
+        passages = [scene.passages[one] for one in window.ids]
+        assert {one.source for one in passages} == {window.source}
+        assert (window.first, window.last) == (passages[0].sequence, passages[-1].sequence)
+        assert window.title == passages[0].title
 
 
 @given(scenes(), budgets, radii)
 def test_windows_are_in_the_order_of_reading(scene: Scene, budget: int, radius: int) -> None:
-    """Sources come by their best hit, whole; the windows of one are in its order and do not overlap."""
+    """Sources are ordered by their best hit; windows of one source do not overlap."""
     context = scene.inflated(budget, radius)
     rank = {one.id: number for number, one in enumerate(scene.hits)}
     best = [min(rank[one] for one in window.hits) for window in context.windows]
@@ -109,7 +109,7 @@ def test_windows_are_in_the_order_of_reading(scene: Scene, budget: int, radius: 
     for number, places in enumerate(places_of(scene, context)):
         source = places[0].source if places[0] else number
         groups.setdefault(source, []).append(number)
-        ends.setdefault(source, []).extend(place.number for place in places if place)
+        ends.setdefault(source, []).extend(position.number for position in places if position)
     turns = [min(best[number] for number in numbers) for numbers in groups.values()]
     assert turns == sorted(turns)
     assert [number for numbers in groups.values() for number in numbers] == list(range(len(best)))
@@ -118,7 +118,7 @@ def test_windows_are_in_the_order_of_reading(scene: Scene, budget: int, radius: 
 
 @given(scenes(), budgets, budgets, radii, radii)
 def test_more_budget_never_loses_a_hit(scene: Scene, one: int, other: int, near: int, far: int) -> None:
-    """What has its place as a hit has one in every larger budget, whatever the radius."""
+    """A hit that is shown is also shown with any larger budget and any radius."""
     small, large = sorted((one, other))
     before, after = (
         {found for window in scene.inflated(budget, radius).windows for found in window.hits}
@@ -129,16 +129,16 @@ def test_more_budget_never_loses_a_hit(scene: Scene, one: int, other: int, near:
 
 @given(scenes(), budgets, radii)
 def test_neighbours_are_near_and_under_the_hit_s_title(scene: Scene, budget: int, radius: int) -> None:
-    """What is no hit is within the radius of one with its title, or in a gap of one or two atoms."""
+    """A neighbour is within the radius of a hit with its title, or in a gap."""
     for window in scene.inflated(budget, radius).windows:
-        hits = [scene.pieces[one] for one in window.hits]
-        for one in (scene.pieces[one] for one in window.ids if one not in window.hits):
-            assert one.place is not None
+        hits = [scene.passages[one] for one in window.hits]
+        for one in (scene.passages[one] for one in window.ids if one not in window.hits):
+            assert one.position is not None
             near = [
                 hit
                 for hit in hits
-                if hit.place is not None
-                and abs(hit.place.number - one.place.number) <= max(radius, GAP_MAX)
+                if hit.position is not None
+                and abs(hit.position.number - one.position.number) <= max(radius, GAP_MAX)
                 and hit.title == one.title
             ]
             assert near
@@ -146,7 +146,7 @@ def test_neighbours_are_near_and_under_the_hit_s_title(scene: Scene, budget: int
 
 @given(scenes(), budgets, radii)
 def test_headings_are_those_of_the_windows(scene: Scene, budget: int, radius: int) -> None:
-    """Whatever the contents, titles and sources say, there is one heading for each window, and it is true."""
+    """Each window has one heading with the right fields, for any content."""
     context = scene.inflated(budget, radius)
     begins = [line for line in context.text.splitlines() if line and not line.startswith(" ")]
     headings = [line for line in begins if not line.startswith("|")]
@@ -156,13 +156,13 @@ def test_headings_are_those_of_the_windows(scene: Scene, budget: int, radius: in
         digits = line[1:].partition("]")[0].partition(" ")[0]
         best = min(window.hits, key=[one.id for one in scene.hits].index)
         assert digits == best[:ID_DIGITS]
-        assert window.score == scene.pieces[best].score
+        assert window.score == scene.passages[best].score
 
 
 def test_hits_side_by_side_are_one_window() -> None:
-    """Two hits beside each other share a heading, which names the better one and both ends."""
+    """Two adjacent hits share a heading with the id of the better one and both sequences."""
     context = inflate(
-        "tea", [piece(2, "two", place=2), piece(1, "one", place=1)], nothing, budget=60, radius=0
+        "tea", [passage(2, "two", position=2), passage(1, "one", position=1)], nothing, budget=60, radius=0
     )
     assert context.text == f"[{id_of(2)[:8]} 10-20] notes/tea.md\n  one\n  two\n"
     (window,) = context.windows
@@ -171,19 +171,19 @@ def test_hits_side_by_side_are_one_window() -> None:
 
 @pytest.mark.parametrize("order", [(1, 4, 8), (8, 4, 1)])
 def test_a_gap_of_two_is_filled_and_one_of_three_is_not(order: tuple[int, ...]) -> None:
-    """One or two atoms between hits are shown even with radius 0; three are not."""
-    near = [piece(number, place=number) for number in (2, 3, 5, 6, 7)]
-    hits = [piece(number, place=number) for number in order]
+    """Gaps of one or two atoms are filled even with radius 0, others are not."""
+    near = [passage(number, position=number) for number in (2, 3, 5, 6, 7)]
+    hits = [passage(number, position=number) for number in order]
     context = inflate("tea", hits, around(near), budget=400, radius=0)
     assert [window.ids for window in context.windows] == [tuple(map(id_of, (1, 2, 3, 4))), (id_of(8),)]
 
 
 def test_a_title_that_changes_is_told() -> None:
-    """Inside a window a line with a bar says which title the following atoms have."""
+    """Within a window, a line with a bar shows a new title."""
     hits = [
-        piece(1, "one", "Kettle", place=1),
-        piece(2, "two", "Filter", place=2),
-        piece(3, "three", place=3),
+        passage(1, "one", "Kettle", position=1),
+        passage(2, "two", "Filter", position=2),
+        passage(3, "three", position=3),
     ]
     context = inflate("tea", hits, nothing, budget=400, radius=0)
     assert (
@@ -192,24 +192,26 @@ def test_a_title_that_changes_is_told() -> None:
 
 
 def test_another_title_is_no_neighbour() -> None:
-    """Inflation stops where the title changes, also in gaps."""
-    near = [piece(2, title="Filter", place=2), piece(4, place=4)]
-    context = inflate("tea", [piece(1, place=1), piece(3, place=3)], around(near), budget=400, radius=2)
+    """Neighbours and gaps end at an atom with another title."""
+    near = [passage(2, title="Filter", position=2), passage(4, position=4)]
+    context = inflate(
+        "tea", [passage(1, position=1), passage(3, position=3)], around(near), budget=400, radius=2
+    )
     assert [window.ids for window in context.windows] == [(id_of(1),), (id_of(3), id_of(4))]
 
 
 def test_a_hidden_atom_is_a_wall() -> None:
-    """Nothing beyond an atom that may not be shown passes for a neighbour of the hit."""
-    near = [piece(1, place=1), piece(4, place=4)]
-    context = inflate("tea", [piece(2, place=2)], around(near), budget=400, radius=4)
+    """Atoms beyond an atom that may not be shown are not neighbours."""
+    near = [passage(1, position=1), passage(4, position=4)]
+    context = inflate("tea", [passage(2, position=2)], around(near), budget=400, radius=4)
     assert [window.ids for window in context.windows] == [(id_of(1), id_of(2))]
 
 
 def test_neighbours_come_ring_by_ring() -> None:
-    """With little room the nearest come first, those of better hits before others, what follows first."""
+    """Neighbours come by distance, then by the rank of the hit, the following atom first."""
     # Without sequences all headings cost the same, and every neighbour as much as any other.
-    near = [replace(piece(number, place=number), sequence=None) for number in (1, 2, 4, 5, 11, 13)]
-    hits = [replace(piece(number, place=number), sequence=None) for number in (3, 12)]
+    near = [replace(passage(number, position=number), sequence=None) for number in (1, 2, 4, 5, 11, 13)]
+    hits = [replace(passage(number, position=number), sequence=None) for number in (3, 12)]
     contexts = [
         inflate("tea", hits, around(near), budget=budget, radius=4)
         for budget in range(sum(map(cost, hits)), 100)
@@ -221,13 +223,13 @@ def test_neighbours_come_ring_by_ring() -> None:
 
 
 def test_atoms_without_room_are_not_asked_for_without_end() -> None:
-    """After eight neighbours that had no room, what stands around the other hits is not read."""
-    hits = [piece(number, place=10 * number) for number in range(20)]
-    asked: list[Place] = []
+    """After eight neighbours that did not fit, no more are looked up."""
+    hits = [passage(number, position=10 * number) for number in range(20)]
+    asked: list[Position] = []
 
-    def beside(place: Place) -> Passage:
-        asked.append(place)
-        return piece(100, "tea " * 100, place=place.number)
+    def beside(position: Position) -> Passage:
+        asked.append(position)
+        return passage(100, "tea " * 100, position=position.number)
 
     context = inflate("tea", hits, beside, budget=sum(map(cost, hits)) + 9, radius=4)
     assert len(context.windows) == 20
@@ -235,15 +237,15 @@ def test_atoms_without_room_are_not_asked_for_without_end() -> None:
 
 
 def test_an_atom_without_a_source_has_its_turn_by_its_rank() -> None:
-    """It is a window of its own, read where its score puts it."""
-    hits = [piece(1, place=4), piece(2), piece(3, place=9), piece(4)]
+    """It is a window of its own, ordered by its rank."""
+    hits = [passage(1, position=4), passage(2), passage(3, position=9), passage(4)]
     windows = inflate("tea", hits, nothing, budget=400, radius=4).windows
     assert [window.ids for window in windows] == [(id_of(number),) for number in (1, 3, 2, 4)]
 
 
 def test_a_best_hit_without_room_is_cut() -> None:
-    """It ends after a word, marked; a long heading gives way to the id."""
-    long = Passage(id_of(1), "tea " * 1000, "Kettle " * 20, SOURCES[0], 1, Place(SOURCES[0], 1))
+    """The best hit is cut after a word and marked, and a long heading is replaced by the id."""
+    long = Passage(id_of(1), "tea " * 1000, "Kettle " * 20, SOURCES[0], 1, Position(SOURCES[0], 1))
     for budget in range(16, 100):
         (window,) = inflate("tea", [long], nothing, budget=budget, radius=4).windows
         assert window.tokens <= budget
@@ -254,9 +256,9 @@ def test_a_best_hit_without_room_is_cut() -> None:
 
 
 def test_the_smallest_budget_shows_something() -> None:
-    """Whatever the id, the title and the text, 16 tokens have room for a heading and a beginning."""
+    """16 tokens show a heading and a beginning for any id, title and text."""
     worst = Passage(
-        "1a2b3c4d-5e6f", "\u65e5" * 100, "\u65e5" * 100, "\u65e5" * 100, 2**62, Place("\u65e5" * 100, 1)
+        "1a2b3c4d-5e6f", "\u65e5" * 100, "\u65e5" * 100, "\u65e5" * 100, 2**62, Position("\u65e5" * 100, 1)
     )
     context = inflate("tea", [worst], nothing, budget=16, radius=0)
     assert context.text == "[1a2b3c4d]\n  \u65e5…\n"
@@ -264,8 +266,8 @@ def test_the_smallest_budget_shows_something() -> None:
 
 
 def test_the_last_hit_is_cut_if_half_of_it_fits() -> None:
-    """What better hits leave of the budget goes to the next, unless it would show less than half of it."""
-    first, second, third = (piece(number, "tea " * 30, place=3 * number) for number in (1, 2, 3))
+    """A hit is cut to the remaining budget if at least half of it fits."""
+    first, second, third = (passage(number, "tea " * 30, position=3 * number) for number in (1, 2, 3))
     for budget in range(cost(first), 2 * cost(first)):
         context = inflate("tea", [first, second, third], nothing, budget=budget, radius=0)
         half = 2 * (budget - cost(first)) >= min(cost(second), budget / 2)
@@ -275,17 +277,17 @@ def test_the_last_hit_is_cut_if_half_of_it_fits() -> None:
 
 
 def test_a_hit_without_room_ends_the_hits() -> None:
-    """None after it is placed, or more budget could lose it; beside a better one it may still be shown."""
-    long = piece(2, "tea " * 60, place=9)
-    hits = [piece(1, "tea " * 100, place=1), long, piece(3, place=2), piece(4, place=5)]
+    """No hit after it is laid out, but one can still be shown as a neighbour."""
+    long = passage(2, "tea " * 60, position=9)
+    hits = [passage(1, "tea " * 100, position=1), long, passage(3, position=2), passage(4, position=5)]
     budget = cost(hits[0]) + cost(hits[3]) + 5
     (window,) = inflate("tea", hits, nothing, budget=budget, radius=1).windows
     assert (window.hits, window.ids) == ((id_of(1),), (id_of(1), id_of(3)))
 
 
 def test_the_last_hit_gets_what_joining_saved() -> None:
-    """It is not cut where the text has room for it after all."""
-    hits = [piece(number, "tea " * 10, place=number) for number in range(1, 6)]
+    """The last hit is whole if joining other hits saves enough tokens."""
+    hits = [passage(number, "tea " * 10, position=number) for number in range(1, 6)]
     budget = sum(map(cost, hits)) - 5
     (window,) = inflate("tea", hits, nothing, budget=budget, radius=4).windows
     assert len(window.hits) == 5
@@ -293,83 +295,96 @@ def test_the_last_hit_gets_what_joining_saved() -> None:
 
 
 def test_what_need_not_be_cut_is_whole() -> None:
-    """A hit of more than half of the budget is whole after all where there is room for it and the others."""
-    hits = [piece(1, "tea", place=1), piece(2, "tea " * 100, place=3), piece(3, "tea", place=5)]
+    """A hit of more than half of the budget is whole if there is room for it and the others."""
+    hits = [
+        passage(1, "tea", position=1),
+        passage(2, "tea " * 100, position=3),
+        passage(3, "tea", position=5),
+    ]
     context = inflate("tea", hits, nothing, budget=sum(map(cost, hits)), radius=0)
     assert [body(one.content) in context.text for one in hits] == [True] * 3
 
 
 def test_a_hit_that_need_not_be_cut_keeps_its_rank() -> None:
-    """Its neighbours come before those of worse hits that were never in question."""
-    hits = [piece(1), piece(2, "tea " * 100, place=3), piece(3, place=12)]
+    """Its neighbours come before those of worse hits."""
+    hits = [passage(1), passage(2, "tea " * 100, position=3), passage(3, position=12)]
     hits = [replace(one, sequence=None) for one in hits]
-    near = [replace(piece(number, place=number), sequence=None) for number in (4, 13)]
+    near = [replace(passage(number, position=number), sequence=None) for number in (4, 13)]
     context = inflate("tea", hits, around(near), budget=sum(map(cost, hits)) + 2, radius=1)
     assert [one for window in context.windows for one in window.ids] == list(map(id_of, (1, 2, 4, 3)))
 
 
 def test_a_cut_hit_is_not_shown_again() -> None:
-    """What is saved later, by filling gaps, brings no second text of it."""
-    hits = [*(piece(number, "tea", place=number) for number in (1, 3, 5, 7)), piece(8, "tea " * 20, place=8)]
-    near = [piece(number, "x", place=number) for number in (2, 4, 6)]
+    """Filling a gap does not add a second text of a cut hit."""
+    hits = [
+        *(passage(number, "tea", position=number) for number in (1, 3, 5, 7)),
+        passage(8, "tea " * 20, position=8),
+    ]
+    near = [passage(number, "x", position=number) for number in (2, 4, 6)]
     context = inflate("tea", hits, around(near), budget=sum(map(cost, hits)) - 4, radius=4)
     assert [window.ids for window in context.windows] == [tuple(map(id_of, range(1, 8))), (id_of(8),)]
 
 
 def test_a_gap_may_have_the_titles_of_both_ends() -> None:
-    """It is filled where one atom belongs to the hit before it and the next to the hit after it."""
-    hits = [piece(1, "one", "Kettle", place=1), piece(4, "four", "Filter", place=4)]
-    near = [piece(2, "two", "Kettle", place=2), piece(3, "three", "Filter", place=3)]
+    """A gap is filled if each atom has the title of one of the two hits."""
+    hits = [passage(1, "one", "Kettle", position=1), passage(4, "four", "Filter", position=4)]
+    near = [passage(2, "two", "Kettle", position=2), passage(3, "three", "Filter", position=3)]
     context = inflate("tea", hits, around(near), budget=400, radius=0)
     assert [window.ids for window in context.windows] == [tuple(map(id_of, (1, 2, 3, 4)))]
 
 
 @pytest.mark.parametrize("hidden", [2, 3])
 def test_a_gap_with_a_hidden_atom_is_not_filled(hidden: int) -> None:
-    """Nothing of it is shown, or what stands apart would look as if it stood together."""
-    near = [piece(number, place=number) for number in (2, 3) if number != hidden]
-    context = inflate("tea", [piece(1, place=1), piece(4, place=4)], around(near), budget=400, radius=0)
+    """A gap with an atom that may not be shown stays empty."""
+    near = [passage(number, position=number) for number in (2, 3) if number != hidden]
+    context = inflate(
+        "tea", [passage(1, position=1), passage(4, position=4)], around(near), budget=400, radius=0
+    )
     assert [window.ids for window in context.windows] == [(id_of(1),), (id_of(4),)]
 
 
 def test_a_long_hit_leaves_room_for_others() -> None:
-    """All but the best are cut to half of the budget."""
-    hits = [piece(1, "tea", place=1), piece(2, "tea " * 1000, place=5), piece(3, "tea", place=9)]
+    """All hits but the best are cut to half of the budget."""
+    hits = [
+        passage(1, "tea", position=1),
+        passage(2, "tea " * 1000, position=5),
+        passage(3, "tea", position=9),
+    ]
     context = inflate("tea", hits, nothing, budget=200, radius=0)
     assert [window.ids for window in context.windows] == [(id_of(number),) for number in (1, 2, 3)]
     assert 80 <= context.windows[1].tokens <= 100
 
 
 def test_nothing_found_is_an_empty_text() -> None:
-    """Without hits there is no window, whatever stands around."""
-    context = inflate("tea", [], around([piece(1, place=1)]), budget=100, radius=4, size=7)
+    """Without hits there are no windows."""
+    context = inflate("tea", [], around([passage(1, position=1)]), budget=100, radius=4, size=7)
     assert (context.windows, context.text, context.tokens, context.size) == ((), "", 0, 7)
 
 
 @pytest.mark.parametrize("budget", [15, 0, -1, True, 16.0])
 def test_a_budget_for_nothing_is_refused(budget: int) -> None:
-    """Less than 16 tokens, and what is no whole number, is an error that says so."""
+    """A budget below 16 tokens, or not a whole number, raises an error that says so."""
     with pytest.raises(InvalidInputError, match="budget"):
         inflate("tea", [], nothing, budget=budget, radius=0)
 
 
 @given(st.integers(16, 10**7), st.integers(16, 10**7))
 def test_more_budget_asks_for_more_hits(one: int, other: int) -> None:
-    """The number of hits asked for grows with the budget, from 5 to 500."""
+    """The number of requested hits grows with the budget, from 5 to 500."""
     small, large = sorted((one, other))
     assert 5 <= hits_wanted(small) <= hits_wanted(large) <= 500
 
 
 @given(st.integers(16, 10**7), st.integers(16, 10**7), st.floats(0, 1), st.floats(0, 1))
 def test_the_radius_grows_with_budget_and_rarity(one: int, other: int, rare: float, rarer: float) -> None:
-    """From 0 to 4; neither more tokens nor rarer words make it smaller."""
+    """The radius is 0 to 4 and does not fall with the budget or the rarity."""
     small, large = sorted((one, other))
     low, high = sorted((rare, rarer))
     assert 0 <= radius_of(small, low) <= radius_of(large, low) <= radius_of(large, high) <= 4
 
 
 def test_the_radius_in_figures() -> None:
-    """With the rarest words it is 1 at 250 tokens and one more at each doubling."""
+    """With a rarity of 1 the radius is 1 at 250 tokens and grows by one at each doubling."""
     assert [radius_of(budget, 1.0) for budget in (249, 250, 500, 1000, 2000, 4000)] == [0, 1, 2, 3, 4, 4]
     assert [radius_of(budget, 0.5) for budget in (250, 500, 2000, 8000)] == [0, 1, 2, 3]
     assert radius_of(10**6, 0.0) == 0
@@ -377,18 +392,18 @@ def test_the_radius_in_figures() -> None:
 
 @given(st.integers(1, 10**6), st.lists(st.integers(0, 10**6), max_size=6))
 def test_rarity_is_a_share(documents: int, frequencies: list[int]) -> None:
-    """From 0 to 1: 1 if each word is in one document, 0 if none occurs."""
+    """The rarity is 0 to 1: 1 if each word is in one document, 0 if none occurs."""
     known = [min(frequency, documents) for frequency in frequencies]
-    assert 0 <= rarity(documents, known) <= 1
-    assert rarity(documents, [1, 1, 1, documents]) == 1
-    assert rarity(documents, [0, 0]) == 0
+    assert 0 <= query_rarity(documents, known) <= 1
+    assert query_rarity(documents, [1, 1, 1, documents]) == 1
+    assert query_rarity(documents, [0, 0]) == 0
 
 
 def test_naughty_strings_are_inflated() -> None:
-    """The Big List of Naughty Strings, side by side in one source: one heading, all of them shown."""
+    """The Big List of Naughty Strings in one source gives one heading and shows all strings."""
     path = needs("vectors/strings/blns.json")
     naughty = [text for text in json.loads(path.read_text(encoding="utf-8")) if text.strip()]
-    hits = [piece(number, text, text, place=number) for number, text in enumerate([*naughty, *HOSTILE])]
+    hits = [passage(number, text, text, position=number) for number, text in enumerate([*naughty, *HOSTILE])]
     context = inflate("tea", hits, nothing, budget=10**6, radius=0)
     (window,) = context.windows
     assert len(window.hits) == len(hits)

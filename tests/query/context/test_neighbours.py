@@ -1,4 +1,4 @@
-"""Which atoms of a store may stand beside a hit."""
+"""The atoms of a store that may be shown as neighbours of a hit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from engine.base.errors import CorruptionError
 from engine.base.validation import atom_id
 from engine.followers import chunks
 from engine.ledger.layout import TAGS
-from engine.query.context.neighbours import Sources
+from engine.query.context.neighbours import SourceReader
 from engine.query.context.windows import Passage
 from engine.query.filters import NO_FILTERS
 from proofs.sets import Group
@@ -33,62 +33,62 @@ def talk(turns: int, **fields: object) -> Engine:
 
 
 def ids_of(engine: Engine) -> dict[str, str]:
-    """Content → id of every live atom."""
+    """The id of every live atom, by content."""
     return {one.atom.content: one.id for one in engine.find(limit=10_000, form="full") if one.atom}
 
 
 def beside(
     engine: Engine, *found: str, filters: Filters = NO_FILTERS, reach: int = FAR
 ) -> tuple[list[Passage], list[Passage]]:
-    """The hits with these contents, and what is up to `reach` places from them."""
+    """The hits with these contents, and the atoms up to `reach` positions from them."""
     ids = ids_of(engine)
     with engine.store.view(*engine.store.followers) as rows:
-        sources = Sources(rows, engine.store.index.view(rows), filters)
-        hits = sources.pieces({atom_id(ids[content]): 1.0 for content in found})
-        places = [one.place for one in hits if one.place is not None]
-        near = {place.beside(step): None for place in places for step in range(-reach, reach + 1)}
-        pieces = [sources.beside(place) for place in near if place not in places]
-        return hits, [one for one in pieces if one is not None]
+        sources = SourceReader(rows, engine.store.index.view(rows), filters)
+        hits = sources.passages({atom_id(ids[content]): 1.0 for content in found})
+        places = [one.position for one in hits if one.position is not None]
+        near = {position.offset(step): None for position in places for step in range(-reach, reach + 1)}
+        passages = [sources.passage_at(position) for position in near if position not in places]
+        return hits, [one for one in passages if one is not None]
 
 
 def numbers(near: list[Passage]) -> dict[str, int]:
-    """Content → place."""
-    return {one.content: one.place.number for one in near if one.place is not None}
+    """The position of each atom, by content."""
+    return {one.content: one.position.number for one in near if one.position is not None}
 
 
 def test_neighbours_stand_in_the_order_of_their_sequences() -> None:
-    """Places follow the sequences, not the order of recording, and reach to both sides."""
+    """Positions follow the sequences, not the order of recording."""
     hits, near = beside(talk(9), "turn 4", reach=2)
     assert numbers(hits) == {"turn 4": 4}
     assert numbers(near) == {"turn 2": 2, "turn 3": 3, "turn 5": 5, "turn 6": 6}
 
 
 def test_atoms_of_one_sequence_stand_in_the_order_of_recording() -> None:
-    """Where two have the same sequence, the one recorded first comes first."""
+    """Atoms with the same sequence are ordered by recording."""
     engine = engine_on()
     engine.apply([Add(name, source="talk", sequence=7) for name in ("one", "two", "three")])
     assert numbers(beside(engine, "two")[1]) == {"one": 0, "three": 2}
 
 
 def test_hits_are_no_neighbours_of_each_other() -> None:
-    """Each atom comes once: as a hit, if it is one."""
+    """Each atom is returned once, as a hit if it is one."""
     hits, near = beside(talk(4), "turn 1", "turn 2")
     assert [one.content for one in hits] == ["turn 1", "turn 2"]
     assert sorted(numbers(near)) == ["turn 0", "turn 3"]
 
 
 def test_without_source_or_sequence_there_is_no_place() -> None:
-    """Such an atom has no neighbours and is none."""
+    """An atom without source or sequence has no neighbours and is not one."""
     engine = talk(2)
     engine.apply([Add("alone"), Add("unordered", source="talk"), Add("nowhere", sequence=1)])
     hits, near = beside(engine, "alone", "unordered", "nowhere")
-    assert [one.place for one in hits] == [None] * 3
+    assert [one.position for one in hits] == [None] * 3
     assert near == []
     assert sorted(numbers(beside(engine, "turn 0")[1])) == ["turn 1"]
 
 
 def test_a_tombstoned_atom_is_not_there() -> None:
-    """Its neighbours are neighbours of each other, until it is revived."""
+    """A tombstoned atom has no position until it is revived."""
     engine = talk(3)
     middle = ids_of(engine)["turn 1"]
     engine.tombstone(middle)
@@ -98,7 +98,7 @@ def test_a_tombstoned_atom_is_not_there() -> None:
 
 
 def test_a_revised_atom_stands_where_it_stood() -> None:
-    """The new text is shown in the place of the old one, or in its new place."""
+    """A revised atom keeps its position unless its sequence changes."""
     engine = talk(3)
     middle = ids_of(engine)["turn 1"]
     engine.revise(middle, content="turn one")
@@ -121,7 +121,7 @@ def test_a_revised_atom_stands_where_it_stood() -> None:
     ],
 )
 def test_what_a_filter_excludes_is_not_given_and_not_skipped(filters: Filters) -> None:
-    """A neighbour must pass the filters, too, and one that does not keeps its place."""
+    """An excluded neighbour is not shown but keeps its position."""
     engine = engine_on()
     engine.apply(
         [
@@ -144,7 +144,7 @@ def test_what_a_filter_excludes_is_not_given_and_not_skipped(filters: Filters) -
 
 
 def test_a_category_is_asked_of_each_neighbour() -> None:
-    """Where no tag says what an atom is, its text decides, for neighbours as for hits."""
+    """A neighbour without a category tag is categorised by its text."""
     engine = engine_on()
     texts = ("The server's database crashed.", "We walked home.", "The compiler reports an error.")
     engine.apply([Add(text, source="talk", sequence=number) for number, text in enumerate(texts)])
@@ -154,7 +154,7 @@ def test_a_category_is_asked_of_each_neighbour() -> None:
 
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 5)), min_size=1, max_size=12), st.data())
 def test_places_are_those_of_the_sorted_source(atoms: list[tuple[str, int]], data: st.DataObject) -> None:
-    """Whatever the order of recording: sorted by sequence, then by recording, without those hidden."""
+    """Positions are those of the live atoms sorted by sequence, then recording."""
     engine = engine_on()
     ids = [
         engine.add(f"text {number}", source=source, sequence=sequence).subject
@@ -167,12 +167,12 @@ def test_places_are_those_of_the_sorted_source(atoms: list[tuple[str, int]], dat
     one = data.draw(st.sampled_from(live))
     hits, near = beside(engine, f"text {one}", reach=len(atoms))
     line = sorted((n for n in live if atoms[n][0] == atoms[one][0]), key=lambda n: (atoms[n][1], n))
-    assert numbers([*hits, *near]) == {f"text {number}": place for place, number in enumerate(line)}
+    assert numbers([*hits, *near]) == {f"text {number}": position for position, number in enumerate(line)}
 
 
 @pytest.mark.parametrize("member", [True, False])
 def test_a_set_that_is_wrong_about_an_atom_is_corruption(member: bool) -> None:
-    """A source's set that lacks a hit, or has an atom of another source, is told, and nothing is shown."""
+    """A source's set that contradicts the records raises CorruptionError."""
     engine = talk(2)
     engine.apply([Add("elsewhere", source="else", sequence=0)])
     ids = ids_of(engine)

@@ -1,4 +1,4 @@
-"""Texts that are near-duplicates, and what a merge must not lose."""
+"""Near-duplicate texts, and the state that a merge must preserve."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CHAIN = (f"{_LONG} always", _LONG, f"{_LONG} maybe")
 
 
 class Looks(NamedTuple):
-    """What merging changes of an atom, and unmerging gives back."""
+    """The fields of an atom that merging changes and unmerging restores."""
 
     tags: tuple[str, ...]
     buckets: tuple[str, ...]
@@ -27,12 +27,12 @@ class Looks(NamedTuple):
 
 
 def looks(engine: Engine, *ids: str) -> list[Looks]:
-    """What atoms look like now."""
+    """The current fields of the atoms."""
     return [Looks(atom.tags, atom.buckets, atom.state) for atom in map(engine.get, ids)]
 
 
 def copy_of(text: str, number: int) -> str:
-    """Another content of the same terms."""
+    """Another content with the same terms."""
     return text + "." * number
 
 
@@ -41,7 +41,7 @@ def kettles(
     tags: Sequence[Sequence[str]] = (("kitchen",), ("Chores", "kitchen"), ("tea",)),
     buckets: Sequence[Sequence[str]] = (("inbox",), ("inbox",), ("inbox", "work")),
 ) -> Iterator[tuple[Engine, list[str]]]:
-    """An engine with as many copies of one text, and another text, and the ids of the copies."""
+    """An engine with copies of one text and another text, and the ids of the copies."""
     with engine_on() as engine:
         ids = [
             engine.add(copy_of(KETTLE, number), tags=tags[number], buckets=buckets[number]).subject

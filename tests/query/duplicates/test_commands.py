@@ -1,4 +1,4 @@
-"""The commands duplicates, merge and unmerge."""
+"""The commands `duplicates`, `merge` and `unmerge`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def live(cli: Cli) -> Ids:
 
 
 def test_groups_are_listed_for_people(cli: Cli, copies: Ids) -> None:
-    """A line for each atom, the one to keep first, an empty one after each group."""
+    """Each atom has a line, the one to keep first, and each group ends with an empty line."""
     lines = cli("duplicates").out.splitlines()
     assert [line.split()[:2] for line in lines] == [
         [copies[0], "keep"],
@@ -45,7 +45,7 @@ def test_groups_are_listed_for_people(cli: Cli, copies: Ids) -> None:
 
 
 def test_groups_are_listed_for_programs(cli: Cli, copies: Ids) -> None:
-    """In JSON a group has the atom to keep and the others with their distance."""
+    """In JSON, a group has the atom to keep and the others with their distances."""
     result = cli("duplicates", "--json")
     assert result.envelope["count"] == 2
     assert [[group["keep"]["id"], *(other["id"] for other in group["others"])] for group in result.data] == [
@@ -63,14 +63,14 @@ def test_groups_are_listed_for_programs(cli: Cli, copies: Ids) -> None:
 
 
 def test_the_group_of_one_atom(cli: Cli, copies: Ids) -> None:
-    """`--of` takes a shortened id; `--limit` cuts the list."""
+    """`--of` accepts a short id, and `--limit` limits the list."""
     assert cli("duplicates", "--of", copies[4][:8], "--json").data[0]["keep"]["id"] == copies[3]
     assert len(cli("duplicates", "--limit", "1", "--json").data) == 1
     assert cli("duplicates", "--of", cli("add", "Nothing is like it.").out.strip()).out == ""
 
 
 def test_two_atoms_are_merged_and_taken_apart(cli: Cli, copies: Ids) -> None:
-    """By shortened ids; the id of the atom that stays, or is back, is printed."""
+    """Merging and unmerging accept short ids and print the id of the kept or restored atom."""
     assert cli("merge", copies[0][:8], copies[1][:8]).out == copies[0] + "\n"
     assert copies[1] not in live(cli)
     assert cli("get", copies[0], "--json").data["tags"] == ["t0", "t1"]
@@ -81,7 +81,7 @@ def test_two_atoms_are_merged_and_taken_apart(cli: Cli, copies: Ids) -> None:
 
 
 def test_what_is_not_near_needs_force(cli: Cli, copies: Ids) -> None:
-    """A merge of what is not alike is refused with exit code 7, and says how to do it all the same."""
+    """Merging atoms that are not near fails with exit code 7 and a hint at --force."""
     result = cli("merge", copies[0], copies[3])
     assert (result.code, "--force" in result.err) == (7, True)
     assert cli("merge", copies[0], copies[3], "--force").code == 0
@@ -98,7 +98,7 @@ def test_merging_all_needs_yes(cli: Cli, copies: Ids) -> None:
 
 
 def test_a_dry_run_merges_nothing(cli: Cli, copies: Ids) -> None:
-    """`--dry-run` says what would be done and succeeds, also beside `--yes`."""
+    """`--dry-run` shows the merges and succeeds, also with `--yes`."""
     for options in (["--dry-run"], ["--dry-run", "--yes"]):
         result = cli("duplicates", "--merge", *options)
         assert (result.code, "3 atoms would be merged into 2" in result.err) == (0, True)
@@ -106,7 +106,7 @@ def test_a_dry_run_merges_nothing(cli: Cli, copies: Ids) -> None:
 
 
 def test_all_groups_are_merged(cli: Cli, copies: Ids) -> None:
-    """With `--yes` each group goes into the atom to keep; in JSON each says who did."""
+    """With `--yes` each group is merged into the atom to keep; JSON has the result of each."""
     data = cli("duplicates", "--merge", "--yes", "--json").data
     assert [group["merged"] for group in data] == [copies[1:3], copies[4:]]
     assert live(cli) == [copies[0], copies[3]]
@@ -115,13 +115,13 @@ def test_all_groups_are_merged(cli: Cli, copies: Ids) -> None:
 
 
 def test_only_the_group_that_was_asked_for_is_merged(cli: Cli, copies: Ids) -> None:
-    """`--of` and `--limit` say what is listed, and what is listed is merged."""
+    """Only the groups selected by `--of` and `--limit` are merged."""
     cli("duplicates", "--of", copies[3], "--merge", "--yes")
     assert live(cli) == copies[:4]
 
 
 def test_what_is_only_near_to_another_is_left(cli: Cli) -> None:
-    """An atom that is in a group by way of another one is not merged into the atom to keep."""
+    """An atom that is not near the atom to keep itself is not merged."""
     ids = [cli("add", text).out.strip() for text in CHAIN]
     data = cli("duplicates", "--merge", "--yes", "--json").data
     assert [other["distance"] for other in data[0]["others"]] == [2, 4]
@@ -132,25 +132,25 @@ def test_what_is_only_near_to_another_is_left(cli: Cli) -> None:
 def test_a_group_that_cannot_be_merged_does_not_stop_the_others(
     cli: Cli, copies: Ids, surroundings: Path
 ) -> None:
-    """The reason is said, the other groups are merged, and the exit code is 6."""
+    """A failing merge is reported, others are done, and the exit code is 6."""
     with Engine.open(str(surroundings / "store")) as engine:
         for place, atom in enumerate(copies[:2]):
             engine.tag(atom, *(f"{place}-{number}" for number in range(200)))
     result = cli("duplicates", "--merge", "--yes", "--json")
     assert result.code == 6
-    assert "over 256 tags" in result.err
+    assert "more than 256 tags" in result.err
     assert result.envelope["error"]["message"] == "not merged: 1 of 2 groups"
     assert [group["merged"] for group in result.envelope["data"]] == [[], [copies[4]]]
 
 
 @pytest.mark.parametrize("option", ["--yes", "--dry-run"])
 def test_saying_how_to_merge_without_merging_is_a_usage_error(cli: Cli, copies: Ids, option: str) -> None:
-    """`--yes` and `--dry-run` need `--merge`."""
+    """`--yes` and `--dry-run` require `--merge`."""
     assert cli("duplicates", option).code == 2
 
 
 def test_unmerging_what_was_tombstoned_is_a_conflict(cli: Cli, copies: Ids) -> None:
-    """Exit code 6, with the reason of the tombstone and what to do."""
+    """Unmerging another tombstone fails with exit code 6, its reason and a hint."""
     cli("tombstone", copies[0], "--reason", "stale")
     result = cli("unmerge", copies[0])
     assert (result.code, "stale" in result.err, "engine revive" in result.err) == (6, True, True)

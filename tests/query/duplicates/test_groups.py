@@ -1,4 +1,4 @@
-"""Groups of near-duplicates: what is in them, who is kept, and in which order they come."""
+"""Groups of near-duplicates: their members, the atom to keep, and their order."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ COLUMNS = st.lists(
 
 
 def ids_of(groups: list[DuplicateGroup]) -> list[list[str]]:
-    """The ids of each group, the one to keep first."""
+    """The ids of each group, the atom to keep first."""
     return [[group.keep.id, *(other.id for other in group.others)] for group in groups]
 
 
 def connected(column: list[int]) -> list[list[int]]:
-    """The groups, by growing each until nothing more is near."""
+    """The groups according to a naive search."""
     groups: list[list[int]] = []
     left = set(range(len(column)))
     while left:
@@ -38,21 +38,21 @@ def connected(column: list[int]) -> list[list[int]]:
 
 @given(COLUMNS)
 def test_groups_are_what_near_pairs_connect(column: list[int]) -> None:
-    """All groups of two or more, found through sorted bands, are those found by growing each."""
+    """`groups_of` agrees with a naive search."""
     found = [group.tolist() for group in groups_of(np.array(column, np.uint64))]
     assert sorted(found) == connected(column)
 
 
 @given(COLUMNS.filter(bool), st.data())
 def test_the_group_of_one_is_the_group_it_is_in(column: list[int], data: st.DataObject) -> None:
-    """Looking from one place finds what listing all groups finds; alone, only itself."""
+    """`group_of` agrees with `groups_of`; an atom alone is its own group."""
     place = data.draw(st.integers(0, len(column) - 1))
     expected = next((group for group in connected(column) if place in group), [place])
     assert group_of(np.array(column, np.uint64), place).tolist() == expected
 
 
 def test_copies_are_one_group() -> None:
-    """Three texts of the same terms are a group, with tags and snippets; a fourth text is not in it."""
+    """Three texts with the same terms are a group, with tags and snippets; a fourth is not in it."""
     with kettles() as (engine, ids):
         (group,) = engine.duplicates()
         assert ids_of([group]) == [ids]
@@ -62,7 +62,7 @@ def test_copies_are_one_group() -> None:
 
 
 def test_the_distance_is_that_to_the_atom_to_keep() -> None:
-    """Each says in how many bits it differs from the one to keep, the nearest first, and be it many."""
+    """The distance is in bits from the atom to keep, the nearest first."""
     with engine_on() as engine:
         ids = [engine.add(text).subject for text in (CHAIN[0], CHAIN[2], CHAIN[1])]
         (group,) = engine.duplicates()
@@ -71,7 +71,7 @@ def test_the_distance_is_that_to_the_atom_to_keep() -> None:
 
 
 def test_only_live_atoms_are_in_groups() -> None:
-    """A tombstoned atom and the text before a revision are nobody's near-duplicates."""
+    """Tombstoned atoms and old versions are not in any group."""
     with kettles() as (engine, ids):
         engine.tombstone(ids[1])
         engine.revise(ids[2], content=TRAIN + "!")
@@ -82,7 +82,7 @@ def test_only_live_atoms_are_in_groups() -> None:
 
 
 def test_short_texts_are_never_compared() -> None:
-    """Texts of fewer than four different words are in no group, however equal they are."""
+    """Texts of fewer than four distinct words are not in any group."""
     with engine_on() as engine:
         for source in ("a", "b"):
             engine.add("Yes, please.", source=source)
@@ -90,14 +90,14 @@ def test_short_texts_are_never_compared() -> None:
 
 
 def test_the_oldest_is_kept() -> None:
-    """The one recorded first stays the one to keep, also when a revision gave it the newest ordinal."""
+    """The atom recorded first is kept, even if a revision gave it the newest ordinal."""
     with kettles() as (engine, ids):
         engine.revise(ids[0], content=copy_of(KETTLE, 9))
         assert ids_of(engine.duplicates()) == [ids]
 
 
 def test_one_s_own_is_kept_before_what_came_from_elsewhere() -> None:
-    """Internal before external before quarantine, whatever was recorded first."""
+    """Internal atoms are kept before external ones, and these before quarantine."""
     with engine_on() as engine:
         ids = [
             engine.add(copy_of(KETTLE, number), provenance=name).subject
@@ -109,7 +109,7 @@ def test_one_s_own_is_kept_before_what_came_from_elsewhere() -> None:
 
 
 def test_what_is_superseded_is_not_kept() -> None:
-    """A correction stays, and not what it corrects; an edge from outside the group says nothing."""
+    """A correction is kept before the atom it supersedes; other edges have no effect."""
     with kettles() as (engine, ids):
         engine.link(ids[1], "supersedes", ids[0])
         assert ids_of(engine.duplicates())[0][0] == ids[1]
@@ -119,7 +119,7 @@ def test_what_is_superseded_is_not_kept() -> None:
 
 
 def test_groups_come_in_the_order_of_the_atoms_to_keep() -> None:
-    """By the ordinal of the atom to keep, at most as many as asked for."""
+    """Groups are sorted by the ordinal of the atom to keep, up to the limit."""
     with kettles() as (engine, ids):
         trains = [engine.add(copy_of(TRAIN, number)).subject for number in range(2)]
         assert ids_of(engine.duplicates()) == [ids, trains]
@@ -129,7 +129,7 @@ def test_groups_come_in_the_order_of_the_atoms_to_keep() -> None:
 
 
 def test_a_group_is_found_from_each_of_its_atoms() -> None:
-    """`of` gives the one group the atom is in, or none."""
+    """`of` returns the group of the atom, or nothing."""
     with kettles() as (engine, ids):
         trains = [engine.add(copy_of(TRAIN, number)).subject for number in range(2)]
         everything = engine.duplicates()
@@ -140,7 +140,7 @@ def test_a_group_is_found_from_each_of_its_atoms() -> None:
 
 
 def test_a_moment_of_the_past_has_its_own_groups() -> None:
-    """Through `as_of`, groups are those of that moment."""
+    """With `as_of`, groups are those of that moment."""
     with kettles() as (engine, ids):
         with engine.as_of(2) as past:
             assert ids_of(past.duplicates()) == [ids[:2]]
@@ -158,6 +158,6 @@ def test_a_moment_of_the_past_has_its_own_groups() -> None:
     ],
 )
 def test_what_cannot_be_listed_is_refused(error: type[Exception], asked: dict[str, int | str]) -> None:
-    """A limit out of range, what is no id, and an id that was never recorded."""
+    """A limit out of range, an invalid id and an unknown id raise errors."""
     with kettles() as (engine, _), pytest.raises(error):
         engine.duplicates(**asked)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Laws of merging, for any tags and buckets and in any order."""
+"""Properties of merging, for any tags and buckets and in any order."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def of(atoms: Atoms) -> tuple[list[list[str]], list[list[str]]]:
 
 
 def caseless(look: Looks) -> tuple[list[str], tuple[str, ...], int]:
-    """What an atom looks like, whatever the spelling of its tags."""
+    """The fields of the atoms with the tags in caseless form."""
     return [tag_identity(tag) for tag in look.tags], look.buckets, look.state
 
 
 @settings(max_examples=60, deadline=None)
 @given(ATOMS, st.data())
 def test_merging_and_unmerging_restores_everything(atoms: Atoms, data: st.DataObject) -> None:
-    """However many are merged into one, and in whatever order they come back: all is as it was."""
+    """Unmerging in any order restores the state before the merges."""
     with kettles(*of(atoms)) as (engine, (keep, *others)):
         before = looks(engine, keep, *others)
         for other in data.draw(st.permutations(others)):
@@ -46,7 +46,7 @@ def test_merging_and_unmerging_restores_everything(atoms: Atoms, data: st.DataOb
 @settings(max_examples=60, deadline=None)
 @given(ATOMS, st.data())
 def test_merging_again_after_unmerging_is_merging(atoms: Atoms, data: st.DataObject) -> None:
-    """Coming and going leaves no trace in tags, buckets and states."""
+    """Merging, unmerging and merging again equals one merge."""
     with kettles(*of(atoms)) as (engine, (keep, other, *rest)):
         engine.merge(keep, other)
         after = looks(engine, keep, other, *rest)
@@ -59,7 +59,7 @@ def test_merging_again_after_unmerging_is_merging(atoms: Atoms, data: st.DataObj
 @settings(max_examples=60, deadline=None)
 @given(ATOMS)
 def test_deciding_again_appends_nothing(atoms: Atoms) -> None:
-    """Merges that were carried out, and unmerges that were, change no row the second time."""
+    """Repeating merges and unmerges changes no row."""
     with kettles(*of(atoms)) as (engine, (keep, *others)):
         for commands in ([Merge(keep, other) for other in others], [Unmerge(other) for other in others]):
             engine.apply(commands)
@@ -71,7 +71,7 @@ def test_deciding_again_appends_nothing(atoms: Atoms) -> None:
 @settings(max_examples=60, deadline=None)
 @given(ATOMS, st.data())
 def test_the_order_of_merging_does_not_matter(atoms: Atoms, data: st.DataObject) -> None:
-    """One by one in any order, or all at once: the same texts are live, with the same tags and buckets."""
+    """Any order of merging gives the same live texts, tags and buckets."""
     with kettles(*of(atoms)) as (engine, ids), kettles(*of(atoms)) as (other_engine, other_ids):
         for place in data.draw(st.permutations(range(1, len(ids)))):
             engine.merge(ids[0], ids[place])
@@ -84,7 +84,7 @@ def test_the_order_of_merging_does_not_matter(atoms: Atoms, data: st.DataObject)
 @settings(max_examples=60, deadline=None)
 @given(ATOMS, st.data())
 def test_the_kept_one_has_what_all_had(atoms: Atoms, data: st.DataObject) -> None:
-    """Whoever is kept, it ends with the tags and buckets of all, and nothing else."""
+    """The kept atom has the tags and buckets of all, and no others."""
     with kettles(*of(atoms)) as (engine, ids):
         everything = [caseless(look) for look in looks(engine, *ids)]
         keep = data.draw(st.sampled_from(ids))
@@ -97,7 +97,7 @@ def test_the_kept_one_has_what_all_had(atoms: Atoms, data: st.DataObject) -> Non
 @settings(max_examples=30, deadline=None)
 @given(ATOMS, st.data())
 def test_merges_are_in_the_journal_whole(atoms: Atoms, data: st.DataObject) -> None:
-    """A rebuild and a fresh store make the same rows of it, and the store verifies."""
+    """A rebuild and a replay give the same rows, and the store verifies."""
     with kettles(*of(atoms)) as (engine, (keep, *others)):
         engine.apply([Merge(keep, other) for other in others])
         for other in data.draw(st.sets(st.sampled_from(others))):

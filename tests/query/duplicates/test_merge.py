@@ -1,4 +1,4 @@
-"""One merge: what it appends, what it refuses, and what the traces say."""
+"""One merge: its events, its errors, and its traces."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from engine.base.errors import (
 )
 from engine.base.model import Receipt
 from engine.commands import Merge, Tombstone
-from engine.commands.merge import Gain, read_gain
+from engine.commands.merge import MergeGain, read_gain
 from engine.ledger.codec import unpack
 from proofs.codec import pack
 from proofs.events import EventKind
@@ -24,16 +24,16 @@ from proofs.leaves import State
 from tests.query.duplicates.support import CHAIN, KETTLE, TRAIN, Looks, copy_of, kettles, looks
 from tests.support.engines import engine_on, refuses
 
-NOBODY = "1f0c0000-0000-4000-8000-000000000001"
+NO_NEIGHBOUR = "1f0c0000-0000-4000-8000-000000000001"
 
 
 def kinds(receipt: Receipt) -> list[EventKind]:
-    """The events of a command."""
+    """The kinds of the events of a command."""
     return [event.kind for event in receipt.events]
 
 
 def test_a_merge_unites_tags_and_hides_the_other() -> None:
-    """The kept atom has the tags of both, in its own spelling; the other is tombstoned and says why."""
+    """The kept atom gets the tags of both; the other is tombstoned with a reason."""
     with kettles() as (engine, ids):
         receipt = engine.merge(ids[0], ids[1])
         assert (receipt.subject, receipt.state) == (ids[0], State.LIVE)
@@ -45,7 +45,7 @@ def test_a_merge_unites_tags_and_hides_the_other() -> None:
 
 
 def test_buckets_are_united_by_a_revision_where_they_differ() -> None:
-    """The kept atom is revised only if the other is in a bucket that it is not in."""
+    """The kept atom is revised only if it lacks a bucket of the other."""
     with kettles() as (engine, ids):
         receipt = engine.merge(ids[0], ids[2])
         assert kinds(receipt) == [
@@ -59,28 +59,28 @@ def test_buckets_are_united_by_a_revision_where_they_differ() -> None:
 
 
 def test_what_the_kept_one_has_is_no_event() -> None:
-    """Where it has all the tags and buckets of the other, only the tombstone and the edge are needed."""
+    """If the kept atom has all tags and buckets, only tombstone and edge are appended."""
     with kettles(tags=(["Tea", "kitchen"], ["tea"]), buckets=(["inbox", "work"], ["work"])) as (engine, ids):
         assert kinds(engine.merge(ids[0], ids[1])) == [EventKind.ATOM_TOMBSTONED, EventKind.EDGE_ADDED]
 
 
 def test_the_edge_says_what_was_gained() -> None:
-    """An edge `supersedes` from the kept atom has the tags and buckets it gained as its data."""
+    """The data of the edge `supersedes` lists the tags and buckets that were gained."""
     with kettles() as (engine, ids):
         engine.merge(ids[0], ids[2])
         edge = engine.get_edge(ids[0], "supersedes", ids[2])
         assert unpack(edge.data, "data") == {"merged": {"tags": ["tea"], "buckets": ["work"]}}
-        assert read_gain(edge.data) == Gain(("tea",), ("work",), None)
+        assert read_gain(edge.data) == MergeGain(("tea",), ("work",), None)
 
 
 def test_all_events_of_a_merge_are_one_commit() -> None:
-    """In a batch with a command that is refused, nothing of a merge is there."""
+    """If another command of the batch fails, no event of the merge is appended."""
     with kettles() as (engine, ids):
-        assert refuses(engine, NotFoundError, engine.apply, [Merge(ids[0], ids[2]), Tombstone(NOBODY)])
+        assert refuses(engine, NotFoundError, engine.apply, [Merge(ids[0], ids[2]), Tombstone(NO_NEIGHBOUR)])
 
 
 def test_a_merge_twice_is_no_event() -> None:
-    """Merged is merged: also if the kept atom lost the tags since, or is itself tombstoned."""
+    """Repeating a merge appends nothing, even if the kept atom lost tags or was hidden."""
     with kettles() as (engine, ids):
         engine.merge(ids[0], ids[1])
         engine.untag(ids[0], "chores")
@@ -97,7 +97,7 @@ def test_merged_atoms_are_no_duplicates_any_more() -> None:
 
 
 def test_only_near_duplicates_are_merged_unless_forced() -> None:
-    """Others are refused, with their distance, and `force` merges them."""
+    """Other atoms raise an error with their distance; `force` merges them."""
     with kettles() as (engine, ids):
         train = engine.add(TRAIN, source="elsewhere").subject
         assert refuses(engine, RefusedError, engine.merge, ids[0], train)
@@ -107,7 +107,7 @@ def test_only_near_duplicates_are_merged_unless_forced() -> None:
 
 
 def test_short_texts_are_merged_only_by_force() -> None:
-    """What is too short to be compared is not near, however equal."""
+    """Texts too short for a fingerprint are only merged with `force`."""
     with engine_on() as engine:
         ids = [engine.add("Yes, please.", source=source).subject for source in ("a", "b")]
         with pytest.raises(RefusedError, match="too short"):
@@ -118,7 +118,7 @@ def test_short_texts_are_merged_only_by_force() -> None:
 @pytest.mark.parametrize("title", [None, "On the sea, in the kitchen"])
 @pytest.mark.parametrize("other", [CHAIN[1], CHAIN[2], CHAIN[0] + "!", KETTLE])
 def test_a_merge_compares_as_the_groups_do(title: str | None, other: str) -> None:
-    """Two atoms are merged without force exactly if they are a group, titles included."""
+    """Two atoms can be merged without force if and only if they are a group."""
     with engine_on() as engine:
         keep = engine.add(CHAIN[0], title=title).subject
         atom = engine.add(other).subject
@@ -129,7 +129,7 @@ def test_a_merge_compares_as_the_groups_do(title: str | None, other: str) -> Non
 
 
 def test_what_is_superseded_cannot_be_kept() -> None:
-    """Where somebody said that the other is right, merging it away is refused, also by force."""
+    """Merging an atom into one that it supersedes raises an error, even with `force`."""
     with kettles() as (engine, ids):
         engine.link(ids[1], "supersedes", ids[0])
         assert refuses(engine, ConflictError, engine.merge, ids[0], ids[1], force=True)
@@ -137,7 +137,7 @@ def test_what_is_superseded_cannot_be_kept() -> None:
 
 
 def test_an_edge_that_was_removed_says_nothing() -> None:
-    """Once nobody says any more that the other is right, it can be merged away."""
+    """Once the edge `supersedes` is removed, the atom can be merged."""
     with kettles() as (engine, ids):
         engine.link(ids[1], "supersedes", ids[0])
         engine.unlink(ids[1], "supersedes", ids[0])
@@ -145,7 +145,7 @@ def test_an_edge_that_was_removed_says_nothing() -> None:
 
 
 def test_an_atom_is_not_merged_into_itself() -> None:
-    """The refusal says so."""
+    """Merging an atom into itself raises an error."""
     with kettles() as (engine, ids), pytest.raises(InvalidInputError, match="into itself"):
         engine.merge(ids[0], ids[0], force=True)
 
@@ -166,20 +166,20 @@ def test_an_atom_is_not_merged_into_itself() -> None:
 def test_a_merge_that_makes_no_sense_is_refused(
     error: type[EngineError], keep: int | None, other: int | str | None
 ) -> None:
-    """The same atom, one never recorded, one tombstoned by hand (1), one merged into another (2)."""
+    """The same, unknown, tombstoned and otherwise merged atoms raise errors."""
     with kettles() as (engine, ids):
         more = engine.add(copy_of(KETTLE, 7)).subject
         engine.tombstone(ids[1])
         engine.merge(more, ids[2])
         names = [
-            given if isinstance(given, str) else NOBODY if given is None else ids[given]
+            given if isinstance(given, str) else NO_NEIGHBOUR if given is None else ids[given]
             for given in (keep, other)
         ]
         assert refuses(engine, error, engine.merge, *names, force=True)
 
 
 def test_what_is_merged_elsewhere_says_where() -> None:
-    """The refusal names the atom that the other is merged into, and what to do."""
+    """The error names the atom that the other was merged into, with a hint."""
     with kettles() as (engine, ids):
         engine.merge(ids[0], ids[1])
         with pytest.raises(ConflictError, match=f"merged into {ids[0]}") as caught:
@@ -188,31 +188,31 @@ def test_what_is_merged_elsewhere_says_where() -> None:
 
 
 def test_a_merge_that_could_not_be_taken_back_is_refused() -> None:
-    """Tags of over 4 KiB do not fit in the data of an edge, and nothing is written."""
+    """Tags of over 4 KiB do not fit the edge, so nothing is written."""
     tags = [f"{number:03}" + "x" * 200 for number in range(30)]
     with kettles(tags=([], tags), buckets=(["inbox"], ["inbox"])) as (engine, ids):
         assert refuses(engine, LimitError, engine.merge, *ids)
-        with pytest.raises(LimitError, match="could not be taken back"):
+        with pytest.raises(LimitError, match="to be reversible, a merge may add at most"):
             engine.merge(*ids)
         engine.tag(ids[0], *tags[:20])
         assert engine.merge(*ids).changed
 
 
 def test_too_many_tags_are_refused() -> None:
-    """An atom gets no more than 256 tags by merging, either."""
+    """A merge that would give an atom over 256 tags raises an error."""
     tags = [[f"{letter}{number}" for number in range(200)] for letter in "ab"]
     with kettles(tags=tags, buckets=(["inbox"], ["inbox"])) as (engine, ids):
         assert refuses(engine, LimitError, engine.merge, *ids)
 
 
 def test_an_edge_of_one_s_own_is_replaced_and_comes_back() -> None:
-    """A `supersedes` that was there gives its place to the merge's, and is as before after unmerging."""
+    """An earlier edge `supersedes` is replaced, and restored by unmerging."""
     with kettles() as (engine, ids):
         engine.link(ids[0], "supersedes", ids[1], weight=0.3, data=pack("corrected"))
         before = engine.get_edge(ids[0], "supersedes", ids[1])
         assert kinds(engine.merge(ids[0], ids[1]))[-2:] == [EventKind.EDGE_REMOVED, EventKind.EDGE_ADDED]
         merged = engine.get_edge(ids[0], "supersedes", ids[1])
-        assert read_gain(merged.data) == Gain(("Chores",), (), (before.weight, before.data))
+        assert read_gain(merged.data) == MergeGain(("Chores",), (), (before.weight, before.data))
         engine.unmerge(ids[1])
         after = engine.get_edge(ids[0], "supersedes", ids[1])
         assert (after.weight, after.data, after.state) == (before.weight, before.data, State.LIVE)
@@ -220,7 +220,7 @@ def test_an_edge_of_one_s_own_is_replaced_and_comes_back() -> None:
 
 @pytest.mark.parametrize("bucket", ["inbox", "work"])
 def test_ingesting_again_leaves_a_merge_alone(tmp_path: Path, bucket: str) -> None:
-    """Files that say the same as before change nothing, be the kept atom revised or not."""
+    """Ingesting unchanged files again changes nothing after a merge."""
     for name in ("a.md", "b.md"):
         (tmp_path / name).write_text(f"---\ntitle: Kettle\ntags: [{name[0]}]\n---\n{KETTLE}\n")
     with engine_on() as engine:
@@ -253,5 +253,5 @@ def test_ingesting_again_leaves_a_merge_alone(tmp_path: Path, bucket: str) -> No
     ],
 )
 def test_data_of_other_edges_says_nothing_of_a_merge(data: bytes) -> None:
-    """Only what a merge itself would write is taken for a merge's."""
+    """Only data that a merge writes is read as that of a merge."""
     assert read_gain(data) is None

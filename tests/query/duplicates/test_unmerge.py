@@ -1,4 +1,4 @@
-"""Taking a merge back: what comes off the kept atom, what stays, and what is refused."""
+"""Unmerging: what is removed from the kept atom, what stays, and what raises errors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from proofs.leaves import State
 from tests.query.duplicates.support import Looks, kettles, looks
 from tests.support.engines import engine_on, refuses
 
-NOBODY = "1f0c0000-0000-4000-8000-000000000001"
+NO_NEIGHBOUR = "1f0c0000-0000-4000-8000-000000000001"
 
 
 def test_unmerging_restores_both() -> None:
@@ -32,7 +32,7 @@ def test_unmerging_restores_both() -> None:
 
 
 def test_unmerging_twice_is_no_event() -> None:
-    """A live atom has nothing to be taken back from."""
+    """Unmerging a live atom appends nothing."""
     with kettles() as (engine, ids):
         assert not engine.unmerge(ids[1]).changed
         engine.merge(ids[0], ids[1])
@@ -41,7 +41,7 @@ def test_unmerging_twice_is_no_event() -> None:
 
 
 def test_what_was_there_before_the_merge_stays() -> None:
-    """A tag or bucket that both had is not taken off."""
+    """A tag or bucket that both atoms had is not removed."""
     with kettles(tags=(["tea", "x"], ["Tea", "y"]), buckets=(["work"], ["work", "inbox"])) as (engine, ids):
         engine.merge(*ids)
         engine.unmerge(ids[1])
@@ -49,7 +49,7 @@ def test_what_was_there_before_the_merge_stays() -> None:
 
 
 def test_what_was_added_by_hand_stays() -> None:
-    """What the kept atom got besides, and what it lost and was given again, is not the merge's."""
+    """Tags that the kept atom got otherwise, or again after losing them, stay."""
     with kettles(tags=([], ["a", "b"]), buckets=(["inbox"], ["inbox", "work"])) as (engine, ids):
         engine.merge(*ids)
         engine.tag(ids[0], "c")
@@ -62,7 +62,7 @@ def test_what_was_added_by_hand_stays() -> None:
 
 
 def test_what_was_revised_away_and_back_stays() -> None:
-    """A revision that leaves a tag out makes it the kept atom's own when it is put on again."""
+    """A tag that a revision dropped and that was added again stays."""
     with kettles(tags=([], ["a", "b"]), buckets=(["inbox"], ["inbox"])) as (engine, ids):
         engine.merge(*ids)
         engine.revise(ids[0], tags=["b"])
@@ -72,7 +72,7 @@ def test_what_was_revised_away_and_back_stays() -> None:
 
 
 def test_what_the_kept_one_lost_is_no_event() -> None:
-    """Where all that was gained is gone already, only the other atom and the edge change."""
+    """If all gains are gone already, only the other atom and the edge change."""
     with kettles() as (engine, ids):
         engine.merge(ids[0], ids[1])
         engine.untag(ids[0], "chores")
@@ -81,7 +81,7 @@ def test_what_the_kept_one_lost_is_no_event() -> None:
 
 
 def test_a_revised_content_stays() -> None:
-    """What the kept atom says now is not taken back."""
+    """The current content of the kept atom does not change."""
     with kettles() as (engine, ids):
         engine.merge(ids[0], ids[2])
         engine.revise(ids[0], content="Another text.", title="Another")
@@ -91,17 +91,19 @@ def test_a_revised_content_stays() -> None:
 
 
 def test_what_was_tombstoned_otherwise_is_refused() -> None:
-    """Only a merge can be taken back; the refusal says what else happened."""
+    """A tombstone without a merge raises an error with its reason."""
     with kettles() as (engine, ids):
         engine.tombstone(ids[1], "stale")
         assert refuses(engine, ConflictError, engine.unmerge, ids[1])
-        with pytest.raises(ConflictError, match="was not merged; it is tombstoned: stale"):
+        with pytest.raises(
+            ConflictError, match="was not merged; it was tombstoned for another reason: stale"
+        ):
             engine.unmerge(ids[1])
 
 
-@pytest.mark.parametrize("reason", ["merged into {}", "merged into nothing", "merged into " + NOBODY])
+@pytest.mark.parametrize("reason", ["merged into {}", "merged into nothing", "merged into " + NO_NEIGHBOUR])
 def test_a_reason_alone_is_no_merge(reason: str) -> None:
-    """A tombstone with the words of a merge, but without its edge, cannot be taken back."""
+    """A tombstone with the reason of a merge but without its edge raises an error."""
     with kettles() as (engine, ids):
         engine.tombstone(ids[1], reason.format(ids[0]))
         assert refuses(engine, ConflictError, engine.unmerge, ids[1])
@@ -110,7 +112,7 @@ def test_a_reason_alone_is_no_merge(reason: str) -> None:
 
 @pytest.mark.parametrize("reason", ["", "{}", "was merged into {}"])
 def test_a_tombstone_after_a_revival_by_hand_is_no_merge(reason: str) -> None:
-    """The edge of an earlier merge does not make a merge of another tombstone."""
+    """The edge of an earlier merge does not make a later tombstone a merge."""
     with kettles() as (engine, ids):
         engine.merge(ids[0], ids[1])
         engine.revive(ids[1])
@@ -119,19 +121,19 @@ def test_a_tombstone_after_a_revival_by_hand_is_no_merge(reason: str) -> None:
 
 
 def test_an_atom_never_recorded_is_not_found() -> None:
-    """As everywhere."""
+    """An unknown atom raises NotFoundError."""
     with engine_on() as engine:
-        assert refuses(engine, NotFoundError, engine.unmerge, NOBODY)
+        assert refuses(engine, NotFoundError, engine.unmerge, NO_NEIGHBOUR)
 
 
 def test_a_kept_atom_that_is_gone_cannot_give_back() -> None:
-    """While the kept atom is tombstoned with something of the other's, unmerging is refused."""
+    """Unmerging from a tombstoned kept atom with gains raises an error."""
     with kettles() as (engine, ids):
         engine.merge(ids[0], ids[1])
         engine.merge(ids[2], ids[0])
         assert refuses(engine, ConflictError, engine.unmerge, ids[1])
         with pytest.raises(
-            ConflictError, match=f"gave tags, buckets or aliases to {ids[0]}, .*: merged into {ids[2]}"
+            ConflictError, match=f"the kept atom {ids[0]} .* is tombstoned: merged into {ids[2]}"
         ):
             engine.unmerge(ids[1])
         engine.apply([Unmerge(ids[0]), Unmerge(ids[1])])
@@ -139,7 +141,7 @@ def test_a_kept_atom_that_is_gone_cannot_give_back() -> None:
 
 
 def test_a_kept_atom_that_is_gone_with_nothing_to_give_back() -> None:
-    """Where the kept atom gained nothing, the other comes back whatever became of that one."""
+    """Without gains the other atom comes back in any case."""
     with kettles(tags=(["a"], ["a"]), buckets=(["inbox"], ["inbox"])) as (engine, ids):
         engine.merge(*ids)
         engine.tombstone(ids[0])
@@ -148,7 +150,7 @@ def test_a_kept_atom_that_is_gone_with_nothing_to_give_back() -> None:
 
 
 def test_an_edge_removed_by_hand_still_says_what_was_gained() -> None:
-    """Hiding the merge's edge hides nothing from unmerging."""
+    """Unmerging works although the merge's edge was removed."""
     with kettles() as (engine, ids):
         before = looks(engine, *ids)
         engine.merge(ids[0], ids[2])
@@ -159,7 +161,7 @@ def test_an_edge_removed_by_hand_still_says_what_was_gained() -> None:
 
 
 def test_merging_again_after_a_revival_by_hand_forgets_nothing() -> None:
-    """What the first merge gave and what the second one gave are both taken back."""
+    """The gains of both merges are removed."""
     with kettles() as (engine, ids):
         before = looks(engine, ids[0])
         engine.merge(ids[0], ids[1])
@@ -172,7 +174,7 @@ def test_merging_again_after_a_revival_by_hand_forgets_nothing() -> None:
 
 
 def test_merging_again_without_gain_leaves_the_edge() -> None:
-    """After a revival by hand, a merge that gives nothing new only tombstones."""
+    """After a revival by hand, a merge without new gains only tombstones."""
     with kettles() as (engine, ids):
         engine.merge(ids[0], ids[1])
         engine.revive(ids[1])
@@ -182,7 +184,7 @@ def test_merging_again_without_gain_leaves_the_edge() -> None:
 
 
 def test_an_edge_that_was_replaced_survives_merging_again() -> None:
-    """The edge of one's own comes back also after a second merge in a row."""
+    """A replaced edge is restored even after a second merge."""
     with kettles() as (engine, ids):
         engine.link(ids[0], "supersedes", ids[1], weight=0.5)
         engine.merge(ids[0], ids[1])
@@ -195,7 +197,7 @@ def test_an_edge_that_was_replaced_survives_merging_again() -> None:
 
 
 def test_an_edge_replaced_is_not_brought_back_where_it_was_removed() -> None:
-    """Who removed the merge's edge by hand wanted none."""
+    """A replaced edge is not restored if the merge's edge was removed by hand."""
     with kettles() as (engine, ids):
         engine.link(ids[0], "supersedes", ids[1], weight=0.5)
         engine.merge(ids[0], ids[1])

@@ -1,4 +1,4 @@
-"""Memories to explore, and policies that do anything, or what they are told."""
+"""Memories to explore, and policies with random or scripted decisions."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def memories(draw: st.DrawFn) -> list[Command]:
 
 
 class Drawn:
-    """A policy that follows a list of numbers: what it does depends on them and on the state alone."""
+    """A policy whose decisions depend only on a list of numbers and on the state."""
 
     def __init__(self, numbers: Sequence[int]) -> None:
         self._numbers = numbers
@@ -103,7 +103,7 @@ QUERY = "How does the daemon handle authentication?"
 
 
 class Scripted:
-    """A policy that says its lines one after another, and then that it is enough."""
+    """A policy that returns the actions of a script, then ANSWER."""
 
     def __init__(self, *said: str) -> None:
         self._said = said
@@ -117,6 +117,6 @@ class Scripted:
 
 
 def explored(*said: str, commands: Sequence[Command] = DAEMON, **options: object) -> Exploration:
-    """What comes of doing this in a small memory."""
+    """The result of exploring a small memory."""
     with memory(commands) as engine:
         return explore(engine.view, QUERY, policy=Scripted(*said), **options)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Memories to explore, texts that try to pass for something else, and what is wrong with a rendering."""
+"""Memories to explore, hostile texts, and checks of rendered answers."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _OURS = re.compile(
 
 
 def memory_of(commands: Sequence[Command], related: Sequence[Command]) -> list[Command]:
-    """A history with relations after it."""
+    """A memory with a history and relations."""
     return [*commands, *related]
 
 
@@ -67,7 +67,7 @@ memories = st.builds(memory_of, histories(), st.lists(relations, max_size=4))
 
 
 def verbs(engine: Engine) -> list[Verb]:
-    """Each verb in some ways that succeed on this memory, whatever it is."""
+    """Each verb with some arguments that are valid for this memory."""
     found: list[Verb] = [
         lambda explorer: explorer.explore_recall("Where did Anna put the copper kettle?"),
         lambda explorer: explorer.explore_recall("green tea", 2),
@@ -84,12 +84,12 @@ def verbs(engine: Engine) -> list[Verb]:
 
 
 def rendered(answer: Answer, form: Form) -> str:
-    """An answer in a form."""
+    """An answer in an output form."""
     return as_json(answer) if form is Form.JSON else text_of(answer)
 
 
 def least_of(verb: Callable[..., Answer]) -> int:
-    """The least budget with which a verb answers, as it says itself where it is given none at all."""
+    """The smallest budget with which a verb answers, taken from its error message."""
     try:
         verb(budget=0)
     except InvalidInputError as error:
@@ -98,13 +98,13 @@ def least_of(verb: Callable[..., Answer]) -> int:
 
 
 def obeyed(text: str) -> list[str]:
-    """The characters of a text that a terminal may obey."""
+    """The characters of a text that a terminal may interpret."""
     bidi = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
     return [one for one in text if (unicodedata.category(one) == "Cc" and one != "\n") or one in bidi]
 
 
 def wrong_with_text(text: str) -> list[str]:
-    """What in an answer as text could pass for what it is not."""
+    """Parts of an answer as text that could pass for something else."""
     problems = [f"markup {found}" for found in _MARKUP.findall(text)]
     problems += [f"obeyed {found!r}" for found in obeyed(text.replace("\t", " "))]
     for line in text.splitlines():
@@ -114,7 +114,7 @@ def wrong_with_text(text: str) -> list[str]:
 
 
 def wrong_with_json(answer: Answer) -> list[str]:
-    """What in an answer as JSON could pass for what it is not, or is lost."""
+    """Parts of an answer as JSON that could pass for something else, or that are lost."""
     text = as_json(answer)
     problems = [f"markup {found}" for found in _MARKUP.findall(text)]
     problems += [f"obeyed {found!r}" for found in [*obeyed(text), *re.findall("[\n\u2028\u2029]", text)]]
@@ -124,7 +124,7 @@ def wrong_with_json(answer: Answer) -> list[str]:
 
 
 def cost_of(answer: Answer, form: Form) -> int:
-    """What an answer really costs in a form."""
+    """The real cost of an answer in a form."""
     return tokens_of(rendered(answer, form))
 
 

@@ -1,4 +1,4 @@
-"""Actions as text: what is one, what is none, and that one comes back as it was."""
+"""Actions as text: valid and invalid ones, and round trips."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TRICKY = ('a "quoted" word', "back\\slash", "日本語", "x) RECALL(y", "\\u0022
 
 @st.composite
 def actions(draw: st.DrawFn) -> Action:
-    """Any action that is allowed."""
+    """Any valid action."""
     verb = draw(st.sampled_from(Verb))
     if verb is Verb.ANSWER:
         return Action(verb)
@@ -35,13 +35,13 @@ def actions(draw: st.DrawFn) -> Action:
 
 @given(actions())
 def test_an_action_comes_back_from_its_text(action: Action) -> None:
-    """`parse_action(str(action))` is the action, for every argument that is allowed."""
+    """`parse_action(str(action))` is the action, for every valid argument."""
     assert parse_action(str(action)) == action
 
 
 @given(actions(), st.text(" \t\r\n", max_size=3), st.text(" \t\r\n", max_size=3))
 def test_white_space_around_an_action_is_allowed(action: Action, before: str, after: str) -> None:
-    """Blanks and line ends before and after it change nothing."""
+    """White space around an action has no effect."""
     assert parse_action(f"{before}{action}{after}") == action
 
 
@@ -58,7 +58,7 @@ def test_white_space_around_an_action_is_allowed(action: Action, before: str, af
     ],
 )
 def test_actions_are_read(text: str, expected: Action) -> None:
-    """Each verb with its argument, a node and an id with quotes or without."""
+    """Each verb is parsed, with or without quotes around a node and an id."""
     assert parse_action(text) == expected
 
 
@@ -100,14 +100,14 @@ def test_actions_are_read(text: str, expected: Action) -> None:
     ],
 )
 def test_anything_else_is_refused_and_says_what_is_expected(text: str) -> None:
-    """Prose, two actions, a missing argument, control characters: an error that names the actions."""
+    """Anything else raises an error that lists the actions."""
     with pytest.raises(InvalidInputError, match=r"PEEK\(id\), EXPAND\(id\), NEIGHBORS\(node\), RECALL"):
         parse_action(text)
 
 
 @given(st.text(max_size=200))
 def test_no_text_is_more_than_an_action_or_an_error(text: str) -> None:
-    """Whatever a model replies, it is an action that can be written again, or an error of ours."""
+    """Any reply is an action that can be written again, or an EngineError."""
     try:
         action = parse_action(text)
     except InvalidInputError:
@@ -116,7 +116,7 @@ def test_no_text_is_more_than_an_action_or_an_error(text: str) -> None:
 
 
 def test_naughty_strings_are_queries_or_errors() -> None:
-    """Strings that break programs go through as queries unchanged, or are refused by name."""
+    """Naughty strings are unchanged as queries, or raise an EngineError."""
     for text in json.loads(needs("vectors/strings/blns.json").read_text(encoding="utf-8")):
         try:
             action = Action(Verb.RECALL, text)
@@ -126,14 +126,14 @@ def test_naughty_strings_are_queries_or_errors() -> None:
 
 
 def test_what_is_no_text_is_refused() -> None:
-    """A reply that is no text is an error of ours, and so is a verb that is none."""
-    with pytest.raises(InvalidInputError, match="of type NoneType is no text; answer with one action"):
+    """A reply that is not a string, and an invalid verb, raise an EngineError."""
+    with pytest.raises(InvalidInputError, match="of type NoneType is not a string; answer with one action"):
         parse_action(None)  # type: ignore[arg-type]
     with pytest.raises(InvalidInputError, match="verb must be a Verb"):
         Action("PEEK", "1f0c2a3b")  # type: ignore[arg-type]
 
 
 def test_a_long_reply_is_not_looked_at() -> None:
-    """Even where it is nothing but an action and blanks."""
-    with pytest.raises(InvalidInputError, match="characters are no action"):
+    """A reply that is too long is rejected even if it is an action and white space."""
+    with pytest.raises(InvalidInputError, match="characters is too long for an action"):
         parse_action("ANSWER" + " " * (64 << 10))

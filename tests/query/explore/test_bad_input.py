@@ -1,4 +1,4 @@
-"""Whatever is wrong with an argument, the error is one of ours, says so shortly, and nothing is written."""
+"""Every bad argument raises a short EngineError before anything is written."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def engine() -> Engine:
 
 
 def called(engine: Engine, verb: str, given_there: dict[str, Any]) -> EngineError | None:
-    """The refusal of a call, if it is refused; anything else that it raises is raised."""
+    """The EngineError of a call, or None; other exceptions propagate."""
     rest = {name: value for name, value in given_there.items() if name != "filters" or value is not None}
     try:
         getattr(engine.explorer(), verb)(**rest)
@@ -70,7 +70,7 @@ def called(engine: Engine, verb: str, given_there: dict[str, Any]) -> EngineErro
 @pytest.mark.parametrize(("verb", "name"), EACH)
 @pytest.mark.parametrize("value", BAD, ids=lambda value: ascii(value)[:20])
 def test_each_bad_argument_is_refused_shortly(engine: Engine, verb: str, name: str, value: object) -> None:
-    """An error is of the EngineError family and at most some lines long; no row is changed."""
+    """A bad argument raises an EngineError of a few lines and changes no row."""
     before = engine.root()
     error = called(engine, verb, ARGUMENTS[verb] | {name: value})
     assert error is None or len(str(error)) < 600
@@ -80,7 +80,7 @@ def test_each_bad_argument_is_refused_shortly(engine: Engine, verb: str, name: s
 @given(st.data())
 @settings(max_examples=300)
 def test_any_arguments_are_answered_or_refused(engine: Engine, data: st.DataObject) -> None:
-    """No combination makes anything but an answer or an error of ours."""
+    """Any combination of arguments gives an answer or an EngineError."""
     verb = data.draw(st.sampled_from(sorted(ARGUMENTS)))
     changed = data.draw(st.dictionaries(st.sampled_from(sorted(ARGUMENTS[verb])), GIVEN, min_size=1))
     called(engine, verb, ARGUMENTS[verb] | changed)
@@ -89,7 +89,7 @@ def test_any_arguments_are_answered_or_refused(engine: Engine, data: st.DataObje
 @pytest.mark.parametrize("value", ["1234567", "\x00", None, 7, object()])
 @pytest.mark.parametrize("name", ["form", "spent"])
 def test_an_explorer_of_nothing_sensible_is_refused(engine: Engine, name: str, value: Any) -> None:
-    """Form and what was spent are checked when it is made."""
+    """The constructor validates `form` and `spent`."""
     if (name, value) != ("spent", 7):
         with pytest.raises(EngineError):
             engine.explorer(**{name: value})
@@ -118,7 +118,7 @@ FINE = (
     ids=lambda value: ascii(value)[:20],
 )
 def test_a_bad_relation_is_refused_and_nothing_is_written(engine: Engine, field: str, value: Any) -> None:
-    """Whichever part of it is bad; not even the entities that came before it are made."""
+    """A relation with a bad part raises an error and adds no entity."""
     given_there = {"subject": "new one", "predicate": "newly", "object": "new two"}
 
     def relate() -> None:
@@ -131,7 +131,7 @@ def test_a_bad_relation_is_refused_and_nothing_is_written(engine: Engine, field:
 @pytest.mark.parametrize("field", ["subject", "predicate", "object", "reason"])
 @pytest.mark.parametrize("value", [None, 5, b"x", "\x00", "\ud800", "\n", "x" * 5000])
 def test_a_bad_unrelation_is_refused(engine: Engine, field: str, value: Any) -> None:
-    """As above, for taking it back."""
+    """Removing a relation with a bad part raises an error."""
     given_there = {"subject": "kettle", "predicate": "makes", "object": "tea", "reason": ""}
 
     def unrelate() -> None:
@@ -145,6 +145,6 @@ def test_a_bad_unrelation_is_refused(engine: Engine, field: str, value: Any) -> 
     "command", [None, 5, b"cat", "", " ", "'open", "no-such-program", "a\x00b", "/", ["cat"]]
 )
 def test_what_is_no_command_cannot_decide(command: Any) -> None:
-    """It is refused before anything runs."""
+    """An invalid decision command raises an error before anything runs."""
     with pytest.raises(EngineError):
         Program(command)

@@ -1,4 +1,4 @@
-"""Hints: the order of recall, scores to compare, ids that resolve, titles that tell apart, few tokens."""
+"""Hints: order, scores, short ids, distinct titles and costs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from engine import Add, Engine, Filters, Relate, Tombstone
 from engine.base.errors import InvalidInputError
 from engine.commands import Command
 from engine.query.budget import tokens_of
-from engine.query.explore.looks import TITLE_CHARS
+from engine.query.explore.atom_answers import TITLE_CHARS
 from tests.query.explore.support import hint_ids, memories
 from tests.query.recall.histories import questions
 from tests.query.recall.support import id_of, memory
@@ -24,7 +24,7 @@ from tests.shared import needs
 @given(memories, questions, st.integers(1, 12))
 @settings(max_examples=60)
 def test_hints_are_the_hits_of_recall(commands: list[Command], question: str, limit: int) -> None:
-    """The same atoms in the same order, per cent that never rise, and what the whole text costs."""
+    """Hints have the atoms and order of recall, falling scores, and the tokens of the whole texts."""
     with memory(commands) as engine:
         hits = engine.recall(question, limit=limit).hits
         hints = engine.explorer().explore_recall(question, limit).hints
@@ -41,7 +41,7 @@ def test_hints_are_the_hits_of_recall(commands: list[Command], question: str, li
 def test_known_atoms_are_left_out_and_no_others(
     commands: list[Command], question: str, which: list[int], digits: int
 ) -> None:
-    """What is left is the longer list without those whose ids begin so."""
+    """Known atoms are left out of the longer list, and no others."""
     with memory(commands) as engine:
         known = [id_of(number + 1).replace("-", "")[-digits:] for number in which]
         known = [id_of(number + 1) for number in which] if digits < 32 else known
@@ -52,7 +52,7 @@ def test_known_atoms_are_left_out_and_no_others(
 
 
 def test_known_atoms_may_be_named_by_their_first_digits() -> None:
-    """All whose ids begin so; fewer than 4 digits, other signs and over 1,000 are refused."""
+    """Known ids may be 4 or more digits; others, and over 1,000, raise an error."""
     with memory(
         [Add(f"kettle {n}", id=f"{n}afe0000-0000-8000-8000-000000000001") for n in range(1, 5)]
     ) as engine:
@@ -68,7 +68,7 @@ def test_known_atoms_may_be_named_by_their_first_digits() -> None:
 
 
 def test_ids_are_as_long_as_it_takes() -> None:
-    """Two ids that differ in their last digit are shown whole; one hidden counts; the others are 8 digits."""
+    """Short ids have 8 digits, or as many as distinguish them, hidden atoms included."""
     twins = ["cafe0000-0000-8000-8000-000000000001", "cafe0000-0000-8000-8000-000000000002"]
     near = ["beef0000-1000-8000-8000-000000000000", "beef0000-2000-8000-8000-000000000000"]
     edges = ["00000000-0000-8000-8000-000000000001", "ffffffff-ffff-8fff-bfff-ffffffffffff"]
@@ -88,7 +88,7 @@ def test_ids_are_as_long_as_it_takes() -> None:
 
 @pytest.mark.parametrize("title", ["Kettle", "A very long title that goes on and on and on until part"])
 def test_titles_that_look_alike_are_told_apart(title: str) -> None:
-    """A stretch of the text is shown beside a title that others have, or that begins like others."""
+    """A title that several hints share is followed by a part of the text."""
     texts = ("red kettle is old", "blue kettle is new", "green kettle is lost")
     made = [Add(text, title=f"{title} {n}" if "long" in title else title) for n, text in enumerate(texts)]
     with memory(made) as engine:
@@ -99,7 +99,7 @@ def test_titles_that_look_alike_are_told_apart(title: str) -> None:
 
 
 def test_entities_that_a_question_names_are_named() -> None:
-    """In the order of the question, the longest names, in the spelling they were given first; never hints."""
+    """Entities are listed in the order of the question, longest names first."""
     related = [
         Relate("Unix Socket", "serves", "daemon"),
         Relate("unix", "is", "old"),
@@ -122,7 +122,7 @@ def test_entities_that_a_question_names_are_named() -> None:
 
 
 def test_entities_are_hints_only_where_their_kind_is_asked_for() -> None:
-    """Neither recall nor context, bright nodes or hints have them, but by `kinds`."""
+    """Entities are only hits if `kinds` asks for them."""
     commands: list[Command] = [
         Relate("kettle", "makes", "tea"),
         Add("kettle", kind="entity", source="s", sequence=1),
@@ -156,7 +156,7 @@ def _lines(path: str) -> list[dict[str, str]]:
 
 @pytest.mark.parametrize("where", ["locomo-dev/conv-26", "hotpotqa-sample"])
 def test_five_hints_cost_about_a_hundred_tokens(where: str) -> None:
-    """On real questions: half of them 125 at most, none over 160."""
+    """On real questions five hints have a median of at most 125 tokens, and at most 160."""
     atoms = [
         Add(one["text"], title=one.get("title"), source=one.get("source"), key=str(one["id"]))
         for one in _lines(f"data/{where}/corpus.jsonl")

@@ -1,4 +1,4 @@
-"""Whatever the memory holds, no answer can pass for more than it is, in either form."""
+"""No content can make an answer pass for something else, in either form."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ DATA = st.recursive(
 
 
 def allowed(command: Command) -> bool:
-    """Whether a memory takes it."""
+    """Return True if a memory accepts the command."""
     with memory([]) as engine:
         try:
             engine.apply([Add("kettle", id=id_of(1)), Add("tea", id=id_of(2)), command])
@@ -43,12 +43,12 @@ def allowed(command: Command) -> bool:
 
 
 def one_line(text: str) -> str:
-    """The text as far as it can stand in a title, a source or a name."""
+    """The part of the text that is valid in a title, a source or a name."""
     return "".join(one for one in on_one_line(text) if one.isprintable() or one == " ")[:60].strip()
 
 
 def carrying(text: str) -> list[Command]:
-    """A memory that holds the text wherever it can: content, title, source, tag, name of an entity."""
+    """A memory with the text as content, title, source, tag and entity name."""
     made: list[Command] = [
         Add("kettle", id=id_of(1)),
         Add("tea", id=id_of(2)),
@@ -72,7 +72,7 @@ def carrying(text: str) -> list[Command]:
 
 
 def answers(engine: Engine, query: str = "kettle") -> list[Answer]:
-    """What the verbs say of all that there is."""
+    """The answers of all verbs for all atoms."""
     explorer = engine.explorer()
     found: list[Answer] = [explorer.explore_recall("kettle", 50)]
     for asked in (query, one_line(query) or "kettle"):
@@ -92,7 +92,7 @@ def answers(engine: Engine, query: str = "kettle") -> list[Answer]:
 
 
 def assert_harmless(commands: list[Command], query: str) -> None:
-    """Nothing is wrong with any answer of a memory, in either form."""
+    """Assert that all answers of a memory are safe in both forms."""
     with memory(commands) as engine:
         for answer in answers(engine, query):
             assert not wrong_with_text(text_of(answer)), text_of(answer)
@@ -101,25 +101,25 @@ def assert_harmless(commands: list[Command], query: str) -> None:
 
 @pytest.mark.parametrize("text", FORGED, ids=ascii)
 def test_forged_texts_stay_texts(text: str) -> None:
-    """Headings, hints, roles, results of tools and escape sequences, wherever they stand."""
+    """Forged headings, hints, roles, tool results and escape sequences stay texts."""
     assert_harmless(carrying(text), text)
 
 
 @given(ANY)
 @settings(max_examples=40)
 def test_any_text_stays_a_text(text: str) -> None:
-    """Whatever the border lets in."""
+    """Any valid text stays a text."""
     assert_harmless(carrying(text), text)
 
 
 @cache
 def naughty() -> tuple[str, ...]:
-    """The big list of naughty strings."""
+    """The Big List of Naughty Strings."""
     return tuple(json.loads(needs("vectors/strings/blns.json").read_text(encoding="utf-8")))
 
 
 def test_naughty_strings_stay_texts() -> None:
-    """All of them as contents, titles, sources, tags and names, in one memory."""
+    """All naughty strings as contents, titles, sources, tags and names stay texts."""
     made: list[Command] = [Add("kettle", id=id_of(1)), Add("tea", id=id_of(2))]
     for number, text in enumerate(naughty()):
         adds = [
@@ -153,7 +153,7 @@ def test_naughty_strings_stay_texts() -> None:
 
 
 def _quickly_allowed(command: Add) -> bool:
-    """Whether what it says may be recorded."""
+    """Return True if the text passes a fast check of validity."""
     try:
         command.body()
     except EngineError:
@@ -173,7 +173,7 @@ def _is_name(text: str) -> bool:
 @given(DATA)
 @settings(max_examples=80)
 def test_any_data_of_an_edge_is_looked_through(data: object) -> None:
-    """A triple has a source only where the data names a live atom by its 16 bytes."""
+    """A triple has a source only if the data has the 16 bytes of a live atom's id."""
     link = Link(id_of(1), "references", id_of(2), data=cbor2.dumps(data, canonical=True))
     if not allowed(link):
         return
@@ -185,7 +185,7 @@ def test_any_data_of_an_edge_is_looked_through(data: object) -> None:
 @given(st.text(st.characters(codec=None, exclude_categories=()), max_size=60) | st.sampled_from(FORGED))
 @settings(max_examples=200)
 def test_json_says_the_same_without_a_dangerous_character(text: str) -> None:
-    """It is one line of valid JSON, the very value, with nothing raw that ends anything or is obeyed."""
+    """The JSON is one valid line with the exact value and no unsafe character."""
     spelled = dumped({text: [text]})
     assert json.loads(spelled) == {text: [text]}
     assert not set(spelled) & set("<>\x7f\x1b\u2028\u2029\u202e\u2066\u061c\u200e\u200f\n\r")
@@ -194,7 +194,7 @@ def test_json_says_the_same_without_a_dangerous_character(text: str) -> None:
 
 @given(ANY)
 def test_markup_is_shown_and_nothing_else_is_changed(text: str) -> None:
-    """Only `<` is changed, where a tag, a comment or a marker could begin, and what hides a text."""
+    """Only `<` before possible markup, and hidden characters, are changed."""
     shown = unmarked(text)
     assert shown.replace("‹", "<") == HIDDEN.sub("\ufffd", text).replace("‹", "<")
     assert not wrong_with_text("  " + shown.replace("\n", " ")) or any(not one.isprintable() for one in text)

@@ -1,4 +1,4 @@
-"""Laws of the loop: what holds for every memory, question and policy."""
+"""Properties of the loop for every memory, question and policy."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ budgets = st.one_of(st.integers(BUDGET_MIN, 600), st.just(2000))
 
 
 def found_in(commands: list[Command], query: str, policy: Drawn | None, budget: int = 2000) -> Exploration:
-    """What comes of exploring a new memory in which all this was done."""
+    """The result of exploring a new memory with these commands."""
     with memory(commands) as engine:
         return explore(engine.view, query, policy=policy, budget=budget)
 
@@ -36,7 +36,7 @@ def found_in(commands: list[Command], query: str, policy: Drawn | None, budget: 
 def test_costs_add_up_and_stay_within_the_budget(
     commands: list[Command], query: str, policy: Drawn | None, budget: int
 ) -> None:
-    """The total is the sum of what the steps cost, and never more than the budget."""
+    """The total is the sum of the steps' costs, and at most the budget."""
     found = found_in(commands, query, policy, budget)
     assert found.tokens == sum(step.cost for step in found.steps) <= budget
     running = 0
@@ -53,7 +53,7 @@ def test_costs_add_up_and_stay_within_the_budget(
 def test_there_are_never_more_steps_than_asked_for(
     commands: list[Command], query: str, policy: Drawn | None, steps: int
 ) -> None:
-    """The first recall is one of them, refused and failed ones count, and they are numbered from 1."""
+    """Steps are numbered from 1 to at most the limit, refused and failed ones included."""
     with memory(commands) as engine:
         told: list[Step] = []
         found = explore(engine.view, query, policy=policy, steps=steps, on_step=told.append)
@@ -67,7 +67,7 @@ def test_there_are_never_more_steps_than_asked_for(
 @laws
 @given(memories(), questions, st.one_of(st.none(), policies))
 def test_no_step_is_done_twice(commands: list[Command], query: str, policy: Drawn | None) -> None:
-    """No atom is peeked at or read twice, nor peeked at once it was read; no query is asked twice."""
+    """No atom is read twice, none is peeked at after an expand, and no query is repeated."""
     found = found_in(commands, query, policy)
     done = [step for step in found.steps if step.result is Result.DONE]
     expanded: set[str] = set()
@@ -91,7 +91,7 @@ def test_no_step_is_done_twice(commands: list[Command], query: str, policy: Draw
 def test_equal_memories_are_explored_equally(
     commands: list[Command], query: str, policy: Drawn | None, budget: int
 ) -> None:
-    """The same memory, question and policy give the same exploration."""
+    """Equal memories, questions and policies give equal explorations."""
     assert found_in(commands, query, policy, budget) == found_in(commands, query, policy, budget)
 
 
@@ -100,7 +100,7 @@ def test_equal_memories_are_explored_equally(
 def test_no_finding_is_in_the_context_twice(
     commands: list[Command], query: str, policy: Drawn | None
 ) -> None:
-    """Each atom and each node's connections stand in it once."""
+    """Each atom, and the connections of each node, are in the context once."""
     found = found_in(commands, query, policy)
     names = [(one.verb is Verb.NEIGHBORS, one.id or one.title) for one in found.context]
     assert len(names) == len(set(names))
@@ -111,7 +111,7 @@ def test_no_finding_is_in_the_context_twice(
 def test_no_content_begins_a_line_of_the_context(
     commands: list[Command], query: str, policy: Drawn | None
 ) -> None:
-    """Whatever atoms, titles, sources and names say: lines begin with a heading of ours or a blank."""
+    """Every line of the context begins with a generated heading or a space."""
     found = found_in(commands, query, policy)
     for line in found.text.splitlines():
         assert not line.startswith(HOSTILE)
@@ -121,7 +121,7 @@ def test_no_content_begins_a_line_of_the_context(
 
 
 def test_naughty_strings_stay_where_they_are() -> None:
-    """No string that breaks programs begins a line of the context, or of the trace."""
+    """No naughty string begins a line of the context or of the trace."""
     strings = [
         text for text in json.loads(needs("vectors/strings/blns.json").read_text("utf-8")) if text.strip()
     ]

@@ -1,4 +1,4 @@
-"""What comes of each step, and each way in which an exploration ends."""
+"""The result of each step, and each way in which an exploration ends."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ budgets = st.one_of(st.integers(BUDGET_MIN, 600), st.just(2000))
 
 
 def test_an_exploration_is_traced_in_words() -> None:
-    """The trace says what was done and what came of it, one line to a step."""
+    """The trace has one line per step, with the action and its outcome."""
     found = explored(
         f"PEEK({id_of(1)})", 'NEIGHBORS("daemon")', f"EXPAND({id_of(3)})", 'RECALL("file permissions")'
     )
@@ -35,7 +35,7 @@ def test_an_exploration_is_traced_in_words() -> None:
 
 
 def test_an_expand_takes_the_place_of_a_peek() -> None:
-    """What was peeked at and then read stands in the context once, whole, where the peek was."""
+    """An expand replaces the peek of the same atom in the context."""
     found = explored(f"PEEK({id_of(1)})", f"PEEK({id_of(2)})", f"EXPAND({id_of(1)})")
     assert [(one.id, one.verb, one.whole) for one in found.context] == [
         (id_of(1), Verb.EXPAND, True),
@@ -45,7 +45,7 @@ def test_an_expand_takes_the_place_of_a_peek() -> None:
 
 
 def test_connections_are_findings_and_lead_to_hints() -> None:
-    """Triples stand in the context, and what they lead to among the hints, with no score of its own."""
+    """Triples are in the context, and their other ends are hints without a score."""
     policy = Scripted('NEIGHBORS("daemon")')
     with memory(DAEMON) as engine:
         found = explore(engine.view, QUERY, policy=policy)
@@ -59,20 +59,20 @@ def test_connections_are_findings_and_lead_to_hints() -> None:
 
 
 def test_what_only_leads_on_is_no_finding() -> None:
-    """The atom beside an atom in its source is a hint, and says nothing for the context."""
+    """A neighbour in a source is a hint but not a finding."""
     found = explored(f"NEIGHBORS({id_of(2)})")
     assert found.steps[1].outcome == "1 connection"
     assert found.context == ()
 
 
 def test_a_connection_is_in_the_context_once() -> None:
-    """Seen from either end it is the same."""
+    """A connection that is found from both ends is in the context once."""
     found = explored('NEIGHBORS("daemon")', 'NEIGHBORS("unix socket")')
     assert found.text.count("daemon → listens_on → unix socket") == 1
 
 
 def test_a_second_recall_pays_for_new_hints_only() -> None:
-    """What was hinted at already is not hinted at again."""
+    """A second recall leaves out known hints."""
     commands = [Add(f"kettle number {at} of many", id=id_of(at)) for at in range(1, 9)]
     with memory(commands) as engine:
         policy = Scripted('RECALL("the many kettles")')
@@ -82,7 +82,7 @@ def test_a_second_recall_pays_for_new_hints_only() -> None:
 
 
 def test_an_error_of_a_verb_is_a_step_and_not_the_end() -> None:
-    """An unknown id and an unknown name cost nothing, are said in the trace, and others may follow."""
+    """An unknown id or name costs nothing, is in the trace, and does not end the exploration."""
     found = explored("PEEK(deadbeef)", "NEIGHBORS(nobody)", 'RECALL("...")', f"PEEK({id_of(2)})")
     assert [step.result for step in found.steps] == [
         Result.DONE,
@@ -106,7 +106,7 @@ def test_an_error_of_a_verb_is_a_step_and_not_the_end() -> None:
     ],
 )
 def test_what_was_done_is_refused_whatever_it_is_called(again: tuple[str, str]) -> None:
-    """The same atom, node or query under another name is a repeat: said, counted, and free."""
+    """Repeating an atom, node or query under another name is refused, counted and free."""
     found = explored(*again)
     assert found.steps[2].result is Result.REFUSED
     assert found.steps[2].cost == 0
@@ -117,7 +117,7 @@ def test_what_was_done_is_refused_whatever_it_is_called(again: tuple[str, str]) 
 
 
 def test_two_refused_decisions_in_a_row_end_it() -> None:
-    """One may be forgiven; the second in a row is the last."""
+    """The second refused decision in a row ends the exploration."""
     found = explored("nonsense", f"PEEK({id_of(2)})", "nonsense", "more of it", "ANSWER")
     assert found.stopped is Stop.REFUSED
     assert [step.result for step in found.steps[1:]] == [
@@ -129,7 +129,7 @@ def test_two_refused_decisions_in_a_row_end_it() -> None:
 
 
 def test_steps_run_out() -> None:
-    """With no step left nobody is asked for a decision."""
+    """Without steps left the policy is not called."""
     policy = Scripted(f"PEEK({id_of(2)})", f"PEEK({id_of(3)})")
     with memory(DAEMON) as engine:
         found = explore(engine.view, QUERY, policy=policy, steps=2)
@@ -137,7 +137,7 @@ def test_steps_run_out() -> None:
 
 
 def test_the_budget_runs_out() -> None:
-    """A long text is cut at what is left, and then there is no room for another step."""
+    """A long text is cut to the remaining budget, and the exploration ends."""
     found = explored(f"EXPAND({id_of(1)})", f"PEEK({id_of(2)})", budget=BUDGET_MIN)
     assert found.stopped is Stop.BUDGET
     assert found.steps[-1].outcome.endswith("chars, cut")
@@ -146,7 +146,7 @@ def test_the_budget_runs_out() -> None:
 
 
 def test_one_step_never_takes_all_that_is_left() -> None:
-    """A text over 500 tokens is cut at half of what is left, so that there is a next step."""
+    """A text of over 500 tokens is cut at half of the remaining budget."""
     commands = [Add("kettle " + "boils " * 5000, id=id_of(1)), Add("kettle", id=id_of(2))]
     found = explored(f"EXPAND({id_of(1)})", f"PEEK({id_of(2)})", commands=commands)
     assert [step.result for step in found.steps] == [Result.DONE] * 3
@@ -154,7 +154,7 @@ def test_one_step_never_takes_all_that_is_left() -> None:
 
 
 def test_of_a_hub_only_the_first_connections_are_shown() -> None:
-    """A look at connections costs 200 tokens at most."""
+    """A page of connections costs at most 200 tokens."""
     names = [f"thing number {number} of the many" for number in range(40)]
     commands: list[Command] = [Add("kettle", id=id_of(1)), *(Relate("hub", "has", name) for name in names)]
     found = explored("NEIGHBORS(hub)", commands=commands)
@@ -162,7 +162,7 @@ def test_of_a_hub_only_the_first_connections_are_shown() -> None:
 
 
 def test_it_ends_where_nothing_new_comes() -> None:
-    """Two steps in a row that bring nothing end it, the first recall among them."""
+    """Two consecutive steps without anything new end the exploration."""
     found = explored('RECALL("samovar")', "ANSWER", commands=fillers(3))
     assert (found.stopped, len(found.steps)) == (Stop.NOTHING_NEW, 2)
     assert (found.context, found.text, found.answer_tokens, found.saving) == ((), "", 0, 0)
@@ -172,7 +172,7 @@ def test_it_ends_where_nothing_new_comes() -> None:
 
 
 def test_full_tokens_are_those_of_ten_whole_atoms() -> None:
-    """The comparison is with a plain recall of ten atoms with their texts; dearer is a negative saving."""
+    """`full_tokens` is the cost of ten whole atoms, and a higher cost is a negative saving."""
     with memory([Add(f"kettle {at} " + "boils " * 30, id=id_of(at)) for at in range(1, 20)]) as engine:
         found = explore(engine.view, "kettle", policy=Scripted())
         hits = engine.recall("kettle", limit=10, budget=1_000_000).hits
@@ -183,14 +183,14 @@ def test_full_tokens_are_those_of_ten_whole_atoms() -> None:
 
 
 def test_it_says_of_which_memory_it_is_true() -> None:
-    """Sequence and root are those of the memory that was read."""
+    """Seq and root are those of the memory that was read."""
     with memory(DAEMON) as engine:
         found = explore(engine.view, QUERY)
         assert (found.seq, found.root) == (engine.size - 1, engine.root().root)
 
 
 def test_filters_hold_for_every_recall() -> None:
-    """No recall hints at what the filters leave out."""
+    """All hints pass the filters, in every recall."""
     policy = Scripted('RECALL("daemon socket")')
     with memory(DAEMON) as engine:
         explore(engine.view, QUERY, policy=policy, filters=Filters(sources=("talk/*",)))
@@ -201,7 +201,7 @@ def test_filters_hold_for_every_recall() -> None:
 
 
 def test_the_past_can_be_explored() -> None:
-    """A memory as it was is explored as it was."""
+    """A past state of a memory can be explored."""
     with memory(DAEMON[:2]) as engine:
         last = engine.size - 1
         before = explore(engine.view, QUERY)
@@ -227,20 +227,20 @@ def test_the_past_can_be_explored() -> None:
     ],
 )
 def test_arguments_out_of_range_are_refused(options: dict[str, object], message: str) -> None:
-    """Bounds and types are checked, and so is what a policy decides."""
+    """Bounds and types of arguments and decisions are checked."""
     with memory(DAEMON) as engine, pytest.raises(InvalidInputError, match=message):
         explore(engine.view, QUERY, **options)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("query", ["", "  \n", "...", 7, "x" * (65 << 10)])
 def test_questions_that_cannot_be_asked_are_refused(query: str) -> None:
-    """A blank question, one without a word, one too long: an error before anything is spent."""
+    """A blank, wordless or too long question raises an error at no cost."""
     with memory(DAEMON) as engine, pytest.raises(InvalidInputError):
         explore(engine.view, query)
 
 
 def test_long_questions_over_many_lines_are_explored() -> None:
-    """A question is asked as it is, and shown on one line and not at any length."""
+    """A long question is searched whole, and shown on one line, cut."""
     with memory(DAEMON) as engine:
         found = explore(engine.view, "How does\nthe daemon\x1b[2J handle authentication? " + "please " * 2000)
     assert len(found.trace()[0]) < 1200
@@ -249,7 +249,7 @@ def test_long_questions_over_many_lines_are_explored() -> None:
 
 
 def test_errors_of_a_policy_are_its_own() -> None:
-    """What a policy raises that is not about a reply goes through."""
+    """Other exceptions of a policy propagate."""
 
     class Broken:
         def decide(self, state: State) -> Action:

@@ -1,4 +1,4 @@
-"""A name stands for one entity however it is spelled, and only for that one."""
+"""All spellings of a name resolve to one entity, and other names do not."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ KEYS = bytes(range(32)), bytes(range(1, 33))
 
 
 def kept(text: str) -> str:
-    """The text as a name, if it is one."""
+    """The text as a name if it is valid."""
     try:
         name = entity_name(text)
         entity_key(name)
@@ -36,7 +36,7 @@ def kept(text: str) -> str:
 @given(NAMES)
 @settings(max_examples=400)
 def test_an_identity_is_its_own(text: str) -> None:
-    """What all spellings have in common is a spelling too."""
+    """The identity of a name is itself a spelling of it."""
     identity = entity_identity(kept(text))
     assert entity_identity(identity) == identity
     assert entity_key(identity) == entity_key(text.strip()) == f"entity:{identity}"
@@ -45,7 +45,7 @@ def test_an_identity_is_its_own(text: str) -> None:
 @given(NAMES, st.sampled_from(["NFC", "NFD"]))
 @settings(max_examples=200)
 def test_composed_or_not_is_one_name(text: str, form: Literal["NFC", "NFD"]) -> None:
-    """Canonically equal texts are spellings of one name."""
+    """Canonically equivalent texts are spellings of one name."""
     assert entity_key(unicodedata.normalize(form, kept(text))) == entity_key(kept(text))
 
 
@@ -54,7 +54,7 @@ def test_composed_or_not_is_one_name(text: str, form: Literal["NFC", "NFD"]) -> 
 @example("_", "_", "_")
 @settings(max_examples=200)
 def test_joints_are_alike(first: str, joint: str, second: str) -> None:
-    """Words joined by spaces, underscores or hyphens are one name, where there is a word."""
+    """Words joined by spaces, underscores or hyphens are the same name."""
     assume(not unicodedata.combining(second[0]))
     joined, spaced = kept(first + joint + second), kept(f"{first} {second}")
     assume(re.search(r"[^\s_-]", entity_identity(spaced)))
@@ -65,14 +65,14 @@ def test_joints_are_alike(first: str, joint: str, second: str) -> None:
 @example("___")
 @example("_ _")
 def test_a_name_of_joints_alone_is_its_own_identity(text: str) -> None:
-    """Where there is no word, each spelling is a name of its own."""
+    """Names of separators only are distinct."""
     name = kept(text)
     assert entity_identity(name) == name
 
 
 @given(st.text(st.characters(max_codepoint=0x24F, categories=("Lu", "Ll")), min_size=1, max_size=10))
 def test_case_makes_no_difference(text: str) -> None:
-    """Caseless forms of a Latin name are the same."""
+    """Upper and lower case of a Latin name are the same name."""
     assume(text.upper().casefold() == text.casefold())
     assert entity_key(text.upper()) == entity_key(text.lower()) == entity_key(text)
 
@@ -94,7 +94,7 @@ def test_case_makes_no_difference(text: str) -> None:
     ],
 )
 def test_different_names_stay_different(one: str, other: str) -> None:
-    """What is not case, a joint or invisible tells names apart."""
+    """Names that differ in more than case, separators and invisible characters are distinct."""
     assert entity_key(one) != entity_key(other)
 
 
@@ -102,7 +102,7 @@ def test_different_names_stay_different(one: str, other: str) -> None:
     "name", ["a\u200bb", "a\u200db", "\u202eab\u202c", "\u2066ab\u2069", "\ufeffab", "a\u00adb"]
 )
 def test_what_nobody_can_see_makes_no_name(name: str) -> None:
-    """Joiners, marks of direction and soft hyphens in a name do not count."""
+    """Joiners, direction marks and soft hyphens in a name are ignored."""
     assert entity_key(name) == "entity:ab"
 
 
@@ -110,7 +110,7 @@ def test_what_nobody_can_see_makes_no_name(name: str) -> None:
     "name", ["", " ", "\u3000", "\u200b", "\u200b\u200d", "\u200b \u2060", "\u00ad", "\u061c"]
 )
 def test_a_name_of_nothing_to_see_is_refused(name: str) -> None:
-    """White space and invisible characters alone are no name."""
+    """White space and invisible characters alone are not a valid name."""
     with pytest.raises(InvalidInputError):
         entity_name(name)
 
@@ -133,13 +133,13 @@ def test_a_name_of_nothing_to_see_is_refused(name: str) -> None:
     ],
 )
 def test_what_is_no_character_of_a_name_is_refused(name: object) -> None:
-    """Controls, line ends, private, unassigned and lone surrogates."""
+    """Control, private and unassigned characters and lone surrogates are invalid."""
     with pytest.raises(InvalidInputError):
         entity_name(name)
 
 
 def test_a_name_has_at_most_256_bytes() -> None:
-    """One more is refused, whatever the characters, and over 30 marks in a row are."""
+    """Names of over 256 bytes, or with over 30 marks in a row, raise an error."""
     assert entity_name("é" * 128) == "é" * 128
     for name in ("x" * 257, "é" * 128 + "x", "a" + "\u0301" * 31):
         with pytest.raises(LimitError):
@@ -150,7 +150,7 @@ def test_a_name_has_at_most_256_bytes() -> None:
 
 @given(NAMES)
 def test_an_id_follows_from_key_and_identity(text: str) -> None:
-    """Two stores have one id for a name only if their id keys are one; spelling makes no difference."""
+    """An entity's id depends only on the id key of the store and the identity of its name."""
     name = kept(text)
     mine, theirs = (entity_id(key, name) for key in KEYS)
     assert mine == entity_id(KEYS[0], entity_identity(name)) != theirs
@@ -159,7 +159,7 @@ def test_an_id_follows_from_key_and_identity(text: str) -> None:
 @given(NAMES, NAMES)
 @settings(max_examples=60)
 def test_same_identity_is_the_same_entity(one: str, other: str) -> None:
-    """An entity is recorded once for all spellings of its name, and found by each."""
+    """An entity is recorded once for all spellings, and found by each."""
     name, other_name = kept(one), kept(other)
     assume(not name.startswith("#"))
     folded = entity_identity(name)
@@ -174,11 +174,11 @@ def test_same_identity_is_the_same_entity(one: str, other: str) -> None:
 
 
 def test_a_hidden_entity_is_not_a_node() -> None:
-    """Tombstoned, it is found by no spelling; related again, by each."""
+    """A tombstoned entity is not found until it is related again."""
     with memory([Relate("daemon", "uses", "socket")]) as engine:
         atom = engine.resolve(engine.explorer().explore_neighbors("Daemon").node.id or "")
         engine.apply([Tombstone(atom)])
-        with pytest.raises(EngineError, match="nothing is called"):
+        with pytest.raises(EngineError, match="no atom or tag is named"):
             engine.explorer().explore_neighbors("Daemon")
         engine.apply([Relate("DAEMON", "uses", "socket")])
         assert engine.explorer().explore_neighbors("Daemon").node.name == "daemon"
@@ -189,7 +189,7 @@ def test_a_hidden_entity_is_not_a_node() -> None:
     [("listens on", "listens_on"), ("Listens  ON", "listens_on"), (" uses ", "uses"), ("a-b.c_d", "a-b.c_d")],
 )
 def test_a_predicate_is_a_label(given_there: str, label: str) -> None:
-    """Lower case, words joined by underscores."""
+    """A predicate is folded to lower case with underscores between words."""
     assert predicate(given_there) == label
     assert predicate(label) == label
 
@@ -198,6 +198,6 @@ def test_a_predicate_is_a_label(given_there: str, label: str) -> None:
     "given_there", ["", " ", "größe", "a/b", "x" * 33, "a\nb", None, 5, "has → it", "<b>"]
 )
 def test_what_is_no_predicate_is_refused(given_there: object) -> None:
-    """Anything that is no label then."""
+    """A predicate that does not fold to a label raises an error."""
     with pytest.raises(InvalidInputError):
         predicate(given_there)

@@ -1,4 +1,4 @@
-"""Neighbours: every live edge once, in order, then tags and the atoms beside it; nothing that is hidden."""
+"""Neighbours: live edges in order, then tags and neighbours in the source."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def triples(engine: Engine, node: str, way: str = "both") -> tuple[Triple, ...]:
 @given(memories, WAYS, st.integers(1, 5), st.none() | st.integers(0, 60))
 @settings(max_examples=50)
 def test_pages_make_the_whole(commands: list[Command], way: str, limit: int, extra: int | None) -> None:
-    """Whatever the limit and the budget, following `next` gives each triple once, in the same order."""
+    """Following `next` gives each triple once, in the same order, for any limit and budget."""
     with memory(commands) as engine:
         explorer = engine.explorer()
         for one in engine.find(limit=4):
@@ -49,7 +49,7 @@ def test_pages_make_the_whole(commands: list[Command], way: str, limit: int, ext
 @given(memories, WAYS)
 @settings(max_examples=50)
 def test_edges_are_those_of_the_memory(commands: list[Command], way: str) -> None:
-    """As `edges` has them, in its order, but for those to hidden atoms; ends and direction are right."""
+    """Triples agree with `edges` in order, ends and direction, without hidden atoms."""
     with memory(commands) as engine:
         for one in engine.find(limit=6):
             expected = []
@@ -69,7 +69,7 @@ def test_edges_are_those_of_the_memory(commands: list[Command], way: str) -> Non
 @given(memories)
 @settings(max_examples=30)
 def test_both_ways_are_one_way_and_the_other(commands: list[Command]) -> None:
-    """No triple is in one direction only, and none is in both."""
+    """`both` is the disjoint union of `in` and `out`."""
     with memory(commands) as engine:
         for one in engine.find(limit=6):
             both = triples(engine, one.id)
@@ -80,7 +80,7 @@ def test_both_ways_are_one_way_and_the_other(commands: list[Command]) -> None:
 
 
 def test_the_order_is_type_and_other_end_then_tags_then_source() -> None:
-    """Built-in types come before predicates, and ids in byte order, whatever was linked first."""
+    """Edges are sorted by type code and id; tags and source follow."""
     atoms: list[Command] = [
         Add(f"text {n}", id=id_of(n), source="s", sequence=n, tags=["b", "A"] if n == 3 else [])
         for n in range(1, 6)
@@ -106,7 +106,7 @@ def test_the_order_is_type_and_other_end_then_tags_then_source() -> None:
 
 
 def test_what_is_hidden_is_no_neighbour() -> None:
-    """Neither hidden edges nor hidden atoms, at the other end, beside it, or under a tag."""
+    """Hidden edges and hidden atoms are not neighbours."""
     atoms: list[Command] = [
         Add(f"text {n}", id=id_of(n), source="s", sequence=n, tags=["home"]) for n in range(1, 6)
     ]
@@ -121,7 +121,7 @@ def test_what_is_hidden_is_no_neighbour() -> None:
 
 
 def test_a_tag_is_an_object_only() -> None:
-    """Out of a tag leads nothing; into it all atoms that have it, in the order of the journal."""
+    """A tag has no outgoing triples, and incoming ones from all its atoms."""
     with memory([Add(f"text {n}", id=id_of(9 - n), tags=["Home"]) for n in range(3)]) as engine:
         assert triples(engine, "#HOME", "out") == ()
         found = triples(engine, "#HOME", "in")
@@ -131,7 +131,7 @@ def test_a_tag_is_an_object_only() -> None:
 
 
 def test_a_relation_says_who_says_so() -> None:
-    """The first live source; none once it is hidden, and again when it is back."""
+    """A triple names its source as long as that atom is live."""
     atoms: list[Command] = [Add("they say so", id=id_of(1)), Add("we too", id=id_of(2))]
     related = [Relate("daemon", "uses", "socket", id_of(1)), Relate("daemon", "uses", "socket", id_of(2))]
     with memory([*atoms, *related]) as engine:
@@ -149,7 +149,7 @@ def test_a_relation_says_who_says_so() -> None:
 
 
 def test_a_self_made_name_stands_for_each_kind_of_atom() -> None:
-    """An entity's name, a title, or the beginning of a text, each on one line."""
+    """Atoms are shown by entity name, title, or the beginning of their text."""
     atoms: list[Command] = [
         Add("kettle\n\n is  a pot of " + "long " * 20, id=id_of(1)),
         Add("text", title="Titled", id=id_of(2)),
@@ -165,7 +165,7 @@ def test_a_self_made_name_stands_for_each_kind_of_atom() -> None:
 
 @pytest.mark.parametrize("limit", [0, 101, -1])
 def test_a_page_has_1_to_100_triples(limit: int) -> None:
-    """Any other limit is refused; an offset beyond the end is an empty page."""
+    """A limit outside 1 to 100 raises an error; a page beyond the end is empty."""
     with memory([Add("x", id=id_of(1), tags=["home"])]) as engine:
         explorer = engine.explorer()
         with pytest.raises((InvalidInputError, LimitError)):

@@ -1,4 +1,4 @@
-"""What a node may be called, in which order the ways are tried, and what is said where none fits."""
+"""The names of nodes, the order in which they are tried, and the errors for unknown names."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ WORDS_OF_HEX = ("cafe", "dead", "beef", "2026", "facade", "dead-beef", "DEADBEEF
 
 
 def node(engine: Engine, name: str) -> Node:
-    """The node of a name."""
+    """The node with a name."""
     return engine.explorer().explore_neighbors(name).node
 
 
 def whole(engine: Engine, found: Node) -> str:
-    """The whole id of a node."""
+    """The whole id of the node with a name."""
     assert found.id
     return engine.resolve(found.id)
 
 
 @pytest.mark.parametrize("name", ["#kitchen", "#KITCHEN", "kitchen", " kitchen ", "Kitchen"])
 def test_a_tag_is_a_node_with_its_sign_and_without(name: str) -> None:
-    """In its caseless form; it has no id."""
+    """A tag is found with and without `#`, in its caseless form, and has no id."""
     with memory([Add("kettle", tags=["Kitchen"], id=id_of(1))]) as engine:
         assert node(engine, name) == Node(None, "#kitchen")
 
 
 @pytest.mark.parametrize("word", WORDS_OF_HEX)
 def test_words_that_look_like_digits_are_words(word: str) -> None:
-    """An entity, a title and a tag are found by them where no atom's id begins so."""
+    """Words that look like digits find entities, titles and tags if no id begins with them."""
     atom = Add("kettle", id="11110000-0000-8000-8000-000000000001")
     with memory([atom, Relate(word, "is", "a word")]) as engine:
         assert node(engine, word).name == word
@@ -49,7 +49,7 @@ def test_words_that_look_like_digits_are_words(word: str) -> None:
 
 
 def test_a_name_goes_before_digits_and_digits_before_a_title() -> None:
-    """Of an entity, an atom's first digits and a title the entity is meant, then the digits."""
+    """An entity's name is tried before the first digits of ids, and these before titles."""
     cafe = "cafe0000-0000-8000-8000-000000000001"
     commands: list[Command] = [Add("kettle", id=cafe), Add("tea", title="cafe", tags=["cafe"], id=id_of(1))]
     with memory(commands) as engine:
@@ -61,7 +61,7 @@ def test_a_name_goes_before_digits_and_digits_before_a_title() -> None:
 
 
 def test_no_name_can_stand_before_a_recorded_id() -> None:
-    """An entity that is called as an atom's whole id does not hide the atom."""
+    """An entity named like an atom's whole id does not hide the atom."""
     with memory([Add("kettle", id=id_of(1)), Relate(id_of(1), "is", "a trick")]) as engine:
         assert whole(engine, node(engine, id_of(1))) == id_of(1)
         assert whole(engine, node(engine, id_of(1).replace("-", ""))) == id_of(1)
@@ -87,7 +87,7 @@ def test_no_name_can_stand_before_a_recorded_id() -> None:
     ],
 )
 def test_an_entity_is_found_by_its_name(name: str) -> None:
-    """Whatever looks like an id, a tag or nothing at all, if it is an entity's name."""
+    """An entity is found even if its name looks like an id or a tag."""
     with memory([Add("kettle", id=id_of(1)), Relate("anchor", "is", name)]) as engine:
         found = engine.get(whole(engine, node(engine, name)))
         assert (found.kind, found.content) == ("entity", entity_name(name))
@@ -96,7 +96,7 @@ def test_an_entity_is_found_by_its_name(name: str) -> None:
 @given(st.text(min_size=1, max_size=12))
 @settings(max_examples=100)
 def test_each_name_leads_to_its_entity(text: str) -> None:
-    """As it was given, and in the form that all spellings have in common."""
+    """An entity is found by its name as given and by its identity."""
     try:
         name = entity_name(text)
         assume(entity_key(name) != entity_key("anchor"))
@@ -109,7 +109,7 @@ def test_each_name_leads_to_its_entity(text: str) -> None:
 
 @pytest.mark.parametrize("count", [2, 5, 6, 7, 8, 40])
 def test_a_title_that_several_have_is_ambiguous(count: int) -> None:
-    """However many have it, some are named by ids that are understood."""
+    """The error for an ambiguous title lists some ids that can be used."""
     with memory([Add(f"text {n}", title="Kettle", id=id_of(n + 1)) for n in range(count)]) as engine:
         with pytest.raises(ConflictError) as refused:
             node(engine, "kettle")
@@ -119,14 +119,14 @@ def test_a_title_that_several_have_is_ambiguous(count: int) -> None:
 
 
 def test_digits_that_several_ids_begin_with_are_ambiguous() -> None:
-    """The message names some."""
+    """The error for ambiguous digits lists some ids."""
     atoms = [Add(f"text {n}", id=f"cafe0000-0000-8000-8000-{n:012x}") for n in range(9)]
     with memory(atoms) as engine, pytest.raises(ConflictError, match="cafe0000-0000-8000"):
         node(engine, "cafe")
 
 
 def test_words_of_one_entity_are_enough() -> None:
-    """Some words of its name, in any form; words of several are ambiguous, unless one is called just so."""
+    """Words of one entity's name find it; words of several are ambiguous unless one matches exactly."""
     with memory([Relate("Unix Socket", "serves", "Mail Daemon")]) as engine:
         assert node(engine, "sockets").name == "Unix Socket"
         engine.relate("Mail Server", "has", "Mail Daemon")
@@ -137,7 +137,7 @@ def test_words_of_one_entity_are_enough() -> None:
 
 
 def test_an_exact_title_or_tag_goes_before_words_of_names() -> None:
-    """Two entities with a word in their names do not hide what is called so."""
+    """An exact title or tag is found before entities with the word in their names."""
     related = Relate("Anna Smith", "knows", "Anna Jones")
     with memory([related, Add("x", title="Anna", id=id_of(1))]) as engine:
         assert whole(engine, node(engine, "Anna")) == id_of(1)
@@ -146,7 +146,7 @@ def test_an_exact_title_or_tag_goes_before_words_of_names() -> None:
 
 
 def test_the_title_of_an_entity_is_no_name() -> None:
-    """What it is said to be does not lead to it."""
+    """The type of an entity does not find it."""
     with memory([Relate("Anna", "knows", "Boris")]) as engine:
         engine.revise(whole(engine, node(engine, "Anna")), title="physician")
         with pytest.raises(NotFoundError):
@@ -157,7 +157,7 @@ def test_the_title_of_an_entity_is_no_name() -> None:
     "name", ["nothing", "#nothing", "beef", id_of(9), "#", "##", "the", "!?", "x" * 2000, "é" * 500]
 )
 def test_what_nothing_is_called_is_not_found(name: str) -> None:
-    """Nor is it in an empty memory, nor in one of which all is hidden."""
+    """An unknown name raises NotFoundError, also in an empty memory."""
     memories: list[list[Command]] = [
         [],
         [Add("x", id=id_of(1)), Tombstone(id_of(1))],
@@ -170,13 +170,13 @@ def test_what_nothing_is_called_is_not_found(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["", " ", "\u3000", "a\nb", "a\x00b", "\ud800"])
 def test_what_is_no_line_is_refused(name: str) -> None:
-    """Blank, or more than one line."""
+    """A blank name, or one of several lines, raises an error."""
     with memory([]) as engine, pytest.raises(InvalidInputError):
         node(engine, name)
 
 
 def test_hidden_tags_are_no_nodes() -> None:
-    """A tag whose every atom is hidden leads nowhere."""
+    """A tag of hidden atoms only is not a node."""
     with (
         memory([Add("x", tags=["home"], id=id_of(1)), Tombstone(id_of(1))]) as engine,
         pytest.raises(NotFoundError),

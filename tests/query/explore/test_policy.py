@@ -1,4 +1,4 @@
-"""Who decides: a language model by its replies."""
+"""Policies with a language model, and the parsing of its replies."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.query.recall.support import id_of, memory
 
 
 class Model:
-    """Replies with its lines one after another, and remembers what it was asked."""
+    """A model that replies with its lines in turn, and records the prompts."""
 
     def __init__(self, *replies: object) -> None:
         self._replies = iter(replies)
@@ -29,7 +29,7 @@ class Model:
 
 
 def test_the_actions_of_a_model_are_carried_out() -> None:
-    """Its replies are read as actions, and what they bring is in its next prompt."""
+    """Replies are carried out as actions, and the next prompt shows the results."""
     model = Model(f"PEEK({id_of(2)})\n", "ANSWER")
     with memory(DAEMON) as engine:
         found = explore(engine.view, QUERY, policy=LanguagePolicy(model))
@@ -40,7 +40,7 @@ def test_the_actions_of_a_model_are_carried_out() -> None:
 
 
 def test_a_reply_that_cannot_be_read_is_refused_and_said_so() -> None:
-    """It is a step, the next prompt says what was wrong with it, and the model may do better."""
+    """An invalid reply is a refused step that the next prompt explains."""
     model = Model("I would like to PEEK(1f0c2a3b).", f"EXPAND({id_of(2)})", None, "again nonsense")
     with memory(DAEMON) as engine:
         found = explore(engine.view, QUERY, policy=LanguagePolicy(model))
@@ -51,12 +51,12 @@ def test_a_reply_that_cannot_be_read_is_refused_and_said_so() -> None:
         Result.REFUSED,
     ]
     assert found.steps[1].action is None
-    assert "is no action; answer with one action" in model.prompts[1].split("Last steps:")[1]
+    assert "is not an action; answer with one action" in model.prompts[1].split("Last steps:")[1]
     assert found.stopped is Stop.REFUSED
 
 
 def test_what_prompts_cost_is_counted_apart() -> None:
-    """The tokens of all prompts, and none of them among those of the answers; other policies have none."""
+    """The tokens of prompts are counted separately, and are 0 for other policies."""
     model = Model(f"PEEK({id_of(2)})", "nonsense")
     with memory(DAEMON) as engine:
         found = explore(engine.view, QUERY, policy=LanguagePolicy(model))
@@ -67,7 +67,7 @@ def test_what_prompts_cost_is_counted_apart() -> None:
 
 
 def test_errors_of_a_model_go_through() -> None:
-    """That nobody answers is no decision: the error is the caller's."""
+    """An exception of the model propagates to the caller."""
 
     def silent(prompt: str) -> str:
         raise TimeoutError(len(prompt))
@@ -77,20 +77,20 @@ def test_errors_of_a_model_go_through() -> None:
 
 
 def test_what_cannot_be_asked_is_no_model() -> None:
-    """A model is a function of a prompt; anything else is an error of ours."""
+    """A model that is not callable raises an EngineError."""
     with pytest.raises(InvalidInputError, match="ask must be a function"):
         LanguagePolicy("gpt")  # type: ignore[arg-type]
 
 
 def test_which_policies_ask_a_model() -> None:
-    """All that decide are policies; only those with prompts are asked for them."""
+    """All policies are a Policy; only those with prompts are Prompting."""
     assert isinstance(Walker(), Policy)
     assert not isinstance(Walker(), Prompting)
     assert isinstance(LanguagePolicy(Model()), Prompting)
 
 
 def test_a_model_gets_no_further_than_the_verbs() -> None:
-    """Whatever it says, the memory is not written to."""
+    """No reply of a model writes to the memory."""
     model = Model('ADD("x")', f"EXPAND({id_of(1)})", "ERASE(all)", f"TOMBSTONE({id_of(1)})")
     with memory(DAEMON) as engine:
         before = engine.root()

@@ -1,4 +1,4 @@
-"""A program that decides: asked without a shell, for so long and so much, ended with all it started."""
+"""A program as the model: run without a shell, with limits, and killed with its children."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from engine.query.explore.program import REPLY_BYTES_MAX, Program
 
 
 def asked(command: str, prompt: str = "What next?", seconds: float = 5.0) -> str:
-    """What a program prints for a prompt."""
+    """The output of a program for a prompt."""
     return Program(command, seconds)(prompt)
 
 
 def test_it_is_given_the_prompt_and_its_reply_is_returned() -> None:
-    """All of the prompt on stdin, all that it prints back, in UTF-8."""
+    """The prompt is passed on stdin and stdout is returned, both as UTF-8."""
     prompt = "größe 日本語\n" * 20_000
     assert asked("head -c 20", prompt) == prompt.encode()[:20].decode()
     assert asked("printf '%s' 'ANSWER'", prompt) == "ANSWER"
 
 
 def test_no_shell_reads_the_command() -> None:
-    """Signs that a shell would obey are arguments."""
+    """Shell metacharacters are passed as arguments."""
     assert asked("printf %s '$(id) > x; echo `id` | cat *'") == "$(id) > x; echo `id` | cat *"
 
 
@@ -41,7 +41,7 @@ def test_no_shell_reads_the_command() -> None:
     ],
 )
 def test_a_program_that_misbehaves_is_an_error(command: str, said: str) -> None:
-    """It fails, is killed, prints junk or for ever."""
+    """A failing, killed or endlessly printing program raises an error."""
     with pytest.raises(EngineError, match=said):
         asked(command)
 
@@ -56,26 +56,26 @@ def test_a_program_that_misbehaves_is_an_error(command: str, said: str) -> None:
     ],
 )
 def test_a_program_that_hangs_is_ended(command: str) -> None:
-    """Whatever it printed, and whoever else holds its stdout."""
+    """A program over its time limit is killed, even if others hold its stdout."""
     begun = time.monotonic()
-    with pytest.raises(EngineError, match=r"took over 0\.3 s"):
+    with pytest.raises(EngineError, match=r"took longer than 0\.3 s"):
         asked(command, seconds=0.3)
     assert time.monotonic() - begun < 15  # not a measurement: the program itself would take longer
 
 
 def test_what_it_started_ends_with_it(tmp_path: Path) -> None:
-    """No process is left over after the time is up."""
+    """Children of the program are killed at the time limit."""
     kept = tmp_path / "pid"
     script = tmp_path / "decide.sh"
     script.write_text(f"#!/bin/sh\nsleep 60 &\necho $! > {kept}\nwait\n")
     script.chmod(0o755)
-    with pytest.raises(EngineError, match="took over"):
+    with pytest.raises(EngineError, match="took longer than"):
         asked(str(script), seconds=1.0)
     assert any(_ended(kept.read_text().strip()) for _ in range(100))
 
 
 def _ended(pid: str) -> bool:
-    """Whether a process is over, or about to be; waits a little where it is not."""
+    """Return True if a process has ended; waits briefly if it has not."""
     try:
         os.kill(int(pid), 0)
         over = Path(f"/proc/{pid}/stat").read_text().rsplit(") ", 1)[1].startswith("Z")
@@ -86,13 +86,13 @@ def _ended(pid: str) -> bool:
 
 
 def test_a_prompt_that_is_not_read_is_no_fault() -> None:
-    """A program may decide without looking, or close its stdin."""
+    """A program need not read its prompt, and may close stdin."""
     assert asked("echo ANSWER", "x" * 5_000_000) == "ANSWER\n"
     assert asked("sh -c 'exec <&-; echo ANSWER'", "x" * 5_000_000) == "ANSWER\n"
 
 
 @pytest.mark.parametrize("command", ["/", "/etc/passwd", "./missing"])
 def test_what_cannot_be_run_is_an_error_before(command: str) -> None:
-    """A folder, a file that is no program, nothing at all."""
+    """A folder, a file that is not executable, and a missing file raise an error."""
     with pytest.raises(EngineError, match="no program"):
         Program(command)

@@ -1,4 +1,4 @@
-"""The prompt for a decision: its parts, and that nothing in it can pass for one."""
+"""The prompt for a decision: its sections, which content cannot forge."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ENDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 
 
 class Recording:
-    """A policy that keeps what a model would have been asked."""
+    """A policy that records the prompts of another one."""
 
     def __init__(self, policy: Drawn) -> None:
         self._policy = policy
@@ -46,7 +46,7 @@ class Recording:
 
 
 def state_of(text: str) -> State:
-    """A state in which everything that comes from elsewhere is this text."""
+    """A state in which every external text is this text."""
     return State(
         query=text,
         hints=(Hint("77aa01bc", text, 45, 155), Hint("77aa01bd", text, 0, 0)),
@@ -63,14 +63,14 @@ def state_of(text: str) -> State:
 
 
 def is_ours(prompt: str) -> bool:
-    """Whether every line begins as one of ours may."""
+    """Return True if every line begins with a generated mark or a space."""
     return prompt.endswith(ACTIONS) and all(
         OURS.match(line) for line in prompt.removesuffix(ACTIONS).splitlines()
     )
 
 
 def test_a_prompt_has_all_parts() -> None:
-    """Question, context, unread hints, the last three steps, what is left, the actions."""
+    """A prompt has question, context, unread hints, three steps, limits and actions."""
     steps = tuple(
         Step(at, Action(Verb.RECALL, f"query {at}"), Result.DONE, "5 hints", 100, 100 * at)
         for at in range(1, 6)
@@ -104,7 +104,7 @@ def test_a_prompt_has_all_parts() -> None:
 
 
 def test_what_was_only_peeked_at_can_still_be_read() -> None:
-    """A hint goes once its whole text is there, and not before."""
+    """A hint stays until its whole text is in the context."""
     state = state_of("text")
     part = Finding(Verb.PEEK, "77aa01bc-0000-8000-8000-000000000000", None, None, None, "te…", whole=False)
     assert "] 77aa01bc " in decision_prompt(replace(state, context=(part,)))
@@ -114,7 +114,7 @@ def test_what_was_only_peeked_at_can_still_be_read() -> None:
 @settings(max_examples=60, deadline=None)
 @given(memories(), questions, policies)
 def test_no_content_begins_a_line_of_a_prompt(commands: list[Command], query: str, policy: Drawn) -> None:
-    """Whatever is in the memory: every line of every prompt begins as one of ours does."""
+    """For any memory, every line of every prompt begins with a generated mark or a space."""
     recording = Recording(policy)
     with memory(commands) as engine:
         explore(engine.view, query, policy=recording)
@@ -124,14 +124,14 @@ def test_no_content_begins_a_line_of_a_prompt(commands: list[Command], query: st
 
 @given(st.text(max_size=80), st.sampled_from(HOSTILE), st.sampled_from(ENDS))
 def test_no_text_forges_a_part(text: str, forged: str, end: str) -> None:
-    """In question, hints, titles, sources, texts, names and steps, whatever ends their lines."""
+    """No text forges a section, whatever ends its lines."""
     prompt = decision_prompt(state_of(f"{text}{end}{forged}{end}{text}"))
     assert is_ours(prompt), prompt
     assert prompt.count("\nHints, ") == prompt.count("\nLast steps:\n") == 1
 
 
 def test_no_naughty_string_forges_a_part() -> None:
-    """Nor does any of the strings that break programs; no markup and no escape is left of them."""
+    """No naughty string forges a section, and no markup or escape sequence remains."""
     for text in json.loads(needs("vectors/strings/blns.json").read_text(encoding="utf-8")):
         prompt = decision_prompt(state_of(text))
         assert is_ours(prompt), text

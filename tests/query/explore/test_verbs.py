@@ -1,4 +1,4 @@
-"""Every answer says what it costs and of which memory it is true, and keeps to its budget."""
+"""Every answer has its cost, seq and root, and keeps to its budget."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ROOM = 8
 @given(memories, FORMS)
 @settings(max_examples=40)
 def test_a_cost_is_that_of_the_form_it_is_handed_out_in(commands: list[Command], form: Form) -> None:
-    """It is exact for text, never too low for JSON, and there at most some tokens too high."""
+    """The cost is exact for text, and at most some tokens too high for JSON."""
     with memory(commands) as engine:
         for verb in verbs(engine):
             answer = verb(engine.explorer(form=form))
@@ -37,7 +37,7 @@ def test_a_cost_is_that_of_the_form_it_is_handed_out_in(commands: list[Command],
 
 @pytest.mark.parametrize("spent", [0, 99, 999_999, 1_000_000, 10**12, 2**63 - 1])
 def test_a_cost_is_not_too_low_however_much_was_spent(spent: int) -> None:
-    """The running total stands in the answer too, with all its digits."""
+    """The cost includes the digits of the running total."""
     with memory([Add("The kettle.", id=id_of(1))]) as engine:
         answer = engine.explorer(form="json", spent=spent).explore_recall("kettle")
         assert answer.cost_tokens >= cost_of(answer, Form.JSON)
@@ -46,7 +46,7 @@ def test_a_cost_is_not_too_low_however_much_was_spent(spent: int) -> None:
 @given(memories, FORMS, st.integers(0, 10**6))
 @settings(max_examples=25)
 def test_totals_are_running_sums(commands: list[Command], form: Form, spent: int) -> None:
-    """Each total is the one before and the cost; the first one before is what was spent."""
+    """Each total is the previous total plus the cost, starting at `spent`."""
     with memory(commands) as engine:
         explorer = engine.explorer(form=form, spent=spent)
         for verb in verbs(engine):
@@ -56,7 +56,7 @@ def test_totals_are_running_sums(commands: list[Command], form: Form, spent: int
 
 
 def test_what_is_refused_costs_nothing() -> None:
-    """A verb that raises leaves the total as it is."""
+    """A verb that raises does not change the total."""
     with memory([Add("The kettle.", id=id_of(1))]) as engine:
         explorer = engine.explorer(spent=7)
         with pytest.raises(InvalidInputError):
@@ -67,7 +67,7 @@ def test_what_is_refused_costs_nothing() -> None:
 @given(memories)
 @settings(max_examples=20)
 def test_answers_are_of_the_root_at_the_head(commands: list[Command]) -> None:
-    """Seq and root are those of the engine, before and after the head moves."""
+    """Seq and root are those of the engine, also after the head moved."""
     with memory(commands) as engine:
         explorer = engine.explorer()
         for step in range(2):
@@ -81,7 +81,7 @@ def test_answers_are_of_the_root_at_the_head(commands: list[Command]) -> None:
 @given(memories, st.data())
 @settings(max_examples=20)
 def test_the_past_is_explored_as_it_was(commands: list[Command], data: st.DataObject) -> None:
-    """At any head that there was, all verbs answer what they would have answered then."""
+    """As of any head, all verbs give the answers of that head."""
     now = data.draw(st.integers(1, len(commands)))
     with memory(commands[:now]) as then, memory(commands) as engine:
         head = then.root()
@@ -93,7 +93,7 @@ def test_the_past_is_explored_as_it_was(commands: list[Command], data: st.DataOb
 
 
 def _budgeted(engine: Engine) -> list[Callable[..., Answer]]:
-    """Each verb as a function of a budget, by a new explorer each time."""
+    """Each verb as a function of a budget, with a new explorer each time."""
     atoms = [one.id for one in engine.find(limit=2)]
     found: list[Callable[..., Answer]] = [
         lambda explorer, budget: explorer.explore_recall("Anna kettle tea garage", 10, budget=budget)
@@ -108,7 +108,7 @@ def _budgeted(engine: Engine) -> list[Callable[..., Answer]]:
 
 
 def size_of(answer: Answer) -> int:
-    """How much there is in an answer."""
+    """The number of items or characters in an answer."""
     match answer:
         case Hints():
             return len(answer.hints)
@@ -122,7 +122,7 @@ def size_of(answer: Answer) -> int:
 @given(memories, FORMS, st.lists(st.integers(0, 150), min_size=1, max_size=4))
 @settings(max_examples=40)
 def test_no_answer_is_over_its_budget(commands: list[Command], form: Form, more: list[int]) -> None:
-    """From the least that a verb says it needs on, every budget is kept, and a larger one gives no less."""
+    """Every budget is kept, and a larger one gives no less."""
     with memory(commands) as engine:
         for verb in _budgeted(engine):
             least = least_of(partial(verb, engine.explorer(form=form)))
@@ -140,7 +140,7 @@ def test_no_answer_is_over_its_budget(commands: list[Command], form: Form, more:
 @given(memories, FORMS)
 @settings(max_examples=20)
 def test_a_budget_of_its_cost_changes_no_answer(commands: list[Command], form: Form) -> None:
-    """What an answer costs without a budget is budget enough for it."""
+    """A budget equal to an answer's cost gives the same answer."""
     with memory(commands) as engine:
         for verb in _budgeted(engine):
             whole = verb(engine.explorer(form=form), budget=None)
@@ -150,7 +150,7 @@ def test_a_budget_of_its_cost_changes_no_answer(commands: list[Command], form: F
 @given(memories)
 @settings(max_examples=15)
 def test_exploring_writes_nothing(commands: list[Command]) -> None:
-    """The journal is as long afterwards as it was before."""
+    """Exploring appends no events."""
     with memory(commands) as engine:
         head = engine.root()
         for verb in verbs(engine):
@@ -159,7 +159,7 @@ def test_exploring_writes_nothing(commands: list[Command]) -> None:
 
 
 def test_a_budget_leaves_out_the_last_hints() -> None:
-    """The best ones stay; the named entities stay too."""
+    """A budget drops the last hints and keeps the named entities."""
     atoms = [Add("kettle " * (6 - number) + "tea", id=id_of(number + 1)) for number in range(5)]
     with memory([*atoms, Relate("kettle", "makes", "tea")]) as engine:
         whole = engine.explorer().explore_recall("kettle")
@@ -169,7 +169,7 @@ def test_a_budget_leaves_out_the_last_hints() -> None:
 
 
 def test_two_explorers_of_one_memory_agree() -> None:
-    """Nothing but what was spent and asked before makes a difference."""
+    """Two explorers with the same history give the same answers."""
     commands: list[Command] = [Add("The kettle boils.", id=id_of(1)), Tag(id_of(1), ["home"])]
     with memory(commands) as one, memory(commands) as other:
         answers = [[verb(engine.explorer()) for verb in verbs(engine)] for engine in (one, other)]

@@ -1,4 +1,4 @@
-"""The policy without a language model: what it reads, in which order, and when it stops."""
+"""The policy without a language model: order of reading, and stopping."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ANSWER = Action(Verb.ANSWER)
 
 
 def state_of(*hints: Hint, entities: tuple[str, ...] = ()) -> State:
-    """What is known after a recall that found these."""
+    """The state after a recall with these hints."""
     action = Action(Verb.RECALL, "the kettle")
     answer = Hints(
         hints, entities, cost_tokens=20 * len(hints), total_tokens=20 * len(hints), seq=7, root="00" * 32
@@ -32,7 +32,7 @@ def state_of(*hints: Hint, entities: tuple[str, ...] = ()) -> State:
 
 
 def read(state: State, hint: Hint, title: str | None = None, *, whole: bool = True) -> State:
-    """What is known once this was read, too."""
+    """The state after reading this atom as well."""
     verb = Verb.EXPAND if whole else Verb.PEEK
     finding = Finding(verb, hint.id, title, None, None, "text", whole)
     step = Step(len(state.trace) + 1, Action(verb, hint.id), Result.DONE, "4 chars", 50, state.spent + 50)
@@ -45,17 +45,17 @@ def hint(number: int, score: int, tokens: int = 100) -> Hint:
 
 
 def test_the_best_hint_is_read_first() -> None:
-    """Of texts of one length, that with the best score."""
+    """Of texts of equal length, the one with the best score is read first."""
     assert Walker(NO_MORE).decide(state_of(hint(1, 50), hint(2, 45))) == Action(Verb.EXPAND, "00000001")
 
 
 def test_a_short_text_is_peeked_at() -> None:
-    """What 200 characters show whole is peeked at, as that costs less."""
+    """A text that a peek shows whole is peeked at."""
     assert Walker(NO_MORE).decide(state_of(hint(1, 50, 30))) == Action(Verb.PEEK, "00000001")
 
 
 def test_a_dear_text_must_promise_more() -> None:
-    """What costs far more than the others is not read for a score at which they would be."""
+    """An expensive text is not read at a score at which a cheap one is."""
     hints = [*(hint(number, 50, 100) for number in range(1, 5)), hint(5, 40, 2000)]
     state = state_of(*hints)
     for one in hints[:4]:
@@ -65,7 +65,7 @@ def test_a_dear_text_must_promise_more() -> None:
 
 
 def test_of_the_best_a_part_is_read_however_dear_it_is() -> None:
-    """A text that is too long is peeked at, and so is one that does not fit what is left."""
+    """A best text that is too long or does not fit is peeked at."""
     hints = [hint(1, 50, 5000), *(hint(number, 10, 60) for number in range(2, 7))]
     assert Walker(NO_MORE).decide(replace(state_of(*hints), budget=9000)) == Action(Verb.PEEK, "00000001")
     state = state_of(hint(1, 50, 100))
@@ -73,33 +73,33 @@ def test_of_the_best_a_part_is_read_however_dear_it_is() -> None:
 
 
 def test_what_fits_is_read_before_what_does_not() -> None:
-    """Of two good texts the better is left if only the other one can be read whole."""
+    """A text that fits is read before a better one that does not."""
     state = replace(state_of(hint(1, 50, 100), hint(2, 48, 60)), budget=40 + 100)
     assert Walker(NO_MORE).decide(state) == Action(Verb.EXPAND, "00000002")
 
 
 def test_others_are_not_asked_for_where_there_is_no_room_to_read_them() -> None:
-    """What is good already comes first, while tokens are short."""
+    """No second recall is made if the good hints use up the budget."""
     hints = [hint(number, 50) for number in range(1, 6)]
     state = replace(read(state_of(*hints), hints[0], "Ada"), budget=600)
     assert Walker().decide(state) == Action(Verb.EXPAND, "00000002")
 
 
 def test_a_drop_in_scores_ends_it() -> None:
-    """What promises far less than the best is not read."""
+    """Hints far below the best are not read."""
     first, second = hint(1, 60), hint(2, 20)
     assert Walker(NO_MORE).decide(read(state_of(first, second), first)) == ANSWER
 
 
 def test_the_rest_of_a_good_text_is_read() -> None:
-    """Where a peek at a good text did not show all of it, it is read before others."""
+    """The rest of a good text that was peeked at is read before other hints."""
     first, second = hint(1, 60), hint(2, 58)
     state = read(state_of(first, second), first, whole=False)
     assert Walker(NO_MORE).decide(state) == Action(Verb.EXPAND, "00000001")
 
 
 def test_others_are_asked_for_where_the_last_is_as_good_as_the_first() -> None:
-    """Once something was read, and once only; with words of its title that the question lacks."""
+    """A second recall adds words of the read title, once only."""
     hints = [hint(number, 50) for number in range(1, 6)]
     state = read(state_of(*hints), hints[0], "Ada and the Kettle")
     asked = Action(Verb.RECALL, "kettle Ada")
@@ -111,13 +111,13 @@ def test_others_are_asked_for_where_the_last_is_as_good_as_the_first() -> None:
 
 @pytest.mark.parametrize("scores", [(60, 60, 60, 60), (60, 55, 50, 40, 20)])
 def test_others_are_not_asked_for_where_there_are_none_as_good(scores: tuple[int, ...]) -> None:
-    """Few hints are all there are, and after a drop in scores come only worse ones."""
+    """Few hints, or a drop in scores, prevent a second recall."""
     hints = [hint(number, score) for number, score in enumerate(scores, 1)]
     assert Walker().decide(read(state_of(*hints), hints[0], "Ada")).verb is Verb.EXPAND
 
 
 def test_connections_of_an_entity_that_the_question_names_are_followed() -> None:
-    """Once the best hint was read, and once only; of as many entities as wanted."""
+    """The connections of named entities are read once, after the best hint."""
     first, second = hint(1, 50), hint(2, 50)
     walker = Walker(replace(NO_MORE, entities=2))
     state = state_of(first, second, entities=("Ada", "Bo", "Cy"))
@@ -132,12 +132,12 @@ def test_connections_of_an_entity_that_the_question_names_are_followed() -> None
 
 
 def test_connections_are_followed_where_there_is_nothing_to_read() -> None:
-    """An entity alone is answer enough."""
+    """Connections are read even without hints."""
     assert Walker().decide(state_of(entities=("Ada",))) == Action(Verb.NEIGHBORS, "Ada")
 
 
 def test_what_neighbours_alone_name_is_not_read() -> None:
-    """A hint without a score is no reason to read: its name was in the triple."""
+    """A hint without a score is not read."""
     state = state_of(hint(1, 50))
     state = read(replace(state, hints=(*state.hints, Hint("aaaa0001", "a → knows → b", 0, 0))), hint(1, 50))
     assert Walker(NO_MORE).decide(state) == ANSWER
@@ -145,7 +145,7 @@ def test_what_neighbours_alone_name_is_not_read() -> None:
 
 
 def test_a_long_question_is_asked_again_in_part() -> None:
-    """Of its words as many go into the second query as an action may have."""
+    """The second query is cut to the size of an argument."""
     hints = [hint(number, 50) for number in range(1, 6)]
     state = replace(read(state_of(*hints), hints[0]), query=" ".join(f"word{at}" for at in range(9000)))
     asked = Walker().decide(state)
@@ -155,7 +155,7 @@ def test_a_long_question_is_asked_again_in_part() -> None:
 
 
 def test_nothing_is_tried_twice() -> None:
-    """What failed is not asked for again."""
+    """An action that failed is not repeated."""
     first = hint(1, 60)
     state = state_of(first)
     failed = Step(2, Action(Verb.EXPAND, first.id), Result.FAILED, "gone", 0, 20)
@@ -163,17 +163,17 @@ def test_nothing_is_tried_twice() -> None:
 
 
 def test_without_hints_there_is_nothing_to_do() -> None:
-    """A question that nothing answers is left at that."""
+    """Without hints the walker answers at once."""
     assert Walker().decide(state_of()) == ANSWER
 
 
 def test_odds_are_in_proportion_to_what_recall_gave() -> None:
-    """A score of s / (s + c) gives back s / c."""
+    """A score of s / (s + c) has the odds s / c."""
     assert odds(hint(1, 75)) == pytest.approx(3 * odds(hint(1, 50)))
 
 
 def test_a_memory_is_explored_without_a_model() -> None:
-    """The best text, connections, the other texts that are worth it; and then it has enough."""
+    """The walker reads the best text, connections and other good texts, then answers."""
     with memory(DAEMON) as engine:
         found = explore(engine.view, QUERY)
     assert [step.action.verb for step in found.steps if step.action] == [
@@ -188,7 +188,7 @@ def test_a_memory_is_explored_without_a_model() -> None:
 
 
 def test_strange_titles_and_questions_are_no_trouble() -> None:
-    """Marks alone, control characters, words without end: decisions stay actions."""
+    """Unusual titles and questions still give valid actions."""
     commands = [
         Add(f"kettle {number}", id=id_of(number), title=title)
         for number, title in enumerate(("...", "A" * 500, 'Say "\\"', "Ünïcödé Ding", "İ", "K x"), 1)
@@ -207,6 +207,6 @@ def test_strange_titles_and_questions_are_no_trouble() -> None:
 
 
 def test_a_configuration_is_one_of_ours() -> None:
-    """Anything else is refused when the walker is made."""
+    """A configuration of another type raises an error."""
     with pytest.raises(InvalidInputError, match="config must be a WalkerConfig"):
         Walker({"worth": 1})  # type: ignore[arg-type]

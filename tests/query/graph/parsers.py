@@ -1,4 +1,4 @@
-"""Strict little readers of the two drawing languages: what they do not know, they refuse."""
+"""Strict parsers of the two drawing languages, which reject everything they do not know."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MERMAID_LIST = re.compile(r"[0-9]+[.)] |[-+*] ")
 
 
 def read_mermaid(text: str) -> tuple[list[Node], list[Line]]:
-    """The nodes and lines of a flowchart, labels as they are shown."""
+    """Return the nodes and lines of a flowchart, with labels as they are shown."""
     first, *rest, last = text.split("\n")
     assert (first, last) == ("flowchart LR", "")
     nodes: list[Node] = []
@@ -44,7 +44,7 @@ _DOT_TOKENS = re.compile(r'"(?:[^"\\]|\\["\\])*"|->|[{}\[\];,=]|[A-Za-z_][A-Za-z
 
 
 def read_dot(text: str) -> tuple[list[Node], list[Line]]:
-    """The nodes and lines of a digraph, labels as they are shown; the arrow is its style and direction."""
+    """Return the nodes and lines of a digraph, with labels as shown and arrows from style and direction."""
     tokens = list(_dot_tokens(text))
     assert tokens[:3] == ["digraph", "bright", "{"]
     assert tokens[-1] == "}"
@@ -94,7 +94,7 @@ def _dot_fields(tokens: list[str]) -> dict[str, str]:
 
 
 def _dot_label(quoted: str) -> str:
-    """What Graphviz shows: first the string, in which only the quote has an escape, then the label's own."""
+    """Return the label that Graphviz shows, after undoing the escapes of the string and of the label."""
     string = quoted[1:-1].replace('\\"', '"')
     assert re.fullmatch(r"(?:[^\\&]|\\\\|&amp;)*", string), string
     return string.replace("\\\\", "\\").replace("&amp;", "&")

@@ -1,4 +1,4 @@
-"""Small memories whose lit atoms are known, and their relations worked out the plain way."""
+"""Small memories with known hits, and their relations computed by a naive implementation."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Tie:
 
 
 def commands(specs: Sequence[Spec], ties: Sequence[Tie] = ()) -> list[Command]:
-    """What makes a memory of such atoms; the content of each is its own."""
+    """The commands that create a memory of these atoms, each with a distinct content."""
     made: list[Command] = [RegisterType(name) for name in TYPES[2:]]
     for number, spec in enumerate(specs):
         # Some mention it more often than those before them, and so are brighter.
@@ -65,13 +65,13 @@ def commands(specs: Sequence[Spec], ties: Sequence[Tie] = ()) -> list[Command]:
 
 
 def plain(relation: Relation) -> Plain:
-    """A relation as `naive` gives it."""
+    """A relation in the form that `naive` returns."""
     one = relation
     return one.kind.value, one.src, one.dst, one.directed, one.strength, one.names, one.weight
 
 
 def naive(specs: Sequence[Spec], ties: Sequence[Tie]) -> list[Plain]:
-    """All relations between the atoms that are asked for and live, by their definitions, in no order."""
+    """All relations between the live atoms that mention the boiler, by definition, in any order."""
     live = {number: spec for number, spec in enumerate(specs) if spec.live}
     lit = [number for number, spec in live.items() if spec.asked]
     nexts = _nexts(live, lit)

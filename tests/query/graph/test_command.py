@@ -1,4 +1,4 @@
-"""The command that shows what a question lights up."""
+"""The command `engine bright`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Pair = tuple[str, str]
 
 
 def test_text_has_the_atoms_and_their_relations(cli: Cli, pair: Pair) -> None:
-    """Atoms are numbered, the brightest first; relations name them by number; counts go to stderr."""
+    """Atoms are numbered, the brightest first; relations use the numbers; counts go to stderr."""
     first, second = pair
     cli("link", first, "references", second)
     result = cli("bright", "when", "is", "the", "kettle", "descaled?")
@@ -28,7 +28,7 @@ def test_text_has_the_atoms_and_their_relations(cli: Cli, pair: Pair) -> None:
 
 @pytest.mark.parametrize(("form", "reader"), [("mermaid", read_mermaid), ("dot", read_dot)])
 def test_drawings_come_out_whole(cli: Cli, pair: Pair, form: str, reader: object) -> None:
-    """What is printed is the drawing and nothing else, hostile titles included."""
+    """The output is only the drawing, even with hostile titles."""
     first, second = pair
     cli("revise", second, "--title", 'end"]; --> %% \\N &lt; direction TB')
     cli("link", first, "references", second)
@@ -41,7 +41,7 @@ def test_drawings_come_out_whole(cli: Cli, pair: Pair, form: str, reader: object
 
 
 def test_json_is_the_graph_itself(cli: Cli, pair: Pair) -> None:
-    """`--format json` prints on one line what `--json` has as its data, whatever --format says there."""
+    """`--format json` prints on one line the data of `--json`, with any --format there."""
     assert pair
     cli("add", "A kettle\x1b[2J\u202e with an escape.")
     printed = cli("bright", "kettle", "--format", "json").out
@@ -55,7 +55,7 @@ def test_json_is_the_graph_itself(cli: Cli, pair: Pair) -> None:
 
 
 def test_options_are_heeded(cli: Cli, pair: Pair) -> None:
-    """Limit, filters and --as-of do what they do for recall."""
+    """Limit, filters and --as-of work as for recall."""
     first, _ = pair
 
     def lit(*options: str) -> list[str]:
@@ -69,7 +69,7 @@ def test_options_are_heeded(cli: Cli, pair: Pair) -> None:
 
 @pytest.mark.parametrize("command", ["recall", "context", "find", "bright"])
 def test_every_command_that_asks_takes_categories(cli: Cli, pair: Pair, command: str) -> None:
-    """--category leaves what is in none of them out; an unknown one is an error that names all eight."""
+    """--category filters every query; an unknown category is an error that lists all eight."""
     first, second = pair
     question = [] if command == "find" else ["kettle"]
     found = cli(command, *question, "--category", "temporal", "--category", "causal").out
@@ -81,7 +81,7 @@ def test_every_command_that_asks_takes_categories(cli: Cli, pair: Pair, command:
 
 
 def test_what_is_no_format_and_no_number_is_refused(cli: Cli, pair: Pair) -> None:
-    """An unknown format, or more than 50 atoms, is a usage error that says what may be given."""
+    """An unknown format, or over 50 atoms, is a usage error that lists what is valid."""
     assert pair
     assert cli("bright", "kettle", "--format", "png").code == 2
     assert "text, json, mermaid, dot" in cli("bright", "kettle", "--format", "png").err
@@ -90,7 +90,7 @@ def test_what_is_no_format_and_no_number_is_refused(cli: Cli, pair: Pair) -> Non
 
 
 def test_nothing_found_is_no_error(cli: Cli, pair: Pair) -> None:
-    """A question that finds nothing prints nothing, and an empty drawing is still a drawing."""
+    """A question without hits prints nothing, or an empty drawing."""
     assert pair
     result = cli("bright", "xylophone")
     assert (result.code, result.out, result.err) == (0, "", "0 atoms, 0 relations\n")

@@ -1,4 +1,4 @@
-"""Drawings: whatever titles, texts and tags say, they are labels and nothing else."""
+"""Drawings: titles, texts and tags are always labels."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from engine.cli.shapes import shown
 from engine.query.graph.bright import BrightGraph, BrightNode, Relation, RelationKind
 from engine.query.graph.drawing import LABEL_CHARS, dot, mermaid
-from engine.transfer.ingest.checks import content_problem
+from engine.transfer.ingest.field_values import content_problem
 from tests.query.graph.parsers import Line, Node, read_dot, read_mermaid
 from tests.query.recall.support import id_of
 from tests.shared import needs
@@ -45,7 +45,7 @@ TEXTS = st.lists(st.sampled_from([*HOSTILE, *'"#;:%{}[]()|<>&\\`~=+*_-. \n']), m
 
 
 def graph(texts: list[str]) -> BrightGraph:
-    """Nodes with these titles, in a chain of all kinds of relations of these names."""
+    """A graph of nodes with these titles, connected by all kinds of relations with these names."""
     nodes = tuple(
         BrightNode(id_of(n), 1 / (n + 1), text or None, text, (), (), None, None, 0)
         for n, text in enumerate(texts)
@@ -67,7 +67,7 @@ def graph(texts: list[str]) -> BrightGraph:
 
 
 def cut(text: str) -> str:
-    """What a label shows of a text: one line, nothing invisible, 48 characters."""
+    """The label of a text: one line, no invisible characters, 48 characters."""
     invisible = "\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff"
     seen = [
         char
@@ -108,7 +108,7 @@ DOT = dict.fromkeys(RelationKind, "none") | {
 @example(HOSTILE)
 @given(st.lists(TEXTS, max_size=7))
 def test_mermaid_says_what_the_graph_says(texts: list[str]) -> None:
-    """Every node and relation, and nothing else, is in the flowchart, with its label as it is."""
+    """The flowchart has exactly the nodes and relations, with exact labels."""
     drawn = graph(texts)
     assert read_mermaid(mermaid(drawn)) == expected(drawn, MERMAID)
 
@@ -117,7 +117,7 @@ def test_mermaid_says_what_the_graph_says(texts: list[str]) -> None:
 @example(HOSTILE)
 @given(st.lists(TEXTS, max_size=7))
 def test_dot_says_what_the_graph_says(texts: list[str]) -> None:
-    """Every node and relation, and nothing else, is in the digraph, with its label as it is."""
+    """The digraph has exactly the nodes and relations, with exact labels."""
     drawn = graph(texts)
     assert read_dot(dot(drawn)) == expected(drawn, DOT)
 
@@ -126,13 +126,13 @@ def test_dot_says_what_the_graph_says(texts: list[str]) -> None:
 @example(HOSTILE)
 @given(st.lists(TEXTS, max_size=7))
 def test_a_drawing_has_nothing_that_a_terminal_would_obey(texts: list[str]) -> None:
-    """Printing it changes no character, so a drawing that is piped on is the drawing."""
+    """A drawing contains no characters that printing would change."""
     for drawing in (mermaid(graph(texts)), dot(graph(texts))):
         assert shown(drawing) == drawing
 
 
 def test_naughty_strings_are_labels() -> None:
-    """Every naughty string that a title may be comes out as a label in both languages."""
+    """Every naughty string that is a valid title comes out as a label in both languages."""
     strings = json.loads(needs("vectors/strings/blns.json").read_text(encoding="utf-8"))
     drawn = graph([text for text in strings if text.strip() and content_problem(text) is None])
     assert read_mermaid(mermaid(drawn)) == expected(drawn, MERMAID)
@@ -154,7 +154,7 @@ def test_naughty_strings_are_labels() -> None:
     ],
 )
 def test_the_readers_refuse_what_would_be_misread(reader: object, bad: str) -> None:
-    """A label that breaks out of its quotes or would be shown otherwise is found by the readers above."""
+    """The parsers reject a label that breaks out of its quotes or would be shown differently."""
     assert callable(reader)
     with pytest.raises((AssertionError, KeyError, ValueError)):
         reader(bad)

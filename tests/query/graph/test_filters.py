@@ -1,4 +1,4 @@
-"""Filtering by category: the tag decides, and where no tag does, the text."""
+"""Filters by category, which go by tags, or by the text of atoms without a category tag."""
 
 from __future__ import annotations
 
@@ -30,26 +30,26 @@ TEXTS = [CAUSE, FEELING, NOTHING, "Anna met Peter at the boiler in Paris yesterd
 
 
 def found(engine: Engine, *categories: str) -> list[str]:
-    """The ids that find gives for categories."""
+    """The ids that find returns for categories."""
     return [one.id for one in engine.find(limit=100, filters=Filters(categories=categories))]
 
 
 def test_a_tag_of_a_category_decides() -> None:
-    """An atom tagged with a category belongs to that one, whatever its text says, and to no other."""
+    """An atom with a category tag belongs to that category only, whatever its text."""
     with memory(BOILERS, WORDS_ONLY) as engine:
         assert found(engine, "causal") == [id_of(1), id_of(3)]
         assert found(engine, "emotional") == [id_of(2), id_of(4)]
 
 
 def test_one_of_several_categories_is_enough() -> None:
-    """Several categories let through what is in one of them or more."""
+    """An atom passes if it is in one of several categories."""
     with memory(BOILERS, WORDS_ONLY) as engine:
         assert found(engine, "emotional", "#Causal") == [id_of(number) for number in (1, 2, 3, 4)]
         assert found(engine, "industry") == []
 
 
 def test_every_query_filters_by_category_alike() -> None:
-    """Recall, bright nodes and a walk answer with the same atoms that find does."""
+    """Recall, bright nodes and walks return the same atoms as find."""
     wanted = Filters(categories=("causal",))
     with memory(BOILERS, WORDS_ONLY) as engine:
         engine.apply([Link(id_of(5), "references", id_of(number)) for number in (1, 2, 3, 4)])
@@ -61,7 +61,7 @@ def test_every_query_filters_by_category_alike() -> None:
 
 
 def test_a_new_tag_changes_the_category() -> None:
-    """Tags that were put on or taken off after the atom was added count as they are now."""
+    """Tags that were added or removed later count."""
     with memory(BOILERS, WORDS_ONLY) as engine:
         engine.tag(id_of(1), "narrative")
         engine.untag(id_of(3), "causal")
@@ -83,7 +83,7 @@ def test_a_new_tag_changes_the_category() -> None:
 def test_categories_are_those_of_a_plain_look(
     atoms: list[tuple[str, set[str]]], wanted: set[Category]
 ) -> None:
-    """Find gives what tags and texts say; `allowed` lets that through, and nothing tagged otherwise."""
+    """Find agrees with a naive implementation; `allowed` includes atoms without category tags."""
     made = [Add(f"{text} {n}", tags=sorted(tags), id=id_of(n)) for n, (text, tags) in enumerate(atoms)]
     expected, otherwise = [], []
     for number, (text, tags) in enumerate(atoms):
@@ -105,7 +105,7 @@ def test_categories_are_those_of_a_plain_look(
 
 @pytest.mark.parametrize("wrong", ["happy", "", "caus", "#", "causal,emotional"])
 def test_an_unknown_category_is_refused_and_all_are_named(wrong: str) -> None:
-    """What is no category is an error that lists the eight, or one about the tag that it cannot be."""
+    """An unknown category raises an error that lists the eight, or a tag error."""
     with memory(BOILERS) as engine, pytest.raises(InvalidInputError) as error:
         found(engine, wrong)
     named = all(category.value in str(error.value) for category in Category)
@@ -114,6 +114,6 @@ def test_an_unknown_category_is_refused_and_all_are_named(wrong: str) -> None:
 
 @pytest.mark.parametrize("wrong", ["causal", 5, (None,), (5,)])
 def test_categories_of_a_wrong_kind_are_refused(wrong: Any) -> None:
-    """Categories are a list of texts."""
+    """Categories that are not a list of strings raise an error."""
     with memory(BOILERS) as engine, pytest.raises(InvalidInputError):
         engine.find(limit=5, filters=Filters(categories=wrong))

@@ -1,4 +1,4 @@
-"""Find: the bounded walk, against a naive breadth-first search on the same edges."""
+"""Find: the bounded walk, compared with a naive breadth-first search."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ Edge = tuple[int, str, int]
 def engine_with(
     edges: list[Edge], hidden: set[int] | frozenset[int] = frozenset(), gone: list[Edge] | None = None
 ) -> Engine:
-    """An engine with nine atoms, `edges`, the atoms `hidden` tombstoned and the edges `gone` removed."""
+    """An engine with nine atoms and `edges`, of which `hidden` and `gone` are tombstoned."""
     engine = engine_on()
     engine.apply([*(Add(f"atom {n}", id=one, tags=[f"n{n % 2}"]) for n, one in enumerate(IDS))])
     engine.apply([RegisterType("near"), RegisterType("far")])
@@ -48,7 +48,7 @@ def naive(
     fewest: int,
     most: int,
 ) -> list[tuple[str, int]]:
-    """(id, hops) of everything reached, in the order of hops, then of (type, id) from each node in turn."""
+    """(id, hops) of all reached atoms, by hops, then by (type, id) from each node."""
     steps: dict[int, list[tuple[bytes, str, int]]] = {n: [] for n in range(len(IDS))}
     for src, kind, dst in edges:
         if not types or kind in types:
@@ -90,7 +90,7 @@ def test_the_walk_is_that_of_a_naive_search(
     fewest: int,
     more: int,
 ) -> None:
-    """Order, distances, directions, types, hop bounds, hidden atoms and removed edges: all by the rules."""
+    """Order, distances, directions, types, bounds and hidden items agree with the search."""
     engine = engine_with(edges, hidden, gone)
     left = [edge for edge in edges if edge not in gone]
     follow = Follow(tuple(sorted(types)), Direction(direction), fewest, fewest + more)
@@ -102,7 +102,7 @@ def test_the_walk_is_that_of_a_naive_search(
 @settings(max_examples=20, deadline=None)
 @given(GRAPHS, NODES, st.integers(1, 5))
 def test_a_limit_cuts_the_same_answer_short(edges: list[Edge], start: int, limit: int) -> None:
-    """A smaller limit gives the beginning of the longer answer, and asking twice the same answer."""
+    """A smaller limit gives a beginning of the longer answer, and repeated calls agree."""
     engine = engine_with(edges)
     follow = Follow(direction=Direction.BOTH, max_hops=6)
     whole = engine.find(from_=IDS[start], follow=follow, limit=100)
@@ -116,14 +116,14 @@ def chain() -> Engine:
 
 
 def test_no_walk_goes_beyond_six_hops() -> None:
-    """MAX_HOPS_CAP bounds the walk whatever is asked for."""
+    """MAX_HOPS_CAP bounds every walk."""
     found = chain().find(from_=IDS[0], follow=Follow(max_hops=100), limit=100)
     assert [one.hops for one in found] == [1, 2, 3, 4, 5, 6]
     assert limits.MAX_HOPS_CAP == 6
 
 
 def test_a_tombstoned_atom_is_no_way_through() -> None:
-    """What lies only behind a tombstoned atom is not reached, and the atom itself is no result."""
+    """A walk neither returns a tombstoned atom nor passes through it."""
     engine = chain()
     engine.tombstone(IDS[2])
     found = engine.find(from_=IDS[0], follow=Follow(max_hops=6), limit=100)
@@ -131,13 +131,13 @@ def test_a_tombstoned_atom_is_no_way_through() -> None:
 
 
 def test_filters_hide_results_but_not_ways() -> None:
-    """An atom that a filter leaves out is still walked through."""
+    """A walk passes through atoms that the filters exclude."""
     found = chain().find(from_=IDS[0], follow=Follow(max_hops=4), filters=Filters(tags=("n0",)), limit=100)
     assert [(one.id, one.hops) for one in found] == [(IDS[2], 2), (IDS[4], 4)]
 
 
 def test_without_a_start_all_live_atoms_by_ordinal() -> None:
-    """Find without `from_` gives the live atoms in the order of their ordinals, at no hops."""
+    """Without `from_`, find returns all live atoms by ordinal, at 0 hops."""
     engine = chain()
     engine.tombstone(IDS[3])
     assert [(one.id, one.hops) for one in engine.find(limit=100)] == [
@@ -146,7 +146,7 @@ def test_without_a_start_all_live_atoms_by_ordinal() -> None:
 
 
 def test_the_forms_hold_more_and_more() -> None:
-    """Short has id and title; medium the first 200 characters; full the atom."""
+    """Short has id and title, medium adds 200 characters, full the whole atom."""
     engine = engine_on()
     engine.add("word " * 100, title="Title")
     short, medium, full = (engine.find(limit=1, form=form)[0] for form in Form)
@@ -185,13 +185,13 @@ def test_without_a_limit_a_hundred_are_found() -> None:
     ],
 )
 def test_a_bad_walk_is_refused(follow: Follow) -> None:
-    """Directions, hop bounds and types out of range raise an error of ours."""
+    """Invalid directions, hop bounds and types raise an EngineError."""
     with pytest.raises((InvalidInputError, NotFoundError)):
         chain().find(from_=IDS[0], follow=follow, limit=5)
 
 
 def test_a_walk_needs_a_start() -> None:
-    """`follow` without `from_` is refused."""
+    """`follow` without `from_` raises an error."""
     with pytest.raises(InvalidInputError):
         chain().find(follow=Follow(), limit=5)
 
@@ -239,13 +239,13 @@ def test_an_edge_type_may_be_given_as_member_or_name() -> None:
     ],
 )
 def test_bad_arguments_of_queries_raise_our_errors(call: Any) -> None:
-    """Whatever a query is given, what it raises is of the EngineError family."""
+    """With any arguments, a query only raises EngineError."""
     with pytest.raises(EngineError):
         call(chain())
 
 
 def test_a_revised_atom_is_found_on_the_day_it_was_created() -> None:
-    """A revision does not move an atom to another day: `since` and `until` go by its creation."""
+    """A revision does not change the day: `since` and `until` use the creation."""
     now = 10 * DAY
     engine = engine_on(clock=lambda: now)
     atom = engine.add("text").subject
@@ -260,7 +260,7 @@ def test_a_revised_atom_is_found_on_the_day_it_was_created() -> None:
 
 
 def test_the_day_of_an_atom_is_that_of_its_creation_whatever_is_taken_away() -> None:
-    """`since` and `until` agree with `created` after a revision that gives no time of creation."""
+    """A revision without a creation time keeps the day of `created`."""
     now = 10 * DAY
     engine = engine_on(clock=lambda: now)
     atom = engine.add("text", created=DAY).subject

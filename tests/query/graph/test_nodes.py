@@ -1,4 +1,4 @@
-"""Which atoms a question lights up, and how brightly."""
+"""The nodes of a graph and their brightness."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NOTES: list[Command] = [
 
 
 def test_lit_atoms_are_the_hits_of_recall() -> None:
-    """The nodes are what recall answers with, the brightest first; the best has brightness 1."""
+    """The nodes are the hits of recall, the brightest first; the best has brightness 1."""
     with memory(NOTES) as engine:
         hits = engine.recall("who services the boiler?", limit=10).hits
         nodes = engine.bright_nodes("who services the boiler?")
@@ -32,7 +32,7 @@ def test_lit_atoms_are_the_hits_of_recall() -> None:
 
 
 def test_a_node_tells_what_is_recorded_of_its_atom() -> None:
-    """Title, tags, buckets, source, sequence and creation are the atom's; the snippet is of its text."""
+    """A node has the fields of its atom and a snippet of its text."""
     with memory(NOTES) as engine:
         nodes = {node.id: node for node in engine.bright_nodes("boiler")}
         atoms = {atom: engine.get(atom) for atom in (id_of(9), id_of(2))}
@@ -48,7 +48,7 @@ def test_a_node_tells_what_is_recorded_of_its_atom() -> None:
 
 
 def test_filters_and_limit_hold_for_nodes() -> None:
-    """Only what the filters let through is lit, and no more than asked for."""
+    """All nodes pass the filters, and there are at most `limit`."""
     with memory(NOTES) as engine:
         assert [node.id for node in engine.bright_nodes("boiler", limit=1)] == [
             engine.bright_nodes("boiler")[0].id
@@ -58,7 +58,7 @@ def test_filters_and_limit_hold_for_nodes() -> None:
 
 
 def test_nothing_found_is_an_empty_graph() -> None:
-    """A question that finds nothing lights up nothing, and relates nothing."""
+    """A question without hits gives a graph without nodes and relations."""
     with memory(NOTES) as engine:
         graph = engine.structured_graph("xylophone")
         assert (graph.nodes, graph.relations, graph.omitted) == ((), (), 0)
@@ -67,7 +67,7 @@ def test_nothing_found_is_an_empty_graph() -> None:
 
 
 def test_the_past_is_lit_as_it_was() -> None:
-    """As of an event the graph is the one that was given then."""
+    """A graph as of an event is the graph that was given then."""
     specs = [Spec(("pump",), source="log", sequence=place) for place in range(4)]
     with memory(commands(specs, [Tie(0, "feeds", 1)])) as engine:
         before, then = engine.structured_graph("boiler"), engine.size - 1
@@ -77,7 +77,7 @@ def test_the_past_is_lit_as_it_was() -> None:
 
 
 def test_equal_stores_give_equal_graphs() -> None:
-    """The same events give the same graph, asked twice, in another store, and after a rebuild."""
+    """Equal events give equal graphs: repeated, in another store, and after a rebuild."""
     specs = [Spec(("pump",), source="log", sequence=place) for place in range(5)]
     made = commands(specs, [Tie(0, "feeds", 1), Tie(2, "references", 0, 0.5)])
     with memory(made) as one, memory(made) as other:

@@ -1,4 +1,4 @@
-"""What lit atoms have to do with one another, against a plain look at the same atoms."""
+"""Relations between nodes, compared with a naive implementation."""
 
 from __future__ import annotations
 
@@ -43,20 +43,20 @@ TIES = st.lists(
 
 
 def graph_of(made: list[Command], question: str = "boiler", **asked: Any) -> BrightGraph:
-    """What a new memory lights up for a question, by words alone."""
+    """The graph of a new memory for a question, by words alone."""
     with memory(made, WORDS_ONLY) as engine:
         return engine.structured_graph(question, **{"limit": NODES_MAX, **asked})
 
 
 def of_kind(graph: BrightGraph, kind: RelationKind) -> list[Relation]:
-    """Its relations of one kind."""
+    """The relations of one kind."""
     return [one for one in graph.relations if one.kind is kind]
 
 
 @settings(max_examples=120, deadline=None)
 @given(SPECS, TIES)
 def test_the_relations_are_those_of_a_plain_look(specs: list[Spec], given_ties: list[Tie]) -> None:
-    """Edges, shared tags and buckets, one source, side by side: all by definition, and nothing else."""
+    """The relations of all kinds agree with the naive implementation."""
     ties = [tie for tie in given_ties if tie.src != tie.dst and max(tie.src, tie.dst) < len(specs)]
     graph = graph_of(commands(specs, ties))
     assert [node.id for node in sorted(graph.nodes, key=lambda node: node.id)] == [
@@ -69,7 +69,7 @@ def test_the_relations_are_those_of_a_plain_look(specs: list[Spec], given_ties: 
 @settings(max_examples=60, deadline=None)
 @given(SPECS, TIES)
 def test_relations_are_in_order_and_their_strength_in_bounds(specs: list[Spec], ties: list[Tie]) -> None:
-    """The strongest come first, equals by kind and ids; each strength is more than 0 and at most 1."""
+    """Relations are sorted by strength, kind and ids; strengths are in (0, 1]."""
     ties = [tie for tie in ties if tie.src != tie.dst and max(tie.src, tie.dst) < len(specs)]
     relations = graph_of(commands(specs, ties)).relations
     keys = [(-one.strength, one.kind.value, one.src, one.dst, one.names) for one in relations]
@@ -79,7 +79,7 @@ def test_relations_are_in_order_and_their_strength_in_bounds(specs: list[Spec], 
 
 
 def test_an_edge_tells_its_type_its_direction_and_its_weight() -> None:
-    """An edge is shown from its source to its target, by the name of its type, as strong as its weight."""
+    """An edge has the name of its type, its direction and its weight as strength."""
     graph = graph_of(commands([Spec(), Spec()], [Tie(1, "feeds", 0, 0.5)]))
     (edge,) = graph.relations
     assert (edge.kind, edge.src, edge.dst) == (RelationKind.EDGE, id_of(1), id_of(0))
@@ -87,7 +87,7 @@ def test_an_edge_tells_its_type_its_direction_and_its_weight() -> None:
 
 
 def test_a_removed_edge_relates_nobody() -> None:
-    """An edge that was unlinked is not shown."""
+    """An unlinked edge is not a relation."""
     with memory(commands([Spec(), Spec()], [Tie(0, "feeds", 1)]), WORDS_ONLY) as engine:
         assert engine.structured_graph("boiler").relations
         engine.unlink(id_of(0), "feeds", id_of(1))
@@ -95,7 +95,7 @@ def test_a_removed_edge_relates_nobody() -> None:
 
 
 def test_the_one_edge_that_counts_is_found_among_thousands() -> None:
-    """However many edges a hub has, those to other lit atoms are found, whatever their type."""
+    """The edges of a hub to other nodes are found, whatever their type."""
     others = [Add(f"kettle {number}", id=id_of(number)) for number in range(2, 1200)]
     lit = [Add("boiler and hub", id=id_of(0)), Add("boiler at the end", id=id_of(5000))]
     links = [Link(id_of(0), "references", id_of(number)) for number in range(2, 1200)]
@@ -112,7 +112,7 @@ def test_the_one_edge_that_counts_is_found_among_thousands() -> None:
 
 
 def test_a_rarer_tag_is_a_stronger_relation() -> None:
-    """Of two shared tags the one that fewer atoms have makes the strength, and both are named."""
+    """The rarest shared tag sets the strength, and all shared tags are listed."""
     few, many = Spec(("pump",)), Spec(("valve",))
     graph = graph_of(commands([Spec(("pump",)), few, many, many, Spec(("pump", "valve")), Spec(), Spec()]))
     strength = {(one.src, one.dst): one.strength for one in of_kind(graph, RelationKind.SHARES_TAG)}
@@ -124,7 +124,7 @@ def test_a_rarer_tag_is_a_stronger_relation() -> None:
 
 
 def test_a_tag_of_nearly_everything_relates_nobody() -> None:
-    """A hub tag, and a bucket that most atoms are in, say nothing about two atoms."""
+    """Hub tags and buckets with most atoms create no relations."""
     hub = [Spec(("hub",), asked=number < 2) for number in range(30)]
     graph = graph_of(commands([*hub, *[Spec(asked=False)] * 20]))
     assert len(graph.nodes) == 2
@@ -132,7 +132,7 @@ def test_a_tag_of_nearly_everything_relates_nobody() -> None:
 
 
 def test_a_tag_is_shared_whatever_its_case() -> None:
-    """Spellings of one tag are the same tag; it is named as the first of the two has it."""
+    """Spellings of one tag are equal; the first atom's spelling is shown."""
     made: list[Command] = [
         Add("boiler one", id=id_of(0), tags=["Pump"]),
         Add("boiler two", id=id_of(1), tags=["pUMP"]),
@@ -143,7 +143,7 @@ def test_a_tag_is_shared_whatever_its_case() -> None:
 
 
 def test_a_hidden_atom_between_two_is_stepped_over() -> None:
-    """Neighbours in a source are so among its live atoms; what is between two and live keeps them apart."""
+    """Only live atoms separate neighbours in a source."""
     specs = [Spec(source="log", sequence=place) for place in (10, 20, 30)]
     made = commands(specs)
     assert not any(
@@ -154,7 +154,7 @@ def test_a_hidden_atom_between_two_is_stepped_over() -> None:
 
 
 def test_an_atom_that_is_filtered_away_keeps_its_place() -> None:
-    """Atoms on both sides of one that the filters leave out do not stand next to each other."""
+    """An excluded atom between two nodes separates them."""
     specs = [Spec(("keep",), source="log", sequence=1), Spec(source="log", sequence=2)]
     graph = graph_of(
         commands([*specs, Spec(("keep",), source="log", sequence=3)]), filters=Filters(tags=("keep",))
@@ -165,7 +165,7 @@ def test_an_atom_that_is_filtered_away_keeps_its_place() -> None:
 
 
 def test_relations_are_cut_at_the_weak_end_and_counted() -> None:
-    """Of more than 200 relations the strongest are shown, and how many others there are."""
+    """Of over 200 relations the strongest are shown, and the others are counted."""
     chain = [Tie(number, "feeds", number + 1, 0.75) for number in range(29)]
     everyone = graph_of(commands([Spec(source="log") for _ in range(30)], chain))
     assert len(everyone.relations) == RELATIONS_MAX == 200
@@ -177,6 +177,6 @@ def test_relations_are_cut_at_the_weak_end_and_counted() -> None:
 
 @pytest.mark.parametrize("limit", [0, -1, NODES_MAX + 1, True, "5", 1.0])
 def test_a_number_of_nodes_out_of_bounds_is_refused(limit: Any) -> None:
-    """A question lights up 1 to 50 atoms."""
+    """A limit outside 1 to 50 raises an error."""
     with memory([Add("boiler")]) as engine, pytest.raises(InvalidInputError, match="limit"):
         engine.bright_nodes("boiler", limit=limit)

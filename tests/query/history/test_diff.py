@@ -1,4 +1,4 @@
-"""What changed between two moments."""
+"""Differences between two moments."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Live = dict[str, tuple[object, ...]]
 
 
 def live_atoms(engine: Engine, seq: int) -> Live:
-    """What every live atom says as of an event, worked out from a replay."""
+    """The contents of every live atom as of an event, from a replay."""
     with engine.as_of(seq) as past:
         atoms = [found.atom for found in past.find(limit=10_000, form="full") if found.atom is not None]
     return {
@@ -30,7 +30,7 @@ def live_atoms(engine: Engine, seq: int) -> Live:
 
 @given(st.integers(0, 10_000), st.integers(4, 30), st.data())
 def test_a_diff_names_exactly_the_atoms_that_differ(seed: int, count: int, data: st.DataObject) -> None:
-    """Compared with two replays: what came, what went, and what says something else."""
+    """The changed atoms are those that differ between two replays."""
     engine = engine_on()
     for command in commands(count, seed):
         engine.apply([command])
@@ -48,7 +48,7 @@ def test_a_diff_names_exactly_the_atoms_that_differ(seed: int, count: int, data:
 
 @given(st.integers(0, 10_000), st.integers(4, 30), st.data())
 def test_a_diff_names_exactly_the_edges_that_differ(seed: int, count: int, data: st.DataObject) -> None:
-    """Live edges with their weights, compared with two replays."""
+    """The changed edges are those that differ between two replays."""
     engine = engine_on()
     for command in commands(count, seed):
         engine.apply([command])
@@ -60,7 +60,7 @@ def test_a_diff_names_exactly_the_edges_that_differ(seed: int, count: int, data:
 
 
 def live_edges(engine: Engine, seq: int) -> dict[tuple[str, str, str], tuple[float, bytes]]:
-    """The live edges at all atoms as of an event, hidden atoms' edges too."""
+    """The live edges of all atoms as of an event, hidden atoms included."""
     subjects = {item.subject for item in engine.log() if item.kind.name == "ATOM_ADDED" and item.seq <= seq}
     found = {}
     with engine.as_of(seq) as past:
@@ -72,7 +72,7 @@ def live_edges(engine: Engine, seq: int) -> dict[tuple[str, str, str], tuple[flo
 
 
 def test_lines_of_a_content_that_changed() -> None:
-    """Only what differs, with one line around it."""
+    """Only changed lines are listed, with one line of context."""
     engine = engine_on()
     engine.apply([Add("a\nb\nc\nd\ne", id=id_of(1))])
     seq = engine.size - 1
@@ -82,7 +82,7 @@ def test_lines_of_a_content_that_changed() -> None:
 
 
 def test_moments_are_events_times_and_checkpoints() -> None:
-    """All three name the same size."""
+    """An event, a time and a checkpoint note of one moment give the same size."""
     engine = engine_on()
     engine.apply([Add("one", id=id_of(1))])
     note = engine.checkpoint_note().note
@@ -102,7 +102,7 @@ def engine_time(engine: Engine) -> int:
 
 
 def test_the_wrong_way_round_is_refused() -> None:
-    """The earlier moment comes first."""
+    """A first moment after the second raises an error."""
     engine = engine_on()
     engine.apply([Add("one"), Add("two")])
     with pytest.raises(InvalidInputError, match="earlier"):
@@ -114,7 +114,7 @@ def test_the_wrong_way_round_is_refused() -> None:
 
 
 def test_predicates_and_checkpoints_are_told() -> None:
-    """They change no atom and no edge."""
+    """Predicates and checkpoints are listed and change no atom or edge."""
     engine = engine_on()
     engine.apply([Add("one", id=id_of(1)), Add("two", id=id_of(2))])
     seq = engine.size - 1
@@ -128,7 +128,7 @@ def test_predicates_and_checkpoints_are_told() -> None:
 
 
 def test_a_checkpoint_of_another_log_names_no_moment() -> None:
-    """It is an error, whatever its size."""
+    """A checkpoint of another log raises an error, whatever its size."""
     engine, other = engine_on(), engine_on()
     engine.apply([Add("one", id=id_of(1))])
     other.apply([Add("two", id=id_of(1))])

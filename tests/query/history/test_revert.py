@@ -1,4 +1,4 @@
-"""Taking events back."""
+"""Reverting events."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.support.workloads import commands, id_of
 
 
 def grown(count: int, seed: int) -> tuple[Engine, int, list[object]]:
-    """An engine with the first half of a history, its size then, and the commands of the other half."""
+    """An engine after the first half of a history, its size then, and the second half."""
     made = commands(count, seed)
     engine = engine_on()
     for command in made[: count // 2]:
@@ -26,7 +26,7 @@ def grown(count: int, seed: int) -> tuple[Engine, int, list[object]]:
 @given(st.integers(0, 10_000), st.integers(6, 40))
 @example(26, 6)  # hidden and shown again in the range
 def test_what_was_done_since_a_moment_can_be_taken_back(seed: int, count: int) -> None:
-    """After a revert of all events since then, nothing differs from then."""
+    """After reverting all events since a moment, the state equals that moment."""
     engine, size, rest = grown(count, seed)
     for command in rest:
         engine.apply([command])  # type: ignore[list-item]
@@ -37,7 +37,7 @@ def test_what_was_done_since_a_moment_can_be_taken_back(seed: int, count: int) -
 
 @given(st.integers(0, 10_000), st.integers(6, 30))
 def test_a_revert_can_be_reverted(seed: int, count: int) -> None:
-    """The memory says again what it said before the revert."""
+    """Reverting a revert restores the state before it."""
     engine, size, rest = grown(count, seed)
     for command in rest:
         engine.apply([command])  # type: ignore[list-item]
@@ -53,7 +53,7 @@ def test_a_revert_can_be_reverted(seed: int, count: int) -> None:
 @example(1970, 6)  # nothing happened since
 @example(30, 26)  # a tag put on twice and taken off in the range
 def test_a_second_revert_of_the_same_appends_nothing(seed: int, count: int) -> None:
-    """What is undone is already undone."""
+    """Reverting the same events again reports them as already undone."""
     engine, size, rest = grown(count, seed)
     for command in rest:
         engine.apply([command])  # type: ignore[list-item]
@@ -67,7 +67,7 @@ def test_a_second_revert_of_the_same_appends_nothing(seed: int, count: int) -> N
 
 @given(st.integers(0, 10_000), st.integers(6, 30))
 def test_a_dry_run_foretells_and_writes_nothing(seed: int, count: int) -> None:
-    """It names the same outcomes and events as the revert that follows."""
+    """A dry run reports the outcomes and events of the later revert."""
     engine, size, rest = grown(count, seed)
     for command in rest:
         engine.apply([command])  # type: ignore[list-item]
@@ -78,7 +78,7 @@ def test_a_dry_run_foretells_and_writes_nothing(seed: int, count: int) -> None:
 
 
 def test_only_the_events_of_an_actor() -> None:
-    """What others did in between stays."""
+    """Events of other actors in the range are kept."""
     engine = engine_on()
     engine.apply([Add("one", id=id_of(1))])
     size = engine.size
@@ -90,7 +90,7 @@ def test_only_the_events_of_an_actor() -> None:
 
 
 def test_a_revision_on_top_is_left_and_named() -> None:
-    """A content that was revised again stays, and says why."""
+    """A content that was revised again is left as it is and reported."""
     engine = engine_on()
     engine.apply([Add("one", id=id_of(1))])
     seq = engine.size
@@ -102,7 +102,7 @@ def test_a_revision_on_top_is_left_and_named() -> None:
 
 
 def test_what_another_revision_changed_stays() -> None:
-    """Taking back the content leaves a title that was given later."""
+    """Reverting a content keeps a title that was set later."""
     engine = engine_on()
     engine.apply([Add("one", id=id_of(1))])
     seq = engine.size
@@ -114,7 +114,7 @@ def test_what_another_revision_changed_stays() -> None:
 
 
 def test_a_later_tombstone_stays() -> None:
-    """An atom that was revived and hidden again is not shown by taking back the first hiding."""
+    """Reverting a first hiding does not show an atom that was hidden again."""
     engine = engine_on()
     engine.apply([Add("one", id=id_of(1))])
     seq = engine.size
@@ -122,12 +122,12 @@ def test_a_later_tombstone_stays() -> None:
     engine.revive(id_of(1))
     engine.tombstone(id_of(1), "b")
     (done,) = engine.revert(seq, seq + 1)
-    assert (done.outcome, done.left) == ("left", (f"whether it is there: changed again by event {seq + 2}",))
+    assert (done.outcome, done.left) == ("left", (f"state: changed again by event {seq + 2}",))
     assert engine.get(id_of(1)).tombstone is not None
 
 
 def test_an_edge_comes_back_with_what_it_held() -> None:
-    """Weight and data are those it had when it was removed."""
+    """An edge comes back with its weight and data."""
     engine = engine_on()
     engine.apply([Add("one", id=id_of(1)), Add("two", id=id_of(2))])
     engine.apply([Link(id_of(1), "references", id_of(2), 0.25, b"\x01")])
@@ -139,7 +139,7 @@ def test_an_edge_comes_back_with_what_it_held() -> None:
 
 
 def test_what_cannot_be_taken_back_says_so() -> None:
-    """The genesis, a checkpoint and a predicate stay."""
+    """The genesis, a checkpoint and a predicate are reported as irreversible."""
     engine = engine_on()
     engine.register_type("near")
     engine.checkpoint()
@@ -147,7 +147,7 @@ def test_what_cannot_be_taken_back_says_so() -> None:
 
 
 def test_a_supersession_taken_back_is_recalled_again() -> None:
-    """The old atom answers again."""
+    """After reverting a supersession the old atom is a hit again."""
     engine = engine_on()
     engine.apply([Add("The kettle is descaled on Mondays.", id=id_of(1)), Add("Tea.", id=id_of(2))])
     size = engine.size
@@ -158,7 +158,7 @@ def test_a_supersession_taken_back_is_recalled_again() -> None:
 
 
 def test_more_events_than_go_into_one_batch() -> None:
-    """All of them are taken back, batch by batch."""
+    """More subjects than fit one batch are all reverted."""
     engine = engine_on()
     list(engine.apply_many(Add(f"text {n}", id=id_of(n)) for n in range(SUBJECTS_AT_ONCE + 20)))
     done = engine.revert(1)
@@ -168,7 +168,7 @@ def test_more_events_than_go_into_one_batch() -> None:
 
 @pytest.mark.parametrize(("start", "stop"), [(99, None), (0, 99), (-1, None), (0, -1)])
 def test_a_range_that_the_journal_has_not_is_refused(start: int, stop: int | None) -> None:
-    """Nothing is appended."""
+    """A range beyond the journal raises an error and appends nothing."""
     engine = engine_on()
     engine.apply([Add("one"), Add("two")])
     before = engine.size
@@ -178,7 +178,7 @@ def test_a_range_that_the_journal_has_not_is_refused(start: int, stop: int | Non
 
 
 def test_hiding_and_revising_are_taken_back_together() -> None:
-    """A revision under a tombstone of the same range goes, too."""
+    """A revision and a later hiding in one range are both reverted."""
     engine = engine_on()
     engine.apply([Add("one", id=id_of(1))])
     size = engine.size

@@ -1,4 +1,4 @@
-"""Why an atom is there, and what took its place."""
+"""The origin of an atom, and superseded atoms."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ FRIDAY = MONDAY.replace("Monday", "Friday")
 
 
 def two() -> Engine:
-    """A wrong text and a right one."""
+    """The ids of a wrong text and its correction."""
     engine = engine_on()
     engine.apply([Add(MONDAY, id=id_of(1)), Add(FRIDAY, id=id_of(2))])
     return engine
 
 
 def recalled(engine: Engine, **filters: bool) -> list[str]:
-    """The ids that answer a question about the kettle."""
+    """The ids of the hits for a question about the kettle."""
     return [hit.id for hit in engine.recall("kettle descaled", filters=Filters(**filters)).hits]  # type: ignore[arg-type]
 
 
 def test_an_origin_has_its_source_and_everybody_s_part_in_it() -> None:
-    """Source, place, key and provenance, and each event with its actor."""
+    """An origin has source, sequence, key, provenance, and all events with their actors."""
     engine = engine_on()
     engine.apply([Add("one", key="k", source="a.md", sequence=3, provenance="external")], actor="ingest")
     (found,) = engine.find(limit=1)
@@ -42,7 +42,7 @@ def test_an_origin_has_its_source_and_everybody_s_part_in_it() -> None:
 
 
 def test_derivations_are_followed_back() -> None:
-    """Through derived_from and supersedes, each atom once, also in a circle."""
+    """Derivations are followed through both edge types, each atom once, also in a cycle."""
     engine = engine_on()
     engine.apply([Add(f"text {n}", id=id_of(n)) for n in range(4)])
     engine.link(id_of(0), "derived_from", id_of(1))
@@ -54,7 +54,7 @@ def test_derivations_are_followed_back() -> None:
 
 
 def test_an_entity_leads_to_the_atoms_that_spoke_of_it() -> None:
-    """The source of a relation is why its ends are there."""
+    """The source of a relation is an origin of its entities."""
     engine = engine_on()
     engine.apply([Add("The daemon uses a socket.", id=id_of(1))])
     engine.relate("daemon", "uses", "socket", source=id_of(1))
@@ -65,7 +65,7 @@ def test_an_entity_leads_to_the_atoms_that_spoke_of_it() -> None:
 
 
 def test_a_superseded_atom_answers_no_more_unless_asked_for() -> None:
-    """By `superseded` or by its tag."""
+    """A superseded atom is only a hit with `superseded` or its tag in the filters."""
     engine = two()
     engine.supersede(id_of(1), id_of(2), "wrong day")
     assert recalled(engine) == [id_of(2)]
@@ -77,7 +77,7 @@ def test_a_superseded_atom_answers_no_more_unless_asked_for() -> None:
 
 
 def test_a_copy_of_it_that_comes_later_does_not_bring_it_back() -> None:
-    """It is left out, and the explanation says why; the correction, which is as near, stays."""
+    """A later copy of a superseded atom is left out; the correction is not."""
     engine = two()
     engine.supersede(id_of(1), id_of(2))
     engine.apply([Add(MONDAY, id=id_of(3), source="chat")])
@@ -87,7 +87,7 @@ def test_a_copy_of_it_that_comes_later_does_not_bring_it_back() -> None:
 
 
 def test_superseding_again_changes_nothing() -> None:
-    """No event; and the past is as it was."""
+    """Superseding again appends no event and does not change the past."""
     engine = two()
     before = engine.size - 1
     engine.supersede(id_of(1), id_of(2), "wrong day")
@@ -99,7 +99,7 @@ def test_superseding_again_changes_nothing() -> None:
     ("old", "new", "error"), [(1, 1, InvalidInputError), (1, 9, NotFoundError), (9, 1, NotFoundError)]
 )
 def test_what_cannot_supersede_is_refused(old: int, new: int, error: type[Exception]) -> None:
-    """Itself, and what was never recorded; nothing is written."""
+    """An atom cannot supersede itself or an unknown atom."""
     engine = two()
     size = engine.size
     with pytest.raises(error):
@@ -108,7 +108,7 @@ def test_what_cannot_supersede_is_refused(old: int, new: int, error: type[Except
 
 
 def test_a_tag_alone_supersedes_nothing() -> None:
-    """Notes have tags of all kinds; and an edge that is gone supersedes no more."""
+    """The tag `superseded` alone, or with a removed edge, has no effect."""
     engine = two()
     engine.tag(id_of(1), "superseded")
     assert id_of(1) in recalled(engine)
@@ -119,7 +119,7 @@ def test_a_tag_alone_supersedes_nothing() -> None:
 
 
 def test_what_comes_from_outside_silences_nothing_of_our_own() -> None:
-    """Neither by superseding nor by a copy that is superseded; the other way round it does."""
+    """An external atom cannot supersede an internal one or a copy of it."""
     engine = engine_on()
     engine.apply(
         [
@@ -138,7 +138,7 @@ def test_what_comes_from_outside_silences_nothing_of_our_own() -> None:
 
 
 def test_a_circle_is_refused() -> None:
-    """Two atoms cannot supersede each other, and a hidden one none."""
+    """Two atoms cannot supersede each other, and a hidden atom cannot supersede another."""
     engine = two()
     engine.supersede(id_of(1), id_of(2))
     with pytest.raises(ConflictError):

@@ -37,7 +37,7 @@ questions = st.sampled_from(QUESTIONS)
 
 @st.composite
 def histories(draw: st.DrawFn, *, most: int = ATOMS_MAX) -> list[Command]:
-    """Commands that all succeed, whatever commits they are cut into."""
+    """Command sequences that succeed no matter how they are split into commits."""
     count = draw(st.integers(1, most))
     ids = [id_of(number) for number in range(1, count + 1)]
     commands: list[Command] = [
@@ -69,7 +69,7 @@ def histories(draw: st.DrawFn, *, most: int = ATOMS_MAX) -> list[Command]:
 
 
 def _changes(ids: Sequence[str]) -> st.SearchStrategy[Command]:
-    """A change of one of these atoms, none of them hidden."""
+    """A change of one of these atoms, none of which is hidden."""
     one = st.sampled_from(ids)
     return st.one_of(
         st.builds(lambda which, content: Revise(which, content=content), one, labelled),
@@ -79,6 +79,6 @@ def _changes(ids: Sequence[str]) -> st.SearchStrategy[Command]:
 
 
 def live_contents(engine: Engine) -> dict[str, str]:
-    """What the live atoms say, by id."""
+    """The contents of the live atoms, by id."""
     found = engine.find(limit=10_000, form="full")
     return {one.id: one.atom.content for one in found if one.atom is not None}

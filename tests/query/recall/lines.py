@@ -1,4 +1,4 @@
-"""Documents in their sources, as a view of the index tells of them, and their neighbours found plainly."""
+"""Documents in their sources, as an index view presents them, and a naive search for their neighbours."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from engine.base.limits import INTEGER_MAX
 from engine.followers.columns import Facts
 from engine.followers.index_view import IndexView
-from engine.query.positions import NOBODY, Places, PlacesCache
+from engine.query.positions import NO_NEIGHBOUR, Positions, PositionsCache
 
 SOURCES = (0, 0x1111_1111_0000_0001, 0x2222_2222_8000_0002, 0xFFFF_FFFF_0000_0003)
 """Numbers of sources that differ in their upper halves; 0 stands for none."""
@@ -25,7 +25,7 @@ SKIPPED = 7
 
 
 class Document(NamedTuple):
-    """What is known of a document."""
+    """The facts of a document."""
 
     source: int
     sequence: int | None
@@ -35,13 +35,13 @@ class Document(NamedTuple):
 
 @dataclass(frozen=True)
 class Line:
-    """Documents by ordinal, and how many of them are in segments."""
+    """Documents by ordinal, and the number of them that are in segments."""
 
     documents: tuple[Document, ...]
     settled: int
 
     def view(self, head: bytes = b"") -> IndexView:
-        """What `Places` reads of a view; `head` makes it one of its own."""
+        """The part of an index view that `Positions` reads; another `head` makes a different view."""
         columns = (
             [one.source for one in self.documents],
             [0 if one.sequence is None else one.sequence + 1 for one in self.documents],
@@ -53,36 +53,36 @@ class Line:
         head += repr(self.documents[self.settled :]).encode()
         return cast("IndexView", _View(facts, self.settled, len(self.documents), (head, roots)))
 
-    def places(self) -> Places:
-        """The places of its documents, by a cache that never saw another view."""
-        return PlacesCache().places(self.view())
+    def positions(self) -> Positions:
+        """The positions of its documents, from a new cache."""
+        return PositionsCache().positions(self.view())
 
     @property
     def ordinals(self) -> NDArray[np.int64]:
-        """All of them."""
+        """All ordinals."""
         return np.arange(len(self.documents))
 
     @property
     def live(self) -> NDArray[np.bool_]:
-        """Which of them are."""
+        """True for each live document."""
         return np.array([one.live for one in self.documents], np.bool_)
 
     def cut_at(self, settled: int) -> Line:
-        """The same documents, so many of them in segments."""
+        """The same documents with this many of them in segments."""
         return replace(self, settled=min(settled, len(self.documents)))
 
     def beside(self, *, after: bool) -> list[int]:
-        """The neighbour of each document, as `Places.beside` has it."""
-        found: list[int] = self.places().beside(self.ordinals, self.live, after=after).tolist()
+        """The neighbour of each document according to `Positions.beside`."""
+        found: list[int] = self.positions().beside(self.ordinals, self.live, after=after).tolist()
         return found
 
     def plainly_beside(self, *, after: bool) -> list[int]:
-        """The neighbour of each document: of those that are live and further on, the nearest."""
+        """The neighbour of each document according to a naive search."""
         return [self._neighbour(one, after=after) for one in self.documents]
 
     def _neighbour(self, own: Document, *, after: bool) -> int:
         if not own.source or own.sequence is None:
-            return NOBODY
+            return NO_NEIGHBOUR
         further = [
             (other.sequence, ordinal)
             for ordinal, other in enumerate(self.documents)
@@ -90,13 +90,13 @@ class Line:
             if (other.sequence > own.sequence if after else other.sequence < own.sequence)
         ]
         if not further:
-            return NOBODY
+            return NO_NEIGHBOUR
         _, nearest = min(further) if after else max(further)
-        return nearest if self.documents[nearest].title == own.title else NOBODY
+        return nearest if self.documents[nearest].title == own.title else NO_NEIGHBOUR
 
 
 class _View(NamedTuple):
-    """As much of an `IndexView` as `Places` looks at."""
+    """The part of an `IndexView` that `Positions` reads."""
 
     facts: Facts
     settled: int
@@ -125,7 +125,7 @@ def lines(
     dead: int = SKIPPED,
     most: int = 24,
 ) -> Line:
-    """Up to `most` documents, at most `dead` of them dead; with `equals`, several may stand in one place."""
+    """Up to `most` documents, at most `dead` of them dead; with `equals`, positions may repeat."""
     documents: list[Document] = []
     taken: set[tuple[int, int]] = set()
     for _ in range(draw(st.integers(0, most))):

@@ -1,4 +1,4 @@
-"""Small memories to ask questions of, with whichever signals are wanted."""
+"""Small memories for queries with selected signals."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ WORDS_ONLY = RecallConfig(signals=NO_SIGNALS, protocol=Protocol(walkers=0.0), co
 
 
 def id_of(number: int) -> str:
-    """An id; of atoms that tie the one with the lower number comes first."""
+    """An id by its number; lower numbers come first among ties."""
     return f"00000000-0000-8000-8000-{number:012x}"
 
 
 def only(signal: str, **weights: float) -> RecallConfig:
-    """One signal as it is by default, or with the `weights` that are given, and no other."""
+    """A configuration with one signal at its default, or with the given weights, and no other signal."""
     default = getattr(Signals(), signal)
     return RecallConfig(signals=replace(NO_SIGNALS, **({signal: default} | weights)), collapse=False)
 
 
 def without(signal: str) -> RecallConfig:
-    """All signals but one."""
+    """A configuration with all signals but one."""
     return RecallConfig(signals=replace(Signals(), **{signal: float(signal == "internal")}))
 
 
 @contextmanager
 def memory(commands: Iterable[Command], config: RecallConfig | None = None) -> Iterator[Engine]:
-    """A new memory in which all this was done, without any chance in it."""
+    """A new memory with these commands applied, with a deterministic clock and salts."""
     with Engine.open("memory:", clock=ticking(), salts=salt_of, config=config) as engine:
         engine.apply(list(commands))
         yield engine
@@ -53,21 +53,21 @@ def ask(
     filters: Filters = NO_FILTERS,
     explain: bool = False,
 ) -> Recall:
-    """What a new memory, in which all this was done, answers."""
+    """The answer of a new memory with these commands applied."""
     with memory(commands, config) as engine:
         return engine.recall(question, limit=limit, budget=budget, filters=filters, explain=explain)
 
 
 def keys(hits: Sequence[Hit]) -> list[str | None]:
-    """The callers' own names for the atoms of an answer."""
+    """The callers' own keys of the atoms in an answer."""
     return [hit.key for hit in hits]
 
 
 def named(key: str, content: str, number: int | None = None, **more: Any) -> Add:
-    """An atom under a name of its own, with an id by a number if it matters which of equals is first."""
+    """An atom with a key of its own, and with an id by number if the order of ties matters."""
     return Add(content, key=key, id=None if number is None else id_of(number), **more)
 
 
 def fillers(count: int, text: str = "nothing of note happened") -> list[Add]:
-    """Atoms in no source that say something else."""
+    """Atoms without a source and with unrelated texts."""
     return [Add(f"{text} {number} sheets{number}") for number in range(count)]

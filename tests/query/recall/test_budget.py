@@ -1,4 +1,4 @@
-"""A budget of tokens: kept by every answer, whatever the atoms say, and spent on the best first."""
+"""Token budgets: every answer keeps to its budget, and the best hits come first."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ budgets = st.one_of(st.integers(BUDGET_MIN, 80), st.integers(BUDGET_MIN, 1199))
 
 @st.composite
 def adds(draw: st.DrawFn) -> list[Add]:
-    """Up to eight atoms that a memory accepts, of any script and with hostile headings."""
+    """Up to eight valid atoms of any script, with hostile headings."""
     made = []
     for number in range(1, draw(st.integers(1, 8)) + 1):
         one = Add(
@@ -48,13 +48,13 @@ def adds(draw: st.DrawFn) -> list[Add]:
 
 
 def cost(hit: Hit) -> int:
-    """What a hit costs as it goes into a prompt."""
+    """The tokens of a hit in a prompt."""
     shown = hit.snippet if hit.content is None else hit.content
     return tokens_of(hit_text(hit.title, hit.source, hit.sequence, hit.id, shown))
 
 
 def room_for(hit: Hit, content: str) -> int:
-    """The smallest budget in which anything of a hit can be shown: all of it, or that it was cut."""
+    """The smallest budget in which a hit can be shown, whole or cut."""
     heads = (hit_text(hit.title, hit.source, hit.sequence, hit.id, shown) for shown in (content, CUT))
     return min(map(tokens_of, heads))
 
@@ -62,7 +62,7 @@ def room_for(hit: Hit, content: str) -> int:
 @settings(max_examples=60, deadline=None)
 @given(adds(), budgets)
 def test_the_budget_is_kept_to_the_token(made: list[Add], budget: int) -> None:
-    """An answer costs what its hits cost, each what its text costs, and all of it no more than the budget."""
+    """The tokens of an answer are the sum of its hits, and at most the budget."""
     found = ask(made, QUESTION, budget=budget)
     assert found.budget == budget
     assert [hit.tokens for hit in found.hits] == [cost(hit) for hit in found.hits]
@@ -73,7 +73,7 @@ def test_the_budget_is_kept_to_the_token(made: list[Add], budget: int) -> None:
 @given(adds(), budgets)
 @example([Add("the kettle leaks " * 40)], 40)
 def test_contents_are_whole_but_for_the_first(made: list[Add], budget: int) -> None:
-    """What is shown is the atom's text, word by word; the first hit may end earlier, with a sign."""
+    """Hits show their whole texts; only the text of the first may be cut."""
     with memory(made) as engine:
         hits = engine.recall(QUESTION, budget=budget).hits
         whole = {hit.id: engine.get(hit.id).content for hit in hits}
@@ -88,7 +88,7 @@ def test_contents_are_whole_but_for_the_first(made: list[Add], budget: int) -> N
 @settings(max_examples=60, deadline=None)
 @given(adds(), budgets)
 def test_the_best_hit_is_cut_rather_than_dropped(made: list[Add], budget: int) -> None:
-    """The first hit is the best one for whose heading there is room, however little there is for its text."""
+    """The first hit is the best one whose heading fits, however short its text must be."""
     # Copies are only folded into what is shown, which a budget changes.
     with memory(made, RecallConfig(collapse=False)) as engine:
         ranked = engine.recall(QUESTION, limit=5).hits
@@ -100,7 +100,7 @@ def test_the_best_hit_is_cut_rather_than_dropped(made: list[Add], budget: int) -
 @settings(max_examples=40, deadline=None)
 @given(adds())
 def test_without_a_budget_a_hit_costs_what_its_snippet_costs(made: list[Add]) -> None:
-    """A hit without its content is counted as it is shown: heading and snippet."""
+    """A hit without its content costs its heading and its snippet."""
     found = ask(made, QUESTION)
     assert [hit.tokens for hit in found.hits] == [cost(hit) for hit in found.hits]
     assert found.tokens == sum(hit.tokens for hit in found.hits)
@@ -108,7 +108,7 @@ def test_without_a_budget_a_hit_costs_what_its_snippet_costs(made: list[Add]) ->
 
 
 def test_a_cut_text_is_as_long_as_there_is_room() -> None:
-    """Of one long text as much is shown as fits: one word more would cost too much."""
+    """A cut text is as long as possible: one more word would exceed the budget."""
     text = " ".join(f"kettle{chr(97 + at % 26)}" for at in range(300)) + " kettle"
     for budget in range(BUDGET_MIN, 200, 7):
         (hit,) = ask([Add(text)], "kettle", budget=budget).hits
@@ -124,7 +124,7 @@ def test_a_cut_text_is_as_long_as_there_is_room() -> None:
 )
 @pytest.mark.parametrize("budget", [BUDGET_MIN, 100, 1000])
 def test_a_text_with_few_spaces_is_cut_within(content: str, budget: int) -> None:
-    """Where the last space is far back, as in scripts without any, the text is cut within a word."""
+    """A text whose last space is far back, or without spaces, is cut within a word."""
     (hit,) = ask([Add(content)], "急須", budget=budget).hits
     assert hit.content is not None
     longer = content[: len(hit.content) * 2] + CUT
@@ -132,12 +132,12 @@ def test_a_text_with_few_spaces_is_cut_within(content: str, budget: int) -> None
 
 
 def test_white_space_at_the_beginning_hides_no_hit() -> None:
-    """A text that begins with more white space than there is room for is shown as far as it goes."""
+    """A text with more leading white space than there is room for is still shown."""
     assert len(ask([Add(" " * 1000 + "kettle " * 90)], "kettle", budget=BUDGET_MIN).hits) == 1
 
 
 def test_every_text_is_whole_where_there_is_room() -> None:
-    """With a large budget nothing is cut, and nothing is missing but what is beyond the target."""
+    """A large budget cuts no text and drops no hit within the target."""
     atoms = [named(str(at), f"kettle {at}\n\n  as it stands\t{'x' * at}") for at in range(7)]
     with memory(atoms) as engine:
         found = engine.recall("kettle", budget=1400)
@@ -146,7 +146,7 @@ def test_every_text_is_whole_where_there_is_room() -> None:
 
 
 def test_a_short_hit_is_not_lost_behind_a_long_one() -> None:
-    """What has no room is passed over, and what comes after it and has room is not."""
+    """A hit that does not fit is skipped, and shorter hits after it are shown."""
     atoms = [
         named("first", "kettle, kettle, kettle"),
         named("long", f"kettle {'leaks ' * 500}"),
@@ -157,13 +157,13 @@ def test_a_short_hit_is_not_lost_behind_a_long_one() -> None:
 
 @pytest.mark.parametrize("budget", [0, 1, BUDGET_MIN - 1, -1, 2**63, "many", 16.0, True])
 def test_a_budget_without_room_for_any_hit_is_refused(budget: object) -> None:
-    """Fewer tokens than a hit can cost, and what is no number of tokens, are errors that say so."""
+    """A budget below the minimum, or not a number, raises an error that names it."""
     with Engine.open("memory:") as engine, pytest.raises(EngineError, match="budget"):
         engine.recall("kettle", budget=budget)  # type: ignore[arg-type]  # that is the point
 
 
 def test_the_smallest_budget_has_room_for_a_hit() -> None:
-    """With 16 tokens, the fewest there may be, an atom without title and source is shown, if only begun."""
+    """16 tokens, the smallest budget, show at least the beginning of a hit."""
     (hit,) = ask([Add("kettle " * 90)], "kettle", budget=BUDGET_MIN).hits
     assert hit.content is not None
     assert hit.content.startswith("kettle")

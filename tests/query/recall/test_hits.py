@@ -1,4 +1,4 @@
-"""What a hit says of itself, what was nearly one, and how near-duplicates are shown."""
+"""The fields of hits, the candidates that were dropped, and the folding of near-duplicates."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WORDS = ("Anna", "Boris", "Clara", "Dora", "Emil", "Frida", "Georg", "Hanna", "I
 def test_the_signals_of_a_hit_add_up_to_its_score(
     web: list[Command], question: str, budget: int | None
 ) -> None:
-    """Each part is rounded to a millionth, so the sum misses the score by half of one for each at most."""
+    """The rounded parts of a score differ from it by at most half a millionth each."""
     for hit in ask(web, question, limit=12, budget=budget, explain=True).hits:
         assert hit.signals
         assert sum(hit.signals.values()) == pytest.approx(hit.score, abs=(len(hit.signals) + 1) * MICRO)
@@ -35,7 +35,7 @@ def test_the_signals_of_a_hit_add_up_to_its_score(
 def test_explaining_changes_no_answer(
     web: list[Command], question: str, budget: int | None, limit: int
 ) -> None:
-    """Without it there are no signals and nothing that was dropped, and everything else is the same."""
+    """Explaining only adds the signals and the dropped candidates."""
     with memory(web) as engine:
         plain = engine.recall(question, limit=limit, budget=budget)
         told = engine.recall(question, limit=limit, budget=budget, explain=True)
@@ -50,7 +50,7 @@ def test_explaining_changes_no_answer(
 def test_what_was_dropped_is_no_hit(
     web: list[Command], question: str, budget: int | None, limit: int
 ) -> None:
-    """Nobody is a hit and dropped, nobody is dropped twice, and each has its score and one of the reasons."""
+    """A dropped candidate is not a hit, is listed once, and has a score and a valid reason."""
     found = ask(web, question, limit=limit, budget=budget, explain=True)
     hits, dropped = [hit.id for hit in found.hits], [one.id for one in found.dropped]
     assert len({*hits, *dropped}) == len(hits) + len(dropped)
@@ -62,7 +62,7 @@ def test_what_was_dropped_is_no_hit(
 
 
 def test_what_is_beyond_the_limit_is_told() -> None:
-    """The atoms that would have come next, at most twenty, the best first."""
+    """The candidates after the limit are listed, at most twenty, the best first."""
     found = ask([Add(f"kettle {'sheet ' * at}") for at in range(1, 40)], "kettle", limit=3, explain=True)
     assert {dropped.reason for dropped in found.dropped} == {"beyond the limit"}
     scores = [hit.score for hit in found.hits] + [one.score for one in found.dropped]
@@ -71,7 +71,7 @@ def test_what_is_beyond_the_limit_is_told() -> None:
 
 
 def test_what_the_budget_has_no_room_for_is_told() -> None:
-    """What is too long is dropped, and what is shorter and comes after it is still a hit."""
+    """A hit that is too long is listed as dropped, and shorter ones after it are hits."""
     atoms = [
         named("first", "kettle, kettle, kettle"),
         named("long", f"kettle, kettle {'sheet ' * 90}"),
@@ -83,7 +83,7 @@ def test_what_the_budget_has_no_room_for_is_told() -> None:
 
 
 def test_what_is_in_no_such_category_is_told() -> None:
-    """A hit that belongs to none of the wanted categories is left out, and said to be."""
+    """A candidate in none of the wanted categories is listed as dropped."""
     atoms = [named("no", "kettle, kettle", 1), named("tagged", "kettle", 2, tags=["technical"])]
     found = ask(atoms, "kettle", filters=Filters(categories=("technical",)), explain=True)
     assert keys(found.hits) == ["tagged"]
@@ -94,7 +94,7 @@ COPIES = [named(f"copy {at}", copy_of(KETTLE, at), at + 1) for at in range(3)]
 
 
 def test_near_duplicates_are_folded_into_the_best() -> None:
-    """One of several that say the same is a hit, and names the others, the best first."""
+    """The best of several near-duplicates is a hit and lists the others, the best first."""
     found = ask([*COPIES, named("other", f"the kettle {'sheet ' * 90}")], "kettle", explain=True)
     assert keys(found.hits) == ["copy 0", "other"]
     assert found.hits[0].duplicates == (id_of(2), id_of(3))
@@ -103,7 +103,7 @@ def test_near_duplicates_are_folded_into_the_best() -> None:
 
 
 def test_near_duplicates_are_shown_where_that_is_wanted() -> None:
-    """With `collapse=False` each of them is a hit of its own."""
+    """With `collapse=False` each near-duplicate is a hit."""
     found = ask(COPIES, "kettle", RecallConfig(collapse=False), explain=True)
     assert keys(found.hits) == ["copy 0", "copy 1", "copy 2"]
     assert [hit.duplicates for hit in found.hits] == [()] * 3
@@ -111,7 +111,7 @@ def test_near_duplicates_are_shown_where_that_is_wanted() -> None:
 
 
 def test_the_best_of_near_duplicates_is_the_one_that_is_kept() -> None:
-    """Which one stands for the others is told by the scores: the trusted one, though recorded last."""
+    """The score decides which near-duplicate is the hit, not the order of recording."""
     atoms = [*COPIES, named("trusted", copy_of(KETTLE, 3), 9, trust=100)]
     (hit,) = ask(atoms, "kettle").hits
     assert (hit.key, len(hit.duplicates)) == ("trusted", 3)
@@ -127,7 +127,7 @@ def test_what_is_near_a_near_duplicate_is_not_folded_unless_it_is_near_the_hit()
 
 
 def test_hidden_copies_are_not_named() -> None:
-    """A tombstoned copy, and what a revised one said before, are in no hit's duplicates."""
+    """Tombstoned copies and old versions are not listed as duplicates."""
     gone: list[Command] = [Tombstone(id_of(2)), Revise(id_of(3), content=TRAIN)]
     (hit,) = ask([*COPIES, *gone], "kettle").hits
     assert (hit.key, hit.duplicates) == ("copy 0", ())
@@ -135,7 +135,7 @@ def test_hidden_copies_are_not_named() -> None:
 
 @pytest.mark.parametrize(("limit", "budget"), [(10, None), (5, 1000)])
 def test_copies_take_no_place_of_other_hits(limit: int, budget: int | None) -> None:
-    """However many copies of the best there are, there are as many hits as were asked for."""
+    """Copies of the best hit do not reduce the number of hits."""
     copies = [Add(copy_of(KETTLE, at)) for at in range(60)]
     others = [Add(f"the kettle that {word} liked so much was sold at the fair in the end") for word in WORDS]
     found = ask([*copies, *others], "kettle of the month", limit=limit, budget=budget)
@@ -143,7 +143,7 @@ def test_copies_take_no_place_of_other_hits(limit: int, budget: int | None) -> N
 
 
 def test_a_copy_is_not_folded_into_what_is_left_out() -> None:
-    """Where the better one is in no wanted category, the copy that is in one is a hit."""
+    """A copy in a wanted category is a hit if the better one is in none."""
     atoms = [
         named("better", KETTLE, 1, trust=100),
         named("tagged", copy_of(KETTLE, 1), 2, tags=["technical"]),
@@ -154,7 +154,7 @@ def test_a_copy_is_not_folded_into_what_is_left_out() -> None:
 
 @pytest.mark.parametrize("budget", [None, 1000])
 def test_a_category_is_found_behind_many_hits_without_it(budget: int | None) -> None:
-    """The one atom that belongs to a category is found, however many that do not rank before it."""
+    """An atom of a wanted category is found behind many others."""
     atoms = [Add(f"kettle kettle {'sheet ' * (at % 7)}on{at}") for at in range(120)]
     atoms.append(named("tagged", "a kettle of the longer kind that nobody liked much", tags=["technical"]))
     found = ask(atoms, "kettle", filters=Filters(categories=("technical",)), limit=1, budget=budget)
@@ -162,7 +162,7 @@ def test_a_category_is_found_behind_many_hits_without_it(budget: int | None) -> 
 
 
 def test_a_large_limit_takes_memory_in_proportion() -> None:
-    """Folding the near-duplicates of some thousand hits takes no room for all pairs of them."""
+    """Folding some thousand hits does not allocate memory for all pairs."""
     atoms = [Add(f"the kettle of sheet{at} and of page{at * 7}") for at in range(3000)]
     with memory(atoms) as engine:
         engine.recall("kettle")
@@ -175,7 +175,7 @@ def test_a_large_limit_takes_memory_in_proportion() -> None:
 
 
 def test_equal_hits_come_in_the_order_of_their_ids() -> None:
-    """Ties are broken by id, also where more atoms tie than are looked at closely."""
+    """Ties are ordered by id, even if more atoms tie than are candidates."""
     count = 150
     atoms = [
         Add(f"kettle {chr(97 + at % 26)}{chr(97 + at // 26)}x", id=id_of(count - at)) for at in range(count)
@@ -186,5 +186,5 @@ def test_equal_hits_come_in_the_order_of_their_ids() -> None:
 
 
 def test_fillers_are_no_hits() -> None:
-    """What mentions nothing of the question and shares nothing with what does is no hit."""
+    """An atom without the question's words and without relations is not a hit."""
     assert ask(fillers(30), "kettle", explain=True).hits == ()

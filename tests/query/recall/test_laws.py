@@ -1,4 +1,4 @@
-"""Laws of recall: what holds for every history, every question and every limit."""
+"""Properties of recall that hold for every history, question and limit."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ limits = st.one_of(st.integers(1, 12), st.integers(1, 500))
 
 
 def still(backend: MemoryBackend | None = None, config: RecallConfig | None = None) -> Engine:
-    """An engine whose clock stands still, so that commits leave no trace in times."""
+    """An engine with a constant clock, so that times do not depend on commits."""
     return Engine(backend or MemoryBackend(), clock=lambda: BEGIN, salts=salt_of, config=config)
 
 
 def answers(engine: Engine, limit: int | None = None, budget: int | None = None) -> list[Recall]:
-    """What an engine answers to all questions."""
+    """The answers of an engine to all questions."""
     return [engine.recall(question, limit=limit, budget=budget, explain=True) for question in QUESTIONS]
 
 
 @laws
 @given(histories(), st.sampled_from((0, 244, 250)), st.integers(1, 5))
 def test_equal_stores_give_equal_answers(history: list[Command], before: int, size: int) -> None:
-    """What an engine answers after it was asked all along is what one answers that was just opened."""
+    """An engine with earlier queries and a newly opened one give the same answers."""
     engine = still()
     engine.apply(fillers(before))
     for at in range(0, len(history), size):
@@ -58,7 +58,7 @@ def test_equal_stores_give_equal_answers(history: list[Command], before: int, si
 def test_answers_do_not_depend_on_how_a_history_was_cut(
     history: list[Command], before: int, size: int, follow: bool
 ) -> None:
-    """One commit or many, followed at once or now and then: the same answers."""
+    """The number of commits and the times of catching up do not change answers."""
     whole, parts = still(), still()
     commands = [*fillers(before), *history]
     whole.apply(commands)
@@ -76,7 +76,7 @@ def test_answers_do_not_depend_on_how_a_history_was_cut(
 def test_without_signals_recall_is_bm25(
     history: list[Command], question: str, limit: int, before: int
 ) -> None:
-    """With all signals off and no walkers, hits and scores are those of the search by words."""
+    """With all signals off and no walkers, hits and scores are those of BM25."""
     engine = still(config=WORDS_ONLY)
     engine.apply([*fillers(before), *history])
     found = engine.recall(question, limit=limit)
@@ -91,7 +91,7 @@ def test_without_signals_recall_is_bm25(
 @laws
 @given(histories(), limits)
 def test_only_live_atoms_come_back_each_once_and_as_they_are_now(history: list[Command], limit: int) -> None:
-    """Neither a tombstoned atom nor what one said before its revision is ever in an answer."""
+    """Tombstoned atoms and old versions are never in an answer."""
     with memory(history) as engine:
         live = live_contents(engine)
         for question in QUESTIONS:
@@ -107,7 +107,7 @@ def test_only_live_atoms_come_back_each_once_and_as_they_are_now(history: list[C
 @laws
 @given(histories())
 def test_hits_are_ranked(history: list[Command]) -> None:
-    """The best first, ties by id, and every score more than 0 and a whole number of millionths."""
+    """Hits are sorted by score, ties by id, and every score is a positive number of millionths."""
     with memory(history) as engine:
         for found in answers(engine, limit=500):
             ranks = [(-hit.score, hit.id) for hit in found.hits]
@@ -118,7 +118,7 @@ def test_hits_are_ranked(history: list[Command]) -> None:
 @laws
 @given(histories(), questions)
 def test_every_atom_that_mentions_a_word_is_a_hit(history: list[Command], question: str) -> None:
-    """With room for all, no live atom that has a word of the question is missing."""
+    """With a large limit, every live atom that contains a word of the question is a hit."""
     with memory(history, RecallConfig(collapse=False)) as engine:
         found = engine.recall(question, limit=500)
         atoms = [engine.get(one) for one in live_contents(engine)]
@@ -133,7 +133,7 @@ def test_every_atom_that_mentions_a_word_is_a_hit(history: list[Command], questi
 @laws
 @given(histories(), st.sampled_from(("samovar", "tapes of samovars", "Xenia")))
 def test_where_no_live_atom_has_a_word_there_are_no_hits(history: list[Command], question: str) -> None:
-    """What only hidden and former texts said leads to nothing: not to themselves, nor to what is near."""
+    """Words of hidden and old texts find neither these texts nor their neighbours."""
     gone: list[Command] = [
         Add(f"{question} kettle", id=id_of(90), source="talk/1", sequence=1, tags=["home"], title="Anna"),
         Add(f"{question} copper", id=id_of(91), source="talk/1", sequence=2, tags=["home", "samovar"]),
@@ -162,7 +162,7 @@ filters = st.builds(
 @laws
 @given(histories(), filters, questions)
 def test_filters_hold(history: list[Command], wanted: Filters, question: str) -> None:
-    """Hits, what is folded into them and what leads to them are what `find` gives by the same filters."""
+    """Hits, their duplicates and their anchors pass the filters as `find` applies them."""
     with memory(history) as engine:
         through = {one.id for one in engine.find(limit=1000, filters=wanted)}
         found = engine.recall(question, filters=wanted, limit=500, explain=True)
@@ -172,7 +172,7 @@ def test_filters_hold(history: list[Command], wanted: Filters, question: str) ->
 
 
 def test_what_leads_to_a_hit_is_of_the_wanted_category() -> None:
-    """An atom that a category leaves out is not named as what led to a hit, either."""
+    """An anchor outside the wanted categories is not named in a path."""
     atoms = [Add("Anna: kettle", id=id_of(1)), Add("On Monday", title="Anna", id=id_of(2)), *fillers(9)]
     with memory(atoms) as engine:
         assert engine.recall("kettle", limit=4).hits[1].path == (id_of(1),)
@@ -183,7 +183,7 @@ def test_what_leads_to_a_hit_is_of_the_wanted_category() -> None:
 @laws
 @given(histories(), questions, st.integers(1, 500))
 def test_a_limit_is_the_most_there_are(history: list[Command], question: str, limit: int) -> None:
-    """No more hits than asked for, with and without a budget beside it."""
+    """There are at most `limit` hits, with and without a budget."""
     with memory(history) as engine:
         found = engine.recall(question, limit=limit)
         assert len(found.hits) <= found.target == limit
@@ -193,7 +193,7 @@ def test_a_limit_is_the_most_there_are(history: list[Command], question: str, li
 @laws
 @given(histories(most=6), questions, st.data())
 def test_the_past_is_asked_as_it_was(history: list[Command], question: str, data: st.DataObject) -> None:
-    """Asked as of an event, a memory answers what it answered when that event was its last."""
+    """A query as of an event gives the answer that the memory gave at that event."""
     with memory([]) as engine:
         then: dict[int, Recall] = {}
         for command in history:
@@ -206,7 +206,7 @@ def test_the_past_is_asked_as_it_was(history: list[Command], question: str, data
 @laws
 @given(histories(), questions)
 def test_the_order_of_the_words_of_a_filter_does_not_matter(history: list[Command], question: str) -> None:
-    """Filters are sets: in any order, and with anything twice, they ask for the same."""
+    """The order and repetition of the values of a filter do not matter."""
     with memory(history) as engine:
         one = engine.recall(
             question, filters=Filters(tags=("home", "kettle"), sources=("talk/1", "notes.md"))
@@ -218,7 +218,7 @@ def test_the_order_of_the_words_of_a_filter_does_not_matter(history: list[Comman
 
 @pytest.mark.parametrize("walkers", [0.0, 0.3, 1.0])
 def test_a_larger_limit_keeps_the_anchors(walkers: float) -> None:
-    """Of a few dozen atoms the anchors of a smaller limit are those of a larger one, in the same order."""
+    """A larger limit keeps the anchors of a smaller one, in the same order."""
     atoms = [Add(f"kettle {'sheet ' * (at % 9)}of{at}", source=f"s{at % 4}", sequence=at) for at in range(40)]
     with memory(atoms, RecallConfig(protocol=Protocol(walkers=walkers))) as engine:
         whole = [hit.id for hit in engine.recall("kettle", limit=40).hits]
@@ -233,7 +233,7 @@ print(digest("memory:"))
 
 
 def digest(url: str) -> str:
-    """What a memory of some hundred atoms answers, in every detail, as one text."""
+    """All details of the answers of a memory of some hundred atoms, as one text."""
     atoms: list[Command] = [
         Add(
             f"Anna: the kettle of sheet{at % 11} is for ADR-{at % 5} and 日本語{at % 3}",
@@ -254,13 +254,13 @@ def digest(url: str) -> str:
 
 @cache
 def in_memory() -> str:
-    """What such a memory answers in this process."""
+    """The digest of such a memory in this process."""
     return digest("memory:")
 
 
 @pytest.mark.parametrize("seed", ["0", "4711"])
 def test_answers_are_the_same_in_every_process(seed: str) -> None:
-    """No order of a set and no seed of a hash reaches an answer."""
+    """Set order and hash seeds do not affect an answer."""
     environment = {**os.environ, "PYTHONHASHSEED": seed, "LC_ALL": "C", "TZ": "Asia/Kathmandu"}
     child = subprocess.run(
         [sys.executable, "-c", MAKE], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
@@ -270,14 +270,14 @@ def test_answers_are_the_same_in_every_process(seed: str) -> None:
 
 @pytest.mark.parametrize("scheme", ["sqlite", "leveldb"])
 def test_answers_are_the_same_on_every_backend(scheme: str, tmp_path: Path) -> None:
-    """The same events give the same answers wherever they are kept."""
+    """Equal events give equal answers on every backend."""
     if scheme == "leveldb" and find_spec("plyvel") is None:
         pytest.skip("NOT TESTED: plyvel is not installed")
     assert digest(f"{scheme}:{tmp_path / 'store'}") == in_memory()
 
 
 def test_nothing_is_found_in_an_empty_memory() -> None:
-    """A new memory answers, with no hits."""
+    """A query in a new memory has no hits."""
     found = ask([], "kettle", explain=True)
     assert (found.hits, found.dropped, found.bridges, found.candidates, found.tokens) == ((), (), (), 0, 0)
     assert analyze_query("kettle") == list(found.terms)

@@ -1,4 +1,4 @@
-"""The pool: every score is the sum of what the signals gave, whatever they do to it."""
+"""The pool: every score is the sum of the parts by signal."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ factors = st.floats(0, 8, allow_subnormal=False)
 
 @st.composite
 def pools(draw: st.DrawFn) -> Pool:
-    """A pool to which signals did one thing after another, and which others joined in between."""
+    """A pool after a random sequence of additions, multiplications and extensions."""
     among = draw(st.lists(st.integers(0, 60), unique=True, max_size=20))
     pool = _of(draw, sorted(among))
     for _ in range(draw(st.integers(0, 6))):
@@ -34,7 +34,7 @@ def pools(draw: st.DrawFn) -> Pool:
         else:
             new = draw(st.lists(st.integers(0, 90), unique=True, max_size=8))
             more = _of(draw, [one for one in new if one not in pool.ordinals])
-            pool = pool.joined(more.ordinals, more.score)
+            pool = pool.extended(more.ordinals, more.score)
     return pool
 
 
@@ -44,21 +44,21 @@ def _of(draw: st.DrawFn, ordinals: list[int]) -> Pool:
 
 
 def parts_of(pool: Pool, ordinal: int) -> dict[str, float]:
-    """What each signal gave an atom, unrounded."""
-    (place,) = pool.at(np.array([ordinal])).tolist()
-    return {signal: float(given[place]) for signal, given in pool.shares.items()}
+    """The amount of each signal for one candidate, unrounded."""
+    (place,) = pool.rows_of(np.array([ordinal])).tolist()
+    return {signal: float(given[place]) for signal, given in pool.parts.items()}
 
 
 @given(pools())
 def test_a_score_is_the_sum_of_its_shares(pool: Pool) -> None:
-    """Adding, multiplying and joining leave no part of a score unexplained."""
-    total = sum(pool.shares.values(), np.zeros(len(pool)))
+    """A score equals the sum of its parts after additions, multiplications and extensions."""
+    total = sum(pool.parts.values(), np.zeros(len(pool)))
     assert np.allclose(pool.score, total, rtol=1e-9, atol=1e-9)
 
 
 @given(pools())
 def test_explained_parts_add_up_to_the_score(pool: Pool) -> None:
-    """Rounded to millionths, the parts miss the rounded score by less than a millionth each."""
+    """The sum of rounded parts differs from the rounded score by under a millionth each."""
     for place in range(len(pool)):
         parts = pool.explained(place)
         assert 0.0 not in parts.values()
@@ -69,7 +69,7 @@ def test_explained_parts_add_up_to_the_score(pool: Pool) -> None:
 
 @given(pools())
 def test_ranked_is_the_best_first(pool: Pool) -> None:
-    """Every atom with a score above 0 comes once, in order of the rounded scores, ties by ordinal."""
+    """Every candidate with a score above 0 is ranked once, by rounded score, ties by ordinal."""
     places, micros = pool.ranked().tolist(), pool.micros.tolist()
     assert sorted(places) == [place for place in range(len(pool)) if micros[place] > 0]
     keys = [(-micros[place], int(pool.ordinals[place])) for place in places]
@@ -78,50 +78,50 @@ def test_ranked_is_the_best_first(pool: Pool) -> None:
 
 @given(pools())
 def test_ordinals_ascend_and_are_distinct(pool: Pool) -> None:
-    """Joining puts new atoms in their places among the others."""
+    """Extending a pool keeps the ordinals sorted and distinct."""
     assert all(one < other for one, other in pairwise(pool.ordinals.tolist()))
     assert len(pool) == len(pool.ordinals) == len(pool.score) == len(pool.factor)
 
 
 @given(pools(), st.lists(st.integers(0, 99)))
 def test_atoms_are_found_where_they_stand(pool: Pool, asked: list[int]) -> None:
-    """`at` gives the place of each that is here, and −1 for each that is not, repeated ones too."""
+    """`rows_of` returns the row of each ordinal in the pool and −1 for others."""
     ordinals = pool.ordinals.tolist()
     expected = [ordinals.index(one) if one in ordinals else -1 for one in asked]
-    assert pool.at(np.array(asked, np.int64)).tolist() == expected
+    assert pool.rows_of(np.array(asked, np.int64)).tolist() == expected
 
 
 @given(pools(), st.lists(st.integers(100, 120), unique=True), st.data())
 def test_joining_keeps_everything(pool: Pool, new: list[int], data: st.DataObject) -> None:
-    """Those that were there keep score, factor and every share; the new ones have their words alone."""
+    """Old candidates keep their score, factor and parts; new ones only have their words."""
     words = data.draw(arrays(np.float64, len(new), elements=amounts))
     before = {int(one): parts_of(pool, int(one)) for one in pool.ordinals}
-    joined = pool.joined(np.array(new, np.int64), words)
+    joined = pool.extended(np.array(new, np.int64), words)
     assert sorted(joined.ordinals.tolist()) == sorted([*before, *new])
     for ordinal, parts in before.items():
         assert parts_of(joined, ordinal) == parts
     for ordinal, word in zip(new, words.tolist(), strict=True):
-        assert parts_of(joined, ordinal) == dict.fromkeys(pool.shares, 0.0) | {"words": word}
+        assert parts_of(joined, ordinal) == dict.fromkeys(pool.parts, 0.0) | {"words": word}
     for name in ("score", "factor"):
         old, kept = getattr(pool, name), getattr(joined, name)
-        assert kept[joined.at(pool.ordinals)].tolist() == old.tolist()
-    fresh = joined.at(np.array(new, np.int64))
+        assert kept[joined.rows_of(pool.ordinals)].tolist() == old.tolist()
+    fresh = joined.rows_of(np.array(new, np.int64))
     assert joined.score[fresh].tolist() == words.tolist()
     assert joined.factor[fresh].tolist() == [1.0] * len(new)
 
 
 @given(pools())
 def test_joining_nobody_changes_nothing(pool: Pool) -> None:
-    """With no new atoms the pool is the same object."""
+    """Extending a pool by no candidates returns the same object."""
     nobody = np.zeros(0, np.int64)
-    assert pool.joined(nobody, np.zeros(0)) is pool
+    assert pool.extended(nobody, np.zeros(0)) is pool
 
 
 @given(arrays(np.float64, 5, elements=amounts), st.lists(arrays(np.float64, 5, elements=factors), max_size=4))
 def test_the_factor_is_all_that_a_score_was_multiplied_by(
     words: NDArray[np.float64], each: list[NDArray[np.float64]]
 ) -> None:
-    """Whatever signals multiply by, the score is the words times the factor."""
+    """After multiplications only, a score is its words times the factor."""
     pool = Pool(np.arange(5), words)
     for one in each:
         pool.multiply("trust", one)
@@ -129,7 +129,7 @@ def test_the_factor_is_all_that_a_score_was_multiplied_by(
 
 
 def test_multiplying_is_explained_as_what_it_added() -> None:
-    """A factor of 1.5 on 2 is told as 1, one of 0.5 as −1."""
+    """A factor of 1.5 on 2 is explained as 1, one of 0.5 as −1."""
     pool = Pool(np.arange(2), np.array([2.0, 2.0]))
     pool.multiply("trust", np.array([1.5, 0.5]))
     assert [pool.explained(place) for place in (0, 1)] == [
@@ -139,8 +139,8 @@ def test_multiplying_is_explained_as_what_it_added() -> None:
 
 
 def test_an_empty_pool_has_nobody() -> None:
-    """Without atoms there is nothing to rank or to find, and others can still join."""
+    """An empty pool ranks nothing, finds nothing, and can be extended."""
     pool = Pool(np.zeros(0, np.int64), np.zeros(0))
     assert len(pool) == len(pool.ranked()) == 0
-    assert pool.at(np.array([3])).tolist() == [-1]
-    assert pool.joined(np.array([3]), np.array([1.0])).ranked().tolist() == [0]
+    assert pool.rows_of(np.array([3])).tolist() == [-1]
+    assert pool.extended(np.array([3]), np.array([1.0])).ranked().tolist() == [0]

@@ -1,4 +1,4 @@
-"""The Tag-Walker protocol: how many hits, of what kind, by which level (Standard 065)."""
+"""The Tag-Walker protocol: number, roles and levels of hits (Standard 065)."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ ANNA = "Did Anna paint the garage?"
 def test_a_budget_aims_at_an_atom_for_each_200_tokens(
     budget: int | None, limit: int | None, target: int
 ) -> None:
-    """TargetAtoms = max(5, ⌊budget / 200⌋), and never more than the limit."""
+    """TargetAtoms = max(5, ⌊budget / 200⌋), and at most the limit."""
     assert ask([Add("kettle")], "kettle", limit=limit, budget=budget).target == target
 
 
 def test_the_constants_are_the_standard_s() -> None:
-    """200 tokens to an atom, 5 atoms at least, 30 % walkers, 10 hits, 3 entities, internal twice external."""
+    """200 tokens and 5 atoms, 30 % walkers, 10 hits, 3 entities, internal twice external."""
     protocol = Protocol()
     assert (protocol.tokens_per_atom, protocol.atoms_min, protocol.walkers) == (200, 5, 0.3)
     assert (protocol.enough, protocol.entities) == (10, 3)
@@ -48,7 +48,7 @@ def test_the_constants_are_the_standard_s() -> None:
 
 
 def tagged(anchors: int, walkers: int) -> list[Command]:
-    """Atoms about a kettle, and others that share a tag with the best of them, five to a tag."""
+    """Atoms about a kettle, and others that share a tag with the best of them, five per tag."""
     atoms: list[Command] = [
         Add("kettle, kettle!", tags=[f"rare{at}" for at in range(walkers // 5)], trust=100)
     ]
@@ -61,7 +61,7 @@ def tagged(anchors: int, walkers: int) -> list[Command]:
 
 @pytest.mark.parametrize(("limit", "walkers"), [(5, 1), (10, 3), (20, 6)])
 def test_walkers_are_at_most_three_tenths(limit: int, walkers: int) -> None:
-    """However few anchors there are, no more than 30 % of the hits aimed at are walkers."""
+    """At most 30 % of the target are walkers, however few anchors there are."""
     found = ask(tagged(2, 20), "kettle", limit=limit, explain=True)
     roles = [hit.role for hit in found.hits]
     assert roles.count(Role.WALKER) == walkers
@@ -70,7 +70,7 @@ def test_walkers_are_at_most_three_tenths(limit: int, walkers: int) -> None:
 
 @pytest.mark.parametrize(("share", "walkers"), [(0.0, 0), (0.5, 5), (1.0, 7)])
 def test_the_share_of_walkers_may_be_as_wanted(share: float, walkers: int) -> None:
-    """The ceiling is a setting; with none, nobody walks."""
+    """The share of walkers is a setting, and 0 switches walking off."""
     config = replace(only("walk"), protocol=Protocol(walkers=share))
     found = ask(tagged(2, 20), "kettle", config)
     assert [hit.role for hit in found.hits].count(Role.WALKER) == walkers
@@ -78,14 +78,14 @@ def test_the_share_of_walkers_may_be_as_wanted(share: float, walkers: int) -> No
 
 
 def test_walkers_take_no_room_from_better_anchors() -> None:
-    """With enough anchors that score better there are no walkers, whatever the ceiling."""
+    """With enough anchors that score better there are no walkers."""
     found = ask(tagged(20, 20), "kettle", only("walk"))
     assert {hit.role for hit in found.hits} == {Role.ANCHOR}
     assert found.bridges == ()
 
 
 def test_anchors_take_the_room_that_walkers_leave() -> None:
-    """However many walkers score more, the anchors behind them are found."""
+    """Anchors are found behind any number of walkers with higher scores."""
     talks = [
         Add("the kettle leaks" if turn == 2 else f"reply{talk} of{turn}", source=f"talk{talk}", sequence=turn)
         for talk in range(10)
@@ -98,7 +98,7 @@ def test_anchors_take_the_room_that_walkers_leave() -> None:
 
 
 def test_hits_come_by_their_scores_whatever_their_roles() -> None:
-    """A walker stands where its score puts it, before anchors that score less."""
+    """A walker ranks by its score, before anchors that score less."""
     atoms = [*tagged(0, 5), *(Add(f"kettle {'sheet ' * 60} {at}") for at in range(5))]
     hits = ask(atoms, "kettle", only("walk", walk=2.0)).hits
     roles = [hit.role for hit in hits]
@@ -107,7 +107,7 @@ def test_hits_come_by_their_scores_whatever_their_roles() -> None:
 
 
 def test_bridges_are_the_tags_that_led_to_hits() -> None:
-    """Of all tags walked only those are told that led to a hit, rarer ones as heavier."""
+    """Only tags that led to a hit are listed, and rarer ones weigh more."""
     atoms: list[Command] = [
         named("anchor", "kettle, kettle!", tags=["rare", "common", "alone"]),
         named("by both", "soldering", tags=["rare", "common"]),
@@ -123,44 +123,44 @@ def test_bridges_are_the_tags_that_led_to_hits() -> None:
 
 
 def mentions(word: str, count: int) -> list[Command]:
-    """So many atoms that mention a word, each with another text."""
+    """This many atoms that contain a word, each with another text."""
     return [Add(f"{word} was there on sheet{chr(97 + at)}") for at in range(count)]
 
 
 def level_and_parts(atoms: Sequence[Command], question: str) -> tuple[Level, tuple[str, ...]]:
-    """Which level answered, and what the question was split into."""
+    """The level of the answer, and the entities that the question was split into."""
     found = ask([*atoms, *fillers(40)], question)
     return found.level, found.entities
 
 
 def test_a_question_with_enough_hits_is_left_whole() -> None:
-    """Ten atoms that cover all of its words, or half of their weight, answer at the first level."""
+    """Ten atoms that cover all words, or half of their weight, are enough for the first level."""
     both = [Add(f"Anna painted the garage on sheet{chr(97 + at)}") for at in range(10)]
     assert level_and_parts(both, ANNA) == (Level.ALL, ())
     assert level_and_parts(both[1:], ANNA)[0] is Level.SPLIT
 
 
 def test_half_of_the_weight_of_the_words_is_enough() -> None:
-    """Of two words that tell as much, either covers the question; of three, none by itself."""
+    """One of two equal words covers a question, one of three does not."""
     atoms = [*mentions("garage", 10), *mentions("bicycle", 10)]
     assert level_and_parts(atoms, "garage and bicycle")[0] is Level.ALL
     assert level_and_parts([*atoms, *mentions("copper", 10)], "garage, bicycle, copper")[0] is Level.SPLIT
 
 
 def test_with_too_few_hits_only_nouns_count() -> None:
-    """Ten atoms have the noun, and too few the rare verb with it: verbs and adjectives are given up."""
+    """With ten atoms for the noun but too few for the verb, the level is nouns."""
     atoms = [*mentions("The garage", 10), *mentions("painted", 1)]
     assert level_and_parts(atoms, "Was the garage painted?") == (Level.NOUNS, ())
 
 
 def test_with_too_few_hits_for_the_nouns_only_names_count() -> None:
-    """Ten atoms have the name, and too few the rare things with it."""
+    """With ten atoms for the name but too few for the nouns, the level is names."""
     atoms = [*mentions("Anna", 10), *mentions("garage", 1), *mentions("painted", 1)]
     assert level_and_parts(atoms, ANNA) == (Level.NAMES, ())
 
 
 def test_a_question_that_nothing_covers_is_split() -> None:
-    """With too few hits even for the names, each of the first three entities is searched for."""
+    """With too few atoms even for the names, each of the first three entities is searched for."""
     question = "Did Anna and Boris paint the garage with Clara in Lisbon?"
     atoms = [named("Anna", "Anna slept"), named("Boris", "Boris sang"), named("Clara", "Clara went")]
     level, entities = level_and_parts(atoms, question)
@@ -170,19 +170,19 @@ def test_a_question_that_nothing_covers_is_split() -> None:
 
 
 def test_one_entity_is_not_split() -> None:
-    """A question about one thing stays one search, by the words that most atoms cover."""
+    """A question with one entity is not split; the level that most atoms cover is used."""
     assert level_and_parts(mentions("kettle", 3), "kettle") == (Level.ALL, ())
     atoms = [*mentions("The garage", 3), *mentions("painted", 1)]
     assert level_and_parts(atoms, "Was the garage painted?") == (Level.NOUNS, ())
 
 
 def test_words_that_are_nowhere_keep_nobody_from_covering() -> None:
-    """A word that no atom has tells nothing about which atoms cover the question."""
+    """Words that no atom contains do not count for coverage."""
     assert level_and_parts(mentions("Anna", 10), "Did Anna descale the samovar?") == (Level.ALL, ())
 
 
 def test_each_entity_has_its_share_of_the_hits() -> None:
-    """Split in two, a question about a common thing and a rare one finds both."""
+    """A split question finds atoms for a common and for a rare entity."""
     atoms = [Add(f"Anna, so Anna said, was there on sheet{at}") for at in range(30)]
     atoms.append(named("rare", f"Boris {'went on and on ' * 4}"))
     found = ask([*atoms, *fillers(100)], "What do Anna and Boris like?", limit=5)
@@ -191,7 +191,7 @@ def test_each_entity_has_its_share_of_the_hits() -> None:
 
 
 def test_an_answer_says_what_was_asked() -> None:
-    """The question, its core, its terms, the head, how many atoms came into question, and the pipeline."""
+    """An answer has the question, core, terms, size, number of candidates and pipeline."""
     with memory([Add("kettle"), Add("tea", tags=["kettle"])]) as engine:
         found = engine.recall("Can you tell me about the kettle, please?")
         assert (found.query, found.core) == ("Can you tell me about the kettle, please?", "the kettle")
@@ -202,7 +202,7 @@ def test_an_answer_says_what_was_asked() -> None:
 
 
 def test_a_hit_says_what_its_atom_is() -> None:
-    """Id, title, source, place, key, tags, time and provenance are those of the atom."""
+    """Id, title, source, sequence, key, tags, time and provenance are those of the atom."""
     with memory([]) as engine:
         made = engine.add(
             "The kettle leaks",
@@ -224,7 +224,7 @@ def test_a_hit_says_what_its_atom_is() -> None:
 
 @st.composite
 def webs(draw: st.DrawFn) -> list[Command]:
-    """Atoms with few words, tags and links, so that much leads to much."""
+    """Atoms with few words, tags and links, so that many relations arise."""
     words = ("kettle", "tea", "tin", "Anna", "garage", "sheets")
     commands: list[Command] = []
     count = draw(st.integers(1, 12))
@@ -259,7 +259,7 @@ questions = st.sampled_from(
 def test_walkers_and_bridges_are_what_they_are_said_to_be(
     web: list[Command], question: str, limit: int, share: float
 ) -> None:
-    """Never too many walkers; each has a path or neighbours; each bridge is in a path."""
+    """Walkers keep their limit and have a path or neighbours; bridges are in a path."""
     found = ask(web, question, RecallConfig(protocol=Protocol(walkers=share)), limit=limit, explain=True)
     walkers = [hit for hit in found.hits if hit.role is Role.WALKER]
     assert len(walkers) <= share * limit
@@ -273,7 +273,7 @@ def test_walkers_and_bridges_are_what_they_are_said_to_be(
 
 
 def test_an_engine_asks_with_the_config_it_was_opened_with() -> None:
-    """The configuration is the engine's, and is used for answers about the past, too."""
+    """The engine's configuration also applies to queries of the past."""
     config = RecallConfig(protocol=Protocol(atoms_min=7))
     with Engine.open("memory:", config=config) as engine:
         engine.add("kettle")

@@ -1,4 +1,4 @@
-"""Questions as people and programs put them: odd ones, long ones, and ones that are none."""
+"""Unusual questions: odd, long and invalid ones."""
 
 from __future__ import annotations
 
@@ -60,13 +60,13 @@ ATOMS = (
     ],
 )
 def test_odd_questions_find_what_they_ask_for(question: str, key: str) -> None:
-    """Other scripts, identifiers, addresses, marks and accents in any form of Unicode."""
+    """Other scripts, identifiers, addresses, punctuation and accents in any Unicode form are found."""
     assert keys(ask(ATOMS, question).hits)[0] == key
 
 
 @pytest.mark.parametrize("question", ["the", "what is it", "Who was that?", "to be or not to be"])
 def test_a_question_of_stop_words_is_asked_by_them(question: str) -> None:
-    """Where there is nothing else, stop words are what is searched for."""
+    """A question of stop words only is searched by these."""
     found = ask(
         [named("to", "to be or not to be, what is it, who was that in the end"), *fillers(5)], question
     )
@@ -76,27 +76,27 @@ def test_a_question_of_stop_words_is_asked_by_them(question: str) -> None:
 
 @pytest.mark.parametrize("question", ["", " ", "\n\t ", "\u3000\u2003"])
 def test_a_blank_question_is_refused(question: str) -> None:
-    """Nothing but white space is no question, and the message says so."""
+    """A question of white space only raises an error that says so."""
     with memory([Add("kettle")]) as engine, pytest.raises(InvalidInputError, match="blank"):
         engine.recall(question)
 
 
 @pytest.mark.parametrize("question", ["?", "...", "!? -- \u2014", "\u200b", "\u0301", "/ \\ | &", "«»"])
 def test_a_question_of_marks_is_refused(question: str) -> None:
-    """Punctuation and what nobody sees is nothing to search for, and the message says so."""
-    with memory([Add("kettle")]) as engine, pytest.raises(InvalidInputError, match="no word, number or sign"):
+    """A question of punctuation and invisible characters raises an error that says so."""
+    with memory([Add("kettle")]) as engine, pytest.raises(InvalidInputError, match="no searchable word"):
         engine.recall(question)
 
 
 @pytest.mark.parametrize("question", [None, 5, b"kettle", ["kettle"], "a\ud800", "NUL \x00", "\uffff"])
 def test_what_is_no_text_is_refused(question: object) -> None:
-    """Other types, lone surrogates and NUL are errors of the engine's own family."""
+    """Other types, lone surrogates and NUL raise an EngineError."""
     with memory([Add("kettle")]) as engine, pytest.raises(EngineError, match="query"):
         engine.recall(question)  # type: ignore[arg-type]  # that is the point
 
 
 def test_a_question_is_64_kib_at_most() -> None:
-    """The longest question is answered, one byte more is refused with both numbers."""
+    """The longest question is answered; one byte more raises an error with both numbers."""
     words = " ".join(map("".join, product("bcdfghjklm", repeat=5)))[: QUERY_BYTES_MAX - len(" kettle")]
     longest = f"{words} kettle"
     with memory(ATOMS) as engine:
@@ -109,7 +109,7 @@ def test_a_question_is_64_kib_at_most() -> None:
 
 
 def test_a_pasted_page_is_a_question() -> None:
-    """3,000 words are searched for as they are; what the page is about comes first."""
+    """A question of 3,000 words is answered, and its main subject comes first."""
     page = "The copper kettle in our kitchen leaks where its handle was soldered in 1989. " * 215
     assert len(page.split()) > 3000
     atoms = [named("about", "The handle of the copper kettle was soldered"), *ATOMS]
@@ -131,14 +131,14 @@ def test_a_pasted_page_is_a_question() -> None:
     ],
 )
 def test_a_question_is_reduced_to_its_core(question: str, core: str) -> None:
-    """Greetings, thanks and ways to ask come off; `core` says what is left, and never is nothing."""
+    """Greetings, thanks and request phrases are removed; `core` has the rest and is not empty."""
     found = ask(ATOMS, question)
     assert (found.query, found.core) == (question, core)
 
 
 @pytest.mark.parametrize("question", ["Can you remind me what we said about the kettle, please?", "kettle?"])
 def test_what_is_said_around_a_question_changes_no_hit(question: str) -> None:
-    """Asked politely or not, the hits and scores are the same."""
+    """Polite phrases do not change hits and scores."""
     atoms = [Add("remind me, please: said can said"), Add("the copper kettle leaks"), *ATOMS]
     assert ask(atoms, question).hits == ask(atoms, "the kettle").hits
 
@@ -150,7 +150,7 @@ def test_what_is_said_around_a_question_changes_no_hit(question: str) -> None:
 @example("\u0915\u094d" * 200)
 @example('=HYPERLINK("x") \x1b[2J \'; DROP TABLE atoms; --')
 def test_every_text_is_answered_or_refused(question: str) -> None:
-    """No text makes recall fail in another way than by an error that says what is wrong with it."""
+    """For any text, recall returns an answer or raises an EngineError."""
     with memory(ATOMS) as engine, suppress(EngineError):
         found = engine.recall(question, explain=True)
         assert found.terms
@@ -166,13 +166,13 @@ def test_a_limit_out_of_range_is_refused(limit: object) -> None:
 
 @pytest.mark.parametrize("weight", [-0.1, float("nan"), float("inf"), 1000.5, "1", None])
 def test_a_weight_out_of_range_is_refused(weight: object) -> None:
-    """Signals with which no score would be finite are refused, by name."""
+    """A weight with which scores would not be finite raises an error that names it."""
     with pytest.raises(InvalidInputError, match="near"):
         RecallConfig(signals=Signals(near=weight))  # type: ignore[arg-type]  # that is the point
 
 
 def test_internal_is_a_factor() -> None:
-    """Nothing can be worth infinitely more than external text; 1 switches the signal off."""
+    """A factor `internal` of 0 raises an error; 1 switches the signal off."""
     with pytest.raises(InvalidInputError, match="internal"):
         RecallConfig(signals=Signals(internal=0.0))
 
@@ -194,14 +194,14 @@ def test_internal_is_a_factor() -> None:
     ],
 )
 def test_a_protocol_that_makes_no_sense_is_refused(protocol: dict[str, float]) -> None:
-    """Constants out of range are an error when they are given, not when a question is asked."""
+    """Constants out of range raise an error at construction."""
     with pytest.raises(InvalidInputError, match=next(iter(protocol))):
         RecallConfig(protocol=Protocol(**protocol))  # type: ignore[arg-type]  # that is the point
 
 
 @pytest.mark.parametrize("chars", [-5, 0])
 def test_snippets_have_some_room(chars: int) -> None:
-    """A snippet of no character is refused: it could not keep within its bound."""
+    """A snippet length of 0 raises an error."""
     with pytest.raises(InvalidInputError, match="snippet_chars"):
         RecallConfig(snippet_chars=chars)
 
@@ -210,7 +210,7 @@ def test_snippets_have_some_room(chars: int) -> None:
     "protocol", [{"tokens_per_atom": 0}, {"atoms_min": -5}, {"candidates": -1}, {"entities": 0}]
 )
 def test_no_configuration_makes_a_question_fail(protocol: dict[str, int]) -> None:
-    """Whatever an engine was opened with, only errors of its own family leave `recall`."""
+    """With any valid configuration, recall only raises EngineError."""
     with (
         suppress(EngineError),
         Engine.open("memory:", config=RecallConfig(protocol=Protocol(**protocol))) as engine,

@@ -1,4 +1,4 @@
-"""A folder of notes to change and ingest again, and an engine whose time and salts are injected."""
+"""A folder of notes to change and ingest repeatedly, with an engine with fixed time and salts."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from proofs.sets import Group
 
 
 def salt(seq: int) -> bytes:
-    """The same 32 bytes for the same seq, in every process."""
+    """Return the same 32 bytes for the same seq in all processes."""
     return sha256(str(seq).encode()).digest()
 
 
 def fixed_clock() -> int:
-    """A time that does not pass."""
+    """Return a constant time."""
     return 1_700_000_000_000_000
 
 
 class Folder:
-    """Notes on disk and the memory they go into."""
+    """Notes on disk and the store that they are ingested into."""
 
     def __init__(self, path: Path, engine: Engine) -> None:
         self.path = path
         self.engine = engine
 
     def write(self, name: str, text: str) -> None:
-        """Make or replace a file."""
+        """Create or replace a file."""
         file = self.path / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
@@ -43,15 +43,15 @@ class Folder:
         (self.path / name).unlink()
 
     def ingest(self, *, prune: bool = False, dry_run: bool = False) -> IngestReport:
-        """Ingest the folder as it is now."""
+        """Ingest the folder in its current state."""
         return self.engine.ingest([self.path], prune=prune, dry_run=dry_run)
 
     def events(self) -> int:
-        """The size of the journal."""
+        """Return the size of the journal."""
         return self.engine.root().size
 
     def atoms(self, name: str) -> list[Atom]:
-        """The live atoms of a file, in its order."""
+        """Return the live atoms of a file in its order."""
         store = self.engine.store
         with store.view(store.tags) as rows:
             found = members(rows, (Group.SOURCE, f"{self.path.name}/{name}")) & members(
@@ -61,13 +61,13 @@ class Folder:
         return sorted(atoms, key=lambda atom: atom.sequence or 0)
 
     def texts(self, name: str) -> list[str]:
-        """The contents of the live atoms of a file, in its order."""
+        """Return the contents of the live atoms of a file in its order."""
         return [atom.content for atom in self.atoms(name)]
 
 
 @contextmanager
 def folder_of(path: Path) -> Iterator[Folder]:
-    """An empty folder `notes` under `path`, and an empty memory."""
+    """Return an empty folder `notes` under `path` with an empty store."""
     notes = path / "notes"
     notes.mkdir()
     with Engine(MemoryBackend(), clock=fixed_clock, salts=salt) as engine:

@@ -1,4 +1,4 @@
-"""The YAML block at the head of a file."""
+"""Reading the YAML block at the start of a file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from engine.transfer.ingest.markdown import parse_markdown
 
 
 def test_title_tags_and_date_are_read() -> None:
-    """The keys that are used, in their usual forms."""
+    """The supported keys are read in their usual forms."""
     found = read_frontmatter(
         "---\ntitle: No\ntags: [a, '#b', c d]\ndate: 1970-01-02\nother: {x: 1}\n---\nbody"
     )
@@ -19,7 +19,7 @@ def test_title_tags_and_date_are_read() -> None:
 
 
 def test_tags_may_be_words() -> None:
-    """One text holds several tags, parted by commas or spaces."""
+    """A string of tags is split at commas and spaces."""
     assert read_frontmatter("---\ntags: a, b c\ntag: 2021\n---\n").tags == ("a", "b", "c", "2021")
 
 
@@ -27,7 +27,7 @@ def test_tags_may_be_words() -> None:
     "text", ["", "---", "--- \nx", "a\n---\nb\n---\n", " ---\na: b\n---\n", "----\na: b\n----\n"]
 )
 def test_without_both_fences_there_is_none(text: str) -> None:
-    """The block starts in the first line and must be closed."""
+    """A block that does not start in the first line or is not closed is not frontmatter."""
     assert read_frontmatter(text).end == 0
 
 
@@ -40,35 +40,35 @@ def test_without_both_fences_there_is_none(text: str) -> None:
         ("- a", "mapping"),
         ("just words", "mapping"),
         ("a: b\na: c", "twice"),
-        ("[a]: b", "word"),
+        ("[a]: b", "scalar"),
         ("a: b: c", "not allowed"),
         ("a: '" + "x" * FRONTMATTER_BYTES_MAX + "'", "bytes"),
     ],
 )
 def test_a_broken_block_says_why(block: str, reason: str) -> None:
-    """Aliases, depth, size, repeated keys and bad syntax are refused."""
+    """Aliases, deep nesting, large blocks, repeated keys and syntax errors are refused with a reason."""
     found = read_frontmatter(f"---\n{block}\n---\nbody")
     assert reason in (found.broken or "")
     assert (found.title, found.tags) == (None, ())
 
 
 def test_a_broken_block_is_kept_and_reported() -> None:
-    """The text of a block that cannot be read is content, and the file goes in."""
+    """A broken block is kept as content and reported."""
     text = "---\na: b: c\ntags: x\n---\n# Head\nbody\n"
     document, skipped = parse_markdown(text, "s/f.md")
     assert "\n".join(piece.content for piece in document.pieces) + "\n" == text
-    assert [(item.line, item.reason[:24]) for item in skipped] == [(1, "frontmatter kept as text")]
+    assert [(item.line, item.reason[:31]) for item in skipped] == [(1, "the frontmatter is kept as text")]
     assert [piece.title for piece in document.pieces] == ["f", "Head"]
 
 
 def test_python_tags_build_nothing() -> None:
-    """A YAML tag is ignored; nothing is constructed."""
+    """YAML tags are ignored and construct no objects."""
     found = read_frontmatter("---\ntitle: !!python/object/apply:os.getcwd []\n---\n")
     assert (found.title, found.broken) == (None, None)
 
 
 @given(st.text(max_size=100))
 def test_it_is_total(block: str) -> None:
-    """Any block is read or refused with a reason; none raises."""
+    """Any block is read or refused with a reason, without an exception."""
     found = read_frontmatter(f"---\n{block}\n---\n")
     assert found.broken is None or found.broken

@@ -1,4 +1,4 @@
-"""Texts made to crash a parser, or to keep it busy."""
+"""Texts that try to crash or to slow down a parser."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _HOSTILE = {
 
 @pytest.mark.parametrize("name", _HOSTILE)
 def test_hostile_markdown_goes_in_whole(name: str) -> None:
-    """Depth and repetition neither raise nor lose a character."""
+    """Deep and repetitive Markdown is ingested without errors or lost characters."""
     text = _HOSTILE[name]
     document, skipped = parse_markdown(text, "s/f.md")
     joined = "".join(piece.content for piece in document.pieces)
@@ -45,14 +45,14 @@ def test_hostile_markdown_goes_in_whole(name: str) -> None:
 
 @pytest.mark.parametrize("name", _HOSTILE)
 def test_hostile_text_goes_in_whole(name: str) -> None:
-    """The same as plain text."""
+    """Deep and repetitive text is ingested without errors or lost characters."""
     text = _HOSTILE[name]
     joined = "".join(piece.content for piece in parse_plain(text, "s/f.txt")[0].pieces)
     assert "".join(joined.split()) == "".join(text.split())
 
 
 def test_a_tower_of_accents_is_left_out_alone() -> None:
-    """A run of combining marks that the engine refuses costs its own piece, not the file."""
+    """A refused run of combining marks costs only its own piece, not the file."""
     text = "# A\nfine\n\n# B\na" + "\u0301" * 31 + "\n\n# C\nfine too\n"
     document, skipped = parse_markdown(text, "s/f.md")
     assert [piece.title for piece in document.pieces] == ["A", "C"]

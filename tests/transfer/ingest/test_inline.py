@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.transfer.ingest.documents import Reference
-from engine.transfer.ingest.inline import marks, plain
+from engine.transfer.ingest.inline import marks, without_markup
 
 
 def _tags(text: str) -> list[str]:
@@ -35,7 +35,7 @@ def _links(text: str) -> list[Reference]:
     ],
 )
 def test_tags_are_found_by_obsidians_rule(text: str, tags: list[str]) -> None:
-    """A tag follows white space, is not digits only, and is not code or part of a link."""
+    """A tag follows white space, is not only digits, and is not in code or in a link."""
     assert _tags(text) == tags
 
 
@@ -59,13 +59,13 @@ def test_tags_are_found_by_obsidians_rule(text: str, tags: list[str]) -> None:
     ],
 )
 def test_links_are_wiki_links_and_relative_ones(text: str, links: list[Reference]) -> None:
-    """Targets come without alias, decoded, with their fragment apart; others are no links."""
+    """Links have decoded targets without alias and separate fragments; other links are ignored."""
     assert _links(text) == links
 
 
 @given(st.text("`[]()#\\<>!|^ab\n é漢"))
 def test_every_mark_is_at_its_place(text: str) -> None:
-    """Whatever the text, marks come in order, and a tag stands where it is said to stand."""
+    """For any text, marks are in order, and each tag is at its offset."""
     found = list(marks(text, 0, len(text)))
     assert [at for at, _ in found] == sorted(at for at, _ in found)
     assert all(text[at] == "#" for at, mark in found if isinstance(mark, str))
@@ -80,5 +80,5 @@ def test_every_mark_is_at_its_place(text: str) -> None:
     ],
 )
 def test_a_heading_is_shown_without_markup(heading: str, shown: str) -> None:
-    """Links show what a reader sees; emphasis and backticks go."""
-    assert plain(heading) == shown
+    """Headings are shown with the text of links, without emphasis and backticks."""
+    assert without_markup(heading) == shown

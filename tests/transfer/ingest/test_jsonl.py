@@ -1,4 +1,4 @@
-"""JSON lines to pieces."""
+"""Reading JSON Lines into pieces."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.base.json_text import DEPTH_MAX
-from engine.transfer.ingest.documents import Piece, Skipped, Sourced
+from engine.transfer.ingest.documents import JsonLine, Piece, Skipped
 from engine.transfer.ingest.jsonl import parse_jsonl
 
 
-def _parsed(raw: bytes, line_bytes_max: int = 1000) -> list[Sourced | Skipped]:
+def _parsed(raw: bytes, line_bytes_max: int = 1000) -> list[JsonLine | Skipped]:
     return list(parse_jsonl(io.BytesIO(raw), "s/f.jsonl", line_bytes_max=line_bytes_max))
 
 
-def _one(**fields: object) -> Sourced | Skipped:
+def _one(**fields: object) -> JsonLine | Skipped:
     (item,) = _parsed(json.dumps(fields).encode())
     return item
 
 
 def _piece(**fields: object) -> Piece:
     item = _one(text="x", **fields)
-    assert isinstance(item, Sourced), item
+    assert isinstance(item, JsonLine), item
     return item.piece
 
 
 def test_every_key_is_read() -> None:
-    """One line with everything."""
+    """A line with all keys is read completely."""
     item = _one(
         id="k",
         text="t",
@@ -43,13 +43,13 @@ def test_every_key_is_read() -> None:
         tags=["a"],
     )
     piece = Piece("t", "T", ("a",), 0, (), 0, "k", 7)
-    assert item == Sourced("s#2", 1, piece)
+    assert item == JsonLine("s#2", 1, piece)
 
 
 def test_only_a_text_is_needed() -> None:
-    """The file is the source of a line that names none; `content` does for `text`; null is absent."""
+    """`content` can replace `text`, null counts as absent, and the default source is the file."""
     item = _one(content="t", id=None, title=None, unknown={"a": [1]})
-    assert item == Sourced("s/f.jsonl", 1, Piece("t", None, (), 0, (), None, None, None))
+    assert item == JsonLine("s/f.jsonl", 1, Piece("t", None, (), 0, (), None, None, None))
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_only_a_text_is_needed() -> None:
     ],
 )
 def test_times_are_microseconds_utc(given_time: object, created: int) -> None:
-    """ISO 8601, seconds and milliseconds; without an offset UTC."""
+    """ISO 8601, seconds and milliseconds are converted to µs UTC, and UTC is the default offset."""
     assert _piece(timestamp=given_time).created == created
 
 
@@ -80,8 +80,8 @@ def test_times_are_microseconds_utc(given_time: object, created: int) -> None:
         (b'{"text": "\\u0000"}', "U+0000"),
         (b'{"text": "\\uffff"}', "U+FFFF"),
         (b'{"text": " "}', "blank"),
-        (b'{"text": 1}', "must be a text"),
-        (b'{"title": "a"}', "no text"),
+        (b'{"text": 1}', "must be a string"),
+        (b'{"title": "a"}', "no content"),
         (b'{"text": "a", "id": 1}', "`id`"),
         (b'{"text": "a", "id": ""}', "`id`"),
         (b'{"text": "a", "seq": true}', "`seq`"),
@@ -99,23 +99,23 @@ def test_times_are_microseconds_utc(given_time: object, created: int) -> None:
     ],
 )
 def test_a_bad_line_is_reported_and_the_rest_goes_in(line: bytes, reason: str) -> None:
-    """The report names the line; the lines around it are read."""
+    """An invalid line is reported with its number, and the lines around it are read."""
     good = b'{"text": "good"}\n'
     first, bad, last = _parsed(good + line + b"\n" + good, 200_000)
-    assert isinstance(first, Sourced)
-    assert isinstance(last, Sourced)
+    assert isinstance(first, JsonLine)
+    assert isinstance(last, JsonLine)
     assert isinstance(bad, Skipped)
     assert (bad.line, reason in bad.reason) == (2, True), bad
 
 
 def test_lines_end_as_they_may() -> None:
-    """A byte order mark, blank lines, CRLF and a missing last line end are fine; every line counts."""
+    """A byte order mark, blank lines, CRLF and a missing last line end are accepted."""
     items = _parsed(b'\xef\xbb\xbf{"text":"a"}\r\n\n \n{"text":"b"}')
-    assert [item.line for item in items if isinstance(item, Sourced)] == [1, 4]
+    assert [item.line for item in items if isinstance(item, JsonLine)] == [1, 4]
 
 
 def test_a_line_of_any_length_is_skipped_in_bounded_memory() -> None:
-    """A line over the limit is never asked for in one piece, and the next one is read."""
+    """A line over the limit is skipped in bounded memory, and the next line is read."""
 
     class Endless(io.RawIOBase):
         left = 100 << 20
@@ -141,28 +141,28 @@ def test_a_line_of_any_length_is_skipped_in_bounded_memory() -> None:
 
 
 def test_a_line_of_exactly_the_limit_is_read() -> None:
-    """The limit counts the line end."""
+    """A line of exactly the limit, including its line end, is read."""
     line = b'{"text":"a"}\n'
-    assert isinstance(_parsed(line, len(line))[0], Sourced)
+    assert isinstance(_parsed(line, len(line))[0], JsonLine)
     assert isinstance(_parsed(line, len(line) - 1)[0], Skipped)
 
 
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from(["s", "t"]), st.booleans()), max_size=20))
 def test_occurrences_are_counted_for_each_source(lines: list[tuple[str, str, bool]]) -> None:
-    """A line without id has as occurrence the equal ones before it, of the same source and without id."""
+    """Occurrences count earlier equal lines without id in the same source."""
     raw = "\n".join(
         json.dumps({"text": text, "source": source} | ({"id": "k"} if keyed else {}))
         for text, source, keyed in lines
     )
-    found = [item.piece.occurrence for item in _parsed(raw.encode()) if isinstance(item, Sourced)]
+    found = [item.piece.occurrence for item in _parsed(raw.encode()) if isinstance(item, JsonLine)]
     expected = [0 if line[2] else lines[:number].count(line) for number, line in enumerate(lines)]
     assert found == expected
 
 
 @given(st.binary(max_size=200))
 def test_it_is_total(raw: bytes) -> None:
-    """Any bytes give pieces and reports, never an exception."""
-    assert all(isinstance(item, (Sourced, Skipped)) for item in _parsed(raw, 50))
+    """Any bytes give pieces and reports, without an exception."""
+    assert all(isinstance(item, (JsonLine, Skipped)) for item in _parsed(raw, 50))
 
 
 @given(
@@ -177,14 +177,14 @@ def test_it_is_total(raw: bytes) -> None:
     )
 )
 def test_any_value_is_read_or_refused(fields: dict[str, object]) -> None:
-    """No type of value under a known key raises."""
-    assert isinstance(_one(**fields), (Sourced, Skipped))
+    """A value of any type under a known key is read or refused, without an exception."""
+    assert isinstance(_one(**fields), (JsonLine, Skipped))
 
 
 def test_a_timestamp_of_hundreds_of_digits_is_reported() -> None:
-    """It is larger than any float, and only its own line is skipped."""
+    """A timestamp larger than any float is reported, and only its line is skipped."""
     raw = b'{"text": "a", "timestamp": 1' + b"0" * 400 + b'}\n{"text": "b"}\n'
     first, second = _parsed(raw)
     assert isinstance(first, Skipped)
     assert first.reason.startswith("`timestamp` must be")
-    assert isinstance(second, Sourced)
+    assert isinstance(second, JsonLine)

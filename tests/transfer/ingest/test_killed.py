@@ -1,4 +1,4 @@
-"""A process killed while it ingests: the store opens, verifies, and goes on to the same root."""
+"""After a killed ingest, the store opens and verifies, and a second run reaches the same root."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FILES = 40
 
 @pytest.fixture(scope="module")
 def notes(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of linked notes, two sections each."""
+    """Return a folder of linked notes with two sections each."""
     folder = tmp_path_factory.mktemp("killed") / "notes"
     folder.mkdir()
     for number in range(FILES):
@@ -41,7 +41,7 @@ def notes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def undisturbed(notes: Path) -> str:
-    """The root of an ingest that nobody killed."""
+    """Return the root of an uninterrupted ingest."""
     with Engine.open("memory:", clock=fixed_clock, salts=salt) as memory:
         memory.ingest([notes])
         return memory.root().root
@@ -52,7 +52,7 @@ def undisturbed(notes: Path) -> str:
 def test_a_killed_ingest_continues_to_the_same_root(
     notes: Path, undisturbed: str, tmp_path: Path, scheme: str, after: str
 ) -> None:
-    """What was acknowledged is there, the store verifies as it was left, and running again completes it."""
+    """After a kill, acknowledged events are stored, the store verifies, and a second run completes it."""
     url = f"{scheme}:{tmp_path / 'store'}"
     with start(CHILD, url, notes) as child:
         assert child.stdout is not None

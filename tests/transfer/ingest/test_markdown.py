@@ -1,4 +1,4 @@
-"""Markdown to pieces."""
+"""Splitting Markdown into pieces."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _contents(text: str, tokens_max: int = 200) -> list[str]:
 
 @given(_TEXTS.map(lambda text: "\n" + text.replace("\r", "")), st.sampled_from([8, 20, 200]))
 def test_nothing_is_lost(text: str, tokens_max: int) -> None:
-    """What is in the pieces and what was refused is the text but for white space."""
+    """The pieces and the refused parts contain the whole text except for white space."""
     document, skipped = parse_markdown(text, "s/f.md", tokens_max=tokens_max)
     joined = "".join("".join(piece.content for piece in document.pieces).split())
     assert skipped or joined == "".join(text.split())
@@ -68,20 +68,20 @@ def test_nothing_is_lost(text: str, tokens_max: int) -> None:
 
 @given(_DOCUMENTS.map(lambda text: "\n" + text))
 def test_every_line_is_in_one_piece_in_order(text: str) -> None:
-    """Lines that are not blank come out as they went in."""
+    """Lines that are not blank are in exactly one piece, in order."""
     lines = [line for content in _contents(text) for line in content.split("\n") if line.strip()]
     assert lines == [line for line in text.split("\n") if line.strip()]
 
 
 @given(_DOCUMENTS, st.sampled_from([8, 20, 200]))
 def test_pieces_are_of_bounded_size(text: str, tokens_max: int) -> None:
-    """No piece costs more than the limit."""
+    """No piece has more tokens than the limit."""
     assert all(estimate_tokens(content) <= tokens_max for content in _contents(text, tokens_max))
 
 
 @given(_DOCUMENTS)
 def test_occurrences_count_equal_contents(text: str) -> None:
-    """The occurrence of a piece is the number of equal ones before it."""
+    """The occurrence of a piece is the number of earlier equal pieces."""
     seen: Counter[str] = Counter()
     for piece in _parsed(text, 8).pieces:
         assert piece.occurrence == seen[piece.content]
@@ -91,7 +91,7 @@ def test_occurrences_count_equal_contents(text: str) -> None:
 @settings(max_examples=50)
 @given(_SHORT_BLOCKS, st.integers(0, 30))
 def test_the_window_of_the_parser_does_not_show(text: str, window: int) -> None:
-    """Blocks up to half a window come out as if the parser had seen the whole text."""
+    """Parsing in windows gives the same blocks as parsing the whole text."""
     whole = markdown._Outline([], [])
     markdown._add(whole, text, 0, len(text))
     longest = max((block.end - block.start for block, _ in whole.blocks), default=0)
@@ -103,7 +103,7 @@ def test_the_window_of_the_parser_does_not_show(text: str, window: int) -> None:
 
 
 def test_a_file_is_cut_at_its_headings() -> None:
-    """One piece a section, titled by its heading; the text before the first is titled by the file."""
+    """Each section is a piece with its heading as title, and text before the first has the file's."""
     document = _parsed("before\n\n# One *x*\na\n\nTwo\n---\nb\n")
     assert [(piece.title, piece.content) for piece in document.pieces] == [
         ("file", "before"),
@@ -113,18 +113,18 @@ def test_a_file_is_cut_at_its_headings() -> None:
 
 
 def test_a_heading_without_text_goes_with_the_next() -> None:
-    """Empty sections make no piece of their own; the nearest heading is the title."""
+    """A section without a body is joined to the next one, whose heading is the title."""
     document = _parsed("# A\n\n## B\nb\n\n## C\n")
     assert [(piece.title, piece.content) for piece in document.pieces] == [("B", "# A\n\n## B\nb\n\n## C")]
 
 
 def test_headings_alone_are_a_piece() -> None:
-    """A file of nothing but a heading still goes in."""
+    """A file that consists only of headings is one piece."""
     assert _contents("# Only\n") == ["# Only"]
 
 
 def test_frontmatter_is_not_content() -> None:
-    """Its tags come first on every piece, its title on pieces without a heading, its date on all."""
+    """The tags of frontmatter come first on all pieces, its title is the default, its date is on all."""
     document = _parsed("---\ntitle: T\ntags: [f]\ndate: 1970-01-01T00:00:01Z\n---\na #x\n# H\nb #F\n")
     assert document.title == "T"
     assert [(piece.title, piece.tags, piece.created) for piece in document.pieces] == [
@@ -134,7 +134,7 @@ def test_frontmatter_is_not_content() -> None:
 
 
 def test_tags_and_links_stand_in_their_piece() -> None:
-    """What a long paragraph mentions belongs to the part that mentions it; code and HTML have neither."""
+    """Tags and links belong to the piece that contains them; code and HTML have none."""
     text = "one #a [[A]] two three\nfour #b [[B]] [[B]] five\n"
     text += "\n```\n#no [[no]]\n```\n\n<div #no>\n[[no]]\n</div>\n"
     pieces = _parsed(text, 15).pieces
@@ -143,26 +143,26 @@ def test_tags_and_links_stand_in_their_piece() -> None:
 
 
 def test_tags_are_read_in_tables_lists_and_quotes() -> None:
-    """Nested paragraphs count as well."""
+    """Tags in tables, lists and quotes are found."""
     text = "| a | b |\n|---|---|\n| #t | [[x\\|y]] |\n\n> - #q\n"
     (piece,) = _parsed(text).pieces
     assert (piece.tags, piece.links) == (("t", "q"), (Reference("x", None, "wiki"),))
 
 
 def test_fences_and_tables_that_fit_stay_whole() -> None:
-    """Code is moved to the next piece rather than cut."""
+    """A fence or table that fits is moved to the next piece instead of being split."""
     fence = "```\n" + "a b c\n" * 6 + "```"
     assert fence in _contents("# H\n" + "word " * 20 + "\n\n" + fence + "\n", 40)
 
 
 def test_a_list_is_cut_between_items() -> None:
-    """A long list is broken where an item begins."""
+    """A long list is split between items."""
     items = "".join(f"- item {number} is\n  two lines\n" for number in range(10))
     assert all(content.startswith("- item") for content in _contents(items, 25))
 
 
 def test_too_many_tags_are_reported() -> None:
-    """A piece keeps the first tags up to the limit, and a report says so."""
+    """A piece keeps the first tags up to the limit, and the rest is reported."""
     text = "---\ntags: " + " ".join(f"t{n}" for n in range(TAGS_PER_ATOM_MAX + 1)) + "\n---\na\n"
     document, skipped = parse_markdown(text, "s/f.md")
     assert len(document.pieces[0].tags) == TAGS_PER_ATOM_MAX
@@ -170,14 +170,14 @@ def test_too_many_tags_are_reported() -> None:
 
 
 def test_a_piece_that_the_engine_refuses_is_left_out() -> None:
-    """The rest of the file goes in, and the report has the line."""
+    """A refused piece is reported with its line, and the others are ingested."""
     document, skipped = parse_markdown("# A\na\n\n# B\n\uffff\n\n# C\nc\n", "s/f.md")
     assert [piece.title for piece in document.pieces] == ["A", "C"]
     assert [(item.source, item.line) for item in skipped] == [("s/f.md", 4)]
 
 
 def test_a_long_heading_is_cut_to_a_title() -> None:
-    """A title fits its limit in bytes and stays whole characters."""
+    """A long heading is cut to the byte limit of titles at a whole character."""
     (title, *_) = [piece.title for piece in _parsed("# " + "é" * 600 + "\n").pieces]
     assert title is not None
     assert len(title.encode()) == TITLE_BYTES_MAX

@@ -1,4 +1,4 @@
-"""Plain text to pieces."""
+"""Splitting plain text into pieces."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from engine.transfer.ingest.pieces import parse_plain
 
 
 def test_paragraphs_are_packed() -> None:
-    """Paragraphs go together while they fit, and are not cut if they need not be."""
+    """Paragraphs are joined while they fit, and are not split unnecessarily."""
     paragraph = "one two three four five six"
     document, _ = parse_plain("\n\n".join([paragraph] * 4), "s/My file.txt", tokens_max=14)
     assert [piece.content for piece in document.pieces] == [f"{paragraph}\n\n{paragraph}"] * 2
@@ -25,7 +25,7 @@ def test_marks_mean_nothing() -> None:
 
 @given(st.text(max_size=300), st.sampled_from([8, 30]))
 def test_nothing_is_lost(text: str, tokens_max: int) -> None:
-    """Any text is in its pieces, each of bounded size, or reported."""
+    """Any text is completely in pieces of bounded size, or reported."""
     document, skipped = parse_plain(text, "s/f.txt", tokens_max=tokens_max)
     joined = "".join("".join(piece.content for piece in document.pieces).split())
     assert skipped or joined == "".join(text.split())

@@ -1,4 +1,4 @@
-"""Reading what was found."""
+"""Reading the files that were found."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from engine.transfer.ingest.documents import Document, Format, Found, Skipped, Sourced
+from engine.transfer.ingest.documents import Document, Format, JsonLine, Skipped, SourceFile
 from engine.transfer.ingest.read import read_file
 
 
-def _read(path: Path, file_format: Format = "text", **limits: int) -> list[Document | Sourced | Skipped]:
-    return list(read_file(Found(path, "s/f", file_format), **limits))  # type: ignore[arg-type]
+def _read(path: Path, file_format: Format = "text", **limits: int) -> list[Document | JsonLine | Skipped]:
+    return list(read_file(SourceFile(path, "s/f", file_format), **limits))  # type: ignore[arg-type]
 
 
 def _content(tmp_path: Path, raw: bytes) -> str:
@@ -24,7 +24,7 @@ def _content(tmp_path: Path, raw: bytes) -> str:
 
 @pytest.mark.parametrize("raw", [b"a\r\nb", b"a\rb", b"a\nb", b"\xef\xbb\xbfa\nb"])
 def test_line_ends_and_marks_do_not_reach_the_content(tmp_path: Path, raw: bytes) -> None:
-    """CRLF and CR are line feeds; a byte order mark is no content."""
+    """Line ends become line feeds, and a byte order mark is removed."""
     assert _content(tmp_path, raw) == "a\nb"
 
 
@@ -32,15 +32,15 @@ def test_line_ends_and_marks_do_not_reach_the_content(tmp_path: Path, raw: bytes
     ("raw", "reason"),
     [
         (b"abc\x00", "NUL at byte 3"),
-        (b"ab\xe9", "not UTF-8 at byte 2"),
+        (b"ab\xe9", "not valid UTF-8 at byte 2"),
         ("é".encode("utf-16"), "UTF-16"),
-        (b"\xed\xa0\x80", "not UTF-8 at byte 0"),
+        (b"\xed\xa0\x80", "not valid UTF-8 at byte 0"),
         (b"x" * 101, "over 100 bytes"),
     ],
 )
 @pytest.mark.parametrize("file_format", ["text", "markdown"])
 def test_what_is_no_text_is_reported(tmp_path: Path, raw: bytes, reason: str, file_format: Format) -> None:
-    """Binary data, other encodings and large files are skipped whole, with the place."""
+    """Binary data, other encodings and large files are skipped and reported."""
     (tmp_path / "f").write_bytes(raw)
     (item,) = _read(tmp_path / "f", file_format, file_bytes_max=100)
     assert isinstance(item, Skipped)
@@ -48,14 +48,14 @@ def test_what_is_no_text_is_reported(tmp_path: Path, raw: bytes, reason: str, fi
 
 
 def test_a_file_that_became_a_pipe_does_not_block(tmp_path: Path) -> None:
-    """What was a file when it was found is looked at again when it is opened."""
+    """A file that was replaced by a pipe does not block."""
     os.mkfifo(tmp_path / "f")
     assert _read(tmp_path / "f") == [Skipped("s/f", "not a regular file")]
 
 
 @pytest.mark.parametrize("target", ["real", "missing", "/dev/zero"])
 def test_a_file_that_became_a_link_is_not_followed(tmp_path: Path, target: str) -> None:
-    """A link put in the place of a file cannot lead elsewhere."""
+    """A file that was replaced by a link is not followed."""
     (tmp_path / "real").write_text("secret")
     (tmp_path / "f").symlink_to(target)
     (item,) = _read(tmp_path / "f")
@@ -63,18 +63,18 @@ def test_a_file_that_became_a_link_is_not_followed(tmp_path: Path, target: str) 
 
 
 def test_a_file_that_is_gone_is_reported(tmp_path: Path) -> None:
-    """Files can vanish between finding and reading."""
-    assert _read(tmp_path / "f") == [Skipped("s/f", "cannot be read: no such file or directory")]
+    """A file that disappears before it is read is reported."""
+    assert _read(tmp_path / "f") == [Skipped("s/f", "the file cannot be read: no such file or directory")]
 
 
 def test_json_lines_are_streamed_past_the_limit_of_a_file(tmp_path: Path) -> None:
-    """Only the length of a line is bounded."""
+    """JSON Lines files are streamed without a limit of their size."""
     (tmp_path / "f").write_bytes(b'{"text": "a"}\n' * 20 + b"x" * 100 + b"\n" + b'{"text": "b"}')
     items = _read(tmp_path / "f", "jsonl", file_bytes_max=10, line_bytes_max=50)
-    assert [type(item) for item in items] == [Sourced] * 20 + [Skipped, Sourced]
+    assert [type(item) for item in items] == [JsonLine] * 20 + [Skipped, JsonLine]
 
 
 def test_reports_come_before_the_document(tmp_path: Path) -> None:
-    """A warning about a file does not keep it out."""
+    """Reports precede the document, which is returned despite a warning."""
     (tmp_path / "f").write_text("---\na: b: c\n---\n# H\n")
     assert [type(item) for item in _read(tmp_path / "f", "markdown")] == [Skipped, Document]

@@ -1,4 +1,4 @@
-"""Ingest against a store: the first time, again, and after files have changed."""
+"""Ingest into a store: the first time, again, and after files have changed."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ NOTE = "---\ntags: [garden]\n---\n# Soil\n\nCompost feeds it. #worms\n\n# Water\
 
 @pytest.fixture
 def notes(tmp_path: Path) -> Iterator[Folder]:
-    """An empty folder and an empty memory."""
+    """Return an empty folder with an empty store."""
     with folder_of(tmp_path) as folder:
         yield folder
 
 
 def test_a_folder_becomes_atoms_with_title_tags_source_and_order(notes: Folder) -> None:
-    """Each section is an atom that knows its heading, its tags, its file and its place."""
+    """Each section becomes an atom with its heading, tags, file and position."""
     notes.write("a.md", NOTE)
     report = notes.ingest()
     soil, water = notes.atoms("a.md")
@@ -36,7 +36,7 @@ def test_a_folder_becomes_atoms_with_title_tags_source_and_order(notes: Folder) 
 
 
 def test_again_is_no_event_at_all(notes: Folder) -> None:
-    """Ingesting what has not changed appends nothing, links included."""
+    """Ingesting an unchanged folder appends no event."""
     notes.write("a.md", NOTE + "\nSee [[b]].\n")
     notes.write("b.md", "# B\n\nBack to [a](a.md).\n")
     notes.ingest()
@@ -47,7 +47,7 @@ def test_again_is_no_event_at_all(notes: Folder) -> None:
 
 
 def test_a_changed_paragraph_changes_only_its_own_atom(notes: Folder) -> None:
-    """The new text is added, the old one tombstoned, and the neighbours see no event."""
+    """A changed paragraph adds a new atom and tombstones the old one, and changes no other atom."""
     notes.write("a.md", NOTE)
     notes.ingest()
     size = notes.events()
@@ -59,7 +59,7 @@ def test_a_changed_paragraph_changes_only_its_own_atom(notes: Folder) -> None:
 
 
 def test_an_inserted_section_moves_nothing(notes: Folder) -> None:
-    """A section between two others takes a place between theirs."""
+    """An inserted section gets a sequence between those of its neighbours."""
     notes.write("a.md", NOTE)
     notes.ingest()
     notes.write("a.md", NOTE.replace("# Water", "# Light\n\nFrom the south.\n\n# Water"))
@@ -69,7 +69,7 @@ def test_an_inserted_section_moves_nothing(notes: Folder) -> None:
 
 
 def test_sections_that_change_places_are_put_in_the_new_order(notes: Folder) -> None:
-    """Moving a section revises as few atoms as can be and adds none."""
+    """Moving sections revises as few atoms as possible and adds none."""
     sections = [f"# S{number}\n\nText {number}.\n\n" for number in range(5)]
     notes.write("a.md", "".join(sections))
     notes.ingest()
@@ -80,7 +80,7 @@ def test_sections_that_change_places_are_put_in_the_new_order(notes: Folder) -> 
 
 
 def test_a_text_that_comes_back_is_revived_not_added(notes: Folder) -> None:
-    """What ingest tombstoned, ingest revives."""
+    """A text that ingest tombstoned is revived when it returns."""
     notes.write("a.md", NOTE)
     notes.ingest()
     first = notes.atoms("a.md")[1].id
@@ -93,7 +93,7 @@ def test_a_text_that_comes_back_is_revived_not_added(notes: Folder) -> None:
 
 
 def test_what_a_person_tombstoned_stays_so(notes: Folder) -> None:
-    """The file still yields the text, and ingest does not bring it back."""
+    """An atom that a person tombstoned is not revived although its file still contains the text."""
     notes.write("a.md", NOTE)
     notes.ingest()
     gone = notes.atoms("a.md")[0].id
@@ -104,7 +104,7 @@ def test_what_a_person_tombstoned_stays_so(notes: Folder) -> None:
 
 
 def test_what_a_person_revised_stays_so(notes: Folder) -> None:
-    """An atom that somebody rewrote keeps what they wrote."""
+    """An atom that a person revised is not changed."""
     notes.write("a.md", NOTE)
     notes.ingest()
     atom = notes.atoms("a.md")[0].id
@@ -115,7 +115,7 @@ def test_what_a_person_revised_stays_so(notes: Folder) -> None:
 
 
 def test_an_atom_added_by_hand_is_not_tombstoned_with_its_source(notes: Folder) -> None:
-    """Only what ingest added can go because a file no longer yields it."""
+    """An atom that a person added is not tombstoned when its file changes."""
     notes.write("a.md", NOTE)
     notes.ingest()
     by_hand = notes.engine.add("By hand.", source="notes/a.md").subject
@@ -124,7 +124,7 @@ def test_an_atom_added_by_hand_is_not_tombstoned_with_its_source(notes: Folder) 
 
 
 def test_tags_follow_the_file_and_spare_those_of_others(notes: Folder) -> None:
-    """A tag the file drops goes, one it gains comes, one that a person put on stays."""
+    """Ingest removes and adds the tags of the file, and keeps tags that a person added."""
     notes.write("a.md", NOTE)
     notes.ingest()
     atom = notes.atoms("a.md")[0].id
@@ -135,7 +135,7 @@ def test_tags_follow_the_file_and_spare_those_of_others(notes: Folder) -> None:
 
 
 def test_equal_paragraphs_of_one_file_are_atoms_of_their_own(notes: Folder) -> None:
-    """The same text twice in a source is two atoms, and again no event."""
+    """Equal paragraphs of a file are separate atoms, and ingesting them again appends no event."""
     notes.write("a.md", "# One\n\nSame.\n\n# One\n\nSame.\n")
     report = notes.ingest()
     assert report.added == 2
@@ -143,7 +143,7 @@ def test_equal_paragraphs_of_one_file_are_atoms_of_their_own(notes: Folder) -> N
 
 
 def test_prune_tombstones_what_is_gone_and_only_that(notes: Folder) -> None:
-    """Without `prune` a deleted file leaves its atoms; with it they go."""
+    """Atoms of a deleted file are tombstoned only with `prune`."""
     notes.write("a.md", NOTE)
     notes.write("b.md", "# B\n\nStays.\n")
     notes.ingest()
@@ -154,7 +154,7 @@ def test_prune_tombstones_what_is_gone_and_only_that(notes: Folder) -> None:
 
 
 def test_prune_spares_a_file_that_could_not_be_read(notes: Folder) -> None:
-    """A file that became unreadable is skipped and reported, not forgotten."""
+    """With `prune`, a file that cannot be read is reported, and its atoms are kept."""
     notes.write("a.md", NOTE)
     notes.ingest()
     (notes.path / "a.md").write_bytes(b"\xff\xfe\x00broken")
@@ -165,7 +165,7 @@ def test_prune_spares_a_file_that_could_not_be_read(notes: Folder) -> None:
 
 
 def test_dry_run_says_what_would_happen_and_writes_nothing(notes: Folder) -> None:
-    """The counts are those of the real run that follows."""
+    """A dry run writes nothing and reports the counts of the following run."""
     notes.write("a.md", NOTE + "See [[b]].\n")
     notes.write("b.md", "# B\n\nText.\n")
     size = notes.events()
@@ -175,7 +175,7 @@ def test_dry_run_says_what_would_happen_and_writes_nothing(notes: Folder) -> Non
 
 
 def test_json_lines_keep_key_source_sequence_and_time(notes: Folder) -> None:
-    """The caller's own id finds the atom again: another text for it is a revision."""
+    """A JSON line with a known id and another text is a revision."""
     line = '{"id": "D1:1", "text": "%s", "source": "chat", "seq": 7, "timestamp": "2023-05-08T13:56:00"}\n'
     notes.write("c.jsonl", line % "Good morning.")
     notes.ingest()
@@ -189,7 +189,7 @@ def test_json_lines_keep_key_source_sequence_and_time(notes: Folder) -> None:
 
 
 def test_lines_that_name_their_source_are_never_tombstoned(notes: Folder) -> None:
-    """A file with the newest lines of a conversation does not end the older ones."""
+    """Lines that name their source are not tombstoned when a newer file lacks them."""
     notes.write("c.jsonl", '{"text": "one", "source": "chat"}\n{"text": "two", "source": "chat"}\n')
     notes.ingest()
     notes.write("c.jsonl", '{"text": "three", "source": "chat"}\n')
@@ -197,7 +197,7 @@ def test_lines_that_name_their_source_are_never_tombstoned(notes: Folder) -> Non
 
 
 def test_lines_without_a_source_follow_their_file(notes: Folder) -> None:
-    """What the file no longer yields is tombstoned, as in any other file."""
+    """Lines without a source are tombstoned when their file no longer contains them."""
     notes.write("c.jsonl", '{"text": "one"}\n{"text": "two"}\n')
     notes.ingest()
     notes.write("c.jsonl", '{"text": "two"}\n')
@@ -205,7 +205,7 @@ def test_lines_without_a_source_follow_their_file(notes: Folder) -> None:
 
 
 def test_a_bad_line_is_reported_and_the_rest_goes_in(notes: Folder) -> None:
-    """One broken line costs one line."""
+    """An invalid line is reported, and the other lines are ingested."""
     notes.write("c.jsonl", '{"text": "one"}\nnot json\n{"text": "two"}\n')
     report = notes.ingest()
     assert report.added == 2
@@ -213,7 +213,7 @@ def test_a_bad_line_is_reported_and_the_rest_goes_in(notes: Folder) -> None:
 
 
 def test_large_contents_are_committed_in_smaller_batches(notes: Folder) -> None:
-    """Forty contents of a megabyte do not fit in one batch, and go in all the same."""
+    """Contents that are too large for one batch are committed in several."""
     big = [Add(f"{number} " + "x" * ((1 << 20) - 10)) for number in range(40)]
     receipts = list(notes.engine.apply_many(big))
     assert sum(receipt.changed for receipt in receipts) == 40
@@ -232,7 +232,7 @@ def test_large_contents_are_committed_in_smaller_batches(notes: Folder) -> None:
 def test_wrong_arguments_are_refused_before_anything_is_written(
     notes: Folder, paths: list[str], options: dict[str, Any], error: type[Exception]
 ) -> None:
-    """A clear error of ours, and the journal is as it was."""
+    """Wrong arguments raise an EngineError before anything is written."""
     notes.write("a.md", NOTE)
     size = notes.events()
     with pytest.raises(error):
@@ -241,7 +241,7 @@ def test_wrong_arguments_are_refused_before_anything_is_written(
 
 
 def test_a_part_of_a_folder_gives_the_sources_of_the_whole(notes: Folder) -> None:
-    """With `root`, ingesting a subfolder alone finds its atoms again."""
+    """With `root`, ingesting a subfolder finds the atoms of an ingest of the whole folder."""
     notes.write("house/a.md", NOTE)
     notes.ingest()
     report = notes.engine.ingest([notes.path / "house"], root=notes.path, prune=True)
@@ -249,14 +249,14 @@ def test_a_part_of_a_folder_gives_the_sources_of_the_whole(notes: Folder) -> Non
 
 
 def test_a_path_outside_the_root_is_refused(notes: Folder, tmp_path: Path) -> None:
-    """The root must hold everything that is ingested."""
+    """A path outside `root` is refused."""
     (tmp_path / "b.md").write_text("B")
     with pytest.raises(InvalidInputError):
         notes.engine.ingest([tmp_path / "b.md"], root=notes.path)
 
 
 def test_prune_refuses_another_folder_of_the_same_name(notes: Folder, tmp_path: Path) -> None:
-    """None of its files is known, so the known ones are not its own: nothing is written."""
+    """With `prune`, a different folder of the same name is refused, and nothing is written."""
     notes.write("a.md", NOTE)
     notes.ingest()
     other = tmp_path / "other" / "notes"
@@ -269,14 +269,14 @@ def test_prune_refuses_another_folder_of_the_same_name(notes: Folder, tmp_path: 
 
 
 def test_a_broken_frontmatter_is_a_warning_not_a_loss(notes: Folder) -> None:
-    """The text goes in as it stands, and nothing counts as skipped."""
+    """Broken frontmatter is ingested as text and reported as a warning."""
     notes.write("a.md", "---\ntags: [a\n---\nText.\n")
     report = notes.ingest()
     assert (len(report.skipped), [item.source for item in report.warnings]) == (0, ["notes/a.md"])
 
 
 def test_prune_of_a_folder_whose_files_were_all_renamed_asks_to_be_sure(notes: Folder) -> None:
-    """Refused first; with `sure` the old atoms are tombstoned."""
+    """With `prune`, a folder with only renamed files is refused unless `sure` is given."""
     notes.write("a.md", NOTE)
     notes.ingest()
     notes.remove("a.md")
@@ -288,7 +288,7 @@ def test_prune_of_a_folder_whose_files_were_all_renamed_asks_to_be_sure(notes: F
 
 
 def test_an_atom_of_a_person_under_the_folder_s_name_is_no_obstacle(notes: Folder) -> None:
-    """Only atoms that ingest added could be pruned, so only they count."""
+    """Atoms that a person added under the folder's name do not block `prune`."""
     notes.engine.add("Mine.", source="notes/old.md")
     notes.write("a.md", NOTE)
     assert notes.ingest(prune=True).added == 2

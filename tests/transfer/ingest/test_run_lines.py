@@ -1,4 +1,4 @@
-"""JSON lines that name an atom again, or a source that is not theirs alone, and files that were emptied."""
+"""JSON lines with repeated ids or shared sources, and files that were emptied."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from hypothesis import strategies as st
 
 from engine.engine import Engine
 from engine.transfer.ingest import run
-from engine.transfer.ingest.documents import Found, Skipped
+from engine.transfer.ingest.documents import Skipped, SourceFile
 from engine.transfer.ingest.read import read_file
 from tests.transfer.ingest.folder import Folder, folder_of
 
 
 @pytest.fixture
 def notes(tmp_path: Path) -> Iterator[Folder]:
-    """An empty folder and an empty memory."""
+    """Return an empty folder with an empty store."""
     with folder_of(tmp_path) as folder:
         yield folder
 
 
 def lines(*fields: Mapping[str, object]) -> str:
-    """A JSON-lines file."""
+    """Return a JSON Lines file."""
     return "".join(json.dumps(line) + "\n" for line in fields)
 
 
 def test_a_repeated_id_is_skipped_and_the_first_line_stands(notes: Folder) -> None:
-    """The report names the line and the one before; the rest of the folder goes in."""
+    """A line with a repeated id is reported with the first line, and the others are ingested."""
     notes.write("c.jsonl", lines({"id": "X", "text": "one"}, {"id": "X", "text": "two"}, {"text": "three"}))
     notes.write("d.md", "Text.\n")
     report = notes.ingest()
@@ -43,7 +43,7 @@ def test_a_repeated_id_is_skipped_and_the_first_line_stands(notes: Folder) -> No
 def test_a_repeated_id_makes_no_event_the_next_time(
     notes: Folder, between: int, second: dict[str, object]
 ) -> None:
-    """Another text or other tags, in the same batch or in a later one."""
+    """Ingesting a file with a repeated id again appends no event."""
     others = [{"text": f"line {number}"} for number in range(between)]
     notes.write("c.jsonl", lines({"id": "X", "text": "one", "tags": ["a"]}, *others, {"id": "X", **second}))
     notes.ingest()
@@ -51,7 +51,7 @@ def test_a_repeated_id_makes_no_event_the_next_time(
 
 
 def test_an_id_repeated_in_another_file_is_skipped(notes: Folder) -> None:
-    """Two files may hold one source; each of its ids is read once."""
+    """An id that occurs in two files of the same source is read once."""
     notes.write("c.jsonl", lines({"id": "X", "source": "chat", "text": "one"}))
     notes.write("d.jsonl", lines({"text": "of d"}, {"id": "X", "source": "chat", "text": "two"}))
     report = notes.ingest()
@@ -60,13 +60,13 @@ def test_an_id_repeated_in_another_file_is_skipped(notes: Folder) -> None:
 
 
 def test_an_id_of_another_source_is_another_id(notes: Folder) -> None:
-    """Ids are names within a source."""
+    """The same id in two sources names two atoms."""
     notes.write("c.jsonl", lines(*({"id": "X", "source": name, "text": name} for name in "ab")))
     assert (notes.ingest().added, notes.ingest().skipped) == (2, ())
 
 
 def test_the_same_text_of_one_source_in_two_files_is_one_atom(notes: Folder) -> None:
-    """Overlapping exports: the place of the first stays, and the second is a warning, not a loss."""
+    """The same text of one source in two files is one atom, with a warning for the second file."""
     notes.write("c.jsonl", lines({"source": "chat", "text": "one"}))
     notes.write("d.jsonl", lines({"text": "of d"}, {"source": "chat", "text": "one"}))
     report = notes.ingest()
@@ -76,7 +76,7 @@ def test_the_same_text_of_one_source_in_two_files_is_one_atom(notes: Folder) -> 
 
 @pytest.mark.parametrize("text", ["Text.", "Other."])
 def test_a_line_cannot_name_the_source_of_another_file(notes: Folder, text: str) -> None:
-    """That file would tombstone it, and the line bring it back, each time."""
+    """A line that names the source of another file is refused, as both would change the same atoms."""
     notes.write("a.md", "Text.\n")
     notes.write("c.jsonl", lines({"source": "notes/a.md", "text": text}))
     report = notes.ingest()
@@ -85,7 +85,7 @@ def test_a_line_cannot_name_the_source_of_another_file(notes: Folder, text: str)
 
 
 def test_prune_spares_what_lines_hold(notes: Folder) -> None:
-    """A source that looks like a missing file is not missing while lines name it."""
+    """With `prune`, a source that lines name is kept although it looks like a missing file."""
     notes.write("c.jsonl", lines({"source": "notes/talk", "text": "one"}))
     notes.write("d.md", "Text.\n")
     notes.ingest()
@@ -95,7 +95,7 @@ def test_prune_spares_what_lines_hold(notes: Folder) -> None:
 @pytest.mark.parametrize("name", ["c.jsonl", "c.md"])
 @pytest.mark.parametrize("prune", [False, True])
 def test_an_emptied_file_ends_its_atoms(notes: Folder, name: str, prune: bool) -> None:
-    """Whatever the format."""
+    """Emptying a file of any format tombstones its atoms."""
     notes.write(name, lines({"text": "one"}))
     notes.write("d.md", "Text.\n")
     notes.ingest()
@@ -106,7 +106,7 @@ def test_an_emptied_file_ends_its_atoms(notes: Folder, name: str, prune: bool) -
 
 
 def test_lines_that_now_name_a_source_leave_the_files_own(notes: Folder) -> None:
-    """The file's own source holds nothing any more, though the file is not empty."""
+    """Lines that now name another source leave the atoms of the file's own source tombstoned."""
     notes.write("c.jsonl", lines({"text": "one"}))
     notes.ingest()
     notes.write("c.jsonl", lines({"text": "one", "source": "chat"}))
@@ -115,14 +115,14 @@ def test_lines_that_now_name_a_source_leave_the_files_own(notes: Folder) -> None
 
 
 def test_a_file_that_breaks_off_ends_nothing(notes: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What could not be read to its end says nothing about what is missing from it."""
+    """A file that cannot be read to its end tombstones no atom."""
     notes.write("c.jsonl", lines({"text": "one"}, {"text": "two"}))
     notes.ingest()
 
-    def broken(file: Found, **options: object) -> Iterator[object]:
+    def broken(file: SourceFile, **options: object) -> Iterator[object]:
         del options
         yield next(iter(read_file(file)))
-        yield Skipped(file.source, "cannot be read: input/output error")
+        yield Skipped(file.source, "the file cannot be read: input/output error")
 
     monkeypatch.setattr(run, "read_file", broken)
     assert not notes.ingest().changed
@@ -144,7 +144,7 @@ LINE = st.fixed_dictionaries(
 def test_again_is_no_event_whatever_the_lines(
     tmp_path_factory: pytest.TempPathFactory, files: list[list[dict[str, object]]], prune: bool
 ) -> None:
-    """The law of ingest, and a dry run says the same as the run."""
+    """For any lines, a second ingest appends no event, and a dry run reports the counts of the run."""
     with folder_of(tmp_path_factory.mktemp("law")) as notes:
         notes.write("e.md", "one [[c]] [[d]]\n")
         for name, fields in zip("cd", files, strict=True):
@@ -155,7 +155,7 @@ def test_again_is_no_event_whatever_the_lines(
 
 
 def test_a_revision_takes_no_tag_of_a_person_with_it(tmp_path: Path) -> None:
-    """An item that says something new keeps the tag that somebody put on, however often it is read again."""
+    """A revision by a changed line keeps tags that a person added."""
     file = tmp_path / "items.jsonl"
     engine = Engine.open("memory:")
     for text in ("one", "two", "two", "three", "three"):

@@ -1,4 +1,4 @@
-"""Links of notes as edges: what they resolve to, and what becomes of them."""
+"""Links of notes as edges: their resolution and later changes."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from tests.transfer.ingest.folder import Folder, folder_of
 
 @pytest.fixture
 def notes(tmp_path: Path) -> Iterator[Folder]:
-    """An empty folder and an empty memory."""
+    """Return an empty folder with an empty store."""
     with folder_of(tmp_path) as folder:
         yield folder
 
 
 def targets_of(notes: Folder, name: str) -> list[str]:
-    """Where the first atom of a file refers to, as contents."""
+    """Return the contents of the atoms that the first atom of a file refers to."""
     atom = notes.atoms(name)[0]
     edges = notes.engine.edges(atom.id, types=[EdgeType.REFERENCES])
     return sorted(notes.engine.get(edge.dst).content for edge in edges)
@@ -29,7 +29,7 @@ def targets_of(notes: Folder, name: str) -> list[str]:
 
 @pytest.mark.parametrize("link", ["[[b]]", "[[B]]", "[[b|shown]]", "![[b]]", "[text](b.md)", "[[notes/b]]"])
 def test_a_link_to_a_file_is_an_edge_to_its_first_atom(notes: Folder, link: str) -> None:
-    """Wiki links, embeds and relative links alike."""
+    """Wiki links, embeds and relative links to a file are edges to its first atom."""
     notes.write("a.md", f"See {link}.\n")
     notes.write("b.md", "# First\n\nOne.\n\n# Second\n\nTwo.\n")
     report = notes.ingest()
@@ -38,7 +38,7 @@ def test_a_link_to_a_file_is_an_edge_to_its_first_atom(notes: Folder, link: str)
 
 
 def test_a_link_to_a_heading_is_an_edge_to_its_atom(notes: Folder) -> None:
-    """`#Second` means the section, without regard to case."""
+    """A link to a heading is an edge to the atom of the section, ignoring case."""
     notes.write("a.md", "See [[b#second]].\n")
     notes.write("b.md", "# First\n\nOne.\n\n# Second\n\nTwo.\n")
     notes.ingest()
@@ -46,7 +46,7 @@ def test_a_link_to_a_heading_is_an_edge_to_its_atom(notes: Folder) -> None:
 
 
 def test_a_link_that_leads_nowhere_is_counted_until_its_target_appears(notes: Folder) -> None:
-    """The note that is written later gets the edge then."""
+    """An unresolved link is counted, and becomes an edge when its target is added."""
     notes.write("a.md", "See [[later]].\n")
     first = notes.ingest()
     notes.write("later.md", "Here I am.\n")
@@ -56,7 +56,7 @@ def test_a_link_that_leads_nowhere_is_counted_until_its_target_appears(notes: Fo
 
 
 def test_one_file_ingested_alone_links_to_what_the_store_holds(notes: Folder) -> None:
-    """Targets need not be among the files being read."""
+    """Links of a single file resolve to atoms that are already in the store."""
     notes.write("b.md", "Target.\n")
     notes.ingest()
     notes.write("a.md", "See [[b]].\n")
@@ -65,7 +65,7 @@ def test_one_file_ingested_alone_links_to_what_the_store_holds(notes: Folder) ->
 
 
 def test_a_link_that_is_taken_out_takes_its_edge_with_it(notes: Folder) -> None:
-    """The section stays one atom only if its text does, so the links of the same text are compared."""
+    """Removing a link removes its edge although the text of the atom is unchanged."""
     notes.write("a.md", "See [[b]].\n")
     notes.write("b.md", "# B\n\nTarget.\n")
     notes.write("sub/b.md", "# B\n\nAnother.\n")
@@ -77,7 +77,7 @@ def test_a_link_that_is_taken_out_takes_its_edge_with_it(notes: Folder) -> None:
 
 
 def test_an_edge_that_a_person_removed_stays_removed(notes: Folder) -> None:
-    """Ingest revives only what ingest took away."""
+    """An edge that a person removed is not added again."""
     notes.write("a.md", "See [[b]].\n")
     notes.write("b.md", "Target.\n")
     notes.ingest()
@@ -87,7 +87,7 @@ def test_an_edge_that_a_person_removed_stays_removed(notes: Folder) -> None:
 
 
 def test_an_edge_that_a_person_added_stays(notes: Folder) -> None:
-    """Only edges of ingest follow the file."""
+    """An edge that a person added is kept."""
     notes.write("a.md", "No links.\n")
     notes.write("b.md", "Target.\n")
     notes.ingest()
@@ -96,7 +96,7 @@ def test_an_edge_that_a_person_added_stays(notes: Folder) -> None:
 
 
 def test_among_several_the_same_folder_wins_then_the_shortest_path() -> None:
-    """As the editors that write such links resolve them."""
+    """Among several candidates, the same folder is preferred, then the shortest path."""
     sources = ["n/x/page.md", "n/page.md", "n/x/y/page.md"]
     targets = Targets(sources, lambda source: [(source.encode(), None)])
     page = Reference("page", None, "wiki")
@@ -106,7 +106,7 @@ def test_among_several_the_same_folder_wins_then_the_shortest_path() -> None:
 
 
 def test_a_relative_link_cannot_leave_what_was_ingested() -> None:
-    """A path is looked up among sources, never opened."""
+    """A relative link is resolved among sources, and never opened as a path."""
     targets = Targets(["n/a.md"], lambda source: [(source.encode(), None)])
     assert targets.resolve(Reference("../../../etc/passwd", None, "relative"), "n/a.md") is None
     assert targets.resolve(Reference("../n/a.md", None, "relative"), "n/b.md") == b"n/a.md"

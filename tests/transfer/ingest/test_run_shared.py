@@ -1,4 +1,4 @@
-"""Ingest into a store that somebody else writes to meanwhile."""
+"""Ingest into a store that another process writes to meanwhile."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ LINE = '{"id": "X", "text": "%s", "tags": ["%s"]}\n'
 
 @pytest.fixture
 def notes(tmp_path: Path) -> Iterator[Folder]:
-    """An empty folder and an empty memory."""
+    """Return an empty folder with an empty store."""
     with folder_of(tmp_path) as folder:
         yield folder
 
 
 def once(action: Callable[[], object]) -> Callable[[IngestProgress], None]:
-    """Runs `action` after the first file was planned and before anything is committed."""
+    """Run `action` after the first file was planned and before any commit."""
     waiting = [action]
 
     def run(_: IngestProgress) -> None:
@@ -40,7 +40,7 @@ def once(action: Callable[[], object]) -> Callable[[IngestProgress], None]:
 def test_what_is_tombstoned_meanwhile_stays_so_and_the_rest_goes_in(
     notes: Folder, text: str, tag: str
 ) -> None:
-    """A revision or other tags were called for until somebody tombstoned the atom."""
+    """An atom that is tombstoned meanwhile is not changed, and the others are ingested."""
     notes.write("c.jsonl", LINE % ("one", "a"))
     notes.ingest()
     atom = notes.atoms("c.jsonl")[0].id
@@ -53,7 +53,7 @@ def test_what_is_tombstoned_meanwhile_stays_so_and_the_rest_goes_in(
 
 
 def test_what_is_revised_meanwhile_keeps_what_was_written(notes: Folder) -> None:
-    """A revision by a person that came first is not overwritten."""
+    """An atom that is revised meanwhile keeps the new content."""
     notes.write("c.jsonl", LINE % ("one", "a"))
     notes.ingest()
     atom = notes.atoms("c.jsonl")[0].id
@@ -64,7 +64,7 @@ def test_what_is_revised_meanwhile_keeps_what_was_written(notes: Folder) -> None
 
 
 def test_what_is_revived_and_tombstoned_meanwhile_is_not_revived(notes: Folder) -> None:
-    """The tombstone that ingest would have lifted has become a person's."""
+    """An atom that a person revives and tombstones meanwhile is not revived."""
     notes.write("c.jsonl", LINE % ("one", "a"))
     notes.ingest()
     atom = notes.atoms("c.jsonl")[0].id
@@ -81,7 +81,7 @@ def test_what_is_revived_and_tombstoned_meanwhile_is_not_revived(notes: Folder) 
 
 
 def test_an_edge_that_a_person_took_over_is_left_to_them(notes: Folder) -> None:
-    """What links called for when they were planned is looked at again when it is decided."""
+    """An edge that a person changes meanwhile is not removed."""
     notes.write("a.md", "See [[b]].\n")
     notes.write("b.md", "Target.\n")
     notes.write("c.md", "Other.\n")
@@ -95,7 +95,7 @@ def test_an_edge_that_a_person_took_over_is_left_to_them(notes: Folder) -> None:
 
 
 def test_a_lost_race_is_decided_anew(tmp_path: Path) -> None:
-    """Another writer tombstones the atom between the decision and its commit."""
+    """A command whose atom changes between decision and commit is decided again."""
     notes = tmp_path / "notes"
     notes.mkdir()
     file = notes / "c.jsonl"

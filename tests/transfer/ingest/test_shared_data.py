@@ -1,4 +1,4 @@
-"""Real files: a garden of notes, conversations, passages."""
+"""Ingest of real files: a garden of notes, conversations and passages."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from pathlib import Path
 
 import pytest
 
-from engine.transfer.ingest.documents import Document, Found, Skipped, Sourced
+from engine.transfer.ingest.documents import Document, JsonLine, Skipped, SourceFile
 from engine.transfer.ingest.read import read_file
 from engine.transfer.ingest.walk import find_files
 from tests.shared import needs
 
 _SAMPLE = 10
-"""Every tenth note is read."""
+"""The interval between the notes that are read."""
 
 
-def _found(path: Path) -> list[Found]:
-    return [item for item in find_files([path]) if isinstance(item, Found)]
+def _found(path: Path) -> list[SourceFile]:
+    return [item for item in find_files([path]) if isinstance(item, SourceFile)]
 
 
 @pytest.fixture(scope="module")
 def garden(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A sample of the garden, unpacked."""
+    """Return a sample of the garden, unpacked."""
     folder = tmp_path_factory.mktemp("garden")
     with tarfile.open(needs("data/garden.tar.gz")) as archive:
         members = [member for member in archive.getmembers() if member.isfile()]
@@ -31,7 +31,7 @@ def garden(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_garden_goes_in_whole(garden: Path) -> None:
-    """Every note gives its document, twice the same, and no line of a body without frontmatter is lost."""
+    """Each note gives the same document twice, and no line of a body is lost."""
     lost = []
     for found in _found(garden):
         items = list(read_file(found))
@@ -45,7 +45,7 @@ def test_the_garden_goes_in_whole(garden: Path) -> None:
 
 
 def test_the_garden_has_tags_and_links(garden: Path) -> None:
-    """A garden is full of both."""
+    """The garden contains many tags and links."""
     pieces = [
         piece
         for found in _found(garden)
@@ -59,17 +59,17 @@ def test_the_garden_has_tags_and_links(garden: Path) -> None:
 
 @pytest.mark.parametrize(("folder", "least"), [("locomo-dev", 2760), ("hotpotqa-sample", 994)])
 def test_shared_json_lines_are_read_fully(folder: str, least: int) -> None:
-    """Every line of every corpus goes in, under its own id."""
+    """All lines of all corpora are read with their ids."""
     files = [found for found in _found(needs(f"data/{folder}")) if found.path.name == "corpus.jsonl"]
     items = [item for found in files for item in read_file(found)]
-    pieces = [item.piece for item in items if isinstance(item, Sourced)]
+    pieces = [item.piece for item in items if isinstance(item, JsonLine)]
     assert [item for item in items if isinstance(item, Skipped)] == []
     assert (len(pieces), all(piece.id for piece in pieces)) == (least, True)
 
 
 def test_a_conversation_is_a_source_for_each_session() -> None:
-    """Sessions are told apart, and every turn keeps its time and place."""
+    """Each session of a conversation is a source, and each turn keeps its time and position."""
     path = needs("data/locomo-dev/conv-26/corpus.jsonl")
-    items = [item for found in _found(path) for item in read_file(found) if isinstance(item, Sourced)]
+    items = [item for found in _found(path) for item in read_file(found) if isinstance(item, JsonLine)]
     assert items[0].source == "conv-26#1"
     assert (items[0].piece.sequence, items[0].piece.created) == (0, 1_683_554_160_000_000)

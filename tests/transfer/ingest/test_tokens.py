@@ -1,4 +1,4 @@
-"""The estimate of tokens."""
+"""The estimate of token counts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from engine.text.tokens import estimate_tokens
 
 
 def test_it_is_not_below_published_counts() -> None:
-    """The four examples of OpenAI's counting guide cost at least what cl100k counts for them together."""
+    """The four examples of OpenAI's counting guide cost at least their cl100k counts together."""
     counted = {
         "tiktoken is great!": 6,
         "お誕生日おめでとう": 9,
@@ -27,19 +27,19 @@ def test_prose_is_not_overcounted_by_half() -> None:
 
 
 def test_random_letters_cost_more_than_prose() -> None:
-    """Text that no vocabulary holds costs a token for about every three characters or less."""
+    """Random letters cost at least about one token for three characters."""
     text = "aGVsbG8gd29ybGQhIFRoaXMgaXMgYmFzZTY0IQ"
     assert estimate_tokens(text) >= len(text) / 3
 
 
 @given(st.text(max_size=200))
 def test_it_is_bounded_by_three_a_character(text: str) -> None:
-    """A stretch of n characters never costs more than 3n."""
+    """A string of n characters costs at most 3n tokens."""
     assert 0 <= estimate_tokens(text) <= 3 * len(text)
 
 
 @given(st.text(max_size=100).map(str.strip), st.text(max_size=100).map(str.strip))
 def test_joined_lines_cost_at_most_their_parts_and_the_line_end(first: str, second: str) -> None:
-    """Packing may add up costs of lines."""
+    """A joined text costs at most as much as its lines and line ends together."""
     joined = estimate_tokens(first + "\n" + second)
     assert joined <= estimate_tokens(first + "\n") + estimate_tokens(second)

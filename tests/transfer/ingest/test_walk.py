@@ -1,4 +1,4 @@
-"""Finding files."""
+"""Finding the files to ingest."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from engine.base.errors import InvalidInputError, NotFoundError
-from engine.transfer.ingest.documents import Found, Skipped
+from engine.transfer.ingest.documents import Skipped, SourceFile
 from engine.transfer.ingest.walk import find_files
 
 
@@ -22,7 +22,7 @@ def _tree(root: Path, *names: str) -> Path:
 
 
 def _sources(*paths: str | Path, name: str | None = None) -> list[str]:
-    return [item.source for item in find_files(paths, name=name) if isinstance(item, Found)]
+    return [item.source for item in find_files(paths, name=name) if isinstance(item, SourceFile)]
 
 
 def _skipped(*paths: str | Path) -> list[tuple[str, str]]:
@@ -30,7 +30,7 @@ def _skipped(*paths: str | Path) -> list[tuple[str, str]]:
 
 
 def test_files_come_in_the_order_of_their_paths(tmp_path: Path) -> None:
-    """The order is that of the bytes of the whole relative path."""
+    """Files are in byte order of their relative paths."""
     names = ["a.md", "a/x.md", "a/b/y.txt", "a-b.md", "B.MD", "é.jsonl", "z.ndjson", "a/.x.md"]
     root = _tree(tmp_path / "notes", *names)
     expected = sorted((name for name in names if "/." not in name), key=os.fsencode)
@@ -38,32 +38,32 @@ def test_files_come_in_the_order_of_their_paths(tmp_path: Path) -> None:
 
 
 def test_hidden_and_other_files_are_passed_over(tmp_path: Path) -> None:
-    """Dot folders, dot files and other suffixes are neither found nor reported."""
+    """Hidden folders and files, and files with other suffixes, are ignored without a report."""
     root = _tree(tmp_path / "n", ".git/a.md", ".a.md", "b.png", "c", "d.md.bak")
     assert list(find_files([root])) == []
 
 
 def test_formats_follow_the_suffix(tmp_path: Path) -> None:
-    """Six suffixes, in any case."""
+    """The six suffixes are recognised in upper and lower case."""
     root = _tree(tmp_path / "n", "a.md", "b.Markdown", "c.txt", "d.text", "e.jsonl", "f.NDJSON")
-    formats = [item.format for item in find_files([root]) if isinstance(item, Found)]
+    formats = [item.format for item in find_files([root]) if isinstance(item, SourceFile)]
     assert formats == ["markdown", "markdown", "text", "text", "jsonl", "jsonl"]
 
 
 def test_a_single_file_has_its_folder_in_its_source(tmp_path: Path) -> None:
-    """It comes out as it does when its folder is given."""
+    """The source of a single file is the same as when its folder is ingested."""
     root = _tree(tmp_path / "notes", "a.md")
     assert _sources(root / "a.md") == _sources(root) == ["notes/a.md"]
 
 
 def test_the_first_component_can_be_chosen(tmp_path: Path) -> None:
-    """A name replaces that of the folder."""
+    """A given name replaces the name of the folder."""
     root = _tree(tmp_path / "notes", "a.md")
     assert _sources(root, name="other") == ["other/a.md"]
 
 
 def test_a_folder_given_by_a_dot_has_its_own_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A source never depends on where the command was started."""
+    """The source does not depend on the current folder."""
     root = _tree(tmp_path / "notes", "a.md")
     monkeypatch.chdir(root)
     assert _sources(".") == _sources("../notes") == _sources("a.md") == ["notes/a.md"]
@@ -71,25 +71,25 @@ def test_a_folder_given_by_a_dot_has_its_own_name(tmp_path: Path, monkeypatch: p
 
 @pytest.mark.parametrize("name", ["", "a/b", "..", "a\nb"])
 def test_a_name_that_is_no_component_is_refused(tmp_path: Path, name: str) -> None:
-    """The error comes before anything is read."""
+    """An invalid name is refused before anything is read."""
     with pytest.raises(InvalidInputError):
         find_files([tmp_path], name=name)
 
 
 def test_a_path_that_is_not_there_is_an_error(tmp_path: Path) -> None:
-    """A misspelled path is not passed over, and not even the others are read."""
+    """A missing path is an error, and no other path is read."""
     with pytest.raises(NotFoundError):
         find_files([tmp_path, tmp_path / "missing"])
 
 
 def test_a_named_file_of_another_kind_is_reported(tmp_path: Path) -> None:
-    """What a person names is not passed over in silence."""
+    """A single file with an unsupported suffix is reported."""
     ((source, reason),) = _skipped(_tree(tmp_path / "n", "a.pdf") / "a.pdf")
     assert (source, "unknown kind" in reason) == ("n/a.pdf", True)
 
 
 def test_links_are_not_followed(tmp_path: Path) -> None:
-    """Links out of the folder, inside it, to nothing and in a loop are reported, each with its reason."""
+    """Links inside a folder are not followed, and each is reported with its reason."""
     root = _tree(tmp_path / "n", "real.md", "sub/x.md")
     _tree(tmp_path, "secret.md", "out/y.md")
     for link, target in [
@@ -107,23 +107,23 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
     assert [(source, reason.split()[-1]) for source, reason in _skipped(root)] == [
         ("n/a.md", "folder"),
         ("n/b", "folder"),
-        ("n/c.md", "place"),
-        ("n/d", "place"),
-        ("n/e", "nothing"),
+        ("n/c.md", "path"),
+        ("n/d", "path"),
+        ("n/e", "link"),
         ("n/f", "loop"),
         ("n/g", "folder"),
     ]
 
 
 def test_a_named_link_is_followed(tmp_path: Path) -> None:
-    """What a person names is read, under the name given."""
+    """A link given as a path is followed, and keeps its name in the source."""
     _tree(tmp_path / "n", "a.md")
     (tmp_path / "alias").symlink_to("n")
     assert _sources(tmp_path / "alias", tmp_path / "n") == ["alias/a.md", "n/a.md"]
 
 
 def test_pipes_sockets_and_folders_named_like_files_are_not_read(tmp_path: Path) -> None:
-    """Only regular files are found; nothing is opened to tell."""
+    """Only regular files are read, and nothing else is opened."""
     root = _tree(tmp_path / "n", "folder.md/x.txt")
     os.mkfifo(root / "pipe.md")
     with socket.socket(socket.AF_UNIX) as server:
@@ -135,14 +135,14 @@ def test_pipes_sockets_and_folders_named_like_files_are_not_read(tmp_path: Path)
 
 
 def test_a_name_that_is_not_text_is_reported(tmp_path: Path) -> None:
-    """A file name of other bytes, and one with a line break, cannot be sources."""
+    """A file name that is not UTF-8 or has a line break is reported."""
     root = _tree(tmp_path / "n", "b\n.md")
     Path(os.fsdecode(os.fsencode(root) + b"/a\xff.md")).write_text("x")
     assert [source for source, _ in _skipped(root)] == ["n/a\\xff.md", "n/b\n.md"]
 
 
 def test_two_files_of_one_source_are_not_mixed(tmp_path: Path) -> None:
-    """Names that are equal in NFC, and folders of one name, would replace each other's atoms."""
+    """Files with the same source, by NFC or by the folder's name, are reported instead of mixed."""
     root = _tree(tmp_path / "n", "\u00e9.md", "e\u0301.md", "a.md")
     other = _tree(tmp_path / "o" / "n", "a.md")
     assert _sources(root, other) == ["n/a.md", "n/\u00e9.md"]
@@ -150,7 +150,7 @@ def test_two_files_of_one_source_are_not_mixed(tmp_path: Path) -> None:
 
 
 def test_a_source_over_the_limit_is_reported(tmp_path: Path) -> None:
-    """A path can be longer than a source."""
+    """A source over the limit is reported."""
     root = _tree(tmp_path / "n", "/".join(["d" * 200] * 3) + "/a.md")
     ((_, reason),) = _skipped(root)
     assert "source" in reason
@@ -158,7 +158,7 @@ def test_a_source_over_the_limit_is_reported(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux" or os.geteuid() == 0, reason="root reads every folder")
 def test_a_folder_that_cannot_be_listed_is_reported(tmp_path: Path) -> None:
-    """The rest is found."""
+    """A folder that cannot be listed is reported, and the others are read."""
     root = _tree(tmp_path / "n", "a.md", "closed/x.md")
     (root / "closed").chmod(0)
     try:
@@ -168,7 +168,7 @@ def test_a_folder_that_cannot_be_listed_is_reported(tmp_path: Path) -> None:
 
 
 def test_folders_may_nest_deeply(tmp_path: Path) -> None:
-    """Depth costs no stack: a path too long to open is reported."""
+    """Deeply nested folders do not overflow the stack, and a path that is too long is reported."""
     here = os.open(tmp_path, os.O_RDONLY)
     depth = 900
     for _ in range(depth):
@@ -188,7 +188,7 @@ def test_folders_may_nest_deeply(tmp_path: Path) -> None:
 
 
 def test_a_mirror_is_not_read_back(tmp_path: Path) -> None:
-    """A folder with a mirror's manifest is passed over, what stands beside it is read."""
+    """A folder with a mirror's manifest is ignored, and the files beside it are read."""
     (tmp_path / "notes" / "shown" / "@inbox").mkdir(parents=True)
     (tmp_path / "notes" / "tea.md").write_text("Green tea.")
     (tmp_path / "notes" / "shown" / ".engine-mirror.json").write_text("{}")

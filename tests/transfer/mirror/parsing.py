@@ -1,4 +1,4 @@
-"""A reader of mirror pages, written from their description, to hold them against what was put in."""
+"""A parser of mirror pages, written from their description, to compare pages with the original atoms."""
 
 from __future__ import annotations
 
@@ -21,31 +21,31 @@ LINKED = re.compile(
 
 @dataclass
 class Entry:
-    """An atom as a page shows it."""
+    """An atom as shown on a page."""
 
     id: str
     fields: dict[str, str]
     edges: list[tuple[str, str]]
     content: str | None
-    """None: the atom stands elsewhere."""
+    """The content, or None if the atom appears in full on another page."""
     anchor: str = ""
 
 
 @dataclass
 class Parsed:
-    """A page."""
+    """A parsed page."""
 
     head: list[str]
     entries: list[Entry] = field(default_factory=list)
 
 
 def plain(text: str) -> str:
-    """What an escaped line stands for."""
+    """Return the text that an escaped line stands for."""
     return ESCAPED.sub(lambda found: found[1] or chr(int(found[2], 16)), text)
 
 
 def parse(text: str) -> Parsed:
-    """A page, all of it; anything that is not as described is an AssertionError."""
+    """Parse a whole page; raise AssertionError if anything differs from the description."""
     assert text.endswith("\n")
     lines = text[:-1].split("\n")
     at = next(number for number, line in enumerate(lines) if HEADING.fullmatch(line))
@@ -103,7 +103,7 @@ def _body(lines: list[str], at: int) -> tuple[str, int]:
 
 
 def pages(folder: Path) -> dict[str, str]:
-    """The text of each page by its path."""
+    """Return the text of each page by its path."""
     return {
         str(path.relative_to(folder)): path.read_bytes().decode()
         for path in sorted(folder.rglob("*.md"))
@@ -112,17 +112,17 @@ def pages(folder: Path) -> dict[str, str]:
 
 
 def tree(folder: Path) -> dict[str, bytes]:
-    """All files of a folder, hidden ones too."""
+    """Return all files of a folder, including hidden ones."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def listed(folder: Path) -> list[str]:
-    """The names of what stands directly in a folder, hidden ones too, sorted."""
+    """Return the sorted names of the entries in a folder, including hidden ones."""
     return sorted(path.name for path in folder.iterdir())
 
 
 def whole(folder: Path) -> dict[str, Entry]:
-    """The atoms that stand whole in a mirror; one that stands twice is an AssertionError."""
+    """Return the atoms that appear in full; raise AssertionError if one appears twice."""
     found: dict[str, Entry] = {}
     for text in pages(folder).values():
         for entry in parse(text).entries:
@@ -133,7 +133,7 @@ def whole(folder: Path) -> dict[str, Entry]:
 
 
 def structure(text: str) -> tuple[int, int]:
-    """The second-level headings and the rules that Markdown sees; refuses HTML and links not of ours."""
+    """Return the second-level headings and rules of a page; refuse HTML and links of other forms."""
     body = re.sub(r"\A---\n.*?\n---\n", "", text, flags=re.DOTALL)
     tokens = MarkdownIt("commonmark").enable("table").parse(body)
     for token in [inner for outer in tokens for inner in (outer, *(outer.children or []))]:

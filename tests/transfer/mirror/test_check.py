@@ -1,4 +1,4 @@
-"""What `check_mirror` tells apart."""
+"""The findings of `check_mirror`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support.engines import engine_on
 
 @pytest.fixture
 def engine(tmp_path: Path) -> Engine:
-    """A memory of two atoms, mirrored in `m`."""
+    """Return a store of two atoms with a mirror in `m`."""
     found = engine_on()
     found.add("one", source="a")
     found.add("two", source="b")
@@ -25,23 +25,23 @@ def engine(tmp_path: Path) -> Engine:
 
 
 def findings(engine: Engine, folder: Path) -> list[tuple[str, str]]:
-    """What is found, and at which file."""
+    """Return the verdict and path of each finding."""
     return [(finding.verdict.value, finding.path) for finding in engine.check_mirror(folder).findings]
 
 
 def first_page(folder: Path) -> Path:
-    """One of the pages."""
+    """Return the path of one of the pages."""
     return min(folder.rglob("*.md"))
 
 
 def test_a_mirror_that_is_right(engine: Engine, tmp_path: Path) -> None:
-    """Nothing is found, and the root is the store's."""
+    """A correct mirror gives no findings, and the root of the store."""
     found = engine.check_mirror(tmp_path / "m")
     assert (found.ok, found.findings, found.behind, found.root) == (True, (), 0, engine.root().root)
 
 
 def test_an_edited_page(engine: Engine, tmp_path: Path) -> None:
-    """One byte more is an edited page; so is something else in its place."""
+    """A page with an additional byte, or replaced by something else, is reported as edited."""
     page = first_page(tmp_path / "m")
     name = str(page.relative_to(tmp_path / "m"))
     page.write_text(page.read_text() + " ")
@@ -58,14 +58,14 @@ def test_an_edited_page(engine: Engine, tmp_path: Path) -> None:
 
 
 def test_a_missing_page(engine: Engine, tmp_path: Path) -> None:
-    """A page that is gone is missing."""
+    """A deleted page is reported as missing."""
     page = first_page(tmp_path / "m")
     page.unlink()
     assert findings(engine, tmp_path / "m") == [("missing", str(page.relative_to(tmp_path / "m")))]
 
 
 def test_a_foreign_file(engine: Engine, tmp_path: Path) -> None:
-    """What is not ours is said, and is no fault."""
+    """Foreign files are reported, and the mirror is still correct."""
     (tmp_path / "m" / "note").write_text("x")
     (tmp_path / "m" / "folder").mkdir()
     assert findings(engine, tmp_path / "m") == [("foreign", "folder/"), ("foreign", "note")]
@@ -73,7 +73,7 @@ def test_a_foreign_file(engine: Engine, tmp_path: Path) -> None:
 
 
 def test_a_stale_mirror(engine: Engine, tmp_path: Path) -> None:
-    """A mirror of an earlier head is right for that one, and says how many events have been since."""
+    """A mirror of an earlier head is stale, and the finding gives the number of later events."""
     engine.add("three", source="a")
     engine.tombstone(engine.find(limit=1)[0].id)
     found = engine.check_mirror(tmp_path / "m")
@@ -82,7 +82,7 @@ def test_a_stale_mirror(engine: Engine, tmp_path: Path) -> None:
 
 
 def test_a_stale_mirror_of_what_was_erased(engine: Engine, tmp_path: Path) -> None:
-    """It cannot be made again, so it is stale and not called forged; the next one is without the content."""
+    """After an erasure the old mirror is stale, not forged, and the next one lacks the content."""
     atom = engine.find(limit=1)[0].id
     engine.erase(atom, "asked for")
     (finding,) = engine.check_mirror(tmp_path / "m").findings
@@ -97,7 +97,7 @@ def test_a_stale_mirror_of_what_was_erased(engine: Engine, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("moved_on", [False, True])
 def test_a_page_that_was_forged(engine: Engine, tmp_path: Path, moved_on: bool) -> None:
-    """An edited page that the manifest was made to fit is found, by what the store gives, now or then."""
+    """A page that was edited together with the manifest is found by comparing with the store."""
     page = first_page(tmp_path / "m")
     name = str(page.relative_to(tmp_path / "m"))
     was = sha256(page.read_bytes()).hexdigest()
@@ -125,7 +125,7 @@ def test_a_page_that_was_forged(engine: Engine, tmp_path: Path, moved_on: bool) 
     ],
 )
 def test_a_manifest_that_was_forged(engine: Engine, tmp_path: Path, field: str, value: object) -> None:
-    """Any field that is not what the store gives is found."""
+    """A changed field of the manifest is found."""
     manifest = tmp_path / "m" / MANIFEST
     manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {field: value}))
     found = engine.check_mirror(tmp_path / "m")
@@ -134,20 +134,20 @@ def test_a_manifest_that_was_forged(engine: Engine, tmp_path: Path, field: str, 
 
 
 def test_a_manifest_that_is_written_otherwise(engine: Engine, tmp_path: Path) -> None:
-    """The same values in other bytes are not what the store gives."""
+    """A manifest with the same values in other bytes is reported."""
     manifest = tmp_path / "m" / MANIFEST
     manifest.write_text(json.dumps(json.loads(manifest.read_text())))
     assert findings(engine, tmp_path / "m") == [("forged", MANIFEST)]
 
 
 def test_a_run_that_was_cut_off(engine: Engine, tmp_path: Path) -> None:
-    """What it left beside the mirror is said."""
+    """The leftovers of an interrupted run are reported."""
     (tmp_path / ".m.mirror-new").mkdir()
     assert findings(engine, tmp_path / "m") == [("unfinished", ".m.mirror-new")]
 
 
 def test_no_mirror(engine: Engine, tmp_path: Path) -> None:
-    """A folder without a manifest, and no folder, are not found."""
+    """Checking a missing folder, or one without a manifest, raises NotFoundError."""
     (tmp_path / "other").mkdir()
     for name in ("other", "nothing"):
         with pytest.raises(NotFoundError):
@@ -155,7 +155,7 @@ def test_no_mirror(engine: Engine, tmp_path: Path) -> None:
 
 
 def test_a_check_changes_nothing(engine: Engine, tmp_path: Path) -> None:
-    """Neither the folder nor the store."""
+    """A check changes neither the folder nor the store."""
     size = engine.size
     times = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
     engine.check_mirror(tmp_path / "m")

@@ -1,4 +1,4 @@
-"""The command mirror, and the mirror that the settings name."""
+"""The command `mirror`, and the mirror named in the settings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.transfer.mirror.parsing import MANIFEST, tree
 
 
 def test_mirror_and_check(cli: Cli, pair: tuple[str, str], surroundings: Path) -> None:
-    """A mirror is made, checked, and found stale once the store has moved on; then the exit code is 4."""
+    """`mirror` makes a mirror, and `mirror check` gives exit code 4 once it is stale."""
     made = cli("mirror", "shown", "--json").data
     assert (made["atoms"], made["changed"], made["style"]) == (2, True, "plain")
     assert cli("mirror", "check", "shown", "--json").data["ok"] is True
@@ -25,7 +25,7 @@ def test_mirror_and_check(cli: Cli, pair: tuple[str, str], surroundings: Path) -
 
 
 def test_mirror_refuses(cli: Cli, pair: tuple[str, str], surroundings: Path) -> None:
-    """A folder of others is exit code 7, and the folder that the store is in too."""
+    """A folder with other files, and the folder that contains the store, give exit code 7."""
     (surroundings / "full").mkdir()
     (surroundings / "full" / "precious").write_text("x")
     assert [cli("mirror", name).code for name in ("full", ".", "store", "store/in", "/")] == [7] * 5
@@ -46,20 +46,20 @@ def test_mirror_refuses(cli: Cli, pair: tuple[str, str], surroundings: Path) -> 
 def test_wrong_words_are_input_errors(
     cli: Cli, pair: tuple[str, str], surroundings: Path, args: list[str]
 ) -> None:
-    """Exit code 2, and no folder is made."""
+    """Wrong arguments give exit code 2, and no folder is created."""
     assert cli("mirror", *args).code == 2
     assert not (surroundings / "shown").exists()
 
 
 def test_a_dry_run_of_the_command(cli: Cli, pair: tuple[str, str], surroundings: Path) -> None:
-    """It counts and writes nothing."""
+    """A dry run reports counts and writes nothing."""
     assert cli("mirror", "shown", "--dry-run", "--json").data["written"] == 3
     assert not (surroundings / "shown").exists()
 
 
 @pytest.fixture
 def configured(surroundings: Path) -> Path:
-    """A project whose settings name a store and its mirror, and a folder of notes."""
+    """Return a project whose settings name a store and its mirror, and a folder of notes."""
     (surroundings / ".engine.toml").write_text('store = "mine"\nmirror = "shown"\n')
     (surroundings / "notes").mkdir()
     (surroundings / "notes" / "tea.md").write_text("# Tea\n\nGreen tea at 80 degrees.\n")
@@ -67,7 +67,7 @@ def configured(surroundings: Path) -> Path:
 
 
 def test_ingest_brings_the_mirror_up_to_date(bare: Cli, configured: Path) -> None:
-    """The folder beside the settings file holds what was ingested; a dry run writes none."""
+    """Ingest updates the mirror in the settings, unless it is a dry run."""
     assert bare("ingest", "notes", "--dry-run").code == 0
     assert not (configured / "shown").exists()
     assert bare("ingest", "notes").code == 0
@@ -77,7 +77,7 @@ def test_ingest_brings_the_mirror_up_to_date(bare: Cli, configured: Path) -> Non
 
 
 def test_a_mirror_that_cannot_be_written_fails_the_ingest(bare: Cli, configured: Path) -> None:
-    """Everything is in the store then, and the exit code is the mirror's."""
+    """If the mirror cannot be written, the atoms are stored and the exit code is the mirror's."""
     (configured / "shown").mkdir()
     (configured / "shown" / "precious").write_text("x")
     failed = bare("ingest", "notes", "--json")
@@ -88,14 +88,14 @@ def test_a_mirror_that_cannot_be_written_fails_the_ingest(bare: Cli, configured:
 
 
 def test_another_store_is_not_mirrored_there(bare: Cli, configured: Path) -> None:
-    """Where --store or ENGINE_STORE names the store, the mirror of the settings is not its mirror."""
+    """With --store or ENGINE_STORE, the mirror in the settings is not written."""
     assert bare("--store", "other", "ingest", "notes").code == 0
     assert not (configured / "shown").exists()
     assert find_mirror("other") is None
 
 
 def test_doctor_shows_the_mirror(bare: Cli, configured: Path) -> None:
-    """Its folder, or that there is none."""
+    """`doctor` shows the folder of the mirror, or that there is none."""
     assert bare("doctor", "--json").data["mirror"] == str(configured / "shown")
     assert bare("--store", "other", "doctor", "--json").data["mirror"] is None
 
@@ -105,13 +105,13 @@ def test_doctor_shows_the_mirror(bare: Cli, configured: Path) -> None:
     ['mirror = "x"', 'store = "a"\nmirror = ""', 'store = "a"\nmirror = 3', 'store = "a"\nmiror = "x"'],
 )
 def test_a_setting_of_the_mirror_with_a_mistake(surroundings: Path, text: str) -> None:
-    """It is never passed over, and the error names what is known."""
+    """A misspelled setting of the mirror is an error that names the known settings."""
     (surroundings / ".engine.toml").write_text(text)
     with pytest.raises(InvalidInputError, match="mirror"):
         find_mirror(None)
 
 
 def test_the_manifest_is_hidden(cli: Cli, pair: tuple[str, str], surroundings: Path) -> None:
-    """Beside the folders of buckets stands nothing but the manifest."""
+    """A mirror contains only the folders of buckets and the manifest."""
     cli("mirror", "shown")
     assert {path.name for path in (surroundings / "shown").iterdir()} == {MANIFEST, "@inbox"}

@@ -1,4 +1,4 @@
-"""Whatever is written in an atom, it leads nowhere and is never a page's structure."""
+"""Hostile contents and names cannot leave the folder or become part of a page's structure."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("style", STYLES)
 def test_hostile_names_stay_in_the_folder(tmp_path: Path, style: str) -> None:
-    """Whatever tags, sources and buckets say: short, harmless names, no two alike without case."""
+    """Names from any tags, sources and buckets are short, safe, and distinct ignoring case."""
     from engine.base.errors import EngineError
 
     engine = engine_on()
@@ -91,7 +91,7 @@ def test_hostile_names_stay_in_the_folder(tmp_path: Path, style: str) -> None:
 
 
 def test_two_tags_never_share_a_folder(tmp_path: Path) -> None:
-    """Tags that differ in replaced signs alone, or look like another one's folder, stand apart."""
+    """Tags that differ only in replaced characters, or resemble another's folder, are kept apart."""
     engine = engine_on()
     engine.add("text", tags=["c+", "c-", "c?", "c_", "ä", "a\u0308\u0308", "日本", "日+"])
     engine.mirror(tmp_path / "m")
@@ -104,7 +104,7 @@ def test_two_tags_never_share_a_folder(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["a ", " a", "a\n", "\na", "a \nb", "a\n\n b", "\u3000a"])
 def test_white_space_that_editors_strip_is_fenced(tmp_path: Path, text: str) -> None:
-    """White space at the ends of a content or its lines does not stand bare in a page."""
+    """A content with white space at the ends of its lines is fenced."""
     engine = engine_on()
     engine.add(text)
     engine.mirror(tmp_path / "m")
@@ -114,7 +114,7 @@ def test_white_space_that_editors_strip_is_fenced(tmp_path: Path, text: str) -> 
 
 @pytest.mark.parametrize("name", ["1.", "-", "a.b", "_", "facts", "see"])
 def test_a_predicate_is_never_structure(tmp_path: Path, name: str) -> None:
-    """Whatever a predicate is called, Markdown sees one list, and the edge reads back."""
+    """For any predicate, Markdown sees one list, and the edge can be read back."""
     engine = engine_on()
     a, b = (engine.add(text, source="s").subject for text in ("one", "two"))
     engine.register_type(name)
@@ -178,7 +178,7 @@ STRUCTURE = [
 @pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize("text", STRUCTURE)
 def test_a_content_is_never_structure(tmp_path: Path, style: str, text: str) -> None:
-    """It reads back exactly, and Markdown sees the headings and rules of the page alone."""
+    """Any content can be read back, and Markdown sees only the page's own headings and rules."""
     engine = engine_on()
     ids = [engine.add(content, source="s").subject for content in ("before", text, "after")]
     engine.mirror(tmp_path / "m", style=style)
@@ -202,7 +202,7 @@ NOISE = st.text(
 def test_a_page_gives_back_exactly_its_atoms(
     tmp_path_factory: pytest.TempPathFactory, drawn: list[tuple[str, str, str]], style: str
 ) -> None:
-    """Any content, title and tag that the memory takes reads back, and the structure is the page's own."""
+    """Any valid content, title and tag can be read back, and the page's structure is its own."""
     from engine.base.errors import EngineError
 
     folder = tmp_path_factory.mktemp("noise")

@@ -1,4 +1,4 @@
-"""What is not ours stays in a mirror, and nothing that somebody wrote is lost."""
+"""Foreign and edited files in a mirror are kept."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.transfer.mirror.parsing import listed, tree
 
 @pytest.fixture
 def engine() -> Engine:
-    """A memory of two atoms."""
+    """Return a store of two atoms."""
     found = engine_on()
     found.add("one", source="s", tags=["t"])
     found.add("two", source="s")
@@ -23,13 +23,13 @@ def engine() -> Engine:
 
 
 def refused(engine: Engine, folder: str | Path, kind: type[EngineError] = RefusedError) -> None:
-    """Assert that nothing can be mirrored there."""
+    """Assert that a mirror in this folder is refused."""
     with pytest.raises(kind):
         engine.mirror(folder)
 
 
 def test_links_inside_lead_nowhere(engine: Engine, tmp_path: Path) -> None:
-    """A folder or page that somebody replaced by a link is set aside; where it leads, nothing happens."""
+    """A page or folder that was replaced by a link is set aside, and the link's target is not changed."""
     outside = tmp_path / "outside"
     engine.mirror(tmp_path / "m")
     (tmp_path / "m" / "@inbox").rename(outside)
@@ -51,7 +51,7 @@ def test_links_inside_lead_nowhere(engine: Engine, tmp_path: Path) -> None:
 
 
 def test_an_edited_page_is_set_aside(engine: Engine, tmp_path: Path) -> None:
-    """What a person wrote is kept beside the page, numbered, and said."""
+    """An edited page is kept beside the new one under a numbered name, and reported."""
     engine.mirror(tmp_path / "m")
     page = next((tmp_path / "m").rglob("*.md"))
     for number in (1, 2):
@@ -67,7 +67,7 @@ def test_an_edited_page_is_set_aside(engine: Engine, tmp_path: Path) -> None:
 
 
 def test_an_edited_page_of_a_hidden_atom_is_set_aside(engine: Engine, tmp_path: Path) -> None:
-    """Also where the page itself is no more."""
+    """An edited page is also set aside if the page itself no longer exists."""
     gone = engine.add("gone", source="gone").subject
     engine.mirror(tmp_path / "m")
     page = next(path for path in (tmp_path / "m").rglob("*.md") if path.name.startswith("gone"))
@@ -79,7 +79,7 @@ def test_an_edited_page_of_a_hidden_atom_is_set_aside(engine: Engine, tmp_path: 
 
 
 def test_foreign_files_stay(engine: Engine, tmp_path: Path) -> None:
-    """Files, folders, empty ones and links of others stay where they are, and are said."""
+    """Foreign files, folders and links stay in place and are reported."""
     engine.mirror(tmp_path / "m")
     inside = next((tmp_path / "m").rglob("*.md")).parent
     (inside / "note.md").write_text("note")
@@ -103,7 +103,7 @@ def test_foreign_files_stay(engine: Engine, tmp_path: Path) -> None:
 
 
 def test_a_foreign_folder_where_ours_is_to_be_is_joined(engine: Engine, tmp_path: Path) -> None:
-    """A note in a tag's folder stays in it while the tag goes and comes back."""
+    """A foreign note in the folder of a tag stays there while the tag is removed and added again."""
     engine.mirror(tmp_path / "m")
     atom = engine.find(limit=1)[0].id
     tagged = tmp_path / "m" / "@inbox" / "#t"
@@ -120,7 +120,7 @@ def test_a_foreign_folder_where_ours_is_to_be_is_joined(engine: Engine, tmp_path
 def test_a_failure_leaves_the_old_mirror(
     engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A full disk is an error, after which the folder is as before and nothing stands beside it."""
+    """A full disk is an error, and leaves the folder unchanged with nothing beside it."""
     engine.mirror(tmp_path / "m")
     before = tree(tmp_path)
     engine.add("three", source="s")
@@ -137,7 +137,7 @@ def test_a_failure_leaves_the_old_mirror(
 
 
 def test_a_dry_run_writes_nothing(engine: Engine, tmp_path: Path) -> None:
-    """It counts what a run would write and set aside."""
+    """A dry run counts the pages that a run would write and set aside."""
     report = engine.mirror(tmp_path / "m", dry_run=True)
     assert (report.changed, report.written, listed(tmp_path)) == (True, 2, [])
     engine.mirror(tmp_path / "m")

@@ -1,4 +1,4 @@
-"""Killed before any operation on the disk, a run leaves a whole mirror, and the next one ends its work."""
+"""A run that is killed at any disk operation leaves a complete mirror, and the next run finishes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OPERATIONS = ("mkdir", "rename", "unlink", "rmdir", "link", "write", "fchmod", "
 
 
 def before() -> Engine:
-    """A memory as it was first mirrored."""
+    """Return a store in its first mirrored state."""
     engine = engine_on()
     engine.add("kept", source="a")
     engine.add("goes", source="b", tags=["x"])
@@ -31,7 +31,7 @@ def before() -> Engine:
 
 
 def after() -> Engine:
-    """The same memory with one page more, one less and one that says something else."""
+    """Return the same store with one page more, one less, and one changed."""
     engine = before()
     engine.tombstone(engine.find(limit=9)[1].id)
     engine.add("comes", source="c", tags=["y"])
@@ -40,7 +40,7 @@ def after() -> Engine:
 
 
 def killed_at(number: int, run: Callable[[], Any], exchange: bool) -> bool:
-    """Run in a process of its own that dies before its `number`-th operation; whether it came so far."""
+    """Run in a child process that dies before its `number`-th operation; return True if it died."""
     child = os.fork()
     if child == 0:
         code = FAILED
@@ -81,7 +81,7 @@ def _arm(number: int, exchange: bool) -> None:
 
 
 def is_whole(folder: Path) -> bool:
-    """Whether all that its manifest lists stands there, as it is listed."""
+    """Return True if all files in the manifest exist and are unchanged."""
     files = json.loads((folder / MANIFEST).read_text())["files"]
     return all(
         sha256((folder / path).read_bytes()).hexdigest() == listed["sha256"] for path, listed in files.items()
@@ -90,7 +90,7 @@ def is_whole(folder: Path) -> bool:
 
 @pytest.mark.parametrize("exchange", [True, False], ids=["exchange", "two renames"])
 def test_killed_anywhere_a_mirror_stands_whole(tmp_path: Path, exchange: bool) -> None:
-    """The old one or the new one; the next run gives what a fresh one gives, and what is not ours stays."""
+    """After a kill, the old or new mirror is complete, and the next run gives a fresh mirror."""
     after().mirror(tmp_path / "fresh")
     before().mirror(tmp_path / "start")
     (tmp_path / "start" / "mine.txt").write_text("mine")
@@ -119,7 +119,7 @@ def test_killed_anywhere_a_mirror_stands_whole(tmp_path: Path, exchange: bool) -
 
 @pytest.mark.parametrize("exchange", [True, False], ids=["exchange", "two renames"])
 def test_killed_anywhere_no_edit_is_lost(tmp_path: Path, exchange: bool) -> None:
-    """A page that somebody edited is set aside once, whenever the run that found it was killed."""
+    """After a kill at any operation, an edited page is set aside exactly once."""
     before().mirror(tmp_path / "start")
     pages = sorted((tmp_path / "start").rglob("*.md"))
     for page in pages:
@@ -143,7 +143,7 @@ def test_killed_anywhere_no_edit_is_lost(tmp_path: Path, exchange: bool) -> None
 
 @pytest.mark.parametrize("empty", [True, False], ids=["empty folder", "new folder"])
 def test_killed_anywhere_the_first_mirror_is_made_by_the_next_run(tmp_path: Path, empty: bool) -> None:
-    """Before it stands, nothing does."""
+    """A killed first run leaves no mirror, and the next run makes it."""
     before().mirror(tmp_path / "fresh")
     place = tmp_path / "place" / "m"
     number = 0
@@ -161,7 +161,7 @@ def test_killed_anywhere_the_first_mirror_is_made_by_the_next_run(tmp_path: Path
 
 
 def test_a_run_that_was_killed_while_tidying_up_after_one_is_ended_too(tmp_path: Path) -> None:
-    """Killed twice, at any two points, the third run gives what a fresh one gives."""
+    """After kills at any two operations, the third run gives a fresh mirror."""
     after().mirror(tmp_path / "fresh")
     before().mirror(tmp_path / "start")
     (tmp_path / "start" / "mine.txt").write_text("mine")

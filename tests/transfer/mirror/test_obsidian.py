@@ -1,4 +1,4 @@
-"""The style for Obsidian: properties, tags and links as Obsidian reads them."""
+"""The style for Obsidian: properties, tags and links."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.transfer.mirror.parsing import pages, whole
 
 
 def test_obsidian_pages_begin_with_flat_properties(tmp_path: Path) -> None:
-    """The first bytes are properties that YAML reads: lists of tags without `#`, aliases, nothing nested."""
+    """A page begins with flat YAML properties, with tags without `#` and aliases."""
     engine = engine_on()
     engine.add("text", source='so: "x" # \u202e\\', tags=["c++"])
     engine.mirror(tmp_path / "m", style="obsidian")
@@ -34,7 +34,7 @@ def test_obsidian_pages_begin_with_flat_properties(tmp_path: Path) -> None:
 
 
 def is_obsidian_tag(tag: str) -> bool:
-    """Letters with their marks, digits, `_ - /`, and not digits alone."""
+    """Return True if Obsidian accepts the text as a tag."""
     return not tag.isdigit() and all(char in "_-/" or unicodedata.category(char)[0] in "LMN" for char in tag)
 
 
@@ -45,7 +45,7 @@ def is_obsidian_tag(tag: str) -> bool:
 def test_tags_for_obsidian_are_its_tags_and_can_be_read_back(
     tmp_path_factory: Any, given_tags: list[str]
 ) -> None:
-    """Letters, digits, `_ - /` and not digits alone; the manifest says which tag a changed one is."""
+    """Tags have a form that Obsidian accepts, and the manifest maps changed names to the tags."""
     from engine.base.errors import EngineError
     from engine.base.validation import tags
     from proofs.sets import tag_identity
@@ -66,7 +66,7 @@ def test_tags_for_obsidian_are_its_tags_and_can_be_read_back(
 
 
 def test_obsidian_links_lead_to_blocks(tmp_path: Path) -> None:
-    """A link names a page by a name that no other has, and the block id that stands in it."""
+    """A link names a page with a unique name and a block id on that page."""
     engine = engine_on()
     a = engine.add("one", source="s", tags=["x"]).subject
     b = engine.add("two [[|]] #^", source="s", tags=["y"]).subject

@@ -1,4 +1,4 @@
-"""What stands where in a mirror, and how."""
+"""The layout of a mirror and the format of its pages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STYLES = ("plain", "obsidian")
 
 
 def test_atoms_are_bundled_by_bucket_tag_and_source(tmp_path: Path) -> None:
-    """The path of a page is `@bucket/#tag/Source_Name_hash.md`, and the atoms stand in the source's order."""
+    """A page has the path `@bucket/#tag/Source_Name_hash.md`, with its atoms in the source's order."""
     engine = engine_on()
     second = engine.add("second", source="notes/tea.md", sequence=2, tags=["Tea"]).subject
     first = engine.add("first", source="notes/tea.md", sequence=1, tags=["tea"]).subject
@@ -27,7 +27,7 @@ def test_atoms_are_bundled_by_bucket_tag_and_source(tmp_path: Path) -> None:
 
 
 def test_an_atom_in_no_bucket_stands_in_the_inbox(tmp_path: Path) -> None:
-    """A note and an entity without a bucket are mirrored like those in the default bucket."""
+    """A note and an entity without a bucket are mirrored in the default bucket."""
     engine = engine_on()
     note = engine.add("in none", source="s", buckets=[]).id
     engine.add("Kettle", title="Kettle", kind="entity", buckets=[])
@@ -38,7 +38,7 @@ def test_an_atom_in_no_bucket_stands_in_the_inbox(tmp_path: Path) -> None:
 
 
 def test_an_entry_is_a_heading_with_id_and_snippet(tmp_path: Path) -> None:
-    """Each atom begins `## [ID] Snippet`, and a rule stands between two."""
+    """Each entry begins with `## [ID] Snippet`, and a rule separates entries."""
     engine = engine_on()
     ids = [engine.add(f"text {number}", source="s").subject for number in range(3)]
     engine.mirror(tmp_path / "m")
@@ -50,7 +50,7 @@ def test_an_entry_is_a_heading_with_id_and_snippet(tmp_path: Path) -> None:
 
 
 def test_a_page_has_at_most_100_atoms(tmp_path: Path) -> None:
-    """201 atoms of a source are three pages."""
+    """201 atoms of a source are split into three pages."""
     engine = engine_on()
     for number in range(201):
         engine.add(f"text {number}", source="s", sequence=number)
@@ -61,7 +61,7 @@ def test_a_page_has_at_most_100_atoms(tmp_path: Path) -> None:
 
 
 def test_a_page_ends_before_it_is_too_large(tmp_path: Path) -> None:
-    """Contents over 256 KiB together are on several pages, and a larger one has its own."""
+    """Contents over 256 KiB are split into several pages, and a larger content has its own."""
     engine = engine_on()
     for number, size in enumerate((200_000, 100_000, 300_000, 10)):
         engine.add("x" * size, source="s", sequence=number)
@@ -70,7 +70,7 @@ def test_a_page_ends_before_it_is_too_large(tmp_path: Path) -> None:
 
 
 def test_untagged_and_sourceless_atoms_stand_by_day(tmp_path: Path) -> None:
-    """Without a source the bundle is the UTC day of the text; without a tag the folder is `untagged`."""
+    """Atoms without a source are bundled by UTC day, and those without a tag are in `untagged`."""
     engine = engine_on()
     engine.add("late", created=1_767_225_599_999_999)
     engine.add("early", created=1_767_225_600_000_000, tags=["x"])
@@ -81,7 +81,7 @@ def test_untagged_and_sourceless_atoms_stand_by_day(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("style", STYLES)
 def test_an_atom_stands_whole_once_and_is_referred_to(tmp_path: Path, style: str) -> None:
-    """It is in the bundle of its first bucket and tag; the other ones have its heading and a link there."""
+    """An atom is shown in its first bucket and tag; the others contain its heading and a link."""
     engine = engine_on()
     id_ = engine.add("text", source="s", tags=["b", "a"], buckets=["work", "inbox"]).subject
     engine.mirror(tmp_path / "m", style=style)
@@ -95,7 +95,7 @@ def test_an_atom_stands_whole_once_and_is_referred_to(tmp_path: Path, style: str
 
 
 def test_plain_links_lead_to_pages(tmp_path: Path) -> None:
-    """A relative link, as a browser follows it, is the page in which the other atom stands whole."""
+    """A relative link leads to the page on which the other atom appears in full."""
     from urllib.parse import unquote
 
     engine = engine_on()
@@ -112,7 +112,7 @@ def test_plain_links_lead_to_pages(tmp_path: Path) -> None:
 
 
 def test_an_edge_is_shown_at_its_source(tmp_path: Path) -> None:
-    """With its type, its other end and a weight other than 1; not where the other end is hidden."""
+    """An edge to a live atom is shown with its type, target and any weight other than 1."""
     engine = engine_on()
     a, b, c = (engine.add(text, source="s").subject for text in ("one", "two", "three"))
     engine.link(a, "references", b, 0.1)
@@ -131,7 +131,7 @@ def test_an_edge_is_shown_at_its_source(tmp_path: Path) -> None:
 
 
 def test_more_edges_than_are_shown_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Beyond a number of edges the entry says how all are listed."""
+    """If an atom has too many edges, its entry names the command that lists all of them."""
     monkeypatch.setattr(making, "EDGES_MAX", 2)
     engine = engine_on()
     ids = [engine.add(f"text {number}").subject for number in range(4)]
@@ -145,7 +145,7 @@ def test_more_edges_than_are_shown_are_said(tmp_path: Path, monkeypatch: pytest.
 
 @pytest.mark.parametrize("style", STYLES)
 def test_an_entity_has_a_page_with_its_relations(tmp_path: Path, style: str) -> None:
-    """It is named after the entity, and its relations are links to the pages of others."""
+    """The page of an entity is named after it, and its relations link to other pages."""
     engine = engine_on()
     engine.relate("daemon", "listens on", "unix socket")
     engine.mirror(tmp_path / "m", style=style)
@@ -157,7 +157,7 @@ def test_an_entity_has_a_page_with_its_relations(tmp_path: Path, style: str) -> 
 
 
 def test_hidden_atoms_are_not_in_it(tmp_path: Path) -> None:
-    """A tombstoned atom and an old content leave no trace in pages or manifest."""
+    """Tombstoned atoms and old contents do not occur in pages or manifest."""
     engine = engine_on()
     gone = engine.add("secretword", title="secretword", tags=["secrettag"], source="secretsource").subject
     old = engine.add("oldword", source="s").subject

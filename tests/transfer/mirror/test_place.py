@@ -1,4 +1,4 @@
-"""Which folders are ever written to."""
+"""The folders in which a mirror may be written."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.transfer.mirror.parsing import listed, tree
 
 @pytest.fixture
 def engine() -> Engine:
-    """A memory of two atoms."""
+    """Return a store of two atoms."""
     found = engine_on()
     found.add("one", source="s", tags=["t"])
     found.add("two", source="s")
@@ -24,13 +24,13 @@ def engine() -> Engine:
 
 
 def refused(engine: Engine, folder: str | Path, kind: type[EngineError] = RefusedError) -> None:
-    """Assert that nothing can be mirrored there."""
+    """Assert that a mirror in this folder is refused."""
     with pytest.raises(kind):
         engine.mirror(folder)
 
 
 def test_a_new_and_an_empty_folder_are_taken(engine: Engine, tmp_path: Path) -> None:
-    """A folder that is not there is made, and an empty one filled, with the mode that it had."""
+    """A missing folder is created, and an empty one is filled and keeps its mode."""
     (tmp_path / "empty").mkdir(mode=0o700)
     engine.mirror(tmp_path / "empty")
     engine.mirror(str(tmp_path / "new"))
@@ -48,7 +48,7 @@ def test_what_is_no_path_is_refused(engine: Engine, path: str) -> None:
 def test_places_of_others_are_refused(
     engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
-    """The root, the current folder and those above it, the home folder, and mount points."""
+    """The root, the current folder and its parents, the home folder and mount points are refused."""
     (tmp_path / "home").mkdir()
     (tmp_path / "here").mkdir()
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
@@ -60,7 +60,7 @@ def test_places_of_others_are_refused(
 def test_a_folder_with_a_mount_in_it_is_refused(
     engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is mounted in a mirror, or at it, could not be moved with it."""
+    """A mirror with a file system mounted in it or at it is refused, as it cannot be moved."""
     engine.mirror(tmp_path / "m")
     before = tree(tmp_path)
     engine.add("three")
@@ -74,7 +74,7 @@ def test_a_folder_with_a_mount_in_it_is_refused(
 
 
 def test_a_folder_with_files_and_no_manifest_is_refused(engine: Engine, tmp_path: Path) -> None:
-    """Files that are not ours are never in danger; not beside a manifest of another form either."""
+    """A folder with files but without a valid manifest is refused and not changed."""
     (tmp_path / "m").mkdir()
     (tmp_path / "m" / "precious").write_text("x")
     refused(engine, tmp_path / "m")
@@ -89,7 +89,7 @@ def test_a_folder_with_files_and_no_manifest_is_refused(engine: Engine, tmp_path
     "path", ["../canary", "/canary", "@a/../../canary", "@a/b/../c.md", "@a/.b/c.md", "canary", "@a//c.md"]
 )
 def test_a_manifest_that_names_other_files_is_refused(engine: Engine, tmp_path: Path, path: str) -> None:
-    """A page's path has three harmless names; whatever else a manifest lists, nothing is removed."""
+    """A manifest with paths that are not paths of pages is refused, and nothing is removed."""
     engine.mirror(tmp_path / "m")
     manifest = tmp_path / "m" / MANIFEST
     text = manifest.read_text()
@@ -102,7 +102,7 @@ def test_a_manifest_that_names_other_files_is_refused(engine: Engine, tmp_path: 
 
 
 def test_the_mirror_of_another_store_is_refused(engine: Engine, tmp_path: Path) -> None:
-    """A manifest of another store keeps its folder from this one."""
+    """The mirror of another store is refused."""
     with Engine.open("memory:") as other:
         other.mirror(tmp_path / "m")
     before = tree(tmp_path)
@@ -111,7 +111,7 @@ def test_the_mirror_of_another_store_is_refused(engine: Engine, tmp_path: Path) 
 
 
 def test_links_on_the_way_are_refused(engine: Engine, tmp_path: Path) -> None:
-    """A symbolic link as the folder, above it, or dangling."""
+    """A symbolic link as the folder or as a parent, also a broken one, is refused."""
     (tmp_path / "real" / "deep").mkdir(parents=True)
     (tmp_path / "link").symlink_to("real")
     (tmp_path / "dangling").symlink_to("nowhere")
@@ -121,7 +121,7 @@ def test_links_on_the_way_are_refused(engine: Engine, tmp_path: Path) -> None:
 
 
 def test_a_file_and_a_missing_parent_are_refused(engine: Engine, tmp_path: Path) -> None:
-    """A file is no folder; folders above are not made."""
+    """A file, and a folder whose parent does not exist, are refused."""
     (tmp_path / "file").write_text("x")
     refused(engine, tmp_path / "file")
     refused(engine, tmp_path / "file" / "m")
@@ -130,7 +130,7 @@ def test_a_file_and_a_missing_parent_are_refused(engine: Engine, tmp_path: Path)
 
 
 def test_a_folder_in_a_store_is_refused(tmp_path: Path) -> None:
-    """What is in a store's own folder belongs to the store."""
+    """A folder inside a store is refused."""
     pytest.importorskip("plyvel", reason="NOT TESTED: plyvel is not installed")
     with Engine.open(f"leveldb:{tmp_path}/store") as engine:
         refused(engine, tmp_path / "store" / "m")
@@ -140,12 +140,12 @@ def test_a_folder_in_a_store_is_refused(tmp_path: Path) -> None:
 def test_a_folder_replaced_meanwhile_is_left(
     engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exchange: bool
 ) -> None:
-    """If another folder stands there when the new mirror is ready, it is refused and untouched."""
+    """A folder that was replaced during the run is refused and not changed."""
     if not exchange:
         monkeypatch.setattr(disk, "_renameat2", lambda *_: False)
     engine.mirror(tmp_path / "m")
     engine.add("three")
-    settle = disk.settle
+    settle = disk.sync_tree
 
     def replaced(folder: int) -> None:
         settle(folder)
@@ -153,7 +153,7 @@ def test_a_folder_replaced_meanwhile_is_left(
         (tmp_path / "m").mkdir()
         (tmp_path / "m" / "precious").write_text("x")
 
-    monkeypatch.setattr(disk, "settle", replaced)
+    monkeypatch.setattr(disk, "sync_tree", replaced)
     refused(engine, tmp_path / "m")
     assert tree(tmp_path / "m") == {"precious": b"x"}
     assert listed(tmp_path) == ["m", "was"]
@@ -162,17 +162,17 @@ def test_a_folder_replaced_meanwhile_is_left(
 def test_a_parent_replaced_meanwhile_leads_nowhere(
     engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The folder that was opened is written to, wherever its name leads by then."""
+    """If the parent is renamed during the run, the opened folder is written to."""
     (tmp_path / "parent").mkdir()
     (tmp_path / "other").mkdir()
-    settle = disk.settle
+    settle = disk.sync_tree
 
     def replaced(folder: int) -> None:
         settle(folder)
         (tmp_path / "parent").rename(tmp_path / "moved")
         (tmp_path / "parent").symlink_to("other")
 
-    monkeypatch.setattr(disk, "settle", replaced)
+    monkeypatch.setattr(disk, "sync_tree", replaced)
     engine.mirror(tmp_path / "parent" / "m")
     assert listed(tmp_path / "other") == []
     assert listed(tmp_path / "moved") == ["m"]
@@ -180,7 +180,7 @@ def test_a_parent_replaced_meanwhile_leads_nowhere(
 
 @pytest.mark.parametrize("name", [".m.mirror-new", ".m.mirror-old"])
 def test_what_stands_beside_and_is_not_ours_is_refused(engine: Engine, tmp_path: Path, name: str) -> None:
-    """A folder of the name of a leftover that holds something else stays as it is."""
+    """A folder beside the mirror with the name of a leftover but other contents is refused."""
     engine.mirror(tmp_path / "m")
     (tmp_path / name).mkdir()
     (tmp_path / name / "precious").write_text("x")
@@ -191,6 +191,6 @@ def test_what_stands_beside_and_is_not_ours_is_refused(engine: Engine, tmp_path:
 
 
 def test_two_runs_at_once_are_one(engine: Engine, tmp_path: Path) -> None:
-    """While one run writes beside a folder, the other one is told so."""
+    """A second run in the same parent folder raises BusyError."""
     with place.place_at(tmp_path / "m", lock=True):
         refused(engine, tmp_path / "m", BusyError)

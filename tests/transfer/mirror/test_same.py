@@ -1,4 +1,4 @@
-"""A mirror is a function of the store alone."""
+"""A mirror depends only on the store."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ OPS = st.one_of(
 
 
 def command(op: tuple[Any, ...], ids: Sequence[str]) -> Command | None:
-    """An operation on the atoms there are; None: there is no such atom yet."""
+    """Draw an operation on existing atoms, or None if there is no atom."""
     name, *rest = op
     if name == "add":
         return Add(rest[0], source=rest[1], tags=(rest[2],), buckets=rest[3])
@@ -63,7 +63,7 @@ def command(op: tuple[Any, ...], ids: Sequence[str]) -> Command | None:
 
 
 def play(engine: Engine, ops: Sequence[tuple[Any, ...]], after: Any = None) -> None:
-    """Carry out operations, and `after` each."""
+    """Carry out operations, and call `after` after each one."""
     ids: list[str] = []
     for op in ops:
         wanted = command(op, ids)
@@ -82,7 +82,7 @@ def play(engine: Engine, ops: Sequence[tuple[Any, ...]], after: Any = None) -> N
 @given(st.lists(OPS, max_size=10), st.sampled_from(["plain", "obsidian"]))
 @settings(max_examples=40, deadline=None)
 def test_a_kept_mirror_equals_a_fresh_one(ops: list[tuple[Any, ...]], style: str) -> None:
-    """Mirrored after each command or only at the end, the folders are equal byte for byte."""
+    """A mirror updated after each command equals a fresh mirror, byte for byte."""
     with tempfile.TemporaryDirectory() as name:
         here = Path(os.path.realpath(name))
         often, once = engine_on(), engine_on()
@@ -107,7 +107,7 @@ WORK = [
 
 @pytest.mark.parametrize("url", ["sqlite:{}/copy.db", "leveldb:{}/copy"])
 def test_a_copy_on_another_backend_has_the_same_mirror(tmp_path: Path, url: str) -> None:
-    """The backend does not show."""
+    """Stores on different backends have the same mirror."""
     if url.startswith("leveldb"):
         pytest.importorskip("plyvel", reason="NOT TESTED: plyvel is not installed")
     engine = engine_on()
@@ -121,7 +121,7 @@ def test_a_copy_on_another_backend_has_the_same_mirror(tmp_path: Path, url: str)
 
 
 def test_nothing_to_do_touches_nothing(tmp_path: Path) -> None:
-    """A mirror that is up to date keeps its folder, files and times."""
+    """If nothing changed, the folder, files and times of a mirror stay the same."""
     engine = engine_on()
     play(engine, WORK)
     engine.mirror(tmp_path / "m")
@@ -138,7 +138,7 @@ def test_nothing_to_do_touches_nothing(tmp_path: Path) -> None:
 def test_untouched_pages_keep_their_times(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, linking: bool
 ) -> None:
-    """Only pages that say something else are written, where files can be linked and where they cannot."""
+    """Only changed pages are written, on systems with and without hard links."""
     from engine.transfer.mirror import disk
 
     engine = engine_on()
@@ -155,7 +155,7 @@ def test_untouched_pages_keep_their_times(
 
 
 def test_a_folder_keeps_its_style(tmp_path: Path) -> None:
-    """Without a style a mirror stays as it is; with another one it is made anew."""
+    """Without a style a mirror keeps its style, and with another one it is written again."""
     engine = engine_on()
     play(engine, WORK)
     engine.mirror(tmp_path / "m", style="obsidian")
@@ -167,7 +167,7 @@ def test_a_folder_keeps_its_style(tmp_path: Path) -> None:
 
 
 def test_the_past_can_be_mirrored(tmp_path: Path) -> None:
-    """What a memory was is a mirror of that moment, and right for it."""
+    """A store opened at an earlier time can be mirrored, and its mirror is correct for that time."""
     engine = engine_on()
     engine.add("then")
     engine.mirror(tmp_path / "then")

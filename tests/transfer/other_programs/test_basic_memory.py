@@ -1,4 +1,4 @@
-"""basic-memory: notes in and out, observations and relations as what they are, no way out of the folder."""
+"""Import and export of basic-memory notes."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ Stands on the [[Stove]].
 
 @pytest.fixture
 def engine() -> Engine:
-    """An empty memory."""
+    """Return an empty store."""
     return engine_on()
 
 
 def folder_of(place: Path, notes: dict[str, str]) -> Path:
-    """A folder of notes."""
+    """Return a folder of notes."""
     for name, text in notes.items():
         file = place / f"{name}.md"
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -70,7 +70,7 @@ def folder_of(place: Path, notes: dict[str, str]) -> Path:
 
 
 def texts(place: Path) -> dict[str, str]:
-    """The notes in a folder."""
+    """Return the texts of the notes in a folder."""
     return {
         str(file.relative_to(place).with_suffix("")): file.read_bytes().decode()
         for file in sorted(place.rglob("*.md"))
@@ -78,7 +78,7 @@ def texts(place: Path) -> dict[str, str]:
 
 
 def test_a_note_becomes_its_text_its_observations_and_its_relations(engine: Engine, tmp_path: Path) -> None:
-    """Each an atom in its place; headings go with what they stand above."""
+    """Each observation, relation and text is an atom, and headings belong to the text below them."""
     notes = {"things/kettle": KETTLE, "Stove": "# Stove\n\nHot.\n"}
     done = twice(engine, "basic-memory", folder_of(tmp_path / "in", notes))
     found = [atom for atom in atoms_of(engine) if atom.source == "basic-memory/things/kettle"]
@@ -100,7 +100,7 @@ def test_a_note_becomes_its_text_its_observations_and_its_relations(engine: Engi
 
 
 def test_a_note_comes_out_as_it_went_in(engine: Engine, tmp_path: Path) -> None:
-    """Frontmatter to the byte, every line in its place; only blank lines may differ."""
+    """An exported note equals the imported one, except for blank lines."""
     notes = {"things/kettle": KETTLE, "Stove": "# Stove\n\nHot.\n"}
     twice(engine, "basic-memory", folder_of(tmp_path / "in", notes))
     export_items(engine.store, "basic-memory", tmp_path / "out")
@@ -114,7 +114,7 @@ def test_a_note_comes_out_as_it_went_in(engine: Engine, tmp_path: Path) -> None:
 
 
 def test_what_a_note_says_no_more_is_hidden(engine: Engine, tmp_path: Path) -> None:
-    """What is new is added, and what comes back is revived; other notes are left alone."""
+    """Text that a note no longer has is tombstoned, and revived when it returns."""
     place = folder_of(tmp_path / "in", {"a": "- [x1] one\n- [x2] two\n", "b": "text\n"})
     twice(engine, "basic-memory", place)
     folder_of(place, {"a": "- [x2] two\n- [x3] three\n"})
@@ -146,7 +146,7 @@ NOTES = st.dictionaries(
 @given(notes=NOTES)
 @settings(max_examples=120, deadline=None)
 def test_out_and_in_again_is_the_same(notes: dict[str, str]) -> None:
-    """Any notes: each line comes out in its place, and from then on nothing changes any more."""
+    """For any notes, each line is exported in its place, and further exports are the same."""
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
         engine, other = engine_on(), engine_on()
@@ -190,7 +190,7 @@ HOSTILE = [
 
 
 def test_no_source_leads_out_of_the_folder(tmp_path: Path) -> None:
-    """Whatever a source says, its note is a plain file below the folder, and no two share one."""
+    """For any source, its note is a file of its own inside the folder."""
     engine = after([Add(f"text {at}", source=source) for at, source in enumerate(HOSTILE)])
     (tmp_path / "deep" / "er").mkdir(parents=True)
     done = export_items(engine.store, "basic-memory", tmp_path / "deep" / "er" / "out")
@@ -203,7 +203,7 @@ def test_no_source_leads_out_of_the_folder(tmp_path: Path) -> None:
 
 
 def test_no_link_leads_into_another_folder(engine: Engine, tmp_path: Path) -> None:
-    """A link in the folder is not followed, and what a note links to is never opened."""
+    """A link in the folder is not followed, and the target of a note's link is never opened."""
     (tmp_path / "secret.md").write_text("secret")
     place = folder_of(tmp_path / "in", {"a": "- rel [[../secret]]\n- rel [[/etc/passwd]]\n[[secret]]\n"})
     (place / "link.md").symlink_to(tmp_path / "secret.md")
@@ -214,19 +214,19 @@ def test_no_link_leads_into_another_folder(engine: Engine, tmp_path: Path) -> No
 
 
 def test_files_that_cannot_be_read_are_reported(engine: Engine, tmp_path: Path) -> None:
-    """Other encodings, NUL, broken frontmatter; the other notes go in."""
+    """Notes with other encodings, NUL or broken frontmatter are reported, and the others imported."""
     place = folder_of(tmp_path / "in", {"good": "text\n", "front": "---\na: [\n---\ntext\n", "nul": "a\0b\n"})
     (place / "latin.md").write_bytes(b"caf\xe9")
     (place / "other.txt").write_text("x")
     done = twice(engine, "basic-memory", place)
     assert [item.source for item in done.skipped] == ["basic-memory/latin.md", "basic-memory/nul.md"]
     assert [item.source for item in done.warnings] == ["basic-memory/front.md"]
-    assert done.left == (("files that are no Markdown", 1),)
+    assert done.left == (("files that are not Markdown", 1),)
     assert "text" in told(engine)
 
 
 def test_what_is_no_folder_is_refused(engine: Engine, tmp_path: Path) -> None:
-    """Before anything is written; and an export writes into nothing that is there."""
+    """An import of a file, or an export to an existing path, is refused before anything is written."""
     (tmp_path / "file").write_text("x")
     assert refuses(engine, NotFoundError, import_items, engine.store, "basic-memory", tmp_path / "no")
     assert refuses(engine, InvalidInputError, import_items, engine.store, "basic-memory", tmp_path / "file")
@@ -239,7 +239,7 @@ def test_what_is_no_folder_is_refused(engine: Engine, tmp_path: Path) -> None:
 
 
 def test_any_memory_can_be_read_as_notes(tmp_path: Path) -> None:
-    """A note for every source; edges that people made are relations, and the notes they lead to exist."""
+    """Any store can be exported as notes, with edges that people made as relations."""
     engine = after(workloads.commands(60))
     done = export_items(engine.store, "basic-memory", tmp_path / "out")
     out = texts(tmp_path / "out")
@@ -254,7 +254,7 @@ def test_any_memory_can_be_read_as_notes(tmp_path: Path) -> None:
 @given(line=TEXT)
 @settings(max_examples=200)
 def test_items_are_told_from_text(line: str) -> None:
-    """Any text can be asked; only what begins as a list is one."""
+    """Only lines in the form of list items are observations or relations."""
     assert not is_item(line) or line.startswith("- ")
 
 
@@ -276,18 +276,18 @@ def test_items_are_told_from_text(line: str) -> None:
     ],
 )
 def test_what_is_an_item(line: str, item: bool) -> None:
-    """As basic-memory reads it."""
+    """Lines are recognised as items by the rules of basic-memory."""
     assert is_item(line) is item
 
 
 def test_many_tries_of_a_pattern_take_no_time() -> None:
-    """Long lines without an end are no trap."""
+    """Matching long incomplete lines takes linear time."""
     for part in ("- [", "- a ", '- "', '"', "- [[", "- [[a]] (", "a", "("):
         assert not is_item("- " + part * 200_000)
 
 
 def test_a_file_that_was_ingested_gets_its_own_name_back(engine: Engine, tmp_path: Path) -> None:
-    """`a.md` is written as `a.md`; another source of the same name but for the suffix is told apart."""
+    """An ingested file keeps its name, and a source that differs only in suffix gets another one."""
     for source in ("notes/a.md", "notes/b.markdown", "notes/c.txt", "notes/d", "notes/d.md"):
         engine.add(f"of {source}", source=source)
     export_items(engine.store, "basic-memory", tmp_path / "out")

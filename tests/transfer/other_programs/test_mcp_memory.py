@@ -1,4 +1,4 @@
-"""Taking in the memory server's file: every form of it, bad lines, a graph that stays the same."""
+"""Import of the MCP memory server's file."""
 
 from __future__ import annotations
 
@@ -32,30 +32,30 @@ GRAPH = Knowledge(
 
 @pytest.fixture
 def engine() -> Engine:
-    """An empty memory."""
+    """Return an empty store."""
     return engine_on()
 
 
 def text_of(*lines: dict[str, Any]) -> str:
-    """The file as the server writes it: no end to the last line."""
+    """Return the file as the server writes it, without a line end after the last line."""
     return "\n".join(json.dumps(line, ensure_ascii=False) for line in lines)
 
 
 def lines_of(graph: Knowledge) -> list[dict[str, Any]]:
-    """A graph as the lines of a file."""
+    """Return a graph as the lines of a file."""
     entities = [{"type": "entity"} | fields for fields in shapes.entities(graph.entities)]
     return entities + [{"type": "relation"} | fields for fields in shapes.relations(graph.relations)]
 
 
 def written(folder: Path, text: str | bytes) -> Path:
-    """A file."""
+    """Write a file."""
     file = folder / "memory.jsonl"
     file.write_bytes(text.encode() if isinstance(text, str) else text)
     return file
 
 
 def reasons(skipped: Iterable[Skipped]) -> list[tuple[int | None, str]]:
-    """Line and reason of each."""
+    """Return the line and reason of each skipped item."""
     return [(item.line, item.reason) for item in skipped]
 
 
@@ -81,7 +81,7 @@ A_FILE = text_of(ALICE, BOB, KNOWS)
     ],
 )
 def test_every_form_of_the_file_is_taken(engine: Engine, tmp_path: Path, text: str) -> None:
-    """Line ends, objects side by side, a byte order mark, other names of keys, other orders."""
+    """All forms of line ends, key names and orders, objects on one line and byte order marks are read."""
     report = import_file(engine.store, written(tmp_path, text))
     assert report.skipped == ()
     assert (report.entities, report.relations) == (2, 1)
@@ -92,7 +92,7 @@ def test_every_form_of_the_file_is_taken(engine: Engine, tmp_path: Path, text: s
 
 
 def test_again_is_no_event(engine: Engine, tmp_path: Path) -> None:
-    """And a file that grew adds what is new; what is in the memory besides stays."""
+    """A second import appends no event, and a longer file adds only what is new."""
     file = written(tmp_path, A_FILE)
     import_file(engine.store, file)
     size = engine.size
@@ -108,7 +108,7 @@ def test_again_is_no_event(engine: Engine, tmp_path: Path) -> None:
 
 
 def test_what_was_deleted_since_comes_back(engine: Engine, tmp_path: Path) -> None:
-    """Whoever imports a file asks for what is in it."""
+    """Items that were tombstoned after an import are revived by the next import."""
     file = written(tmp_path, A_FILE)
     import_file(engine.store, file)
     KnowledgeGraph(engine.store).delete_entities(["Alice"])
@@ -117,14 +117,14 @@ def test_what_was_deleted_since_comes_back(engine: Engine, tmp_path: Path) -> No
 
 
 def test_bad_lines_are_reported_and_the_rest_goes_in(engine: Engine, tmp_path: Path) -> None:
-    """Each with its number and what is wrong with it, in the order of the file."""
+    """Invalid lines are reported with number and reason, in the order of the file."""
     bad = [
         (KNOWS | {"to": "Carol"}, "Entity with name Carol not found"),
-        ({"type": "thing"}, "the type is 'thing', neither entity nor relation"),
+        ({"type": "thing"}, "the type is 'thing'; it must be entity or relation"),
         ({"type": "entity", "observations": []}, "`name` is missing"),
-        (ALICE | {"name": 7}, "`name` must be a text"),
+        (ALICE | {"name": 7}, "`name` must be a string"),
         (ALICE | {"name": " "}, "an entity's name is blank"),
-        (ALICE | {"name": "New", "observations": "text"}, "`observations` must be a list of texts"),
+        (ALICE | {"name": "New", "observations": "text"}, "`observations` must be a list of strings"),
         (KNOWS | {"relationType": None}, "`relationType` is missing"),
         ([ALICE], "not a JSON object"),
     ]
@@ -132,7 +132,7 @@ def test_bad_lines_are_reported_and_the_rest_goes_in(engine: Engine, tmp_path: P
     told = [
         "not JSON: Expecting property name",
         "not JSON: NaN",
-        "nested deeper than 64",
+        "nested more than 64 levels deep",
         "not JSON: Expecting value",
     ]
     lines = [json.dumps(line) for line, _ in bad]
@@ -147,7 +147,7 @@ def test_bad_lines_are_reported_and_the_rest_goes_in(engine: Engine, tmp_path: P
 
 
 def test_an_observation_that_cannot_be_kept_is_reported_alone(engine: Engine, tmp_path: Path) -> None:
-    """Its entity goes in with the others."""
+    """An invalid observation is reported, and the rest of its entity is imported."""
     line = ALICE | {"observations": ["likes tea", " ", 7, "\0", "is 7"]}
     report = import_file(engine.store, written(tmp_path, text_of(line)))
     assert [(item.line, item.reason.partition(":")[0]) for item in report.skipped] == [
@@ -159,7 +159,7 @@ def test_an_observation_that_cannot_be_kept_is_reported_alone(engine: Engine, tm
 
 
 def test_a_line_that_is_too_long_is_reported(tmp_path: Path) -> None:
-    """It is skipped without being held, and those around it are read."""
+    """A line that is too long is skipped without being held in memory."""
     file = written(tmp_path, text_of(BOB, ALICE | {"observations": ["x" * 500]}, KNOWS))
     found = list(read_file(file, line_bytes_max=200))
     assert [item.line for item in found] == [1, 2, 3]
@@ -168,7 +168,7 @@ def test_a_line_that_is_too_long_is_reported(tmp_path: Path) -> None:
 
 
 def test_files_that_cannot_be_read_are_refused(engine: Engine, tmp_path: Path) -> None:
-    """Whole, before anything is written: missing ones, folders, other encodings, and where it breaks."""
+    """Missing files, folders and other encodings are refused before anything is written."""
     good = A_FILE.encode()
     assert refuses(engine, NotFoundError, import_file, engine.store, tmp_path / "no")
     assert refuses(engine, InvalidInputError, import_file, engine.store, tmp_path)
@@ -189,7 +189,7 @@ def test_files_that_cannot_be_read_are_refused(engine: Engine, tmp_path: Path) -
 
 
 def test_a_dry_run_counts_and_writes_nothing(engine: Engine, tmp_path: Path) -> None:
-    """What it counts is what is then done, bad lines included."""
+    """A dry run reports the counts of the following import, including invalid lines."""
     KnowledgeGraph(engine.store).create_entities([Entity("Bob")])
     bad = KNOWS | {"to": "Carol"}
     file = written(tmp_path, text_of(ALICE, KNOWS, bad, BOB, ALICE, KNOWS) + "\n{")
@@ -201,7 +201,7 @@ def test_a_dry_run_counts_and_writes_nothing(engine: Engine, tmp_path: Path) -> 
 
 
 def test_who_wrote_and_what_provenance(engine: Engine, tmp_path: Path) -> None:
-    """The actor is `import`; the provenance is internal unless another is asked for."""
+    """The actor is `import`, and the default provenance is `internal`."""
     import_file(engine.store, written(tmp_path, text_of(BOB)))
     import_file(engine.store, written(tmp_path, text_of(ALICE)), provenance="external")
     assert {item.actor for item in engine.log(1)} == {"import"}
@@ -216,7 +216,7 @@ def _atoms(engine: Engine) -> list[str]:
 @given(graph=graphs(), end=st.sampled_from(["", "\n", "\r\n"]), escaped=st.booleans())
 @settings(max_examples=80)
 def test_a_graph_comes_out_as_it_went_in(graph: Knowledge, end: str, escaped: bool) -> None:
-    """Any graph → file → import → the same graph, everything in its order; the dry run said so."""
+    """Exporting and importing any graph gives the same graph in the same order."""
     text = (end or "\n").join(json.dumps(line, ensure_ascii=escaped) for line in lines_of(graph)) + end
     engine = engine_on()
     with tempfile.TemporaryDirectory() as folder:
@@ -240,7 +240,7 @@ def test_batches_make_no_difference(graph: Knowledge) -> None:
 
 
 def test_an_entity_with_more_observations_than_a_batch_holds(engine: Engine, tmp_path: Path) -> None:
-    """It goes in in pieces, in its order."""
+    """An entity with more observations than a batch is imported in pieces, in order."""
     observations = [f"text {number}" for number in range(6_000)]
     report = import_file(engine.store, written(tmp_path, text_of(BOB | {"observations": observations})))
     assert (report.new_entities, report.new_observations) == (1, 6_000)
@@ -250,7 +250,7 @@ def test_an_entity_with_more_observations_than_a_batch_holds(engine: Engine, tmp
 def test_an_import_that_broke_off_is_continued(
     engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is there is whole; running it again brings the rest."""
+    """An interrupted import leaves valid data, and a second import completes it."""
     monkeypatch.setattr(importing, "BATCH_EVENTS", 3)
     real, calls = engine.store.commit, 0
 
@@ -271,7 +271,7 @@ def test_an_import_that_broke_off_is_continued(
 
 
 def test_the_command_reports_and_makes_the_store(cli: Cli, surroundings: Path) -> None:
-    """A dry run makes no store; a bad file neither; bad lines are listed and the exit code is 8."""
+    """The command creates no store for a dry run or a bad file, and lists invalid lines."""
     written(surroundings, A_FILE)
     assert cli("import", "mcp-memory", "memory.jsonl", "--dry-run", "--json").data["new_entities"] == 2
     assert cli("import", "mcp-memory", "no.jsonl").code == 3
@@ -293,7 +293,7 @@ def test_the_command_reports_and_makes_the_store(cli: Cli, surroundings: Path) -
 
 
 def test_an_erased_relation_of_a_thing_to_itself_is_skipped(tmp_path: Path) -> None:
-    """It is reported, and the other relations go in."""
+    """An erased relation of an entity to itself is reported, and the others are imported."""
     itself = {"type": "relation", "from": "Alice", "to": "Alice", "relationType": "likes"}
     file = tmp_path / "memory.jsonl"
     file.write_text("\n".join(map(json.dumps, [ALICE, itself])), encoding="utf-8")

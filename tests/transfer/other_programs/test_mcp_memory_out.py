@@ -1,4 +1,4 @@
-"""The knowledge graph goes out as the file of the MCP memory server, and comes in again."""
+"""Export of the knowledge graph as the file of the MCP memory server."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.engines import engine_on
 
 
 def hold(graph: Knowledge) -> Engine:
-    """A memory with a graph."""
+    """Return a store with a graph."""
     engine = engine_on()
     KnowledgeGraph(engine.store).create_entities(graph.entities)
     KnowledgeGraph(engine.store).create_relations(graph.relations)
@@ -28,7 +28,7 @@ def hold(graph: Knowledge) -> Engine:
 @given(graph=graphs())
 @settings(max_examples=60)
 def test_a_graph_goes_there_and_back(graph: Knowledge) -> None:
-    """The same graph in a new memory, and the same file again."""
+    """Importing an exported graph into a new store gives the same graph and the same file."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         export_items(hold(graph).store, "mcp-memory", place / "a")
@@ -40,7 +40,7 @@ def test_a_graph_goes_there_and_back(graph: Knowledge) -> None:
 
 
 def test_the_file_is_what_the_server_writes(tmp_path: Path) -> None:
-    """Keys in its order, entities first, no end to the last line."""
+    """The file has the server's order of keys, entities first, and no line end after the last line."""
     graph = Knowledge((Entity("A", "b", ("ü",)), Entity("C")), (Relation("A", "d", "C"),))
     engine = hold(graph)
     done = export_items(engine.store, "mcp-memory", tmp_path / "m")
@@ -55,7 +55,7 @@ def test_the_file_is_what_the_server_writes(tmp_path: Path) -> None:
 
 
 def test_what_is_no_part_of_the_graph_is_counted(tmp_path: Path) -> None:
-    """A note has no place there."""
+    """Atoms that are not part of the graph are counted by kind."""
     engine = hold(Knowledge((Entity("A", "b", ("c",)),), (Relation("A", "is", "A"),)))
     engine.add("A note.")
     assert export_items(engine.store, "mcp-memory", tmp_path / "m").left == (("atoms of kind note", 1),)

@@ -1,4 +1,4 @@
-"""mem0: in and out, nothing lost on the way, every bad item by its number."""
+"""Import and export of mem0 files."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ A_MEMORY = {
 
 @pytest.fixture
 def engine() -> Engine:
-    """An empty memory."""
+    """Return an empty store."""
     return engine_on()
 
 
 def exported(engine: Engine) -> list[dict[str, Any]]:
-    """What an export to mem0 holds."""
+    """Return the memories of an export to mem0."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "out.json"
         done = export_items(engine.store, "mem0", file)
@@ -46,7 +46,7 @@ def exported(engine: Engine) -> list[dict[str, Any]]:
 
 
 def taken_in(value: Any) -> Engine:
-    """A new memory with what a file says."""
+    """Return a new store with the memories of a file."""
     engine = engine_on()
     with tempfile.TemporaryDirectory() as folder:
         assert import_items(engine.store, "mem0", written(Path(folder), value)).skipped == ()
@@ -57,7 +57,7 @@ def taken_in(value: Any) -> Engine:
     "value", [[A_MEMORY], {"results": [A_MEMORY]}, {"memories": [A_MEMORY], "x": 1}, A_MEMORY], ids=range(4)
 )
 def test_every_form_of_the_file_is_taken(engine: Engine, tmp_path: Path, value: Any) -> None:
-    """What `get_all` gives, what the import of mem0 takes, one memory by itself."""
+    """The result of `get_all`, the array for mem0's import and a single memory are read."""
     done = twice(engine, "mem0", written(tmp_path, value))
     assert (done.items, done.added, done.linked) == (1, 2, 1)
     (atom,) = atoms_of(engine)
@@ -67,7 +67,7 @@ def test_every_form_of_the_file_is_taken(engine: Engine, tmp_path: Path, value: 
 
 
 def test_its_own_fields_come_back(engine: Engine, tmp_path: Path) -> None:
-    """What an atom has no place for is kept, out of recall's way, and exported again."""
+    """Fields that an atom cannot represent are stored outside of recall, and exported again."""
     twice(engine, "mem0", written(tmp_path, [A_MEMORY]))
     (found,) = exported(engine)
     metadata = found.pop("metadata")
@@ -77,7 +77,7 @@ def test_its_own_fields_come_back(engine: Engine, tmp_path: Path) -> None:
 
 
 def test_a_changed_memory_is_revised(engine: Engine, tmp_path: Path) -> None:
-    """Its text, its tags, its fields: each once; a tag that a person put on it stays."""
+    """A changed text, tag or field is a revision, and tags that a person added are kept."""
     twice(engine, "mem0", written(tmp_path, [A_MEMORY]))
     engine.tag(atoms_of(engine)[0].id, "mine")
     changed = A_MEMORY | {"memory": "Likes black tea.", "metadata": {"tags": ["black"]}, "hash": "def"}
@@ -92,7 +92,7 @@ def test_a_changed_memory_is_revised(engine: Engine, tmp_path: Path) -> None:
 
 
 def test_bad_items_are_reported_and_the_rest_goes_in(engine: Engine, tmp_path: Path) -> None:
-    """Each with its number."""
+    """Invalid items are reported with their numbers."""
     bad: list[Any] = [
         7,
         {"id": "x"},
@@ -107,12 +107,12 @@ def test_bad_items_are_reported_and_the_rest_goes_in(engine: Engine, tmp_path: P
     ]
     done = twice(engine, "mem0", written(tmp_path, [A_MEMORY, *bad]))
     assert [line for line, _ in reasons(done)] == list(range(2, 12))
-    assert "was there before" in reasons(done)[-1][1]
+    assert "an earlier item has the same id" in reasons(done)[-1][1]
     assert told(engine) == ["Likes green tea."]
 
 
 def test_fields_that_are_too_large_are_reported(engine: Engine, tmp_path: Path) -> None:
-    """The memory goes in without them."""
+    """A memory with too many fields is imported without them and reported."""
     done = twice(engine, "mem0", written(tmp_path, [A_MEMORY | {"metadata": {"x": "y" * 5000}}]))
     assert done.left == (("fields", 1),)
     assert [item.line for item in done.warnings] == [1]
@@ -120,7 +120,7 @@ def test_fields_that_are_too_large_are_reported(engine: Engine, tmp_path: Path) 
 
 
 def test_numbers_that_no_float_holds_are_refused(engine: Engine, tmp_path: Path) -> None:
-    """They would come out as something that is no JSON."""
+    """Numbers that no float can represent are refused, because the export would not be valid JSON."""
     done = twice(engine, "mem0", written(tmp_path, '[{"memory":"a","metadata":{"x":1e999}}]'))
     assert "too large" in reasons(done)[0][1]
 
@@ -144,7 +144,7 @@ MEMORIES = st.lists(
 @given(memories=MEMORIES)
 @settings(max_examples=100)
 def test_a_memory_comes_out_as_it_went_in(memories: list[dict[str, Any]]) -> None:
-    """In → out: every text, in order, with all its own fields; out → in → out: the same file."""
+    """Importing and exporting keeps all texts and fields in order, and repeating it gives the same file."""
     engine = engine_on()
     with tempfile.TemporaryDirectory() as folder:
         done = twice(engine, "mem0", written(Path(folder), memories))
@@ -164,7 +164,7 @@ def test_a_memory_comes_out_as_it_went_in(memories: list[dict[str, Any]]) -> Non
 @given(seed=st.integers(0, 1 << 32), count=st.integers(3, 40))
 @settings(max_examples=25)
 def test_any_memory_goes_there_and_back(seed: int, count: int) -> None:
-    """Whatever a store holds: texts, titles, tags, kinds, places; the file is the same again."""
+    """Exporting and importing any store gives the same file."""
     once = exported(after(workloads.commands(count, seed)))
     again = taken_in(once)
     assert exported(again) == once
@@ -175,7 +175,7 @@ def test_any_memory_goes_there_and_back(seed: int, count: int) -> None:
 @given(value=mangled([A_MEMORY, {"text": "x", "metadata": {"memroot": {"kind": "note", "tags": ["a"]}}}]))
 @settings(max_examples=150)
 def test_wrong_types_anywhere_are_no_matter(value: Any) -> None:
-    """What can be read goes in, once; the rest is reported; nothing is raised but errors of ours."""
+    """Values of wrong types are reported, and raise no other exceptions than EngineError."""
     if not isinstance(value, list | dict):
         return
     engine = engine_on()
@@ -186,7 +186,7 @@ def test_wrong_types_anywhere_are_no_matter(value: Any) -> None:
 
 
 def test_what_has_no_place_there_is_counted(tmp_path: Path) -> None:
-    """Edges are not in it, and that is said."""
+    """Edges are not exported, and are counted."""
     engine = after(workloads.commands(60))
     done = export_items(engine.store, "mem0", tmp_path / "out.json")
     assert dict(done.left)["edges"] > 0

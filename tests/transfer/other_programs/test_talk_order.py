@@ -1,4 +1,4 @@
-"""The order of the messages of a conversation, and who speaks, whatever a file says of them."""
+"""The order of the messages of a conversation, and the names of speakers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.transfer.other_programs.talk import ordered, speaker
+from engine.transfer.other_programs.conversations import order_messages, speaker
 
 NAMES = st.sampled_from("abcdefgh")
 
@@ -22,8 +22,8 @@ NAMES = st.sampled_from("abcdefgh")
 def test_every_message_comes_exactly_once(
     parents: dict[str, str | None], children: dict[str, list[str]], current: object
 ) -> None:
-    """Whatever the links between them say: circles, strangers, several beginnings."""
-    main, others = ordered(parents, children, current)
+    """Each message is returned exactly once for any links, including cycles."""
+    main, others = order_messages(parents, children, current)
     assert sorted([*main, *others]) == sorted(parents)
     if isinstance(current, str) and current in parents:
         assert main[-1] == current
@@ -32,11 +32,11 @@ def test_every_message_comes_exactly_once(
 
 
 def test_a_branch_of_any_length_is_walked() -> None:
-    """A hundred thousand messages in a row are no matter of recursion."""
+    """A branch of a hundred thousand messages does not overflow the stack."""
     names = list(map(str, range(100_000)))
     parents = dict(zip(names, [None, *names], strict=False))
     children = {name: [following] for name, following in pairwise(names)}
-    assert ordered(parents, children, None) == (names, [])
+    assert order_messages(parents, children, None) == (names, [])
 
 
 @pytest.mark.parametrize(
@@ -54,5 +54,5 @@ def test_a_branch_of_any_length_is_walked() -> None:
     ],
 )
 def test_who_speaks_is_a_label_that_recall_knows(role: object, label: str) -> None:
-    """Whatever the file says."""
+    """The speaker of any role is a label that recall recognises."""
     assert speaker(role) == label

@@ -1,4 +1,4 @@
-"""Conversations of ChatGPT and Claude: in order, every branch, every bad item by its number."""
+"""Import of conversations from ChatGPT and Claude."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from engine.base.errors import InvalidInputError, NotFoundError
 from engine.engine import Engine
 from engine.text.tokens import estimate_tokens
 from engine.transfer.ingest.documents import ATOM_TOKENS
+from engine.transfer.other_programs.conversations import OTHER_BRANCH
 from engine.transfer.other_programs.run import import_items
-from engine.transfer.other_programs.talk import OTHER_BRANCH
 from tests.support.engines import engine_on, refuses
 from tests.transfer.support import atoms_of, mangled, reasons, told, twice, written
 
 
 @pytest.fixture
 def engine() -> Engine:
-    """An empty memory."""
+    """Return an empty store."""
     return engine_on()
 
 
 def node(name: str, parent: str | None, children: list[str], text: str, role: str = "user") -> dict[str, Any]:
-    """A message of ChatGPT with what is around it."""
+    """Return a message of ChatGPT with its node."""
     return {
         "id": name,
         "parent": parent,
@@ -42,7 +42,7 @@ def node(name: str, parent: str | None, children: list[str], text: str, role: st
 
 
 def chat(*nodes: dict[str, Any], current: str | None = "d") -> dict[str, Any]:
-    """A conversation of ChatGPT."""
+    """Return a conversation of ChatGPT."""
     return {
         "title": "Kettles",
         "create_time": 1600000000,
@@ -85,7 +85,7 @@ TALK = {
 
 
 def test_the_current_branch_comes_first_and_the_others_are_marked(engine: Engine, tmp_path: Path) -> None:
-    """One atom a message, with who speaks, in the order of the conversation; no branch is lost."""
+    """Messages are atoms with their speaker; the current branch is first, and others have a tag."""
     done = twice(engine, "chatgpt", written(tmp_path, [BRANCHED]))
     assert (done.items, done.added, done.skipped) == (4, 4, ())
     found = atoms_of(engine)
@@ -103,7 +103,7 @@ def test_the_current_branch_comes_first_and_the_others_are_marked(engine: Engine
 
 
 def test_a_conversation_that_went_on_adds_its_new_messages(engine: Engine, tmp_path: Path) -> None:
-    """The others stay; a message that was changed is revised."""
+    """A longer conversation adds its new messages, and a changed message is revised."""
     import_items(engine.store, "chatgpt", written(tmp_path, [BRANCHED]))
     longer = json.loads(json.dumps(BRANCHED))
     longer["mapping"]["d"]["children"] = ["e"]
@@ -117,7 +117,7 @@ def test_a_conversation_that_went_on_adds_its_new_messages(engine: Engine, tmp_p
 
 
 def test_what_a_person_changed_or_hid_stays(engine: Engine, tmp_path: Path) -> None:
-    """An import does not take back what somebody said since."""
+    """Atoms that a person revised or tombstoned are not changed."""
     file = written(tmp_path, [BRANCHED])
     import_items(engine.store, "chatgpt", file)
     first, second = atoms_of(engine)[:2]
@@ -127,7 +127,7 @@ def test_what_a_person_changed_or_hid_stays(engine: Engine, tmp_path: Path) -> N
 
 
 def test_a_long_message_is_cut_and_each_piece_says_who_speaks(engine: Engine, tmp_path: Path) -> None:
-    """Pieces of the size of an atom, in order; those of a longer text of before are hidden."""
+    """A long message is split into pieces with the speaker, and surplus older pieces are tombstoned."""
     words = [f"Sentence number {number} of a long answer." for number in range(200)]
     long = chat(ROOT, node("a", "r", [], "\n\n".join(words), "assistant"), current="a")
     twice(engine, "chatgpt", written(tmp_path, [long]))
@@ -143,7 +143,7 @@ def test_a_long_message_is_cut_and_each_piece_says_who_speaks(engine: Engine, tm
 
 
 def test_what_is_no_text_is_counted(engine: Engine, tmp_path: Path) -> None:
-    """Pictures, calls of tools, fields that have no place here."""
+    """Pictures, tool calls and unsupported fields are counted."""
     one = json.loads(json.dumps(BRANCHED)) | {"gizmo_id": "g"}
     one["mapping"]["a"]["message"]["content"]["parts"] += [{"content_type": "image_asset_pointer"}, 7]
     one["mapping"]["b"]["message"]["content"]["parts"] = [""]
@@ -154,12 +154,12 @@ def test_what_is_no_text_is_counted(engine: Engine, tmp_path: Path) -> None:
         ("message.metadata", 1),
         ("messages without text", 1),
         ("part of type image_asset_pointer", 1),
-        ("part that is no text", 1),
+        ("part that is not text", 1),
     )
 
 
 def test_bad_items_are_reported_and_the_rest_goes_in(engine: Engine, tmp_path: Path) -> None:
-    """Each with its number in the file."""
+    """Invalid items are reported with their numbers, and the others are imported."""
     raw = b",".join(
         [
             b"[{}",
@@ -175,15 +175,15 @@ def test_bad_items_are_reported_and_the_rest_goes_in(engine: Engine, tmp_path: P
     done = twice(engine, "chatgpt", written(tmp_path, raw))
     assert [line for line, _ in reasons(done)] == [1, 2, 3, 4, 5, 7, 8]
     said = dict(reasons(done))
-    assert said[3] == "the key 'a' is there twice (column 8)"
+    assert said[3] == "the key 'a' occurs twice (column 8)"
     assert said[4] == "not JSON: NaN (column 12)"
-    assert said[5] == "nested deeper than 64 (column 69)"
+    assert said[5] == "nested more than 64 levels deep (column 69)"
     assert said[8] == "the file ends inside this item"
     assert done.added == 4
 
 
 def test_bad_messages_are_reported_and_the_rest_goes_in(engine: Engine, tmp_path: Path) -> None:
-    """With what they are called."""
+    """Invalid messages are reported with their ids, and the others are imported."""
     one = json.loads(json.dumps(BRANCHED))
     one["mapping"]["a"] = 7
     one["mapping"]["b"]["message"] = "text"
@@ -196,7 +196,7 @@ def test_bad_messages_are_reported_and_the_rest_goes_in(engine: Engine, tmp_path
 def test_a_text_that_nobody_wrote_is_reported(
     engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A giant message, and an item that is larger than may be held."""
+    """A huge message and an item over the limit are reported."""
     monkeypatch.setattr("engine.transfer.other_programs.base.TEXT_CHARS_MAX", 1000)
     giant = chat(ROOT, node("a", "r", [], "x" * 1001), current="a")
     done = twice(engine, "chatgpt", written(tmp_path, [giant]))
@@ -207,7 +207,7 @@ def test_a_text_that_nobody_wrote_is_reported(
     "raw", [b"", b"hello", b"PK\x03\x04", b"\xff\xfe[\0"], ids=["empty", "text", "zip", "utf-16"]
 )
 def test_what_is_no_json_is_refused_whole(engine: Engine, tmp_path: Path, raw: bytes) -> None:
-    """Before anything is written."""
+    """A file that is not JSON is refused before anything is written."""
     file = written(tmp_path, raw)
     for form in ("chatgpt", "claude", "mem0"):
         assert refuses(engine, InvalidInputError, import_items, engine.store, form, file)
@@ -220,7 +220,7 @@ def test_what_is_no_json_is_refused_whole(engine: Engine, tmp_path: Path, raw: b
 @given(value=mangled([BRANCHED]))
 @settings(max_examples=150)
 def test_wrong_types_anywhere_are_no_matter_for_chatgpt(value: Any) -> None:
-    """What can be read goes in, once; the rest is reported; nothing is raised but errors of ours."""
+    """Values of wrong types in ChatGPT's export are reported, and raise only EngineError."""
     _import_any("chatgpt", value)
 
 
@@ -229,7 +229,7 @@ def test_wrong_types_anywhere_are_no_matter_for_chatgpt(value: Any) -> None:
 )
 @settings(max_examples=150)
 def test_wrong_types_anywhere_are_no_matter_for_claude(value: Any) -> None:
-    """As above."""
+    """Values of wrong types in Claude's export are reported, and raise only EngineError."""
     _import_any("claude", value)
 
 
@@ -245,7 +245,7 @@ def _import_any(form: str, value: Any) -> None:
 
 
 def test_a_talk_with_claude(engine: Engine, tmp_path: Path) -> None:
-    """Messages in order, the texts of attachments after theirs; blocks that are no text are counted."""
+    """Claude's messages are in order, with the texts of attachments; other blocks are counted."""
     done = twice(engine, "claude", written(tmp_path, [TALK]))
     found = atoms_of(engine)
     assert [atom.content for atom in found] == [
@@ -260,7 +260,7 @@ def test_a_talk_with_claude(engine: Engine, tmp_path: Path) -> None:
 
 
 def test_what_claude_remembers(engine: Engine, tmp_path: Path) -> None:
-    """`memories.json`: of all conversations, and of each project."""
+    """`memories.json` gives the memories of all conversations and of each project."""
     value = [
         {"conversations_memory": "Likes tea.", "project_memories": {"p1": "Builds a shed."}, "account": "x"}
     ]

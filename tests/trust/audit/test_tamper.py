@@ -1,4 +1,4 @@
-"""Rows changed behind the engine's back: `verify` finds each change and names the family of rows."""
+"""Rows changed from outside: `verify` finds each change and names the family of rows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Changes = dict[bytes, bytes | None]
 
 
 def whole_store() -> Engine:
-    """A store with rows in every family: predicates, a checkpoint, tombstones, revisions, edges, erasures."""
+    """Return a store with rows in every family."""
     engine = engine_on()
     made = commands(80, seed=11)
     engine.apply(made[:40])
@@ -46,19 +46,19 @@ ROOT = ENGINE.root().root
 
 
 def verified(changes: Changes, expect: str | None = None) -> Report:
-    """What `verify` says of the store with `changes`."""
+    """Return the report of `verify` on the store with `changes`."""
     store = copied_rows(STORE)
     put_rows(store, changes)
     return verify(store, expect=expect)
 
 
 def families(report: Report) -> set[str]:
-    """The families that a report names."""
+    """Return the families that a report names."""
     return {difference.family for difference in report.differences}
 
 
 def one_byte(rows: Rows, chosen: random.Random) -> Changes:
-    """One bit of one byte of one row's value, the other way round."""
+    """Flip one bit in the value of one row."""
     key = chosen.choice(sorted(rows))
     value = bytearray(rows[key])
     value[chosen.randrange(len(value))] ^= 1 << chosen.randrange(8)
@@ -66,18 +66,18 @@ def one_byte(rows: Rows, chosen: random.Random) -> Changes:
 
 
 def one_row_less(rows: Rows, chosen: random.Random) -> Changes:
-    """A row that is not the last of its family, deleted."""
+    """Delete a row that is not the last of its family."""
     return {chosen.choice(sorted(rows)[:-1]): None}
 
 
 def one_row_more(rows: Rows, chosen: random.Random) -> Changes:
-    """A row whose key is that of another and a byte more, with that one's value."""
+    """Add a row whose key is another row's key with one more byte, and with that row's value."""
     key = chosen.choice(sorted(rows))
     return {key + bytes([chosen.randrange(256)]): rows[key]}
 
 
 def two_swapped(rows: Rows, chosen: random.Random) -> Changes:
-    """The values of two rows that differ, each under the other's key."""
+    """Swap the values of two rows that differ."""
     first = chosen.choice(sorted(rows))
     second = chosen.choice([key for key in sorted(rows) if rows[key] != rows[first]])
     return {first: rows[second], second: rows[first]}
@@ -89,7 +89,7 @@ def two_swapped(rows: Rows, chosen: random.Random) -> Changes:
 def test_a_changed_row_is_found_and_its_family_named(
     family: str, change: Callable[[Rows, random.Random], Changes], seed: int
 ) -> None:
-    """A bit, a row less, a row more, two values swapped: not ok, and the family is among those named."""
+    """A flipped bit, a deleted row, an added row and two swapped values are found with their family."""
     changes = change(rows_of(STORE, family), random.Random(f"{family} {seed}"))
     report = verified(changes)
     assert not report.ok
@@ -100,7 +100,7 @@ def test_a_changed_row_is_found_and_its_family_named(
 
 @pytest.mark.parametrize("prefix", FAMILIES.values(), ids=list(FAMILIES))
 def test_a_row_of_our_prefix_that_nobody_writes_is_found(prefix: bytes) -> None:
-    """A row right after a family's prefix, of a shape no version of ours writes, is not ok."""
+    """A row under the prefix of a family, but of an unknown form, is found."""
     report = verified({prefix + b"intruder/row": b"\x80"})
     assert not report.ok
     assert family_of(prefix) in families(report)
@@ -108,14 +108,14 @@ def test_a_row_of_our_prefix_that_nobody_writes_is_found(prefix: bytes) -> None:
 
 @pytest.mark.parametrize("key", [b"\x00", b"A", b"e/", b"e/other", b"meta", b"y/", b"zzz", b"\xff\xff"])
 def test_a_row_of_no_family_is_found(key: bytes) -> None:
-    """A row under a prefix that is not ours is not ok."""
+    """A row under an unknown prefix is found."""
     report = verified({key: b""})
     assert not report.ok
     assert families(report) == {"unknown"}
 
 
 def test_an_untouched_store_verifies() -> None:
-    """Nothing changed: ok, with the engine's own root, every event and the checkpoint; nothing is written."""
+    """An unchanged store verifies with its own root, all events and the checkpoint, without a write."""
     store = copied_rows(STORE)
     report = verify(store, expect=ROOT.upper())
     assert report.ok, report.differences
@@ -124,7 +124,7 @@ def test_an_untouched_store_verifies() -> None:
 
 
 def test_a_new_store_verifies() -> None:
-    """A store with nothing but its genesis is ok, before and after its followers ran."""
+    """A store with only its genesis event verifies, before and after its followers ran."""
     engine = engine_on()
     assert verify(backend_of(engine)).differences == ()
     engine.catch_up()
@@ -132,7 +132,7 @@ def test_a_new_store_verifies() -> None:
 
 
 def test_followers_may_lag_or_never_have_run() -> None:
-    """A store whose followers are behind, each by another distance, or have no rows yet, is ok."""
+    """A store verifies if its followers lag by different distances or have no rows yet."""
     engine = engine_on()
     for number, command in enumerate(commands(30, seed=12)):
         engine.apply([command])
@@ -145,7 +145,7 @@ def test_followers_may_lag_or_never_have_run() -> None:
 
 
 def test_a_store_with_segments_is_compared_row_by_row() -> None:
-    """One bit of a segment's row, among thousands, is found."""
+    """One flipped bit in a segment's row, among thousands of rows, is found."""
     engine = engine_on()
     engine.apply(commands(700, seed=13))
     engine.catch_up()
@@ -165,7 +165,7 @@ def test_another_root_than_expected_is_named() -> None:
 
 @pytest.mark.parametrize("what", ["header", "payload", "both", "everything"])
 def test_a_truncated_journal_is_found(what: str) -> None:
-    """The last event gone, or its header or payload: not ok."""
+    """A missing last event, header or payload is found."""
     last = read_log(STORE).size - 1
     gone = {"header": [journal_key], "payload": [payload_key]}.get(what, [journal_key, payload_key])
     seqs = range(last + 1) if what == "everything" else [last]
@@ -173,7 +173,7 @@ def test_a_truncated_journal_is_found(what: str) -> None:
 
 
 def test_an_older_copy_is_found_by_its_root_only() -> None:
-    """A store put back to an earlier state is itself in order: only an expected root tells."""
+    """An older copy of a store verifies, unless a later root is expected."""
     engine = engine_on()
     engine.apply(commands(20, seed=14))
     older = copied_rows(backend_of(engine))
@@ -183,7 +183,7 @@ def test_an_older_copy_is_found_by_its_root_only() -> None:
 
 
 def test_a_payload_of_another_event_is_not_served() -> None:
-    """`get` of an atom whose content row is not what was committed to raises CorruptionError."""
+    """`get` raises CorruptionError if an atom's payload is not what its header commits to."""
     engine = engine_on(copied_rows(STORE))
     seqs = [engine.get(id_of(number)).payload_seq for number in (0, 1)]
     raw = [STORE.get(payload_key(seq)) for seq in seqs]
@@ -194,7 +194,7 @@ def test_a_payload_of_another_event_is_not_served() -> None:
 
 
 def test_a_record_of_another_atom_is_not_served() -> None:
-    """`get` of an atom under whose key another's record stands raises CorruptionError."""
+    """`get` raises CorruptionError if another atom's record is stored under the key."""
     engine = engine_on(copied_rows(STORE))
     atom, other = sorted(rows_of(STORE, "atoms"))[:2]
     put_rows(backend_of(engine), {atom: STORE.get(other)})
@@ -204,7 +204,7 @@ def test_a_record_of_another_atom_is_not_served() -> None:
 
 @pytest.mark.parametrize("lost", [LOG, journal_key(0), payload_key(0)])
 def test_opening_a_damaged_store_overwrites_nothing(lost: bytes) -> None:
-    """With the log state or the genesis gone, opening raises CorruptionError and leaves every row."""
+    """Opening without log state or genesis raises CorruptionError and leaves every row as it is."""
     store = copied_rows(STORE)
     put_rows(store, {lost: None})
     before = dict(store.scan())
@@ -214,7 +214,7 @@ def test_opening_a_damaged_store_overwrites_nothing(lost: bytes) -> None:
 
 
 def test_an_older_log_state_never_overwrites_events() -> None:
-    """With the log state put back to an earlier one, no command writes over the events beyond it."""
+    """With an older log state, no command overwrites the events beyond it."""
     engine = engine_on(copied_rows(STORE))
     older = STORE.get(LOG)
     engine.apply(commands(90, seed=11)[80:])
@@ -229,7 +229,7 @@ def test_an_older_log_state_never_overwrites_events() -> None:
 
 @pytest.mark.parametrize("at", [1, 2, 3, 4, 5, 6])
 def test_an_interrupted_rebuild_is_reported_and_finished(at: int) -> None:
-    """Killed in a rebuild, the store is not ok as it stands, and ok again once it was opened and read."""
+    """A killed rebuild is reported by `verify`, and finished by opening and reading the store."""
     store = copied_rows(STORE)
     engine = engine_on(FaultBackend(store, Fault("after", at, mode="crash")))
     with pytest.raises(EngineError):
@@ -240,7 +240,7 @@ def test_an_interrupted_rebuild_is_reported_and_finished(at: int) -> None:
 
 
 def test_a_rebuild_heals_every_projection() -> None:
-    """Whatever was done to rows that are not the journal's, a rebuild makes them what they were."""
+    """A rebuild restores every changed row of the projections."""
     store, chosen = copied_rows(STORE), random.Random(5)
     engine = engine_on(store)
     changes: Changes = {}
@@ -254,7 +254,7 @@ def test_a_rebuild_heals_every_projection() -> None:
 
 @pytest.mark.parametrize("damage", ["undecodable", "another time"])
 def test_a_rebuild_of_a_damaged_journal_is_refused(damage: str) -> None:
-    """`rebuild` over a header that is not what was written raises CorruptionError, and the journal stays."""
+    """`rebuild` raises CorruptionError for a changed header, and leaves the journal as it is."""
     store = copied_rows(STORE)
     header = read_header(store, 5)[0]
     wrong = b"\x80" if damage == "undecodable" else encode_header(header._replace(time=header.time + 1))
@@ -266,7 +266,7 @@ def test_a_rebuild_of_a_damaged_journal_is_refused(damage: str) -> None:
 
 
 def test_differences_are_bounded_and_the_first_comes_first() -> None:
-    """However many rows are wrong, a report lists at most twenty, the first one first."""
+    """A report lists at most twenty differences, the first one first."""
     changes: dict[bytes, Any] = {key: value + b"\x00" for key, value in rows_of(STORE, "atoms").items()}
     report = verified(changes)
     assert 0 < len(report.differences) <= 20

@@ -1,4 +1,4 @@
-"""Keys and notes without chance in them."""
+"""Deterministic keys and notes."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ CHECKPOINT = Checkpoint(ORIGIN, 7, hashlib.sha256(b"root").digest())
 
 
 def seed(name: str) -> bytes:
-    """A private key that follows from its name."""
+    """Return a private key derived from a name."""
     return hashlib.sha256(b"seed " + name.encode()).digest()
 
 
 def log_key(name: str = ORIGIN, made_by: str = "log") -> VerifierKey:
-    """A log's key."""
+    """Return a log's key."""
     return VerifierKey(name, ED25519, ed25519.public_of(seed(made_by)))
 
 
 def witness_key(name: str) -> VerifierKey:
-    """A witness's key."""
+    """Return a witness's key."""
     return VerifierKey(name, COSIGNATURE, ed25519.public_of(seed(name)))
 
 
 def signed(checkpoint: Checkpoint = CHECKPOINT, name: str = ORIGIN, made_by: str = "log") -> Signature:
-    """A log's signature line."""
+    """Return a log's signature line."""
     raw = ed25519.sign(seed(made_by), checkpoint.text.encode())
     return Signature(name, log_key(name, made_by).key_id, raw)
 
 
 def cosigned(name: str, time: int, checkpoint: Checkpoint = CHECKPOINT) -> Signature:
-    """A witness's signature line."""
+    """Return a witness's signature line."""
     raw = ed25519.sign(seed(name), cosignature_message(checkpoint, time))
     return Signature(name, witness_key(name).key_id, time.to_bytes(8, "big") + raw)
 
 
 def note_bytes(*signatures: Signature, checkpoint: Checkpoint = CHECKPOINT) -> bytes:
-    """A note as it stands in a file."""
+    """Return the bytes of a note in a file."""
     return format_note(Note(checkpoint, signatures))

@@ -20,19 +20,19 @@ from tests.trust.notes.support import cosigned, note_bytes, witness_key
 
 @pytest.fixture
 def here(cli: Cli, surroundings: Path) -> Path:
-    """A folder with a store of one atom, named by ENGINE_STORE."""
+    """Return a folder with a store of one atom, named by ENGINE_STORE."""
     cli("add", "Text.")
     return surroundings
 
 
 def contradiction(result: Result) -> dict[str, Any]:
-    """The data of a run with --json that ended with exit code 9."""
+    """Return the data of a run with --json that exited with 9."""
     assert (result.code, result.envelope["error"]["code"]) == (9, "inconsistent")
     return dict(result.envelope["data"])
 
 
 def fork(cli: Cli, here: Path) -> str:
-    """Another store with the same beginning and as many events."""
+    """Return another store with the same beginning and as many events."""
     copy_store(here / "store", here / "fork")
     cli("add", "Here.")
     cli("--store", "fork", "add", "There.")
@@ -40,7 +40,7 @@ def fork(cli: Cli, here: Path) -> str:
 
 
 def test_a_checkpoint_is_printed_and_again_the_same(cli: Cli, here: Path) -> None:
-    """The three lines and nothing else are on stdout; event and root are said on stderr and in the data."""
+    """Only the three lines of the note are on stdout; stderr and JSON have the event and the root."""
     root = cli("root").out.strip()
     first = cli("checkpoint")
     assert re.fullmatch(r"memroot\.local/[0-9a-f-]{36}\n3\n[A-Za-z0-9+/]{43}=\n", first.out)
@@ -53,7 +53,7 @@ def test_a_checkpoint_is_printed_and_again_the_same(cli: Cli, here: Path) -> Non
 
 
 def test_a_signed_checkpoint_goes_to_a_file(cli: Cli, here: Path) -> None:
-    """A key is made, signs, and its vkey verifies; the store has what the note says."""
+    """A new key signs a checkpoint, its vkey verifies the note, and the store matches the note."""
     vkey = cli("-q", "key", "new", "k").out.strip()
     assert vkey == cli("key", "show", "k").out.strip() == (here / "k.vkey").read_text().strip()
     assert cli("checkpoint", "--key", "k", "-o", "n").out == "n\n"
@@ -65,7 +65,7 @@ def test_a_signed_checkpoint_goes_to_a_file(cli: Cli, here: Path) -> None:
 
 
 def test_without_keys_only_the_form_is_checked(cli: Cli, here: Path) -> None:
-    """It is said so, for a file and for stdin."""
+    """Without keys the output states that only the form was checked, for a file and for stdin."""
     note = cli("checkpoint").out
     result = cli("verify-checkpoint", "-", stdin=note.encode())
     assert result.code == 0
@@ -76,7 +76,7 @@ def test_without_keys_only_the_form_is_checked(cli: Cli, here: Path) -> None:
 
 
 def test_a_wrong_signature_is_exit_4(cli: Cli, here: Path) -> None:
-    """So are a note of unknown signatures only, and one that is not in its exact form."""
+    """A wrong signature, only unknown signatures, or an inexact form exits with 4."""
     vkey = cli("-q", "key", "new", "k").out.strip()
     other = cli("-q", "key", "new", "other").out.strip()
     signed = cli("-q", "checkpoint", "--key", "k").out
@@ -94,7 +94,7 @@ def test_a_wrong_signature_is_exit_4(cli: Cli, here: Path) -> None:
 
 
 def test_an_older_copy_is_exit_9(cli: Cli, here: Path) -> None:
-    """verify-checkpoint and verify-root name the rollback, and keep both sides beside the note."""
+    """verify-checkpoint and verify-root report the rollback and write both sides beside the note."""
     copy_store(here / "store", here / "old")
     cli("checkpoint", "-o", "n")
     for command in (("verify-root", "--checkpoint", "n"), ("verify-checkpoint", "n")):
@@ -108,7 +108,7 @@ def test_an_older_copy_is_exit_9(cli: Cli, here: Path) -> None:
 
 
 def test_a_fork_is_exit_9(cli: Cli, here: Path) -> None:
-    """Two stores that parted are told apart by the checkpoints of both, with a store or by themselves."""
+    """The checkpoints of two diverged stores show the fork, with a store and without one."""
     other = fork(cli, here)
     cli("checkpoint", "-o", "n")
     cli("--store", other, "checkpoint", "-o", "m")
@@ -122,14 +122,17 @@ def test_a_fork_is_exit_9(cli: Cli, here: Path) -> None:
 
 
 def test_another_store_is_exit_9(cli: Cli, here: Path) -> None:
-    """A checkpoint of a store with another id is named as such."""
+    """A checkpoint of a store with another id is reported as another store."""
     cli("--store", "new", "add", "Text.")
     cli("--store", "new", "checkpoint", "-o", "n")
     assert "another store" in contradiction(cli("verify-root", "--checkpoint", "n", "--json"))["problem"]
 
 
 def test_a_checkpoint_continues_an_older_one(cli: Cli, here: Path) -> None:
-    """The store tells it; without the store the question is refused; the other way round is a rollback."""
+    """The store shows that a checkpoint continues an older one; without it the check is refused.
+
+    In the wrong order the two checkpoints are a rollback.
+    """
     cli("checkpoint", "-o", "old")
     cli("add", "More.")
     cli("checkpoint", "-o", "new")
@@ -141,7 +144,7 @@ def test_a_checkpoint_continues_an_older_one(cli: Cli, here: Path) -> None:
 
 
 def test_evidence_is_never_overwritten(cli: Cli, here: Path) -> None:
-    """The same contradiction is kept once; another one, or a file that stood there, beside it."""
+    """The same contradiction is written once; another one gets a new file beside existing files."""
     copy_store(here / "store", here / "old")
     cli("checkpoint", "-o", "n")
     (here / "n.evidence-1.json").write_text("mine")
@@ -155,7 +158,7 @@ def test_evidence_is_never_overwritten(cli: Cli, here: Path) -> None:
 
 
 def test_evidence_goes_where_it_is_asked_to(cli: Cli, here: Path) -> None:
-    """--evidence names a folder; where that cannot be written to, the exit code stays."""
+    """--evidence names a folder; if it cannot be written to, the exit code stays the same."""
     copy_store(here / "store", here / "old")
     cli("checkpoint", "-o", "n")
     (here / "kept").mkdir()
@@ -165,7 +168,7 @@ def test_evidence_goes_where_it_is_asked_to(cli: Cli, here: Path) -> None:
 
 
 def test_a_kept_checkpoint_is_replaced_by_one_that_continues_it_only(cli: Cli, here: Path) -> None:
-    """`checkpoint -o` refuses to take the place of a note the store contradicts, and of any other file."""
+    """`checkpoint -o` refuses to replace a note that the store contradicts, or any other file."""
     other = fork(cli, here)
     cli("checkpoint", "-o", "n")
     kept = (here / "n").read_bytes()
@@ -182,7 +185,7 @@ def test_a_kept_checkpoint_is_replaced_by_one_that_continues_it_only(cli: Cli, h
 
 
 def test_cosignatures_are_added_and_kept(cli: Cli, here: Path) -> None:
-    """--add takes a note of the same text or lines alone; printing to the file again keeps them all."""
+    """--add accepts a note of the same text or lines alone, and writing the file again keeps them all."""
     vkey = cli("-q", "key", "new", "k").out.strip()
     cli("checkpoint", "--key", "k", "-o", "n")
     checkpoint = parse_note((here / "n").read_bytes()).checkpoint
@@ -203,7 +206,7 @@ def test_cosignatures_are_added_and_kept(cli: Cli, here: Path) -> None:
 
 
 def test_a_wrong_cosignature_is_not_added(cli: Cli, here: Path) -> None:
-    """A known witness's line that does not verify, and a note of another text, leave the file as it was."""
+    """A known witness's wrong line, and a note of another text, leave the file as it was."""
     cli("checkpoint", "-o", "n")
     kept = (here / "n").read_bytes()
     checkpoint = parse_note(kept).checkpoint
@@ -217,7 +220,7 @@ def test_a_wrong_cosignature_is_not_added(cli: Cli, here: Path) -> None:
 
 
 def test_a_damaged_store_is_exit_4_whatever_the_checkpoint(cli: Cli, here: Path) -> None:
-    """Headers that the log does not commit to are damage; verify-root still names the event."""
+    """Headers that the log does not commit to are damage, and verify-root still names the event."""
     cli("checkpoint", "-o", "n")
     with open_backend(str(here / "store")) as backend:
         raw = backend.get(journal_key(1)) or b""
@@ -231,7 +234,7 @@ def test_a_damaged_store_is_exit_4_whatever_the_checkpoint(cli: Cli, here: Path)
 
 
 def test_a_changed_projection_is_exit_4_although_the_checkpoint_holds(cli: Cli, here: Path) -> None:
-    """The checkpoint speaks of the log; the rows are verified as ever."""
+    """A changed row is reported although the checkpoint of the log matches."""
     cli("checkpoint", "-o", "n")
     with open_backend(str(here / "store")) as backend:
         key, value = next(backend.scan_prefix(ATOM))
@@ -243,7 +246,7 @@ def test_a_changed_projection_is_exit_4_although_the_checkpoint_holds(cli: Cli, 
 
 
 def test_a_log_state_that_lies_gives_no_checkpoint(cli: Cli, here: Path) -> None:
-    """The leaves are read back from the backend: a frontier that is not theirs is not printed."""
+    """No checkpoint is printed for a log state that does not match the stored headers."""
     with open_backend(str(here / "store")) as backend:
         row = backend.get(LOG) or b""
         batch = Batch()
@@ -254,7 +257,7 @@ def test_a_log_state_that_lies_gives_no_checkpoint(cli: Cli, here: Path) -> None
 
 
 def test_a_key_has_the_store_s_name_or_one_that_is_given(cli: Cli, here: Path) -> None:
-    """Without a store a name is needed; a key in the store, and an action nobody knows, are refused."""
+    """Without a store a name is required; a key inside the store and an unknown action are refused."""
     assert cli("key", "new", "a", "--json").data["name"] == cli("checkpoint").out.splitlines()[0]
     assert cli("key", "new", "b", "--name", "log.example", "--json").data["name"] == "log.example"
     assert cli("--store", "none", "key", "new", "c").code == 3
@@ -267,7 +270,7 @@ def test_a_key_has_the_store_s_name_or_one_that_is_given(cli: Cli, here: Path) -
 
 
 def test_no_key_reaches_the_store(cli: Cli, here: Path) -> None:
-    """No row of the store holds the secret or the public half of the key that signed for it."""
+    """No row of the store contains the private or the public half of the signing key."""
     cli("key", "new", "k")
     cli("checkpoint", "--key", "k", "-o", "n")
     parts = [part.encode() for name in ("k", "k.vkey") for part in (here / name).read_text().split("+")[-2:]]
@@ -277,7 +280,7 @@ def test_no_key_reaches_the_store(cli: Cli, here: Path) -> None:
 
 
 def test_a_hostile_origin_reaches_no_terminal(cli: Cli, here: Path) -> None:
-    """What a note says is shown escaped, and what nobody sees is refused."""
+    """The text of a note is printed escaped, and invisible characters are refused."""
     root = format_note(parse_note(cli("checkpoint").out.encode())).split(b"\n")[2]
     (here / "n").write_bytes("a\u2028\u0085b\n3\n".encode() + root + b"\n")
     result = cli("verify-checkpoint", "n")

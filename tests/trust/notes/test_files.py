@@ -1,4 +1,4 @@
-"""Only regular files outside the store are written, and what cannot be is found out beforehand."""
+"""Only regular files outside the store are written, and problems are found in advance."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from engine.trust.notes.files import PUBLIC, check_writable, replace_file
 
 
 def make(place: Path, kind: str) -> Path:
-    """Something at `place` that is no regular file."""
+    """Create something other than a regular file at `place`."""
     if kind == "folder":
         place.mkdir()
     elif kind == "FIFO":
@@ -29,7 +29,7 @@ def make(place: Path, kind: str) -> Path:
 
 @pytest.mark.parametrize("kind", ["folder", "FIFO", "link", "loose link", "device"])
 def test_only_a_regular_file_is_replaced(tmp_path: Path, kind: str) -> None:
-    """Anything else stays what it is, and where a link leads to nothing happens."""
+    """Anything but a regular file stays as it is, and so does the target of a link."""
     place = make(tmp_path / "n", kind)
     before = place.lstat()
     with pytest.raises(RefusedError, match="not a regular file"):
@@ -44,7 +44,7 @@ def test_only_a_regular_file_is_replaced(tmp_path: Path, kind: str) -> None:
 
 
 def test_a_file_that_is_there_or_not_may_be_written(tmp_path: Path) -> None:
-    """The check leaves nothing behind and changes nothing."""
+    """The check of an existing or missing file leaves nothing behind and changes nothing."""
     (tmp_path / "there").write_text("mine")
     for name in ("there", "new"):
         check_writable(tmp_path / name, tmp_path / "store")
@@ -54,7 +54,7 @@ def test_a_file_that_is_there_or_not_may_be_written(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_cannot_be_written_to_is_found_out(tmp_path: Path) -> None:
-    """A folder that is not there, one that takes no files, and a name that is too long."""
+    """A missing folder, a folder that takes no files, and a name that is too long are refused."""
     with pytest.raises(NotFoundError, match="there is no folder"):
         check_writable(tmp_path / "none" / "n", None)
     with pytest.raises(EngineError, match="cannot be written"):
@@ -66,13 +66,13 @@ def test_a_folder_that_cannot_be_written_to_is_found_out(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("name", ["", "/", ".", "a\0b"])
 def test_what_is_no_file_s_path_is_not_written(name: str) -> None:
-    """Such a name is an error of the caller."""
+    """A text that is not the path of a file is refused as an argument."""
     with pytest.raises(InvalidInputError):
         check_writable(Path(name), None)
 
 
 def test_nothing_is_written_into_a_store(tmp_path: Path) -> None:
-    """Neither into a LevelDB folder, whose ever it is, nor over a SQLite store or a name of its files."""
+    """Writing into a LevelDB folder, over a SQLite store, or over a name of its files is refused."""
     (tmp_path / "store" / "db").mkdir(parents=True)
     (tmp_path / "store" / "lock").touch()
     for name in ("store/n", "store/lock", "store/db/CURRENT"):

@@ -1,4 +1,4 @@
-"""A kept checkpoint shows that a store went back, forked, or is another one; nothing else does."""
+"""A known checkpoint reveals that a store was rolled back, forked or replaced, and nothing else does."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SIZE = 12
 
 @cache
 def store(text: str = "Text") -> Engine:
-    """A store of 12 events, all but the first two of its own."""
+    """Return a store of 12 events, all but the first two its own."""
     engine = engine_on()
     engine.add("Shared.")
     for number in range(2, SIZE):
@@ -34,7 +34,7 @@ def store(text: str = "Text") -> Engine:
 
 
 def at(size: int, text: str = "Text") -> Checkpoint:
-    """The checkpoint of the log of `size` events, straight from the definition."""
+    """Return the checkpoint of the log of `size` events, computed from the definition."""
     rows = store(text).store.backend
     headers = [rows.get(journal_key(seq)) or b"" for seq in range(size)]
     return Checkpoint(
@@ -44,7 +44,7 @@ def at(size: int, text: str = "Text") -> Checkpoint:
 
 @cache
 def cut(size: int) -> MemoryBackend:
-    """The store as it was when it had `size` events."""
+    """Return the store as it was when it had `size` events."""
     backend = MemoryBackend()
     replay(store().store.backend, backend, size)
     return backend
@@ -52,7 +52,7 @@ def cut(size: int) -> MemoryBackend:
 
 @given(st.integers(0, SIZE))
 def test_a_store_has_every_checkpoint_it_ever_had(size: int) -> None:
-    """The roots that are read back are those of the definition, and none of them is refused."""
+    """The roots that are read back are those of the definition, and every earlier checkpoint is accepted."""
     history = read_history(store().store.backend, [size])
     assert history.roots[size] == at(size).root
     history.check(at(size))
@@ -61,7 +61,7 @@ def test_a_store_has_every_checkpoint_it_ever_had(size: int) -> None:
 @given(st.integers(0, SIZE), st.integers(0, SIZE))
 @example(0, 5)
 def test_two_notes_of_one_store_agree(old: int, new: int) -> None:
-    """Only the store can tell that the later continues the earlier, unless that is empty; else a rollback."""
+    """Only the store can tell that the later note continues the earlier one, unless that one is empty."""
     if new < old:
         with pytest.raises(InconsistentError, match=f"rollback: have {new}, known {old}"):
             check_pair(at(old), at(new))
@@ -71,7 +71,7 @@ def test_two_notes_of_one_store_agree(old: int, new: int) -> None:
 
 @given(st.integers(1, SIZE), st.integers(1, SIZE))
 def test_an_older_copy_is_a_rollback(have: int, known: int) -> None:
-    """A store cut down to fewer events than are known is refused; known ones it still has are not."""
+    """A store with fewer events than a known checkpoint is refused; checkpoints within it are accepted."""
     history = read_history(cut(have), [known])
     if known <= have:
         history.check(at(known))
@@ -82,7 +82,7 @@ def test_an_older_copy_is_a_rollback(have: int, known: int) -> None:
 
 @given(st.integers(0, SIZE))
 def test_a_fork_is_seen_from_its_first_event_on(size: int) -> None:
-    """Checkpoints of the shared beginning hold for both; later ones show two logs, with both sides kept."""
+    """Checkpoints of the common beginning match both stores, and later ones show the fork with both sides."""
     history = read_history(store("Other").store.backend, [size])
     known = at(size)
     if size <= 2:
@@ -96,13 +96,13 @@ def test_a_fork_is_seen_from_its_first_event_on(size: int) -> None:
 
 
 def test_the_same_size_and_two_roots_need_no_store() -> None:
-    """Two notes that say different things of one size are equivocation by themselves."""
+    """Two notes of one size with different roots are an equivocation, which needs no store to detect."""
     with pytest.raises(InconsistentError, match="equivocation"):
         check_pair(at(SIZE), at(SIZE, "Other"))
 
 
 def test_another_store_is_named_as_such() -> None:
-    """A checkpoint of another origin is never taken for a rollback or fork of this one."""
+    """A checkpoint of another origin is reported as another store, not as a rollback or fork."""
     known = at(5)._replace(origin=origin_of(bytes(16)))
     for check in (read_history(store().store.backend, [5]).check, lambda one: check_pair(one, at(5))):
         with pytest.raises(InconsistentError, match="another store"):
@@ -110,7 +110,7 @@ def test_another_store_is_named_as_such() -> None:
 
 
 def test_a_store_taken_back_is_a_correct_store() -> None:
-    """Without a checkpoint kept outside, an older copy verifies: this is not promised."""
+    """Without an outside checkpoint an older copy verifies, because nothing else is promised."""
     engine = engine_on()
     engine.add("Text.")
     old = copied_rows(engine.store.backend)
@@ -124,7 +124,7 @@ def test_a_store_taken_back_is_a_correct_store() -> None:
 @pytest.mark.parametrize("seq", [0, 1, SIZE - 1])
 @pytest.mark.parametrize("lost", [True, False])
 def test_a_damaged_header_is_damage_and_no_fork(seq: int, lost: bool) -> None:
-    """Headers that the log state does not commit to are corruption, whatever the note says; none is given."""
+    """Headers that the log state does not commit to are corruption, whatever the note contains."""
     broken = copied_rows(store().store.backend)
     raw = broken.get(journal_key(seq)) or b""
     put_rows(broken, {journal_key(seq): None if lost else raw[:-1] + bytes([raw[-1] ^ 1])})
@@ -133,7 +133,7 @@ def test_a_damaged_header_is_damage_and_no_fork(seq: int, lost: bool) -> None:
 
 
 def test_the_note_covers_the_checkpoint_event() -> None:
-    """Its size is that of the log with the event, whose header holds the overall root before it."""
+    """A note's size includes its checkpoint event, whose header has the overall root before it."""
     with engine_on() as engine:
         engine.add("Text.")
         root = engine.root().root
@@ -145,7 +145,7 @@ def test_the_note_covers_the_checkpoint_event() -> None:
 
 
 def test_events_after_the_checkpoint_are_not_in_the_note() -> None:
-    """Where somebody writes between checkpoint and note, the note is of the log up to the checkpoint."""
+    """If others write between checkpoint and note, the note still covers the log up to the checkpoint."""
     with engine_on() as engine:
         engine.add("Text.")
 
@@ -162,7 +162,7 @@ def test_events_after_the_checkpoint_are_not_in_the_note() -> None:
 
 
 def test_a_note_is_of_a_checkpoint_only() -> None:
-    """If the last event of that size is no checkpoint, the journal is not what was written."""
+    """It is corruption if the last event at the note's size is not a checkpoint."""
     with engine_on() as engine:
         receipt = engine.add("Text.")
         with pytest.raises(CorruptionError, match="event 1 is not the checkpoint"):

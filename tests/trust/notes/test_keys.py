@@ -1,4 +1,4 @@
-"""Keys lie outside every store, for their owner alone, and never sign two checkpoints that contradict."""
+"""Keys are outside every store, private to their owner, and never sign two contradictory checkpoints."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from tests.trust.notes.support import signed
 
 @pytest.fixture
 def key(tmp_path: Path) -> Path:
-    """A key named as no store."""
+    """Return a key whose name is not that of a store."""
     new_key(tmp_path / "signing.key", "log.example")
     return tmp_path / "signing.key"
 
 
 def test_a_new_key_is_its_owner_s_alone(tmp_path: Path) -> None:
-    """The file has mode 0600 and Go's form; the vkey lies beside it, and the key loads again."""
+    """A key file has the mode 0600 and Go's form, its vkey is beside it, and the key loads again."""
     made = new_key(tmp_path / "k", "log.example")
     text = (tmp_path / "k").read_text()
     assert stat.S_IMODE((tmp_path / "k").stat().st_mode) == 0o600
@@ -46,12 +46,12 @@ def test_a_new_key_is_its_owner_s_alone(tmp_path: Path) -> None:
 
 
 def test_two_new_keys_differ(tmp_path: Path) -> None:
-    """A key is random."""
+    """New keys are random."""
     assert new_key(tmp_path / "a", "x").public != new_key(tmp_path / "b", "x").public
 
 
 def test_go_s_example_key_loads(tmp_path: Path) -> None:
-    """A private key in the documentation of Go's package `note` has the public half given there."""
+    """The private key in the documentation of Go's package `note` has the public half given there."""
     (tmp_path / "k").write_text(
         "PRIVATE+KEY+PeterNeumann+c74f20a3+AYEKFALVFGyNhPJEMzD1QIDr+Y7hfZx09iUvxdXHKDFz\n"
     )
@@ -63,7 +63,7 @@ def test_go_s_example_key_loads(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("there", ["k", "k.vkey"])
 def test_nothing_is_overwritten_by_a_key(tmp_path: Path, there: str) -> None:
-    """Where the key or its vkey would go, nothing may be."""
+    """A key is not created if its file or the file of its vkey exists."""
     (tmp_path / there).write_text("mine")
     with pytest.raises(ConflictError):
         new_key(tmp_path / "k", "log.example")
@@ -74,14 +74,14 @@ def test_nothing_is_overwritten_by_a_key(tmp_path: Path, there: str) -> None:
     "name", ["", "a b", "a+b", "a\nb", "a\0b", "a\x7fb", "a\u200bb", "\ud800", "a" * 1025]
 )
 def test_a_key_has_a_name_that_fits_a_signature_line(tmp_path: Path, name: str) -> None:
-    """Other names are refused, and no file is made."""
+    """A name that does not fit a signature line is refused, and no file is created."""
     with pytest.raises(InvalidInputError):
         new_key(tmp_path / "k", name)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_key_is_never_in_a_store(tmp_path: Path) -> None:
-    """Inside a LevelDB folder, or under a name of a SQLite store's files, none is made or used."""
+    """Keys in a LevelDB folder, or named as a file of a SQLite store, are neither created nor used."""
     (tmp_path / "db").mkdir()
     (tmp_path / "lock").touch()
     (tmp_path / "db" / "k").write_text("PRIVATE+KEY+x+00000000+AAAA\n")
@@ -111,7 +111,7 @@ def test_a_key_is_never_in_a_store(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_no_key_is_refused_without_quoting_it(tmp_path: Path, text: str) -> None:
-    """A damaged key is an error that shows nothing of what may be secret."""
+    """The error about a damaged key quotes no part of it."""
     (tmp_path / "k").write_text(text, encoding="latin-1")
     with pytest.raises(InvalidInputError) as caught:
         load_key(tmp_path / "k")
@@ -121,7 +121,7 @@ def test_what_is_no_key_is_refused_without_quoting_it(tmp_path: Path, text: str)
 
 
 def test_a_signed_checkpoint_verifies_and_again_is_the_same(key: Path) -> None:
-    """A store whose head is a checkpoint gives the same signed note each time, and appends nothing."""
+    """A store whose head is a checkpoint gives the same signed note again and appends no event."""
     with engine_on() as engine:
         engine.add("Text.")
         first, again = engine.checkpoint_note(key=key), engine.checkpoint_note(key=str(key))
@@ -147,7 +147,7 @@ def test_a_store_that_went_back_is_not_signed_for(key: Path) -> None:
 
 @pytest.mark.parametrize("more", [0, 3])
 def test_a_store_that_forked_is_not_signed_for(key: Path, more: int) -> None:
-    """Another history of the same or of a larger size, of the same store, gets no signature."""
+    """A forked history of the same or a larger size is not signed."""
     with engine_on() as engine:
         fork = copied_rows(engine.store.backend)
         engine.add("Here.")
@@ -163,7 +163,7 @@ def test_a_store_that_forked_is_not_signed_for(key: Path, more: int) -> None:
 
 
 def test_a_store_that_went_on_is_signed_for(key: Path) -> None:
-    """Each later checkpoint takes the place of the last one, and several stores may share a key."""
+    """Each later checkpoint replaces the last one on record, and several stores may share a key."""
     with engine_on() as engine, Engine(MemoryBackend()) as other:
         for number in range(5):
             engine.add(f"Text {number}.")
@@ -174,7 +174,7 @@ def test_a_store_that_went_on_is_signed_for(key: Path) -> None:
 
 
 def test_what_was_signed_is_kept_before_it_is_given_out(key: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where it cannot be kept there is no signature, and the former one still counts."""
+    """If the signed note cannot be recorded, no signature is returned and the former record stays."""
     with engine_on() as engine:
         engine.checkpoint_note(key=key)
         (kept,) = key.parent.glob("*.last")
@@ -194,18 +194,18 @@ def test_what_was_signed_is_kept_before_it_is_given_out(key: Path, monkeypatch: 
 
 @pytest.mark.parametrize("damage", [b"", b"nonsense", None])
 def test_a_key_whose_memory_is_damaged_does_not_sign(key: Path, damage: bytes | None) -> None:
-    """What was signed last must be there as it was written, or nothing more is signed."""
+    """A key with a damaged record of its last note does not sign."""
     with engine_on() as engine:
         note = parse_note(engine.checkpoint_note(key=key).note.encode())
         (kept,) = key.parent.glob("*.last")
         other = Note(note.checkpoint, (signed(note.checkpoint),))
         kept.write_bytes(format_note(other) if damage is None else damage)
-        with pytest.raises(RefusedError, match="signed last"):
+        with pytest.raises(RefusedError, match="the last note that this key signed"):
             engine.checkpoint_note(key=key)
 
 
 def test_what_was_signed_last_is_of_the_store_it_is_named_by(key: Path) -> None:
-    """The files of two stores exchanged are noticed."""
+    """Exchanged records of two stores are refused."""
     with engine_on() as engine, Engine(MemoryBackend()) as other:
         for one in (engine, other):
             one.checkpoint_note(key=key)
@@ -214,12 +214,12 @@ def test_what_was_signed_last_is_of_the_store_it_is_named_by(key: Path) -> None:
         second.replace(first)
         second.write_bytes(kept)
         for one in (engine, other):
-            with pytest.raises(RefusedError, match=r"is of memroot\.local/"):
+            with pytest.raises(RefusedError, match=r"of another store, memroot\.local/"):
                 one.checkpoint_note(key=key)
 
 
 def test_the_signer_itself_compares(key: Path) -> None:
-    """What is not in the history, or does not continue what was signed last, is not signed, whoever asks."""
+    """A signer refuses checkpoints that are not in the history or do not continue the last signed one."""
     with engine_on() as engine:
         fork = copied_rows(engine.store.backend)
         engine.add("Here.")
@@ -238,14 +238,14 @@ def test_the_signer_itself_compares(key: Path) -> None:
 
 
 def test_a_key_of_another_store_does_not_sign(tmp_path: Path) -> None:
-    """A key named as one store's origin signs for that store only."""
+    """A key that is named as a store's origin signs for that store only."""
     new_key(tmp_path / "k", origin_of(bytes(16)))
-    with engine_on() as engine, pytest.raises(RefusedError, match="the key is that of"):
+    with engine_on() as engine, pytest.raises(RefusedError, match="the key belongs to"):
         engine.checkpoint_note(key=tmp_path / "k")
 
 
 def test_a_key_that_is_missing_leaves_the_journal_alone(tmp_path: Path) -> None:
-    """The key is read before anything is journaled."""
+    """A missing key is an error before an event is written."""
     with engine_on() as engine:
         with pytest.raises(EngineError):
             engine.checkpoint_note(key=tmp_path / "none")
@@ -254,7 +254,7 @@ def test_a_key_that_is_missing_leaves_the_journal_alone(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("key", ["", ".", "a\0b", "/", 7, b"k"])
 def test_what_is_no_path_of_a_key_is_invalid(key: str) -> None:
-    """Such a key is refused as an argument, and nothing is journaled."""
+    """A key argument that is not a path is refused before an event is written."""
     with engine_on() as engine:
         with pytest.raises(InvalidInputError):
             engine.checkpoint_note(key=key)
@@ -262,7 +262,7 @@ def test_what_is_no_path_of_a_key_is_invalid(key: str) -> None:
 
 
 def test_what_is_no_checkpoint_cannot_be_known() -> None:
-    """Known checkpoints are those that a note was read into."""
+    """`known` accepts parsed checkpoints only."""
     with engine_on() as engine:
         for known in (["memroot.local/x\n7\n"], [None], 7):
             with pytest.raises(InvalidInputError):
@@ -271,7 +271,7 @@ def test_what_is_no_checkpoint_cannot_be_known() -> None:
 
 
 def test_a_key_signs_for_one_at_a_time(key: Path) -> None:
-    """While a signer is at work, the key is locked for every other one, by whatever name it is reached."""
+    """A signer locks its key against every other signer, by whatever name the file is reached."""
     (key.parent / "link").symlink_to(key)
     with signing(key.parent / "link"), key.open() as other, pytest.raises(BlockingIOError):
         fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -280,7 +280,7 @@ def test_a_key_signs_for_one_at_a_time(key: Path) -> None:
 
 
 def test_what_was_signed_last_lies_beside_the_key_itself(key: Path, tmp_path: Path) -> None:
-    """A link to a key elsewhere does not make it forget."""
+    """The record of a key that is used through a link is beside the key, not beside the link."""
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "elsewhere" / "link").symlink_to(key)
     with engine_on() as engine:

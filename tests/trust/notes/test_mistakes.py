@@ -1,4 +1,4 @@
-"""Mistakes with checkpoints that anybody makes once: none of them loses or betrays anything."""
+"""Common mistakes with checkpoints: none of them loses data or reveals a secret."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["here"]
 
 @pytest.fixture
 def old_and_new(cli: Cli, here: Path) -> Path:
-    """Two checkpoints of the store, `old` and `new`."""
+    """Return two checkpoints of the store, `old` and `new`."""
     cli("checkpoint", "-o", "old")
     cli("add", "More.")
     cli("checkpoint", "-o", "new")
@@ -25,7 +25,7 @@ def old_and_new(cli: Cli, here: Path) -> Path:
 
 
 def events(cli: Cli) -> int:
-    """How many events the store has."""
+    """Return the number of events in the store."""
     return int(cli("status", "--json").data["events"])
 
 
@@ -43,7 +43,7 @@ def events(cli: Cli) -> int:
     ],
 )
 def test_a_private_key_is_never_printed(cli: Cli, here: Path, command: tuple[str, ...]) -> None:
-    """Given for its vkey or its file's name it is in no message, also with --json."""
+    """A private key that is given in place of a vkey or a file's name is in no message, also with --json."""
     cli("key", "new", "k")
     cli("checkpoint", "-o", "n")
     secret = (here / "k").read_text().strip()
@@ -54,7 +54,7 @@ def test_a_private_key_is_never_printed(cli: Cli, here: Path, command: tuple[str
 
 
 def test_checkpoints_in_the_wrong_order_are_no_rollback(cli: Cli, old_and_new: Path) -> None:
-    """A store that has both tells which is the newer one; it is a usage error, and nothing is kept."""
+    """If the store has both checkpoints, the wrong order is a usage error and leaves no evidence."""
     for command in (
         ("verify-root", "--since", "new", "old"),
         ("verify-checkpoint", "old", "--since", "new", "--against-store"),
@@ -69,7 +69,7 @@ def test_checkpoints_in_the_wrong_order_are_no_rollback(cli: Cli, old_and_new: P
 
 
 def test_a_store_that_has_only_one_of_them_went_back(cli: Cli, old_and_new: Path) -> None:
-    """In whatever order they are given, the newer one that the store lacks shows the rollback."""
+    """In either order, a newer checkpoint that the store lacks shows the rollback."""
     (old_and_new / "store").rename(old_and_new / "newer")
     cli("copy", "newer", "store")
     cli("add", "Elsewhere.")
@@ -80,7 +80,7 @@ def test_a_store_that_has_only_one_of_them_went_back(cli: Cli, old_and_new: Path
 
 
 def test_without_a_store_they_may_be_swapped(cli: Cli, old_and_new: Path) -> None:
-    """By themselves they look like a rollback, and the hint says what else it may be."""
+    """Without a store, swapped checkpoints look like a rollback, and the hint mentions the order."""
     result = cli("verify-checkpoint", "old", "--since", "new")
     assert (
         result.code,
@@ -92,7 +92,7 @@ def test_without_a_store_they_may_be_swapped(cli: Cli, old_and_new: Path) -> Non
 
 
 def test_the_first_signature_for_a_store_is_said(cli: Cli, here: Path) -> None:
-    """Once as a rule; again if what the key signed last was lost."""
+    """The first signature for a store is announced, and again if the key's record was lost."""
     cli("key", "new", "k")
     said = "k has no record of an earlier checkpoint of this store"
     assert said in cli("checkpoint", "--key", "k").err
@@ -105,7 +105,7 @@ def test_the_first_signature_for_a_store_is_said(cli: Cli, here: Path) -> None:
 
 
 def test_signatures_are_added_by_known_keys_only(cli: Cli, here: Path) -> None:
-    """Lines of others are left out and named; without a key --add is a usage error."""
+    """--add skips and reports lines of unknown keys; without a key it is a usage error."""
     cli("checkpoint", "-o", "n")
     checkpoint = parse_note((here / "n").read_bytes()).checkpoint
     good, stranger = cosigned("w1", 7, checkpoint), cosigned("stranger", 7, checkpoint)
@@ -126,7 +126,7 @@ def test_signatures_are_added_by_known_keys_only(cli: Cli, here: Path) -> None:
 
 
 def test_a_signed_note_is_not_replaced_by_an_unsigned_one(cli: Cli, here: Path) -> None:
-    """It is refused before anything is journaled, and --key is what was forgotten."""
+    """Replacing a signed note by an unsigned one is refused before an event is written; the hint is --key."""
     cli("key", "new", "k")
     cli("checkpoint", "--key", "k", "-o", "n")
     cli("add", "More.")
@@ -142,7 +142,7 @@ def test_a_signed_note_is_not_replaced_by_an_unsigned_one(cli: Cli, here: Path) 
     [("none/n", 3), ("/proc/self/n", 1), ("store/n", 7), ("store/db/CURRENT", 7), ("folder", 7), ("fifo", 7)],
 )
 def test_a_place_that_cannot_be_written_costs_nothing(cli: Cli, here: Path, out: str, code: int) -> None:
-    """It is found before an event is journaled and before anything is signed."""
+    """An unwritable file is refused before an event is written or signed."""
     cli("key", "new", "k")
     (here / "folder").mkdir()
     os.mkfifo(here / "fifo")
@@ -152,7 +152,7 @@ def test_a_place_that_cannot_be_written_costs_nothing(cli: Cli, here: Path, out:
 
 
 def test_evidence_holds_the_signed_note(cli: Cli, here: Path) -> None:
-    """Where the store contradicts what the key signed last, its signature is kept, not only the text."""
+    """Evidence against the last signed note contains its signature, not only its text."""
     (here / "before").mkdir()
     cli("copy", "store", "before/store")
     cli("key", "new", "k")
@@ -165,7 +165,7 @@ def test_evidence_holds_the_signed_note(cli: Cli, here: Path) -> None:
 
 
 def test_an_origin_of_no_store_is_said(cli: Cli, here: Path) -> None:
-    """Such a note may be right, but none of the commands on stores can use it."""
+    """A note with an origin that is not a store's is reported as such."""
     note = cli("checkpoint").out
     (here / "n").write_text(note)
     (here / "other").write_text(note[:14] + note[14:].partition("\n")[0].upper() + note[50:])

@@ -1,4 +1,4 @@
-"""Checkpoint notes are read strictly: one statement has one text, and everything else is refused."""
+"""Checkpoint notes are parsed strictly: each statement has exactly one text, and all others are refused."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ notes = st.builds(Note, checkpoints, st.lists(signatures, unique=True, max_size=
 
 
 def note_or_reason(data: bytes) -> Note | str:
-    """The note, or why it is none."""
+    """Return the note, or the reason for which it is refused."""
     try:
         return parse_note(data)
     except ProofError as error:
@@ -54,7 +54,7 @@ def note_or_reason(data: bytes) -> Note | str:
 
 @given(notes)
 def test_what_is_formatted_is_read_back(note: Note) -> None:
-    """A note within the rules comes back the same from its bytes."""
+    """A valid note is parsed back from its bytes unchanged."""
     assert parse_note(format_note(note)) == note
 
 
@@ -62,21 +62,21 @@ def test_what_is_formatted_is_read_back(note: Note) -> None:
 @example(TEXT.encode())
 @example((TEXT + "\n" + LINE).encode())
 def test_any_bytes_are_a_note_or_a_proof_error(data: bytes) -> None:
-    """Reading never fails in another way, and what is read is written as it was."""
+    """Parsing any bytes gives a note with the same bytes, or a ProofError."""
     note = note_or_reason(data)
     assert note == "note" if isinstance(note, str) else format_note(note) == data
 
 
 @given(st.integers(0, len((TEXT + "\n" + LINE).encode()) - 1), st.integers(1, 255))
 def test_no_byte_can_be_changed_unnoticed(at: int, change: int) -> None:
-    """A note with one byte changed is refused, or says something else."""
+    """A note with one changed byte is refused or has another meaning."""
     data = bytearray((TEXT + "\n" + LINE).encode())
     data[at] ^= change
     assert note_or_reason(bytes(data)) != Note(CHECKPOINT, (signed(),))
 
 
 def padded(root: bytes) -> str:
-    """Base64 of a root of whatever length."""
+    """Return Base64 of a root of any length."""
     return base64.b64encode(root).decode()
 
 
@@ -149,14 +149,14 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_what_is_not_exactly_a_note_is_refused(name: str) -> None:
-    """Each of these differs from a note in one thing, and is refused for its form."""
+    """Texts that differ from a note in one detail are refused for their form."""
     with pytest.raises(ProofError) as caught:
         parse_note(HOSTILE[name].encode())
     assert caught.value.reason == "note"
 
 
 def test_format_characters_are_those_of_unicode_14() -> None:
-    """They are general category Cf; later versions of Unicode add some, and take none away."""
+    """The format characters are of category Cf; later versions of Unicode only add to them."""
     ours = {char for char in map(chr, range(sys.maxunicode + 1)) if FORMAT.fullmatch(char)}
     theirs = {char for char in map(chr, range(sys.maxunicode + 1)) if unicodedata.category(char) == "Cf"}
     assert len(ours) == 163
@@ -167,26 +167,26 @@ def test_format_characters_are_those_of_unicode_14() -> None:
     "data", [b"\xff\xfe", TEXT.encode().replace(b"mem", b"\xc0\xaf"), TEXT.encode("utf-16")]
 )
 def test_what_is_not_utf8_is_refused(data: bytes) -> None:
-    """Bytes that are no UTF-8 are no note."""
+    """Bytes that are not UTF-8 are refused."""
     with pytest.raises(ProofError, match="note"):
         parse_note(data)
 
 
 @pytest.mark.parametrize("given", [None, TEXT, 7, [TEXT]])
 def test_what_is_not_bytes_is_refused(given: object) -> None:
-    """Anything but bytes is no note."""
+    """Values other than bytes are refused."""
     with pytest.raises(ProofError, match="note"):
         parse_note(given)  # type: ignore[arg-type]
 
 
 def test_the_three_lines_alone_are_an_unsigned_checkpoint() -> None:
-    """The text by itself is a note without signatures."""
+    """The text alone is a note without signatures."""
     assert parse_note(TEXT.encode()) == Note(CHECKPOINT)
     assert note_bytes() == TEXT.encode()
 
 
 def test_as_many_signatures_as_allowed_are_read() -> None:
-    """A note may have 100 signature lines, whatever made them, and no more."""
+    """A note may have up to 100 signature lines of any type."""
     lines = [Signature("w", number.to_bytes(4, "big"), b"?") for number in range(SIGNATURES_MAX + 1)]
     assert len(parse_note(note_bytes(*lines[:-1])).signatures) == SIGNATURES_MAX
     with pytest.raises(ProofError, match="over 100"):
@@ -194,20 +194,20 @@ def test_as_many_signatures_as_allowed_are_read() -> None:
 
 
 def test_sixteen_signatures_of_the_longest_type_are_read() -> None:
-    """C2SP asks for 16 at least, and one of ML-DSA-44 (type 06) has 2,420 bytes and a time."""
+    """Sixteen lines of ML-DSA-44 (type 06: 2,420 bytes and a time), as C2SP requires, are accepted."""
     lines = [Signature("witness.example/w", bytes([number] * 4), bytes(2428)) for number in range(16)]
     assert len(parse_note(note_bytes(*lines)).signatures) == 16
 
 
 def test_signature_lines_alone_are_read() -> None:
-    """What a witness answers with is its lines without the text."""
+    """The signature lines of a witness's answer are parsed without the text."""
     assert parse_signatures(LINE.encode()) == (signed(),)
     with pytest.raises(ProofError, match="note"):
         parse_signatures(TEXT.encode())
 
 
 def test_the_empty_log_has_the_root_of_rfc_6962() -> None:
-    """Size 0 goes with SHA-256 of nothing."""
+    """The root of size 0 is SHA-256 of the empty string."""
     text = f"{ORIGIN}\n0\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n"
     assert parse_note(text.encode()).checkpoint == Checkpoint(ORIGIN, 0, EMPTY_ROOT)
 
@@ -227,14 +227,14 @@ def test_the_empty_log_has_the_root_of_rfc_6962() -> None:
     ],
 )
 def test_a_note_that_breaks_a_rule_is_not_written(note: Note) -> None:
-    """What could not be read back is refused before it is written."""
+    """A note that could not be parsed back is refused when it is formatted."""
     with pytest.raises(ProofError, match="note"):
         format_note(note)
 
 
 @given(st.binary(min_size=16, max_size=16))
 def test_a_store_and_its_origin_name_each_other(store_id: bytes) -> None:
-    """An origin holds the store's id, and gives it back."""
+    """An origin contains the store's id, which can be read back from it."""
     assert store_id_of(origin_of(store_id)) == store_id
 
 
@@ -254,7 +254,7 @@ def test_a_store_and_its_origin_name_each_other(store_id: bytes) -> None:
     ],
 )
 def test_other_origins_are_no_store_s(origin: str) -> None:
-    """Only the one spelling of a store's origin is taken for it."""
+    """Only the exact spelling of a store's origin is accepted as one."""
     with pytest.raises(ProofError, match="origin"):
         store_id_of(origin)
 

@@ -1,4 +1,4 @@
-"""Signatures count only if a known key made them, and a wrong one of a known key spoils the note."""
+"""Only signatures of known keys count, and a wrong signature of a known key invalidates the note."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ from tests.trust.notes.support import (
 )
 
 EXAMPLE = "example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k"
-"""The verifier key of C2SP signed-note."""
+"""The verifier key in C2SP signed-note."""
 
 TIME = 1_679_315_147
 
 
 def test_the_example_of_the_specification() -> None:
-    """The verifier key that C2SP prints is read, has its key id, and is written the same."""
+    """The verifier key of C2SP is parsed, has its key id, and is formatted the same."""
     key = parse_vkey(EXAMPLE)
     assert (key.name, key.type, key.key_id.hex(), key.vkey) == ("example.com/foo", 1, "530d903a", EXAMPLE)
 
 
 @given(st.binary(min_size=32, max_size=32), st.sampled_from([ED25519, COSIGNATURE]))
 def test_a_verifier_key_is_read_as_it_is_written(public: bytes, kind: int) -> None:
-    """Any key under a name comes back from its text."""
+    """Any key with any name is parsed back from its text."""
     key = VerifierKey(ORIGIN, kind, public)
     assert parse_vkey(key.vkey) == key
 
@@ -70,34 +70,34 @@ def test_a_verifier_key_is_read_as_it_is_written(public: bytes, kind: int) -> No
     ],
 )
 def test_what_is_not_exactly_a_verifier_key_is_refused(text: str) -> None:
-    """Another name, key id, type or spelling is an error of the caller."""
+    """A text with another name, key id, type or spelling is refused."""
     with pytest.raises(ProofError) as caught:
         parse_vkey(text)
     assert caught.value.reason == "input"
 
 
 def found(*lines: Signature, keys: list[VerifierKey], checkpoint: Checkpoint = CHECKPOINT) -> list[str]:
-    """The names of the keys that made lines, with the time."""
+    """Return the names of the keys that made lines, with the time."""
     note = parse_note(note_bytes(*lines, checkpoint=checkpoint))
     marks = verify_signatures(note, keys, ed25519.verify)
     return [f"{one.key.name} {one.time}" if one else "?" for one in marks]
 
 
 def test_a_log_and_its_witnesses_are_recognised() -> None:
-    """A known log's line and a known witness's are right; the witness's says when."""
+    """The lines of a known log and a known witness verify, and the witness's line has a time."""
     lines = signed(), cosigned("w1", TIME), cosigned("w2", 2**64 - 1)
     keys = [log_key(), witness_key("w1"), witness_key("w2")]
     assert found(*lines, keys=keys) == [f"{ORIGIN} None", f"w1 {TIME}", f"w2 {2**64 - 1}"]
 
 
 def test_the_message_of_a_witness() -> None:
-    """A witness signs a line of its format, the time, and the text."""
+    """A witness signs a line with its format, the time, and the text."""
     said = f"cosignature/v1\ntime {TIME}\n{CHECKPOINT.text}"
     assert cosignature_message(CHECKPOINT, TIME) == said.encode()
 
 
 def test_lines_of_unknown_keys_are_kept_and_ignored() -> None:
-    """Other names, other key ids of a known name and other types do not count, and stay in the note."""
+    """Lines with other names, key ids or types are ignored and stay in the note."""
     key = log_key()
     lines = (
         signed(name="somebody.else"),
@@ -128,7 +128,7 @@ BROKEN = {
 @pytest.mark.parametrize("name", BROKEN)
 @pytest.mark.parametrize("first", [True, False])
 def test_a_known_key_with_a_wrong_signature_spoils_the_note(name: str, first: bool) -> None:
-    """It is refused, whatever right signatures are in it."""
+    """A wrong signature of a known key is refused, whatever valid signatures are in the note."""
     right = signed(name="log.example")
     lines = (BROKEN[name], right) if first else (right, BROKEN[name])
     with pytest.raises(ProofError) as caught:
@@ -137,7 +137,7 @@ def test_a_known_key_with_a_wrong_signature_spoils_the_note(name: str, first: bo
 
 
 def test_two_keys_that_look_the_same_are_refused() -> None:
-    """Keys that share name and key id and are different ones cannot be told apart."""
+    """Different keys with the same name and key id are refused."""
 
     class Twin(VerifierKey):
         @property
@@ -149,23 +149,23 @@ def test_two_keys_that_look_the_same_are_refused() -> None:
 
 
 def judged(*lines: Signature, trust: Trust) -> tuple[Judged, ...]:
-    """What the engine makes of a note."""
+    """Return the engine's result for a note."""
     marks = judge(Note(CHECKPOINT, lines), trust)
     require(marks, trust)
     return marks
 
 
 def test_one_of_the_keys_must_have_signed() -> None:
-    """Where keys are given, a note of unknown signatures only is refused; so is an unsigned one."""
+    """If keys are given, an unsigned note and one with unknown signatures only are refused."""
     trust = Trust.of([log_key().vkey, log_key("log.example", "other").vkey], [])
     assert [one.by for one in judged(signed(), signed(name="x"), trust=trust)] == ["key", "unknown"]
     for lines in ([], [signed(name="x")], [cosigned("w1", TIME)]):
-        with pytest.raises(VerificationError, match="no known key"):
+        with pytest.raises(VerificationError, match="not signed by any of the given keys"):
             judged(*lines, trust=trust)
 
 
 def test_enough_witnesses_must_have_signed() -> None:
-    """Without a threshold all of them; with one so many; twice the same witness counts once."""
+    """The threshold counts different witnesses; without one, all of them must have signed."""
     vkeys = [witness_key(name).vkey for name in ("w1", "w2", "w3")]
     two = cosigned("w1", TIME), cosigned("w2", TIME), cosigned("w1", TIME + 1)
     assert len(judged(*two, trust=Trust.of([], vkeys, 2))) == 3
@@ -189,15 +189,15 @@ def test_enough_witnesses_must_have_signed() -> None:
     ],
 )
 def test_trust_that_cannot_be_met_is_refused(keys: list[str], witnesses: list[str], threshold: int) -> None:
-    """A key in the wrong place, no key at all, fewer witnesses than the threshold, and none are errors."""
+    """A key of the wrong type, a text that is not a key, and an impossible threshold are refused."""
     with pytest.raises(InvalidInputError):
         Trust.of(keys, witnesses, threshold)
 
 
 @pytest.mark.parametrize("text", ["signing.key.vkey", "", "a+b"])
 def test_what_is_no_verifier_key_is_named_as_such(text: str) -> None:
-    """A file's name in its place is answered by how to give what the file holds."""
-    with pytest.raises(InvalidInputError, match="is no verifier key: a verifier key is a name") as caught:
+    """The error about a file's name in place of a key explains how to give the key in the file."""
+    with pytest.raises(InvalidInputError, match="is not a verifier key: a verifier key is a name") as caught:
         Trust.of([text], [])
     assert "--key $(cat FILE)" in caught.value.hint
 
@@ -205,7 +205,7 @@ def test_what_is_no_verifier_key_is_named_as_such(text: str) -> None:
 @pytest.mark.parametrize("before", ["", " ", "\n", "x"])
 @pytest.mark.parametrize("as_witness", [False, True])
 def test_a_private_key_is_never_repeated(before: str, as_witness: bool) -> None:
-    """Given for a verifier key it is refused without a character of it."""
+    """The error about a private key in place of a verifier key repeats no part of it."""
     text = f"{before}PRIVATE+KEY+log.example+c74f20a3+AYEKFALVFGyNhPJEMzD1QIDr+Y7hfZx09iUvxdXHKDFz"
     with pytest.raises(InvalidInputError, match=r"^this is a private key$") as caught:
         Trust.of(*([], [text]) if as_witness else ([text], []))
@@ -216,15 +216,15 @@ def test_a_private_key_is_never_repeated(before: str, as_witness: bool) -> None:
     ("public", "signature"), [(b"", bytes(64)), (bytes(31), bytes(64)), (bytes(32), b"")]
 )
 def test_no_bytes_make_the_check_itself_fail(public: bytes, signature: bytes) -> None:
-    """Keys and signatures of wrong widths do not verify, and raise nothing."""
+    """Keys and signatures of wrong lengths do not verify and raise nothing."""
     assert not ed25519.verify(public, b"text", signature)
 
 
 def test_the_edge_cases_of_ed25519_have_a_known_verdict() -> None:
-    """Of 914 signatures at the edges, those with a residue of low order or an R in another spelling fail.
+    """Of 914 edge cases, those with a residue of low order or another encoding of R fail.
 
-    The other 208 pass, also with a key of small order or in another spelling: the cofactor is not
-    multiplied in, and R is compared by its bytes.
+    The other 208 verify, including those with a key of small order or in another encoding: the equation has
+    no cofactor, and R is compared by its bytes.
     """
     vectors = json.loads(needs("vectors/ed25519/cctv_ed25519vectors.json").read_text())
     passed = [
@@ -237,7 +237,7 @@ def test_the_edge_cases_of_ed25519_have_a_known_verdict() -> None:
 
 
 def test_the_vectors_of_wycheproof_pass() -> None:
-    """All 88 valid signatures verify and all 63 invalid ones do not."""
+    """All 88 valid signatures verify, and all 63 invalid ones do not."""
     groups = json.loads(needs("vectors/ed25519/wycheproof_ed25519_test.json").read_text())["testGroups"]
     verdicts = [
         (one["result"], ed25519.verify(*(bytes.fromhex(text) for text in (key, one["msg"], one["sig"]))))

@@ -1,4 +1,4 @@
-"""The note that docs/spec/checkpoints.md prints is the one that the rules give for the worked example."""
+"""The note in docs/spec/checkpoints.md follows from its rules for the worked example."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LOG_SEED, WITNESS_SEED = b"\x33" * 32, b"\x44" * 32
 
 
 def test_the_note_of_the_page_is_made_from_the_example() -> None:
-    """Origin, size and root are the example's; signature and cosignature those of the seeds, to the byte."""
+    """Origin, size and root are the example's, and the signatures are those of the seeds, byte for byte."""
     root = bytes.fromhex(example_values()["root log"])
     checkpoint = Checkpoint(origin_of(b"\x11" * 16), 6, root)
     log = VerifierKey(checkpoint.origin, ED25519, ed25519.public_of(LOG_SEED))
@@ -36,7 +36,7 @@ def test_the_note_of_the_page_is_made_from_the_example() -> None:
 
 
 def test_the_verifier_keys_of_the_page_verify_its_note() -> None:
-    """Both lines are known keys'; the witness's says its time."""
+    """Both lines of the note verify with the keys of the page, and the witness's line has its time."""
     note = parse_note(("\n".join(block("note")) + "\n").encode())
     found = verify_signatures(note, [parse_vkey(text) for text in block("vkeys")], ed25519.verify)
     assert [one and one.time for one in found] == [None, TIME]
@@ -44,5 +44,5 @@ def test_the_verifier_keys_of_the_page_verify_its_note() -> None:
 
 
 def test_key_types_are_listed() -> None:
-    """The table has the types that are checked, and no other."""
+    """The table lists exactly the key types that are checked."""
     assert [int(row[0], 16) for row in table("key types")] == [ED25519, COSIGNATURE]

@@ -1,1 +1,1 @@
-"""Whether the engine's proofs verify, say what it says itself, and are refused where it is not so."""
+"""The engine's proofs verify, agree with its answers, and are refused for claims that do not hold."""

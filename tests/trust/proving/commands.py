@@ -1,4 +1,4 @@
-"""Running the verifier that stands alone, in this process."""
+"""Running the standalone verifier in this process."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from tests.support.command_line import Cli
 
 
 def trust(store: Cli) -> list[str]:
-    """The options that name the present root."""
+    """Return the options that name the present root."""
     status = store("status", "--json").data
     return ["--root", store("root").out.strip(), "--store-id", status["store_id"]]
 
 
 def as_standalone(options: Sequence[str]) -> list[str]:
-    """The same options for `python -m proofs`."""
+    """Return the same options for `python -m proofs`."""
     return ["--store" if word == "--store-id" else word for word in options]
 
 
 def alone(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, Any]:
-    """Exit code and answer of `python -m proofs verify`, in this process."""
+    """Return exit code and answer of `python -m proofs verify`, run in this process."""
     capsys.readouterr()
     code = standalone.main(["verify", *words])
     out = capsys.readouterr().out

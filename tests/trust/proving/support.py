@@ -35,21 +35,21 @@ from tests.support.engines import engine_on
 from tests.support.workloads import id_of
 
 ATOMS: Final = 600
-"""Two segments of 256, and a tail."""
+"""The number of atoms: two segments of 256, and a tail."""
 GONE: Final = 3
-"""The number of the atom that is tombstoned."""
+"""The number of the tombstoned atom."""
 PREDICATE: Final = b"\x80\x00"
 STRANGER: Final = bytes([0xEE] * 16)
-"""The id of an atom that there never was."""
+"""The id of an atom that was never recorded."""
 
 
 def raw_id(number: int) -> bytes:
-    """The 16 bytes of the id of the n-th atom."""
+    """Return the 16 bytes of the id of the n-th atom."""
     return UUID(id_of(number)).bytes
 
 
 def filled(backend: Backend | None = None) -> Engine:
-    """An engine with atoms, edges of all states, a predicate, tags, a checkpoint, and one event after it."""
+    """Return an engine with atoms, edges in all states, a predicate, tags, a checkpoint and a later event."""
     engine = engine_on(backend)
     things, tags = ("kettles", "boilers", "boilers"), ("Kitchen", "heating")
     notes = [
@@ -74,7 +74,7 @@ def filled(backend: Backend | None = None) -> Engine:
 
 
 def log_head(engine: Engine, size: int | None = None) -> LogHead:
-    """What a checkpoint note says of the log, now or when it had so many events."""
+    """Return the log head that a checkpoint note states, as of now or of a size."""
     from engine.trust.proving.log_witnesses import LogPaths
 
     with engine.store.view(*engine.store.followers) as rows:
@@ -84,7 +84,7 @@ def log_head(engine: Engine, size: int | None = None) -> LogHead:
 
 
 def every_claim(engine: Engine) -> list[Claim]:
-    """True claims of every kind about the store of `filled`, in several places of it."""
+    """Return true claims of every kind about the store of `filled`, in several places of it."""
     early, checkpoint = log_head(engine, 300), bytes.fromhex(engine.root(as_of=engine.size - 2).root)
     state: list[Claim] = [
         AtomIs(raw_id(1)),
@@ -117,7 +117,7 @@ def every_claim(engine: Engine) -> list[Claim]:
 
 
 def shown_by(engine: Engine, claims: Sequence[Claim], head: LogHead | None = None) -> tuple[Verified, ...]:
-    """What a proof of `claims` shows whoever verifies it, against the root or a log head."""
+    """Return what a proof of `claims` shows to a verifier, against the root or a log head."""
     proof = engine.prove(claims, checkpoint=head)
     basis: Basis = proof.basis if head is None else head
     return verify(proof.data, basis, claims)

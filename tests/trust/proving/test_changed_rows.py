@@ -1,4 +1,4 @@
-"""Rows changed behind the engine's back: no proof that is served says anything but the truth."""
+"""Rows changed from outside: no proof that is returned shows anything false."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ KINDS = sorted(
     set(FAMILIES.values()) - {b"i/", ERASURE, DESTROYED}
     | {b"i/doc/", b"i/head", INDEX_BLOCKS, INDEX_ROWS, INDEX_SUMMARIES}
 )
-"""What the keys of rows begin with, each kind apart; nothing was erased here (tests/erase)."""
+"""The prefixes of the keys of each kind of row; nothing is erased here (tests/erase)."""
 
 
 def one_bit(rows: Rows, chosen: Random) -> Changes:
-    """One bit of one row's value, the other way round."""
+    """Flip one bit in one row's value."""
     key = chosen.choice([key for key in sorted(rows) if rows[key]])
     value = bytearray(rows[key])
     value[chosen.randrange(len(value))] ^= 1 << chosen.randrange(8)
@@ -61,45 +61,45 @@ def one_bit(rows: Rows, chosen: Random) -> Changes:
 
 
 def deleted(rows: Rows, chosen: Random) -> Changes:
-    """A row that is gone."""
+    """Delete a row."""
     return {chosen.choice(sorted(rows)): None}
 
 
 def emptied(rows: Rows, chosen: Random) -> Changes:
-    """A row without a value."""
+    """Empty the value of a row."""
     return {chosen.choice(sorted(rows)): b""}
 
 
 def cut(rows: Rows, chosen: Random) -> Changes:
-    """A row of which the beginning is left."""
+    """Keep only the beginning of a row's value."""
     key = chosen.choice(sorted(rows))
     return {key: rows[key][: chosen.randrange(len(rows[key]) + 1)]}
 
 
 def doubled(rows: Rows, chosen: Random) -> Changes:
-    """A row that has its value twice."""
+    """Repeat a row's value."""
     key = chosen.choice(sorted(rows))
     return {key: 2 * rows[key]}
 
 
 def exchanged(rows: Rows, chosen: Random) -> Changes:
-    """Two rows of a kind, each with the other's value."""
+    """Swap the values of two rows of a kind."""
     first, second = (chosen.choice(sorted(rows)) for _ in range(2))
     return {first: rows[second], second: rows[first]}
 
 
 def noise(rows: Rows, chosen: Random) -> Changes:
-    """All rows of a kind, with random values of their lengths."""
+    """Replace all values of a kind by random bytes of the same lengths."""
     return {key: chosen.randbytes(len(value)) for key, value in rows.items()}
 
 
 def wiped(rows: Rows, chosen: Random) -> Changes:
-    """All rows of a kind gone."""
+    """Delete all rows of a kind."""
     return dict.fromkeys(rows)
 
 
 def check(changes: Changes, claim: Claim, at: int) -> None:
-    """Make sure that with these changes nothing untrue is served about a claim."""
+    """Check that nothing false is returned for a claim after these changes."""
     store = copied_rows(STORE)
     put_rows(store, changes)
     for head in (None, HEAD):
@@ -123,7 +123,10 @@ def check(changes: Changes, claim: Claim, at: int) -> None:
 @pytest.mark.parametrize("change", [one_bit, deleted, emptied, cut, doubled, exchanged, noise, wiped])
 @pytest.mark.parametrize("prefix", KINDS)
 def test_no_false_proof_is_served(prefix: bytes, change: Callable[[Rows, Random], Changes]) -> None:
-    """It is the honest proof, or VerificationError and no refusal, or a proof that the true root refuses."""
+    """Changed rows give the honest proof, one that the true root refuses, or a VerificationError.
+
+    A claim is never refused as false because of changed rows.
+    """
     chosen = Random(f"{prefix!r} {change.__name__}")
     rows = {key: value for key, value in ALL.items() if key.startswith(prefix)}
     for at, claim in chosen.sample(list(enumerate(CLAIMS)), 3):
@@ -133,7 +136,7 @@ def test_no_false_proof_is_served(prefix: bytes, change: Callable[[Rows, Random]
 SEGMENT = SegmentName(0, 0)
 NIBBLE = nibble_of(key_digest("atoms", raw_id(1)), 0)
 PAGE = tree_prefix("atoms") + b"\x01" + child_path(b"", 0, NIBBLE)
-"""A page below the root's: that one gives the root."""
+"""A page below the root's page, from which the root is computed."""
 WITNESSES: list[tuple[bytes, Claim]] = [
     (value_key("atoms", raw_id(1)), AtomIs(raw_id(1))),
     (payload_key(2), AtomIs(raw_id(1))),
@@ -146,13 +149,13 @@ WITNESSES: list[tuple[bytes, Claim]] = [
     (SEGMENT.summary_key, NoneMentioning("unicorn")),
     (PAGE, AtomIs(raw_id(1))),
 ]
-"""A row, and a claim whose proof rests on it."""
+"""A row, and a claim whose proof depends on it."""
 
 
 @pytest.mark.parametrize("bit", range(0, 8, 3))
 @pytest.mark.parametrize(("key", "claim"), WITNESSES)
 def test_a_changed_row_that_a_proof_rests_on_is_named_corrupt(key: bytes, claim: Claim, bit: int) -> None:
-    """Any one bit of it, and the error is CorruptionError: neither a proof nor a refusal."""
+    """Any flipped bit in a row that a proof depends on is a CorruptionError, not a refusal."""
     assert ENGINE.prove([claim])
     chosen = Random(f"{key!r} {bit}")
     for at in {0, len(ALL[key]) - 1, *(chosen.randrange(len(ALL[key])) for _ in range(3))}:
@@ -172,7 +175,7 @@ OTHERS = ALL[SegmentName(0, 256).blocks_key]
     "blocks", [b"", None, OTHERS, BLOCKS + BLOCKS, BLOCKS + OTHERS, BLOCKS[35:], BLOCKS[:35], BLOCKS[:-1]]
 )
 def test_a_row_of_blocks_that_is_not_its_segments_is_named_corrupt(blocks: bytes | None) -> None:
-    """Empty, gone, another segment's, too long, without its beginning or its end: CorruptionError."""
+    """A blocks row that is empty, missing, another segment's, too long or truncated is a CorruptionError."""
     store = copied_rows(STORE)
     put_rows(store, {SEGMENT.blocks_key: blocks})
     with pytest.raises(CorruptionError):

@@ -1,4 +1,4 @@
-"""Every claim, against the root and a log head, on every backend: proofs say what the engine does."""
+"""Every claim, against the root and a log head, on every backend: proofs agree with the engine."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ Says = Callable[[Engine, Verified], bool]
 
 @pytest.fixture(params=["memory", LEVELDB, "sqlite"], scope="module")
 def engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    """The same store on each backend."""
+    """Return the same store on each backend."""
     if request.param == "memory":
         yield ENGINE
         return
@@ -65,27 +65,27 @@ def engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 def shows_atom(memory: Engine, shown: Verified) -> bool:
-    """Whether the fact about an atom is what `get` says of it."""
+    """Return True if the fact about an atom agrees with `get`."""
     assert isinstance(shown, LiveAtom | TombstonedAtom)
     atom = memory.get(show_id(shown.claim.id))
     return same_value(atom, shown.value) and (shown.body is None or same_body(atom, shown.body))
 
 
 def same_value(found: Atom | Edge, value: Value) -> bool:
-    """Whether a value is that of an atom or edge."""
+    """Return True if a value is that of an atom or edge."""
     names = ["state", "created_seq", "last_seq"]
     names += ["version", "ordinal", "payload_seq"] if isinstance(found, Atom) else []
     return all(getattr(found, name) == getattr(value, name) for name in names)
 
 
 def same_body(atom: Atom, body: AtomBody) -> bool:
-    """Whether a payload says what the atom does; tags change without a new one."""
+    """Return True if a payload agrees with the atom, except for tags, which change without a new payload."""
     names = ("content", "title", "kind", "source", "sequence", "trust")
     return all(getattr(atom, name) == getattr(body, name) for name in names)
 
 
 def shows_edge(memory: Engine, shown: Verified) -> bool:
-    """Whether the fact about an edge is what `get_edge` and `edges` say of it."""
+    """Return True if the fact about an edge agrees with `get_edge` and `edges`."""
     assert isinstance(shown, LiveEdge | TombstonedEdge)
     src, kind, dst = show_id(shown.claim.src), TYPES[shown.claim.code], show_id(shown.claim.dst)
     edge = memory.get_edge(src, kind, dst)
@@ -99,7 +99,7 @@ def shows_edge(memory: Engine, shown: Verified) -> bool:
 
 
 def shows_no_atom(memory: Engine, shown: Verified) -> bool:
-    """Whether `get` finds no such atom."""
+    """Return True if `get` does not find the atom."""
     assert isinstance(shown, AbsentAtom)
     with pytest.raises(NotFoundError):
         memory.get(show_id(shown.claim.id))
@@ -107,7 +107,7 @@ def shows_no_atom(memory: Engine, shown: Verified) -> bool:
 
 
 def shows_no_edge(memory: Engine, shown: Verified) -> bool:
-    """Whether `get_edge` finds no such edge."""
+    """Return True if `get_edge` does not find the edge."""
     assert isinstance(shown, AbsentEdge)
     with pytest.raises(NotFoundError):
         memory.get_edge(show_id(shown.claim.src), TYPES[shown.claim.code], show_id(shown.claim.dst))
@@ -115,14 +115,14 @@ def shows_no_edge(memory: Engine, shown: Verified) -> bool:
 
 
 def shows_tag(memory: Engine, shown: Verified) -> bool:
-    """Whether the atom's tags say so."""
+    """Return True if the fact agrees with the atom's tags."""
     assert isinstance(shown, Tagged | Untagged)
     tags = {tag.casefold() for tag in memory.get(show_id(shown.claim.id)).tags}
     return (shown.claim.identity in tags) is isinstance(shown, Tagged)
 
 
 def shows_tagged(memory: Engine, shown: Verified) -> bool:
-    """Whether `find` with the tag gives exactly these atoms, and `tags` counts as many."""
+    """Return True if `find` with the tag returns exactly these atoms, and `tags` counts as many."""
     assert isinstance(shown, AllTagged | TagUnused)
     tag = shown.claim.identity
     found = {one.id for one in memory.find(limit=1000, filters=Filters(tags=(tag,)))}
@@ -131,7 +131,7 @@ def shows_tagged(memory: Engine, shown: Verified) -> bool:
 
 
 def shows_mentioning(memory: Engine, shown: Verified) -> bool:
-    """Whether the index gives exactly these atoms, as often, of those that are live."""
+    """Return True if the index gives exactly these live atoms, with the same frequencies."""
     assert isinstance(shown, AllMentioning | TermUnused)
     store = memory.store
     with store.view(*store.followers) as rows:
@@ -150,7 +150,7 @@ def shows_mentioning(memory: Engine, shown: Verified) -> bool:
 
 
 def shows_event(memory: Engine, shown: Verified) -> bool:
-    """Whether `log` has the event there, of that kind, time and actor."""
+    """Return True if `log` has the event at that place with the same kind, time and actor."""
     assert isinstance(shown, LoggedEvent)
     (item,) = memory.log(shown.claim.seq, shown.claim.seq + 1)
     header = shown.header
@@ -159,7 +159,7 @@ def shows_event(memory: Engine, shown: Verified) -> bool:
 
 
 def shows_prefix(memory: Engine, shown: Verified) -> bool:
-    """Whether the store as of then has this overall root, or log root."""
+    """Return True if the store of that size has this overall root or log root."""
     assert isinstance(shown, LogPrefix)
     then = memory.root(as_of=shown.size - 1)
     return shown.claim.root.hex() == (
@@ -168,7 +168,7 @@ def shows_prefix(memory: Engine, shown: Verified) -> bool:
 
 
 def shows_recorded(memory: Engine, shown: Verified) -> bool:
-    """Whether the event is a checkpoint of the root that the store had before it."""
+    """Return True if the event is a checkpoint of the root that the store had before it."""
     assert isinstance(shown, RecordedRoot)
     return memory.root(as_of=shown.header.seq - 1).root == shown.claim.root.hex()
 
@@ -189,18 +189,18 @@ SAYS: dict[type[Claim], Says] = {
     kinds.RootRecorded: shows_recorded,
     kinds.BeginsWithRoot: shows_prefix,
 }
-"""Claim → whether the engine itself says what was shown."""
+"""The check, by claim, that the engine itself agrees with what was shown."""
 
 
 def test_no_claim_is_left_out() -> None:
-    """The claims that these tests make are of every kind there is."""
+    """These tests make claims of every kind."""
     assert {type(claim) for claim in CLAIMS} == set(kinds.ALL.values()) == set(SAYS)
 
 
 @pytest.mark.parametrize("basis", BASES)
 @pytest.mark.parametrize("claim", CLAIMS, ids=NAMES)
 def test_a_proof_shows_what_the_engine_says(engine: Engine, claim: Claim, basis: str) -> None:
-    """It verifies, says what get, edges, find, tags, the index and the log say, and has the same bytes."""
+    """A proof verifies, agrees with the engine's answers, and has the same bytes on every backend."""
     head = BASES[basis]
     proof = engine.prove([claim], checkpoint=head)
     trusted = head or Root(engine.store.identity.store_id, bytes.fromhex(engine.root().root), engine.size)
@@ -213,7 +213,7 @@ def test_a_proof_shows_what_the_engine_says(engine: Engine, claim: Claim, basis:
 
 @pytest.mark.parametrize("basis", BASES)
 def test_all_claims_in_one_proof(engine: Engine, basis: str) -> None:
-    """One proof of every claim verifies, in whatever order they are, and is smaller than one of each."""
+    """One proof of all claims, in any order, verifies and is smaller than separate proofs."""
     head = BASES[basis]
     proof = engine.prove(CLAIMS, checkpoint=head)
     again = engine.prove(CLAIMS[::-1], checkpoint=head)
@@ -223,7 +223,7 @@ def test_all_claims_in_one_proof(engine: Engine, basis: str) -> None:
 
 
 def test_proving_changes_nothing() -> None:
-    """Once the followers are at the head, a proof reads and never writes."""
+    """Making a proof writes nothing once the followers are at the head."""
     ENGINE.catch_up()
     before = dict(backend_of(ENGINE).scan())
     ENGINE.prove(CLAIMS)

@@ -1,4 +1,4 @@
-"""`engine prove`, `engine verify-proof` and `python -m proofs`, as somebody types them."""
+"""`engine prove`, `engine verify-proof` and `python -m proofs` on the command line."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ATOM = id_of(1)
 
 @pytest.fixture
 def store(cli: Cli) -> Cli:
-    """A store of two atoms and a checkpoint, whose note is in a file."""
+    """Return a store of two atoms and a checkpoint, whose note is in a file."""
     cli("add", "The kettle.", "--id", ATOM, "-t", "Kitchen")
     cli("checkpoint", "--out", "kept.checkpoint")
     cli("add", "Later.", "--id", id_of(2))
@@ -31,7 +31,7 @@ def store(cli: Cli) -> Cli:
 
 
 def test_a_proof_is_made_and_verified(store: Cli, capsys: pytest.CaptureFixture[str]) -> None:
-    """Both verifiers exit with 0; the line that `prove` prints is what the other side runs."""
+    """Both verifiers exit with 0, and the line that `prove` prints runs the other one."""
     made = store("prove", "atom", "6174", "-o", "one.proof")
     assert (made.code, made.out.split()[:4]) == (6, [])
     made = store("prove", "atom", ATOM, "-o", "one.proof")
@@ -55,7 +55,7 @@ def test_verifiers_give_the_same_answer(store: Cli, capsys: pytest.CaptureFixtur
 
 
 def test_json_has_the_proof_or_the_file(store: Cli) -> None:
-    """Without a file the envelope has the bytes in hex, with one its name; the size is that of the bytes."""
+    """The JSON envelope has the bytes in hex, or the name of the file, and the size of the proof."""
     inline = store("prove", "no-term", "unicorns", "--json").data
     written = store("prove", "no-term", "unicorns", "-o", "one.proof", "--json").data
     raw = Path("one.proof").read_bytes()
@@ -99,7 +99,7 @@ FAILURES: list[tuple[int, list[str]]] = [
 
 
 def files() -> None:
-    """Files that claims and notes may be looked for in."""
+    """Create files in which claims and notes may be looked for."""
     Path("claims.txt").write_text(f"atom {ATOM}\n\nno-term unicorn\n")
     Path("empty.txt").write_text("\n \n")
     Path("twice.txt").write_text(f"atom {ATOM}\natom {ATOM} sealed\n")
@@ -111,7 +111,7 @@ def files() -> None:
 
 @pytest.mark.parametrize(("code", "words"), FAILURES)
 def test_what_cannot_be_proved_has_an_exit_code(store: Cli, code: int, words: list[str]) -> None:
-    """Usage 2, not there 3, no note 4, several 6, not so 7; --json has an envelope, no file is made."""
+    """Errors exit with 2 (usage), 3 (not found), 4 (bad note), 6 (ambiguous) or 7 (false), without a file."""
     files()
     result = store(*words, "--json")
     assert result.code == code, result.err
@@ -121,7 +121,7 @@ def test_what_cannot_be_proved_has_an_exit_code(store: Cli, code: int, words: li
 
 
 def test_a_damaged_store_is_exit_code_4(store: Cli) -> None:
-    """A value that was changed on the disk is no claim that does not hold, and leaves no file."""
+    """A value that was changed on the disk exits with 4, not as a false claim, and leaves no file."""
     with Engine.open("store", create=False) as engine:
         key = value_key("atoms", raw_id(1))
         raw = bytearray(backend_of(engine).get(key) or b"")
@@ -150,7 +150,7 @@ UNTRUE: list[tuple[int, list[str]]] = [
 
 
 def test_a_tag_may_be_written_as_people_do(store: Cli, capsys: pytest.CaptureFixture[str]) -> None:
-    """`engine verify-proof` folds a tag; the verifier without Unicode tables takes its identity alone."""
+    """`engine verify-proof` folds a tag; `python -m proofs` has no Unicode tables and takes its identity."""
     assert store("prove", "tagged", "#Kitchen", "-o", "tagged.proof").code == 0
     options = trust(store)
     assert store("verify-proof", "tagged.proof", "tagged", "#Kitchen", *options).code == 0
@@ -162,7 +162,7 @@ def test_a_tag_may_be_written_as_people_do(store: Cli, capsys: pytest.CaptureFix
 def test_what_is_not_shown_has_an_exit_code(
     store: Cli, capsys: pytest.CaptureFixture[str], code: int, words: list[str]
 ) -> None:
-    """Both verifiers: 4 where the proof does not show it, 2 where it cannot be asked so."""
+    """Both verifiers exit with 4 if the proof does not show the claim, and with 2 if the claim is invalid."""
     files()
     Path("empty.proof").write_bytes(b"")
     assert store("prove", "atom", ATOM, "-o", "one.proof").code == 0
@@ -172,14 +172,14 @@ def test_what_is_not_shown_has_an_exit_code(
 
 
 def test_a_missing_proof_is_not_found(store: Cli, capsys: pytest.CaptureFixture[str]) -> None:
-    """Both verifiers have exit code 3 for a file that is not there."""
+    """Both verifiers exit with 3 for a missing file."""
     options = trust(store)
     assert store("verify-proof", "missing.proof", *options, "atom", ATOM).code == 3
     assert alone(capsys, "missing.proof", *as_standalone(options), "atom", ATOM)[0] == 3
 
 
 def test_a_list_of_claims(store: Cli, capsys: pytest.CaptureFixture[str]) -> None:
-    """The same list proves and verifies, against the root and against a note of before."""
+    """The same list of claims proves and verifies, against the root and against an older note."""
     Path("claims.txt").write_text(f"atom {ATOM} live\nno-term unicorn\nno-atom {'7' * 32}\nevent 1\n")
     for basis in (trust(store), ["--checkpoint", "kept.checkpoint"]):
         given = basis if basis[0] == "--checkpoint" else []
@@ -190,7 +190,7 @@ def test_a_list_of_claims(store: Cli, capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_a_list_with_line_ends_of_windows(store: Cli, capsys: pytest.CaptureFixture[str]) -> None:
-    """What ends in CR LF is the same list: the CR belongs to no term."""
+    """A list with CR LF line ends is the same list, and the CR belongs to no term."""
     Path("claims.txt").write_bytes(b"no-term unicorn\r\n\r\n")
     assert store("prove", "--claims", "claims.txt", "-o", "all.proof").code == 0
     options = trust(store)
@@ -200,7 +200,7 @@ def test_a_list_with_line_ends_of_windows(store: Cli, capsys: pytest.CaptureFixt
 
 
 def test_as_of_says_what_was_replayed(store: Cli) -> None:
-    """Of the past it says on stderr how many events it took."""
+    """A proof of the past prints the number of replayed events on stderr."""
     result = store("prove", "no-atom", "7" * 32, "--as-of", "1", "-o", "one.proof", "--json")
     assert (result.data["size"], result.data["replayed"]) == (2, 2)
     assert "2 events replayed" in result.err
@@ -208,7 +208,7 @@ def test_as_of_says_what_was_replayed(store: Cli) -> None:
 
 @pytest.mark.parametrize("place", [".", "no/such/folder/x", "one.proof/x", ""])
 def test_a_place_that_cannot_be_written(store: Cli, place: str) -> None:
-    """A folder, one that is not there, below a file, or no name: an error, and nothing is left behind."""
+    """An output file that cannot be written is an error, and nothing is left behind."""
     store("prove", "atom", ATOM, "-o", "one.proof")
     before = sorted(Path.cwd().iterdir())
     result = store("prove", "atom", ATOM, "-o", place, "--json")
@@ -218,14 +218,14 @@ def test_a_place_that_cannot_be_written(store: Cli, place: str) -> None:
 
 
 def test_a_proof_replaces_what_was_there(store: Cli) -> None:
-    """-o onto a file replaces it whole; `-` and names with spaces or dashes are names as any."""
+    """-o replaces a whole file, and accepts `-` and names with spaces or dashes."""
     for name in ("one.proof", "one.proof", "with space", "./-dash", "é.proof"):
         assert store("prove", "atom", ATOM, "-o", name).code == 0
         assert Path(name).read_bytes().startswith(b"\x89\x6dmemroot-proof")
 
 
 def test_a_proof_goes_into_a_pipe(store: Cli, surroundings: Path) -> None:
-    """Without -o the bytes and nothing else are on stdout, and how to verify them on stderr."""
+    """Without -o only the proof is on stdout, and the way to verify it is on stderr."""
     made = store("prove", "atom", ATOM, "-o", "one.proof")
     assert made.code == 0
     done = subprocess.run(

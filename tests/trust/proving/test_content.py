@@ -1,4 +1,4 @@
-"""Content, tags and claims of whatever text stay data on their way out of a verifier."""
+"""Content, tags and claims of any text stay data in the output of a verifier."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HOSTILE = "\x1b[2J\x1b]0;gone\x07 \x7f \x85 \u202e \u2028 é 😀 </script> %s {
 
 
 def added(engine: Engine, text: str) -> str | None:
-    """The id of an atom with this content; None where the engine takes no such content."""
+    """Return the id of an atom with this content, or None if the engine refuses the content."""
     try:
         return engine.add(text).subject
     except InvalidInputError:
@@ -29,7 +29,7 @@ def added(engine: Engine, text: str) -> str | None:
 
 
 def stays_data(capsys: pytest.CaptureFixture[str], texts: Sequence[str]) -> int:
-    """How many of the texts the engine takes as a content; each comes out escaped, and the same."""
+    """Return the number of texts that are accepted as content, after checking their escaped output."""
     engine = engine_on()
     atoms = {text: atom for text in texts if (atom := added(engine, text))}
     for text, atom in atoms.items():
@@ -43,19 +43,19 @@ def stays_data(capsys: pytest.CaptureFixture[str], texts: Sequence[str]) -> int:
 
 @pytest.mark.usefixtures("surroundings")
 def test_content_stays_data(capsys: pytest.CaptureFixture[str]) -> None:
-    """Escapes of terminals, controls and directions come out of the verifier as escaped ASCII JSON."""
+    """Terminal escapes, controls and directional characters are printed as escaped ASCII JSON."""
     assert stays_data(capsys, [HOSTILE]) == 1
 
 
 @pytest.mark.usefixtures("surroundings")
 def test_naughty_content_stays_data(capsys: pytest.CaptureFixture[str]) -> None:
-    """So does each of the naughty strings that may be a content."""
+    """Every naughty string that is accepted as content is printed as escaped ASCII JSON."""
     assert stays_data(capsys, json.loads(needs("vectors/strings/blns.json").read_text("utf-8"))) > 400
 
 
 @pytest.mark.usefixtures("surroundings")
 def test_hostile_words_come_back_escaped(capsys: pytest.CaptureFixture[str]) -> None:
-    """A claim, root, note or file of hostile text is an error whose message has no control in it."""
+    """The error about a claim, root, note or file of hostile text contains no control character."""
     options = ["--root", "ab" * 32, "--store", "7" * 32]
     for words in (
         ["x", "tagged", HOSTILE],

@@ -1,4 +1,4 @@
-"""After any history any claim is proved if it is so, and refused if it is not, by a naive reference."""
+"""After any history a claim is proved exactly if it holds for a naive reference."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from tests.support.soak import times
 
 
 def in_memory() -> ProvingMachine:
-    """A machine on a memory store."""
+    """Return a machine on a memory store."""
     return ProvingMachine(MemoryBackend, lambda backend: backend)
 
 
 def test_any_claim_after_any_history() -> None:
-    """Never the other way, with what is shown as the reference has it, against roots and checkpoints."""
+    """Claims are proved exactly if they hold for the reference, against roots and checkpoints."""
     check(in_memory, examples=times(60), steps=25)
 
 
 @pytest.mark.soak
 def test_any_claim_after_any_history_for_long() -> None:
-    """As above, a thousand times a hundred steps."""
+    """Claims are proved exactly if they hold, in a thousand runs of a hundred steps."""
     check(in_memory, examples=1000, steps=100)

@@ -1,4 +1,4 @@
-"""Paths made from the follower's rows and the headers: those of RFC 9162, and what the verifier takes."""
+"""Paths from the follower's rows and the headers are those of RFC 9162, and the verifier accepts them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SOME = (0, 1, 127, 255, 256, 40_000, 65_279, 65_280, 65_534, 65_535, 65_536)
 
 @cache
 def followed(size: int) -> MemoryBackend:
-    """A log that the follower has followed to its end."""
+    """Return a log that the follower has followed to its end."""
     return log_of(size, size)
 
 
@@ -39,7 +39,7 @@ DEFINED = Definition(leaves(LARGEST))
 
 
 def check(paths: LogPaths, index: int, size: int) -> None:
-    """At this size: the root, the path of the leaf, and the path from the size that ends with it."""
+    """Check the root, the path of the leaf, and the path from the size that ends with it."""
     root = DEFINED.mth(0, size)
     assert paths.root(size) == root
     path = paths.inclusion(index, size)
@@ -52,7 +52,7 @@ def check(paths: LogPaths, index: int, size: int) -> None:
 
 @pytest.mark.parametrize("size", [*SMALL, *AT_ONE, *AT_TWO])
 def test_every_path_of_a_log_is_the_definitions_and_verifies(size: int) -> None:
-    """For every leaf and every earlier size, paths are those of the recursion in the RFC."""
+    """For every leaf and every earlier size, the path is that of the recursion in the RFC."""
     paths = LogPaths(followed(size), size)
     for index in range(size):
         check(paths, index, size)
@@ -60,7 +60,7 @@ def test_every_path_of_a_log_is_the_definitions_and_verifies(size: int) -> None:
 
 @pytest.mark.parametrize("size", AT_LEVEL_TWO)
 def test_paths_around_the_second_level_are_the_definitions(size: int) -> None:
-    """Just before, at and after 65,536 events, paths at every edge of a subtree are right."""
+    """Paths at every edge of a subtree are correct just before, at and after 65,536 events."""
     paths = LogPaths(followed(LARGEST), size)
     for index in SOME:
         if index < size:
@@ -70,7 +70,7 @@ def test_paths_around_the_second_level_are_the_definitions(size: int) -> None:
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_a_follower_that_lags_changes_no_path(data: st.DataObject) -> None:
-    """However far the follower has come, and without it, paths at every size are the same."""
+    """Paths do not depend on the position of the follower or on its existence."""
     size = data.draw(st.integers(1, 1_100), label="size")
     store = log_of(size, data.draw(st.integers(0, size), label="followed"))
     paths = LogPaths(store, size)
@@ -80,7 +80,7 @@ def test_a_follower_that_lags_changes_no_path(data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("behind", [1, 257, 65_537])
 def test_a_large_log_whose_follower_lags_gives_the_same_paths(behind: int) -> None:
-    """At 65,537 events the rows that the follower has not made yet are worked out from headers."""
+    """At 65,537 events, rows that the follower lacks are computed from headers."""
     paths = LogPaths(log_of(LARGEST, LARGEST - behind), LARGEST)
     for index in (0, 65_535, 65_536):
         check(paths, index, LARGEST)
@@ -88,7 +88,7 @@ def test_a_large_log_whose_follower_lags_gives_the_same_paths(behind: int) -> No
 
 @pytest.mark.parametrize("kind", ["inclusion", "consistency"])
 def test_paths_are_those_of_the_public_vectors(kind: str) -> None:
-    """Over the leaves of Certificate Transparency's reference tests, each valid public proof is ours."""
+    """Valid public proofs over the leaves of Certificate Transparency's reference tests equal these paths."""
     paths = LogPaths(with_headers(INPUTS), len(INPUTS))
     compared = 0
     for file in sorted(needs(f"vectors/rfc6962/transparency-dev/{kind}").glob("*/happy-path.json")):
@@ -107,7 +107,7 @@ def test_paths_are_those_of_the_public_vectors(kind: str) -> None:
 
 
 def test_a_path_reads_hundreds_of_rows_and_not_the_log() -> None:
-    """At 65,537 events a path takes fewer headers and rows than three tiles hold."""
+    """At 65,537 events a path reads fewer headers and rows than three tiles hold."""
     for index in SOME:
         counting = CountingReader(followed(LARGEST))
         LogPaths(counting, LARGEST).inclusion(index, LARGEST)
@@ -115,14 +115,14 @@ def test_a_path_reads_hundreds_of_rows_and_not_the_log() -> None:
 
 
 def test_the_log_without_events_has_the_empty_root() -> None:
-    """Size 0 has the root of no leaves."""
+    """The root of size 0 is that of no leaves."""
     assert LogPaths(log_of(0), 0).root(0) == EMPTY_ROOT
     assert LogPaths(log_of(3), 3).root(0) == EMPTY_ROOT
 
 
 @pytest.mark.parametrize("level", [0, 1, 2])
 def test_hashes_of_a_level_are_the_roots_of_its_subtrees(level: int) -> None:
-    """What a tile holds is the root over 256^level leaves each, whether rows are there or not."""
+    """A tile holds the roots over 256^level leaves each, with or without the follower's rows."""
     for store in (followed(LARGEST), log_of(LARGEST)):
         stop = LARGEST >> 8 * level
         start = max(0, stop - 20)
@@ -153,7 +153,7 @@ def test_what_the_log_has_never_been_is_refused(method: str, given: tuple[int, .
 
 
 def whole(rows: Reader, size: int) -> None:
-    """Ask for so much that every row is needed."""
+    """Request paths that need every row."""
     paths = LogPaths(rows, size)
     paths.root(size)
     for level in range(3):
@@ -163,7 +163,7 @@ def whole(rows: Reader, size: int) -> None:
 @pytest.mark.parametrize("value", [None, b"", bytes(31), bytes(33)])
 @pytest.mark.parametrize("key", [subtree_key(1, 0), subtree_key(1, 255), subtree_key(2, 0)])
 def test_a_row_that_is_missing_or_malformed_is_corruption(key: bytes, value: bytes | None) -> None:
-    """Where the cursor says that a row is there, it must be, with 32 bytes."""
+    """A row below the cursor that is missing, or does not have 32 bytes, is a CorruptionError."""
     store = copied_rows(followed(LARGEST))
     put_rows(store, {key: value})
     with pytest.raises(CorruptionError) as caught:
@@ -173,7 +173,7 @@ def test_a_row_that_is_missing_or_malformed_is_corruption(key: bytes, value: byt
 
 @pytest.mark.parametrize("seq", [0, 130, 299])
 def test_a_header_that_is_missing_is_corruption(seq: int) -> None:
-    """A path is never made around a hole in the journal."""
+    """A missing header in the journal is a CorruptionError."""
     store = log_of(300)
     put_rows(store, {journal_key(seq): None})
     with pytest.raises(CorruptionError) as caught:
@@ -183,7 +183,7 @@ def test_a_header_that_is_missing_is_corruption(seq: int) -> None:
 
 @pytest.mark.parametrize("cursor", [Cursor(1, 300, bytes(32)), Cursor(1, 301, bytes(32))])
 def test_a_cursor_that_lies_is_corruption(cursor: Cursor) -> None:
-    """Rows of a follower that followed another journal, or a longer one, are not used."""
+    """The cursor of a follower of another or a longer journal is a CorruptionError."""
     store = copied_rows(followed(300))
     put_rows(store, {cursor_key("log"): encode_cursor(cursor)})
     with pytest.raises(CorruptionError):
@@ -191,7 +191,7 @@ def test_a_cursor_that_lies_is_corruption(cursor: Cursor) -> None:
 
 
 def test_rows_of_another_version_are_not_used() -> None:
-    """What a follower of another version has left is passed over; the headers answer."""
+    """Rows of another version of the follower are ignored in favour of the headers."""
     store = copied_rows(followed(300))
     leaf = leaves(300)[299]
     put_rows(store, {cursor_key("log"): encode_cursor(Cursor(2, 300, leaf)), subtree_key(1, 0): bytes(32)})

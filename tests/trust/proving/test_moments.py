@@ -1,4 +1,4 @@
-"""Proofs of the past, against checkpoints of whatever age, with earlier roots, and of what is large."""
+"""Proofs of the past, against checkpoints of any age, with earlier roots, and of large contents."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ HIDDEN = AtomIs(raw_id(0), State.TOMBSTONED)
 
 
 def changed() -> tuple[Engine, LogHead, list[str]]:
-    """A store, the log head of a checkpoint taken in it, and its overall root at every size from 1 on.
+    """Return a store, the log head of a checkpoint in it, and its overall root at every size from 1 on.
 
-    After the checkpoint the first atom was tombstoned, and another came.
+    After the checkpoint the first atom was tombstoned and another one was added.
     """
     engine = engine_on()
     roots: list[str] = [engine.root().root]
@@ -60,14 +60,14 @@ ENGINE, HEAD, ROOTS = changed()
 
 
 def proved(claim: Claim, *, engine: Engine = ENGINE, head: LogHead | None = None) -> Proof:
-    """A proof of one claim, verified against what the caller has."""
+    """Return a proof of one claim, after verifying it."""
     proof = engine.prove([claim], checkpoint=head)
     verify(proof.data, head or proof.basis, [claim])
     return proof
 
 
 def test_as_of_proves_what_was_so_then() -> None:
-    """As of an event, the proof is against the root of then, says so of its size, and of no other root."""
+    """As of an event, the proof is against the root of that size and no other."""
     for seq, root in enumerate(ROOTS):
         claim: Claim = NoAtom(raw_id(0)) if seq == 0 else HIDDEN if seq >= 5 else ATOM
         proof = ENGINE.prove([claim], as_of=seq)
@@ -85,7 +85,7 @@ def test_as_of_the_end_is_as_of_now() -> None:
 
 
 def test_as_of_a_time() -> None:
-    """A moment may be a time; before the first event there was nothing to prove."""
+    """A moment may be a time; before the first event nothing can be proved."""
     begin = datetime.fromtimestamp(BEGIN / 1e6, UTC)
     assert ENGINE.prove([NoAtom(raw_id(1))], as_of=begin + timedelta(seconds=1.5)).size == 2
     with pytest.raises(NotFoundError):
@@ -94,13 +94,13 @@ def test_as_of_a_time() -> None:
 
 @pytest.mark.parametrize("as_of", [len(ROOTS), -1])
 def test_as_of_no_event_is_refused(as_of: int) -> None:
-    """A moment after the last event, or before the first, is an error of ours."""
+    """A moment after the last event, or before the first, is refused."""
     with pytest.raises(EngineError):
         ENGINE.prove([HIDDEN], as_of=as_of)
 
 
 def test_a_checkpoint_at_the_head_replays_nothing() -> None:
-    """Where the last event is the checkpoint, nothing is replayed, and the state is that before it."""
+    """If the last event is the checkpoint, nothing is replayed, and the state is the one before it."""
     engine = engine_on()
     engine.add("atom 0", id=id_of(0))
     engine.checkpoint()
@@ -109,7 +109,7 @@ def test_a_checkpoint_at_the_head_replays_nothing() -> None:
 
 
 def test_a_checkpoint_before_events_that_change_no_tree_replays_nothing() -> None:
-    """A new predicate and more checkpoints move the log alone: an older checkpoint replays nothing."""
+    """If only a predicate and checkpoints followed, a proof against an older checkpoint replays nothing."""
     engine = engine_on()
     engine.add("atom 0", id=id_of(0))
     engine.checkpoint()
@@ -120,7 +120,7 @@ def test_a_checkpoint_before_events_that_change_no_tree_replays_nothing() -> Non
 
 
 def test_a_checkpoint_before_a_change_shows_what_was_so_then() -> None:
-    """After a change the events up to the checkpoint are replayed; the changed atom is as it was."""
+    """After a change, events up to the checkpoint are replayed, and the changed atom is as it was."""
     proof = ENGINE.prove([ATOM], checkpoint=HEAD)
     (shown,) = verify(proof.data, HEAD, [ATOM])
     assert isinstance(shown, LiveAtom)
@@ -132,7 +132,7 @@ def test_a_checkpoint_before_a_change_shows_what_was_so_then() -> None:
 
 
 def test_a_checkpoint_far_back() -> None:
-    """Hundreds of events later it still proves what it proved, byte for byte."""
+    """A proof against a checkpoint has the same bytes hundreds of events later."""
     engine = engine_on()
     engine.apply(commands(40, seed=21))
     engine.checkpoint()
@@ -157,9 +157,9 @@ def _root(engine: Engine, size: int) -> bytes:
 
 
 def test_a_log_head_without_a_checkpoint_shows_the_log_alone() -> None:
-    """Where the last event is no checkpoint, a claim of state is refused, and one of the log is proved."""
+    """If the last event is not a checkpoint, only claims about the log can be proved."""
     head = log_head(ENGINE)
-    with pytest.raises(RefusedError, match="no checkpoint"):
+    with pytest.raises(RefusedError, match="not a checkpoint"):
         ENGINE.prove([HIDDEN], checkpoint=head)
     for claim in (EventIs(0), LogBegins(HEAD.size, HEAD.root), RootRecorded(bytes.fromhex(ROOTS[3]))):
         assert proved(claim, head=head).size == head.size
@@ -176,20 +176,20 @@ WRONG = {
 @pytest.mark.parametrize("head", WRONG.values(), ids=list(WRONG))
 @pytest.mark.parametrize("claim", [ATOM, EventIs(0)])
 def test_a_checkpoint_of_something_else_is_refused(claim: Claim, head: LogHead) -> None:
-    """A note of another store, another log, or one newer than the store proves nothing here."""
+    """A note of another store, of another log, or newer than the store is refused."""
     with pytest.raises(RefusedError):
         ENGINE.prove([claim], checkpoint=head)
 
 
 def test_a_checkpoint_and_a_moment_exclude_each_other() -> None:
-    """Both at once are refused before anything is read."""
+    """A checkpoint together with a moment is refused before anything is read."""
     with pytest.raises(InvalidInputError):
         ENGINE.prove([ATOM], checkpoint=HEAD, as_of=1)
 
 
 @pytest.mark.parametrize("size", range(1, len(ROOTS) + 1))
 def test_an_earlier_root_is_shown_by_its_size(size: int) -> None:
-    """`prefix-root ROOT SIZE` proves that the log begins with that of any earlier root."""
+    """`prefix-root ROOT SIZE` proves that the log begins with the log of any earlier root."""
     proof = ENGINE.prove([["prefix-root", ROOTS[size - 1], str(size)]])
     (shown,) = verify(proof.data, proof.basis, [BeginsWithRoot(bytes.fromhex(ROOTS[size - 1]))])
     assert isinstance(shown, LogPrefix)
@@ -197,7 +197,7 @@ def test_an_earlier_root_is_shown_by_its_size(size: int) -> None:
 
 
 def test_an_earlier_root_in_a_checkpoint_needs_no_size() -> None:
-    """The root that a checkpoint holds, and the present one, are found without a size; others are not."""
+    """The root in a checkpoint, and the present one, need no size; other earlier roots do."""
     found = [bool(_found(["prefix-root", root])) for root in ROOTS]
     assert found == [False, False, False, True, False, False, True]
 
@@ -211,20 +211,20 @@ def _found(words: list[str]) -> Proof | None:
 
 @pytest.mark.parametrize("size", ["1", "3", str(len(ROOTS))])
 def test_an_earlier_root_of_another_size_is_refused(size: str) -> None:
-    """With a size that this root never had, it is no earlier root."""
+    """An earlier root with the wrong size is refused."""
     with pytest.raises(RefusedError):
         ENGINE.prove([["prefix-root", ROOTS[1], size]])
 
 
 @pytest.mark.parametrize("size", ["0", str(len(ROOTS) + 1), "x", "-1", "01", str(1 << 80)])
 def test_a_size_that_the_log_never_had_is_refused(size: str) -> None:
-    """A size of nothing, beyond the log, or no number."""
+    """A size that is 0, beyond the log or not a number is refused."""
     with pytest.raises(InvalidInputError):
         ENGINE.prove([["prefix-root", ROOTS[1], size]])
 
 
 def test_a_large_content_opened_and_sealed() -> None:
-    """Opened, the largest content makes a proof beyond 64 KiB that shows all of it; sealed, a small one."""
+    """The largest content has an opened proof of more than 64 KiB with all of it, and a small sealed one."""
     engine, text = engine_on(), "è" * (limits.CONTENT_BYTES_MAX // 2)
     engine.add(text, id=id_of(0))
     for claim in (ATOM, EventIs(1)):
@@ -236,7 +236,7 @@ def test_a_large_content_opened_and_sealed() -> None:
 
 
 def test_a_proof_that_would_be_too_large_is_refused() -> None:
-    """Seventeen of the largest contents in one proof are over 16 MiB: refused, each alone is not."""
+    """Seventeen of the largest contents in one proof (over 16 MiB) are refused, and each alone is not."""
     engine = engine_on()
     claims = [AtomIs(raw_id(number)) for number in range(17)]
     for number in range(17):
@@ -248,13 +248,13 @@ def test_a_proof_that_would_be_too_large_is_refused() -> None:
 
 @pytest.mark.parametrize("claims", [[], [ATOM, ATOM], [HasTag(raw_id(1), "red"), ["tag", id_of(1), "#RED"]]])
 def test_no_claims_or_one_twice_are_refused(claims: list[object]) -> None:
-    """No claim, or the same one again, in other words too."""
+    """No claims, or the same claim twice in any words, are refused."""
     with pytest.raises(InvalidInputError):
         ENGINE.prove(claims)  # type: ignore[arg-type]  # what a caller might pass
 
 
 @pytest.mark.parametrize("claims", [None, 5, "atom", [5], [None], ["atom"], [b"x"], [[]], [[1, 2]], ATOM])
 def test_what_is_no_list_of_claims_is_refused(claims: object) -> None:
-    """Anything else than claims or their words is an InvalidInputError."""
+    """Anything but claims or their words is an InvalidInputError."""
     with pytest.raises(InvalidInputError):
         ENGINE.prove(claims)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Showing a term, or that it is not there, in indexes of several segments."""
+"""Proofs of terms and of their absence, in indexes with several segments."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ from tests.support.workloads import id_of
 from tests.trust.proving.support import raw_id
 
 SIZES = (0, 1, 255, 256, 257, 1023, 1024, 1025, 4095, 4096, 4400)
-"""Ordinals: no segment, the first ones, merged ones of two levels, and those with a tail and without."""
+"""Numbers of ordinals: no segment, first ones, merged ones of two levels, with and without a tail."""
 DEAD = (2, 300, 4099)
 
 
 def word_of(number: int) -> str:
-    """A word that is its own term, in the order of the numbers."""
+    """Return a word that is its own term; the words are in the order of the numbers."""
     return "w" + "".join("bcdfghjkmp"[int(digit)] for digit in f"{number:04}")
 
 
 def text_of(number: int) -> str:
-    """A word of its own for each atom, and some that many have; all are their own terms."""
+    """Return a text of one unique word and some common ones, each its own term."""
     return f"{word_of(number)} all{' tenth' if number % 10 == 0 else ''}{' dead' if number in DEAD else ''}"
 
 
 @cache
 def memory_of(size: int) -> Engine:
-    """A store of so many atoms, some of which are dead."""
+    """Return a store of this many atoms, some of which are dead."""
     engine = engine_on(MemoryBackend())
     if size:
         tags = {True: ["dead"], False: ["red"]}
@@ -52,7 +52,7 @@ def memory_of(size: int) -> Engine:
 
 
 def shown(engine: Engine, claim: Claim) -> list[bytes]:
-    """The ids that a proof of the claim lists, against the root that the engine says it has."""
+    """Return the ids that a proof of the claim lists, verified against the engine's root."""
     root = Root(engine.store.identity.store_id, bytes.fromhex(engine.root().root), engine.size)
     (fact,) = verify(engine.prove([claim]).data, root, [claim])
     return [atom.id for atom in fact.atoms] if isinstance(fact, AllMentioning | AllTagged) else []
@@ -60,7 +60,7 @@ def shown(engine: Engine, claim: Claim) -> list[bytes]:
 
 @pytest.mark.parametrize("size", SIZES)
 def test_the_table_has_the_segments_that_follow_from_the_size(size: int) -> None:
-    """As many as 256, 1,024 and 4,096 ordinals make up, and the tail; the verifier takes it."""
+    """The table has the segments of 256, 1,024 and 4,096 ordinals and the tail; the verifier accepts it."""
     engine = memory_of(size)
     with engine.store.view(*engine.store.followers) as rows:
         index = IndexRows(engine.store.index, rows)
@@ -74,7 +74,7 @@ def test_the_table_has_the_segments_that_follow_from_the_size(size: int) -> None
 
 @pytest.mark.parametrize("size", SIZES)
 def test_who_mentions_a_term_in_every_segment(size: int) -> None:
-    """A term of all atoms, of some, of the first, the last and one between: exactly the live ones."""
+    """A proof lists exactly the live atoms with a term, whether all, some or one atom has it."""
     engine = memory_of(size)
     live = [number for number in range(size) if number not in DEAD]
     lists = {"all": live, "tenth": [number for number in live if number % 10 == 0]}
@@ -89,13 +89,13 @@ def test_who_mentions_a_term_in_every_segment(size: int) -> None:
     "term", ["!", "\xa1", "a", "alm", "w", "wbbbba", "wpppp", "zzz", "\U0010ffff", "dead"]
 )
 def test_nobody_mentions_a_term(size: int, term: str) -> None:
-    """Before the first term, between two, after the last, and one that only dead atoms have."""
+    """Absence is proved before the first term, between two, after the last, and for terms of dead atoms."""
     assert shown(memory_of(size), NoneMentioning(term)) == []
 
 
 @pytest.mark.parametrize("size", SIZES[1:])
 def test_who_has_a_tag(size: int) -> None:
-    """The live atoms with a tag, none of the dead ones' tag, and none of a tag that nobody has."""
+    """A proof lists exactly the live atoms with a tag, and none for tags of dead or of no atoms."""
     engine = memory_of(size)
     live = [raw_id(number) for number in range(size) if number not in DEAD]
     assert shown(engine, AtomsTagged("red")) == live
@@ -103,14 +103,14 @@ def test_who_has_a_tag(size: int) -> None:
 
 
 def test_a_term_of_the_tail_only() -> None:
-    """What is in no segment yet is shown from the tail, and absent from every segment."""
+    """A term of the tail is shown from there, and shown to be absent from every segment."""
     engine = memory_of(4400)
     assert shown(engine, AtomsMentioning(word_of(4399))) == [raw_id(4399)]
     assert shown(memory_of(1), AtomsMentioning(word_of(0))) == [raw_id(0)]
 
 
 def terms_of(engine: Engine, name: SegmentName) -> list[bytes]:
-    """The keys of the rows of a segment, in their order."""
+    """Return the sorted keys of the rows of a segment."""
     rows = rows_of(engine.store.backend, "index")
     return sorted(key.removeprefix(name.row_prefix) for key in rows if key.startswith(name.row_prefix))
 
@@ -119,7 +119,7 @@ BIG = SegmentName(2, 0)
 
 
 def on_borders() -> Iterator[bytes]:
-    """The terms around every border of a block of rows, and what lies right before and behind each."""
+    """Return the terms around every border of a block of rows, and those directly before and after each."""
     terms = terms_of(memory_of(4400), BIG)
     for validation in range(BLOCK_ROWS, len(terms), BLOCK_ROWS):
         for term in terms[validation - 1 : validation + 1]:
@@ -128,7 +128,7 @@ def on_borders() -> Iterator[bytes]:
 
 
 def test_terms_on_the_borders_of_blocks() -> None:
-    """The last row of a block and the first of the next, and the gaps around them: shown, and verified."""
+    """Terms at the borders of blocks, and the gaps around them, are shown and verified."""
     engine = memory_of(4400)
     there = set(terms_of(engine, BIG))
     tried = list(on_borders())
@@ -141,7 +141,7 @@ def test_terms_on_the_borders_of_blocks() -> None:
 
 
 def can_be_term(text: str) -> bool:
-    """Whether a claim can be about it: no white space, and none of A to Z."""
+    """Return True if a claim can be about the text: it has no white space and none of A to Z."""
     return text.split() == [text] and not any("A" <= letter <= "Z" for letter in text)
 
 
@@ -155,6 +155,6 @@ def can_be_term(text: str) -> bool:
     size=st.sampled_from(SIZES),
 )
 def test_any_term_is_there_or_not(term: str, size: int) -> None:
-    """Whatever the term is, that it is not there is proved exactly if no text has it."""
+    """The absence of any term is proved exactly if no text has it."""
     live = [raw_id(n) for n in range(size) if term in text_of(n).split() and n not in DEAD]
     assert shown(memory_of(size), AtomsMentioning(term) if live else NoneMentioning(term)) == live

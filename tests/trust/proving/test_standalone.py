@@ -1,4 +1,4 @@
-"""Proofs are verified where there are Python, blake3, cbor2, the folder `proofs`, and nothing else."""
+"""Proofs are verified with only Python, blake3, cbor2 and the folder `proofs`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CLAIMS = every_claim(ENGINE)
 
 
 class Machine(NamedTuple):
-    """A Python of its own, and an empty folder."""
+    """A separate Python, and an empty folder."""
 
     python: Path
     here: Path
@@ -48,7 +48,7 @@ class Machine(NamedTuple):
 
 @pytest.fixture(scope="module")
 def machine(tmp_path_factory: pytest.TempPathFactory) -> Machine:
-    """A new virtual environment without pip, into which three packages were copied by hand."""
+    """Return a new virtual environment without pip, into which three packages were copied."""
     folder = tmp_path_factory.mktemp("machine")
     venv.create(folder / "venv", with_pip=False, symlinks=True)
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
@@ -63,7 +63,7 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Machine:
 
 
 def copied(origin: Path, name: str, packages: Path) -> None:
-    """Copy a package or module, with the extension that stands beside it, but nothing compiled by Python."""
+    """Copy a package or module with the extension beside it, but without compiled Python files."""
     if origin.name != "__init__.py":
         shutil.copy(origin, packages)
         return
@@ -73,7 +73,7 @@ def copied(origin: Path, name: str, packages: Path) -> None:
 
 
 def verified(machine: Machine, *words: str) -> tuple[int, Any]:
-    """Exit code and answer of `python -m proofs verify` there."""
+    """Return exit code and answer of `python -m proofs verify` on the machine."""
     done = machine.run("-m", "proofs", "verify", *words)
     assert done.stderr == ""
     assert done.stdout.isascii()
@@ -81,12 +81,12 @@ def verified(machine: Machine, *words: str) -> tuple[int, Any]:
 
 
 def trusting(basis: Root) -> Sequence[str]:
-    """The options that name an overall root."""
+    """Return the options that name an overall root."""
     return ("--root", basis.root.hex(), "--store", str(UUID(bytes=basis.store_id)))
 
 
 def test_nothing_else_is_there(machine: Machine) -> None:
-    """Neither our other packages nor any library of theirs can be imported on it, and ours can."""
+    """Only `proofs` and its libraries can be imported on the machine."""
     for name in MISSING:
         assert "ModuleNotFoundError" in machine.run("-c", f"import {name}").stderr, name
     done = machine.run("-c", "import proofs, blake3, cbor2; print(proofs.__file__)")
@@ -94,7 +94,7 @@ def test_nothing_else_is_there(machine: Machine) -> None:
 
 
 def test_each_claim_is_verified(machine: Machine) -> None:
-    """The proof of each claim, with the words that the engine prints, in an empty folder."""
+    """The proof of each claim verifies in an empty folder with the words that the engine prints."""
     for claim in CLAIMS:
         proof = ENGINE.prove([claim])
         assert isinstance(proof.basis, Root)
@@ -106,7 +106,7 @@ def test_each_claim_is_verified(machine: Machine) -> None:
 
 
 def test_a_bundle_is_verified_against_a_checkpoint_note(machine: Machine) -> None:
-    """All claims of a list in one file, against the text of a note; the note is not ours to make there."""
+    """A proof of a list of claims verifies against the text of a checkpoint note."""
     note = ENGINE.checkpoint_note()
     proof = ENGINE.prove(CLAIMS, checkpoint=log_head(ENGINE))
     (machine.here / "all.proof").write_bytes(proof.data)
@@ -117,7 +117,7 @@ def test_a_bundle_is_verified_against_a_checkpoint_note(machine: Machine) -> Non
 
 
 def test_another_claim_or_root_is_refused(machine: Machine) -> None:
-    """What the proof does not show, or not of this root, is exit code 4 and a reason."""
+    """A claim that the proof does not show, or another root, exits with 4 and a reason."""
     proof = ENGINE.prove([CLAIMS[0]])
     assert isinstance(proof.basis, Root)
     (machine.here / "one.proof").write_bytes(proof.data)
@@ -129,7 +129,7 @@ def test_another_claim_or_root_is_refused(machine: Machine) -> None:
 
 
 def test_what_is_loaded_is_little(machine: Machine) -> None:
-    """Verifying loads nothing beyond the three packages and the standard library."""
+    """Verifying loads only the three packages and the standard library."""
     proof = ENGINE.prove(CLAIMS)
     (machine.here / "all.proof").write_bytes(proof.data)
     code = (
@@ -144,7 +144,7 @@ def test_what_is_loaded_is_little(machine: Machine) -> None:
 
 
 def test_the_package_imports_none_of_ours() -> None:
-    """No module of the package names another of our packages, or a library beyond the two."""
+    """No module of the package imports another of the project's packages, or other libraries than the two."""
     allowed = sys.stdlib_module_names | set(NEEDED)
     for module in sorted((ROOT / "proofs").glob("*.py")):
         for line in module.read_text(encoding="utf-8").splitlines():

@@ -1,4 +1,4 @@
-"""Claims in words: freely as people write them, and in the one form that every claim has."""
+"""Claims in words: in the extended syntax for people, and in the canonical form of every claim."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from engine.base.errors import ConflictError, EngineError, InvalidInputError, NotFoundError
 from engine.text.analyzer import index_terms
-from engine.trust.proving.ask import Asked, claim_of, term_of
+from engine.trust.proving.ask import ParsedClaim, claim_of, term_of
 from proofs import claims as kinds
 from proofs.asked import claims_of
 from proofs.claims import Claim
@@ -61,25 +61,25 @@ WRITTEN: list[tuple[str, Claim]] = [
 ]
 
 
-def asked(words: Sequence[str]) -> Asked:
-    """What the words ask of the store of these tests."""
+def asked(words: Sequence[str]) -> ParsedClaim:
+    """Return the claim that the words describe for the store of these tests."""
     with ENGINE.store.view() as rows:
         return claim_of(rows, words)
 
 
 @pytest.mark.parametrize(("text", "claim"), WRITTEN)
 def test_claims_as_people_write_them(text: str, claim: Claim) -> None:
-    """Shortened ids, predicates by name, tags with # in any spelling, words for their terms."""
+    """Shortened ids, names of predicates, tags with # in any case, and words for terms are accepted."""
     assert asked(text.split(" ")) == (claim, None)
 
 
 def test_an_earlier_root_may_have_its_size() -> None:
-    """Behind `prefix-root ROOT` may stand how many events it covers."""
+    """`prefix-root ROOT` may be followed by the number of events that it covers."""
     assert asked(["prefix-root", ROOT, "12"]) == (kinds.BeginsWithRoot(bytes.fromhex(ROOT)), 12)
 
 
 def test_a_tag_of_two_words_is_one_word_on_a_command_line() -> None:
-    """White space in it is what the engine makes of it in a tag."""
+    """White space in a tag of a claim is normalized as in a stored tag."""
     assert asked(["tagged", "Two  Words"]).claim == kinds.AtomsTagged("two-words")
 
 
@@ -122,7 +122,7 @@ NO_CLAIMS: list[tuple[list[str], type[EngineError]]] = [
 
 @pytest.mark.parametrize(("words", "error"), NO_CLAIMS)
 def test_words_that_make_no_claim(words: list[str], error: type[EngineError]) -> None:
-    """Too few, too many, of no form, out of bounds, of no atom, of two: an error that says so."""
+    """Words that are too few, too many, invalid, out of bounds or ambiguous are refused with the reason."""
     with pytest.raises(error) as caught:
         asked(words)
     assert str(caught.value)
@@ -130,10 +130,10 @@ def test_words_that_make_no_claim(words: list[str], error: type[EngineError]) ->
 
 @pytest.mark.parametrize("word", ["two words", "ADR-016 sails", "\x1b[31m"])
 def test_a_word_of_several_terms_is_refused_with_a_choice(word: str) -> None:
-    """The hint has the terms to choose from, each of which is taken as it stands."""
-    with pytest.raises(InvalidInputError, match=r"found by \d terms") as caught:
+    """The hint lists the terms to choose from, each of which is accepted as it is."""
+    with pytest.raises(InvalidInputError, match=r"has \d terms") as caught:
         term_of(word)
-    choices = caught.value.hint.removeprefix("choose among: ").split()
+    choices = caught.value.hint.removeprefix("choose one of: ").split()
     assert choices == list(dict.fromkeys(index_terms(word)))
     assert "\x1b" not in f"{caught.value}{caught.value.hint}"
 
@@ -174,12 +174,12 @@ CLAIMS: st.SearchStrategy[Claim] = st.one_of(
 @settings(max_examples=400, deadline=None)
 @given(claim=CLAIMS)
 def test_every_claim_has_words_that_make_it(claim: Claim) -> None:
-    """`parse_claim` gives back the claim whose words they are."""
+    """`parse_claim` returns the claim that was formatted as words."""
     assert parse_claim(words_of(claim)) == claim
 
 
 def test_a_list_has_a_claim_on_each_line() -> None:
-    """The words of claims, joined by spaces and ended by newlines, are these claims."""
+    """The words of claims, joined by spaces and ended by newlines, are parsed as these claims."""
     claims = every_claim(filled())
     text = "".join(" ".join(words_of(claim)) + "\n" for claim in claims)
     assert claims_of([], text.encode()) == claims
@@ -189,7 +189,7 @@ WORDS = st.sampled_from([*FORMS, "sealed", "live", "1f0c", "part_of", ROOT, "0",
 
 
 def refused(words: list[str]) -> str:
-    """The message of the error of ours with which the words are refused; none if they make a claim."""
+    """Return the message of the error with which the words are refused, or an empty text."""
     try:
         claim = asked(words).claim
     except EngineError as error:
@@ -199,7 +199,7 @@ def refused(words: list[str]) -> str:
 
 
 def reason_of(words: list[str]) -> str:
-    """Why the words are no claim in the form of verifiers."""
+    """Return the reason for which the words are not a claim in canonical form."""
     try:
         assert type(parse_claim(words)) in kinds.ALL.values()
     except ProofError as error:
@@ -210,13 +210,13 @@ def reason_of(words: list[str]) -> str:
 @settings(max_examples=400, deadline=None)
 @given(words=st.lists(WORDS | st.text(max_size=8), max_size=6))
 def test_hostile_words_make_a_claim_or_an_error_of_ours(words: list[str]) -> None:
-    """Whatever the words, it is a claim, or one error of one family, and no other."""
+    """Any words are a claim or raise one EngineError."""
     assert reason_of(words) == "input"
     assert refused(words).isprintable()
 
 
 def test_naughty_strings_are_only_ever_words() -> None:
-    """Each is a tag, a term or an error of ours, in every place of a claim."""
+    """Every naughty string is a tag, a term or an error, in every place of a claim."""
     for text in json.loads(needs("vectors/strings/blns.json").read_text(encoding="utf-8")):
         for words in ([text], ["tagged", text], ["term", text], ["atom", text], ["tag", "1f0c", text]):
             assert refused(words).isprintable(), words

@@ -1,4 +1,4 @@
-"""A reader of tiles, written from c2sp.org/tlog-tiles and RFC 9162 alone, with no code of ours."""
+"""A reader of tiles, written from c2sp.org/tlog-tiles and RFC 9162 alone, without the project's code."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 class TileReader:
-    """Reads a published log of the size that its checkpoint names."""
+    """A reader of a published log at the size that its checkpoint states."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -17,7 +17,7 @@ class TileReader:
         self.origin, self.size, self.root = origin, int(size), base64.b64decode(root)
 
     def names(self) -> set[str]:
-        """The path of every tile that a log of this size is represented by."""
+        """Return the path of every tile of a log of this size."""
         found = set()
         for level in range(64):
             full, width = divmod(self.size // 256**level, 256)
@@ -30,7 +30,7 @@ class TileReader:
 
     @staticmethod
     def number(index: int) -> str:
-        """An index in groups of three digits, all but the last after an x."""
+        """Return an index in groups of three digits, all but the last with an x in front."""
         digits = str(index)
         digits = digits.zfill(-(-len(digits) // 3) * 3)
         groups = [digits[at : at + 3] for at in range(0, len(digits), 3)]
@@ -42,13 +42,13 @@ class TileReader:
         return (self.folder / "tile" / kind / (self.number(index) + partial)).read_bytes()
 
     def hash(self, level: int, at: int) -> bytes:
-        """Hash number `at` of a level, from its tile."""
+        """Return hash number `at` of a level, from its tile."""
         tile = self._file(str(level), level, at // 256)
         assert len(tile) % 32 == 0
         return tile[at % 256 * 32 :][:32]
 
     def entries(self, index: int) -> list[bytes]:
-        """The entries of a bundle."""
+        """Return the entries of a bundle."""
         raw, found = self._file("entries", 0, index), []
         while raw:
             length = int.from_bytes(raw[:2], "big")
@@ -58,7 +58,7 @@ class TileReader:
         return found
 
     def mth(self, start: int, stop: int) -> bytes:
-        """The root over leaves `start` up to `stop`, from the largest tile hashes that there are."""
+        """Return the root over leaves `start` up to `stop`, from the largest tile hashes available."""
         count = stop - start
         for level in range(8):
             if count == 256**level and start % count == 0:
@@ -69,7 +69,7 @@ class TileReader:
         return sha256(b"\1" + self.mth(start, start + k) + self.mth(start + k, stop)).digest()
 
     def path(self, index: int) -> list[bytes]:
-        """The inclusion path of a leaf, from the tiles."""
+        """Return the inclusion path of a leaf, from the tiles."""
         start, stop, found = 0, self.size, []
         while stop - start > 1:
             k = 1

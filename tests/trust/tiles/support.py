@@ -1,4 +1,4 @@
-"""Logs of synthetic headers of any size, and the RFC's definitions word for word."""
+"""Logs of synthetic headers of any size, and the definitions of the RFC."""
 
 from __future__ import annotations
 
@@ -27,29 +27,29 @@ INPUTS = [
         "606162636465666768696a6b6c6d6e6f",
     )
 ]
-"""What the leaves of Certificate Transparency's reference tests hold."""
+"""The leaf contents of Certificate Transparency's reference tests."""
 
 
 def header_of(seq: int) -> bytes:
-    """What stands in the place of a header."""
+    """Return the bytes that stand for a header."""
     return b"header %d" % seq
 
 
 @cache
 def leaves(count: int) -> list[bytes]:
-    """The leaf hashes of so many synthetic headers; not to be changed."""
+    """Return the leaf hashes of this many synthetic headers. The list must not be changed."""
     return [sha256(b"\0" + header_of(seq)).digest() for seq in range(count)]
 
 
 def log_of(size: int, followed: int = 0) -> MemoryBackend:
-    """A store with so many headers, of which the follower has followed some."""
+    """Return a store with this many headers, some of which the follower has followed."""
     store = with_headers([header_of(seq) for seq in range(size)])
     follow(store, 0, followed)
     return store
 
 
 def with_headers(headers: Sequence[bytes]) -> MemoryBackend:
-    """A store with these headers and no other row."""
+    """Return a store with these headers and no other row."""
     store, batch = MemoryBackend(), Batch()
     for seq, header in enumerate(headers):
         batch.put(journal_key(seq), header)
@@ -58,7 +58,7 @@ def with_headers(headers: Sequence[bytes]) -> MemoryBackend:
 
 
 def follow(store: MemoryBackend, start: int, stop: int) -> None:
-    """Let the follower go from `start` to `stop` in one batch."""
+    """Let the follower follow from `start` to `stop` in one batch."""
     batch = Batch()
     if start < stop:
         LogFollower().follow([entry_of(seq) for seq in range(start, stop)], store, batch)
@@ -68,7 +68,7 @@ def follow(store: MemoryBackend, start: int, stop: int) -> None:
 
 
 def entry_of(seq: int) -> Entry:
-    """An event of which only the number and the leaf are there: all that the follower may look at."""
+    """Return an event with only the number and the leaf, which is all that the follower may read."""
     header = Header(seq, 0, EventKind.GENESIS, "", b"", None, GenesisDetail(b"", "", b""))
     return Entry(header, GenesisBody(b""), leaf_hash(header_of(seq)))
 
@@ -81,7 +81,7 @@ class Definition:
         self._roots: dict[tuple[int, int], bytes] = {}
 
     def mth(self, start: int, stop: int) -> bytes:
-        """MTH(D[start:stop])."""
+        """Return MTH(D[start:stop])."""
         if start == stop:
             return sha256(b"").digest()
         if stop - start == 1:
@@ -93,7 +93,7 @@ class Definition:
         return self._roots[start, stop]
 
     def path(self, m: int, start: int, stop: int) -> list[bytes]:
-        """PATH(m, D[start:stop])."""
+        """Return PATH(m, D[start:stop])."""
         if stop - start == 1:
             return []
         k = split(stop - start)
@@ -102,7 +102,7 @@ class Definition:
         return [*self.path(m - k, start + k, stop), self.mth(start, start + k)]
 
     def proof(self, m: int, size: int) -> list[bytes]:
-        """PROOF(m, D[0:size])."""
+        """Return PROOF(m, D[0:size])."""
         return self._subproof(m, 0, size, whole=True)
 
     def _subproof(self, m: int, start: int, stop: int, *, whole: bool) -> list[bytes]:
@@ -115,7 +115,7 @@ class Definition:
 
 
 def split(count: int) -> int:
-    """The largest power of two below `count`, found by counting."""
+    """Return the largest power of two below `count`, found by counting."""
     k = 1
     while 2 * k < count:
         k *= 2

@@ -1,4 +1,4 @@
-"""`engine log export`: the command around the tiles."""
+"""The command `engine log export`."""
 
 from __future__ import annotations
 
@@ -18,13 +18,16 @@ CONTENT = "the safe opens with 4711"
 
 @pytest.fixture
 def told(cli: Cli) -> Cli:
-    """A command line with a store of two events."""
+    """Return a command line with a store of two events."""
     cli("add", CONTENT)
     return cli
 
 
 def test_an_export_prints_the_size_and_root_of_the_log(told: Cli, surroundings: Path) -> None:
-    """The root is the log root of `root --json`; the files' reader comes to the same; --quiet is silent."""
+    """The output has the log root of `root --json`, which a reader of the files computes, too.
+
+    With --quiet nothing else is printed.
+    """
     result = told("--quiet", "log", "export", "public")
     expected = told("root", "--json").data
     assert (result.code, result.err) == (0, "")
@@ -34,7 +37,7 @@ def test_an_export_prints_the_size_and_root_of_the_log(told: Cli, surroundings: 
 
 
 def test_an_export_answers_in_json(told: Cli) -> None:
-    """Origin, size, root and the number of files written; none the second time."""
+    """The JSON has origin, size, root and the number of files written, which is 0 the second time."""
     first, second = (told("log", "export", "public", "--json").data for _ in range(2))
     store = told("status", "--json").data
     assert (first["origin"], first["size"]) == (f"memroot.local/{store['store_id']}", store["events"])
@@ -44,7 +47,7 @@ def test_an_export_answers_in_json(told: Cli) -> None:
 
 
 def test_a_second_export_says_how_many_events_are_new(told: Cli) -> None:
-    """Not how many there are, as if all had been written again."""
+    """A second export prints the number of new events, not of all events."""
     told("log", "export", "public")
     told("add", "Later.")
     assert "1 new event, 3 files written" in told("log", "export", "public").err
@@ -52,7 +55,7 @@ def test_a_second_export_says_how_many_events_are_new(told: Cli) -> None:
 
 
 def test_a_wrong_tile_is_exit_code_7_and_named(told: Cli, surroundings: Path) -> None:
-    """The message says which file it is."""
+    """A wrong tile exits with 7, and the message names the file."""
     told("log", "export", "public")
     tile = surroundings / "public" / "tile" / "0" / "000.p" / "2"
     tile.write_bytes(bytes(64))
@@ -64,7 +67,7 @@ def test_a_wrong_tile_is_exit_code_7_and_named(told: Cli, surroundings: Path) ->
 
 
 def test_a_store_put_back_to_an_older_copy_is_exit_code_9(told: Cli, surroundings: Path) -> None:
-    """Both sides are kept beside the folder, the published one with its signatures; nothing goes into it."""
+    """A rollback exits with 9 and writes both sides, with signatures, beside the folder but not into it."""
     copy_store(surroundings / "store", surroundings / "old")
     told("add", "Later.")
     told("log", "export", "public")
@@ -83,7 +86,7 @@ def test_a_store_put_back_to_an_older_copy_is_exit_code_9(told: Cli, surrounding
 
 
 def test_an_export_holds_no_content(told: Cli, surroundings: Path) -> None:
-    """What an atom says is in none of the files."""
+    """No file contains the content of an atom."""
     told("log", "export", "public")
     files = [path for path in (surroundings / "public").rglob("*") if path.is_file()]
     assert len(files) == 3
@@ -91,7 +94,7 @@ def test_an_export_holds_no_content(told: Cli, surroundings: Path) -> None:
 
 
 def test_an_export_takes_a_checkpoint_from_a_file_or_stdin(told: Cli, surroundings: Path) -> None:
-    """The note that is given is the one that is published, at its own size."""
+    """A given note is published as it is, with the tiles of its size."""
     told("log", "export", "first")
     unsigned = parse_note((surroundings / "first" / "checkpoint").read_bytes())
     signed = format_note(Note(unsigned.checkpoint, (SIGNATURE,)))
@@ -119,7 +122,7 @@ def test_an_export_takes_a_checkpoint_from_a_file_or_stdin(told: Cli, surroundin
 def test_what_cannot_be_exported_is_refused(
     told: Cli, surroundings: Path, arguments: list[str], code: int
 ) -> None:
-    """Other actions, no folder, options that list, a note that is not there, a folder of something else."""
+    """Unknown actions, a missing folder or note, wrong options and a folder with other files are refused."""
     (surroundings / "busy").mkdir()
     (surroundings / "busy" / "mine.txt").write_text("mine")
     before = {path: path.stat().st_size for path in surroundings.rglob("*") if "store" not in str(path)}

@@ -1,4 +1,4 @@
-"""The log as static files: what the specification's reader finds in them, and whose they are."""
+"""The log as static files: the specification's reader reads them, and they belong to one log."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.trust.tiles.tiles import SIGNED, files_of, note_at, put_out, real_sto
 def test_a_reader_of_the_specification_gets_the_root_and_paths_from_the_tiles_alone(
     size: int, tmp_path: Path
 ) -> None:
-    """There are exactly the tiles of this size; they give the root, and a right path for an entry."""
+    """The folder has exactly the tiles of this size, which give the root and a valid path for an entry."""
     done = put_out(synthetic(size), tmp_path / "log")
     reader = TileReader(tmp_path / "log")
     assert (reader.origin, reader.size, reader.root.hex()) == (done.origin, size, done.log_root)
@@ -38,7 +38,7 @@ def test_a_reader_of_the_specification_gets_the_root_and_paths_from_the_tiles_al
 
 
 def test_the_tiles_of_the_specifications_example(tmp_path: Path) -> None:
-    """70,000 events are 273 full tiles and one of 112 at level 0, one full and one of 17 above, one of 1."""
+    """70,000 events have 273 full tiles and one of 112 at level 0, then one full, one of 17, and one of 1."""
     put_out(synthetic(70_000), tmp_path)
     hashes = {name: len(data) // 32 for name, data in files_of(tmp_path).items() if name.startswith("tile/")}
     for level, full, rest in (("0", 273, 112), ("1", 1, 17), ("2", 0, 1)):
@@ -59,13 +59,13 @@ def test_the_tiles_of_the_specifications_example(tmp_path: Path) -> None:
     ],
 )
 def test_tiles_are_numbered_in_groups_of_three_digits(number: int, width: int, name: str) -> None:
-    """All groups but the last begin with an x; a partial tile has its width in a folder of its own."""
+    """All groups but the last begin with an x, and a partial tile's width is the name in its own folder."""
     assert Tile("1", number, width).name == name
     assert TileReader.number(number) in name
 
 
 def test_the_entries_of_a_store_are_its_headers_and_hold_no_content(tmp_path: Path) -> None:
-    """Every header is an entry, in order, and no text of an atom is in any file."""
+    """The entries are the headers in order, and no file contains the text of an atom."""
     store = real_store()
     export(store, read_identity(store).store_id, tmp_path)
     reader = TileReader(tmp_path)
@@ -78,14 +78,14 @@ def test_the_entries_of_a_store_are_its_headers_and_hold_no_content(tmp_path: Pa
 
 @pytest.mark.parametrize("followed", [0, 100, 599])
 def test_a_follower_that_lags_changes_no_tile(followed: int, tmp_path: Path) -> None:
-    """What its rows lack is worked out from headers."""
+    """Rows that the follower lacks are computed from headers."""
     put_out(synthetic(600), tmp_path / "one")
     put_out(synthetic(600, followed), tmp_path / "other")
     assert files_of(tmp_path / "one") == files_of(tmp_path / "other")
 
 
 def test_a_given_checkpoint_is_published_byte_for_byte(tmp_path: Path) -> None:
-    """With its signatures, and with the tiles of its size, not of the head."""
+    """A given checkpoint is published with its signatures and the tiles of its size, not of the head."""
     done = put_out(synthetic(600), tmp_path, note_at(300))
     assert done.size == 300
     assert (tmp_path / "checkpoint").read_bytes() == note_at(300)
@@ -93,14 +93,14 @@ def test_a_given_checkpoint_is_published_byte_for_byte(tmp_path: Path) -> None:
 
 
 def test_signatures_may_be_added_to_a_published_checkpoint(tmp_path: Path) -> None:
-    """The same checkpoint with signatures takes the place of the one without; no tile is written."""
+    """A checkpoint with signatures replaces the same one without, and no tile is written."""
     put_out(synthetic(300), tmp_path)
     assert put_out(synthetic(300), tmp_path, note_at(300)).files == 1
     assert parse_note((tmp_path / "checkpoint").read_bytes()).signatures == SIGNED
 
 
 def test_an_unsigned_checkpoint_never_replaces_a_signed_one(tmp_path: Path) -> None:
-    """At the same size the signed one stays; at a larger size a signed one is asked for."""
+    """At the same size a signed checkpoint stays, and at a larger size an unsigned one is refused."""
     put_out(synthetic(300), tmp_path, note_at(300))
     before = files_of(tmp_path)
     assert put_out(synthetic(300), tmp_path).files == 0
@@ -128,7 +128,7 @@ def test_an_unsigned_checkpoint_never_replaces_a_signed_one(tmp_path: Path) -> N
     ],
 )
 def test_a_checkpoint_that_is_not_this_logs_is_refused(given: bytes, tmp_path: Path) -> None:
-    """Malformed, of another log, root or size, or beyond the end: nothing is written."""
+    """A checkpoint that is malformed, of another log, root or size, or beyond the end writes nothing."""
     with pytest.raises(InvalidInputError):
         put_out(synthetic(600), tmp_path / "log", given)
     assert list(tmp_path.iterdir()) == []
@@ -136,7 +136,7 @@ def test_a_checkpoint_that_is_not_this_logs_is_refused(given: bytes, tmp_path: P
 
 @pytest.mark.parametrize("damage", ["row", "second row", "header", "state"])
 def test_a_damaged_log_is_not_published(damage: str, tmp_path: Path) -> None:
-    """Rows that do not lead to the log's root are found before a file is written that could never change."""
+    """Rows that do not match the log's root are found before any file is written."""
     store = synthetic(65_700 if damage == "second row" else 700)
     other = Frontier()
     other.extend(leaves(701))
@@ -154,7 +154,7 @@ def test_a_damaged_log_is_not_published(damage: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("damage", ["a header in a complete subtree", "a row below a complete one"])
 def test_damage_that_the_root_does_not_show_stops_at_its_tile(damage: str, tmp_path: Path) -> None:
-    """Where a follower's row hides it from the root, the tile itself is checked before it is written."""
+    """A damaged row that a follower's row hides from the root is found before its tile is written."""
     store = synthetic(65_700)
     key = JOURNAL + (300).to_bytes(8, "big") if damage.startswith("a header") else subtree_key(1, 3)
     put_rows(store, {key: bytes(32)})
@@ -168,7 +168,7 @@ def test_damage_that_the_root_does_not_show_stops_at_its_tile(damage: str, tmp_p
 
 
 def test_paths_from_tiles_are_those_of_the_store(tmp_path: Path) -> None:
-    """A proof made from the published tiles is the one that the store makes."""
+    """A proof made from the published tiles equals the store's proof."""
     put_out(synthetic(600), tmp_path)
     reader, paths = TileReader(tmp_path), LogPaths(synthetic(600), 600)
     assert all(reader.path(index) == paths.inclusion(index, 600) for index in range(0, 600, 37))

@@ -1,4 +1,4 @@
-"""The log as static files, written again: what is added, what stays, and what a killed run leaves."""
+"""Repeated exports: what they add, what stays, and how they finish a killed run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.trust.tiles.tiles import files_of, put_out, synthetic
 def test_a_second_run_adds_what_is_new_and_touches_nothing_else(
     first: int, second: int, tmp_path: Path
 ) -> None:
-    """Tiles that are there stay the same files; the new ones are those of an export in one go."""
+    """Existing tiles stay the same files, and new ones are those of a single export."""
     grown, whole = tmp_path / "grown", tmp_path / "whole"
     put_out(synthetic(first), grown)
     before = {path: path.stat().st_ino for path in grown.rglob("*") if path.name != "checkpoint"}
@@ -43,14 +43,14 @@ def test_where_nothing_is_new_nothing_is_written(tmp_path: Path) -> None:
 
 
 class Killed(BaseException):
-    """Not caught by anything of ours."""
+    """An exception that the project's code does not catch."""
 
 
 @pytest.mark.parametrize("first", [0, 200, 256])
 def test_an_export_killed_anywhere_is_finished_by_the_next(
     first: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Killed at its k-th sync, for every k, and run again, the files are those of a run that was not."""
+    """An export that is killed at its k-th sync, for every k, is finished by the next with the same files."""
     whole = tmp_path / "whole"
     for size in {first, 600} - {0}:
         put_out(synthetic(size), whole)
@@ -86,7 +86,7 @@ def test_an_export_killed_anywhere_is_finished_by_the_next(
 def test_a_file_half_written_is_never_seen_under_its_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Killed half-way through its k-th file, for every k, what stands under a final name is whole."""
+    """Every file under a final name is complete if an export is killed within its k-th file, for every k."""
     put_out(synthetic(300), tmp_path / "whole")
     whole, real = files_of(tmp_path / "whole"), Path.write_bytes
     for at in range(1, len(whole) + 1):
@@ -111,7 +111,7 @@ def test_a_file_half_written_is_never_seen_under_its_name(
 
 
 def test_a_leftover_of_a_killed_run_is_removed(tmp_path: Path) -> None:
-    """Also by a run that has nothing to write."""
+    """A run removes the leftover of a killed one, even if it writes nothing itself."""
     put_out(synthetic(3), tmp_path)
     (tmp_path / ".unfinished").write_bytes(b"half")
     assert put_out(synthetic(3), tmp_path).files == 0
@@ -119,7 +119,7 @@ def test_a_leftover_of_a_killed_run_is_removed(tmp_path: Path) -> None:
 
 
 def test_two_exports_at_once_do_not_mix(tmp_path: Path) -> None:
-    """While one process writes to the folder, another is told so."""
+    """A second process gets an error while the first one writes to the folder."""
     descriptor = os.open(tmp_path, os.O_RDONLY)
     fcntl.flock(descriptor, fcntl.LOCK_EX)
     try:

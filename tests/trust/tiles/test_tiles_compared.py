@@ -1,4 +1,4 @@
-"""Files that are there already: each run compares them with the log, and puts back what is missing."""
+"""Existing files: each run compares them with the log and writes missing ones again."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ COVERED = sorted(
         "entries/002.p/88",
     )
 )
-"""What represents a log of 600 events."""
+"""The files of a log of 600 events."""
 
 
 def flipped(data: bytes) -> bytes:
-    """One bit of the middle byte is another."""
+    """Return the bytes with one bit of the middle byte flipped."""
     middle = len(data) // 2
     return data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :]
 
@@ -51,7 +51,7 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 def test_a_file_with_other_bytes_is_refused_by_name(
     name: str, size: int, damage: str, tmp_path: Path
 ) -> None:
-    """Full or partial, hashes or entries, of this size or an earlier one; no other file changes."""
+    """A changed tile of any kind or size is refused by name, and no other file changes."""
     put_out(synthetic(600), tmp_path)
     (tmp_path / name).write_bytes(DAMAGES[damage]((tmp_path / name).read_bytes()))
     (tmp_path / ("tile/0/000" if name != "tile/0/000" else "tile/0/001")).unlink()
@@ -62,7 +62,7 @@ def test_a_file_with_other_bytes_is_refused_by_name(
 
 
 def test_a_partial_tile_of_any_earlier_checkpoint_is_compared(tmp_path: Path) -> None:
-    """Also one from before the checkpoint that is published."""
+    """A partial tile is compared even if it is older than the published checkpoint."""
     for size in (100, 200, 600):
         put_out(synthetic(size), tmp_path)
     path = tmp_path / "tile/entries/000.p/100"
@@ -75,7 +75,7 @@ def test_a_partial_tile_of_any_earlier_checkpoint_is_compared(tmp_path: Path) ->
 @pytest.mark.parametrize("size", [600, 700])
 @pytest.mark.parametrize("name", COVERED)
 def test_a_missing_file_is_written_again(name: str, size: int, given: bytes | None, tmp_path: Path) -> None:
-    """Whatever a new checkpoint covers is there when it is published, and also if none is new."""
+    """Every file that a checkpoint covers exists after a run, also if the checkpoint is not new."""
     put_out(synthetic(600), tmp_path)
     (tmp_path / name).unlink()
     put_out(synthetic(size), tmp_path, given)
@@ -85,7 +85,7 @@ def test_a_missing_file_is_written_again(name: str, size: int, given: bytes | No
 
 
 def test_all_tiles_are_written_again_if_they_are_gone(tmp_path: Path) -> None:
-    """The files are those of an export in one go."""
+    """If all tiles are missing, they are written again, as by a single export."""
     put_out(synthetic(600), tmp_path / "one")
     put_out(synthetic(600), tmp_path / "other")
     shutil.rmtree(tmp_path / "one" / "tile")
@@ -104,7 +104,7 @@ def test_all_tiles_are_written_again_if_they_are_gone(tmp_path: Path) -> None:
 def test_what_is_published_is_whole_or_refused(
     first: int, more: int, removed: set[int], wrong: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """Whatever is removed comes back, and whatever is changed stops the run before it writes."""
+    """Removed files are restored, and a changed file stops the run before it writes."""
     folder = tmp_path_factory.mktemp("log")
     put_out(synthetic(first), folder)
     names = sorted(set(files_of(folder)) - {"checkpoint"})
@@ -126,7 +126,7 @@ def test_what_is_published_is_whole_or_refused(
 
 
 def test_a_file_by_no_name_of_a_tile_is_left_alone(tmp_path: Path) -> None:
-    """What a server puts beside the tiles, and a width that is none, are nobody's business."""
+    """Files that do not have the name of a tile are ignored."""
     put_out(synthetic(300), tmp_path)
     names = ["tile/0/000.gz", "tile/0/001.p/044", "tile/0/001.p/0", "tile/0/001.p/x", "tile/notes"]
     for name in names:
@@ -136,7 +136,7 @@ def test_a_file_by_no_name_of_a_tile_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_files_that_come_back_are_sure_to_survive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Their folders are synced although the checkpoint stays as it is."""
+    """The folders of restored files are synced even if the checkpoint does not change."""
     put_out(synthetic(300), tmp_path)
     shutil.rmtree(tmp_path / "tile" / "entries")
     synced: list[Path] = []
@@ -147,12 +147,12 @@ def test_files_that_come_back_are_sure_to_survive(tmp_path: Path, monkeypatch: p
 
 
 def test_a_run_says_how_many_events_are_new(tmp_path: Path) -> None:
-    """Those that the checkpoint before did not cover."""
+    """A run reports the number of events that the previous checkpoint did not cover."""
     assert [put_out(synthetic(size), tmp_path).new for size in (300, 301, 301, 600)] == [300, 1, 0, 299]
 
 
 def test_progress_ends_with_all_events_and_never_goes_back(tmp_path: Path) -> None:
-    """Whether files are written or only compared."""
+    """The progress never decreases and ends with all events, for written and compared files."""
     for size in (600, 600, 900):
         told: list[int] = []
         totals: set[int] = set()

@@ -1,4 +1,4 @@
-"""Stores that are not a continuation of the log that a folder holds."""
+"""Stores that do not continue the log in a folder."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from engine.engine import Engine
 from engine.ledger.journal import read_identity, read_log
 from engine.ledger.layout import journal_key
 from engine.trust.notes.history import read_history
-from engine.trust.tiles.export import Exported, export
+from engine.trust.tiles.export import LogExport, export
 from proofs.events import CheckpointBody, CheckpointDetail, EventKind
 from proofs.note import Checkpoint, Note, format_note, origin_of, parse_note
 from tests.support.engines import backend_of, copied_rows, engine_on, forge, put_rows, ticking
@@ -21,13 +21,13 @@ from tests.support.workloads import commands
 from tests.trust.tiles.tiles import files_of, real_store
 
 
-def put(store: Backend, folder: Path) -> Exported:
+def put(store: Backend, folder: Path) -> LogExport:
     """Export a store."""
     return export(store, read_identity(store).store_id, folder)
 
 
 def grown(events: int, mark: int = 0) -> MemoryBackend:
-    """The store with so many more events; another `mark` gives other ones."""
+    """Return the store with more events, which depend on `mark`."""
     store = copied_rows(real_store())
     root = bytes([mark]) * 32
     for _ in range(events):
@@ -36,7 +36,7 @@ def grown(events: int, mark: int = 0) -> MemoryBackend:
 
 
 def of_another_store() -> Backend:
-    """A store with another id."""
+    """Return a store with another id."""
     return backend_of(Engine(MemoryBackend(), clock=ticking(), salts=lambda seq: bytes([seq % 251]) * 32))
 
 
@@ -54,7 +54,7 @@ def of_another_store() -> Backend:
 def test_a_store_that_contradicts_the_folder_is_told_so(
     there: Backend, here: Backend, problem: str, name: str, tmp_path: Path
 ) -> None:
-    """The verdict names both sides; also if all that is there is what a killed run announced."""
+    """The error has both sides of the contradiction, also if the folder is that of a killed run."""
     put(there, tmp_path)
     (tmp_path / "checkpoint").rename(tmp_path / name)
     before = files_of(tmp_path)
@@ -68,13 +68,13 @@ def test_a_store_that_contradicts_the_folder_is_told_so(
 
 
 def test_a_store_that_goes_on_from_the_folder_is_no_contradiction(tmp_path: Path) -> None:
-    """The same first events and more of them."""
+    """A store with the same first events and more of them is accepted."""
     put(grown(2), tmp_path)
     assert put(grown(5), tmp_path).new == 3
 
 
 def test_a_damaged_header_is_damage_and_no_fork(tmp_path: Path) -> None:
-    """Where headers are not those of the log state, nothing is said about the history.
+    """Headers that the log state does not commit to are corruption, not a fork.
 
     The damaged header is below a row of the follower, which hides it from the root of the head.
     """

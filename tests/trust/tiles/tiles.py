@@ -1,4 +1,4 @@
-"""Logs to export, and what an export has left."""
+"""Logs to export, and the files of an export."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from backends.base import Backend
 from backends.memory import MemoryBackend
 from engine.ledger.journal import encode_log
 from engine.ledger.layout import LOG
-from engine.trust.tiles.export import Exported, export
+from engine.trust.tiles.export import LogExport, export
 from proofs.log import Frontier
 from proofs.note import Checkpoint, Note, Signature, format_note, origin_of
 from tests.support.engines import backend_of, engine_on, put_rows
@@ -21,7 +21,7 @@ SIGNED = (Signature("memroot.test/key", b"1234", b"a signature"),)
 
 
 def synthetic(size: int, followed: int | None = None) -> MemoryBackend:
-    """A log of synthetic headers with its state."""
+    """Return a log of synthetic headers with its log state."""
     store = log_of(size, size if followed is None else followed)
     frontier = Frontier()
     frontier.extend(leaves(size))
@@ -31,20 +31,20 @@ def synthetic(size: int, followed: int | None = None) -> MemoryBackend:
 
 @cache
 def real_store() -> Backend:
-    """A store of 300 commands; not to be changed."""
+    """Return a store of 300 commands, which must not be changed."""
     engine = engine_on()
     engine.apply(commands(300, seed=31))
     engine.catch_up()
     return backend_of(engine)
 
 
-def put_out(store: Backend, folder: Path, given: bytes | None = None) -> Exported:
+def put_out(store: Backend, folder: Path, given: bytes | None = None) -> LogExport:
     """Export a synthetic log."""
     return export(store, STORE_ID, folder, given)
 
 
 def files_of(folder: Path) -> dict[str, bytes]:
-    """Every file below a folder by its path; links are left out, and files that nobody would read whole."""
+    """Return every file below a folder by its path, without links and files that are too large to read."""
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in folder.rglob("*")
@@ -53,7 +53,7 @@ def files_of(folder: Path) -> dict[str, bytes]:
 
 
 def note_at(size: int, *, at: int | None = None, **changes: object) -> bytes:
-    """A signed checkpoint of the synthetic log at a size, which it says is `at`."""
+    """Return a signed checkpoint of the synthetic log at a size, with the size `at` in its text."""
     frontier = Frontier()
     frontier.extend(leaves(size))
     checkpoint = Checkpoint(origin_of(STORE_ID), at or size, frontier.root())._replace(**changes)  # type: ignore[arg-type]

@@ -1,7 +1,7 @@
-"""Anchors: what the question's words find, over all documents (Standard 065, phase 1).
+"""Anchors: the documents that the question's words find, among all documents (Standard 065, phase 1).
 
-The score of every document is one array; the best are looked at closely, in a pool, together with
-the atoms beside them in their sources.
+The scores of all documents are one array. The best documents become the pool of candidates, together with
+their neighbours in their sources.
 """
 
 from __future__ import annotations
@@ -16,72 +16,72 @@ from numpy.typing import NDArray
 from engine.followers.tags import values
 from engine.language.lexicon import forms_of
 from engine.query.recall.pool import Pool
-from engine.query.recall.scene import Scene
-from engine.query.recall.signals.bm25 import MICRO, Weighed, add_up, best, idf, weigh
+from engine.query.recall.scope import RecallScope
+from engine.query.recall.signals.bm25 import MICRO, WeightedTerm, add_up, best, idf, weighted_terms
 from engine.text.analyzer import analyze_query
 from proofs.sets import Group, tag_identity
 
-CLOSE_TERMS_MAX: Final = 16
-"""So many of the heaviest terms are followed from atom to atom; a pasted page has hundreds."""
+HEAVIEST_TERMS_MAX: Final = 16
+"""The number of terms, the heaviest ones, that are scored atom by atom; a pasted page has hundreds."""
 
-BESIDE: Final = 2
-"""How far from a hit the atoms of its source are looked at."""
+NEIGHBOUR_STEPS: Final = 2
+"""The distance up to which neighbours of a hit in its source become candidates."""
 
 TAGS_SEEN_MAX: Final = 64
-"""So many tags that begin like a word of the question are compared with it."""
+"""The number of tags with the same beginning as a word of the question that are compared with it."""
 
 _PREFIX_MIN: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """The scores of all documents by the question's words, and the terms they are made of."""
+class WordScores:
+    """The scores of all documents by the question's words, and the terms they were computed from."""
 
     scores: NDArray[np.float64]
-    weighed: tuple[Weighed, ...]
+    terms: tuple[WeightedTerm, ...]
 
     @property
-    def close(self) -> list[Weighed]:
-        """The heaviest terms, ascending."""
-        if len(self.weighed) <= CLOSE_TERMS_MAX:
-            return list(self.weighed)
-        heaviest = sorted(self.weighed, key=lambda one: (-one.weight, one.term))[:CLOSE_TERMS_MAX]
+    def heaviest(self) -> list[WeightedTerm]:
+        """The terms with the highest weights, in ascending order of the terms."""
+        if len(self.terms) <= HEAVIEST_TERMS_MAX:
+            return list(self.terms)
+        heaviest = sorted(self.terms, key=lambda one: (-one.weight, one.term))[:HEAVIEST_TERMS_MAX]
         return sorted(heaviest)
 
 
-def weights_of(scene: Scene, terms: Sequence[str]) -> dict[str, float]:
-    """The weight of each term, and of its irregular forms."""
+def weights_of(scope: RecallScope, terms: Sequence[str]) -> dict[str, float]:
+    """Return the weight of each term and of its irregular forms."""
     weights = dict.fromkeys(terms, 1.0)
-    if scene.signals.forms:
+    if scope.signals.forms:
         for term in terms:
             for form in forms_of(term):
-                weights.setdefault(form, scene.signals.forms)
+                weights.setdefault(form, scope.signals.forms)
     return weights
 
 
-def by_words(scene: Scene, weights: Mapping[str, float], *, tags: bool = True) -> Found:
-    """Score all documents by terms and, if wanted, by the tags that are such words."""
-    scores = np.zeros(scene.view.documents)
-    weighed = weigh(scene.view, weights, scene.config.bm25, scene.signals.head)
-    add_up(weighed, scores)
-    for tag in named_tags(scene, weights) if tags and scene.signals.tag else ():
-        having = scene.members(Group.TAG, tag)
-        listed = np.frombuffer(having.to_array(), np.uint32).astype(np.int64)
-        scores[listed] += scene.signals.tag * idf(scene.view.counted, len(having))
-    return Found(scores, tuple(weighed))
+def by_words(scope: RecallScope, weights: Mapping[str, float], *, tags: bool = True) -> WordScores:
+    """Score all documents by terms and, with `tags`, by the tags that consist of these terms."""
+    scores = np.zeros(scope.index.documents)
+    terms = weighted_terms(scope.index, weights, scope.config.bm25, scope.signals.head)
+    add_up(terms, scores)
+    for tag in tags_named(scope, weights) if tags and scope.signals.tag else ():
+        atoms = scope.members(Group.TAG, tag)
+        listed = np.frombuffer(atoms.to_array(), np.uint32).astype(np.int64)
+        scores[listed] += scope.signals.tag * idf(scope.index.counted, len(atoms))
+    return WordScores(scores, tuple(terms))
 
 
-def named_tags(scene: Scene, terms: Mapping[str, float]) -> tuple[str, ...]:
-    """The tags all of whose words are among `terms`, ascending.
+def tags_named(scope: RecallScope, terms: Mapping[str, float]) -> tuple[str, ...]:
+    """Return the tags whose words are all among `terms`, ascending.
 
-    Looked for by how they begin: as a word of the question, or as a stem but for its last letter
-    (`happi`, happy).
+    Tags are looked up by their beginning: a word of the question, or a stem without its last letter
+    (`happi` for happy).
     """
     starts = {term[:-1] if len(term) > _PREFIX_MIN else term for term in terms}
-    starts.update(tag_identity(word.text) for word in scene.question.words if word.terms)
+    starts.update(tag_identity(word.text) for word in scope.question.words if word.terms)
     found: set[str] = set()
     for start in sorted(starts):
-        for count, tag in enumerate(values(scene.rows, Group.TAG, start)):
+        for count, tag in enumerate(values(scope.rows, Group.TAG, start)):
             if not tag.startswith(start) or count == TAGS_SEEN_MAX:
                 break
             if set(analyze_query(tag.replace("-", " ").replace("_", " ").replace("/", " "))) <= terms.keys():
@@ -89,14 +89,17 @@ def named_tags(scene: Scene, terms: Mapping[str, float]) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-def best_words(scene: Scene, scores: NDArray[np.float64], most: int) -> NDArray[np.int64]:
-    """The best `most` by `scores` that are allowed, the best first, and as many that tie with the last."""
-    ordinals, _ = best(scores * scene.share, most)
+def best_words(scope: RecallScope, scores: NDArray[np.float64], most: int) -> NDArray[np.int64]:
+    """Return the best `most` allowed documents by `scores`, the best first.
+
+    Up to `most` more that tie with the last one are included.
+    """
+    ordinals, _ = best(scores * scope.share, most)
     return ordinals[: 2 * most]
 
 
-class Beside(NamedTuple):
-    """Hits, and for each the atom so many steps from it in its source, or NOBODY."""
+class Neighbours(NamedTuple):
+    """Hits with, for each, the atom `steps` away from it in its source, or NO_NEIGHBOUR."""
 
     hits: NDArray[np.int64]
     others: NDArray[np.int64]
@@ -104,41 +107,43 @@ class Beside(NamedTuple):
     """1 or 2."""
 
 
-def pool_of(scene: Scene, scores: NDArray[np.float64], most: int) -> tuple[Pool, list[Beside]]:
-    """The best `most` by `scores`, and the atoms beside them, all of them allowed."""
-    hits = best_words(scene, scores, most)
+def pool_of(scope: RecallScope, scores: NDArray[np.float64], most: int) -> tuple[Pool, list[Neighbours]]:
+    """Return a pool of the best `most` by `scores` and their neighbours, all of them allowed."""
+    hits = best_words(scope, scores, most)
     near = []
-    for after in (False, True) if scene.signals.near else ():
+    for after in (False, True) if scope.signals.near else ():
         others = hits
-        for steps in range(1, BESIDE + 1):
-            others = scene.places.beside(others, scene.mask, after=after)
-            near.append(Beside(hits, others, steps))
+        for steps in range(1, NEIGHBOUR_STEPS + 1):
+            others = scope.positions.beside(others, scope.mask, after=after)
+            near.append(Neighbours(hits, others, steps))
     ordinals = np.unique(np.concatenate([hits, *(one.others for one in near)]))
     ordinals = ordinals[ordinals >= 0]
     return Pool(ordinals, scores[ordinals]), near
 
 
-def joined(scene: Scene, pool: Pool, scores: NDArray[np.float64], ordinals: Sequence[int]) -> Pool:
-    """The pool with some more atoms, as far as they are allowed."""
+def extended(scope: RecallScope, pool: Pool, scores: NDArray[np.float64], ordinals: Sequence[int]) -> Pool:
+    """Return the pool with further atoms, as far as they are allowed."""
     new = np.unique(np.asarray(ordinals, np.int64))
-    new = new[scene.mask[new]] if len(new) else new
-    new = new[pool.at(new) < 0]
+    new = new[scope.mask[new]] if len(new) else new
+    new = new[pool.rows_of(new) < 0]
     if not len(new):
         return pool
-    larger = pool.joined(new, scores[new])
-    if scene.outside is not None:
+    larger = pool.extended(new, scores[new])
+    if scope.provenance_factors is not None:
         factors = np.ones(len(larger))
-        factors[larger.at(new)] = scene.outside[new]
+        factors[larger.rows_of(new)] = scope.provenance_factors[new]
         larger.multiply("provenance", factors)
     return larger
 
 
-def matrix(scene: Scene, weighed: Sequence[Weighed], ordinals: NDArray[np.int64]) -> NDArray[np.float64]:
-    """What each term (row) is worth in each document (column)."""
-    weights = np.array([one.weight for one in weighed])
-    return weights[:, np.newaxis] * scene.view.values_at([one.impacts for one in weighed], ordinals)
+def matrix(
+    scope: RecallScope, terms: Sequence[WeightedTerm], ordinals: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return the score of each term (row) in each document (column)."""
+    weights = np.array([one.weight for one in terms])
+    return weights[:, np.newaxis] * scope.index.values_at([one.impacts for one in terms], ordinals)
 
 
 def top_score(pool: Pool) -> float:
-    """The best score of the pool, rounded as scores are; 0 in an empty one."""
+    """Return the best score of the pool, rounded to millionths; 0 for an empty pool."""
     return int(pool.micros.max()) / MICRO if len(pool) else 0.0

@@ -4,11 +4,12 @@
     norm(d)  = k1 · (1 − b + b · (length(d) / average))
     idf(t)   = ln(1 + (N − df + 0.5) / (df + 0.5))
 
-tf counts an occurrence in the title `head` times more; w is the weight that the question gives a term.
+An occurrence in the head (the title, or the label of a speaker) adds a further `head` to tf. w is the
+weight of the term in the query.
 
 Every step is one IEEE 754 double operation, terms are summed in ascending order of their code
-points, and scores are rounded to six decimals before they are compared: machines give equal results.
-N, df and the average count all ordinals of the index, whatever the filters let through.
+points, and scores are rounded to six decimals before they are compared, so all machines get equal results.
+N, df and the average count all ordinals of the index, including those that the filters exclude.
 """
 
 from __future__ import annotations
@@ -26,27 +27,28 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MICRO: Final = 1_000_000
-"""Scores are compared in millionths, so that machines whose sums differ in the last bit agree."""
+"""The number of units in a score of 1. Scores are compared in millionths, so that sums that differ in the
+last bit from one machine to another still compare equal."""
 
 TIES_MAX: Final = 1000
-"""At most this many hits beyond `limit` are returned because they tie with the last one."""
+"""The number of documents beyond `limit` that may be returned because they tie with the last one."""
 
 K1_MAX: Final = 1000
-"""Far beyond any use; scores stay finite."""
+"""The largest k1, far above any useful value; it keeps scores finite."""
 
 _BLOCKS: Final = (128, 32, 8)
-"""Documents to a block, of which there must be four times as many as hits are wanted."""
+"""Block sizes in documents, the largest first. There must be more than four blocks for each hit wanted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bm25Config:
-    """The two constants of BM25; the defaults were measured best on conversations (LoCoMo)."""
+    """The two constants of BM25; the defaults gave the best results on conversations (LoCoMo)."""
 
     k1: float = 0.9
     b: float = 0.4
 
     def __post_init__(self) -> None:
-        """Refuse constants with which scores would not be finite or not be positive."""
+        """Raise InvalidInputError if the constants would make scores infinite or not positive."""
         if not (0 <= self.k1 <= K1_MAX and 0 <= self.b <= 1):
             raise InvalidInputError(
                 f"BM25 needs k1 from 0 to {K1_MAX} and b from 0 to 1, not k1={self.k1}, b={self.b}"
@@ -54,38 +56,38 @@ class Bm25Config:
 
 
 def idf(documents: int, df: int) -> float:
-    """How much a term that `df` of `documents` mention tells; more than 0."""
+    """Return the inverse document frequency of a term in `df` of `documents`; more than 0."""
     return math.log(1 + (documents - df + 0.5) / (df + 0.5))
 
 
-class Weighed(NamedTuple):
-    """A term of a question, and what it is worth where it is mentioned."""
+class WeightedTerm(NamedTuple):
+    """A term of a query with its weight and its impacts."""
 
     term: str
     weight: float
-    """w · idf · (k1 + 1); times an impact it is what the term adds to a score."""
+    """w · idf · (k1 + 1). Multiplied by an impact, it is the amount that the term adds to a score."""
     impacts: TermImpacts
 
 
-def weigh(
+def weighted_terms(
     view: IndexView, weights: Mapping[str, float], config: Bm25Config, head: float = 0.0
-) -> list[Weighed]:
-    """Those of the terms that are mentioned anywhere, ascending."""
+) -> list[WeightedTerm]:
+    """Return the terms that occur in any document, ascending."""
     found = []
     for term in sorted(weights):
         impacts = view.impacts(term, config.k1, config.b, head)
         if impacts.parts:
             found.append(
-                Weighed(term, weights[term] * idf(view.counted, impacts.df) * (config.k1 + 1), impacts)
+                WeightedTerm(term, weights[term] * idf(view.counted, impacts.df) * (config.k1 + 1), impacts)
             )
     return found
 
 
-def add_up(weighed: Sequence[Weighed], scores: NDArray[np.float64]) -> None:
-    """Add what the terms are worth to the scores of all documents."""
+def add_up(terms: Sequence[WeightedTerm], scores: NDArray[np.float64]) -> None:
+    """Add the scores of the terms to the scores of all documents."""
     import numpy as np
 
-    for _, weight, impacts in weighed:
+    for _, weight, impacts in terms:
         for start, offsets, values in impacts.parts:
             if offsets is None:
                 scores[start : start + len(values)] += weight * values
@@ -94,31 +96,32 @@ def add_up(weighed: Sequence[Weighed], scores: NDArray[np.float64]) -> None:
 
 
 def best(scores: NDArray[np.float64], limit: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The ordinals of the best `limit`, in order, and their scores in millionths, all above 0.
+    """Return the ordinals of the best `limit` documents in order, and their scores in millionths, above 0.
 
-    Equals are in the order of their ordinals. Those that tie with the last are there, too, the lowest
-    first, but no more than TIES_MAX beyond `limit`.
+    Documents with equal scores are in the order of their ordinals. Those that tie with the last one are
+    included, the lowest ordinals first, but no more than TIES_MAX beyond `limit`.
     """
     import numpy as np
 
     floor = 0.5 / MICRO
     size = next((size for size in _BLOCKS if len(scores) // size > 4 * limit), 0)
     if size:
-        # The limit-th best of the blocks' best is reached by `limit` documents at least, so nothing
-        # below it is among the best. Measured: 0.04 ms where partitioning all 100,000 takes 1 ms, and
-        # 0.08 with blocks of neighbours; here a block is every n-th document, n their number.
+        # At least `limit` documents score as much as the limit-th highest block maximum, so no document
+        # below it is among the best. Measured for 100,000 documents: 0.04 ms, where partitioning all of
+        # them takes 1 ms. A block is every n-th document, n the number of blocks: 0.08 ms with blocks of
+        # adjacent documents.
         blocks = len(scores) // size
         tops = scores[: blocks * size].reshape(size, blocks).max(axis=0)
         floor = max(floor, float(np.partition(tops, -limit)[-limit]) - 1 / MICRO)
     ordinals = np.flatnonzero(scores >= floor)
     micros = np.rint(scores[ordinals] * MICRO).astype(np.int64)
     if len(micros) > limit + TIES_MAX:
-        # Where all documents are equally long, thousands tie with the last one: most are never sorted.
+        # If all documents are equally long, thousands tie with the last one. Most of these are not sorted.
         last = np.partition(micros, -limit)[-limit]
         above, ties = np.flatnonzero(micros > last), np.flatnonzero(micros == last)
         chosen = np.sort(np.concatenate([above, ties[: limit + TIES_MAX - len(above)]]))
         ordinals, micros = ordinals[chosen], micros[chosen]
-    # Ordinals are ascending already, and a stable sort keeps that among equals.
+    # Ordinals are ascending already, and a stable sort keeps that order among equal scores.
     order = np.argsort(-micros, kind="stable")
     ordinals, micros = ordinals[order], micros[order]
     if len(micros) > limit:

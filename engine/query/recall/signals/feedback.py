@@ -1,4 +1,4 @@
-"""Pseudo-relevance feedback: the first answers' own words find more (RM3, Abdul-Jaleel et al. 2004)."""
+"""Pseudo-relevance feedback: adds terms of the first answers to the query (RM3, Abdul-Jaleel et al. 2004)."""
 
 from __future__ import annotations
 
@@ -6,41 +6,47 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from engine.query.recall.scene import Scene, Text
+from engine.query.recall.scope import LoadedAtom, RecallScope
 from engine.query.recall.signals.bm25 import idf
 from engine.text.words import STOP_WORDS
 
 ANSWERS: Final = 5
-"""So many first answers are read."""
+"""The number of first answers that are read."""
 
 LOOKED_UP_MAX: Final = 10
-"""So many of their words are looked up in the index. Measured: all of them gained nothing."""
+"""The number of their terms that are looked up in the index. Measured: looking up all gained nothing."""
 
 TERMS: Final = 6
-"""So many of them are searched for."""
+"""The number of terms that are added to the query."""
 
 COMMON: Final = 0.1
-"""What a larger share of all documents mentions is left out."""
+"""Terms that a larger share of all documents contains are left out."""
 
 
 def expansion(
-    scene: Scene, answers: Sequence[Text], scores: Sequence[float], known: Mapping[str, float]
+    scope: RecallScope,
+    answers: Sequence[LoadedAtom],
+    scores: Sequence[float],
+    known: Mapping[str, float],
 ) -> dict[str, float]:
-    """Further terms with their weights, at most the signal's own; `scores` of `answers`, best first."""
+    """Return further query terms with their weights, at most the weight of the signal.
+
+    `scores` are those of `answers`, the best first; `known` holds the terms of the query.
+    """
     total = sum(scores)
-    if not scene.signals.feedback or not total:
+    if not scope.signals.feedback or not total:
         return {}
-    said: dict[str, float] = {}
-    for text, score in zip(answers, scores, strict=True):
-        for term, tf in Counter(text.terms).items():
+    relevance: dict[str, float] = {}
+    for answer, score in zip(answers, scores, strict=True):
+        for term, tf in Counter(answer.terms).items():
             if term not in known and term not in STOP_WORDS:
-                said[term] = said.get(term, 0.0) + score / total * (tf / (tf + 1))
-    frequent = sorted(said, key=lambda term: (-said[term], term))[:LOOKED_UP_MAX]
-    documents = scene.view.counted
-    telling = {}
+                relevance[term] = relevance.get(term, 0.0) + score / total * (tf / (tf + 1))
+    frequent = sorted(relevance, key=lambda term: (-relevance[term], term))[:LOOKED_UP_MAX]
+    documents = scope.index.counted
+    weighted = {}
     for term in frequent:
-        df = scene.df(term)
+        df = scope.df(term)
         if 2 <= df <= COMMON * documents:
-            telling[term] = said[term] * idf(documents, df)
-    best = sorted(telling, key=lambda term: (-telling[term], term))[:TERMS]
-    return {term: scene.signals.feedback * telling[term] / telling[best[0]] for term in best}
+            weighted[term] = relevance[term] * idf(documents, df)
+    best = sorted(weighted, key=lambda term: (-weighted[term], term))[:TERMS]
+    return {term: scope.signals.feedback * weighted[term] / weighted[best[0]] for term in best}

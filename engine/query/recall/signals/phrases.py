@@ -1,7 +1,7 @@
-"""Titles that stand in a text: in the question, and in the anchors, from where they lead on (multi-hop).
+"""Signals `phrase` and `hop`: atoms with a title that the question or an anchor contains, and linked atoms.
 
-The facts of the index have a hash of every title, made of its terms' hashes so that those of all the
-phrases of a text are a few array operations; no list of titles is read, and none is kept.
+The facts of the index have a hash of every title. It is computed from the hashes of the title's terms, so
+that the hashes of all phrases of a text take a few array operations, without a list of titles in memory.
 """
 
 from __future__ import annotations
@@ -17,65 +17,66 @@ from numpy.typing import NDArray
 from engine.base.model import Direction
 from engine.ledger.queries import edges_at, far_end, records_of
 from engine.query.recall.pool import Pool
-from engine.query.recall.scene import Scene, Text
+from engine.query.recall.scope import LoadedAtom, RecallScope
 from engine.text.simhash import MULTIPLIER, term_hash
 from engine.text.words import STOP_WORDS
 
 TITLE_TERMS_MAX: Final = 12
-"""Longer titles are not looked for in texts."""
+"""The largest number of terms of a title that is looked up in texts."""
 
 TEXT_TERMS_MAX: Final = 512
-"""Only so many terms of a text are searched for titles."""
+"""The number of terms of a text that are searched for titles."""
 
 SAME_TITLE_MAX: Final = 3
-"""A title that more atoms have names none of them."""
+"""A title that more atoms than this have is ignored, because it identifies none of them."""
 
 QUESTION_WEIGHT: Final = 10.0
+"""The total idf of a title's terms at which a title in the question counts in full, else in proportion."""
 HOP_WEIGHT: Final = 8.0
-"""Titles whose terms' idf add up to this much count in full, common words in proportion."""
+"""The same for a title in the text of an anchor."""
 
 ANCHORS: Final = 10
-"""So many anchors lead on."""
+"""The number of anchors whose texts are searched for titles."""
 
 LINKED: Final = 5
-"""The edges of so many of them are followed."""
+"""The number of anchors whose edges are followed."""
 
 EDGES_MAX: Final = 16
-"""So many of them lend, of each anchor."""
+"""The number of linked atoms of each anchor that gain a score."""
 
 EDGES_READ_MAX: Final = 64
-"""So many are looked through for some whose other end is allowed."""
+"""The number of edges of each anchor that are read to find atoms that are allowed."""
 
 
-class Named(NamedTuple):
-    """An atom whose title stands in a text."""
+class Target(NamedTuple):
+    """An atom whose title occurs in a text, or that an anchor is linked to."""
 
     ordinal: int
     weight: float
-    """0 to 1: how telling the title is, shared among the atoms that have it."""
+    """0 to 1; for a title, its share of the full idf divided by the number of atoms that have the title."""
 
 
-def named_in(scene: Scene, texts: Sequence[Sequence[str]], full: float) -> list[list[Named]]:
-    """For each text, given as its terms, the atoms whose whole title stands in it.
+def titles_in(scope: RecallScope, texts: Sequence[Sequence[str]], full: float) -> list[list[Target]]:
+    """Return for each text, given as its terms, the atoms whose whole title occurs in it.
 
-    The longest titles only. All texts are searched in one pass, as one long text with gaps.
+    A title within a longer one is left out. All texts are searched in one pass, as one text with gaps.
     """
-    if not scene.places.has_titles:
+    if not scope.positions.has_titles:
         return [[] for _ in texts]
     texts = [terms[:TEXT_TERMS_MAX] for terms in texts]
     ends = list(accumulate(map(len, texts)))
     flat = np.fromiter(map(term_hash, chain.from_iterable(texts)), np.uint64)
     spans: list[dict[tuple[int, int], list[int]]] = [{} for _ in texts]
-    for start, length, ordinal in _titles_in(scene, flat):
+    for start, length, ordinal in _matches(scope, flat):
         text = bisect_right(ends, start)
         if start + length <= ends[text]:
             begin = start - ends[text] + len(texts[text])
             spans[text].setdefault((begin, begin + length), []).append(ordinal)
-    return [_weighed(scene, terms, found, full) for terms, found in zip(texts, spans, strict=True)]
+    return [_weighted(scope, terms, found, full) for terms, found in zip(texts, spans, strict=True)]
 
 
-def _titles_in(scene: Scene, hashes: NDArray[np.uint64]) -> Iterator[tuple[int, int, int]]:
-    """(start, length, ordinal) for each run of 1 to TITLE_TERMS_MAX terms that is an atom's title."""
+def _matches(scope: RecallScope, hashes: NDArray[np.uint64]) -> Iterator[tuple[int, int, int]]:
+    """Yield (start, length, ordinal) for each run of 1 to TITLE_TERMS_MAX terms that is an atom's title."""
     multiplier = np.uint64(MULTIPLIER)
     current = np.zeros(len(hashes), np.uint64)
     runs = []
@@ -85,25 +86,25 @@ def _titles_in(scene: Scene, hashes: NDArray[np.uint64]) -> Iterator[tuple[int, 
     if not runs:
         return
     starts = list(accumulate(map(len, runs), initial=0))
-    for number, ordinal in scene.places.titled(np.concatenate(runs), scene.mask, SAME_TITLE_MAX):
+    for number, ordinal in scope.positions.titled(np.concatenate(runs), scope.mask, SAME_TITLE_MAX):
         length = bisect_right(starts, number)
         yield number - starts[length - 1], length, ordinal
 
 
-def _weighed(
-    scene: Scene, terms: Sequence[str], spans: dict[tuple[int, int], list[int]], full: float
-) -> list[Named]:
-    """Those of the longest spans, in order of the text, with their weights."""
-    named: dict[int, float] = {}
+def _weighted(
+    scope: RecallScope, terms: Sequence[str], spans: dict[tuple[int, int], list[int]], full: float
+) -> list[Target]:
+    """Return the atoms of the longest spans with their weights, in the order of the text."""
+    targets: dict[int, float] = {}
     for (start, end), ordinals in _longest(spans):
-        telling = sum(scene.idf(term) for term in terms[start:end] if term not in STOP_WORDS)
+        weight = sum(scope.idf(term) for term in terms[start:end] if term not in STOP_WORDS)
         for ordinal in ordinals:
-            named[ordinal] = max(named.get(ordinal, 0.0), min(1.0, telling / full) / len(ordinals))
-    return [Named(ordinal, weight) for ordinal, weight in named.items() if weight]
+            targets[ordinal] = max(targets.get(ordinal, 0.0), min(1.0, weight / full) / len(ordinals))
+    return [Target(ordinal, weight) for ordinal, weight in targets.items() if weight]
 
 
 def _longest(found: dict[tuple[int, int], list[int]]) -> Iterator[tuple[tuple[int, int], list[int]]]:
-    """The spans that lie in no longer one, in order."""
+    """Yield the spans that are not within a longer one, in order."""
     reached = 0
     for span in sorted(found, key=lambda span: (span[0], -span[1])):
         if span[1] > reached:
@@ -111,29 +112,30 @@ def _longest(found: dict[tuple[int, int], list[int]]) -> Iterator[tuple[tuple[in
             yield span, found[span]
 
 
-def linked_to(scene: Scene, text: Text) -> list[Named]:
-    """The allowed atoms at the other ends of an anchor's edges, weaker the more of them there are."""
-    edges = islice(edges_at(scene.rows, text.record.id, Direction.BOTH, ()), EDGES_READ_MAX)
-    others = list(dict.fromkeys(far_end(edge, text.record.id) for edge in edges))
-    records = records_of(scene.rows, others)
-    ordinals = [record.ordinal for record in records if scene.mask[record.ordinal]][:EDGES_MAX]
-    return [Named(ordinal, len(ordinals) ** -0.5) for ordinal in ordinals]
+def linked_to(scope: RecallScope, atom: LoadedAtom) -> list[Target]:
+    """Return the allowed atoms at the other ends of an anchor's edges; more of them weigh less each."""
+    edges = islice(edges_at(scope.rows, atom.record.id, Direction.BOTH, ()), EDGES_READ_MAX)
+    others = list(dict.fromkeys(far_end(edge, atom.record.id) for edge in edges))
+    records = records_of(scope.rows, others)
+    ordinals = [record.ordinal for record in records if scope.mask[record.ordinal]][:EDGES_MAX]
+    return [Target(ordinal, len(ordinals) ** -0.5) for ordinal in ordinals]
 
 
-def led_to(scene: Scene, pool: Pool, hops: Sequence[tuple[float, Sequence[Named]]]) -> None:
-    """Raise the atoms that anchors lead to; `hops`: the anchor's score and whom it names or is linked to."""
+def add_hops(scope: RecallScope, pool: Pool, hops: Sequence[tuple[float, Sequence[Target]]]) -> None:
+    """Raise the scores of the atoms that anchors lead to; `hops` holds each anchor's score and targets."""
     amounts: dict[int, float] = {}
-    for score, named in hops:
-        for one in named:
-            amounts[one.ordinal] = max(amounts.get(one.ordinal, 0.0), scene.signals.hop * score * one.weight)
-    give(scene, pool, "hop", amounts)
+    for score, targets in hops:
+        for one in targets:
+            amounts[one.ordinal] = max(amounts.get(one.ordinal, 0.0), scope.signals.hop * score * one.weight)
+    add_amounts(scope, pool, "hop", amounts)
 
 
-def give(scene: Scene, pool: Pool, signal: str, amounts: dict[int, float]) -> None:
-    """Add amounts by ordinal, less to what came from outside; those not in the pool get none."""
+def add_amounts(scope: RecallScope, pool: Pool, signal: str, amounts: dict[int, float]) -> None:
+    """Add amounts by ordinal, lowered for atoms that are not internal; skip those not in the pool."""
     ordinals = np.array(sorted(amounts), np.int64)
-    places = pool.at(ordinals)
-    given = np.zeros(len(pool))
-    kept = places >= 0
-    given[places[kept]] = np.array([amounts[ordinal] for ordinal in ordinals.tolist()])[kept]
-    pool.add(signal, given if scene.outside is None else given * scene.outside[pool.ordinals])
+    rows = pool.rows_of(ordinals)
+    added = np.zeros(len(pool))
+    present = rows >= 0
+    added[rows[present]] = np.array([amounts[ordinal] for ordinal in ordinals.tolist()])[present]
+    factors = scope.provenance_factors
+    pool.add(signal, added if factors is None else added * factors[pool.ordinals])

@@ -1,7 +1,8 @@
-"""What an atom is lent by its surroundings: the atoms beside it in its source, and the source as a whole.
+"""Signals `near` and `source`: scores that an atom gains from its neighbours and from its whole source.
 
-Both go term by term. Lending the best occurrence of a term, not the sum of all, rewards what the
-atom itself lacks: in a conversation the question holds some of the words, the answer others.
+Both are computed term by term. Each term passes on its best occurrence, not the sum of all occurrences,
+which rewards an atom for terms that it lacks itself: in a conversation the question often holds some of
+the words and the answer the others.
 """
 
 from __future__ import annotations
@@ -13,67 +14,72 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.query.recall.pool import Pool
-from engine.query.recall.scene import Scene
-from engine.query.recall.signals.anchors import Beside
+from engine.query.recall.scope import RecallScope
+from engine.query.recall.signals.anchors import Neighbours
 
 FURTHER: Final = 0.6
-"""The atom after the next lends so much of what the next one lends."""
+"""The share that the second-next atom passes on, relative to the next one."""
 
 FULL_LENGTH: Final = 30
-"""An atom of n terms more than this is lent (30 / n)² of it: the longer, the more it stands by itself.
+"""An atom of n terms, n above this, gains only (30 / n)² as much: a long atom depends less on its context.
 
-Measured with passages in random order, whose neighbours have nothing to say: lending cost 1.5 points
-of recall at 10, with no such limit 3; on conversations it makes no difference.
+Measured with passages in random order, whose neighbours are unrelated: these signals cost 1.5 points of
+recall at 10, and 3 points without this limit; on conversations the limit makes no difference.
 """
 
 TITLED: Final = 0.5
-"""An atom with a title is lent so much less: what it shares with its neighbours is in the title."""
+"""The share that an atom with a title gains: the title already holds what it shares with its neighbours."""
 
 SOURCE_ATOMS_MAX: Final = 200
-"""A source of more atoms is a collection, whose parts say nothing about one another."""
+"""A source with more atoms is a collection of unrelated texts, so its atoms gain nothing from it."""
 
 
-def lend(scene: Scene, pool: Pool, near: Sequence[Beside], worth: NDArray[np.float64]) -> None:
-    """Give each atom of the pool what its surroundings lend.
+def propagate(
+    scope: RecallScope, pool: Pool, near: Sequence[Neighbours], term_scores: NDArray[np.float64]
+) -> None:
+    """Add the scores that neighbours and sources pass on to each candidate.
 
-    `near` says who is beside whom, `worth` is the `anchors.matrix` of the pool.
+    `near` holds the neighbours of the hits, `term_scores` is the `anchors.matrix` of the pool.
     """
-    if not len(pool) or not worth.size:
+    if not len(pool) or not term_scores.size:
         return
-    lengths = scene.view.lengths[pool.ordinals].astype(np.float64)
-    needs = np.minimum(1.0, FULL_LENGTH / np.maximum(lengths, 1.0)) ** 2
-    needs[scene.places.titles[pool.ordinals] > 0] *= TITLED
-    if scene.signals.near:
-        pool.add("near", scene.signals.near * needs * _beside(pool, near, worth))
-    if scene.signals.source:
-        pool.add("source", scene.signals.source * needs * _source(scene, pool, worth))
+    lengths = scope.index.lengths[pool.ordinals].astype(np.float64)
+    gains = np.minimum(1.0, FULL_LENGTH / np.maximum(lengths, 1.0)) ** 2
+    gains[scope.positions.titles[pool.ordinals] > 0] *= TITLED
+    if scope.signals.near:
+        pool.add("near", scope.signals.near * gains * _from_neighbours(pool, near, term_scores))
+    if scope.signals.source:
+        pool.add("source", scope.signals.source * gains * _from_sources(scope, pool, term_scores))
 
 
-def _beside(pool: Pool, near: Sequence[Beside], worth: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What the hits give to those on their two sides, the best of each term."""
-    lent = np.zeros_like(worth)
+def _from_neighbours(
+    pool: Pool, near: Sequence[Neighbours], term_scores: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the best score of each term among the hits beside each candidate, summed over the terms."""
+    best = np.zeros_like(term_scores)
     for hits, others, steps in near:
         there = others >= 0
-        takers = pool.at(others[there])
-        given = worth[:, pool.at(hits[there])]
-        # Hits in one place have the same neighbour, so a taker may come more than once.
-        np.maximum.at(lent.T, takers, (given if steps == 1 else FURTHER * given).T)
-    amounts: NDArray[np.float64] = lent.sum(axis=0)
+        receivers = pool.rows_of(others[there])
+        passed = term_scores[:, pool.rows_of(hits[there])]
+        # Hits with the same position have the same neighbour, so a receiver may occur more than once.
+        np.maximum.at(best.T, receivers, (passed if steps == 1 else FURTHER * passed).T)
+    amounts: NDArray[np.float64] = best.sum(axis=0)
     return amounts
 
 
-def _source(scene: Scene, pool: Pool, worth: NDArray[np.float64]) -> NDArray[np.float64]:
-    sources = scene.places.sources[pool.ordinals]
-    counts = scene.places.source_sizes(pool.ordinals)
-    lending = (counts > 1) & (counts <= SOURCE_ATOMS_MAX) & scene.places.placed(pool.ordinals)
+def _from_sources(scope: RecallScope, pool: Pool, term_scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the best score of each term in each candidate's source, summed over the terms."""
+    sources = scope.positions.sources[pool.ordinals]
+    counts = scope.positions.source_sizes(pool.ordinals)
+    small = (counts > 1) & (counts <= SOURCE_ATOMS_MAX) & scope.positions.placed(pool.ordinals)
     amounts = np.zeros(len(pool))
-    chosen = np.flatnonzero(lending)
+    chosen = np.flatnonzero(small)
     if not len(chosen):
         return amounts
     order = chosen[sources[chosen].argsort(kind="stable")]
     grouped = sources[order]
     starts = np.flatnonzero(np.concatenate([[True], grouped[1:] != grouped[:-1]]))
-    best = np.maximum.reduceat(worth[:, order], starts, axis=1).sum(axis=0)
+    best = np.maximum.reduceat(term_scores[:, order], starts, axis=1).sum(axis=0)
     sizes = np.diff(np.concatenate([starts, [len(order)]]))
     amounts[order] = np.repeat(best, sizes)
     return amounts

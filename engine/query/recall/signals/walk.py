@@ -1,4 +1,4 @@
-"""The walk from the anchors' tags to atoms that lack the question's words (Standard 065, phase 3)."""
+"""The walk along the anchors' tags to atoms that lack the question's words (Standard 065, phase 3)."""
 
 from __future__ import annotations
 
@@ -11,77 +11,79 @@ from numpy.typing import NDArray
 from pyroaring import BitMap
 
 from engine.query.recall.answer import Bridge
-from engine.query.recall.scene import Scene, Text
+from engine.query.recall.scope import LoadedAtom, RecallScope
 from proofs.sets import Group, tag_identity
 
 ANCHORS: Final = 3
-"""The tags of so many anchors are harvested."""
+"""The number of anchors whose tags are considered."""
 
 TAGS_MAX: Final = 4
-"""So many of them, the heaviest, are walked."""
+"""The number of tags that are walked, those with the highest weight times score."""
 
 HUB_SHARE: Final = 0.1
 HUB_MIN: Final = 20
-"""A tag that a tenth of all atoms have, and more than 20, says nothing about any of them."""
+"""A tag is a hub, and relates no atoms, if more than a tenth of all atoms and more than 20 have it."""
 
 WALKERS_MAX: Final = 24
-"""So many atoms, the newest, a tag leads to."""
+"""The number of atoms that one tag leads to, the newest ones."""
 
 
-def rarity(atoms: int, total: int) -> float:
-    """How much it says that two atoms share a tag that `atoms` of `total` have; 0 to 1.
+def bridge_weight(atoms: int, total: int) -> float:
+    """Return the weight of a tag that `atoms` of `total` atoms share, 0 to 1.
 
-    Its `telling`, and 0 for a tag of one atom, which joins nobody, and for a hub.
+    It is the tag's `rarity`, and 0 for a tag of a single atom and for a hub.
     """
     if not 1 < atoms < total or atoms > max(HUB_MIN, HUB_SHARE * total):
         return 0.0
-    return telling(atoms, total)
+    return rarity(atoms, total)
 
 
-def telling(atoms: int, total: int) -> float:
-    """The square of log(N / n) / log(N): 1 for what one atom of several has, 0.25 for what √N have."""
+def rarity(atoms: int, total: int) -> float:
+    """Return the square of log(N / n) / log(N): 1 for one atom of several, 0.25 for √N atoms."""
     return (log(total / atoms) / log(total)) ** 2
 
 
-class Way(NamedTuple):
-    """A tag that is worth walking."""
+class WalkedTag(NamedTuple):
+    """A tag to walk along."""
 
     bridge: Bridge
     score: float
-    """The best among the anchors that have the tag."""
+    """The best score among the anchors that have the tag."""
     atoms: BitMap
-    """Who has it."""
+    """The ordinals of the atoms that have the tag."""
 
 
-def harvest(scene: Scene, anchors: Sequence[tuple[float, Text]]) -> list[Way]:
-    """The anchors' tags that are worth walking, the heaviest first; `anchors` with their scores, best first.
+def walked_tags(scope: RecallScope, anchors: Sequence[tuple[float, LoadedAtom]]) -> list[WalkedTag]:
+    """Return the anchors' tags to walk along, the highest weight times score first.
 
-    A bridge's weight is its `rarity`.
+    `anchors` come with their scores, the best first. The weight of a bridge is its `bridge_weight`.
     """
     best: dict[str, float] = {}
-    for score, text in anchors[:ANCHORS]:
-        for tag in map(tag_identity, text.record.tags):
+    for score, anchor in anchors[:ANCHORS]:
+        for tag in map(tag_identity, anchor.record.tags):
             best.setdefault(tag, score)
-    total = len(scene.allowed)
-    ways = []
+    total = len(scope.allowed)
+    walked = []
     for tag, score in best.items():
-        having = scene.members(Group.TAG, tag)
-        weight = rarity(len(having), total)
+        atoms = scope.members(Group.TAG, tag)
+        weight = bridge_weight(len(atoms), total)
         if weight:
-            ways.append(Way(Bridge(tag, round(weight, 6), len(having)), score, having))
-    ways.sort(key=lambda way: (-way.bridge.weight * way.score, way.bridge.tag))
-    return ways[:TAGS_MAX]
+            walked.append(WalkedTag(Bridge(tag, round(weight, 6), len(atoms)), score, atoms))
+    walked.sort(key=lambda one: (-one.bridge.weight * one.score, one.bridge.tag))
+    return walked[:TAGS_MAX]
 
 
-def walkers(scene: Scene, ways: Sequence[Way], words: NDArray[np.float64]) -> dict[int, dict[str, float]]:
-    """The atoms that share a bridge and lack the words: ordinal → tag → what it is lent.
+def walkers(
+    scope: RecallScope, tags: Sequence[WalkedTag], words: NDArray[np.float64]
+) -> dict[int, dict[str, float]]:
+    """Return the atoms that share a walked tag and lack the words: ordinal → tag → amount gained.
 
-    `words`: the score of every document by the question's words.
+    `words` is the score of every document by the question's words.
     """
     found: dict[int, dict[str, float]] = {}
-    for bridge, score, atoms in ways:
+    for bridge, score, atoms in tags:
         newest = np.frombuffer(atoms.to_array(), np.uint32)[-4 * WALKERS_MAX :]
         lacking = newest[words[newest] <= 0][-WALKERS_MAX:]
         for ordinal in lacking.tolist():
-            found.setdefault(ordinal, {})[bridge.tag] = scene.signals.walk * score * bridge.weight
+            found.setdefault(ordinal, {})[bridge.tag] = scope.signals.walk * score * bridge.weight
     return found

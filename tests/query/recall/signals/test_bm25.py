@@ -1,4 +1,4 @@
-"""Searching equals the formula, written out plainly."""
+"""Searching gives the same results as a naive implementation of the formula."""
 
 import math
 import random
@@ -27,7 +27,7 @@ def plain_search(
     limit: int,
     config: Bm25Config | None = None,
 ) -> list[Scored]:
-    """BM25 with dicts: the best `limit` and what ties with the last, up to TIES_MAX more."""
+    """A naive BM25: the best `limit` documents and up to TIES_MAX that tie with the last one."""
     config = config or Bm25Config()
     counts = [
         Counter({t: min(n, 255) for t, n in Counter(index_terms(text or "")).items()}) for text in texts
@@ -54,7 +54,7 @@ def plain_search(
 
 
 def texts_of(count: int, seed: int) -> list[str | None]:
-    """Documents of up to nine words, frequent and rare ones; some destroyed."""
+    """Documents of up to nine frequent and rare words, some of them destroyed."""
     chosen = random.Random(seed)
     weights = [1 / (number + 1) ** 2 for number in range(len(VOCABULARY))]
     return [
@@ -76,7 +76,7 @@ def texts_of(count: int, seed: int) -> list[str | None]:
 def test_search_equals_the_formula(
     count: int, seed: int, terms: list[str], limit: int, constants: tuple[float, float]
 ) -> None:
-    """Hits, order, scores and ties are those of the formula."""
+    """Hits, order, scores and ties match the naive implementation."""
     texts = texts_of(count, seed)
     config = Bm25Config(*constants)
     found = search(_world(count, seed).view(), terms, limit, config)
@@ -93,7 +93,7 @@ def _world(count: int, seed: int) -> World:
 
 
 def test_a_wide_search_finds_the_best_of_many_blocks() -> None:
-    """The shortcut for large indexes returns what ranking everything does."""
+    """The shortcut for large indexes returns the same as a full ranking."""
     texts = texts_of(6000, 9)
     view = world_of(texts).view()
     terms = ["wordb", "worde", "wordh"]
@@ -103,7 +103,7 @@ def test_a_wide_search_finds_the_best_of_many_blocks() -> None:
 @pytest.mark.parametrize("limit", [1, 10, 700])
 @pytest.mark.parametrize("better", [0, 20])
 def test_ties_beyond_the_limit_are_found_up_to_a_bound(limit: int, better: int) -> None:
-    """All that tie with the last come along, but no more than the bound."""
+    """Documents that tie with the last one are returned, up to the bound."""
     texts = ["sea"] * 2600
     texts[:better] = ["sea sea"] * better
     assert search(world_of(texts).view(), ["sea"], limit) == plain_search(texts, ["sea"], limit)
@@ -111,7 +111,7 @@ def test_ties_beyond_the_limit_are_found_up_to_a_bound(limit: int, better: int) 
 
 @given(st.integers(0, 2**32), st.sampled_from([1e-7, 3e-7, 1e-6, 0.3]), st.integers(1, 5))
 def test_the_best_are_chosen_by_their_rounded_scores(seed: int, step: float, limit: int) -> None:
-    """Scores that differ by less than the rounding tie, in a large index as in a small one."""
+    """Scores that differ by less than the rounding tie, in large and small indexes."""
     chosen = random.Random(seed)
     scores = [chosen.choice([0, 1, 1, 2, 3]) * step + chosen.choice([0, 0, 1]) for _ in range(3000)]
     micros = [round(score * 1e6) for score in scores]
@@ -129,25 +129,25 @@ def test_ties_at_the_cut_are_bounded() -> None:
 
 
 def test_repeated_terms_count_once() -> None:
-    """Saying a word twice in a query does not weigh it more."""
+    """Repeating a word in a query does not raise its weight."""
     view = world_of(["sea ship", "ship"]).view()
     assert search(view, ["sea", "sea", "ship"], 5) == search(view, ["ship", "sea"], 5)
 
 
 @pytest.mark.parametrize("terms", [[], ["absent"], [""], ["x" * 100], ["\x00"]])
 def test_terms_that_nobody_says_find_nothing(terms: list[str]) -> None:
-    """No term, an unknown one, and what is no term at all have no hits."""
+    """A query without terms, with an unknown term or with an invalid term has no hits."""
     assert search(world_of(["sea"] * 300).view(), terms, 5) == []
 
 
 def test_an_empty_index_finds_nothing() -> None:
-    """There is nothing in an index without documents, or with empty ones only."""
+    """An index without documents, or with empty documents only, has no hits."""
     assert search(world_of([]).view(), ["sea"], 5) == []
     assert search(world_of([None, "!"]).view(), ["sea"], 5) == []
 
 
 def test_documents_of_stop_words_only_can_be_found() -> None:
-    """Stop words are found where a query has nothing else, even if every length is 0."""
+    """A query of stop words finds documents of stop words, even if every length is 0."""
     found = search(world_of(["to be or not to be", "and"]).view(), ["be", "to"], 5)
     assert [ordinal for ordinal, _ in found] == [0]
 
@@ -156,13 +156,13 @@ def test_documents_of_stop_words_only_can_be_found() -> None:
     ("k1", "b"), [(-0.1, 0.4), (math.inf, 0.4), (math.nan, 0.4), (K1_MAX + 1, 0.4), (0.9, 1.1), (0.9, -0.1)]
 )
 def test_constants_out_of_range_are_refused(k1: float, b: float) -> None:
-    """Constants that would give negative or infinite scores are refused."""
+    """Constants that would make scores negative or infinite raise an error."""
     with pytest.raises(InvalidInputError, match="BM25 needs"):
         Bm25Config(k1, b)
 
 
 def test_a_full_cache_is_emptied(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Answers do not depend on what the cache has room for."""
+    """Answers do not depend on the size of the cache."""
     world = world_of(texts_of(600, 2))
     expected = search(world.view(), VOCABULARY, 10)
     monkeypatch.setattr(index_view, "CACHE_BYTES_MAX", 1000)
@@ -172,7 +172,7 @@ def test_a_full_cache_is_emptied(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_cache_keeps_within_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows and impacts together never take more than the bound, and answers stay the same."""
+    """Rows and impacts together stay within the bound of the cache, and answers are the same."""
     world = world_of(texts_of(1100, 2))
     expected = [search(world.view(), [term], 10) for term in VOCABULARY]
     monkeypatch.setattr(index_view, "CACHE_BYTES_MAX", 20_000)
@@ -183,8 +183,8 @@ def test_the_cache_keeps_within_its_bound(monkeypatch: pytest.MonkeyPatch) -> No
         view = world.view()
         assert search(view, [VOCABULARY[at]], 10) == expected[at]
         cache = world.follower._cache
-        assert cache._scaled is not None
-        parts = [part for found in cache._scaled.impacts.values() for part in found.parts]
+        assert cache._weights is not None
+        parts = [part for found in cache._weights.impacts.values() for part in found.parts]
         size = sum(array.nbytes for pair in cache._postings.values() for array in pair or ())
         size += sum(array.nbytes for array in cache._lengths.values())
         size += sum(array.nbytes for part in parts for array in part[1:] if array is not None)
@@ -203,7 +203,7 @@ def test_constants_are_told_apart() -> None:
 
 
 def test_a_view_stays_as_it_was() -> None:
-    """A view over a snapshot does not see what is written later."""
+    """A view over a snapshot does not see later writes."""
     texts = texts_of(700, 4)
     world = World(world_of(texts).entries)
     world.follow(0, 300)
@@ -216,7 +216,7 @@ def test_a_view_stays_as_it_was() -> None:
 
 
 def test_a_search_after_a_write_sees_it() -> None:
-    """One more document changes the scores of all, though the segments are the same."""
+    """A new document changes the scores of all, although the segments are the same."""
     texts = texts_of(300, 5)
     world = World(world_of(texts).entries)
     world.follow(0, 299)

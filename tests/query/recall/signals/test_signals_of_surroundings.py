@@ -1,4 +1,4 @@
-"""Signals that come from elsewhere: neighbours, the source, titles, edges and tags; each alone decides."""
+"""Signals from other atoms: neighbours, sources, titles, edges and tags, each tested alone."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def turn(key: str, content: str, sequence: int | None, source: str = "talk", **m
 
 
 def ahead(found: Recall, one: str, other: str) -> bool:
-    """Whether the first is a hit, and ranks before the other, if that is one."""
+    """Return True if the first atom is a hit and ranks before the other."""
     ranks = {key: rank for rank, key in enumerate(keys(found.hits))}
     return one in ranks and ranks[one] < ranks.get(other, len(ranks))
 
 
 def answers(*, after: int = 1, **more: Any) -> list[Add]:
-    """A turn that asks, one that answers so many turns later, and a shorter one that answers nothing."""
+    """A turn that asks, one that answers it this many turns later, and a short unrelated one."""
     return [
         turn("asked", "Anna, did you paint the garage?", 0),
         turn("answer", "Yes, in a colour like that of the sea", after, **more),
@@ -35,13 +35,13 @@ def answers(*, after: int = 1, **more: Any) -> list[Add]:
 
 
 def test_the_answer_is_found_beside_the_question() -> None:
-    """`near`: what the words ask for is in one turn, the answer in the next."""
+    """`near`: a turn after the one with the question's words is found."""
     assert ahead(ask(answers(), PAINT, only("near", near=0.0)), "other", "answer")
     assert ahead(ask(answers(), PAINT, only("near")), "answer", "other")
 
 
 def test_a_neighbour_without_any_word_is_found() -> None:
-    """`near`: the turn beside a hit is a hit, even one that has none of the words."""
+    """`near`: the neighbour of a hit is a hit even if it contains no word of the question."""
     atoms = [turn("asked", "Anna, did you paint the garage?", 0), turn("answer", "Yes: like the sea", 1)]
     assert keys(ask(atoms, PAINT, only("near", near=0.0)).hits) == ["asked"]
     hits = ask(atoms, PAINT, only("near")).hits
@@ -50,7 +50,7 @@ def test_a_neighbour_without_any_word_is_found() -> None:
 
 
 def test_the_turn_after_the_next_lends_less() -> None:
-    """`near`: both sides and two turns far, 0.6 of it at the second; a third is not reached."""
+    """`near`: the second turn on either side gains 0.6 of the first; the third gains nothing."""
     atoms = [turn(f"{at}", "kettle" if at == 5 else f"turn{at}", at) for at in range(11)]
     hits = ask(atoms, "kettle", only("near"), limit=20, explain=True).hits
     near = {int(hit.key or ""): (hit.signals or {}).get("near", 0.0) for hit in hits}
@@ -62,7 +62,7 @@ def test_the_turn_after_the_next_lends_less() -> None:
 
 @pytest.mark.parametrize("more", [{"title": "Another heading"}, {"source": "talk/2"}, {"sequence": None}])
 def test_what_is_no_neighbour_lends_nothing(more: dict[str, Any]) -> None:
-    """`near`: another heading, another source, and an atom without a place are no neighbours."""
+    """`near`: another heading, another source and an atom without a position pass nothing on."""
     atoms = [
         named("asked", "Anna, did you paint the garage?", source="talk", sequence=0),
         turn("answer", "Yes: like the sea", **({"sequence": 1} | more)),
@@ -71,14 +71,14 @@ def test_what_is_no_neighbour_lends_nothing(more: dict[str, Any]) -> None:
 
 
 def test_all_that_stand_in_one_place_lend() -> None:
-    """`near`: of several atoms with one sequence each lends its own words to the next."""
+    """`near`: each of several atoms with one sequence passes its own words on to the next atom."""
     atoms = [turn("one", "kettle", 0), turn("two", "garage", 0), turn("answer", "leaks", 1)]
     one, _, answer = ask(atoms, "kettle garage", only("near")).hits
     assert answer.score == pytest.approx(2 * 0.5 * one.score, abs=2e-6)
 
 
 def test_a_long_atom_stands_by_itself() -> None:
-    """`near`: of 60 terms an atom is lent a quarter of what one of 30 is."""
+    """`near`: an atom of 60 terms gains a quarter of what an atom of 30 terms gains."""
     for terms, share in ((30, 1.0), (60, 0.25)):
         atoms = [turn("asked", "kettle", 0), turn("long", "tealeaf " * terms, 1)]
         first, second = ask(atoms, "kettle", only("near")).hits
@@ -86,7 +86,7 @@ def test_a_long_atom_stands_by_itself() -> None:
 
 
 def test_an_atom_with_a_title_is_lent_half() -> None:
-    """`near`: what the atoms under one heading share is in the heading already."""
+    """`near`: an atom with a title gains half as much."""
     atoms = [turn("asked", "kettle", 0, title="Kitchen"), turn("answer", "it leaks", 1, title="Kitchen")]
     first, second = ask(atoms, "kettle", only("near")).hits
     assert second.score == pytest.approx(0.25 * first.score, abs=2e-6)
@@ -94,7 +94,7 @@ def test_an_atom_with_a_title_is_lent_half() -> None:
 
 @pytest.mark.parametrize("gone", [Tombstone(id_of(1)), Revise(id_of(1), content="Hello?")])
 def test_what_is_gone_lends_nothing(gone: Command) -> None:
-    """`near`, `source`: a tombstoned turn, and what a turn said before it was revised."""
+    """`near`, `source`: tombstoned turns and old versions of a turn pass nothing on."""
     asked = Add("Anna, did you paint the garage?", id=id_of(1), source="talk", sequence=0)
     atoms = [asked, turn("answer", "Yes, like the sea", 1), turn("later", "Fine", 2)]
     assert len(ask(atoms, PAINT).hits) == 3
@@ -102,7 +102,7 @@ def test_what_is_gone_lends_nothing(gone: Command) -> None:
 
 
 def test_a_turn_stands_between_its_neighbours_however_often_it_was_revised() -> None:
-    """`near`: seven former versions of a turn part nobody."""
+    """`near`: seven old versions of a turn do not separate its neighbours."""
     atoms: list[Command] = [turn("asked", "kettle", 0), turn("far", "tea leaves", 2)]
     atoms.append(Add("hello", id=id_of(1), source="talk", sequence=1))
     atoms += [Revise(id_of(1), content=f"hello number{version}") for version in range(7)]
@@ -110,27 +110,27 @@ def test_a_turn_stands_between_its_neighbours_however_often_it_was_revised() -> 
 
 
 def test_one_sequence_like_a_time_leaves_every_other_neighbour() -> None:
-    """`near`: a turn with a time in µs for its sequence takes nothing from other conversations."""
+    """`near`: a sequence as large as a time in µs does not affect other conversations."""
     atoms = [*answers(), turn("time", "kettle", 1_700_000_000_000_000, "log")]
     assert ahead(ask(atoms, PAINT, only("near")), "answer", "other")
 
 
 def test_a_source_that_speaks_of_it_lends_to_its_atoms() -> None:
-    """`source`: an atom far from the other words, in the same conversation, before one in none."""
+    """`source`: an atom of the same conversation ranks before one without a source."""
     atoms = answers(after=40)
     assert ahead(ask(atoms, PAINT, only("source", source=0.0)), "other", "answer")
     assert ahead(ask(atoms, PAINT, only("source")), "answer", "other")
 
 
 def test_an_atom_alone_in_its_source_lends_itself_nothing() -> None:
-    """`source`: having a place is no merit: of two equal atoms none is raised by itself."""
+    """`source`: an atom that is alone in its source gains nothing."""
     atoms = [named("bare", "kettle", 1), named("placed", "kettle", 2, source="a.md", sequence=0)]
     first, second = ask(atoms, "kettle", only("source")).hits
     assert (first.key, first.score) == ("bare", second.score)
 
 
 def test_a_collection_lends_nothing() -> None:
-    """`source`: the atoms of a source of over 200 say nothing about one another."""
+    """`source`: a source of over 200 atoms passes nothing on."""
     for count, lent in ((200, True), (201, False)):
         atoms = [
             turn("asked", "kettle", 0),
@@ -141,7 +141,7 @@ def test_a_collection_lends_nothing() -> None:
 
 
 def test_an_atom_whose_title_is_asked_for_comes_first() -> None:
-    """`phrase`: its whole title stands in the question."""
+    """`phrase`: an atom whose whole title is in the question comes first."""
     atoms = [
         named("about", "Blue lantern, blue lantern: the society!"),
         named("titled", "It was begun in a shed.", title="Blue Lantern Society"),
@@ -154,7 +154,7 @@ def test_an_atom_whose_title_is_asked_for_comes_first() -> None:
 
 @pytest.mark.parametrize("title", ["Blue Lantern Society (Leeds)", "the blue, lantern SOCIETY!"])
 def test_titles_are_compared_by_their_terms(title: str) -> None:
-    """`phrase`: case, marks, and what a parenthesis tells apart do not count."""
+    """`phrase`: case, punctuation and a parenthesis in the title do not matter."""
     atoms = [
         named("about", "Blue lantern, blue lantern: the society!"),
         named("titled", "It was begun in a shed.", title=title),
@@ -168,7 +168,7 @@ def test_titles_are_compared_by_their_terms(title: str) -> None:
 
 @pytest.mark.parametrize("title", ["Lantern Society", "Lantern", "Blue", "Blue Lantern"])
 def test_only_the_longest_title_counts(title: str) -> None:
-    """`phrase`: a title that lies in a longer one, and half of a title, are not asked for."""
+    """`phrase`: a title within a longer one, and half of a title, do not count."""
     atoms = [
         named("part", "A shed.", title=title),
         named("half", "A house.", title="Blue Lantern Society of Leeds"),
@@ -179,7 +179,7 @@ def test_only_the_longest_title_counts(title: str) -> None:
 
 
 def test_an_often_revised_atom_keeps_its_title() -> None:
-    """`phrase`: what a title is worth does not depend on how often its atom was revised."""
+    """`phrase`: the weight of a title does not depend on the number of revisions."""
     title = "Blue Lantern Society"
     atoms: list[Command] = [Add("It was begun.", id=id_of(1), title=title), *fillers(200)]
     atoms += [Revise(id_of(1), content=f"It was begun in shed{version}.") for version in range(4)]
@@ -191,7 +191,7 @@ def test_an_often_revised_atom_keeps_its_title() -> None:
 
 
 def test_tombstoned_atoms_of_a_title_do_not_count() -> None:
-    """`phrase`: three that are hidden leave the one that is not as the only one of that title."""
+    """`phrase`: three hidden atoms with the same title do not lower its weight."""
     title = "Blue Lantern Society"
     atoms: list[Command] = [Add(f"Shed number{at}.", id=id_of(at), title=title) for at in range(1, 5)]
     atoms += [Tombstone(id_of(at)) for at in (1, 2, 3)]
@@ -200,7 +200,7 @@ def test_tombstoned_atoms_of_a_title_do_not_count() -> None:
 
 
 def hop_by_title() -> list[Command]:
-    """A kettle, who made it by name, and an atom of that name that says nothing of kettles."""
+    """An atom about a kettle that names its maker, and an atom titled with that name."""
     return [
         named("anchor", "Our kettle is one by Copper Lane Works, of course", 1),
         named("led", "Bristol, near the old docks.", 2, title="Copper Lane Works"),
@@ -209,7 +209,7 @@ def hop_by_title() -> list[Command]:
 
 
 def test_an_anchor_leads_to_the_atom_whose_title_it_has() -> None:
-    """`hop`: from a text to what it names, in a second step."""
+    """`hop`: an anchor leads to the atom whose title its text contains."""
     question = "By whom was the kettle made?"
     assert "led" not in keys(ask(hop_by_title(), question, only("hop", hop=0.0), limit=50).hits)
     hits = ask(hop_by_title(), question, only("hop")).hits
@@ -220,7 +220,7 @@ def test_an_anchor_leads_to_the_atom_whose_title_it_has() -> None:
 
 
 def test_an_anchor_leads_to_what_it_is_linked_to() -> None:
-    """`hop`: along its edges, in either direction and of any type."""
+    """`hop`: an anchor leads along edges of any type in either direction."""
     for src, dst in ((1, 2), (2, 1)):
         atoms: list[Command] = [
             named("anchor", "The kettle leaks", 1),
@@ -236,7 +236,7 @@ def test_an_anchor_leads_to_what_it_is_linked_to() -> None:
 
 
 def test_a_hop_leads_to_nothing_that_is_hidden() -> None:
-    """`hop`: neither to a tombstoned atom nor along a tombstoned edge."""
+    """`hop`: tombstoned atoms and tombstoned edges are not followed."""
     atoms: list[Command] = [
         named("anchor", "The kettle leaks", 1),
         named("led", "Copper is soldered with tin.", 2),
@@ -247,7 +247,7 @@ def test_a_hop_leads_to_nothing_that_is_hidden() -> None:
 
 
 def test_hidden_ends_make_no_edge_weaker() -> None:
-    """`hop`: an edge lends by how many atoms it shares an anchor with that can be shown."""
+    """`hop`: hidden atoms at an anchor's edges do not lower the gain of the others."""
     atoms: list[Command] = [named("anchor", "The kettle leaks", 1), named("led", "Tin.", 2)]
     atoms.append(Link(id_of(1), "references", id_of(2)))
     for number in range(3, 7):
@@ -267,7 +267,7 @@ def walk() -> list[Command]:
 
 
 def test_an_atom_that_shares_a_rare_tag_is_found() -> None:
-    """`walk`: it lacks all words of the question, and a tag leads to it from one that has them."""
+    """`walk`: an atom without the words is found by a tag that it shares with an anchor."""
     assert keys(ask(walk(), "kettle", only("walk", walk=0.0)).hits) == ["anchor"]
     found = ask(walk(), "kettle", only("walk"))
     assert keys(found.hits) == ["anchor", "walker"]
@@ -280,7 +280,7 @@ def test_an_atom_that_shares_a_rare_tag_is_found() -> None:
 
 
 def test_a_tag_of_many_is_not_walked() -> None:
-    """`walk`: what more than 20 atoms have, and a tenth of all, says nothing about any of them."""
+    """`walk`: a tag on more than 20 atoms and a tenth of all is not followed."""
     for count, walked in ((20, True), (21, False)):
         atoms = [named("anchor", "The kettle leaks", tags=["hub"])]
         atoms += [Add(f"nothing of note happened{at}", tags=["hub"]) for at in range(1, count)]
@@ -289,7 +289,7 @@ def test_a_tag_of_many_is_not_walked() -> None:
 
 
 def test_a_hidden_atom_is_walked_neither_from_nor_to() -> None:
-    """`walk`: a tombstoned one has no tags to share."""
+    """`walk`: the tags of a tombstoned atom are not followed."""
     atoms: list[Command] = [
         named("anchor", "The kettle leaks", 1, tags=["works"]),
         named("walker", "Soldering needs tin", 2, tags=["works"]),

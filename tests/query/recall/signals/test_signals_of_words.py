@@ -1,4 +1,4 @@
-"""Signals told by an atom itself: each alone decides which of two comes first."""
+"""Signals from an atom's own text and fields, each of which alone decides the order of two atoms."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DAY = 86_400 * 1_000_000
 
 
 def decided(signal: str, commands: Sequence[Command], question: str, **weights: float) -> list[str | None]:
-    """The first hit with no signal at all, and with this one."""
+    """The first hit without any signal, and with this one."""
     off = ask(commands, question, only("head", head=0.0))
     on = ask(commands, question, only(signal, **weights))
     return [keys(off.hits)[0], keys(on.hits)[0]]
@@ -31,7 +31,7 @@ def test_a_word_in_a_title_counts_more_than_one_in_the_text() -> None:
 
 
 def test_a_word_in_a_speaker_s_label_counts_as_in_a_title() -> None:
-    """`head`: of what somebody says, who says it is the heavier field."""
+    """`head`: the label of a speaker has the same weight as a title."""
     atoms = [
         named("about", "It was Anna, and Anna again, who wanted this."),
         named("by", "Anna: paint the garage in another colour"),
@@ -40,7 +40,7 @@ def test_a_word_in_a_speaker_s_label_counts_as_in_a_title() -> None:
 
 
 def test_who_speaks_is_raised_above_who_is_spoken_of() -> None:
-    """`label`: the question's name before the colon."""
+    """`label`: an atom with the name before the colon ranks first."""
     atoms = [
         named("about", "Kettle of Anna"),
         named("by", "**Anna:** the kettle leaks where its handle is"),
@@ -49,7 +49,7 @@ def test_who_speaks_is_raised_above_who_is_spoken_of() -> None:
 
 
 def test_a_title_is_no_speaker() -> None:
-    """`label`: an atom with a title has nobody who speaks."""
+    """`label`: an atom with a title has no speaker."""
     atoms = [
         named("about", "Kettle of Anna"),
         named("titled", "Anna: the kettle leaks where its handle is", title="Anna of the notes"),
@@ -73,7 +73,7 @@ def test_a_title_is_no_speaker() -> None:
     ],
 )
 def test_a_tag_that_is_of_the_question_s_words_counts(question: str, tag: str) -> None:
-    """`tag`: whatever joins its words and however they end."""
+    """`tag`: separators and word endings in a tag do not matter."""
     atoms = [
         named("short", "tea"),
         named("tagged", "There was tea for all who had come to the garden that afternoon", tags=[tag]),
@@ -83,7 +83,7 @@ def test_a_tag_that_is_of_the_question_s_words_counts(question: str, tag: str) -
 
 @pytest.mark.parametrize("word", ["using", "aging", "dying", "skies", "owing"])
 def test_a_tag_is_found_by_its_own_word(word: str) -> None:
-    """`tag`: also where the stem is spelt otherwise than the word begins."""
+    """`tag`: a tag is found even if its stem is spelled differently from the beginning of the word."""
     atoms = [
         named("short", "tea"),
         named("tagged", "There was tea for all who had come to the garden that afternoon", tags=[word]),
@@ -93,7 +93,7 @@ def test_a_tag_is_found_by_its_own_word(word: str) -> None:
 
 @pytest.mark.parametrize("tag", ["green-tea-shop", "teashop", "shop/tea", "te", "garden"])
 def test_a_tag_with_another_word_does_not_count(tag: str) -> None:
-    """`tag`: all of its words must be the question's."""
+    """`tag`: all words of the tag must be in the question."""
     atoms = [
         named("short", "tea"),
         named("tagged", "There was tea for all who had come that afternoon", tags=[tag]),
@@ -102,7 +102,7 @@ def test_a_tag_with_another_word_does_not_count(tag: str) -> None:
 
 
 def test_a_tag_alone_finds_an_atom() -> None:
-    """`tag`: an atom that is only tagged so is an anchor, too."""
+    """`tag`: an atom that only has the tag is an anchor."""
     atoms = [named("tagged", "Seventy degrees, two minutes.", tags=["green-tea"]), *fillers(3)]
     (hit,) = ask(atoms, "green tea").hits
     assert (hit.key, hit.role) == ("tagged", "anchor")
@@ -123,13 +123,13 @@ def test_irregular_forms_of_a_word_are_found(question: str, other: str) -> None:
 
 
 def test_a_form_counts_less_than_the_word() -> None:
-    """`forms`: with both in the memory the word as it was asked comes first."""
+    """`forms`: an atom with the exact word ranks before one with another form."""
     atoms = [named("form", "Anna went there.", 1), named("word", "Anna: go there.", 2)]
     assert decided("forms", atoms, "Where did Anna go?") == ["word", "word"]
 
 
 def test_the_words_of_the_first_answers_find_more() -> None:
-    """`feedback`: what the best answer says beside the question's words leads to others that say it."""
+    """`feedback`: other words of the best answer lead to further atoms with them."""
     atoms = [
         named("first", "kettle, kettle: descaler"),
         named("short", "The kettle is blue"),
@@ -143,7 +143,7 @@ def test_the_words_of_the_first_answers_find_more() -> None:
 
 
 def test_words_that_stand_together_count_more() -> None:
-    """`proximity`: of two atoms with the same words the one that has them side by side."""
+    """`proximity`: of two atoms with the same words, the one with adjacent words ranks first."""
     words = "copper kettle one two three four five six seven eight nine ten eleven lid"
     atoms = [
         named("apart", words, 1),
@@ -153,7 +153,7 @@ def test_words_that_stand_together_count_more() -> None:
 
 
 def test_what_was_made_at_the_time_asked_for_counts_more() -> None:
-    """`time`: a date in the question, beside the day of an atom."""
+    """`time`: an atom created on a date in the question ranks first."""
     may = 1_683_417_600_000_000  # 2023-05-07
     atoms = [
         named("before", "kettle", 1, created=may - 1),
@@ -164,32 +164,32 @@ def test_what_was_made_at_the_time_asked_for_counts_more() -> None:
 
 
 def test_last_week_is_told_by_the_newest_event() -> None:
-    """`time`: a time relative to now is one relative to what was recorded last, not to a clock."""
+    """`time`: relative times are resolved against the newest event, not a clock."""
     atoms = [named("now", "kettle", 1, created=BEGIN), named("then", "kettle", 2, created=BEGIN - DAY)]
     assert decided("time", atoms, "the kettle of yesterday") == ["now", "then"]
 
 
 def test_asked_when_an_atom_that_says_when_counts_more() -> None:
-    """`time`: a question that begins with when, and a weekday in an atom."""
+    """`time`: a question with "when" prefers an atom with a weekday."""
     atoms = [named("what", "The kettle broke in two", 1), named("when", "The kettle broke on Monday", 2)]
     assert decided("time", atoms, "When did the kettle break?", forms=0.5) == ["what", "when"]
     assert decided("time", atoms, "How did the kettle break?", forms=0.5) == ["what", "what"]
 
 
 def test_a_time_before_1970_is_no_time_of_an_atom() -> None:
-    """`time`: what was recorded in the first moments of 1970 is not of 1965."""
+    """`time`: an atom created in the first moments of 1970 does not match 1965."""
     atoms = [named("late", "kettle", 1, created=40 * DAY), named("early", "kettle", 2, created=0)]
     assert decided("time", atoms, "the kettle in 1965") == ["late", "late"]
 
 
 def test_several_names_together_count_more() -> None:
-    """`together`: an atom with two of the question's names before one with a name and a thing."""
+    """`together`: an atom with two of the question's names ranks before one with a name and a noun."""
     atoms = [named("one", "Anna had kettles", 1), named("two", "Anna met Boris", 2)]
     assert decided("together", atoms, "What do Anna and Boris say of kettles?") == ["one", "two"]
 
 
 def test_asked_how_they_are_related_names_together_count_much_more() -> None:
-    """`together`: for a question of relation an atom with both names gains half of its score, not a tenth."""
+    """`together`: a question of relation adds half of the score, not a tenth."""
     atoms = [named("one", "Anna had kettles", 1), named("two", "Anna met Boris", 2)]
     for question, share in (("What do Anna and Boris say?", 0.1), ("How are Anna and Boris related?", 0.5)):
         hit = ask(atoms, question, only("together"), explain=True).hits[0]
@@ -199,7 +199,7 @@ def test_asked_how_they_are_related_names_together_count_much_more() -> None:
 
 
 def test_the_whole_name_must_be_there() -> None:
-    """`together`: half of a name of two words is not that name."""
+    """`together`: half of a two-word name does not count."""
     atoms = [named("half", "Boris and Anna and Lee", 1), named("whole", "Anna Lee met Boris Klein", 2)]
     hits = ask(atoms, "Anna Lee and Boris Klein", only("together"), explain=True).hits
     told = {hit.key: "together" in (hit.signals or {}) for hit in hits}
@@ -207,7 +207,7 @@ def test_the_whole_name_must_be_there() -> None:
 
 
 def test_what_is_internal_comes_before_what_is_external_and_that_before_quarantine() -> None:
-    """`internal`: of equal texts our own first, and a factor of 2 between one and the next."""
+    """`internal`: each provenance has half the score of the one before."""
     atoms = [
         named("quarantine", "kettle", 1, provenance="quarantine"),
         named("external", "kettle", 2, provenance="external"),
@@ -224,14 +224,14 @@ def test_what_is_internal_comes_before_what_is_external_and_that_before_quaranti
 
 
 def test_the_factor_may_be_as_wanted() -> None:
-    """`internal`: with 3 what is external counts for a third."""
+    """`internal`: with a factor of 3, external text has a third of the score."""
     atoms = [named("external", "kettle", provenance="external"), named("internal", "kettle", 3)]
     first, second = ask(atoms, "kettle", only("internal", internal=3.0)).hits
     assert first.score == pytest.approx(3 * second.score, abs=3e-6)
 
 
 def test_what_is_trusted_counts_more_and_what_is_not_less() -> None:
-    """`trust`: full trust before half or nothing said, that before none."""
+    """`trust`: full trust ranks before half or unrecorded trust, and that before no trust."""
     atoms = [
         named("none", "kettle", 1, trust=0),
         named("half", "kettle", 2, trust=50),
@@ -245,13 +245,13 @@ def test_what_is_trusted_counts_more_and_what_is_not_less() -> None:
 
 
 def test_the_words_that_a_simpler_question_keeps_count_more() -> None:
-    """`simpler`: with too few covering hits a name counts once more, a verb does not."""
+    """`simpler`: with too few covering atoms a name counts once more, a verb does not."""
     atoms = [named("verb", "They mended it", 1), named("name", "Anna was there", 2), *fillers(2)]
     assert decided("simpler", atoms, "Did Anna mend kettles?") == ["verb", "name"]
 
 
 def test_a_question_that_is_not_simplified_counts_no_word_twice() -> None:
-    """`simpler`: with ten covering hits there is nothing to add."""
+    """`simpler`: with ten covering atoms nothing is added."""
     atoms = [Add(f"Anna mended sheets{number}") for number in range(10)]
     found = ask(atoms, "Did Anna mend?", only("simpler"), explain=True)
     assert found.level == "all words"
@@ -259,7 +259,7 @@ def test_a_question_that_is_not_simplified_counts_no_word_twice() -> None:
 
 
 def test_each_part_of_a_question_that_is_split_has_its_own_hits() -> None:
-    """`split`: what is best for one of the entities counts more than what has a verb."""
+    """`split`: the best atoms of each entity rank before one with a verb."""
     atoms = [named("verb", "They mended it", 1), named("thing", "kettles are there", 2), *fillers(2)]
     assert decided("split", atoms, "Did Anna mend kettles?") == ["verb", "thing"]
 

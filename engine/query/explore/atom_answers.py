@@ -1,0 +1,141 @@
+"""Builds the answers about atoms: hints, peeks and whole texts.
+
+A hint is a line of some twenty tokens. Its score in per cent is s / (s + c). Here s is the score that recall
+gave the atom, and c is the highest score that the question's words alone can give to any atom. So the words
+alone give at most 50; a higher score means that other signals favour the atom. Words that occur in no atom
+lower all scores. Hints are in the order of recall.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Collection
+from itertools import islice
+from typing import Final
+
+from engine.base.errors import InvalidInputError
+from engine.base.model import Direction
+from engine.base.validation import atom_id, integer, show_id
+from engine.language.question import analyze_question
+from engine.ledger.queries import bodies_of, body_of, edges_at, records_of
+from engine.ledger.records import AtomRecord
+from engine.query.budget import CHARS_PER_TOKEN_MAX, tokens_of
+from engine.query.explore.answers import Expanded, Hint, Peek
+from engine.query.explore.scope import Scope
+from engine.query.filters import Filters
+from engine.query.recall.answer import Hit
+from engine.query.recall.recall import recall
+from engine.query.snippets import Snippets, beginning
+
+TITLE_CHARS: Final = 40
+"""The largest length of a hint's title, some 10 tokens of English; the whole hint has some 20."""
+
+SHARED_CHARS: Final = 16
+"""The characters shown of a title that several hints share, before a part of the text that distinguishes
+them."""
+
+PEEK_CHARS: Final = 200
+
+EDGES_COUNTED: Final = 1000
+"""The number up to which the edges of an atom are counted."""
+
+
+def hints_of(
+    scope: Scope, query: str, limit: int, filters: Filters, known: Collection[str]
+) -> tuple[Hint, ...]:
+    """Return hints for the best hits of a question, the best first, without atoms whose ids are in `known`.
+
+    `known` holds ids or their beginnings.
+    """
+    answer = recall(scope.rows, scope.memory, query, limit=limit + len(known), filters=filters)
+    weights = scope.weights(answer.terms)
+    ceiling = sum(weights.values()) * (scope.memory.config.bm25.k1 + 1)
+    starts = tuple(one.replace("-", "") for one in known)
+    hits = [hit for hit in answer.hits if not hit.id.replace("-", "").startswith(starts)][:limit]
+    atoms = [atom_id(hit.id) for hit in hits]
+    bodies = bodies_of(scope.rows, records_of(scope.rows, atoms))
+    scores = [round(100 * hit.score / (hit.score + ceiling)) for hit in hits]
+    found = zip(atoms, _titles(hits, weights), scores, bodies, strict=True)
+    return tuple(
+        Hint(scope.short_id(atom), title, score, tokens_of(body.content))
+        for atom, title, score, body in found
+    )
+
+
+def _titles(hits: list[Hit], weights: dict[str, float]) -> list[str]:
+    titles = [None if hit.title is None else beginning(hit.title, TITLE_CHARS) for hit in hits]
+    shared = Counter(titles)
+    shown = []
+    for hit, title in zip(hits, titles, strict=True):
+        if title is None:
+            title = Snippets(weights, TITLE_CHARS).around(hit.snippet)
+        elif shared[title] > 1:
+            start = beginning(title, SHARED_CHARS)
+            title = f"{start}: {Snippets(weights, TITLE_CHARS - len(start)).around(hit.snippet)}"
+        shown.append(title)
+    return shown
+
+
+def peek_of(scope: Scope, record: AtomRecord, query: str | None, chars: int) -> Peek:
+    """Return at most `chars` characters of an atom, around the words of `query` or from its beginning."""
+    content = body_of(scope.rows, record).content
+    terms = analyze_question(query, now=scope.log.time).terms if query else ()
+    weights = scope.weights(terms)
+    text = beginning(content, chars)
+    whole = text == " ".join(content.split())
+    if weights and not whole:
+        text = Snippets(weights, chars).around(content)
+    return Peek(
+        id=scope.short_id(record.id),
+        title=record.title,
+        source=record.source,
+        text=text,
+        chars=len(content),
+        whole=whole,
+    )
+
+
+def expanded_of(scope: Scope, record: AtomRecord, offset: int) -> Expanded:
+    """Return an atom with its text from character `offset` on.
+
+    Raises:
+        InvalidInputError: the text ends before `offset`.
+    """
+    content = body_of(scope.rows, record).content
+    if integer(offset, "offset") and offset >= len(content):
+        raise InvalidInputError(f"offset {offset} is beyond the {len(content)} characters of the text")
+    edges = edges_at(scope.rows, record.id, Direction.BOTH, ())
+    return Expanded(
+        id=show_id(record.id),
+        short_id=scope.short_id(record.id),
+        title=record.title,
+        text=content[offset:],
+        offset=offset,
+        next=None,
+        kind=record.kind,
+        tags=record.tags,
+        edges=sum(1 for _ in islice(edges, EDGES_COUNTED)),
+        source=record.source,
+        sequence=record.sequence,
+        version=record.version,
+        created=record.created,
+        provenance=record.provenance,
+    )
+
+
+def longest(text: str, budget: int, cost: Callable[[str], int]) -> str | None:
+    """Return the longest beginning of `text` whose `cost` is within `budget`, after a word if possible.
+
+    Return None if not even one character is within it. `cost` must not fall as the text grows.
+    """
+    reach = min(len(text), budget * CHARS_PER_TOKEN_MAX)
+    if reach == len(text) and cost(text) <= budget:
+        return text
+    end = bisect_right(range(1, reach + 1), budget, key=lambda chars: cost(text[:chars]))
+    if not end:
+        return None
+    for at in range(end, end // 2, -1):
+        if text[at - 1].isspace():
+            return text[:at]
+    return text[:end]

@@ -1,0 +1,117 @@
+"""The data that every signal of one recall reads: a snapshot, the question and the allowed atoms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from pyroaring import BitMap
+
+from backends.base import Reader
+from engine.followers.index_view import IndexView
+from engine.followers.tags import members
+from engine.language.model import Question
+from engine.ledger.queries import bodies_of, ids_at, records_of
+from engine.ledger.records import AtomRecord
+from engine.query.positions import Positions
+from engine.query.recall.config import RecallConfig, Signals
+from engine.query.recall.signals.bm25 import idf
+from engine.text.analyzer import index_terms
+from proofs.events import AtomBody
+from proofs.sets import Group
+
+
+@dataclass(eq=False)
+class LoadedAtom:
+    """An atom with its content, read once."""
+
+    record: AtomRecord
+    body: AtomBody
+
+    @cached_property
+    def terms(self) -> list[str]:
+        """All terms of its content in order, stop words included."""
+        return index_terms(self.body.content)
+
+
+@dataclass(eq=False)
+class RecallScope:
+    """The input of one recall. `allowed` holds the live ordinals that pass the filters."""
+
+    rows: Reader
+    index: IndexView
+    positions: Positions
+    question: Question
+    allowed: BitMap
+    config: RecallConfig
+    marked: BitMap
+    """The ordinals of atoms that may be superseded; empty if the query includes superseded atoms."""
+    _loaded: dict[int, LoadedAtom] = field(default_factory=dict, init=False)
+    _dfs: dict[str, int] = field(default_factory=dict, init=False)
+
+    @property
+    def signals(self) -> Signals:
+        """The weights of the signals."""
+        return self.config.signals
+
+    def members(self, group: Group, value: str) -> BitMap:
+        """Return the allowed ordinals in one of the sets of the `tags` follower."""
+        return members(self.rows, (group, value), self.index.documents) & self.allowed
+
+    @cached_property
+    def mask(self) -> NDArray[np.bool_]:
+        """True for each ordinal that is allowed."""
+        return self.mask_of(self.allowed)
+
+    @cached_property
+    def share(self) -> NDArray[np.float64]:
+        """The share of its score that each ordinal keeps.
+
+        It is 0 for an ordinal that is not allowed, and below 1 for an atom that is not internal.
+        """
+        share = self.mask.astype(np.float64)
+        return share if self.provenance_factors is None else share * self.provenance_factors
+
+    def mask_of(self, members: BitMap) -> NDArray[np.bool_]:
+        """Return True for each ordinal that is in `members`."""
+        mask = np.zeros(self.index.documents, np.bool_)
+        listed = np.frombuffer(members.to_array(), np.uint32)
+        mask[listed[: int(listed.searchsorted(self.index.documents))]] = True
+        return mask
+
+    @cached_property
+    def provenance_factors(self) -> NDArray[np.float64] | None:
+        """The factor of each ordinal for its provenance; None if every allowed atom is internal.
+
+        The score of an external atom is divided by the weight `internal` once (Standard 065), that of an
+        atom in quarantine twice.
+        """
+        factors = None
+        for name, power in (("external", 1), ("quarantine", 2)):
+            there = self.members(Group.PROVENANCE, name)
+            if there and self.signals.internal != 1.0:
+                factors = np.ones(self.index.documents) if factors is None else factors
+                factors[self.mask_of(there)] = self.signals.internal**-power
+        return factors
+
+    def df(self, term: str) -> int:
+        """Return the number of documents that contain a term."""
+        found = self._dfs.get(term)
+        if found is None:
+            found = self._dfs[term] = self.index.df(term)
+        return found
+
+    def idf(self, term: str) -> float:
+        """Return the inverse document frequency of a term; a term in no document has the highest."""
+        return idf(self.index.counted, self.df(term))
+
+    def load(self, ordinals: list[int]) -> list[LoadedAtom]:
+        """Return the records and contents of atoms; each is read once."""
+        new = [ordinal for ordinal in dict.fromkeys(ordinals) if ordinal not in self._loaded]
+        if new:
+            records = records_of(self.rows, ids_at(self.rows, new))
+            for ordinal, record, body in zip(new, records, bodies_of(self.rows, records), strict=True):
+                self._loaded[ordinal] = LoadedAtom(record, body)
+        return [self._loaded[ordinal] for ordinal in ordinals]

@@ -1,0 +1,68 @@
+"""Signals that read an atom's text: the proximity of the question's terms, times, and trust."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import numpy as np
+
+from engine.base.limits import TRUST_MAX
+from engine.language.model import Ask
+from engine.query.recall.pool import Pool
+from engine.query.recall.scope import LoadedAtom, RecallScope
+from engine.text.analyzer import analyze_query
+
+WINDOW: Final = 10
+"""The distance in terms within which two terms count as close."""
+
+_TIME_TERMS: Final = frozenset(
+    analyze_query(
+        "yesterday today tonight tomorrow week weeks weekend month months year years ago last next recently "
+        "morning evening monday tuesday wednesday thursday friday saturday sunday "
+        "january february march april may june july august september october november december"
+    )
+)
+"""Terms that name a time."""
+
+
+def boost(scope: RecallScope, pool: Pool, rows: Sequence[int], atoms: Sequence[LoadedAtom]) -> None:
+    """Boost the candidates in `rows` by their texts, which `atoms` holds in the same order."""
+    signals = scope.signals
+    weights = {term: scope.idf(term) for term in scope.question.terms} if signals.proximity else {}
+    dated = atoms if scope.question.ask is Ask.WHEN else ()
+    shares = {
+        "proximity": [signals.proximity * proximity(atom.terms, weights) for atom in atoms],
+        "time": [signals.time * (not _TIME_TERMS.isdisjoint(atom.terms)) for atom in dated],
+        "trust": [signals.trust * trust_of(atom) for atom in atoms],
+    }
+    for signal, found in shares.items():
+        if any(found):
+            factors = np.ones(len(pool))
+            factors[list(rows)] += found
+            pool.multiply(signal, factors)
+
+
+def proximity(terms: Sequence[str], weights: Mapping[str, float]) -> float:
+    """Return the largest share of the total of `weights` that lies within WINDOW terms, 0 to 1.
+
+    Each term counts once; a term that stands alone counts nothing.
+    """
+    marked = [(at, term) for at, term in enumerate(terms) if term in weights]
+    total = sum(weights.values())
+    best = 0.0
+    for number, (start, _) in enumerate(marked):
+        within: dict[str, None] = {}
+        for at, term in marked[number:]:
+            if at - start > WINDOW:
+                break
+            within[term] = None
+        if len(within) > 1:
+            best = max(best, sum(weights[term] for term in within))
+    return best / total if total else 0.0
+
+
+def trust_of(atom: LoadedAtom) -> float:
+    """Return −1 for no trust, 1 for full trust, and 0 for half or unrecorded trust."""
+    trust = atom.record.trust
+    return 0.0 if trust is None else 2.0 * trust / TRUST_MAX - 1.0

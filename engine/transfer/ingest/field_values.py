@@ -1,0 +1,110 @@
+"""Conversion of values in files to values that the engine accepts: contents, sources, titles, tags, dates.
+
+The engine's own rules are applied without raising its errors, because one invalid piece must not make a whole
+file fail. Dates are read exactly, to microseconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from engine.base import validation as rules
+from engine.base.errors import InvalidInputError
+from engine.base.limits import SOURCE_BYTES_MAX, TITLE_BYTES_MAX
+from engine.transfer.ingest.documents import BadItemError
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_MILLISECONDS_FROM = 10**11
+"""The smallest number read as milliseconds: March 1973. Read as seconds, it is in the year 5138."""
+_MICROSECONDS_MAX = (datetime.max.replace(tzinfo=UTC) - EPOCH) // _MICROSECOND
+
+
+def content_problem(text: str) -> str | None:
+    """Return the reason why `text` is not valid as content, or None if it is valid."""
+    return _problem(rules.content, text)
+
+
+def source_problem(source: str) -> str | None:
+    """Return the reason why `source` is not valid as a source, or None if it is valid."""
+    return _problem(rules.optional_line, source, "source", SOURCE_BYTES_MAX)
+
+
+def is_line(text: str, bytes_max: int) -> bool:
+    """Return True if `text` can be stored as one line of at most `bytes_max` bytes."""
+    return _problem(rules.line, text, "text", bytes_max) is None
+
+
+def _problem(rule: Callable[..., object], *arguments: object) -> str | None:
+    try:
+        rule(*arguments)
+    except InvalidInputError as error:
+        return str(error)
+    return None
+
+
+def checked_content(text: str) -> str:
+    """Return `text`, or raise BadItemError if it is not valid as content."""
+    return _checked(text, content_problem(text))
+
+
+def checked_source(text: str) -> str:
+    """Return `text`, or raise BadItemError if it is not valid as a source."""
+    return _checked(text, source_problem(text))
+
+
+def _checked(text: str, reason: str | None) -> str:
+    if reason is not None:
+        raise BadItemError(reason)
+    return text
+
+
+def title_of(text: str) -> str | None:
+    """Return `text` as a title, on one line and cut to `TITLE_BYTES_MAX`; None if it is blank or invalid."""
+    line = " ".join(text[:TITLE_BYTES_MAX].split())
+    title = line.encode("utf-8", "replace")[:TITLE_BYTES_MAX].decode("utf-8", "ignore").rstrip()
+    try:
+        return rules.optional_line(title, "title", TITLE_BYTES_MAX) if title else None
+    except InvalidInputError:
+        return None
+
+
+def tag_of(text: str) -> str | None:
+    """Return `text` as a tag in its stored form, without outer slashes; None if it is not a valid tag."""
+    try:
+        return rules.tag(text.strip().lstrip("#").strip("/"))
+    except InvalidInputError:
+        return None
+
+
+def created_from_text(text: str) -> int | None:
+    """Return an ISO 8601 date or time (RFC 3339 included) as µs UTC, or None if it is invalid or before 1970.
+
+    A time without an offset is taken as UTC: the local time zone must not affect what is stored.
+    """
+    try:
+        moment = datetime.fromisoformat(text.strip())
+        aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        created = (aware - EPOCH) // _MICROSECOND
+    except (ValueError, OverflowError):
+        return None
+    return created if created >= 0 else None
+
+
+def created_from_number(number: float) -> int | None:
+    """Return seconds since 1970, or milliseconds from 1e11 on, as µs UTC, or None if out of range."""
+    if not 0 <= number <= _MICROSECONDS_MAX:  # also excludes NaN, and integers too large for a float
+        return None
+    scale = 1_000 if number >= _MILLISECONDS_FROM else 1_000_000
+    created = number * scale if isinstance(number, int) else round(number * scale)
+    return created if created <= _MICROSECONDS_MAX else None
+
+
+def created_from_value(value: Any) -> int | None:
+    """Return a JSON string or number as µs UTC, by the rules of the two functions above; otherwise None."""
+    if isinstance(value, str):
+        return created_from_text(value)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return created_from_number(value) if is_number else None

@@ -1,0 +1,51 @@
+"""The shared part of ingesting files and importing from other programs: apply commands, count and report."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator
+
+from engine.commands import Command
+from engine.commands.reconcile import UpsertAtom
+from engine.store.store import Store
+from engine.transfer.ingest.documents import Skipped
+from proofs.events import EventKind
+from proofs.leaves import State
+
+
+class ImportRun:
+    """A run that applies commands to a store in the name of one actor."""
+
+    def __init__(self, store: Store, actor: str) -> None:
+        self.store = store
+        self.actor = actor
+        self.id_key = store.identity.id_key
+        self.counts: Counter[EventKind] = Counter()
+        self.reports: list[Skipped] = []
+        self.erased: Counter[str] = Counter()
+        """Source → the number of its atoms that were skipped because their content was erased."""
+
+    def apply(self, commands: Iterable[Command]) -> None:
+        """Commit the commands, and count their events."""
+        sent: deque[Command] = deque()
+
+        def recorded() -> Iterator[Command]:
+            for command in commands:
+                sent.append(command)
+                yield command
+
+        for receipt in self.store.commit_many(recorded(), self.actor):
+            command = sent.popleft()
+            self.counts.update(event.kind for event in receipt.events)
+            if isinstance(command, UpsertAtom) and receipt.state is State.ERASED:
+                self.erased[command.wanted.source or ""] += 1
+
+    @property
+    def skipped(self) -> tuple[Skipped, ...]:
+        """The items that were not ingested."""
+        return tuple(item for item in self.reports if not item.kept)
+
+    @property
+    def warnings(self) -> tuple[Skipped, ...]:
+        """The items that were ingested incompletely or not as intended."""
+        return tuple(item for item in self.reports if item.kept)

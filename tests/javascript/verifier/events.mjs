@@ -1,0 +1,108 @@
+// Headers and payloads of events (SPEC.md, section 5).
+
+import { equal } from "./bytes.mjs";
+import { readBodyItem, readItem } from "./cbor.mjs";
+import {
+  ORDINAL_MAX,
+  SEQ_MAX,
+  bytes,
+  bytesUpTo,
+  code,
+  integer,
+  label,
+  list,
+  number,
+  optional,
+  record,
+  text,
+} from "./fields.mjs";
+import { readFurther } from "./further.mjs";
+import { H } from "./hashes.mjs";
+import { check } from "./refusal.mjs";
+
+const FORMAT = 2n;
+const SALT_BYTES = 32;
+const CREATED_MIN = -62_135_596_800_000_000n;
+const CREATED_MAX = 253_402_300_799_999_999n;
+export const ATOM_ADDED = 1;
+export const EDGE_ADDED = 8;
+export const CHECKPOINT = 10;
+
+const COMMON = [
+  ["format", integer()],
+  ["seq", integer(SEQ_MAX)],
+  ["time", integer()],
+  ["kind", number(255n)],
+  ["actor", label],
+  ["commitment", bytes(32)],
+  ["prev", optional(integer(SEQ_MAX))],
+];
+
+const ATOM = [
+  ["id", bytes(16)],
+  ["ordinal", number(ORDINAL_MAX)],
+  ["replaced", optional(number(ORDINAL_MAX))],
+];
+const EDGE = [
+  ["src", bytes(16)],
+  ["type", code],
+  ["dst", bytes(16)],
+];
+const tags = list(text(256), 256);
+const ATOM_BODY = [
+  ["content", text(1_048_576)],
+  ["title", optional(text(512))],
+  ["kind", label],
+  ["tags", tags],
+  ["buckets", list(label, 16)],
+  ["source", optional(text(512))],
+  ["sequence", optional(integer())],
+  ["provenance", label],
+  ["trust", optional(integer(100n))],
+  ["created", optional(integer(CREATED_MAX, CREATED_MIN))],
+  ["occurrence", integer()],
+  ["key", optional(text(512))],
+];
+const REASON = [["reason", text(1024)]];
+const TAGS = [["tags", tags]];
+
+/** Of each kind of event the detail fields of its header and the fields of its body. */
+const KINDS = new Map([
+  [0, [[["store_id", bytes(16)], ["analyzer", label], ["fingerprint", bytes(32)]], [["id_key", bytes(32)]]]], // genesis
+  [ATOM_ADDED, [ATOM, ATOM_BODY]],
+  [2, [ATOM, ATOM_BODY]], // atom_revised
+  [3, [ATOM, REASON]], // atom_tombstoned
+  [4, [ATOM, REASON]], // atom_revived
+  [5, [ATOM, TAGS]], // tags_added
+  [6, [ATOM, TAGS]], // tags_removed
+  [7, [[["code", code]], [["name", label]]]], // edge_type_registered
+  [EDGE_ADDED, [EDGE, [["weight", bytes(4)], ["data", bytesUpTo(4096)]]]],
+  [9, [EDGE, REASON]], // edge_removed
+  [CHECKPOINT, [[["root", bytes(32)]], [["roots", list(bytes(32), 4, 4)]]]],
+  [11, [ATOM, [...REASON, ["contents", list(bytes(32), 65_536)]]]], // erased
+  [13, [EDGE, REASON]], // edge_erased
+]);
+
+/** Return the fields of a canonical header; those of its kind are in `detail`. */
+export function readHeader(raw) {
+  const reason = "header";
+  const items = readItem(raw);
+  check(Array.isArray(items) && items.length >= COMMON.length, reason, "not an array of the common fields");
+  const { format, ...header } = record(COMMON)(items.slice(0, COMMON.length), reason);
+  check(format === FORMAT, reason, "of another format");
+  check(KINDS.has(header.kind), reason, "of a kind of event that is not known");
+  const [detail] = KINDS.get(header.kind);
+  return { ...header, detail: record(detail)(items.slice(COMMON.length), reason) };
+}
+
+/** Return the body in a payload that `commitment` binds; canonical for an event of this kind. */
+export function readPayload(payload, commitment, kind) {
+  const reason = "payload";
+  check(equal(H("commitment", payload), commitment), reason, "not what the commitment binds");
+  const items = readBodyItem(payload.subarray(SALT_BYTES));
+  check(Array.isArray(items), reason, "not an array");
+  const [, fields] = KINDS.get(kind);
+  const further = items.at(-1) instanceof Map ? items.pop() : undefined;
+  const body = record(fields)(items, reason);
+  return { ...body, ...readFurther(further, fields === ATOM_BODY, reason) };
+}

@@ -1,0 +1,52 @@
+// node verify.mjs FILE (--root HEX --store-id ID [--size N] | --checkpoint NOTE) CLAIM ...
+//
+// Verifies a proof and prints one JSON object. Exit code 0: it shows the claim; 4: it does not; 2: wrong usage; 3: a
+// file cannot be read. Signatures of a checkpoint are not looked at.
+
+import { readFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+
+import { toJson } from "./verifier/json.mjs";
+import { noteBasis } from "./verifier/notes.mjs";
+import { Refused, check } from "./verifier/refusal.mjs";
+import { verify } from "./verifier/verifier.mjs";
+import { parseClaim, parseId, parseNumber, parseRoot } from "./verifier/words.mjs";
+
+const USAGE = 2;
+const UNREADABLE = 3;
+const REFUSED = 4;
+const string = { type: "string" };
+const OPTIONS = { root: string, "store-id": string, size: string, checkpoint: string };
+
+function basisOf({ root, "store-id": storeId, size, checkpoint }) {
+  const byRoot = root !== undefined && storeId !== undefined && checkpoint === undefined;
+  const byNote = root === undefined && storeId === undefined && size === undefined && checkpoint !== undefined;
+  check(byRoot || byNote, "input", "either --root and --store-id are needed, or --checkpoint");
+  if (byNote) return noteBasis(new Uint8Array(readFileSync(checkpoint)));
+  const known = size === undefined ? null : parseNumber(size);
+  return { kind: "root", store: parseId(storeId), size: known, root: parseRoot(root) };
+}
+
+function main(args) {
+  const { values, positionals } = parseArgs({ args, options: OPTIONS, allowPositionals: true });
+  const [file, ...words] = positionals;
+  check(file !== undefined && words.length > 0, "input", "a file and a claim are needed");
+  const basis = basisOf(values);
+  const claim = parseClaim(words);
+  return verify(new Uint8Array(readFileSync(file)), basis, [claim]);
+}
+
+function exitCode(error) {
+  if (error instanceof Refused) return error.reason === "input" ? USAGE : REFUSED;
+  if (error.code?.startsWith("ERR_PARSE_ARGS")) return USAGE;
+  return error.syscall === undefined ? null : UNREADABLE;
+}
+
+try {
+  console.log(toJson({ verified: true, ...main(process.argv.slice(2)) }));
+} catch (error) {
+  const code = exitCode(error);
+  if (code === null) throw error;
+  console.log(toJson({ verified: false, reason: error.reason ?? error.code, message: error.message }));
+  process.exitCode = code;
+}

@@ -1,0 +1,71 @@
+"""The site that `make docs` builds: its navigation has every page, its reference every public name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+import backends
+import engine
+import proofs
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def hooks() -> Any:
+    """The module `docs/hooks.py`, which is in no package."""
+    spec = spec_from_file_location("hooks", ROOT / "docs" / "hooks.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def named(nav: list[Any]) -> Iterator[str]:
+    """The paths in a navigation."""
+    for entry in nav:
+        below = next(iter(entry.values())) if isinstance(entry, dict) else entry
+        if isinstance(below, list):
+            yield from named(below)
+        else:
+            yield below
+
+
+def test_the_navigation_names_every_page_once() -> None:
+    """All pages of the site are in the navigation, each once, and all that it names are there."""
+    site = hooks()
+    nav = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]
+    pages = [path for path in named(site.expanded(nav)) if not path.startswith("api/")]
+    assert sorted(pages) == sorted(site.matching(site.PAGES))
+
+
+def test_a_folder_in_the_navigation_stands_for_its_pages() -> None:
+    """An entry that ends in a slash is replaced by the pages of that folder, the index first."""
+    found = hooks().expanded([{"Agents": ["docs/clients/"]}, "docs/none/"])
+    assert found[1:] == []
+    pages = found[0]["Agents"]
+    assert pages[0] == "docs/clients/README.md"
+    assert sorted(pages) == sorted(
+        f"docs/clients/{page.name}" for page in (ROOT / "docs/clients").glob("*.md")
+    )
+
+
+def test_a_list_right_after_a_paragraph_is_a_list() -> None:
+    """A blank line is put before it, but not between its items, nor in a fenced block."""
+    text = "Bounds:\n- one\n  more\n- two\n\n1. three\n\n```text\n$ ls\n- four\n```\n"
+    assert hooks().spaced(text) == text.replace("Bounds:\n", "Bounds:\n\n")
+
+
+def test_the_reference_has_every_public_name() -> None:
+    """The pages of the API reference have the names that the three packages export, each once."""
+    text = "\n".join(hooks().reference().values())
+    found = [line.removeprefix("::: ") for line in text.splitlines() if line.startswith("::: ")]
+    exported = [
+        f"{package.__name__}.{name}" for package in (engine, proofs, backends) for name in package.__all__
+    ]
+    assert sorted(found) == sorted(exported)
