@@ -89,18 +89,19 @@ def holds(form: str, number: float) -> bool:
 def map_at(
     data: bytes, at: int, length: int, depth: int, allowed: Iterator[int]
 ) -> tuple[dict[Item, Item], int]:
-    """Return a map whose keys are integers or texts that ascend by their encoded bytes."""
+    """Return a map whose keys are integers or texts that ascend by their encoded bytes, the shorter first."""
     if depth > DEEPEST:
         raise Malformed("maps too deep in each other")
     if length > len(data) - at:
         raise Malformed("a map is cut short")
     found: dict[Item, Item] = {}
-    before = b""
+    before = 0, b""
     for _ in range(length):
         key, end = item_at(data, at, depth + 1, allowed, True)
-        if not isinstance(key, (int, str)) or isinstance(key, bool) or data[at:end] <= before:
+        rank = end - at, data[at:end]
+        if not isinstance(key, (int, str)) or isinstance(key, bool) or rank <= before:
             raise Malformed("a key out of place")
-        before = data[at:end]
+        before = rank
         found[key], at = item_at(data, end, depth + 1, allowed, True)
     return found, at
 
