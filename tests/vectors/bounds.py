@@ -16,7 +16,7 @@ from tests.reference.hashes import digest
 
 STORE = b"\x0b" * 16
 SALT = b"\x0c" * 32
-TYPE_REGISTERED, CHECKPOINT, GENESIS = 7, 10, 0
+TYPE_REGISTERED, CHECKPOINT, GENESIS, ATOM_ADDED = 7, 10, 0, 1
 CODE = b"\x80\0"
 HASH = bytes(32)
 
@@ -87,19 +87,7 @@ def refused() -> Iterator[Made]:
     yield made("a body with a length in two bytes", TYPE_REGISTERED, [CODE], body)
     yield made("a body with an item after it", TYPE_REGISTERED, [CODE], name + b"\xf6")
     yield made("a body of another kind", TYPE_REGISTERED, [CODE], write([HASH]))
-    further = {
-        "keys of the further fields out of order": b"\xa2\1\x61a\0\x61b",
-        "a key of the further fields twice": b"\xa2\0\x61a\0\x61b",
-        "no further fields in the map": b"\xa0",
-        "keys of the further fields by bytes, not by length": b"\xa2\x18\x18\0\x60\0",
-        "infinity after the fields": b"\xf9\x7c\0",
-        "NaN after the fields": b"\xf9\x7e\0",
-        "NaN with another payload": b"\xf9\x7e\1",
-        "NaN of 32 bits": b"\xfa\x7f\xc0\0\0",
-        "a float that a shorter form holds": b"\xfa\x3f\xc0\0\0",
-    }
-    for what, raw in further.items():
-        yield made(what, TYPE_REGISTERED, [CODE], b"\x82" + name[1:] + raw)
+    yield from further_fields(name)
     yield made("a path of 31 bytes", TYPE_REGISTERED, [CODE], name, path=bytes(31))
     yield made("a path of 65 hashes", TYPE_REGISTERED, [CODE], name, path=bytes(65 * 32))
     yield made("a path of 64 hashes", TYPE_REGISTERED, [CODE], name, path=bytes(64 * 32))
@@ -126,3 +114,24 @@ def refused() -> Iterator[Made]:
     }
     for what, raw in deep.items():
         yield good._replace(what=what, data=begin + raw + b"\xf6" * 5 + b"\x80")
+
+
+def further_fields(name: bytes) -> Iterator[Made]:
+    """Yield proofs of bodies whose further fields are not canonical; `name` is a canonical body without them."""
+    further = {
+        "keys of the further fields out of order": b"\xa2\1\x61a\0\x61b",
+        "a key of the further fields twice": b"\xa2\0\x61a\0\x61b",
+        "no further fields in the map": b"\xa0",
+        "keys of the further fields by bytes, not by length": b"\xa2\x18\x18\0\x60\0",
+        "infinity after the fields": b"\xf9\x7c\0",
+        "NaN after the fields": b"\xf9\x7e\0",
+        "NaN with another payload": b"\xf9\x7e\1",
+        "NaN of 32 bits": b"\xfa\x7f\xc0\0\0",
+        "a float that a shorter form holds": b"\xfa\x3f\xc0\0\0",
+    }
+    for what, raw in further.items():
+        yield made(what, TYPE_REGISTERED, [CODE], b"\x82" + name[1:] + raw)
+    atom = write(["x", None, "note", [], ["inbox"], None, None, "internal", None, None, 0, None])
+    for what, raw in {"infinity": b"\xf9\x7c\0", "NaN": b"\xf9\x7e\0", "1.0": b"\xf9\x3c\0"}.items():
+        body = b"\x8d" + atom[1:] + b"\xa1\2\xa1\x61k" + raw
+        yield made(f"{what} in meta", ATOM_ADDED, [b"\x0a" * 16, 0, None], body)
