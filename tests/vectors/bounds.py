@@ -117,7 +117,7 @@ def refused() -> Iterator[Made]:
 
 
 def further_fields(name: bytes) -> Iterator[Made]:
-    """Yield proofs of bodies whose further fields are not canonical; `name` is a canonical body without them."""
+    """Yield proofs of bodies with invalid further fields; `name` is a body without any."""
     further = {
         "keys of the further fields out of order": b"\xa2\1\x61a\0\x61b",
         "a key of the further fields twice": b"\xa2\0\x61a\0\x61b",
