@@ -1,4 +1,4 @@
-"""The analyzer of SPEC section 11, with the page's blocks and stop words, and Unicode 14.0 by property."""
+"""The analyzer of SPEC section 11, written from the page: its blocks, its stop words, Unicode 14.0."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class SpecAnalyzer:
         return any(first <= ord(character) <= last for first, last in self.blocks[name])
 
     def class_of(self, c: str) -> str:
-        """The class of a code point, or an empty text."""
+        """Return the class of a code point, or an empty text if it has none."""
         gc = unicodedata.category(c)
         if gc in ("Cn", "Cs"):
             return "separated"
@@ -38,7 +38,7 @@ class SpecAnalyzer:
         return "picture" if gc == "So" and self._within(c, "pictographs") else ""
 
     def prepared(self, text: str) -> str:
-        """A1 to A4."""
+        """Apply A1 to A4."""
         kept, marks = [], 0
         for c in text[: 1 << 21]:
             found = self.class_of(c)
@@ -52,7 +52,7 @@ class SpecAnalyzer:
         return unicodedata.normalize("NFC", "".join(kept))
 
     def scanned(self, text: str) -> Iterator[tuple[str, str]]:
-        """A5: (kind, text) of each match."""
+        """A5: yield (kind, text) of each match."""
         classes, at = [self.class_of(c) for c in text], 0
         while at < len(text):
             begin, kind = at, classes[at]
@@ -66,19 +66,19 @@ class SpecAnalyzer:
                 yield kind, text[begin:at]
 
     def index_terms(self, text: str, *, query: bool = False) -> list[str]:
-        """The terms of a text, or of a query as far as one word goes."""
+        """Return the terms of a text, or of one word of a query."""
         terms: list[str] = []
         for kind, found in self.scanned(self.prepared(text)):
             terms += self.grams(found, query=query) if kind == "gram" else self.word(found)
         return terms
 
     def query_terms(self, text: str) -> list[str]:
-        """The last paragraph of section 11."""
+        """Return the terms of a query (last paragraph of section 11)."""
         found = list(dict.fromkeys(self.index_terms(text, query=True)))
         return [term for term in found if term not in self.stop_words] or found
 
     def grams(self, found: str, *, query: bool) -> list[str]:
-        """A6."""
+        """Apply A6."""
         letters: list[str] = []
         for c in found:
             if self.class_of(c) == "gram":
@@ -95,14 +95,14 @@ class SpecAnalyzer:
         return terms
 
     def term(self, x: str) -> str:
-        """The rule `term` of A7."""
+        """Apply the rule `term` of A7."""
         if x in self.stop_words:
             return x
         y = cut(x)
         return cut(self.stem(y)) if y and not re.search("[^a-z]", y) else y
 
     def word(self, w: str) -> list[str]:
-        """The rule `word` of A7."""
+        """Apply the rule `word` of A7."""
         e = "++" if w.endswith("++") else "#" if w.endswith("#") else ""
         s = w[: len(w) - len(e)]
         if e == "++" or (e == "#" and LETTERS.fullmatch(s)):
@@ -112,7 +112,7 @@ class SpecAnalyzer:
         return self.joined(s)
 
     def joined(self, w: str) -> list[str]:
-        """The rule `joined` of A7."""
+        """Apply the rule `joined` of A7."""
         if "'" in w:
             if fold(w) in self.stop_words:
                 return [fold(w)]
@@ -125,7 +125,7 @@ class SpecAnalyzer:
         return [cut(fold(w)), *(term for p in parts for term in self.part(p))]
 
     def part(self, p: str) -> list[str]:
-        """The rule `part` of A7."""
+        """Apply the rule `part` of A7."""
         whole = self.term(fold(p))
         if re.fullmatch("[A-Z][A-Z]+s", p):
             return list(dict.fromkeys((whole, self.term(fold(p[:-1])))))
@@ -134,14 +134,14 @@ class SpecAnalyzer:
 
 
 def run(classes: list[str], start: int, *allowed: str) -> int:
-    """The end of the run of these classes that begins at `start`."""
+    """Return the end of the run of characters of these classes that begins at `start`."""
     while start < len(classes) and classes[start] in allowed:
         start += 1
     return start
 
 
 def word_end(text: str, classes: list[str], at: int) -> int:
-    """A5: the end of the word that begins at `at`."""
+    """A5: return the end of the word that begins at `at`."""
     at = run(classes, at, "word", "mark")
     for _ in range(31):
         inner = at
@@ -157,7 +157,7 @@ def word_end(text: str, classes: list[str], at: int) -> int:
 
 
 def pieces_of(p: str) -> list[str]:
-    """The rule `pieces` of A7."""
+    """Apply the rule `pieces` of A7."""
     runs = [""]
     for at, c in enumerate(p):
         before, after, later = p[at - 1 : at], p[at + 1 : at + 2], p[at + 2 : at + 3]
@@ -173,12 +173,12 @@ def pieces_of(p: str) -> list[str]:
 
 
 def fold(x: str) -> str:
-    """The rule `fold` of A7."""
+    """Apply the rule `fold` of A7."""
     return x.lower() if x.isascii() else unicodedata.normalize("NFC", x.casefold())
 
 
 def cut(x: str) -> str:
-    """The rule `cut` of A7."""
+    """Apply the rule `cut` of A7."""
     while len(x.encode()) > 64:
         x = x[:-1]
     return x

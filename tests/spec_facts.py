@@ -1,4 +1,4 @@
-"""Documents of section 12: heading, speaker and facts, with none of the engine."""
+"""The documents of section 12, with heading, speaker and facts, computed without code of the engine."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from blake3 import blake3
 
 Terms = Callable[[str], list[str]]
-"""The terms of a text, stop words included."""
+"""A function that returns the terms of a text, stop words included."""
 
 M = 0x9E3779B97F4A7C15
 WORD = '[^ :\uff1a!"#$%&()+,/;<=>?@[\\\\\\]^`{|}~\x00-\x1f\x7f-\x9f\u2028\u2029]+'
@@ -18,22 +18,22 @@ SPOKEN = re.compile(f"({WORD}(?: {WORD}){{0,3}})(?:: |\uff1a)")
 
 
 class Document(NamedTuple):
-    """What section 12 needs to know of an ordinal."""
+    """The terms and facts of the content at an ordinal."""
 
     text: list[str]
-    """Terms."""
+    """The terms."""
     heading: list[str]
-    """Terms."""
+    """The terms."""
     facts: tuple[int, int, int, int]
-    """Source, sequence, title, simhash."""
+    """The facts source, sequence, title and simhash."""
 
 
 NO_DOCUMENT = Document([], [], (0, 0, 0, 0))
-"""Where the payload is destroyed."""
+"""The document of an ordinal whose payload is erased."""
 
 
 def document(body: Sequence[Any], terms: Terms, stop_words: frozenset[str]) -> Document:
-    """The document of an atom's body."""
+    """Return the document of an atom's body."""
     content, title, source, sequence = body[0], body[1], body[5], body[6]
     text = terms(content if title is None else f"{title}\n{content}")
     heading = speaker(content) if title is None else title
@@ -47,32 +47,32 @@ def document(body: Sequence[Any], terms: Terms, stop_words: frozenset[str]) -> D
 
 
 def speaker(content: str) -> str:
-    """Return the speaker of a content; empty without one."""
+    """Return the speaker of a content, or an empty text if it has none."""
     found = SPOKEN.match("".join(c for c in content[:48] if c != "*"))
     return found[1] if found and len(found[1]) <= 40 else ""
 
 
 def number(role: str, text: str) -> int:
-    """The first 8 bytes of H(role; text), little-endian."""
+    """Return the first 8 bytes of H(role; text) as a little-endian number."""
     digest = blake3(text.encode(), derive_key_context=f"memroot v1 {role}").digest()
     return sum(digest[at] << 8 * at for at in range(8))
 
 
 def phrase(terms: list[str]) -> int:
-    """The rule `phrase`: the sum of each h(term) times M to the number of terms behind it."""
+    """Apply the rule `phrase`: the sum of each h(term) times M to the number of terms after it."""
     summands = (number("term", term) * M**behind for behind, term in enumerate(reversed(terms)))
     return sum(summands) % (1 << 64) or 1
 
 
 def title_number(title: str, terms: Terms, stop_words: frozenset[str]) -> int:
-    """The fact `title`."""
+    """Return the fact `title`."""
     cut = re.fullmatch(r"(.+) \((?:(?! \().)*\)", title, re.DOTALL)
     found = terms(cut[1] if cut else title)
     return phrase(found) if set(found) - stop_words else 0
 
 
 def simhash(terms: list[str]) -> int:
-    """The fact `simhash`, with votes written out in binary, one column a bit."""
+    """Return the fact `simhash`, computed from votes for each bit."""
     if len(set(terms)) < 4:
         return 0
     h = [number("term", term) for term in terms]
@@ -82,5 +82,5 @@ def simhash(terms: list[str]) -> int:
 
 
 def differing(a: int, b: int) -> int:
-    """Return in how many bits two simhashes differ."""
+    """Return the number of bits in which two simhashes differ."""
     return sum(x != y for x, y in zip(f"{a:064b}", f"{b:064b}", strict=True))

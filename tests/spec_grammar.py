@@ -1,4 +1,4 @@
-"""The grammar of claims in section 20.2 as a regular expression: the few forms of ABNF that it uses."""
+"""The grammar of claims in section 20.2, translated from ABNF to a regular expression."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from proofs.characters import WHITE_SPACE
 from tests.spec_page import block
 
 CORE = {"SP": " ", "DIGIT": "[0-9]", "HEXDIG": "[0-9A-Fa-f]"}
-"""Rules of RFC 5234 that the grammar uses."""
+"""The core rules of RFC 5234 that the grammar uses."""
 PIECE = re.compile(
     r'%s"[^"]*"|"[^"]*"|%x[0-9A-F]+-[0-9A-F]+|<[^>]*>|[0-9]*\*[0-9]*|[0-9]+|[A-Za-z]+|[()\[\]/]'
 )
 
 
 def grammar() -> re.Pattern[str]:
-    """Return the rule `claim`, for words with one space between each two."""
+    """Return the rule `claim` as a pattern for words with one space between each two."""
     rules: dict[str, str] = {}
     last = ""
     for line in block("abnf"):
@@ -29,7 +29,7 @@ def grammar() -> re.Pattern[str]:
 
 
 def alternatives(rules: dict[str, str], parts: list[str]) -> str:
-    """Take pieces up to a closing bracket or the end; return them as a regular expression."""
+    """Read pieces up to a closing bracket or the end, and return them as a regular expression."""
     out, repeat = "", ""
     while parts:
         part = parts.pop(0)

@@ -1,4 +1,4 @@
-"""Every root from a journal, straight from SPEC: by hashlib, blake3 and cbor2, with none of the engine."""
+"""Computes every root of a journal from SPEC with hashlib, blake3 and cbor2, without code of the engine."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from blake3 import blake3
 from tests.spec_facts import NO_DOCUMENT, Document, Terms, document
 
 Rows = Sequence[tuple[bytes, bytes | None]]
-"""(header, payload) of each event, in order; None where it was destroyed."""
+"""(header, payload) of each event, in order; the payload is None where it is erased."""
 
 Events = Sequence[tuple[list[Any], list[Any] | None]]
-"""Fields of the header and of the body of each event."""
+"""The fields of the header and of the body of each event."""
 
 EMPTY = bytes(32)
 ON_ATOMS, ON_EDGES, GIVES_ORDINAL = (*range(1, 7), 11), (8, 9, 13), (1, 2)
@@ -25,22 +25,22 @@ ERASED = 2
 
 
 def digest(role: str, data: bytes) -> bytes:
-    """SPEC 3.3: H(role; data)."""
+    """SPEC 3.3: return H(role; data)."""
     return blake3(data, derive_key_context=f"memroot v1 {role}").digest()
 
 
 def u(number: int, width: int) -> bytes:
-    """SPEC 3.1: a big-endian number."""
+    """SPEC 3.1: return a big-endian number."""
     return number.to_bytes(width, "big")
 
 
 def dumps(value: Any) -> bytes:
-    """SPEC 3.2: canonical CBOR; arrays, integers, strings and null have one shortest form only."""
+    """SPEC 3.2: return canonical CBOR of arrays, integers, strings and null."""
     return cbor2.dumps(value, canonical=True)
 
 
 def opened(header: bytes, payload: bytes | None) -> tuple[list[Any], Any]:
-    """SPEC 3.2 and 3.4: both halves of an event, after a reader's checks; no body where it was destroyed."""
+    """SPEC 3.2 and 3.4: return the checked header and body of an event; the body is None if it is erased."""
     fields = cbor2.loads(header)
     if payload is None:
         if dumps(fields) != header:
@@ -55,7 +55,7 @@ def opened(header: bytes, payload: bytes | None) -> tuple[list[Any], Any]:
 
 
 def merkle(leaves: list[bytes], node: Callable[[bytes, bytes], bytes], none: bytes) -> bytes:
-    """SPEC 3.5: the tree that splits at the largest power of two below the number of leaves."""
+    """SPEC 3.5: return the root of the tree that splits at the largest power of two below the leaf count."""
     if len(leaves) < 2:
         return leaves[0] if leaves else none
     half = 1 << (len(leaves) - 1).bit_length() - 1
@@ -63,22 +63,22 @@ def merkle(leaves: list[bytes], node: Callable[[bytes, bytes], bytes], none: byt
 
 
 def sha256(data: bytes) -> bytes:
-    """SHA-256."""
+    """Return SHA-256 of the parts."""
     return hashlib.sha256(data).digest()
 
 
 def leaf_of(header: bytes) -> bytes:
-    """SPEC 3.5: a leaf of the log."""
+    """SPEC 3.5: return a leaf of the log."""
     return sha256(b"\0" + header)
 
 
 def log_root(headers: Sequence[bytes]) -> bytes:
-    """SPEC 3.5: the root of the log."""
+    """SPEC 3.5: return the root of the log."""
     return merkle(list(map(leaf_of, headers)), lambda left, right: sha256(b"\1" + left + right), sha256(b""))
 
 
 def frontier(headers: Sequence[bytes]) -> bytes:
-    """SPEC 6: the frontier's bytes, each hash computed from the leaves it stands for."""
+    """SPEC 6: return the bytes of the frontier, each hash computed from the leaves below it."""
     out, start = u(len(headers), 8), 0
     for bit in reversed(range(len(headers).bit_length())):
         if len(headers) >> bit & 1:
@@ -88,13 +88,13 @@ def frontier(headers: Sequence[bytes]) -> bytes:
 
 
 def tree_leaves(namespace: str, leaves: dict[bytes, bytes]) -> list[tuple[bytes, bytes]]:
-    """SPEC 3.6: key digest and value digest of each leaf."""
+    """SPEC 3.6: return the key digest and value digest of each leaf."""
     name = u(len(namespace), 1) + namespace.encode()
     return [(digest("key", name + key), digest("value", name + value)) for key, value in leaves.items()]
 
 
 def subtree(some: list[tuple[bytes, bytes]], depth: int) -> bytes:
-    """SPEC 3.6: the root of these leaves at this depth."""
+    """SPEC 3.6: return the root of these leaves at this depth."""
     if len(some) < 2:
         return digest("leaf", some[0][0] + some[0][1]) if some else EMPTY
     sides: tuple[list[tuple[bytes, bytes]], list[tuple[bytes, bytes]]] = ([], [])
@@ -104,12 +104,12 @@ def subtree(some: list[tuple[bytes, bytes]], depth: int) -> bytes:
 
 
 def tree_root(namespace: str, leaves: dict[bytes, bytes]) -> bytes:
-    """SPEC 3.6: the root of a namespace's tree."""
+    """SPEC 3.6: return the root of a namespace's tree."""
     return subtree(tree_leaves(namespace, leaves), 0)
 
 
 def values(headers: Sequence[list[Any]]) -> dict[str, dict[bytes, list[Any]]]:
-    """SPEC 9: the leaf values of `atoms` and `edges`, from headers alone."""
+    """SPEC 9: return the leaf values of `atoms` and `edges`, computed from headers alone."""
     found: dict[str, dict[bytes, list[Any]]] = {"atoms": {}, "edges": {}}
     for _, s, _, kind, _, c, _, *detail in headers:
         if kind not in ON_ATOMS and kind not in ON_EDGES:
@@ -130,7 +130,7 @@ def values(headers: Sequence[list[Any]]) -> dict[str, dict[bytes, list[Any]]]:
 
 
 def identity(tag: str) -> str:
-    """SPEC 10: what makes two tags the same."""
+    """SPEC 10: return the identity of a tag."""
     return tag.lower() if tag.isascii() else unicodedata.normalize("NFC", tag.casefold())
 
 
@@ -141,7 +141,7 @@ LIVE: SetName = (1, "")
 def tag_changes(
     fields: list[Any], body: list[Any] | None
 ) -> tuple[list[tuple[SetName, int]], list[tuple[SetName, int]]]:
-    """SPEC 10: who leaves which set, then who joins which, by one event."""
+    """SPEC 10: return the members that one event removes from sets, then those that it adds to sets."""
     _, _, time, kind, _, _, _, *detail = fields
     if kind not in ON_ATOMS or body is None or kind == 11:
         return [], []
@@ -160,7 +160,7 @@ def tag_changes(
 
 
 def erased_ordinals(events: Events, seq: int) -> set[int]:
-    """SPEC 10: the ordinals of the contents that event `seq` destroyed; none if it erases no atom."""
+    """SPEC 10: return the ordinals of the contents that event `seq` erased; none if it erases no atom."""
     found: set[int] = set()
     at = seq if events[seq][0][3] == 11 else None
     while at is not None and (at == seq or events[at][0][3] != 11):
@@ -170,7 +170,7 @@ def erased_ordinals(events: Events, seq: int) -> set[int]:
 
 
 def tag_rows(events: Events) -> dict[bytes, bytes]:
-    """SPEC 10: the rows of `tags`, without `g/`."""
+    """SPEC 10: return the rows of `tags`, without `g/`."""
     sets: dict[SetName, set[int]] = {}
     for seq, (fields, body) in enumerate(events):
         for members in sets.values():
@@ -189,20 +189,20 @@ def tag_rows(events: Events) -> dict[bytes, bytes]:
 
 
 def chunk_bytes(members: list[int]) -> bytes:
-    """SPEC 3.8: the bytes of a chunk."""
+    """SPEC 3.8: return the bytes of a chunk."""
     if len(members) < 4096:
         return b"".join(member.to_bytes(2, "little") for member in members)
     return sum(1 << member for member in members).to_bytes(8192, "little")
 
 
 def day_of(time: int) -> str:
-    """SPEC 10: the UTC day of a time."""
+    """SPEC 10: return the UTC day of a time."""
     last = (dt.date.max - dt.date(1970, 1, 1)).days
     return (dt.date(1970, 1, 1) + dt.timedelta(days=min(time // 86_400_000_000, last))).isoformat()
 
 
 def segments(documents: Sequence[Document]) -> list[tuple[bytes, Sequence[Document]]]:
-    """SPEC 3.9: key and documents of each segment, then of the tail if there is one."""
+    """SPEC 3.9: return the key and the documents of each segment, then of the tail if there is one."""
     found = []
     start, count = 0, len(documents)
     for level in (4, 3, 2, 1, 0):
@@ -214,18 +214,18 @@ def segments(documents: Sequence[Document]) -> list[tuple[bytes, Sequence[Docume
 
 
 def index_leaves(documents: Sequence[Document], stop_words: frozenset[str]) -> dict[bytes, bytes]:
-    """SPEC 3.9: the leaves of the `index` tree, that of the tail and that of N included."""
+    """SPEC 3.9: return the leaves of the `index` tree, with those of the tail and of N."""
     count = {b"\xfe": dumps([len(documents)])} if documents else {}
     return count | {key: summary(some, stop_words) for key, some in segments(documents)}
 
 
 def little(numbers: Iterable[int], width: int) -> bytes:
-    """SPEC 3.1: little-endian numbers."""
+    """SPEC 3.1: return little-endian numbers."""
     return b"".join(number.to_bytes(width, "little") for number in numbers)
 
 
 def term_rows(documents: Sequence[Document], stop_words: frozenset[str]) -> list[tuple[bytes, bytes]]:
-    """SPEC 12: (t, value) of each row of a segment with these documents."""
+    """SPEC 12: return (t, value) of each row of a segment with these documents."""
     postings: dict[bytes, list[tuple[int, int]]] = {}
     for offset, (text, head, _) in enumerate(documents):
         for mark, terms in ((b"", text), (b"\1", head)):
@@ -244,7 +244,7 @@ def term_rows(documents: Sequence[Document], stop_words: frozenset[str]) -> list
 
 
 def summary(documents: Sequence[Document], stop_words: frozenset[str]) -> bytes:
-    """SPEC 3.9: the summary of a segment with these documents."""
+    """SPEC 3.9: return the summary of a segment with these documents."""
     rows = term_rows(documents, stop_words)
     total = sum(rows[0][1][at] + 256 * rows[0][1][at + 1] for at in range(5, len(rows[0][1]), 2))
     there = sum(one is not NO_DOCUMENT for one in documents)
@@ -252,13 +252,13 @@ def summary(documents: Sequence[Document], stop_words: frozenset[str]) -> bytes:
 
 
 def rows_root(rows: Sequence[tuple[bytes, bytes]]) -> bytes:
-    """SPEC 3.9: the root over rows, (t, value) each."""
+    """SPEC 3.9: return the root over rows, given as (t, value)."""
     leaves = [digest("row", u(len(t), 2) + t + digest("row-inner", value)) for t, value in rows]
     return merkle(leaves, lambda left, right: digest("rows-node", left + right), EMPTY)
 
 
 def documents_of(events: Events, terms: Terms, stop_words: frozenset[str]) -> list[Document]:
-    """SPEC 12: the documents by ordinal; those of erased contents say nothing."""
+    """SPEC 12: return the documents by ordinal; those of erased contents have no terms."""
     gone = set[int]().union(*(erased_ordinals(events, seq) for seq in range(len(events))))
     bodies = [(fields[8], body) for fields, body in events if fields[3] in GIVES_ORDINAL]
     return [
@@ -268,7 +268,7 @@ def documents_of(events: Events, terms: Terms, stop_words: frozenset[str]) -> li
 
 
 def all_roots(rows: Rows, terms: Terms, stop_words: frozenset[str]) -> dict[str, bytes]:
-    """SPEC 3.10: every root of a journal, by name."""
+    """SPEC 3.10: return every root of a journal, by name."""
     events = [opened(header, payload) for header, payload in rows]
     roots = {"log": log_root([header for header, _ in rows])}
     for namespace, leaves in values([fields for fields, _ in events]).items():
@@ -282,7 +282,7 @@ def all_roots(rows: Rows, terms: Terms, stop_words: frozenset[str]) -> dict[str,
 
 
 def default_id(id_key: bytes, source: str | None, content: str, occurrence: int, key: str | None) -> bytes:
-    """SPEC 7: the id of an atom whose caller gave none."""
+    """SPEC 7: return the id of an atom whose caller gave none."""
     raw = (source or "").encode()
     rest = u(occurrence, 8) + content.encode() if key is None else key.encode()
     head = bytes([key is not None, source is not None]) + u(len(raw), 4) + raw

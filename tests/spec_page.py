@@ -1,4 +1,4 @@
-"""SPEC.md and its parts as data: tables, by the comment before them, and fenced blocks, by their word."""
+"""Reads SPEC.md and its parts: tables by the comment before them, fenced blocks by their info string."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PARTS = (
     PAGE,
     *(ROOT / "docs" / "spec" / f"{name}.md" for name in ("journal", "index", "proofs", "checkpoints")),
 )
-"""The entry and the parts, in the order in which the entry lists them."""
+"""SPEC.md and its parts, in the order in which SPEC.md lists them."""
 
 
 @cache
@@ -23,12 +23,12 @@ def page() -> str:
 
 @cache
 def sentences() -> str:
-    """Return the text of all parts with single spaces, so that a line break does not part a sentence."""
+    """Return the text of all parts with single spaces, so that sentences are found across line breaks."""
     return " ".join(page().split())
 
 
 def table(name: str) -> list[list[str]]:
-    """Return the cells of the table after `<!-- table: name -->`, without backticks and its head."""
+    """Return the cells of the table after `<!-- table: name -->`, without backticks and without its head."""
     lines = page().partition(f"<!-- table: {name} -->\n")[2].split("\n")
     rows = []
     for line in lines:
@@ -39,20 +39,20 @@ def table(name: str) -> list[list[str]]:
 
 
 def block(word: str) -> list[str]:
-    """Return the lines of every block that begins with three backticks and `word`."""
+    """Return the lines of every fenced block whose info string is `word`."""
     found = [rest.partition("\n```")[0] for rest in page().split(f"```{word}\n")[1:]]
     return "\n".join(found).split("\n")
 
 
 def named(word: str) -> dict[str, str]:
-    """Return the lines `name = value` of all blocks of this word."""
+    """Return the lines `name = value` of all fenced blocks whose info string is `word`."""
     pairs = (line.partition(" = ") for line in block(word))
     return {name.strip(): value for name, _, value in pairs}
 
 
 @cache
 def vectors(name: str) -> dict[str, list[list[str]]]:
-    """Return a file of vectors that belongs to the page, with hex and text as text."""
+    """Return the contents of a file of test vectors."""
     found: dict[str, list[list[str]]] = json.loads((ROOT / "tests" / "vectors" / f"{name}.json").read_bytes())
     return found
 
@@ -80,7 +80,7 @@ def stop_words() -> frozenset[str]:
 
 
 def blocks() -> dict[str, list[tuple[int, int]]]:
-    """Return white space and the blocks of section 11, as ranges with both ends included."""
+    """Return white space and the blocks of section 11 as ranges that include both ends."""
     found: dict[str, list[tuple[int, int]]] = {}
     for name, ranges in (*table("white space"), *table("blocks")):
         pairs = (item.partition("-") for item in ranges.split())

@@ -1,4 +1,4 @@
-"""Section 20.6 in Python: paths of inclusion and consistency, step by step as the page has them."""
+"""Section 20.6 in Python: checks of paths of inclusion and consistency, step by step as on the page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def node(left: bytes, right: bytes) -> bytes:
 
 
 def inclusion(i: int, n: int, leaf: bytes, path: Sequence[bytes], root: bytes) -> bool:
-    """Tell whether the page accepts `leaf` at position i of a log of size n."""
+    """Return True if the page accepts `leaf` at position i of a log of size n."""
     if not 0 <= i < n < 1 << 63:
         return False
     j, r = n - 1, leaf
@@ -30,7 +30,7 @@ def inclusion(i: int, n: int, leaf: bytes, path: Sequence[bytes], root: bytes) -
 
 
 def consistency(m: int, a: bytes, n: int, b: bytes, path: Sequence[bytes]) -> bool:
-    """Tell whether the page accepts that the log of size n begins with the one of size m."""
+    """Return True if the page accepts that the log of size n begins with the one of size m."""
     if not 1 <= m <= n < 1 << 63:
         return False
     if m == n:

@@ -1,4 +1,4 @@
-"""Every row of a store from its journal, straight from SPEC: what a rebuild must give, byte for byte."""
+"""Computes every row of a store from its journal by SPEC; a rebuild gives the same rows byte for byte."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Record = dict[str, Any]
 
 
 def all_rows(journal: Rows, terms: Terms, stop_words: frozenset[str]) -> dict[bytes, bytes]:
-    """SPEC 4: all rows of a store in which every projection stands at the head."""
+    """SPEC 4: return all rows of a store in which every projection is at the head of the journal."""
     headers = [header for header, _ in journal]
     events = [opened(header, payload) for header, payload in journal]
     rows = {b"j/" + u(seq, 8): header for seq, header in enumerate(headers)}
@@ -67,7 +67,7 @@ def all_rows(journal: Rows, terms: Terms, stop_words: frozenset[str]) -> dict[by
 def index_rows(
     events: Sequence[Event], headers: Sequence[bytes], terms: Terms, stop_words: frozenset[str]
 ) -> tuple[dict[bytes, bytes], dict[bytes, bytes]]:
-    """SPEC 12: the rows of `index`, and the leaves of its tree that have rows."""
+    """SPEC 12: return the rows of `index`, and the leaves of its tree that have rows."""
     giving = [(fields[1], body) for fields, body in events if fields[3] in GIVES_ORDINAL]
     documents = [document(body, terms, stop_words) for _, body in giving]
     rows = {b"i/doc/" + u(ordinal, 4): u(seq, 8) for ordinal, (seq, _) in enumerate(giving)}
@@ -90,7 +90,7 @@ def index_rows(
 
 
 def log_rows(headers: Sequence[bytes]) -> dict[bytes, bytes]:
-    """SPEC 6: the roots of the complete subtrees of 256, 65,536, … leaves."""
+    """SPEC 6: return the roots of the complete subtrees of 256, 65,536, … leaves."""
     return {
         b"l/" + u(level, 1) + u(start // 256**level, 8): log_root(headers[start : start + 256**level])
         for level in range(1, 8)
@@ -99,7 +99,7 @@ def log_rows(headers: Sequence[bytes]) -> dict[bytes, bytes]:
 
 
 def pages(namespace: str, leaves: dict[bytes, bytes]) -> dict[bytes, bytes]:
-    """SPEC 9: the pages of a namespace's tree."""
+    """SPEC 9: return the pages of a namespace's tree."""
     rows: dict[bytes, bytes] = {}
 
     def page(some: list[tuple[bytes, bytes]], depth: int) -> None:
@@ -123,7 +123,7 @@ def pages(namespace: str, leaves: dict[bytes, bytes]) -> dict[bytes, bytes]:
 
 
 def record_rows(events: Sequence[Event]) -> dict[bytes, bytes]:
-    """SPEC 7: the records, and the counters."""
+    """SPEC 7: return the records and the counters."""
     rows: dict[bytes, bytes] = {}
     atoms: dict[bytes, Record] = {}
     edges: dict[bytes, Record] = {}

@@ -1,4 +1,4 @@
-"""The algorithm of section 20.5, step by step, in the order and with the reasons that the page gives."""
+"""The algorithm of section 20.5, with its steps in order and the reasons that the page gives."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.reference.claims import (
     TAGGED,
     Basis,
     Claim,
-    asked,
+    in_order,
     parts_of,
 )
 from tests.reference.forms import HASH, fields, maybe, raw, uint
@@ -56,7 +56,7 @@ Calls = dict[str, dict[bytes, bytes | None]]
 
 
 class State(NamedTuple):
-    """What the steps before the witnesses have found."""
+    """The results of the steps before the witnesses."""
 
     basis: Basis
     size: int
@@ -65,7 +65,7 @@ class State(NamedTuple):
     """The root of the log."""
     opening: list[Any] | None
     ordinals: int
-    """N."""
+    """N, the number of ordinals."""
     segments: list[tuple[int, int, list[Any]]]
     """First ordinal, number of ordinals and summary of each segment and the tail."""
     calls: Calls
@@ -76,10 +76,10 @@ class State(NamedTuple):
 
 
 def verified(data: bytes, basis: Basis, claims: Sequence[Claim]) -> None:
-    """Perform steps 1 to 9; raise Refused with the reason of the page."""
+    """Perform steps 1 to 9; raise Refused with the reason of the page if one of them fails."""
     for number, subject, _, _ in claims:
         bounded(number, subject)
-    ordered = asked(basis, claims)
+    ordered = in_order(basis, claims)
     lists = any(claim[0] in LIST_CLAIMS for claim in ordered)
     state = any(claim[0] in STATE_CLAIMS for claim in ordered)
     small = len(ordered) == 1 and not lists and not ordered[0][3]
@@ -101,7 +101,7 @@ def verified(data: bytes, basis: Basis, claims: Sequence[Claim]) -> None:
 
 
 def bounded(number: int, subject: bytes) -> None:
-    """Step 1: the bounds of numbers in subjects."""
+    """Check the bounds of the numbers in a subject (step 1)."""
     if number == EVENT:
         need(int.from_bytes(subject, "big") <= 1 << 53, "input")
     if number == PREFIX:
@@ -109,7 +109,7 @@ def bounded(number: int, subject: bytes) -> None:
 
 
 def cbor(data: bytes, body: bool = False) -> Any:
-    """CBOR(bytes)."""
+    """Return the item that the bytes encode (*CBOR*)."""
     at = count = 0
     left = [1]
     while left:
@@ -149,7 +149,7 @@ def cbor(data: bytes, body: bool = False) -> Any:
 
 
 def file_of(data: bytes) -> list[Any]:
-    """Step 3."""
+    """Return the parts of the file after checking their form (step 3)."""
     item = cbor(data)
     need(isinstance(item, list), "form")
     need(item[:2] == ["memroot-proof", 2], "version")
@@ -163,13 +163,13 @@ def file_of(data: bytes) -> list[Any]:
 
 
 def present(part: object, wanted: bool) -> None:
-    """Step 5: a part is present exactly if it is wanted."""
+    """Check that a part is present exactly if it is wanted (step 5)."""
     need(part is not None or not wanted, "missing")
     need(part is None or wanted, "unneeded")
 
 
 def log_of(basis: Basis, link: Any, opening: Any) -> tuple[int, bytes]:
-    """Step 6."""
+    """Return size and root of the log after checking the roots (step 6)."""
     store_id, root, size = parts_of(basis)
     if basis[0] == "root":
         need(overall(store_id, opening[0], opening[1], opening[2:]) == root, "root")
@@ -186,7 +186,7 @@ def log_of(basis: Basis, link: Any, opening: Any) -> tuple[int, bytes]:
 
 
 def index_of(segments: list[Any], root: bytes) -> tuple[int, list[tuple[int, int, list[Any]]]]:
-    """Step 7."""
+    """Return N and the segments after checking them against the root of the index (step 7)."""
     ordinals, summaries = segments
     places = segments_of(ordinals)
     need(len(places) == len(summaries), "segments")
@@ -203,7 +203,7 @@ def hashes_of(path: bytes) -> list[bytes]:
 
 
 def header_in(size: int, root: bytes, header: bytes, path: bytes) -> list[Any]:
-    """Header in log."""
+    """Return the fields of a header after checking that the log holds it (*Header in log*)."""
     item = cbor(header)
     need(isinstance(item, list) and fields(forms.HEADER)(item[:7]) and item[3] in forms.DETAIL, "header")
     need(fields(forms.HEADER + forms.DETAIL[item[3]])(item), "header")
@@ -214,7 +214,7 @@ def header_in(size: int, root: bytes, header: bytes, path: bytes) -> list[Any]:
 
 
 def payload_of(payload: bytes | None, claim: Claim, commitment: bytes, kind: int) -> None:
-    """Payload."""
+    """Check the payload of an event (*Payload*)."""
     present(payload, claim[3])
     if payload is not None:
         need(len(payload) >= 32 and digest("commitment", payload) == commitment, "payload")
@@ -222,7 +222,7 @@ def payload_of(payload: bytes | None, claim: Claim, commitment: bytes, kind: int
 
 
 def value_of(data: bytes) -> list[Any]:
-    """Value."""
+    """Return the fields of a leaf value (*Value*)."""
     item = cbor(data)
     seq = uint(forms.SEQ_MAX)
     need(fields((uint(2), forms.ORDINAL, uint(), seq, seq, seq, HASH))(item), "value")
@@ -230,13 +230,13 @@ def value_of(data: bytes) -> list[Any]:
 
 
 def in_form(witness: list[Any], *checks: Callable[[Any], bool]) -> list[Any]:
-    """Return the fields of a witness, if there are as many as listed, each of its type."""
+    """Return the fields of a witness, if there are as many as listed and each has its type."""
     need(fields(checks)(witness), "form")
     return witness
 
 
 def recorded(found: State, claim: Claim, witness: list[Any]) -> None:
-    """Claims atom and edge."""
+    """Check the witness of a claim atom or edge."""
     data, payload = in_form(witness, BYTES, maybe(BYTES))
     value = value_of(data)
     need(value[0] == claim[2], "state")
@@ -246,7 +246,7 @@ def recorded(found: State, claim: Claim, witness: list[Any]) -> None:
 
 
 def absent(found: State, claim: Claim, witness: list[Any]) -> None:
-    """Claims no-atom and no-edge."""
+    """Check the witness of a claim no-atom or no-edge."""
     in_form(witness)
     found.call("atoms" if claim[0] == NO_ATOM else "edges", claim[1], None)
 
@@ -257,7 +257,7 @@ def set_row(group: int, name: bytes, number: int) -> bytes:
 
 
 def tag(found: State, claim: Claim, witness: list[Any]) -> None:
-    """Claims tag and no-tag."""
+    """Check the witness of a claim tag or no-tag."""
     data, chunk = in_form(witness, BYTES, BYTES if claim[0] == TAG else maybe(BYTES))
     value = value_of(data)
     need(value[0] == 0, "state")
@@ -268,7 +268,7 @@ def tag(found: State, claim: Claim, witness: list[Any]) -> None:
 
 
 def members_of(found: State, group: int, name: bytes, number: int, chunk: bytes | None) -> frozenset[int]:
-    """Call for a chunk; return the ordinals of its members."""
+    """Call for a chunk and return the ordinals of its members."""
     found.call("tags", set_row(group, name, number), chunk)
     ordinals = frozenset() if chunk is None else {number << 16 | one for one in forms.chunk(chunk)}
     need(all(one < found.ordinals for one in ordinals), "chunk")
@@ -276,7 +276,7 @@ def members_of(found: State, group: int, name: bytes, number: int, chunk: bytes 
 
 
 def tagged(found: State, claim: Claim, witness: list[Any]) -> None:
-    """Claims tagged and none-tagged."""
+    """Check the witness of a claim tagged or none-tagged."""
     anything = forms.array(lambda _: True, 1 << 20)
     sets, *rest = in_form(witness, *[anything] * (2 if claim[0] == TAGGED else 1))
     need(len(sets) == (found.ordinals + 65_535) >> 16, "form")
@@ -292,7 +292,7 @@ def tagged(found: State, claim: Claim, witness: list[Any]) -> None:
 
 
 def term(found: State, claim: Claim, witness: list[Any]) -> None:
-    """Claims term and no-term."""
+    """Check the witness of a claim term or no-term."""
     anything = forms.array(lambda _: True, 1 << 20)
     rows, lives, *rest = in_form(witness, *[anything] * (2 if claim[0] == NO_TERM else 3))
     need(len(rows) == len(found.segments), "form")
@@ -317,7 +317,7 @@ def term(found: State, claim: Claim, witness: list[Any]) -> None:
 
 
 def row_of(name: bytes, summary: list[Any], entry: Any) -> bytes | None:
-    """Section 20.8: the row value; None if there is no row of the term."""
+    """Return the row value that an entry shows, or None if the term has no row (section 20.8)."""
     need(isinstance(entry, list) and len(entry) == 3, "form")
     position, x, hashes = in_form(entry, uint(), lambda _: True, BYTES)
     _, _, rows, root = summary
@@ -346,7 +346,7 @@ def row_of(name: bytes, summary: list[Any], entry: Any) -> bytes | None:
 
 
 def listed(found: State, live: list[int], rest: list[Any]) -> None:
-    """Listed; without a list, there is no live ordinal."""
+    """Check the list of atoms (*Listed*); a claim without a list requires that no ordinal is live."""
     if not rest:
         need(not live, "list")
         return
@@ -362,7 +362,7 @@ def listed(found: State, live: list[int], rest: list[Any]) -> None:
 
 
 def event(found: State, claim: Claim, witness: list[Any]) -> None:
-    """Claim event."""
+    """Check the witness of a claim event."""
     header, payload, path = in_form(witness, BYTES, maybe(BYTES), BYTES)
     item = header_in(found.size, found.root, header, path)
     need(item[1] == int.from_bytes(claim[1], "big"), "header")
@@ -370,26 +370,26 @@ def event(found: State, claim: Claim, witness: list[Any]) -> None:
 
 
 def prefix(found: State, claim: Claim, witness: list[Any]) -> None:
-    """Claim prefix."""
+    """Check the witness of a claim prefix."""
     (path,) = in_form(witness, BYTES)
     begins(found, int.from_bytes(claim[1][:8], "big"), claim[1][8:], path)
 
 
 def begins(found: State, size: int, root: bytes, path: bytes) -> None:
-    """Check that the log begins with another."""
+    """Check that the log begins with the log of this size and root."""
     need(1 <= size <= found.size, "consistency")
     hashes = hashes_of(path)
     need(spec_paths.consistency(size, root, found.size, found.root, hashes), "consistency")
 
 
 def held_root(found: State, claim: Claim, witness: list[Any]) -> None:
-    """Claim root."""
+    """Check the witness of a claim root."""
     header = header_in(found.size, found.root, *in_form(witness, BYTES, BYTES))
     need(header[3] == CHECKPOINT and header[7] == claim[1], "header")
 
 
 def prefix_root(found: State, claim: Claim, witness: list[Any]) -> None:
-    """Claim prefix-root."""
+    """Check the witness of a claim prefix-root."""
     opening, path = in_form(witness, OPENING, BYTES)
     need(overall(found.basis[1], opening[0], opening[1], opening[2:]) == claim[1], "root")
     begins(found, opening[0], opening[1], path)
@@ -406,11 +406,11 @@ WITNESSES: dict[int, Callable[[State, Claim, list[Any]], None]] = {
     ROOT: held_root,
     PREFIX_ROOT: prefix_root,
 }
-"""Step 8: claim number → its checks."""
+"""The checks of step 8, by claim number."""
 
 
 def walked(namespace: str, called: dict[bytes, bytes | None], shape: bytes, hashes: bytes) -> bytes:
-    """Section 20.7; recursion is deep enough for 256 nodes here, and a verifier has to avoid it."""
+    """Return the root of section 20.7. It recurses 256 deep at most, which a real verifier must avoid."""
     values = {
         in_namespace("key", namespace, key): None
         if value is None

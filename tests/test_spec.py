@@ -1,4 +1,4 @@
-"""SPEC.md and its parts agree with the code: tables are compared both ways, so neither goes stale."""
+"""SPEC.md and its parts agree with the code: each table is compared with the code in both directions."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ SECTIONS = {
     "proofs": {20: "Proofs"},
     "checkpoints": {21: "Checkpoints outside the store", 22: "The log as tiles"},
 }
-"""Part → number → title of each of its sections."""
+"""For each part, the title of each section by its number."""
 SHARED = (
     "Notation",
     "Canonical CBOR",
@@ -71,31 +71,31 @@ PROOFS_BYTES_MAX = 30_000
 
 
 def fields_of(cell: str) -> list[str]:
-    """The names in a cell of the table of kinds."""
+    """Return the names in a cell of the table of kinds."""
     return [] if cell == "–" else [name.strip() for name in cell.split(",")]
 
 
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: part.stem)
 def test_sections_are_numbered_across_the_parts(part: Path) -> None:
-    """Each part has its sections in their order; no number occurs twice."""
+    """Each part has its sections in ascending order, and no number occurs twice."""
     found = re.findall(r"^## (\d+)\. (.*)$", part.read_text(encoding="utf-8"), re.MULTILINE)
     assert {int(n): title for n, title in found} == SECTIONS[part.stem]
     assert len(found) == len(SECTIONS[part.stem])
 
 
 def test_section_numbers_are_one_to_twenty_three() -> None:
-    """The parts have all numbers from 1 to 23 between them, each once."""
+    """The parts together have each section number from 1 to 23 once."""
     assert sorted(n for part in SECTIONS.values() for n in part) == list(range(1, 24))
 
 
 def test_the_forms_that_all_parts_share_are_numbered() -> None:
-    """Section 3 has its subsections in their order."""
+    """Section 3 has its subsections in order."""
     found = re.findall(r"^### 3\.(\d+) (.*)$", page(), re.MULTILINE)
     assert found == [(str(n), title) for n, title in enumerate(SHARED, 1)]
 
 
-def test_the_entry_says_which_part_has_which_section() -> None:
-    """The first table of SPEC.md lists the numbers of each part."""
+def test_the_entry_lists_the_sections_of_each_part() -> None:
+    """The first table of SPEC.md lists the section numbers of each part."""
     for part in PARTS:
         row = re.search(
             rf"^\| \[?(?:docs/spec/)?{part.name}.*$", PAGE.read_text(encoding="utf-8"), re.MULTILINE
@@ -108,7 +108,7 @@ def test_the_entry_says_which_part_has_which_section() -> None:
 
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: part.stem)
 def test_sections_that_are_referred_to_exist(part: Path) -> None:
-    """Each "section n" or "section n.m" in a part names a section, except those of an RFC."""
+    """Each "section n" or "section n.m" in a part names an existing section, unless it is of an RFC."""
     text = " ".join(part.read_text(encoding="utf-8").split())
     text = re.sub(r"RFC \d+ sections? [\d. and]+", "", text)
     known = set(re.findall(r"^##+ (\d+(?:\.\d+)?)", page(), re.MULTILINE))
@@ -119,7 +119,7 @@ def test_sections_that_are_referred_to_exist(part: Path) -> None:
 
 @pytest.mark.parametrize("folder", ["engine", "proofs", "backends", "tests", "docs"])
 def test_sections_that_code_and_pages_refer_to_exist(folder: str) -> None:
-    """Each "SPEC, section n", "SPEC n:" or "SPEC: n" in code or a page is the number of a section."""
+    """Each "SPEC, section n", "SPEC n:" or "SPEC: n" in code or a page names an existing section."""
     known = set(re.findall(r"^##+ (\d+(?:\.\d+)?)", page(), re.MULTILINE))
     unknown = []
     for path in sorted((PAGE.parent / folder).rglob("*.[pm][yd]")):
@@ -132,20 +132,20 @@ def test_sections_that_code_and_pages_refer_to_exist(folder: str) -> None:
 
 
 def test_the_part_on_proofs_is_short() -> None:
-    """docs/spec/proofs.md has at most 30 kB, so that it can be read in one go."""
+    """docs/spec/proofs.md has at most 30 kB."""
     part = next(part for part in PARTS if part.stem == "proofs")
     assert part.stat().st_size <= PROOFS_BYTES_MAX
 
 
 def test_every_limit_is_listed_with_its_value() -> None:
-    """The limits table has every public constant of `engine.base.limits` with its value, and no other row."""
+    """The table of limits lists exactly the public constants of `engine.base.limits`, with their values."""
     listed = {name: number(value) for name, value, _, _ in table("limits")}
     constants = {name: value for name, value in vars(limits).items() if name.isupper() and name[0] != "_"}
     assert listed == constants
 
 
-def test_every_limit_names_an_error_there_is() -> None:
-    """What the limits table says of going over a limit is the code of an error, or that there is none."""
+def test_every_limit_names_an_existing_error() -> None:
+    """The last column of the table of limits names an existing error code, or `none`."""
     kinds = [kind for kind in vars(errors).values() if isinstance(kind, type)]
     codes = {kind.code for kind in kinds if issubclass(kind, errors.EngineError)}
     for name, _, _, over in table("limits"):
@@ -153,7 +153,7 @@ def test_every_limit_names_an_error_there_is() -> None:
 
 
 def test_limits_inside_other_tables_are_the_constants() -> None:
-    """The bounds that the tables of header and atom repeat are those of `engine.base.limits`."""
+    """The bounds in the tables of header and atom body are the constants of `engine.base.limits`."""
     bounds = {row[1]: row[2] for row in (*table("atom body"), *table("header"))}
     expected = {
         "content": limits.CONTENT_BYTES_MAX,
@@ -177,20 +177,20 @@ def test_limits_inside_other_tables_are_the_constants() -> None:
 
 
 def test_every_family_of_keys_is_listed() -> None:
-    """The table of keys has the families of `engine.ledger.layout` with their prefixes, and no other row."""
+    """The table of keys lists exactly the families of `engine.ledger.layout`, with their prefixes."""
     listed = {name: prefix.encode() for name, prefix, *_ in table("families")}
     assert listed == FAMILIES
 
 
 def test_single_rows_under_meta_are_named() -> None:
-    """The row of the family `meta` names every single row that the engine keeps there."""
+    """The row of the family `meta` names every single row that the engine stores there."""
     rest = next(rest for name, _, rest, *_ in table("families") if name == "meta")
     named = {b"meta/" + item.partition("‖")[0].strip().encode() for item in rest.split(";")}
     assert named == {LOG, COUNTERS, CURSOR, DREAM, ERASING}
 
 
 def test_every_kind_of_event_is_listed() -> None:
-    """The table of kinds has all kinds by number and name, reserved ones marked, and no other row."""
+    """The table of kinds lists exactly all kinds by number and name, and marks reserved ones."""
     listed = {int(kind): name for kind, name, *_ in table("kinds")}
     reserved = {int(kind): name for kind, name, subject, *_ in table("kinds") if subject == "reserved"}
     assert listed == {int(kind): kind.name.lower() for kind in EventKind} | RESERVED_KINDS
@@ -207,7 +207,7 @@ def test_details_and_bodies_have_the_listed_number_of_fields(kind: EventKind) ->
 
 
 def test_header_fields_are_listed_in_order() -> None:
-    """The common fields of a header are `format` and those of `Header` but its detail, in order."""
+    """The table of headers lists `format` and the fields of `Header` except its detail, in order."""
     rows = table("header")
     listed = [name for _, name, *_ in rows]
     assert [int(row[0]) for row in rows] == list(range(len(HEADER_FIELDS)))
@@ -216,13 +216,13 @@ def test_header_fields_are_listed_in_order() -> None:
 
 
 def test_atom_body_fields_are_listed_in_order() -> None:
-    """The fields of an atom's body, and the further ones, are those of `AtomBody`, in order."""
+    """The tables of the atom body and its further fields list the fields of `AtomBody`, in order."""
     listed = [row[1] for row in (*table("atom body"), *table("further fields"))]
     assert listed == list(AtomBody._fields)
 
 
 def test_further_fields_are_listed_by_their_numbers() -> None:
-    """The table of further fields has those of the codec, and says which bodies may have them."""
+    """The table of further fields lists those of the codec and the bodies that may have them."""
     rows = table("further fields")
     assert [(int(number), name) for number, name, *_ in rows] == list(enumerate(name for name, _ in FURTHER))
     assert [row[3] for row in rows] == ["every body"] * OF_EVERY_BODY + ["an atom's body"] * 3
@@ -233,14 +233,14 @@ def test_further_fields_are_listed_by_their_numbers() -> None:
 
 
 def test_records_are_listed_in_order() -> None:
-    """The fields of the two kinds of record are those of the engine, in order."""
+    """The page lists the fields of both kinds of records in the engine's order."""
     assert record_fields("Atom record") == list(AtomRecord._fields)
     spelled = {"source_id": "src", "code": "type", "target_id": "dst"}
     assert [spelled.get(name, name) for name in record_fields("Edge record")] == list(EdgeRecord._fields)
 
 
 def test_edge_types_are_listed() -> None:
-    """The table of edge types is the built-in enum; registered ones begin where the page says."""
+    """The table of edge types is the built-in enum, and registered types begin at the code on the page."""
     assert {name: int(code) for code, name in table("edge types")} == {
         kind.name.lower(): kind.value for kind in EdgeType
     }
@@ -255,7 +255,7 @@ def test_groups_are_listed() -> None:
 
 
 def test_states_are_listed() -> None:
-    """The numbers of the states are those that values hold."""
+    """The page gives the state numbers that leaf values hold."""
     assert (
         f"States are numbers: {', '.join(f'{state.name.lower()} {state.value}' for state in State)}."
         in page()
@@ -263,18 +263,18 @@ def test_states_are_listed() -> None:
 
 
 def test_roles_are_listed_with_their_contexts() -> None:
-    """The table of hash roles has every context string, and no other row."""
+    """The table of hash roles lists exactly the context strings of the code."""
     assert {role: context for role, context, *_ in table("roles")} == hashing.CONTEXTS
 
 
 def test_exit_codes_of_errors_are_known() -> None:
-    """Every error ends with an exit code that the command line lists."""
+    """Every error has an exit code that the command line lists."""
     kinds = [kind for kind in vars(errors).values() if isinstance(kind, type)]
     assert {kind.exit_code for kind in kinds if issubclass(kind, errors.EngineError)} <= set(EXIT_CODES)
 
 
 def test_projections_and_namespaces_are_named() -> None:
-    """The projections with their version, and the namespaces in their order, are as the page says."""
+    """The page lists the projections with their versions, and the namespaces in their order."""
     names = [follower.name for follower in projections()]
     assert (
         f"five projections: {', '.join(f'`{name}`' for name in names)}; `index` is of version 4,"
@@ -287,25 +287,25 @@ def test_projections_and_namespaces_are_named() -> None:
 
 
 def test_claims_are_listed() -> None:
-    """The table of claims has every claim by its number, under the name it has in words, and no other row."""
+    """The table of claims lists exactly the claims, by number and by their names in words."""
     listed = {int(number): name for number, name, *_ in table("claims")}
     assert listed == {kind.number: name for name, (kind, _) in claim_words.FORMS.items()}
     assert set(listed) == set(claims.ALL)
 
 
 def test_reasons_are_listed() -> None:
-    """The table of reasons is the one of the verifier."""
+    """The table of reasons is that of the verifier."""
     assert {reason.strip("`"): meaning for reason, meaning in table("reasons")} == REASONS
 
 
 def test_files_of_test_vectors_are_listed() -> None:
-    """The table of test vectors has every file of them, and no other row."""
+    """The table of test vectors lists exactly the existing files."""
     found = {path.name for path in (PAGE.parent / "tests" / "vectors").glob("*.json")}
     assert {name for name, _ in table("vectors")} == found
 
 
 def test_stop_words_are_listed() -> None:
-    """The stop words of the page are those of the analyzer, and so are the clipped endings."""
+    """The page has the stop words and the clipped endings of the analyzer."""
     assert stop_words() == words.STOP_WORDS
     endings = re.search(r"is, in lower case, one of\n *([a-z ]+), then", page())
     assert endings is not None
@@ -313,7 +313,7 @@ def test_stop_words_are_listed() -> None:
 
 
 def test_blocks_of_code_points_are_listed() -> None:
-    """The ranges of the page are those that the class table was made with."""
+    """The ranges of the page are those from which the class table was generated."""
     listed = {name: tuple(ranges) for name, ranges in blocks().items() if name != "white space"}
     assert listed == {
         "invisible": make_unicode14_table.IGNORED_BESIDES_FORMAT,
@@ -324,7 +324,7 @@ def test_blocks_of_code_points_are_listed() -> None:
 
 
 def test_white_space_is_listed() -> None:
-    """What the page calls white space is what the border takes for it, and the verifier."""
+    """The page, the validation of input and the verifier agree on white space."""
     listed = {point for first, last in blocks()["white space"] for point in range(first, last + 1)}
     assert listed == {point for point in range(0x110000) if chr(point).isspace()}
     assert listed == {point for point in range(0x110000) if re.match(f"[{WHITE_SPACE}]", chr(point))}
@@ -356,5 +356,5 @@ def test_white_space_is_listed() -> None:
     ],
 )
 def test_numbers_in_sentences_are_the_constants(sentence: str, value: int | str) -> None:
-    """A constant that the page states in running text has the value of the code."""
+    """A constant in the running text of the page has the value of the code."""
     assert sentence.format(value) in sentences()

@@ -1,4 +1,4 @@
-"""SPEC is enough: its example and whole stores are computed again by code that knows only SPEC."""
+"""SPEC suffices to compute its example and whole stores again without code of the engine."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ needs_unicode14 = pytest.mark.skipif(
 
 
 def example_rows() -> list[tuple[bytes, bytes]]:
-    """The journal of the page's example."""
+    """Return the journal of the page's example."""
     example = example_values()
     return [
         (bytes.fromhex(example[f"header {n}"]), bytes.fromhex(example[f"payload {n}"]))
@@ -42,7 +42,7 @@ def example_rows() -> list[tuple[bytes, bytes]]:
 
 
 def example_terms(text: str) -> list[str]:
-    """The terms that the page prints for the texts, titles and labels of its example."""
+    """Return the terms of the texts, titles and labels of the page's example."""
     example = example_values()
     return {
         "ADR-016\nThe daemon listens on port 8080.": example["terms 0"],
@@ -53,24 +53,24 @@ def example_terms(text: str) -> list[str]:
 
 
 def example_documents() -> list[Document]:
-    """The documents of the page's example."""
+    """Return the documents of the page's example."""
     bodies = [naive.opened(*row)[1] for row in example_rows()[1:3]]
     return [document(body, example_terms, stop_words()) for body in bodies]
 
 
 def example_roots() -> dict[str, str]:
-    """The roots that the page prints."""
+    """Return the roots of the page's example."""
     return {name: example_values()[f"root {name}"] for name in (*ROOTS, "overall")}
 
 
 @pytest.fixture(scope="module")
 def example_engine() -> Engine:
-    """The memory of the page, made once."""
+    """Return an engine with the page's example."""
     return example_memory()
 
 
 def test_engine_writes_the_rows_of_the_example(example_engine: Engine) -> None:
-    """With the page's clock and salts the engine's headers and payloads are the page's, byte for byte."""
+    """With the page's clock and salts the engine writes the headers and payloads of the example."""
     assert rows_of(example_engine.store.backend) == example_rows()
 
 
@@ -81,7 +81,7 @@ def test_engine_gives_the_roots_of_the_example(example_engine: Engine) -> None:
 
 
 def test_engine_keeps_the_other_bytes_of_the_example(example_engine: Engine) -> None:
-    """The frontier and the leaf value that the page prints are those in the store."""
+    """The store holds the frontier and the leaf value of the example."""
     rows, example = example_engine.store.backend, example_values()
     log = rows.get(LOG)
     assert log is not None
@@ -92,13 +92,13 @@ def test_engine_keeps_the_other_bytes_of_the_example(example_engine: Engine) -> 
 
 
 def test_page_alone_gives_the_roots_of_the_example() -> None:
-    """From the page's rows and terms, its rules give its roots, with no code of the engine."""
+    """The rules of the page compute its roots from its rows and terms, without code of the engine."""
     found = naive.all_roots(example_rows(), example_terms, stop_words())
     assert {name: root.hex() for name, root in found.items()} == example_roots()
 
 
 def test_checkpoint_of_the_example_holds_the_roots_before_it() -> None:
-    """The example's last event holds the overall root and the namespace roots of the five before it."""
+    """The last event of the example holds the overall and namespace roots of the first five events."""
     rows = example_rows()
     found = naive.all_roots(rows[:-1], example_terms, stop_words())
     header, body = naive.opened(*rows[-1])
@@ -107,7 +107,7 @@ def test_checkpoint_of_the_example_holds_the_roots_before_it() -> None:
 
 
 def test_small_values_of_the_example_follow_from_the_page() -> None:
-    """Ids, frontier, leaf value, facts and summary of the example come out of the page's rules."""
+    """The rules of the page compute the example's ids, frontier, leaf value, facts and summary."""
     example, rows = example_values(), example_rows()
     events = [naive.opened(*row) for row in rows]
     id_key = events[0][1][0]
@@ -123,7 +123,7 @@ def test_small_values_of_the_example_follow_from_the_page() -> None:
 
 
 def test_constants_follow_from_the_page() -> None:
-    """Each constant of the pages is what the rule it names gives; the fingerprint is the analyzer's."""
+    """Each constant of the pages is the result of its rule, and the fingerprint is the analyzer's."""
     key = b"\x22" * 32
     expected = {
         "log root of no events": naive.log_root([]),
@@ -159,7 +159,7 @@ TITLES = (None, "Title of it", "Sea (ship)", "The Who (band)", "東京都")
 
 
 def busy_store(seed: int, rounds: int) -> Engine:
-    """A memory after `rounds` commands of every kind, in batches; which ones follows from the seed."""
+    """Return a memory after `rounds` commands of every kind, in batches that follow from the seed."""
     chance = random.Random(seed)
     engine = Engine(MemoryBackend(), clock=Clock(), salts=salt_of)
     engine.register_type("listens_on")
@@ -202,7 +202,7 @@ def busy_store(seed: int, rounds: int) -> Engine:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_page_alone_gives_every_row_of_a_busy_store(seed: int) -> None:
-    """For a journal with every kind of event, the page's rules give every row of the store, and no other."""
+    """The rules of the page compute exactly the rows of a store with every kind of event."""
     engine = busy_store(seed, 120)
     engine.catch_up()
     stored = dict(engine.store.backend.scan())
@@ -211,7 +211,7 @@ def test_page_alone_gives_every_row_of_a_busy_store(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_page_alone_gives_the_roots_of_a_busy_store(seed: int) -> None:
-    """For a journal with every kind of event, the page's rules give the engine's roots."""
+    """The rules of the page compute the roots of a store with every kind of event."""
     engine = busy_store(seed, 120)
     shown = engine.root()
     found = naive.all_roots(rows_of(engine.store.backend), index_terms, stop_words())
@@ -220,7 +220,7 @@ def test_page_alone_gives_the_roots_of_a_busy_store(seed: int) -> None:
 
 
 def test_page_alone_gives_all_of_a_store_with_segments_and_dense_chunks() -> None:
-    """With 5,400 ordinals, so with segments, a tail and dense chunks, roots and rows are the engine's."""
+    """With 5,400 ordinals (segments, a tail, dense chunks) roots and rows are the engine's."""
     from engine import Add
 
     engine = Engine(MemoryBackend(), clock=Clock(), salts=salt_of)
@@ -246,13 +246,13 @@ def test_page_alone_gives_all_of_a_store_with_segments_and_dense_chunks() -> Non
 
 @pytest.fixture(scope="module")
 def spec_analyzer() -> SpecAnalyzer:
-    """The analyzer that section 11 describes."""
+    """Return the analyzer that section 11 describes."""
     return SpecAnalyzer(blocks(), stop_words())
 
 
 @needs_unicode14
-def test_analyzer_of_the_page_reads_every_probe_alike(spec_analyzer: SpecAnalyzer) -> None:
-    """Section 11 gives the terms of the engine for every text that the fingerprint covers."""
+def test_analyzer_of_the_page_agrees_on_every_probe(spec_analyzer: SpecAnalyzer) -> None:
+    """Section 11 and the engine give the same terms for every text that the fingerprint covers."""
     for probe in probes():
         assert spec_analyzer.index_terms(probe) == index_terms(probe), repr(probe)
         assert spec_analyzer.query_terms(probe) == analyze_query(probe), repr(probe)
@@ -268,7 +268,7 @@ _PIECES = [
 @needs_unicode14
 @settings(max_examples=300)
 @given(text=st.lists(st.sampled_from(_PIECES), max_size=30).map("".join) | st.text(max_size=20))
-def test_analyzer_of_the_page_reads_any_text_alike(spec_analyzer: SpecAnalyzer, text: str) -> None:
-    """Section 11 gives the terms of the engine for texts made to strain its rules."""
+def test_analyzer_of_the_page_agrees_on_any_text(spec_analyzer: SpecAnalyzer, text: str) -> None:
+    """Section 11 and the engine give the same terms for texts that are generated to strain its rules."""
     assert spec_analyzer.index_terms(text) == index_terms(text)
     assert spec_analyzer.query_terms(text) == analyze_query(text)

@@ -1,4 +1,4 @@
-"""docs/spec/proofs.md: its proofs, claims, grammar and paths are those of the engine and both verifiers."""
+"""The proofs, claims, grammar and paths of docs/spec/proofs.md are those of the engine and both verifiers."""
 
 from __future__ import annotations
 
@@ -12,9 +12,18 @@ from hypothesis import strategies as st
 from proofs.basis import LogHead
 from proofs.errors import REASONS, ProofError
 from proofs.file import MAGIC
-from proofs.hashing import DIGEST_BYTES, EMPTY, TREE_HASHER, key_digest, value_digest
+from proofs.hashing import (
+    DIGEST_BYTES,
+    EMPTY,
+    TREE_HASHER,
+    key_digest,
+    row_hash,
+    rows_node,
+    value_digest,
+)
 from proofs.limits import BUNDLE_BYTES_MAX, PROOF_BYTES_MAX
 from proofs.log import leaf_hash
+from proofs.sets import Group, set_row
 from proofs.smt import bit_of
 from proofs.strict_cbor import DEPTH_MAX, ITEMS_MAX, PATH_HASHES_MAX
 from proofs.subjects import IDENTITY_BYTES_MAX
@@ -30,7 +39,7 @@ from tests.spec_page import PARTS, block, example_values, named, table
 from tests.vectors import logs
 from tests.vectors.example import OF_THE_LOG, PROVED, STORE, claim_in_words, example_memory
 from tests.vectors.items import edited
-from tests.vectors.reading import basis_of, claims_of, edits_of, read
+from tests.vectors.load import basis_of, claims_of, edits_of, read
 
 EXAMPLE = example_values()
 FIRST = UUID(hex=EXAMPLE["id first"])
@@ -39,7 +48,7 @@ OVERALL: Basis = ("root", HEAD.store_id, bytes.fromhex(EXAMPLE["root overall"]),
 LOG: Basis = ("log", HEAD.store_id, HEAD.size, HEAD.root)
 PART = next(part for part in PARTS if part.stem == "proofs").read_text(encoding="utf-8")
 FLAT = " ".join(PART.split())
-"""The page with single spaces, so that a line break does not part a sentence."""
+"""The page with single spaces, so that sentences are found across line breaks."""
 ID, OTHER = "00000000-0000-4000-8000-00000000000a", "00000000-0000-4000-8000-00000000000b"
 
 Plain = tuple[int, bytes, int | None, bool]
@@ -50,12 +59,12 @@ CLAIMS: dict[str, Plain] = {
     "term": (9, b"daemon", None, False),
     "no-tag": (6, FIRST.bytes + b"kitchen", None, False),
 }
-"""Of each proof of the example, its claim as section 20.1 defines it."""
+"""The claim of each proof of the example, in the terms of section 20.1."""
 
 
 @pytest.mark.parametrize("name", PROVED)
-def test_the_proofs_of_the_example_are_made_and_accepted(name: str) -> None:
-    """The engine proves the claims of the example by its bytes, and both verifiers accept them."""
+def test_the_engine_makes_the_proofs_of_the_example(name: str) -> None:
+    """The engine makes the proofs of the example byte for byte, and both verifiers accept them."""
     raw, basis = bytes.fromhex(EXAMPLE[f"proof {name}"]), LOG if name in OF_THE_LOG else OVERALL
     with example_memory() as memory:
         proof = memory.prove([claim_in_words(name, str(FIRST))], checkpoint=HEAD if basis is LOG else None)
@@ -64,26 +73,38 @@ def test_the_proofs_of_the_example_are_made_and_accepted(name: str) -> None:
     assert check(raw, basis, [CLAIMS[name]])
 
 
-def test_the_annotated_proof_is_that_of_the_example() -> None:
-    """The bytes of the annotated block, joined, are the proof of `atom`, and its basis is named before it."""
-    lines = [re.split(r" {2,}", line.strip()) for line in block("annotated")]
-    assert all(len(line) == 2 or line[0] == "82" for line in lines), "a line without a comment"
-    assert "".join(line[0] for line in lines).replace(" ", "") == EXAMPLE["proof atom"]
-    text = FLAT.partition("### 20.11")[2].partition("```annotated")[0]
-    assert f"`atom {FIRST} sealed`" in text
+def annotated(name: str) -> list[str]:
+    """Return the bytes of each line of an annotated proof in hex; every line has a comment."""
+    opening = "".join(line.split("  ")[0] for line in OPENING_LINES)
+    lines = [re.split(r" {2,}", line.strip()) for line in block(f"annotated-{name}")]
+    assert all(len(line) == 2 for line in lines), "a line without a comment"
+    return [line[0].replace("(opening)", opening).replace(" ", "") for line in lines]
+
+
+OPENING_LINES = [line.strip() for line in block("annotated-atom")[4:11]]
+"""The lines of the opening in the first annotated proof, which the second one repeats."""
+
+
+@pytest.mark.parametrize("name", ["atom", "no-term"])
+def test_the_annotated_proofs_are_those_of_the_example(name: str) -> None:
+    """The bytes of an annotated block, joined, are a proof of the example; its claim is before the block."""
+    assert "".join(annotated(name)) == EXAMPLE[f"proof {name}"]
+    text = FLAT.partition("### 20.11")[2].partition(f"```annotated-{name}")[0]
+    words = claim_in_words(name, str(FIRST))
+    assert f"`{' '.join(words)}`" in text
     assert f"`{EXAMPLE['root overall']}`" in text
     assert f"`{UUID(bytes=STORE)}`" in text
 
 
-def test_the_walk_of_the_annotated_proof_leads_to_its_root() -> None:
-    """The digests and the hash at each depth are those of the page, from the leaf up to the root of atoms."""
-    walk = {name: bytes.fromhex(value) for name, value in named("walk").items()}
+def test_the_walk_of_the_first_annotated_proof_leads_to_its_root() -> None:
+    """The page prints the digests and the hash at each depth, from the leaf up to the root of atoms."""
+    walk = {name: bytes.fromhex(value) for name, value in named("walk-atom").items()}
     key, value = (
         key_digest("atoms", FIRST.bytes),
         value_digest("atoms", bytes.fromhex(EXAMPLE["value first"])),
     )
-    (beside,) = (line for line in block("annotated") if "right of depth 2" in line)
-    right = bytes.fromhex(beside.split()[0])
+    (sibling,) = (line for line in block("annotated-atom") if "right of depth 2" in line)
+    right = bytes.fromhex(sibling.split()[0])
     at = TREE_HASHER.leaf(key, value)
     expected = {"key digest": key, "value digest": value, "depth 3": at}
     expected["depth 2"] = at = TREE_HASHER.node(at, right)
@@ -94,9 +115,45 @@ def test_the_walk_of_the_annotated_proof_leads_to_its_root() -> None:
     assert f"begins with the bits {', '.join(str(bit_of(key, depth)) for depth in range(3))}," in FLAT
 
 
+def test_the_walk_of_the_second_annotated_proof_leads_to_the_root_of_the_index() -> None:
+    """The leaves of the tail and of N give the root of index that the page and the example print."""
+    walk = named("walk-no-term")
+    leaves = []
+    for name in ("tail", "N"):
+        key = key_digest("index", bytes.fromhex(walk[f"{name} key"]))
+        assert key.hex() == walk[f"{name} digest"]
+        leaves.append(TREE_HASHER.leaf(key, value_digest("index", bytes.fromhex(walk[f"{name} value"]))))
+    depth_1 = TREE_HASHER.node(TREE_HASHER.node(*leaves), EMPTY)
+    assert TREE_HASHER.node(EMPTY, depth_1).hex() == walk["depth 0"] == EXAMPLE["root index"]
+    assert walk["tail value"] == EXAMPLE["summary tail"]
+
+
+def test_the_rows_of_the_second_annotated_proof_lead_to_their_root() -> None:
+    """The two neighbours and the four hashes give the rows root of the summary."""
+    walk = named("walk-no-term")
+    lines = [line.split() for line in block("annotated-no-term")]
+    inner, inner2 = (bytes.fromhex(line[1]) for line in lines if line[-1] in ("inner", "inner2"))
+    hashes = {" ".join(line[1:]): bytes.fromhex(line[0]) for line in lines if line[1].startswith("root(")}
+    left, right = row_hash(b"daemon", inner), row_hash(b"l", inner2)
+    assert [left.hex(), right.hex()] == [walk["row leaf 10"], walk["row leaf 11"]]
+    first_16 = rows_node(
+        hashes["root(0, 8)"],
+        rows_node(rows_node(hashes["root(8, 10)"], rows_node(left, right)), hashes["root(12, 16)"]),
+    )
+    root = rows_node(first_16, hashes["root(16, 19)"]).hex()
+    assert root == walk["root(0, 19)"]
+    assert EXAMPLE["summary tail"].endswith(root)
+
+
+def test_the_keys_of_sets_in_the_page_are_those_of_the_verifier() -> None:
+    """The example keys of section 3.8 are the keys that the verifier looks up."""
+    found = {"live 0": set_row(Group.LIVE, "", 0), "été 1": set_row(Group.TAG, "été", 1)}
+    assert named("set-rows") == {name: key.hex() for name, key in found.items()}
+
+
 @pytest.mark.parametrize("line", block("claims"))
 def test_claims_in_words_are_the_claims_beside_them(line: str) -> None:
-    """Each example of section 20.2 is read as the number, subject, state and opening beside it."""
+    """Each example of section 20.2 is read as the number, subject, state and opening after it."""
     words, _, expected = line.partition(" = ")
     number, subject, state, opened = expected.split(" ")
     claim = real_claim(
@@ -153,7 +210,7 @@ def test_words_outside_the_grammar_are_refused(words: list[str]) -> None:
     ],
 )
 def test_words_that_nearly_fit_are_outside_the_grammar(words: str) -> None:
-    """Neither the grammar nor the verifier takes words that differ from a claim in one point."""
+    """The grammar and the verifier refuse words that differ from a claim in one point."""
     assert not grammar().fullmatch(words)
     with pytest.raises(ProofError, match=r"^input"):
         parse_claim(words.split(" "))
@@ -161,7 +218,7 @@ def test_words_that_nearly_fit_are_outside_the_grammar(words: str) -> None:
 
 @pytest.mark.parametrize("name", FORMS)
 def test_words_within_the_grammar_are_accepted(name: str) -> None:
-    """For each claim, words of every optional form within the bounds are in the grammar and accepted."""
+    """The grammar and the verifier accept every optional form of each claim."""
     kind, readers = FORMS[name]
     places = {"parse_id": [ID, OTHER], "_code": ["8001"], "parse_number": ["7"], "parse_root": ["ab" * 32]}
     given_ids = iter(places["parse_id"])
@@ -181,7 +238,7 @@ def test_words_within_the_grammar_are_accepted(name: str) -> None:
 
 
 def test_every_reason_has_a_step() -> None:
-    """Each reason of the table is given by a check before it, and each check gives a reason of the table."""
+    """Each reason of the table is given by a check above it, and each check gives a reason of the table."""
     steps, _, rest = FLAT.partition("<!-- table: reasons -->")
     assert {row[0] for row in table("reasons")} == set(REASONS)
     given = {word for word in re.findall(r"`([a-z-]+)`", steps) if word in REASONS}
@@ -214,13 +271,13 @@ def test_format_characters_are_listed() -> None:
     ],
 )
 def test_numbers_in_the_algorithm_are_the_constants(sentence: str, value: int | str) -> None:
-    """A bound that the algorithm states has the value of the code."""
+    """The bounds in the algorithm have the values of the code."""
     assert sentence.format(value) in FLAT
 
 
 @pytest.mark.parametrize(("name", "of"), [("inclusion", "not_included"), ("consistency", "not_consistent")])
-def test_the_paths_of_the_page_decide_as_the_vectors(name: str, of: str) -> None:
-    """Section 20.6, taken literally, accepts every valid path of log.json and refuses every invalid one."""
+def test_the_page_and_the_vectors_agree_on_paths(name: str, of: str) -> None:
+    """The checks of section 20.6 accept every valid path of log.json and refuse every invalid one."""
     roots = {size: bytes.fromhex(root) for size, root in read("log")["roots"]}
 
     def accepted(one: dict[str, object]) -> bool:
@@ -249,7 +306,7 @@ def test_the_paths_of_the_page_decide_as_the_vectors(name: str, of: str) -> None
 
 
 def reason_by_the_page(data: bytes, basis: Basis, claims: list[Plain]) -> str | None:
-    """Return the reason that the algorithm of section 20.5 gives, None where it refuses nothing."""
+    """Return the reason that the algorithm of section 20.5 gives, or None if it accepts."""
     try:
         spec_verifier.verified(data, basis, claims)
     except Refused as refused:
@@ -258,14 +315,14 @@ def reason_by_the_page(data: bytes, basis: Basis, claims: list[Plain]) -> str | 
 
 
 def test_the_algorithm_accepts_the_valid_vectors() -> None:
-    """The steps of section 20.5 refuse no valid proof of proofs.json."""
+    """The algorithm of section 20.5 accepts every valid proof of proofs.json."""
     for vector in read("proofs")["valid"]:
         data, basis = bytes.fromhex(vector["proof"]), basis_of(vector["basis"])
         assert reason_by_the_page(data, basis, claims_of(vector["claims"])) is None, vector["number"]
 
 
 def test_the_algorithm_gives_the_reasons_of_the_vectors() -> None:
-    """In their order, the steps of section 20.5 refuse each invalid proof for the reason in proofs.json."""
+    """The algorithm of section 20.5 refuses each invalid proof with the reason in proofs.json."""
     valid = read("proofs")["valid"]
     for vector in read("proofs")["invalid"]:
         of = valid[vector["of"]]

@@ -10,7 +10,7 @@ from proofs.basis import Root
 from tests.javascript.agreement import Asked
 from tests.reference.both import real_claim
 from tests.reference.cbor import read, write
-from tests.reference.reroot import Hopeless, rerooted
+from tests.reference.reroot import NoRoots, rerooted
 from tests.reference.test_differential import changed, honest
 
 
@@ -23,6 +23,6 @@ def forged_roots(rng: Random) -> Iterator[Asked]:
         try:
             root = rerooted(parts, store_id, claims)
             data = write(parts)
-        except (Hopeless, OverflowError, StopIteration):
+        except (NoRoots, OverflowError, StopIteration):
             continue
         yield Asked(data, Root.of(store_id.hex(), root.hex()), [real_claim(*claim) for claim in claims])

@@ -9,8 +9,8 @@ import pytest
 from proofs.errors import ProofError
 from tests.javascript.node import Answer, ask
 from tests.support.soak import seed, times
+from tests.vectors.load import read
 from tests.vectors.notes import judged
-from tests.vectors.reading import read
 from tests.vectors.test_notes import known, note_of
 
 PIECES = (

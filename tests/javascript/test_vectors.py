@@ -8,8 +8,8 @@ import pytest
 
 from tests.javascript.node import Question, ask, question_of
 from tests.vectors.items import edited
+from tests.vectors.load import Vector, edits_of, read
 from tests.vectors.logs import leaf
-from tests.vectors.reading import Vector, edits_of, read
 
 
 def valid_question(vector: Vector) -> Question:

@@ -1,4 +1,4 @@
-"""Claims about whatever a history left: drawn at random, and whether they are so by the reference."""
+"""Random claims about the state that a history left, and whether they hold by the reference."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STRANGER = bytes([99] * 16)
 
 
 class Drawn(NamedTuple):
-    """What a claim is made of; numbers stand for what there is when it is made."""
+    """The random numbers from which a claim is made once the state exists."""
 
     number: int
     first: int
@@ -34,7 +34,7 @@ class Drawn(NamedTuple):
     state: State
     opened: bool
     wrong: bool
-    """Whether a root is to be one that there never was."""
+    """True if the claim uses a root that never existed."""
 
 
 DRAWN = st.builds(
@@ -52,7 +52,7 @@ DRAWN = st.builds(
 
 
 def claim_of(model: Reference, atoms: tuple[bytes, bytes], drawn: Drawn) -> Claim | None:
-    """The claim, about the two atoms; None where it would be about an atom and itself."""
+    """Return the claim about the two atoms, or None if it would relate an atom to itself."""
     kind: Any = kinds.ALL[drawn.number]
     opened = drawn.opened and drawn.state is not State.ERASED
     edge = atoms[0], drawn.code, atoms[1]
@@ -75,7 +75,7 @@ def claim_of(model: Reference, atoms: tuple[bytes, bytes], drawn: Drawn) -> Clai
 
 
 def _of_log(model: Reference, drawn: Drawn) -> tuple[Any, ...]:
-    """What a claim about the log is made of."""
+    """Return a drawn claim about the log."""
     seq = drawn.first * len(model.headers) // 8
     if drawn.number == kinds.EventIs.number:
         return seq, drawn.opened
@@ -87,7 +87,7 @@ def _of_log(model: Reference, drawn: Drawn) -> tuple[Any, ...]:
 
 
 def everything(model: Reference) -> list[Claim]:
-    """Claims about all that there is, and some that there is not; not all of them hold."""
+    """Return claims about everything that exists and about some things that do not; not all hold."""
     found: list[Claim] = []
     for atom in (*model.atoms, STRANGER):
         found += [kinds.NoAtom(atom), *(kinds.AtomIs(atom, state, opened=False) for state in State)]
@@ -106,7 +106,7 @@ def everything(model: Reference) -> list[Claim]:
 
 
 def holds(model: Reference, claim: Claim) -> bool:
-    """Whether it is so of everything there is."""
+    """Return True if the claim holds by the reference."""
     match claim:
         case kinds.AtomIs() | kinds.NoAtom():
             return _is(claim, model.atoms.get(claim.id))
@@ -132,12 +132,12 @@ def holds(model: Reference, claim: Claim) -> bool:
 
 
 def tagged(model: Reference, tag: str) -> dict[bytes, Subject]:
-    """The live atoms that have a tag, by ordinal."""
+    """Return the live atoms that have a tag, by ordinal."""
     return _live(model, lambda body: tag in map(identity, body["tags"]))
 
 
 def mentioning(model: Reference, term: str) -> dict[bytes, Subject]:
-    """The live atoms whose title or content has a term, by ordinal."""
+    """Return the live atoms whose title or content has a term, by ordinal."""
     return _live(
         model, lambda body: term in [*index_terms(body["title"] or ""), *index_terms(body["content"])]
     )
@@ -159,6 +159,6 @@ def _log_root(model: Reference, size: int) -> bytes:
 
 
 def _checkpoints(model: Reference) -> list[bytes]:
-    """The roots in the journal, the oldest first."""
+    """Return the roots in the journal, the oldest first."""
     pairs = zip(model.kinds, model.headers, strict=True)
     return [cbor2.loads(header)[7] for kind, header in pairs if kind == CHECKED]

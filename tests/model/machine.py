@@ -1,4 +1,4 @@
-"""Hypothesis against the engine: any order of commands and upkeep, compared with the reference."""
+"""A stateful Hypothesis test: the engine and the reference agree after any commands and upkeep."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from tests.support.engines import BEGIN, backend_of, projection_rows, rows_of, s
 
 
 class EngineMachine(Pairs, RuleBasedStateMachine):
-    """An engine over a backend that `renewed` opens again, and the reference beside it."""
+    """An engine over a backend that `renewed` opens again, and the reference for comparison."""
 
     def __init__(self, opened: Callable[[], Backend], renewed: Callable[[Backend], Backend]) -> None:
         super().__init__()
@@ -43,11 +43,11 @@ class EngineMachine(Pairs, RuleBasedStateMachine):
         self.model = RelatingReference(salt_of, self.now)
 
     def start(self, backend: Backend) -> Engine:
-        """An engine on `backend` with this machine's clock."""
+        """Open an engine on `backend` with this machine's clock."""
         return Engine(backend, clock=lambda: self.now, salts=salt_of)
 
     def carry_out(self, pairs: list[Pair]) -> None:
-        """Have engine and reference do the same; both must refuse alike, and then change nothing."""
+        """Run a command on engine and reference; both must accept, or both refuse and change nothing."""
         saved, size = self.model.saved(), len(self.model.headers)
         self.model.now = self.now
         refusal: type[EngineError] | None = None
@@ -74,7 +74,7 @@ class EngineMachine(Pairs, RuleBasedStateMachine):
         atoms=st.integers(0, 6), edges=st.sets(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=6)
     )
     def begin_with(self, atoms: int, edges: set[tuple[int, int]]) -> None:
-        """Some atoms and edges are there already, so that commands meet something."""
+        """Start with some atoms and edges, so that commands have targets."""
         for number in range(atoms):
             self.carry_out([self._add(f"atom {number}", None, None, {"tags": ["red"]}, None)])
         for src, dst in sorted(edges):
@@ -83,24 +83,24 @@ class EngineMachine(Pairs, RuleBasedStateMachine):
 
     @rule(op=ANY_OP)
     def one_command(self, op: Op) -> None:
-        """Any command."""
+        """Run any command."""
         self.carry_out([self.pair(op)])
 
     @rule(arguments=OPS["add"])
     def add(self, arguments: tuple[Any, ...]) -> None:
-        """An add, so that there is something to work on."""
+        """Add an atom, so that other commands have a target."""
         self.carry_out([self.pair(("add", arguments))])
 
     @rule(op=ANY_OP)
     def again(self, op: Op) -> None:
-        """A command twice is the command once."""
+        """Run a command twice; the second run changes nothing."""
         pair = self.pair(op)
         self.carry_out([pair])
         self.carry_out([pair])
 
     @rule(which=st.integers(0, 5), steps=st.lists(st.booleans(), min_size=1, max_size=3), weight=WEIGHTS)
     def edge_comes_and_goes(self, which: int, steps: list[bool], weight: float) -> None:
-        """An edge there was is removed and added."""
+        """Remove an existing edge and add it again."""
         if not self.model.edges:
             return
         key = list(self.model.edges)[which % len(self.model.edges)]
@@ -112,53 +112,53 @@ class EngineMachine(Pairs, RuleBasedStateMachine):
 
     @rule(first=ATOMS, kind=st.sampled_from(["references", "part_of"]), second=ATOMS)
     def link(self, first: int, kind: str, second: int) -> None:
-        """A link of a built-in type."""
+        """Add an edge of a built-in type."""
         self.carry_out([self.pair(("link", (first, kind, second, 1.0, b"")))])
 
     @rule(arguments=OPS["relate"])
     def relate(self, arguments: tuple[Any, ...]) -> None:
-        """A relation in words, which makes or revives what it needs."""
+        """Relate two entities by name, which creates or revives what it needs."""
         self.carry_out([self.pair(("relate", arguments))])
 
     @rule(arguments=OPS["unrelate"])
     def unrelate(self, arguments: tuple[Any, ...]) -> None:
-        """A relation in words is taken back, if there is one."""
+        """Remove a relation between two entities by name, if there is one."""
         self.carry_out([self.pair(("unrelate", arguments))])
 
     @rule(ops=MERGING)
     def merges(self, ops: list[Op]) -> None:
-        """Two atoms are merged and taken apart, with changes by hand before, between and after."""
+        """Merge two atoms and undo the merge, with manual changes before, between and after."""
         for op in ops:
             self.carry_out([self.pair(op)])
 
     @rule(ops=st.lists(ANY_OP, max_size=5))
     def batch(self, ops: list[Op]) -> None:
-        """Several commands in one batch: all or nothing."""
+        """Run several commands in one batch; all of them apply or none."""
         self.carry_out([self.pair(op) for op in ops])
 
     @rule(ops=st.lists(ANY_OP, min_size=1, max_size=3))
     def failing_batch(self, ops: list[Op]) -> None:
-        """A batch whose last command cannot be carried out."""
+        """Run a batch whose last command fails."""
         self.carry_out([*map(self.pair, ops), self.pair(("tag", (99, ["red"])))])
 
     @rule(step=st.sampled_from([-5_000_000, 0, 1, 60_000_000]))
     def time_passes(self, step: int) -> None:
-        """The clock moves, also back; it stays on the day it began."""
+        """Move the clock, but at most to one hour after the start, which is on the same day."""
         self.now = min(self.now + step, BEGIN + 3_600_000_000)
 
     @rule(said=SAID)
-    def somebody_else_asks(self, said: tuple[str | None, str | None]) -> None:
-        """What comes next has another request and origin."""
+    def request_and_origin_change(self, said: tuple[str | None, str | None]) -> None:
+        """Set another request and origin for the next commands."""
         self.model.said = said
 
     @rule(what=st.sampled_from(UPKEEP))
     def upkeep(self, what: tuple[str, tuple[Any, ...]]) -> None:
-        """One thing that is no command; a single rule, so that commands are the most of a history."""
+        """Run one upkeep operation; a single rule, so that most steps of a history are commands."""
         name, given = what
         getattr(self, name)(*given)
 
     def checkpoint(self) -> None:
-        """Take a checkpoint; on top of one it is no event."""
+        """Take a checkpoint; directly after another one it adds no event."""
         self.model.now = self.now
         said, self.model.said = self.model.said, (None, None)
         self.model.checkpoint()
@@ -166,27 +166,27 @@ class EngineMachine(Pairs, RuleBasedStateMachine):
         self.engine.checkpoint()
 
     def drop_one(self, which: int) -> None:
-        """Declare one projection void, the records included."""
+        """Mark one projection for rebuilding; the records are among the choices."""
         drop(backend_of(self.engine), [self.engine.store.projections[which]])
 
     def follow_one(self, which: int) -> None:
-        """Bring one follower to the head and leave the others behind."""
+        """Update one follower and leave the others behind."""
         self.engine.store.follow(self.engine.store.followers[which])
 
     def rebuild(self) -> None:
-        """Make everything anew; the root is the reference's."""
+        """Rebuild all rows and compare the root with the reference."""
         assert self.engine.rebuild().root == self.model.root().hex()
 
-    def look_at_root(self) -> None:
-        """The root is the reference's."""
+    def compare_root(self) -> None:
+        """Compare the root with the reference."""
         assert self.engine.root().root == self.model.root().hex()
 
     def reopen(self) -> None:
-        """Begin again on the same rows."""
+        """Open the engine again on the same rows."""
         self.engine = self.start(self.renewed(backend_of(self.engine)))
 
     def exported(self) -> None:
-        """What is exported and imported has the same root, and is exported as the same bytes."""
+        """An imported export has the same root and exports to the same bytes."""
         lines = bytearray()
         root = export_store(self.engine.store, lines.extend).root
         target = MemoryBackend()
@@ -196,7 +196,7 @@ class EngineMachine(Pairs, RuleBasedStateMachine):
         assert again == lines
 
     def copied(self, stay: bool) -> None:
-        """Copy to another backend, and go on there or here."""
+        """Copy the store to another backend, and continue on either."""
         target = MemoryBackend() if stay else self.opened()
         assert copy(backend_of(self.engine), target).root == self.model.root().hex()
         self.others.append(target if stay else backend_of(self.engine))
@@ -205,14 +205,14 @@ class EngineMachine(Pairs, RuleBasedStateMachine):
 
     @invariant()
     def journal_is_the_references(self) -> None:
-        """The log has the reference's headers, after every step."""
+        """The log has the reference's headers after every step."""
         log = read_log(backend_of(self.engine))
         assert log.size == len(self.model.headers)
         assert log.frontier.root() == log_root_of([leaf_hash(header) for header in self.model.headers])
 
     @invariant()
     def last_atom_reads_back(self) -> None:
-        """The atom recorded last and one never recorded read as the reference says."""
+        """The last recorded atom and an unknown one read as in the reference."""
         if not self.model.atoms:
             return
         atom, subject = list(self.model.atoms.items())[-1]
@@ -229,7 +229,7 @@ class EngineMachine(Pairs, RuleBasedStateMachine):
         )
 
     def teardown(self) -> None:
-        """Root, verification and rebuild of the final store."""
+        """Check root, verification and rebuild of the final store."""
         backend = backend_of(self.engine)
         assert self.engine.root().root == self.model.root().hex()
         for key, subject in self.model.edges.items():

@@ -1,4 +1,4 @@
-"""Merging done the plain way: beside the reference's atoms and edges, who gave what to whom and still has."""
+"""A plain implementation of merging for the reference, which records the values that each merge moved."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ from tests.model.reference import LIVE, Reference, Subject, identity
 
 SUPERSEDES = b"\x04"
 Given = tuple[dict[str, str], set[str], set[str]]
-"""Tags by identity, buckets, and aliases."""
+"""Tags by identity, buckets and aliases."""
 
 
 class MergingReference(Reference):
-    """A reference that also merges; of the engine it takes the fingerprints, which have their own tests."""
+    """A reference that also merges; it takes fingerprints from the engine, which have their own tests."""
 
     def __init__(self, salts: Salts, now: int) -> None:
         super().__init__(salts, now)
         self.reasons: dict[bytes, str] = {}
         self.given: dict[bytes, Given] = {}
-        """By the key of the merge's edge: what the kept atom got by it and never lost since."""
+        """By the key of a merge's edge, the values that the kept atom got from it and still has."""
 
     def saved(self) -> dict[str, Any]:
-        """The whole state; what was given is changed in place, so each is copied."""
+        """Return a copy of the whole state, with the records of merges, which are changed in place."""
         kept = {key: (dict(one[0]), set(one[1]), set(one[2])) for key, one in self.given.items()}
         return super().saved() | {"given": kept}
 
     def hide(self, atom: bytes, reason: str, *, hidden: bool) -> None:
-        """Tombstone the atom, or revive it, and remember why."""
+        """Tombstone or revive the atom, and note the reason."""
         before = self._known(atom)
         super().hide(atom, reason, hidden=hidden)
         if before.state != hidden:
             self.reasons[atom] = reason if hidden else ""
 
     def tag(self, atom: bytes, tags: tuple[str, ...], *, there: bool) -> None:
-        """As a plain reference; what is taken off was given by nobody any more."""
+        """Tag or untag as the plain reference; an untagged value no longer counts as moved by a merge."""
         super().tag(atom, tags, there=there)
         self._lose(atom)
 
@@ -59,7 +59,7 @@ class MergingReference(Reference):
                 aliases.intersection_update(body["aliases"] or ())
 
     def merge(self, keep: bytes, other: bytes, *, force: bool) -> None:
-        """Have `keep` stand for `other`."""
+        """Merge `other` into `keep`."""
         kept, gone = self._known(keep), self._known(other)
         if keep == other:
             raise InvalidInputError("an atom into itself")
@@ -91,7 +91,7 @@ class MergingReference(Reference):
         key, replaced = keep + SUPERSEDES + other, None
         if self._has_edge(keep, other):
             edge = self.edges[key].body
-            said = _said(edge["data"])
+            said = _merge_record(edge["data"])
             if said is None:
                 replaced = [edge["weight"], edge["data"]]
             elif not tags and not buckets and not aliases:
@@ -108,7 +108,7 @@ class MergingReference(Reference):
         self.given[key] = (tags, buckets, aliases)
 
     def unmerge(self, other: bytes) -> None:
-        """Have `other` back, and what it gave taken off."""
+        """Restore `other` and remove from the kept atom the values that came from it."""
         if self._known(other).state == LIVE:
             return
         keep = self._merged_into(other)
@@ -125,7 +125,7 @@ class MergingReference(Reference):
         self.hide(other, "unmerged", hidden=False)
         if self._has_edge(keep, other):
             self.unlink(keep, "supersedes", other, "unmerged")
-            if replaced := (_said(self.edges[key].body["data"]) or {}).get("replaced"):
+            if replaced := (_merge_record(self.edges[key].body["data"]) or {}).get("replaced"):
                 self.link(keep, "supersedes", other, *replaced)
 
     def _merged_into(self, other: bytes) -> bytes | None:
@@ -134,7 +134,7 @@ class MergingReference(Reference):
         for keep in self.atoms:
             edge = self.edges.get(keep + SUPERSEDES + other)
             merged = self.reasons[other] == f"merged into {show_id(keep)}"
-            if merged and edge is not None and _said(edge.body["data"]) is not None:
+            if merged and edge is not None and _merge_record(edge.body["data"]) is not None:
                 return keep
         return None
 
@@ -143,8 +143,8 @@ class MergingReference(Reference):
         return edge is not None and edge.state == LIVE
 
 
-def _said(data: bytes) -> dict[str, Any] | None:
-    """What an edge's data says of a merge."""
+def _merge_record(data: bytes) -> dict[str, Any] | None:
+    """Return the record of a merge in an edge's data, or None if there is none."""
     said = cbor2.loads(data) if data else None
     return said if isinstance(said, dict) and "merged" in said else None
 

@@ -1,4 +1,4 @@
-"""What each drawn operation is to the engine, and what it is to the reference."""
+"""Translates each drawn operation into a command of the engine and a call of the reference."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ Pair = tuple[Command, Callable[[], object]]
 
 
 class Pairs:
-    """Makes commands on the atoms that the reference knows."""
+    """Makes commands on the atoms of the reference."""
 
     model: RelatingReference
 
     def pair(self, op: Op) -> Pair:
-        """The command, and what it is to the reference."""
+        """Return the command and the equivalent call of the reference."""
         name, given = op
         return getattr(self, f"_{name}")(*given)  # type: ignore[no-any-return]
 
     def atom(self, number: int) -> bytes:
-        """One of the atoms there are; 99 stands for one there is not."""
+        """Return one of the existing atoms; 99 gives an unknown one."""
         atoms = list(self.model.atoms)
         return bytes([99] * 16) if number == 99 or not atoms else atoms[number % len(atoms)]
 

@@ -1,4 +1,4 @@
-"""The stateful machine, of which anything may be claimed at any time."""
+"""The stateful machine with proofs: it makes and checks claims at any step."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ from tests.model.reference import CHECKED, Reference, Subject
 
 
 class ProvingMachine(EngineMachine):
-    """What is so by the reference is proved and verified, and what is not is refused."""
+    """A machine that proves and verifies true claims, and checks that false ones are refused."""
 
     @rule(drawn=st.lists(DRAWN, min_size=1, max_size=6))
     def claimed(self, drawn: list[Drawn]) -> None:
-        """Some claims one by one, and together those that hold, against the root that the reference has."""
+        """Make some claims one by one, then the true ones together, against the reference's root."""
         basis = Root(self.model.store_id, self.model.root(), len(self.model.headers))
         proved = [claim for claim in self.claims(drawn) if self.settled(claim, basis, None)]
         if proved:
@@ -46,7 +46,7 @@ class ProvingMachine(EngineMachine):
 
     @rule(drawn=st.lists(DRAWN, min_size=1, max_size=6))
     def claimed_at_a_checkpoint(self, drawn: list[Drawn]) -> None:
-        """As above, against the head of the log; of state only if it ends in a checkpoint."""
+        """Make claims against the log head; state claims only if the log ends in a checkpoint."""
         root = log_root_of([leaf_hash(header) for header in self.model.headers])
         head = LogHead(self.model.store_id, len(self.model.headers), root)
         for claim in self.claims(drawn):
@@ -57,7 +57,7 @@ class ProvingMachine(EngineMachine):
                 self.settled(claim, head, head)
 
     def teardown(self) -> None:
-        """In the end, everything that can be claimed: what holds in one proof, and the rest one by one."""
+        """Make all claims at the end: the true ones in one proof, the others one by one."""
         basis = Root(self.model.store_id, self.model.root(), len(self.model.headers))
         true: dict[tuple[int, bytes], Claim] = {}
         for claim in everything(self.model):
@@ -71,7 +71,7 @@ class ProvingMachine(EngineMachine):
         super().teardown()
 
     def claims(self, drawn: list[Drawn]) -> list[Claim]:
-        """The claims that were drawn, no two of one number and subject."""
+        """Return the drawn claims without repeated numbers and subjects."""
         found: dict[tuple[int, bytes], Claim] = {}
         for one in drawn:
             claim = claim_of(self.model, (self.atom(one.first), self.atom(one.second)), one)
@@ -80,7 +80,7 @@ class ProvingMachine(EngineMachine):
         return list(found.values())
 
     def settled(self, claim: Claim, basis: Basis, head: LogHead | None) -> bool:
-        """Whether it holds: it is proved if it does, and refused if it does not."""
+        """Return True if the claim holds; a true claim is proved, a false one must be refused."""
         if not holds(self.model, claim):
             with pytest.raises((RefusedError, NotFoundError)):
                 self.engine.prove([claim], checkpoint=head)
@@ -92,7 +92,7 @@ class ProvingMachine(EngineMachine):
 
 
 def check_shown(model: Reference, shown: Verified) -> None:
-    """Make sure that the details of a fact are the reference's, too."""
+    """Check that the details of a fact are the reference's."""
     match shown:
         case LiveAtom() | TombstonedAtom():
             check_subject(model.atoms[shown.claim.id], shown.value, shown.body)
@@ -115,7 +115,7 @@ def check_shown(model: Reference, shown: Verified) -> None:
 
 
 def check_subject(subject: Subject, value: Value, body: AtomBody | EdgeBody | None) -> None:
-    """Make sure that a value, and a payload if it is opened, are those of an atom or edge."""
+    """Check that a value, and an opened payload, are those of the atom or edge."""
     assert tuple(value) == tuple(subject[:7])
     if isinstance(body, AtomBody):
         assert (body.content, body.title) == (subject.body["content"], subject.body["title"])

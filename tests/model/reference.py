@@ -1,4 +1,4 @@
-"""The memory done the plain way: dicts, a list of events, and a root worked out from scratch each time.
+"""A plain model of the memory: dicts, a list of events, and a root that is computed afresh each time.
 
 Nothing is shared with the engine but the hashes of `proofs`. The one exception is the `index` root: it
 comes from the engine's own `IndexFollower`, new and fed all events at once, so it is not independent.
@@ -36,7 +36,7 @@ GENESIS, ADDED, REVISED, HID, REVIVED, TAGGED, UNTAGGED, TYPED, LINKED, UNLINKED
 
 
 class Subject(NamedTuple):
-    """An atom or an edge; the first seven fields are what its tree commits to."""
+    """An atom or an edge; the first seven fields are those to which its tree commits."""
 
     state: int
     ordinal: int
@@ -49,17 +49,17 @@ class Subject(NamedTuple):
 
 
 def kept_tag(tag: str) -> str:
-    """The form a tag is kept in."""
+    """Return the stored form of a tag."""
     return unicodedata.normalize("NFC", "-".join(tag.split())).lstrip("#")
 
 
 def identity(tag: str) -> str:
-    """What makes two tags the same."""
+    """Return the identity of a tag."""
     return unicodedata.normalize("NFC", kept_tag(tag).casefold())
 
 
 class Reference:
-    """What an engine with these salts must hold after the same commands at the same times."""
+    """The state that an engine with these salts has after the same commands at the same times."""
 
     def __init__(self, salts: Salts, now: int) -> None:
         self.salts, self.now, self.time = salts, now, 0
@@ -72,16 +72,16 @@ class Reference:
         self.created: dict[bytes, int] = {}
         self.texts: list[tuple[bytes, AtomBody]] = []
         self.said: tuple[str | None, str | None] = (None, None)
-        """The request and the origin of what comes next."""
+        """The request and the origin of the next commands."""
         self.id_key, self.store_id = salts(-2), salts(-1)[:16]
         self._event(GENESIS, None, [self.store_id, ANALYZER_NAME, fingerprint()], [self.id_key], "engine")
 
     def saved(self) -> dict[str, Any]:
-        """The whole state; `restore` goes back to it."""
+        """Return a copy of the whole state for `restore`."""
         return {name: value.copy() if hasattr(value, "copy") else value for name, value in vars(self).items()}
 
     def restore(self, saved: dict[str, Any]) -> None:
-        """Be as when `saved` was taken."""
+        """Return to a saved state."""
         vars(self).update(saved)
 
     def _event(
@@ -100,7 +100,7 @@ class Reference:
         return bound
 
     def add(self, content: str, *, id: str | None = None, key: str | None = None, **given: Any) -> bytes:  # noqa: A002
-        """Have an atom; its id."""
+        """Add an atom and return its id."""
         body = dict(zip(BODY, DEFAULTS, strict=True)) | given | {"content": content}
         further = {name: body.pop(name, None) for name in FURTHER[2:]}
         atom = bytes.fromhex(id.replace("-", "")) if id else self.default_id(content, key, body["source"])
@@ -112,7 +112,7 @@ class Reference:
         return atom
 
     def default_id(self, content: str, key: str | None, source: str | None = None) -> bytes:
-        """The id that follows from what an atom says and where, or from its key."""
+        """Return the id derived from content and place of an atom, or from its key."""
         raw_source = (source or "").encode()
         head = bytes([key is not None, source is not None]) + struct.pack(">I", len(raw_source)) + raw_source
         raw = bytearray(
@@ -122,7 +122,7 @@ class Reference:
         return bytes(raw)
 
     def revise(self, atom: bytes, **given: Any) -> None:
-        """Have the atom say something else."""
+        """Replace the content of the atom."""
         before = self._live(atom)
         known = before.body | {"created": self.created[atom]}
         body = known | given
@@ -154,14 +154,14 @@ class Reference:
             self._member(name, ordinal, there=True)
 
     def hide(self, atom: bytes, reason: str, *, hidden: bool) -> None:
-        """Tombstone the atom, or revive it."""
+        """Tombstone or revive the atom."""
         before = self._known(atom)
         if before.state != hidden:
             self._touch(atom, before, HID if hidden else REVIVED, [reason], state=int(hidden))
             self._member((1, ""), before.ordinal, there=not hidden)
 
     def tag(self, atom: bytes, tags: tuple[str, ...], *, there: bool) -> None:
-        """Have tags on the atom, or have none of them."""
+        """Add tags to the atom or remove them."""
         before = self._live(atom)
         had = {identity(tag): tag for tag in before.body["tags"]}
         asked = {identity(tag): tag for tag in _tags(tags)}
@@ -179,14 +179,14 @@ class Reference:
         self.atoms[atom] = before._replace(last_seq=len(self.headers) - 1, **changes)
 
     def register(self, name: str) -> None:
-        """Have a predicate."""
+        """Register a predicate."""
         if name not in self.types:
             code = (0x8000 + len(self.types) - len(BUILT_IN)).to_bytes(2, "big")
             self.types[name] = code
             self._event(TYPED, None, [code], [name])
 
     def link(self, src: bytes, kind: str, dst: bytes, weight: float, data: bytes) -> None:
-        """Have an edge."""
+        """Add an edge."""
         code = self._edge_type(src, kind, dst)
         self._known(src), self._known(dst)
         before = self.edges.get(src + code + dst)
@@ -200,7 +200,7 @@ class Reference:
         self.edges[src + code + dst] = Subject(LIVE, 0, version, created_seq, seq, seq, bound, kept)
 
     def unlink(self, src: bytes, kind: str, dst: bytes, reason: str) -> None:
-        """Have an edge hidden."""
+        """Remove an edge."""
         code = self._edge_type(src, kind, dst)
         before = self.edges.get(src + code + dst)
         if before and before.state == LIVE:
@@ -208,12 +208,12 @@ class Reference:
             self.edges[src + code + dst] = before._replace(state=HIDDEN, last_seq=len(self.headers) - 1)
 
     def checkpoint(self) -> None:
-        """Have the roots in the journal."""
+        """Add a checkpoint event."""
         if self.kinds[-1] != CHECKED:
             self._event(CHECKED, None, [self.root()], [self.namespace_roots()])
 
     def namespace_roots(self) -> list[bytes]:
-        """The roots of atoms, edges, index, tags."""
+        """Return the roots of atoms, edges, index and tags."""
         roots = [_tree("atoms", {key: _packed(found) for key, found in self.atoms.items()})]
         roots.append(_tree("edges", {key: _packed(found) for key, found in self.edges.items()}))
         roots.append(self._index_root())
@@ -226,7 +226,7 @@ class Reference:
         return [*roots, _tree("tags", chunks)]
 
     def root(self) -> bytes:
-        """The overall root."""
+        """Return the overall root."""
         log = log_root_of([leaf_hash(header) for header in self.headers])
         pairs = list(zip(("atoms", "edges", "index", "tags"), self.namespace_roots(), strict=True))
         return overall_root(self.store_id, len(self.headers), log, pairs)

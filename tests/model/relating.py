@@ -1,4 +1,4 @@
-"""Relations in words done the plain way: entities by their spelling, a predicate, an edge, who says so."""
+"""A plain implementation of relations by name: entities, a predicate, an edge, and edges from the source."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.model.reference import HIDDEN
 
 
 def key_of(name: str) -> str:
-    """The key that all spellings of a name have in common."""
+    """Return the key that all spellings of a name share."""
     seen = "".join(one for one in name if unicodedata.category(one) != "Cf")
     folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", seen).casefold())
     words = folded.replace("_", " ").replace("-", " ").split()
@@ -20,10 +20,10 @@ def key_of(name: str) -> str:
 
 
 class RelatingReference(MergingReference):
-    """A reference that also relates."""
+    """A reference that also relates entities by name."""
 
     def relate(self, names: tuple[str, str], kind: str, source: bytes | None, weight: float) -> None:
-        """Have an edge between two entities, and of the source that says so to both."""
+        """Add an edge between two entities, and `mentions` edges from the source to both."""
         if source is not None:
             self._live(source)
         src, dst = map(self._entity, names)
@@ -37,7 +37,7 @@ class RelatingReference(MergingReference):
                     self._join(source, "mentions", end, 1.0, b"")
 
     def unrelate(self, names: tuple[str, str], kind: str, reason: str) -> None:
-        """Have the edge between two entities hidden."""
+        """Remove the edge between the two entities."""
         src, dst = (self.default_id(name, key_of(name)) for name in names)
         if not {src, dst} <= self.atoms.keys():
             raise NotFoundError("never an entity")

@@ -1,4 +1,4 @@
-"""What the stateful machine draws: the arguments of commands, and upkeep."""
+"""Hypothesis strategies for the stateful machine: arguments of commands, and upkeep."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from engine.base.validation import show_id
 from tests.support.engines import BEGIN
 
 NEAR = ("The ship sails for the far side of the sea.", "The ship sails for the far side of the sea!")
-"""Two texts of the same terms."""
+"""Two texts with the same terms."""
 TEXTS = st.sampled_from(
     ["sea", "the ship", "Ship ADR-016\nsails", "größe 猫が", "x" * 300, "a\u0301 b", *NEAR, *NEAR]
 )
@@ -41,7 +41,7 @@ CREATED = st.sampled_from(
     [None, 0, BEGIN - 86_400_000_000, -1, -62_135_596_800_000_000, 253_402_300_799_999_999]
 )
 SAID = st.tuples(st.sampled_from([None, None, "r-1", "ü"]), st.sampled_from([None, None, "pipeline 1.2"]))
-"""Request and origin."""
+"""A request and an origin."""
 WEIGHTS = st.floats(0, 1, width=32).filter(lambda weight: struct.pack(">f", weight) != b"\x80\0\0\0")
 DATA = st.sampled_from([b"", b"\x01", b"\xa1\x61a\x01"])
 
@@ -70,7 +70,7 @@ ANY_OP = st.one_of(*(st.tuples(st.just(name), arguments) for name, arguments in 
 
 
 def _merging(keep: int, other: int) -> st.SearchStrategy[list[tuple[str, tuple[Any, ...]]]]:
-    """Steps around a merge of two atoms; some are refused, which is as well."""
+    """Return steps around a merge of two atoms; some of them are refused."""
     tags = st.lists(st.sampled_from(["red", "two words", "é"]), min_size=1, max_size=2)
     buckets = st.sampled_from([["inbox"], ["work"], ["inbox", "work"]])
     revised = st.tuples(
@@ -100,7 +100,7 @@ UPKEEP: list[tuple[str, tuple[Any, ...]]] = [
     *(("drop_one", (which,)) for which in range(5)),
     *(("follow_one", (which,)) for which in range(4)),
     ("rebuild", ()),
-    ("look_at_root", ()),
+    ("compare_root", ()),
     ("reopen", ()),
     ("exported", ()),
     ("copied", (True,)),

@@ -1,4 +1,4 @@
-"""Any history of commands, failures and upkeep leaves what the reference says, on every backend."""
+"""The engine agrees with the reference after any history of commands, failures and upkeep."""
 
 import itertools
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from tests.support.soak import times
 
 
 def check(machine: Callable[[], EngineMachine], examples: int, steps: int) -> None:
-    """Run a machine so often, for so many steps."""
+    """Run a machine with this number of examples and steps."""
     slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
     run_state_machine_as_test(
         machine,  # type: ignore[arg-type]  # a function that makes one does as well as a class
@@ -31,12 +31,12 @@ def check(machine: Callable[[], EngineMachine], examples: int, steps: int) -> No
 
 
 def in_memory() -> EngineMachine:
-    """A machine on a memory store; reopening is a new engine over the same rows."""
+    """Return a machine on a memory store; reopening makes a new engine over the same rows."""
     return EngineMachine(MemoryBackend, lambda backend: backend)
 
 
 def on_disk(scheme: str, folder: Path) -> Callable[[], EngineMachine]:
-    """Machines on new stores under `folder`; reopening closes the store and opens it by its URL."""
+    """Return machines on new stores under `folder`; reopening closes the store and opens it by its URL."""
     if scheme == "leveldb" and find_spec("plyvel") is None:
         pytest.skip("NOT TESTED: plyvel is not installed")
     numbers = itertools.count()
@@ -63,20 +63,20 @@ def on_disk(scheme: str, folder: Path) -> Callable[[], EngineMachine]:
 
 
 def test_any_history_in_memory() -> None:
-    """Root, rows, receipts and refusals are those of the reference on a memory store."""
+    """Root, rows, receipts and refusals on a memory store are those of the reference."""
     check(in_memory, examples=times(200), steps=30)
 
 
 @pytest.mark.parametrize("scheme", ["sqlite", "leveldb"])
 def test_any_history_on_disk(scheme: str, tmp_path: Path) -> None:
-    """Root, rows, receipts and refusals are those of the reference on stores in files."""
+    """Root, rows, receipts and refusals on stores in files are those of the reference."""
     check(on_disk(scheme, tmp_path), examples=times(6), steps=20)
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("scheme", ["memory", "sqlite", "leveldb"])
 def test_any_history_for_long(scheme: str, tmp_path: Path) -> None:
-    """As above, two thousand times a hundred steps in memory and two hundred times on disk."""
+    """The same holds for 2,000 histories of 100 steps in memory, and 200 of 60 steps on disk."""
     if scheme == "memory":
         check(in_memory, examples=2000, steps=100)
     else:

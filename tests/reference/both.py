@@ -1,4 +1,4 @@
-"""One question to both verifiers: the real one of `proofs`, and the one written from SPEC alone."""
+"""Puts one question to both verifiers: the project's `proofs`, and the one written from SPEC alone."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ from tests.reference.verifier import check
 
 
 class Answers(NamedTuple):
-    """What both say: what is shown, or the reason of a refusal."""
+    """The answers of both verifiers: the facts shown, or the reason of the refusal."""
 
     real: tuple[Fact, ...] | str
     reference: list[Shown] | str
 
     @property
     def agree(self) -> bool:
-        """Whether both accept or both refuse; and if they accept, whether they show the same."""
+        """Return True if both verifiers refuse, or if both accept and show the same."""
         if isinstance(self.real, str) or isinstance(self.reference, str):
             return isinstance(self.real, str) and isinstance(self.reference, str)
         return all(same(fact, shown) for fact, shown in zip(self.real, self.reference, strict=True))
 
 
 def ask(data: bytes, basis: Basis, claims: Sequence[Claim]) -> Answers:
-    """What both verifiers say of a proof; any other error than theirs is let through."""
+    """Return the answers of both verifiers; exceptions other than refusals propagate."""
     real: tuple[Fact, ...] | str
     reference: list[Shown] | str
     try:
@@ -62,10 +62,10 @@ def ask(data: bytes, basis: Basis, claims: Sequence[Claim]) -> Answers:
 
 
 def real_basis(basis: Basis) -> RealBasis:
-    """The basis as the real verifier takes it.
+    """Return the basis as the project's verifier takes it.
 
     Raises:
-        ProofError: it is none (`input`).
+        ProofError: the basis is invalid (`input`).
     """
     _, store_id, one, other = basis
     if isinstance(one, bytes):
@@ -74,17 +74,17 @@ def real_basis(basis: Basis) -> RealBasis:
 
 
 def reference_basis(basis: RealBasis) -> Basis:
-    """The basis as the reference takes it."""
+    """Return the basis as the reference verifier takes it."""
     if isinstance(basis, Root):
         return "root", basis.store_id, basis.root, basis.size
     return "log", basis.store_id, basis.size, basis.root
 
 
 def real_claim(number: int, subject: bytes, state: int | None, opened: bool) -> RealClaim:
-    """The claim of a number and a subject.
+    """Return the claim of a number and a subject as the project's verifier takes it.
 
     Raises:
-        ProofError: there is none (`input`).
+        ProofError: there is no such claim (`input`).
     """
     if number not in kinds.ALL or (opened and number not in (1, 3, 11)):
         raise ProofError("input", f"no claim {number} like this")
@@ -100,7 +100,7 @@ def real_claim(number: int, subject: bytes, state: int | None, opened: bool) -> 
 
 
 def _fields(number: int, subject: bytes) -> list[object]:
-    """The parts of a subject."""
+    """Return the parts of a subject."""
     if number in (3, 4):
         return [subject[:16], subject[16:-16], subject[-16:]]
     if number in (5, 6):
@@ -122,14 +122,14 @@ def _text(data: bytes) -> str:
 
 
 def reference_claim(claim: RealClaim) -> Claim:
-    """The claim as the reference takes it."""
+    """Return the claim as the reference verifier takes it."""
     state = int(claim.state) if isinstance(claim, (kinds.AtomIs, kinds.EdgeIs)) else None
     opened = isinstance(claim, (kinds.AtomIs, kinds.EdgeIs, kinds.EventIs)) and claim.opened
     return claim.number, claim.subject, state, opened
 
 
 def same(fact: Fact, shown: Shown) -> bool:
-    """Whether both show the same: state, ordinal, body, list, header or size, as far as the claim has it."""
+    """Return True if both facts have the same state, ordinal, body, list, header or size."""
     match fact:
         case LiveAtom() | TombstonedAtom() | LiveEdge() | TombstonedEdge():
             body = None if fact.body is None else listed(fact.body)
@@ -153,7 +153,7 @@ def same(fact: Fact, shown: Shown) -> bool:
 
 
 def listed(body: tuple[object, ...]) -> list[object]:
-    """A body as the list that was read; tuples in it as lists, the further fields as a map at its end."""
+    """Return a body as a list of its fields: tuples as lists, further fields as a map at the end."""
     if hasattr(body, "request"):
         first = type(body)._fields.index("request")  # type: ignore[attr-defined]  # a body
         further = {at: listed(one) if isinstance(one, tuple) else one for at, one in enumerate(body[first:])}

@@ -1,4 +1,4 @@
-"""Honest proofs from a journal, as naive as can be: every tree whole in memory, every root computed again."""
+"""Builds honest proofs from a journal naively: every tree is held in memory and every root computed again."""
 
 from __future__ import annotations
 
@@ -15,20 +15,21 @@ from tests.spec_naive import Rows, opened, segments, summary, tag_changes, term_
 
 
 def opening(of: World) -> list[Any]:
-    """The opening of an overall root."""
+    """Return the opening of an overall root."""
     return [len(of.rows), of.roots["log"], *(of.roots[name] for name in NAMESPACES)]
 
 
 def log_leaves(rows: Rows) -> list[bytes]:
-    """The leaves of a log."""
+    """Return the leaves of a log."""
     return [log_leaf(header) for header, _ in rows]
 
 
 def build(rows: Rows, basis: Basis, claims: Sequence[Claim], worlds: dict[int, World]) -> bytes:
-    """The proof of true claims.
+    """Return the proof of true claims.
 
-    `rows` is the log of the basis, `worlds` what follows from its beginnings, by size: all that the claims
-    name, the whole one for an overall root, and all but the last event, a checkpoint, for a log head.
+    `rows` is the log of the basis. `worlds` holds the values derived from beginnings of the log, by size:
+    those that the claims name, and the whole log for an overall root, or all but its last event, a
+    checkpoint, for a log head.
     """
     ordered = sorted(claims, key=lambda claim: claim[:2])
     leaves = log_leaves(rows)
@@ -55,7 +56,7 @@ def build(rows: Rows, basis: Basis, claims: Sequence[Claim], worlds: dict[int, W
 def of_log(
     rows: Rows, leaves: list[bytes], number: int, subject: bytes, worlds: dict[int, World], opens: bool
 ) -> list[Any]:
-    """The witness of a log claim."""
+    """Return the witness of a log claim."""
     if number == c.PREFIX:
         return [consistency(int.from_bytes(subject[:8], "big"), leaves)]
     if number == c.PREFIX_ROOT:
@@ -69,7 +70,7 @@ def of_log(
 
 
 def of_state(at: World, calls: Calls, number: int, subject: bytes, opens: bool) -> list[Any]:
-    """The witness of a state claim, and the keys that it calls for."""
+    """Return the witness of a state claim, and the keys that it calls for."""
     if number in (c.ATOM, c.NO_ATOM, c.EDGE, c.NO_EDGE):
         namespace = "atoms" if number in (c.ATOM, c.NO_ATOM) else "edges"
         value = look(at, calls, namespace, subject)
@@ -88,20 +89,20 @@ def of_state(at: World, calls: Calls, number: int, subject: bytes, opens: bool) 
 
 
 def look(at: World, calls: Calls, namespace: str, key: bytes) -> bytes | None:
-    """What stands under a key, which is thereby called for."""
+    """Return the value of a key, or None, and note that the key is called for."""
     found = at.leaves[namespace].get(key)
     call(calls, namespace, key, found)
     return found
 
 
 def is_live(at: World, ordinal: int) -> bool:
-    """Whether an ordinal is that of a live atom."""
+    """Return True if an ordinal is that of a live atom."""
     value: list[Any] = at.values["atoms"][at.ids[ordinal]]
     return value[:2] == [0, ordinal]
 
 
 def of_tag(at: World, calls: Calls, identity: bytes) -> tuple[list[Any], set[int]]:
-    """The sets of a tag, and the ordinals in them."""
+    """Return the sets of a tag and the ordinals in them."""
     sets: list[Any] = []
     for number in range(len(at.documents) + 0xFFFF >> 16):
         own = look(at, calls, "tags", set_row(TAGGED, identity, number))
@@ -110,7 +111,7 @@ def of_tag(at: World, calls: Calls, identity: bytes) -> tuple[list[Any], set[int
 
 
 def members(events: list[tuple[list[Any], list[Any]]], identity: bytes) -> set[int]:
-    """The ordinals in the set of a tag, dead ones included."""
+    """Return the ordinals in the set of a tag, dead ones included."""
     found: set[int] = set()
     for fields, body in events:
         leaving, joining = tag_changes(fields, body)
@@ -120,7 +121,7 @@ def members(events: list[tuple[list[Any], list[Any]]], identity: bytes) -> set[i
 
 
 def of_term(at: World, calls: Calls, term: bytes) -> tuple[list[Any], set[int]]:
-    """The rows and live chunks of a term, and the ordinals in the rows."""
+    """Return the rows and live chunks of a term, and the ordinals in the rows."""
     shown, found = [], set()
     for key, documents in segments(at.documents):
         rows = term_rows(documents, at.stop_words)
@@ -132,7 +133,7 @@ def of_term(at: World, calls: Calls, term: bytes) -> tuple[list[Any], set[int]]:
 
 
 def row_shown(rows: list[tuple[bytes, bytes]], term: bytes) -> list[Any]:
-    """The row of a term, or the rows beside its place."""
+    """Return the row of a term, or its neighbours if the segment has no such row."""
     leaves = [row_leaf(t, digest("row-inner", value)) for t, value in rows]
     index = max(at for at, (t, _) in enumerate(rows) if t <= term)
     if rows[index][0] == term:
@@ -143,13 +144,13 @@ def row_shown(rows: list[tuple[bytes, bytes]], term: bytes) -> list[Any]:
 
 
 def summaries(at: World) -> list[Any]:
-    """The part `segments`."""
+    """Return the part `segments`."""
     found: list[Any] = [read(summary(some, at.stop_words)) for _, some in segments(at.documents)]
     return [len(at.documents), found]
 
 
 def opened_tree(at: World | None, namespace: str, calls: dict[bytes, bytes | None]) -> Any:
-    """The opening of a namespace's tree for the keys called for."""
+    """Return the opening of a namespace's tree at the keys that are called for."""
     if at is None or not calls:
         return None
     keys = {digest("key", u(len(namespace), 1) + namespace.encode() + key) for key in calls}

@@ -1,4 +1,4 @@
-"""Journals with all that follows from them, for the tests of the second verifier."""
+"""Journals and the values derived from them, for the tests of the second verifier."""
 
 from __future__ import annotations
 
@@ -34,65 +34,65 @@ REASONS = {row[0] for row in table("reasons")}
 
 
 class Case(NamedTuple):
-    """A journal with what follows from it, at its head and at its last checkpoint."""
+    """A journal and the values derived from it, at its end and at its last checkpoint."""
 
     rows: Rows
     worlds: dict[int, World]
 
     def log(self, kind: str) -> Rows:
-        """The events that a basis is of: all, or for a log head those up to the last checkpoint."""
+        """Return the events that a basis covers: all, or for a log head those up to the last checkpoint."""
         return self.rows if kind == "root" else self.rows[: last_checkpoint(self.rows) + 1]
 
     def at(self, kind: str) -> World:
-        """What claims about the state are about."""
+        """Return the values that state claims against a basis are about."""
         return self.worlds[len(self.rows) if kind == "root" else last_checkpoint(self.rows)]
 
     def basis(self, kind: str) -> Basis:
-        """One of the two bases."""
+        """Return one of the two bases."""
         rows = self.log(kind)
         if kind == "log":
             return "log", STORE, len(rows), log_root([header for header, _ in rows])
         return "root", STORE, self.at(kind).roots["overall"], len(rows)
 
     def proof(self, kind: str, claims: Sequence[Claim]) -> bytes:
-        """An honest proof."""
+        """Return an honest proof."""
         return build(self.log(kind), self.basis(kind), claims, self.worlds)
 
     def shown(self, kind: str, claims: Sequence[Claim]) -> list[Shown]:
-        """What an honest proof shows."""
+        """Return the facts that an honest proof shows."""
         return check(self.proof(kind, claims), self.basis(kind), claims)
 
     def truths(self, kind: str) -> list[Claim]:
-        """All that can be claimed."""
+        """Return all true claims."""
         return truths.of_state(self.at(kind)) + truths.of_log(self.worlds, self.log(kind))
 
 
 def last_checkpoint(rows: Rows) -> int:
-    """The seq of the last checkpoint event."""
+    """Return the seq of the last checkpoint event."""
     return max(seq for seq, (header, payload) in enumerate(rows) if opened(header, payload)[0][3] == 10)
 
 
 def case_of(rows: Rows) -> Case:
-    """A journal, opened at its head and before each checkpoint."""
+    """Return a case with the values at the end of the journal and before each checkpoint."""
     sizes = {len(rows), last_checkpoint(rows)}
     return Case(rows, {size: world(rows[:size], terms, STOP) for size in sorted(sizes)})
 
 
 @cache
 def small_case() -> Case:
-    """A few events of many kinds."""
+    """Return a journal with a few events of many kinds."""
     return case_of(small().rows)
 
 
 @cache
 def large_case() -> Case:
-    """More than 256 ordinals."""
+    """Return a journal with more than 256 ordinals."""
     return case_of(large().rows)
 
 
 @cache
 def example_case() -> Case:
-    """The worked example."""
+    """Return the worked example."""
     rows = example()
     return Case(rows, {size: world(rows[:size], example_terms, stop_words()) for size in (5, 6)})
 
@@ -127,7 +127,7 @@ ONE_EACH: dict[str, list[Claim]] = {
 
 
 def refused(data: bytes, basis: Basis, claims: Sequence[Claim]) -> str:
-    """Why it is refused, by a word of the page's table."""
+    """Return the reason of the refusal."""
     with pytest.raises(Refused) as why:
         check(data, basis, claims)
     assert why.value.reason in REASONS

@@ -1,4 +1,4 @@
-"""SPEC 3.2 and 20.5: a strict reader of the few CBOR items that proofs are made of, and a writer of them."""
+"""SPEC 3.2 and 20.5: a strict reader and a writer of the CBOR items that proofs are made of."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import struct
 from collections.abc import Iterator, Sequence
 
 Item = int | bytes | str | list["Item"] | dict["Item", "Item"] | float | None
-"""What is read: an unsigned integer, a byte string, text, an array, or null; and in a body the others."""
+"""An unsigned integer, a byte string, text, an array or null; in a body also the other types."""
 
 DEEPEST, ITEMS_MAX = 16, 1 << 20
 NULL = 0xF6
@@ -17,13 +17,13 @@ SHORTER = {">e": "", ">f": (">e",), ">d": (">e", ">f")}
 
 
 class Malformed(ValueError):
-    """Not one canonical item of the allowed types."""
+    """Raised for bytes that are not one canonical item of the allowed types."""
 
 
 def read(data: bytes, body: bool = False) -> Item:
-    """The one item that takes all the bytes; each item has one form only. Raises Malformed.
+    """Return the one item that takes all the bytes, or raise Malformed if it is not canonical.
 
-    Maps, negative integers, truths and floats are read in a body only.
+    Maps, negative integers, booleans and floats are allowed in a body only.
     """
     item, end = item_at(data, 0, 1, iter(range(ITEMS_MAX)), body)
     if end != len(data):
@@ -32,7 +32,7 @@ def read(data: bytes, body: bool = False) -> Item:
 
 
 def item_at(data: bytes, at: int, depth: int, allowed: Iterator[int], body: bool) -> tuple[Item, int]:
-    """The item that begins at a place, and where it ends; one of `allowed` is taken for each item."""
+    """Return the item that begins at an offset and its end; each item takes one of the `allowed` items."""
     if next(allowed, None) is None:
         raise Malformed("too many items")
     if at < len(data) and data[at] == NULL:
@@ -53,7 +53,7 @@ def item_at(data: bytes, at: int, depth: int, allowed: Iterator[int], body: bool
 
 
 def of_body(data: bytes, at: int, depth: int, allowed: Iterator[int]) -> tuple[Item, int]:
-    """An item of a type that only bodies have."""
+    """Return an item of a type that only bodies have."""
     if data[at] in TRUTHS:
         return TRUTHS[data[at]], at + 1
     if data[at] in FLOATS:
@@ -65,7 +65,7 @@ def of_body(data: bytes, at: int, depth: int, allowed: Iterator[int]) -> tuple[I
 
 
 def float_at(data: bytes, at: int) -> tuple[float, int]:
-    """A float in the shortest of the forms that hold it; no NaN."""
+    """Return a float in the shortest form that holds it; NaN is refused."""
     form = FLOATS[data[at]]
     end = at + 1 + struct.calcsize(form)
     if end > len(data):
@@ -79,7 +79,7 @@ def float_at(data: bytes, at: int) -> tuple[float, int]:
 
 
 def holds(form: str, number: float) -> bool:
-    """Whether a form of float has just this number."""
+    """Return True if a form of float holds exactly this number."""
     try:
         return bool(struct.unpack(form, struct.pack(form, number))[0] == number)
     except OverflowError:
@@ -89,18 +89,19 @@ def holds(form: str, number: float) -> bool:
 def map_at(
     data: bytes, at: int, length: int, depth: int, allowed: Iterator[int]
 ) -> tuple[dict[Item, Item], int]:
-    """The items of a map, whose keys are integers or texts and ascend by their bytes."""
+    """Return a map whose keys are integers or texts that ascend by their encoded bytes, the shorter first."""
     if depth > DEEPEST:
         raise Malformed("maps too deep in each other")
     if length > len(data) - at:
         raise Malformed("a map is cut short")
     found: dict[Item, Item] = {}
-    before = b""
+    before = 0, b""
     for _ in range(length):
         key, end = item_at(data, at, depth + 1, allowed, True)
-        if not isinstance(key, (int, str)) or isinstance(key, bool) or data[at:end] <= before:
+        rank = end - at, data[at:end]
+        if not isinstance(key, (int, str)) or isinstance(key, bool) or rank <= before:
             raise Malformed("a key out of place")
-        before = data[at:end]
+        before = rank
         found[key], at = item_at(data, end, depth + 1, allowed, True)
     return found, at
 
@@ -108,7 +109,7 @@ def map_at(
 def array_at(
     data: bytes, at: int, length: int, depth: int, allowed: Iterator[int], body: bool
 ) -> tuple[list[Item], int]:
-    """The items of an array."""
+    """Return the items of an array."""
     if depth > DEEPEST:
         raise Malformed("arrays too deep in each other")
     if length > len(data) - at:
@@ -121,7 +122,7 @@ def array_at(
 
 
 def head_at(data: bytes, at: int) -> tuple[int, int, int]:
-    """Major type and number of an item's first bytes, which must be the shortest, and where they end."""
+    """Return major type and number of a head, which must have the shortest form, and the end of the head."""
     if at >= len(data):
         raise Malformed("an item is missing")
     kind, low = data[at] >> 5, data[at] & 31
@@ -139,7 +140,7 @@ def head_at(data: bytes, at: int) -> tuple[int, int, int]:
 
 
 def text_of(data: bytes) -> str:
-    """UTF-8 without surrogates."""
+    """Return the text of UTF-8 bytes without surrogates."""
     try:
         return data.decode("utf-8", "strict")
     except UnicodeDecodeError:
@@ -147,7 +148,7 @@ def text_of(data: bytes) -> str:
 
 
 def write(item: Item | Sequence[Item]) -> bytes:
-    """The one form of an item."""
+    """Return the canonical bytes of an item."""
     if item is None:
         return bytes([NULL])
     if isinstance(item, int):
@@ -162,7 +163,7 @@ def write(item: Item | Sequence[Item]) -> bytes:
 
 
 def head(kind: int, number: int) -> bytes:
-    """Major type and number in the fewest bytes."""
+    """Return the shortest head for a major type and number."""
     if number < 24:
         return bytes([kind << 5 | number])
     width = next(width for width in (1, 2, 4, 8) if number < 1 << 8 * width)

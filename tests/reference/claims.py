@@ -1,4 +1,4 @@
-"""SPEC 20.1: what a verifier may be asked, and in what form."""
+"""SPEC 20.1: the bases and claims that a verifier accepts, and their checks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.reference.refused import need
 Basis = tuple[str, bytes, bytes, int | None] | tuple[str, bytes, int, bytes]
 """("root", store id, overall root, log size or None) or ("log", store id, log size, log root)."""
 Claim = tuple[int, bytes, int | None, bool]
-"""Number; subject; for `atom` and `edge` the state, 0 live, 1 tombstoned, 2 erased, else None; whether the
+"""Number; subject; for `atom` and `edge` the state (0 live, 1 tombstoned, 2 erased), else None; True if the
 payload is to be opened, which only `atom`, `edge` and `event` can have."""
 
 ATOM, NO_ATOM, EDGE, NO_EDGE, TAG, NO_TAG, TAGGED, NONE_TAGGED, TERM, NO_TERM = range(1, 11)
@@ -20,8 +20,8 @@ STATE_CLAIMS, LIST_CLAIMS = range(1, 11), range(7, 11)
 WITH_STATE, WITH_PAYLOAD = (ATOM, EDGE), (ATOM, EDGE, EVENT)
 
 
-def asked(basis: Basis, claims: Sequence[Claim]) -> list[Claim]:
-    """The claims in the order of their witnesses, after all that can be said of the question itself."""
+def in_order(basis: Basis, claims: Sequence[Claim]) -> list[Claim]:
+    """Return the claims in the order of their witnesses after checking the basis and the claims."""
     need(is_basis(basis), "input")
     need(len(claims) > 0, "input")
     for number, subject, state, opens in claims:
@@ -33,7 +33,7 @@ def asked(basis: Basis, claims: Sequence[Claim]) -> list[Claim]:
 
 
 def parts_of(basis: Basis) -> tuple[bytes, bytes, int | None]:
-    """Store id, root and size of either basis."""
+    """Return store id, root and size of either basis."""
     last, other = basis[3], basis[2]
     if isinstance(other, bytes):
         return basis[1], other, last if isinstance(last, int) else None
@@ -41,7 +41,7 @@ def parts_of(basis: Basis) -> tuple[bytes, bytes, int | None]:
 
 
 def is_basis(basis: Basis) -> bool:
-    """Whether a basis has the widths and bounds that it must have."""
+    """Return True if the fields of a basis have the required widths and bounds."""
     if len(basis) != 4 or basis[0] not in ("root", "log"):
         return False
     store_id, root, size = parts_of(basis)
@@ -51,11 +51,11 @@ def is_basis(basis: Basis) -> bool:
 
 
 SPACES = "\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
-"""SPEC 3.1: white space."""
+"""The white space of SPEC 3.1."""
 
 
 def is_subject(number: int, subject: bytes) -> bool:
-    """Whether a subject is one that its claim can have."""
+    """Return True if a claim of this number can have the subject."""
     if number in (ATOM, NO_ATOM):
         return is_id(subject)
     if number in (EDGE, NO_EDGE):
@@ -74,23 +74,23 @@ def is_subject(number: int, subject: bytes) -> bool:
 
 
 def is_id(data: bytes) -> bool:
-    """Whether this is the id of an atom."""
+    """Return True if the bytes are a valid id of an atom."""
     return len(data) == 16 and any(data)
 
 
 def is_identity(data: bytes) -> bool:
-    """Whether this may be the identity of some tag."""
+    """Return True if the bytes are a valid identity of a tag."""
     text = decoded(data)
     return text is not None and 1 <= len(data) <= 1024 and text[0] != "#" and is_dense(text)
 
 
 def is_dense(text: str) -> bool:
-    """Whether a text has no white space, no control characters and no A to Z."""
+    """Return True if a text has no white space, no control characters and no A to Z."""
     return re.search(f"[{SPACES}\0-\x1f\x7f-\x9fA-Z]", text) is None
 
 
 def decoded(data: bytes) -> str | None:
-    """Text, or None."""
+    """Return the text of UTF-8 bytes, or None if they are invalid."""
     try:
         return data.decode()
     except UnicodeDecodeError:

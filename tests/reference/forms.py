@@ -1,4 +1,4 @@
-"""SPEC 3.4, 3.7, 3.8, 3.9: the forms of the byte strings in a proof, each refused in any other form."""
+"""SPEC 3.4, 3.7, 3.8, 3.9: checks of the forms of the byte strings in a proof."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ VALUE = ("state", "ordinal", "version", "created_seq", "payload_seq", "last_seq"
 
 
 def uint(most: int = INTEGER_MAX, least: int = 0) -> Check:
-    """An integer within bounds, and no truth."""
+    """Return a check for an integer within bounds; booleans are refused."""
     return lambda item: isinstance(item, int) and not isinstance(item, bool) and least <= item <= most
 
 
 def text(most: int, least: int = 0) -> Check:
-    """Text of so many bytes of UTF-8."""
+    """Return a check for text with a number of bytes of UTF-8 within bounds."""
     return lambda item: isinstance(item, str) and least <= len(item.encode()) <= most
 
 
 def raw(least: int, most: int | None = None) -> Check:
-    """A byte string of a width, or of widths in a range."""
+    """Return a check for a byte string of one width, or of a range of widths."""
     return lambda item: isinstance(item, bytes) and least <= len(item) <= (least if most is None else most)
 
 
 def maybe(check: Check) -> Check:
-    """Null or what follows."""
+    """Return a check for null or an item that passes `check`."""
     return lambda item: item is None or check(item)
 
 
 def array(check: Check, most: int, least: int = 0) -> Check:
-    """An array of so many items of one kind."""
+    """Return a check for an array of items of one kind with a bound on their number."""
     return lambda item: isinstance(item, list) and least <= len(item) <= most and all(map(check, item))
 
 
 def fields(checks: tuple[Check, ...]) -> Check:
-    """An array of exactly these fields."""
+    """Return a check for an array of exactly these fields."""
     return lambda item: (
         isinstance(item, list)
         and len(item) == len(checks)
@@ -54,7 +54,7 @@ def fields(checks: tuple[Check, ...]) -> Check:
 
 
 def code(item: object) -> bool:
-    """An edge type's code: one byte 01 to 7F, or two of which the first is 80 or more."""
+    """Return True for the code of an edge type: one byte 01 to 7F, or two with the first 80 or more."""
     if not isinstance(item, bytes) or len(item) not in (1, 2):
         return False
     return 0 < item[0] < 0x80 if len(item) == 1 else item[0] >= 0x80
@@ -104,7 +104,7 @@ BODY: dict[int, tuple[Check, ...]] = {
 
 
 def meta(item: object) -> bool:
-    """The map `meta` of an atom."""
+    """Return True for a valid map `meta` of an atom."""
     return (
         isinstance(item, dict)
         and 1 <= len(item) <= 32
@@ -115,7 +115,7 @@ def meta(item: object) -> bool:
 
 
 def scalar(item: object) -> bool:
-    """A truth, a number in its one form, or a text."""
+    """Return True for a boolean, a number in its canonical form, or a text."""
     if isinstance(item, float):
         return item != round(item) if abs(item) < 1 << 53 else False
     return isinstance(item, bool) or uint((1 << 53) - 1, 1 - (1 << 53))(item) or text(1024)(item)
@@ -125,7 +125,7 @@ FURTHER: tuple[Check, ...] = (text(128, 1), text(256, 1), meta, array(text(512, 
 
 
 def body_of(item: Any, kind: int) -> bool:
-    """The fields of a body, and behind them a map of further ones, if there are any."""
+    """Return True for the fields of a body, with a map of further fields after them if there are any."""
     checks = BODY[kind]
     if not isinstance(item, list) or len(item) != len(checks) + 1:
         return fields(checks)(item)
@@ -139,7 +139,7 @@ def body_of(item: Any, kind: int) -> bool:
 
 
 def item_of(data: bytes, reason: str, body: bool = False) -> Any:
-    """The CBOR item of some bytes, or the reason that its place calls for."""
+    """Return the CBOR item of some bytes, or refuse with the given reason."""
     try:
         return read(data, body)
     except Malformed:
@@ -147,7 +147,7 @@ def item_of(data: bytes, reason: str, body: bool = False) -> Any:
 
 
 def header(data: bytes) -> dict[str, Any]:
-    """The named fields of a canonical header; those of its kind as `detail`."""
+    """Return the fields of a canonical header by name, with those of its kind as `detail`."""
     item = item_of(data, "header")
     need(isinstance(item, list) and fields(HEADER)(item[: len(HEADER)]) and item[3] in DETAIL, "header")
     need(fields(HEADER + DETAIL[item[3]])(item), "header")
@@ -155,7 +155,7 @@ def header(data: bytes) -> dict[str, Any]:
 
 
 def payload(data: bytes, kind: int, commitment: bytes) -> list[Any]:
-    """The body of a payload that a commitment binds, in the form of its kind."""
+    """Return the body of a payload after checking its commitment and the form of its kind."""
     need(len(data) > 32 and digest("commitment", data) == commitment, "payload")
     body: list[Any] = item_of(data[32:], "payload", True)
     need(body_of(body, kind), "payload")
@@ -163,7 +163,7 @@ def payload(data: bytes, kind: int, commitment: bytes) -> list[Any]:
 
 
 def value(data: bytes, namespace: str) -> dict[str, Any]:
-    """The named fields of a leaf's value."""
+    """Return the fields of a leaf value by name."""
     item = item_of(data, "value")
     seq = uint(SEQ_MAX)
     ordinal = ORDINAL if namespace == "atoms" else uint(0)
@@ -172,7 +172,7 @@ def value(data: bytes, namespace: str) -> dict[str, Any]:
 
 
 def chunk(data: bytes) -> frozenset[int]:
-    """The members of a chunk of a set."""
+    """Return the members of a chunk of a set."""
     if len(data) == 8192:
         members = [at for at in range(65_536) if data[at >> 3] >> (at & 7) & 1]
         need(len(members) >= 4096, "chunk")
@@ -184,12 +184,12 @@ def chunk(data: bytes) -> frozenset[int]:
 
 
 def ascending(numbers: list[int]) -> bool:
-    """Whether each number is greater than the one before."""
+    """Return True if each number is greater than the one before."""
     return all(a < b for a, b in pairwise(numbers))
 
 
 def row(data: bytes, size: int, documents: int) -> list[int]:
-    """The offsets of the documents that a term's row names, in a segment of so many ordinals."""
+    """Return the offsets in the row of a term, in a segment of `size` ordinals."""
     need(len(data) >= 5, "row")
     df, greatest = int.from_bytes(data[:4], "big"), data[4]
     need(1 <= df <= documents and len(data) == 5 + 3 * df, "row")

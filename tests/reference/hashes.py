@@ -1,4 +1,4 @@
-"""SPEC 3 and 20.6: the hashes a verifier needs, and paths in the log as RFC 9162 has them."""
+"""SPEC 3 and 20.6: the hashes that a verifier needs, and paths in the log by the definition of RFC 9162."""
 
 from __future__ import annotations
 
@@ -15,43 +15,43 @@ NAMESPACES = ("atoms", "edges", "index", "tags")
 
 
 def digest(role: str, *parts: bytes) -> bytes:
-    """H(role; data)."""
+    """Return H(role; data)."""
     return blake3(b"".join(parts), derive_key_context=f"memroot v1 {role}").digest()
 
 
 def u(number: int, width: int) -> bytes:
-    """A big-endian number of so many bytes."""
+    """Return a big-endian number of `width` bytes."""
     return number.to_bytes(width, "big")
 
 
 def in_namespace(role: str, namespace: str, data: bytes) -> bytes:
-    """Key digest or value digest."""
+    """Return the key digest or the value digest."""
     return digest(role, u(len(namespace), 1), namespace.encode(), data)
 
 
 def overall(store_id: bytes, size: int, log_root: bytes, roots: Sequence[bytes]) -> bytes:
-    """SPEC 3.10: the overall root."""
+    """SPEC 3.10: return the overall root."""
     named = [u(len(name), 1) + name.encode() + root for name, root in zip(NAMESPACES, roots, strict=True)]
     return digest("overall", u(2, 4), store_id, u(size, 8), log_root, u(4, 2), *named)
 
 
 def log_leaf(header: bytes) -> bytes:
-    """SPEC 3.5: the leaf of a header."""
+    """SPEC 3.5: return the leaf of a header."""
     return hashlib.sha256(b"\0" + header).digest()
 
 
 def log_node(left: bytes, right: bytes) -> bytes:
-    """SPEC 3.5: the node over two subtrees."""
+    """SPEC 3.5: return the node over two subtrees."""
     return hashlib.sha256(b"\1" + left + right).digest()
 
 
 def split(size: int) -> int:
-    """The largest power of two below a size of 2 or more."""
+    """Return the largest power of two below a size of 2 or more."""
     return 1 << (size - 1).bit_length() - 1
 
 
 def root_by_path(index: int, size: int, leaf: bytes, path: list[bytes]) -> bytes | None:
-    """RFC 9162 2.1.3, from the top: the root that a path leads to; None if it has another length."""
+    """RFC 9162 2.1.3: return the root that a path gives, or None if it has the wrong length."""
     if size == 1:
         return None if path else leaf
     if not path:
@@ -67,10 +67,10 @@ def root_by_path(index: int, size: int, leaf: bytes, path: list[bytes]) -> bytes
 def roots_by_path(
     old: int, size: int, old_root: bytes, path: list[bytes], whole: bool = True
 ) -> tuple[bytes, bytes] | None:
-    """RFC 9162 2.1.4, from the top: the old and the new root that a path of consistency leads to.
+    """RFC 9162 2.1.4: return the old and the new root that a path of consistency gives.
 
-    `whole`: the subtree is all of the old log so far, or it ends where that does: its root is `old_root`.
-    None if the path has another length than the two sizes call for.
+    `whole`: the subtree begins at the first leaf. If it also ends with the old log, its root is `old_root`.
+    Returns None if the path does not have the length that follows from the two sizes.
     """
     if old == size:
         if whole:
@@ -87,7 +87,7 @@ def roots_by_path(
 
 
 def tree_root(leaves: Sequence[tuple[bytes, bytes]], depth: int = 0) -> bytes:
-    """SPEC 3.6: the root of exactly these leaves, each a key digest with a value digest."""
+    """SPEC 3.6: return the root of exactly these leaves, each a key digest with a value digest."""
     if len(leaves) < 2:
         return digest("leaf", *leaves[0]) if leaves else EMPTY
     sides: list[list[tuple[bytes, bytes]]] = [[], []]
@@ -97,17 +97,17 @@ def tree_root(leaves: Sequence[tuple[bytes, bytes]], depth: int = 0) -> bytes:
 
 
 def bit(key: bytes, depth: int) -> int:
-    """SPEC 3.6: bit d of a key digest."""
+    """SPEC 3.6: return bit d of a key digest."""
     return key[depth // 8] >> 7 - depth % 8 & 1
 
 
 def row_leaf(t: bytes, inner: bytes) -> bytes:
-    """SPEC 3.9: the leaf of a segment's row."""
+    """SPEC 3.9: return the leaf of a segment's row."""
     return digest("row", u(len(t), 2), t, inner)
 
 
 def rows_root(count: int, shown: dict[int, bytes], given: Callable[[], bytes], first: int = 0) -> bytes:
-    """SPEC 20.8, part(): the root over `count` row leaves from `first`, of which some are shown."""
+    """SPEC 20.8: return the root over `count` row leaves from `first`, of which some are shown."""
     if not any(first <= index < first + count for index in shown):
         return given()
     if count == 1:
@@ -118,7 +118,7 @@ def rows_root(count: int, shown: dict[int, bytes], given: Callable[[], bytes], f
 
 
 def segments_of(count: int) -> list[tuple[bytes, int, int]]:
-    """SPEC 3.9: key, first ordinal and number of ordinals of each segment of N, then the tail's."""
+    """SPEC 3.9: return key, first ordinal and number of ordinals of each segment of N, then of the tail."""
     found, start = [], 0
     for level in (4, 3, 2, 1, 0):
         width = 256 << 2 * level
@@ -129,7 +129,7 @@ def segments_of(count: int) -> list[tuple[bytes, int, int]]:
 
 
 def index_leaves(count: int, summaries: Sequence[Sequence[Any]]) -> list[tuple[bytes, bytes]]:
-    """SPEC 3.9: the leaves of the index of N ordinals whose segments have these summaries."""
+    """SPEC 3.9: return the leaves of the index of N ordinals whose segments have these summaries."""
     named = [(key, write(list(one))) for (key, _, _), one in zip(segments_of(count), summaries, strict=False)]
     named += [(b"\xfe", write([count]))] if count else []
     return [(in_namespace("key", "index", key), in_namespace("value", "index", raw)) for key, raw in named]

@@ -1,4 +1,4 @@
-"""Journals made by hand, event by event, from SPEC 3.4 and 5."""
+"""Journals that are made by hand, event by event, from SPEC 3.4 and 5."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ START = 1_600_000_000_000_000
 
 
 def terms(text: str) -> list[str]:
-    """An analyzer that is good enough: words in lower case."""
+    """Return the words of a text in lower case, as a simple analyzer."""
     return text.lower().split()
 
 
 def atom_id(number: int) -> bytes:
-    """An id."""
+    """Return the id of the n-th atom."""
     return u(number + 1, 16)
 
 
 def edge_key(source: int, target: int, code: bytes = b"\1") -> bytes:
-    """The key of an edge."""
+    """Return the key of an edge."""
     return atom_id(source) + code + atom_id(target)
 
 
 class Journal:
-    """Events that follow each other by J1 to J8, as long as the caller keeps J4."""
+    """Consecutive events that satisfy J1 to J8, as long as the caller satisfies J4."""
 
     def __init__(self) -> None:
         self.rows: list[tuple[bytes, bytes]] = []
@@ -67,14 +67,14 @@ class Journal:
         self.append(kind, "user", [atom_id(source), b"\1", atom_id(target)], body, edge_key(source, target))
 
     def checkpoint(self) -> None:
-        """Commit to all roots."""
+        """Append a checkpoint of all roots."""
         roots = all_roots(self.rows, terms, STOP)
         names = [roots[name] for name in ("atoms", "edges", "index", "tags")]
         self.append(10, "user", [roots["overall"]], [names], None)
 
 
 def small() -> Journal:
-    """Thirteen events, some of every kind, two checkpoints and a bit behind them."""
+    """Return thirteen events of several kinds with two checkpoints and some events after them."""
     journal = Journal()
     journal.write(0, "the daemon listens", ("net", "port"), title="ADR")
     journal.write(1, "daemon of old", ("net",))
@@ -92,7 +92,7 @@ def small() -> Journal:
 
 
 def large() -> Journal:
-    """More than 256 ordinals: a segment of the lowest level, and a tail."""
+    """Return a journal of more than 256 ordinals: a segment of the lowest level, and a tail."""
     journal = Journal()
     for number in range(270):
         journal.write(number, f"word{number % 7} item{number}", ("even",) if number % 2 == 0 else ())
@@ -106,13 +106,13 @@ def large() -> Journal:
 
 
 def example() -> list[tuple[bytes, bytes]]:
-    """The events of the worked example."""
+    """Return the events of the worked example."""
     page = example_values()
     return [(bytes.fromhex(page[f"header {n}"]), bytes.fromhex(page[f"payload {n}"])) for n in range(6)]
 
 
 def example_terms(text: str) -> list[str]:
-    """The terms that the worked example gives for its texts."""
+    """Return the terms that the worked example gives for its texts."""
     page = example_values()
     bodies = [opened(header, payload)[1] for header, payload in example()[1:3]]
     known = {f"{bodies[0][1]}\n{bodies[0][0]}": "terms 0", bodies[0][1]: "heading 0"}

@@ -1,10 +1,10 @@
-"""How the reference verifier says no."""
+"""The refusal of the reference verifier."""
 
 from __future__ import annotations
 
 
 class Refused(Exception):
-    """The bytes do not show the claims; `reason` is a word of SPEC 20.9's table."""
+    """Raised if the bytes do not show the claims; `reason` is a word of the table in SPEC 20.9."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -12,6 +12,6 @@ class Refused(Exception):
 
 
 def need(holds: bool, reason: str) -> None:
-    """Refuse unless something holds."""
+    """Raise Refused with the reason if the condition does not hold."""
     if not holds:
         raise Refused(reason)

@@ -1,6 +1,6 @@
-"""A writer who commits to whatever a proof says: the roots that changed parts of a proof lead to, unchecked.
+"""Computes the roots that the changed parts of a proof give, as a writer could have committed to them.
 
-Most changes of a proof are refused because a hash does not fit any more. Here all hashes are made to fit, so
+Most changes of a proof are refused because a hash does not match. Here all hashes are recomputed to match, so
 that only the other rules of SPEC 20 stand between the change and its acceptance.
 """
 
@@ -33,26 +33,26 @@ ORDINALS_MAX = 1 << 33
 Keys = dict[bytes, bytes | None]
 
 
-class Hopeless(Exception):
-    """The parts lead to no roots at all: there is nothing that could be committed to."""
+class NoRoots(Exception):
+    """Raised if the parts give no roots, so that nobody could have committed to them."""
 
 
 def rerooted(parts: list[Any], store_id: bytes, claims: Sequence[Claim]) -> bytes:
-    """Put into the opening the roots that the other parts lead to, and return the overall root.
+    """Put the roots that the other parts give into the opening, and return the overall root.
 
     Args:
-        parts: A proof against an overall root, changed at will; of `claims` in any order.
+        parts: A proof of `claims`, in any order, against an overall root, with arbitrary changes.
         store_id: The store's id.
-        claims: What it is of.
+        claims: The claims of the proof.
 
     Raises:
-        Hopeless: the change leaves nothing to be committed to.
+        NoRoots: the changed parts give no roots.
     """
     ordered = sorted(claims, key=lambda claim: claim[:2])
     try:
         opening = parts[OPENING]
         if parts[SEGMENTS] is not None and parts[SEGMENTS][0] > ORDINALS_MAX:
-            raise Hopeless("segments without end")
+            raise NoRoots("segments without end")
         called: dict[str, Keys] = {name: {} for name in TREES}
         for claim, witness in zip(ordered, parts[WITNESSES], strict=True):
             collect(called, claim, witness[1:], parts[SEGMENTS])
@@ -72,11 +72,11 @@ def rerooted(parts: list[Any], store_id: bytes, claims: Sequence[Claim]) -> byte
         AttributeError,
         StopIteration,
     ) as error:
-        raise Hopeless(str(error)) from error
+        raise NoRoots(str(error)) from error
 
 
 def collect(called: dict[str, Keys], claim: Claim, witness: list[Any], segments: Any) -> None:
-    """The keys that a witness calls for, by namespace, with what it says of them."""
+    """Return the keys that a witness calls for, by namespace, with their values."""
     number, subject, _, _ = claim
     if number in (c.ATOM, c.NO_ATOM, c.EDGE, c.NO_EDGE):
         name = "atoms" if number in (c.ATOM, c.NO_ATOM) else "edges"
@@ -98,7 +98,7 @@ def collect(called: dict[str, Keys], claim: Claim, witness: list[Any], segments:
 
 
 def chunk_numbers(shown: list[Any], segments: Any) -> list[int]:
-    """The numbers of the chunks in which rows have ordinals."""
+    """Return the numbers of the chunks in which rows have ordinals."""
     found: set[int] = set()
     for (_, start, _), (_, row, _) in zip(segments_of(segments[0]), shown, strict=False):
         if isinstance(row, bytes):
@@ -108,7 +108,7 @@ def chunk_numbers(shown: list[Any], segments: Any) -> list[int]:
 
 
 def tree(namespace: str, keys: Keys, shape: bytes, hashes: bytes) -> bytes:
-    """The root that an opening leads to, whatever its shape; what is missing of its hashes is zero."""
+    """Return the root that an opening of any shape gives; missing hashes are taken as zero."""
     named = {
         in_namespace("key", namespace, key): None
         if value is None
@@ -140,7 +140,7 @@ def tree(namespace: str, keys: Keys, shape: bytes, hashes: bytes) -> bytes:
 
 
 def index(segments: list[Any], ordered: list[Claim], witnesses: list[list[Any]]) -> bytes:
-    """The root of `index` with these segments, whose rows are those that the witnesses show."""
+    """Return the root of `index` with these segments and the rows roots that the witnesses give."""
     for claim, witness in zip(ordered, witnesses, strict=True):
         if claim[0] in (c.TERM, c.NO_TERM):
             for one, entry in zip(segments[1], witness[1], strict=False):
@@ -149,20 +149,20 @@ def index(segments: list[Any], ordered: list[Claim], witnesses: list[list[Any]])
 
 
 def rows(term: bytes, count: int, entry: list[Any]) -> bytes:
-    """The rows root that the row shown, or its neighbours, lead to."""
+    """Return the rows root that the shown row or its neighbours give."""
     at, shown, hashes = entry
     if isinstance(shown, bytes):
         leaves = {at: row_leaf(term, digest("row-inner", shown))}
     else:
         leaves = {at + n // 2: row_leaf(shown[n], shown[n + 1]) for n in range(0, len(shown), 2)}
     if not 0 < count < 1 << 40:
-        raise Hopeless("no tree has so many rows")
+        raise NoRoots("no tree has so many rows")
     given = iter([hashes[n : n + 32].ljust(32, b"\0") for n in range(0, len(hashes), 32)])
     return rows_root(count, leaves, lambda: next(given, bytes(32)))
 
 
 def log(ordered: list[Claim], witnesses: list[list[Any]], opening: list[Any]) -> bytes:
-    """The root that the first event shown leads to; without one, the root that is there."""
+    """Return the log root that the first shown event gives, or the present one if no event is shown."""
     for claim, witness in zip(ordered, witnesses, strict=True):
         if claim[0] in (c.EVENT, c.ROOT):
             header: Any = read(witness[1])

@@ -1,4 +1,4 @@
-"""SPEC 20: claims about the state, each of which calls for keys of trees and says what stands there."""
+"""SPEC 20: checks of claims about the state; each calls for keys of trees with their values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.reference.refused import Refused, need
 from tests.reference.walk import opened_root, taker
 
 Calls = dict[str, dict[bytes, bytes | None]]
-"""Namespace to key to value; None where the key is absent."""
+"""The value of each key, by namespace; None if the key is absent."""
 Segment = dict[str, int | bytes]
 Shown = dict[str, Any]
 
@@ -36,19 +36,19 @@ LIVE, TAGGED = 1, 2
 
 
 def call(calls: Calls, namespace: str, key: bytes, found: bytes | None) -> None:
-    """Note what a witness says of a key; no other one may say something else."""
+    """Note the value that a witness gives for a key; refuse a second value for the same key."""
     need(calls[namespace].setdefault(key, found) == found, "contradiction")
 
 
 def set_row(group: int, name: bytes, number: int) -> bytes:
-    """The key of a set's chunk in the tree `tags`."""
+    """Return the key of a set's chunk in the tree `tags`."""
     return bytes([group]) + name + b"\0" + number.to_bytes(2, "big")
 
 
 def shown(
     calls: Calls, claim: c.Claim, witness: list[Any], size: int, segments: list[Segment] | None
 ) -> Shown:
-    """What a state claim's witness shows, if the keys that it calls for stand in the trees as it says."""
+    """Return the facts that the witness of a state claim shows if the trees confirm the called keys."""
     number, subject, state, _ = claim
     found: Shown = {"size": size}
     if number in (c.NO_ATOM, c.NO_EDGE):
@@ -64,7 +64,7 @@ def shown(
 
 
 def recorded(calls: Calls, number: int, subject: bytes, witness: list[Any]) -> Shown:
-    """The claims `atom` and `edge`, without the question which state it is."""
+    """Check a claim `atom` or `edge`, except its state."""
     namespace, kind = ("atoms", 1) if number == c.ATOM else ("edges", 8)
     raw_value, raw_payload = witness
     found = value(raw_value, namespace)
@@ -78,7 +78,7 @@ def recorded(calls: Calls, number: int, subject: bytes, witness: list[Any]) -> S
 
 
 def tag(calls: Calls, has: bool, subject: bytes, witness: list[Any]) -> Shown:
-    """The claims `tag` and `no-tag`."""
+    """Check a claim `tag` or `no-tag`."""
     atom_id, identity = subject[:16], subject[16:]
     raw_value, raw_chunk = witness
     found = value(raw_value, "atoms")
@@ -93,7 +93,7 @@ def tag(calls: Calls, has: bool, subject: bytes, witness: list[Any]) -> Shown:
 def listed(
     calls: Calls, number: int, subject: bytes, witness: list[Any], segments: list[Segment]
 ) -> dict[str, Any]:
-    """The claims 7 to 10: the ids of the live atoms of a tag or term, in the order of their ordinals."""
+    """Check a claim 7 to 10; return the ids of the live atoms of the tag or term by their ordinals."""
     if number in (c.TAGGED, c.NONE_TAGGED):
         live = tagged(calls, subject, witness[0], segments)
     else:
@@ -103,19 +103,19 @@ def listed(
 
 
 def count_of(segments: list[Segment]) -> int:
-    """N."""
+    """Return N."""
     return sum(int(one["size"]) for one in segments)
 
 
 def members_of(raw_chunk: bytes | None, number: int, count: int) -> set[int]:
-    """The ordinals of a chunk, all of which the index must have."""
+    """Return the ordinals of a chunk; refuse ordinals that the index does not have."""
     ordinals = {(number << 16) + member for member in (chunk(raw_chunk) if raw_chunk is not None else ())}
     need(all(ordinal < count for ordinal in ordinals), "chunk")
     return ordinals
 
 
 def tagged(calls: Calls, identity: bytes, sets: list[Any], segments: list[Segment]) -> list[int]:
-    """The live ordinals of a tag."""
+    """Return the live ordinals of a tag."""
     count = count_of(segments)
     need(len(sets) == count + 0xFFFF >> 16, "list")
     live: list[int] = []
@@ -131,7 +131,7 @@ def tagged(calls: Calls, identity: bytes, sets: list[Any], segments: list[Segmen
 def with_term(
     calls: Calls, term: bytes, rows: list[Any], lives: list[Any], segments: list[Segment]
 ) -> list[int]:
-    """The live ordinals of a term."""
+    """Return the live ordinals of a term."""
     need(len(rows) == len(segments), "row")
     found: dict[int, set[int]] = {}
     for entry, segment in zip(rows, segments, strict=True):
@@ -147,7 +147,7 @@ def with_term(
 
 
 def row_of(term: bytes, entry: list[Any], segment: Segment) -> list[int]:
-    """The offsets that a term's row names; none if the rows beside its place are shown instead."""
+    """Return the offsets in the row of a term; none if its neighbours are shown."""
     index, shown_row, hashes = entry
     rows = int(segment["rows"])
     need(uint(rows - 1)(index) and isinstance(hashes, bytes), "row")
@@ -163,7 +163,7 @@ def row_of(term: bytes, entry: list[Any], segment: Segment) -> list[int]:
 
 
 def neighbours(term: bytes, index: int, rows: int, pair: Any) -> dict[int, bytes]:
-    """The leaves of the rows between which a term would stand, or of the last row if it would come after."""
+    """Return the leaves of the two rows around the place of a term, or of the last row before it."""
     need(isinstance(pair, list) and len(pair) == (2 if index == rows - 1 else 4), "neighbours")
     one = fields((raw(1, 65), HASH))
     need(one(pair[:2]) and pair[0] < term, "neighbours")
@@ -175,7 +175,7 @@ def neighbours(term: bytes, index: int, rows: int, pair: Any) -> dict[int, bytes
 
 
 def atoms(calls: Calls, live: list[int], listed_atoms: list[Any]) -> list[bytes]:
-    """The ids of live ordinals, each with the value that says so."""
+    """Return the ids of live ordinals after checking their values."""
     need([value(raw_value, "atoms")["ordinal"] for _, raw_value in listed_atoms] == live, "list")
     for atom_id, raw_value in listed_atoms:
         need(value(raw_value, "atoms")["state"] == 0, "list")
@@ -186,7 +186,7 @@ def atoms(calls: Calls, live: list[int], listed_atoms: list[Any]) -> list[bytes]
 
 
 def summaries(part: Any, index_root: bytes) -> list[Segment]:
-    """The segments of an index, after their tree's root."""
+    """Return the segments of an index after checking them against the root of its tree."""
     four = fields((uint(), uint(), uint(), HASH))
     need(fields((uint(1 << 32), array(four, 1 << 17)))(part), "form")
     expected = segments_of(part[0])
@@ -200,7 +200,7 @@ def summaries(part: Any, index_root: bytes) -> list[Segment]:
 
 
 def opened(calls: Calls, openings: dict[str, Any], roots: dict[str, bytes]) -> None:
-    """Refuse unless each tree, opened as given, has what was called for and the root of its namespace."""
+    """Refuse unless each opened tree confirms the called keys and has the root of its namespace."""
     for namespace, keys in calls.items():
         opening = openings[namespace]
         if not keys:

@@ -1,4 +1,4 @@
-"""Bytes, items and journals of all sorts: nothing but honest proofs is taken, and these always."""
+"""The second verifier refuses arbitrary bytes and items, and accepts the proofs of arbitrary journals."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.reference.journals import Journal, edge_key
 @settings(max_examples=150, deadline=None)
 @given(st.binary(max_size=200))
 def test_any_bytes_are_refused(data: bytes) -> None:
-    """Nothing but a refusal comes of bytes that are no proof."""
+    """The second verifier refuses random bytes and raises nothing but Refused."""
     refused(data, small_case().basis("log"), ONE_EACH["several"])
 
 
@@ -29,7 +29,7 @@ ITEMS = st.recursive(
 @settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_any_items_in_the_place_of_others_are_refused(data: st.DataObject) -> None:
-    """Whatever stands in the place of a part of a proof, nothing but a refusal comes of it."""
+    """The second verifier refuses a proof in which any item takes the place of a part."""
     case = small_case()
     claims = ONE_EACH[data.draw(st.sampled_from(sorted(ONE_EACH)))]
     proof = case.proof("log", claims)
@@ -52,7 +52,7 @@ STEPS = st.lists(
 @settings(max_examples=25, deadline=None)
 @given(STEPS, st.sampled_from(["root", "log"]))
 def test_all_that_is_true_of_any_journal_has_a_proof(steps: list[tuple[int, int, str]], kind: str) -> None:
-    """Atoms come, change, go and come back; after each journal all claims of all kinds round."""
+    """Every true claim about a random journal has a proof that the second verifier accepts."""
     journal, state, edges = Journal(), dict[int, int](), dict[tuple[int, int], int]()
     for what, number, tag in steps:
         now = state.get(number)
@@ -71,10 +71,10 @@ def test_all_that_is_true_of_any_journal_has_a_proof(steps: list[tuple[int, int,
     journal.checkpoint()
     journal.write(9, "behind the checkpoint")
     case = case_of(journal.rows)
-    asked = [claim for claim in case.truths(kind) if not is_edge_there(claim, edges)]
+    asked = [claim for claim in case.truths(kind) if not denies_an_existing_edge(claim, edges)]
     assert len(case.shown(kind, asked)) == len(asked)
 
 
-def is_edge_there(claim: Claim, edges: dict[tuple[int, int], int]) -> bool:
-    """Whether a claim says that an edge is not there which is."""
+def denies_an_existing_edge(claim: Claim, edges: dict[tuple[int, int], int]) -> bool:
+    """Return True if the claim denies an edge that exists."""
     return claim[0] == c.NO_EDGE and claim[1] in {edge_key(*ends) for ends in edges}

@@ -1,4 +1,4 @@
-"""Proofs of an index of more than one chunk: segments of the highest level, and sets kept as bits."""
+"""The second verifier checks lists over several chunks, segments of the highest level, and chunks of bits."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from tests.spec_facts import Document
 from tests.spec_naive import chunk_bytes, dumps, index_leaves, tree_root
 
 COUNT, SHOWN = 65_540, (5, 70, 65_535, 65_537, 65_539)
-"""Ordinals; those of atoms that have the tag and the term, of which 70 is dead."""
+"""The number of ordinals, and those whose atoms have the tag and the term; 70 is tombstoned."""
 WITNESSES, SETS, LIVES = 8, 1, 2
 
 
 @cache
 def wide() -> World:
-    """What a long journal could lead to, without the journal, and without the atoms that nobody asks for."""
+    """Return the values of a long journal, without the journal and the atoms that no claim is about."""
     values = {atom_id(at): [0 if at != 70 else 1, at, 1, 1, 1, 1, bytes(32)] for at in SHOWN}
     plain, rare = Document(["word"], [], (0, 0, 0, 0)), Document(["rare"], [], (0, 0, 0, 0))
     documents = [rare if at in SHOWN else plain for at in range(COUNT)]
@@ -50,14 +50,14 @@ def wide() -> World:
 
 @cache
 def proof(claim: Claim) -> tuple[bytes, Basis]:
-    """A proof of one claim, and its basis."""
+    """Return a proof of one claim, and its basis."""
     basis: Basis = ("root", STORE, wide().roots["overall"], None)
     return build([], basis, [claim], {0: wide()}), basis
 
 
 @pytest.mark.parametrize("claim", [(c.TAGGED, b"rare", None, False), (c.TERM, b"rare", None, False)])
-def test_lists_go_over_chunks(claim: Claim) -> None:
-    """The ordinals of all chunks, and of them the live ones, in order."""
+def test_lists_span_chunks(claim: Claim) -> None:
+    """A list has the live ordinals of all chunks in order."""
     data, basis = proof(claim)
     assert check(data, basis, [claim])[0]["ids"] == [atom_id(at) for at in SHOWN if at != 70]
 
@@ -65,21 +65,21 @@ def test_lists_go_over_chunks(claim: Claim) -> None:
 @pytest.mark.parametrize(
     "claim", [(c.NONE_TAGGED, b"never", None, False), (c.NO_TERM, b"never", None, False)]
 )
-def test_nothing_is_shown_of_all_chunks(claim: Claim) -> None:
-    """What no chunk has, nobody has."""
+def test_absence_is_shown_for_all_chunks(claim: Claim) -> None:
+    """A tag or term that no chunk has is shown to be unused."""
     data, basis = proof(claim)
     assert check(data, basis, [claim]) == [{"size": 0}]
 
 
 def test_a_tag_is_looked_up_in_its_own_chunk() -> None:
-    """The chunk's number is the upper half of the ordinal."""
+    """The number of an atom's chunk is the upper half of its ordinal."""
     claim: Claim = (c.TAG, atom_id(65_537) + b"rare", None, False)
     data, basis = proof(claim)
     assert check(data, basis, [claim])[0]["ordinal"] == 65_537
 
 
 def test_no_chunk_can_be_left_out() -> None:
-    """Neither of a tag's sets nor of the live ones."""
+    """A proof without one of the tag's chunks or live chunks is refused."""
     for claim, place in (((c.TAGGED, b"rare", None, False), SETS), ((c.TERM, b"rare", None, False), LIVES)):
         data, basis = proof(claim)
         other: Any = read(data)

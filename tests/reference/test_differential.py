@@ -1,4 +1,4 @@
-"""Two verifiers, two provers, two computations of the roots: whatever they are given, they agree."""
+"""Two verifiers, two provers and two computations of the roots agree on all inputs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.reference.build import build, log_leaves
 from tests.reference.cases import ONE_EACH, large_case, small_case
 from tests.reference.cbor import Malformed, read, write
 from tests.reference.claims import Basis, Claim
-from tests.reference.reroot import Hopeless, rerooted
+from tests.reference.reroot import NoRoots, rerooted
 from tests.reference.truths import of_log, of_state
 from tests.reference.world import World, mth, world
 from tests.soundness import mutations
@@ -43,10 +43,10 @@ Offered = tuple[bytes, Basis, list[Claim]]
 
 
 def agreed(data: bytes, basis: Basis, claims: list[Claim]) -> bool:
-    """Whether a proof is accepted, by both.
+    """Return True if both verifiers accept a proof, and False if both refuse it.
 
     Raises:
-        AssertionError: one accepts and the other refuses, or they show different things.
+        AssertionError: one accepts and the other refuses, or they show different facts.
     """
     answers = ask(data, basis, claims)
     assert answers.agree, f"{answers}\n{data.hex()}\n{basis}\n{claims}"
@@ -54,12 +54,12 @@ def agreed(data: bytes, basis: Basis, claims: list[Claim]) -> bool:
 
 
 def offered(attempt: Attempt) -> Offered:
-    """An attempt as the reference takes it."""
+    """Return an attempt as the reference verifier takes it."""
     return attempt.data, reference_basis(attempt.basis), [reference_claim(one) for one in attempt.claims]
 
 
 def seed_of(name: str, data: bytes, basis: Basis, claims: list[Claim]) -> Seed:
-    """An honest proof as mutations take it."""
+    """Return an honest proof as the mutations take it."""
     asked = [real_claim(*claim) for claim in claims]
     trusted = real_basis(basis)
     item = Item(name, data, plain_basis(trusted), [plain_claim(one) for one in asked])
@@ -68,7 +68,7 @@ def seed_of(name: str, data: bytes, basis: Basis, claims: list[Claim]) -> Seed:
 
 @cache
 def seeds() -> list[Seed]:
-    """Honest proofs of the small journal, one or more of each kind, against both bases."""
+    """Return honest proofs of the small journal, one or more of each kind, against both bases."""
     case = small_case()
     return [
         seed_of(f"{name}@{kind}", case.proof(kind, claims), case.basis(kind), claims)
@@ -78,14 +78,14 @@ def seeds() -> list[Seed]:
 
 
 def agree_on_class(name: str, count: int, seed: int) -> int:
-    """How many wrong proofs of a class both refuse; all that either accepts, both do."""
+    """Return the number of wrong proofs of a class that both refuse; both accept the others."""
     attempts = mutations.CLASSES[name](seeds(), Random(f"differential {name} {seed}"))
     return sum(not agreed(*offered(attempt)) for attempt in islice(attempts, count))
 
 
 @pytest.mark.parametrize("name", mutations.CLASSES)
 def test_verifiers_agree_on_mutants(name: str) -> None:
-    """Of each class of wrong proofs some hundreds or more."""
+    """Both verifiers agree on several hundred wrong proofs of each class."""
     assert agree_on_class(name, times(1500), 1) > times(500)
 
 
@@ -93,12 +93,12 @@ def test_verifiers_agree_on_mutants(name: str) -> None:
 @pytest.mark.parametrize("seed", range(2, 12))
 @pytest.mark.parametrize("name", mutations.CLASSES)
 def test_verifiers_agree_on_many_mutants(name: str, seed: int) -> None:
-    """Of each class of wrong proofs some ten thousands."""
+    """Both verifiers agree on several ten thousand wrong proofs of each class."""
     assert agree_on_class(name, 20_000, fresh(seed))
 
 
 def odd_bytes(rng: Random, old: bytes) -> bytes:
-    """Other bytes in the place of some."""
+    """Return bytes in which some are replaced."""
     at, stop = sorted((rng.randrange(len(old) + 1), rng.randrange(len(old) + 1)))
     return rng.choice(
         [
@@ -111,7 +111,7 @@ def odd_bytes(rng: Random, old: bytes) -> bytes:
 
 
 def odd_fields(rng: Random, old: bytes) -> bytes:
-    """The CBOR in some bytes with one of its fields changed, if there is any."""
+    """Return the CBOR in some bytes with one field changed, if there is any."""
     salt = b"" if old[:1] >= b"\x80" else old[:32]
     try:
         fields: Any = read(old[len(salt) :])
@@ -127,7 +127,7 @@ def odd_fields(rng: Random, old: bytes) -> bytes:
 
 
 def places(item: Any, path: tuple[int, ...] = ()) -> list[tuple[int, ...]]:
-    """The paths to everything in nested arrays but the outermost."""
+    """Return the paths to everything in nested arrays except the outermost."""
     inner = (
         [place for at, one in enumerate(item) for place in places(one, (*path, at))]
         if isinstance(item, list)
@@ -137,7 +137,7 @@ def places(item: Any, path: tuple[int, ...] = ()) -> list[tuple[int, ...]]:
 
 
 def changed(parts: Any, rng: Random) -> None:
-    """One or two things changed in parts of a proof: the openings of trees, the segments, the witnesses."""
+    """Change one or two items in the openings of trees, the segments or the witnesses."""
     for _ in range(rng.choice((1, 1, 1, 2))):
         paths = [path for path in places(parts) if path[0] >= 3 and len(path) > 1]
         *way, last = rng.choice(paths)
@@ -156,7 +156,7 @@ def changed(parts: Any, rng: Random) -> None:
 
 
 def rearranged(items: list[Any], rng: Random) -> None:
-    """An array with its last item dropped or one doubled, turned round, or empty."""
+    """Return an array shortened, with an item twice, reversed, or empty."""
     match rng.randrange(4):
         case 0:
             items.pop()
@@ -169,7 +169,7 @@ def rearranged(items: list[Any], rng: Random) -> None:
 
 
 def forged(seed: int, count: int) -> tuple[int, int]:
-    """How many proofs against roots that were made to fit both refuse, and how many both accept."""
+    """Return how many proofs against recomputed roots both refuse, and how many both accept."""
     rng, done = Random(f"forged {seed}"), [0, 0]
     while sum(done) < count:
         data, store_id, claims = rng.choice(honest())
@@ -178,7 +178,7 @@ def forged(seed: int, count: int) -> tuple[int, int]:
         try:
             root = rerooted(parts, store_id, claims)
             data = write(parts)
-        except (Hopeless, OverflowError, StopIteration):
+        except (NoRoots, OverflowError, StopIteration):
             continue
         done[agreed(data, ("root", store_id, root, None), claims)] += 1
     return done[0], done[1]
@@ -186,7 +186,7 @@ def forged(seed: int, count: int) -> tuple[int, int]:
 
 @cache
 def honest() -> list[tuple[bytes, bytes, list[Claim]]]:
-    """Proofs against overall roots, with the store's id: of the small journal, and of one with a segment."""
+    """Return proofs of the small journal and of one with a segment, against overall roots, with store ids."""
     large, rng = large_case(), Random("honest")
     every = sorted(large.truths("root"), key=lambda claim: claim[:2])
     asked = [(small_case(), claims) for claims in ONE_EACH.values()]
@@ -196,14 +196,14 @@ def honest() -> list[tuple[bytes, bytes, list[Claim]]]:
 
 
 def test_verifiers_agree_on_forged_roots() -> None:
-    """Where every hash was made to fit what was changed, the rules alone decide, and are the same."""
+    """Both verifiers agree on changed proofs whose hashes were all recomputed to match."""
     refused, accepted = forged(1, times(4000))
     assert refused > times(2000)
     assert accepted > times(100)
 
 
 def test_an_edge_with_an_ordinal_is_refused() -> None:
-    """A value of an edge that has an ordinal is none, even where the root holds it."""
+    """A value of an edge with an ordinal is refused, even if the root commits to it."""
     case, claims = small_case(), ONE_EACH["edge"]
     parts: Any = read(case.proof("root", claims))
     value: Any = read(parts[8][0][1])
@@ -215,13 +215,13 @@ def test_an_edge_with_an_ordinal_is_refused() -> None:
 @pytest.mark.soak
 @pytest.mark.parametrize("seed", range(2, 22))
 def test_verifiers_agree_on_many_forged_roots(seed: int) -> None:
-    """The same, some ten thousands."""
+    """Both verifiers agree on several ten thousand changed proofs with recomputed hashes."""
     refused, _ = forged(fresh(seed), 20_000)
     assert refused
 
 
 def engine_of(count: int, seed: int) -> Engine:
-    """An engine after commands of all kinds, a checkpoint and one command more."""
+    """Return an engine after commands of all kinds, a checkpoint and one more command."""
     engine = Engine(MemoryBackend(), clock=ticking(), salts=salt_of)
     engine.apply(commands(count, seed))
     engine.checkpoint()
@@ -230,13 +230,13 @@ def engine_of(count: int, seed: int) -> Engine:
 
 
 def rows_of(engine: Engine) -> Rows:
-    """The journal of an engine."""
+    """Return the journal of an engine."""
     rows = engine.store.backend
     return [(event.header, event.payload) for event in read_raw(rows, 0, read_log(rows).size, 1 << 40)]
 
 
 def some(claims: list[Claim], rng: Random) -> list[Claim]:
-    """One or two claims of each number, in any order."""
+    """Return one or two claims of each number, in random order."""
     found: list[Claim] = []
     for number in range(1, 15):
         own = sorted((one for one in claims if one[0] == number), key=lambda one: one[:2])
@@ -248,7 +248,7 @@ def some(claims: list[Claim], rng: Random) -> list[Claim]:
 @settings(max_examples=12, deadline=None)
 @given(st.integers(3, 40), st.integers(0, 1 << 32))
 def test_provers_make_the_same_bytes(count: int, seed: int) -> None:
-    """The proof of the engine is that of the naive builder, alone and in bundles, against both bases."""
+    """The engine and the naive builder make the same proofs, alone and in bundles, against both bases."""
     engine, rng = engine_of(count, seed), Random(seed)
     rows = rows_of(engine)
     worlds: dict[int, World] = {
@@ -272,7 +272,7 @@ def test_provers_make_the_same_bytes(count: int, seed: int) -> None:
 @settings(max_examples=12, deadline=None)
 @given(st.integers(3, 25), st.integers(0, 1 << 32))
 def test_roots_are_the_same_at_every_seq(count: int, seed: int) -> None:
-    """The engine's roots after each event are those that the page alone gives for the events so far."""
+    """The engine's roots after each event are those that the rules of the page give."""
     engine = engine_of(count, seed)
     rows = rows_of(engine)
     for size in range(1, len(rows) + 1):

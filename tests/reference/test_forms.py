@@ -1,4 +1,4 @@
-"""What has not the one form that it must have is refused, whatever its hash."""
+"""The second verifier refuses items that are not canonical, even if their hashes match."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ NOT_CANONICAL = """
 
 
 @pytest.mark.parametrize("data", ["", "81" * 17 + "80", *NOT_CANONICAL.split()])
-def test_what_is_not_canonical_is_not_read(data: str) -> None:
-    """Long forms, indefinite lengths, other types, bad text, items missing or left over, arrays too deep."""
+def test_noncanonical_items_are_refused(data: str) -> None:
+    """The reader refuses long forms, indefinite lengths, other types, bad text and wrong numbers of items."""
     assert refused(bytes.fromhex(data), small_case().basis("root"), [NO_ATOM]) == "encoding"
 
 
 def test_no_more_items_are_read_than_allowed() -> None:
-    """2^20 with the outermost array, whatever they are."""
+    """The reader accepts 2^20 items with the outermost array, and no more."""
     assert len(read(write([None] * ((1 << 20) - 1))) or ()) == (1 << 20) - 1  # type: ignore[arg-type]
     with pytest.raises(Malformed):
         read(write([None] * (1 << 20)))
 
 
 def test_forged_rows_and_payloads_are_refused_by_their_form() -> None:
-    """Even if the hashes were right: df, offsets and tf of a row; fields of a header or a payload."""
+    """Rows, headers and payloads with wrong fields are refused even if their hashes match."""
     for data in (
         "0000000001",
         "00000001010400" + "01",

@@ -1,4 +1,4 @@
-"""Bodies with further fields: one form for each, and what is just out of bounds refused by both verifiers."""
+"""Each body with further fields has one form, and both verifiers refuse fields just out of bounds."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ BODIES = st.builds(
 
 
 def verdicts(body: bytes, kind: EventKind = EventKind.ATOM_ADDED) -> tuple[str, str]:
-    """What both verifiers say of an event with these bytes as its body: `ok`, or the reason."""
+    """Return the answer of both verifiers for an event with these bytes as its body: `ok` or the reason."""
     salt = bytes(32)
     detail = AtomDetail(b"\1" * 16, 0, None)
     header = encode_header(Header(0, 1, kind, "user", commitment(salt, body), None, detail))
@@ -67,7 +67,7 @@ def verdicts(body: bytes, kind: EventKind = EventKind.ATOM_ADDED) -> tuple[str, 
 
 
 def body_with(further: Any, created: Any = None) -> bytes:
-    """The bytes of an atom's body with this map at its end."""
+    """Return the bytes of an atom's body with this map at its end."""
     plain = ["a", None, "note", [], ["inbox"], None, None, "internal", None, created, 0, None]
     return pack([*plain, further])
 
@@ -75,7 +75,7 @@ def body_with(further: Any, created: Any = None) -> bytes:
 @settings(max_examples=200, deadline=None)
 @given(BODIES)
 def test_a_body_comes_back_as_it_was(body: AtomBody) -> None:
-    """Encoded and decoded it is the same value, by one form only, which both readers take."""
+    """An encoded body decodes to the same value, and both readers accept its bytes only."""
     raw = encode_body(body)
     again = decode_body(EventKind.ATOM_ADDED, raw, "it")
     assert (repr(again), encode_body(again)) == (repr(body), raw)
@@ -85,8 +85,8 @@ def test_a_body_comes_back_as_it_was(body: AtomBody) -> None:
 
 @settings(max_examples=150, deadline=None)
 @given(METAS)
-def test_meta_is_kept_by_the_border_as_it_was(given_meta: dict[str, Any]) -> None:
-    """What the border takes is what is given, in canonical order, and given again it is the same."""
+def test_validation_keeps_the_values_of_meta(given_meta: dict[str, Any]) -> None:
+    """Validation returns meta with the given values in canonical order, and is idempotent."""
     try:
         kept = validation.meta(given_meta)
     except EngineError:
@@ -97,13 +97,13 @@ def test_meta_is_kept_by_the_border_as_it_was(given_meta: dict[str, Any]) -> Non
 
 
 def test_absent_fields_take_no_byte() -> None:
-    """A body without further fields is the array of its fields, as long as if there were no such thing."""
+    """A body without further fields is the array of its fields alone."""
     assert encode_body(ReasonBody("why")) == pack(["why"])
     assert encode_body(ReasonBody("why", origin="x")) == pack(["why", {1: "x"}])
 
 
 LARGEST = {f"k{number:02}": "x" * 507 for number in range(8)}
-"""A meta of 4,096 bytes: a head, and eight times 4 and 3 and 507, less what is cut off the last."""
+"""A meta of 4,096 bytes: a head and eight entries of 4 + 3 + 507 bytes, of which the last is cut."""
 LARGEST["k07"] = "x" * (507 - len(pack(LARGEST)) + limits.META_BYTES_MAX)
 GOOD: dict[str, Any] = {
     "request": {0: "r" * 128},
@@ -154,14 +154,14 @@ BAD: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", GOOD)
-def test_what_is_just_within_its_bounds_is_taken(name: str) -> None:
-    """By both verifiers, in the body of an event."""
+def test_fields_at_their_bounds_are_accepted(name: str) -> None:
+    """Both verifiers accept further fields at their bounds in the body of an event."""
     assert verdicts(body_with(GOOD[name])) == ("ok", "ok")
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_what_is_just_out_of_bounds_is_refused_as_a_payload(name: str) -> None:
-    """By both verifiers and by the reader of stored bodies."""
+def test_fields_beyond_their_bounds_are_refused(name: str) -> None:
+    """Both verifiers and the reader of stored bodies refuse further fields beyond their bounds."""
     body = body_with(BAD[name])
     assert verdicts(body) == ("payload", "payload")
     with pytest.raises(FormError):
@@ -170,7 +170,7 @@ def test_what_is_just_out_of_bounds_is_refused_as_a_payload(name: str) -> None:
 
 @pytest.mark.parametrize("number", [2, 3, 4])
 def test_fields_of_atoms_are_refused_in_other_bodies(number: int) -> None:
-    """A tombstone may say its request and its origin, and nothing that only atoms have."""
+    """A tombstone may have a request and an origin, but no field that only atoms have."""
     good = {2: {"a": 1}, 3: ["a"], 4: "f"}[number]
     kind = EventKind.ATOM_TOMBSTONED
     assert verdicts(pack(["why", {0: "r", 1: "o"}]), kind) == ("ok", "ok")
@@ -179,7 +179,7 @@ def test_fields_of_atoms_are_refused_in_other_bodies(number: int) -> None:
 
 @pytest.mark.parametrize("by", [0, 1])
 def test_created_has_its_bounds(by: int) -> None:
-    """From the first microsecond of the year 1 to the last of the year 9999, and not one beyond."""
+    """`created` ranges from the first microsecond of the year 1 to the last of the year 9999."""
     expected = ("payload", "payload") if by else ("ok", "ok")
     for created in (limits.CREATED_MIN - by, limits.CREATED_MAX + by):
         assert verdicts(pack(["a", None, "note", [], [], None, None, "", None, created, 0, None])) == expected
@@ -203,7 +203,7 @@ OTHER_FORMS = {
 
 @pytest.mark.parametrize("name", OTHER_FORMS)
 def test_other_forms_of_the_same_are_refused(name: str) -> None:
-    """One body has one form: what is not canonical is refused, whatever it would mean."""
+    """A body that is not canonical is refused."""
     plain = pack(["a", None, "note", [], [], None, None, "internal", None, None, 0, None])
     body = b"\x8d" + plain[1:] + OTHER_FORMS[name]
     first, second = verdicts(body)

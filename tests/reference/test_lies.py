@@ -1,4 +1,4 @@
-"""A prover who lies: each lie is refused for what is wrong with it."""
+"""The second verifier refuses each proof of a lying prover with the reason of the lie."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ EVENT: Claim = (c.EVENT, u(5, 8), None, True)
 
 
 def set_to(*path: int, to: object) -> Lie:
-    """Something else in a place."""
+    """Return a change that puts another item at a place."""
     return with_bytes(*path, change=lambda _: to)
 
 
 def with_bytes(*path: int, change: Callable[[bytes], object]) -> Lie:
-    """Something else in a place, made of what is there."""
+    """Return a change that puts other bytes, made from the present ones, at a place."""
 
     def lie(proof: Any) -> None:
         for at in path[:-1]:
@@ -47,7 +47,7 @@ def with_bytes(*path: int, change: Callable[[bytes], object]) -> Lie:
 
 
 def value_with(at: int, to: int) -> Callable[[bytes], bytes]:
-    """A value with another field."""
+    """Return a change of one field of a value."""
 
     def change(data: bytes) -> bytes:
         fields: Any = read(data)
@@ -57,19 +57,19 @@ def value_with(at: int, to: int) -> Callable[[bytes], bytes]:
 
 
 def shape_of(shape: bytes, hashes: bytes) -> Lie:
-    """Another opening of `atoms`."""
+    """Return a change of the opening of `atoms`."""
     return set_to(ATOMS, to=[shape, hashes])
 
 
 def own_as_other(proof: Any) -> None:
-    """The key's own leaf, shown as another's."""
+    """Show the key's own leaf as the leaf of another key."""
     value = proof[WITNESSES][0][1]
     leaf = in_namespace("key", "atoms", atom_id(0)) + in_namespace("value", "atoms", value)
     proof[ATOMS] = [proof[ATOMS][0].replace(b"\1", b"\2"), proof[ATOMS][1] + leaf]
 
 
 def of_rows(index: int, *shown: int) -> Lie:
-    """These rows of the only segment, said to stand at an index."""
+    """Show these rows of the only segment at a given position."""
 
     def lie(proof: Any) -> None:
         rows = term_rows(segments(small_case().at("root").documents)[0][1], STOP)
@@ -80,17 +80,17 @@ def of_rows(index: int, *shown: int) -> Lie:
 
 
 def without_last_atom(proof: Any) -> None:
-    """A list without its last atom."""
+    """Remove the last atom of a list."""
     proof[WITNESSES][0][-1].pop()
 
 
-def atoms_turned(proof: Any) -> None:
-    """A list with its atoms the other way."""
+def atoms_reversed(proof: Any) -> None:
+    """Reverse the atoms of a list."""
     proof[WITNESSES][0][-1].reverse()
 
 
 def one_segment_less(proof: Any) -> None:
-    """An index of no ordinals."""
+    """Replace the segments by an index of no ordinals."""
     proof[SEGMENTS] = [0, []]
     proof[WITNESSES][0][1:] = [[]]
 
@@ -126,7 +126,7 @@ LIES: dict[str, tuple[list[Claim], Lie, str]] = {
         "contradiction",
     ),
     "a list cut short": ([TAGGED], without_last_atom, "list"),
-    "a list turned round": ([TERM], atoms_turned, "list"),
+    "a list turned round": ([TERM], atoms_reversed, "list"),
     "a live atom hidden": ([TAGGED], set_to(WITNESSES, 0, 1, 0, 1, to=b"\2\0"), "list"),
     "nobody alive": ([TAGGED], set_to(WITNESSES, 0, 1, 0, 1, to=None), "list"),
     "no set": ([TAGGED], set_to(WITNESSES, 0, 1, 0, to=None), "list"),
@@ -183,8 +183,8 @@ LIES: dict[str, tuple[list[Claim], Lie, str]] = {
 
 
 @pytest.mark.parametrize("name", LIES)
-def test_a_lie_is_refused_for_what_it_is(name: str) -> None:
-    """Each lie is made of an honest proof."""
+def test_each_lie_is_refused_with_its_reason(name: str) -> None:
+    """Each lie, made from an honest proof, is refused with its reason."""
     claims, lie, reason = LIES[name]
     case = small_case()
     proof = read(case.proof("root", claims))
@@ -193,7 +193,7 @@ def test_a_lie_is_refused_for_what_it_is(name: str) -> None:
 
 
 def test_a_state_is_not_shown_by_an_older_checkpoint() -> None:
-    """The link is the last event of the log and nothing else."""
+    """A link to any event but the last of the log is refused."""
     case, rows = small_case(), small().rows
     older = rows[:6]
     basis: Basis = ("log", STORE, len(older), log_root([header for header, _ in older]))
@@ -221,14 +221,14 @@ def test_a_state_is_not_shown_by_an_older_checkpoint() -> None:
 def test_a_log_claim_about_another_log_is_refused(
     name: str, number: int, subject: bytes, reason: str
 ) -> None:
-    """The bytes of a true claim do not show a false one of its kind."""
+    """The proof of a true claim is refused for a false claim of its kind."""
     case, opens = small_case(), number == c.EVENT
     data = case.proof("log", ONE_EACH[name])
     assert refused(data, case.basis("log"), [(number, subject, None, opens)]) == reason
 
 
-def test_nothing_is_in_a_log_of_another_root() -> None:
-    """Paths lead to the root of the basis or nowhere."""
+def test_a_path_is_refused_against_another_root() -> None:
+    """A path is refused against a log head with another root."""
     case = small_case()
     for name, reason in (("event", "inclusion"), ("root", "inclusion"), ("no-atom", "inclusion")):
         basis: Basis = ("log", STORE, 12, EMPTY)
@@ -241,7 +241,7 @@ def test_nothing_is_in_a_log_of_another_root() -> None:
 
 
 def test_a_recorded_atom_is_not_absent_behind_its_own_leaf() -> None:
-    """The leaf that stands in a key's place must be another's."""
+    """A claim of absence is refused if the leaf shown is that of the key itself."""
     case = small_case()
     proof: Any = read(case.proof("root", [ATOM]))
     own_as_other(proof)

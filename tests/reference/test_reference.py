@@ -1,4 +1,4 @@
-"""The second verifier takes every honest proof and no other bytes."""
+"""The second verifier accepts every honest proof and refuses all other bytes."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from tests.reference.verifier import check
 from tests.spec_page import example_values
 
 ABSENCES = (c.NO_ATOM, c.NO_EDGE, c.NO_TAG, c.NONE_TAGGED, c.NO_TERM)
-"""One gap has room for many keys: the same bytes may show several of these."""
+"""Claims of absence: one gap holds many keys, so the same bytes may show several of them."""
 
 
 def test_the_example_has_the_root_of_the_page() -> None:
-    """The world that proofs are built from is the worked example's."""
+    """The worked example, computed as the basis of proofs, has the root of the page."""
     assert example_case().at("root").roots["overall"].hex() == example_values()["root overall"]
 
 
 @pytest.mark.parametrize("kind", ["root", "log"])
 @pytest.mark.parametrize("name", ["small", "example"])
 def test_every_true_claim_has_a_proof_of_its_own(name: str, kind: str) -> None:
-    """One claim at a time, all kinds."""
+    """The second verifier accepts a proof of each true claim alone."""
     case = CASES[name]()
     for claim in case.truths(kind):
         assert len(case.shown(kind, [claim])) == 1
@@ -34,7 +34,7 @@ def test_every_true_claim_has_a_proof_of_its_own(name: str, kind: str) -> None:
 @pytest.mark.parametrize("kind", ["root", "log"])
 @pytest.mark.parametrize("name", ["small", "large", "example"])
 def test_all_true_claims_have_a_proof_together(name: str, kind: str) -> None:
-    """Lists are those of all live atoms by their bodies; answers stand in the order of the questions."""
+    """A proof of all true claims lists the live atoms, with answers in the order of the claims."""
     case = CASES[name]()
     at = case.at(kind)
     live, asked = truths.texts(at), list(reversed(case.truths(kind)))
@@ -50,14 +50,14 @@ def test_all_true_claims_have_a_proof_together(name: str, kind: str) -> None:
 
 
 def test_all_kinds_of_claims_are_among_the_true_ones() -> None:
-    """No kind is left out of the other tests."""
+    """The true claims include every kind of claim."""
     assert {number for number, *_ in small_case().truths("root")} == set(range(1, 15))
 
 
 @pytest.mark.parametrize("kind", ["root", "log"])
 @pytest.mark.parametrize("name", ONE_EACH)
-def test_no_changed_byte_is_taken(name: str, kind: str) -> None:
-    """Each byte with its lowest bit or all bits changed; each beginning; one more byte."""
+def test_a_changed_byte_is_refused(name: str, kind: str) -> None:
+    """A proof with one byte changed, cut off at any byte, or one byte longer is refused."""
     case, claims = small_case(), ONE_EACH[name]
     data, basis = case.proof(kind, claims), case.basis(kind)
     check(data, basis, claims)
@@ -69,8 +69,8 @@ def test_no_changed_byte_is_taken(name: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize("name", ONE_EACH)
-def test_no_item_is_taken_that_is_one_too_many_or_too_few(name: str) -> None:
-    """Whatever array loses its last item, or gets a null, an empty string or its last item again."""
+def test_an_item_too_many_or_too_few_is_refused(name: str) -> None:
+    """A proof with an item too many or too few in any array is refused."""
     case, claims = small_case(), ONE_EACH[name]
     data = case.proof("log", claims)
 
@@ -90,8 +90,8 @@ def test_no_item_is_taken_that_is_one_too_many_or_too_few(name: str) -> None:
 
 @pytest.mark.parametrize("kind", ["root", "log"])
 @pytest.mark.parametrize("name", ONE_EACH)
-def test_a_proof_is_of_its_basis(name: str, kind: str) -> None:
-    """Another root or store is refused; only the log claims of a log head say nothing of the store."""
+def test_a_proof_is_refused_against_another_basis(name: str, kind: str) -> None:
+    """A proof is refused against another root or store; log claims against a log head ignore the store."""
     case, claims = small_case(), ONE_EACH[name]
     data = case.proof(kind, claims)
     store_id, root, size = c.parts_of(case.basis(kind))
@@ -112,8 +112,8 @@ def test_a_proof_is_of_its_basis(name: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize("name", ONE_EACH)
-def test_a_proof_is_of_its_claims(name: str) -> None:
-    """Whatever else is asked, the bytes of one proof do not show it."""
+def test_a_proof_is_refused_for_other_claims(name: str) -> None:
+    """A proof is refused for claims other than its own."""
     case, claims = small_case(), ONE_EACH[name]
     data, basis = case.proof("root", claims), case.basis("root")
     for other in ONE_EACH.values():
@@ -130,8 +130,8 @@ def test_a_proof_is_of_its_claims(name: str) -> None:
             assert refused(whole, basis, [(number, subject, state, not opens)]) == reason
 
 
-def test_a_question_that_is_none_is_refused() -> None:
-    """Wrong widths, no claims, one twice, words that are no identity, and states where there are none."""
+def test_invalid_claims_are_refused() -> None:
+    """Invalid claims are refused: wrong widths, no claims, a claim twice, invalid words, invalid states."""
     case = small_case()
     data, basis = case.proof("root", ONE_EACH["atom"]), case.basis("root")
     one: Claim = (c.ATOM, atom_id(0), 0, True)

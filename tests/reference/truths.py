@@ -1,4 +1,4 @@
-"""What is true of a journal, by looking at everything: the claims that a proof of it can have."""
+"""Finds the true claims about a journal by examining all of it."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from tests.spec_naive import Rows, identity, opened, u
 
 UNKNOWN = 1 << 40
 Texts = dict[bytes, tuple[set[bytes], set[bytes]]]
-"""Live atom to the identities of its tags and the terms of its text."""
+"""The identities of the tags and the terms of the text of each live atom."""
 
 
 def texts(at: World) -> Texts:
-    """Tags and terms of each live atom, from the bodies of its events."""
+    """Return the tags and terms of each live atom, from the bodies of its events."""
     tags: dict[bytes, set[bytes]] = {}
     for fields, body in at.events:
         if body is None:
@@ -33,7 +33,7 @@ def texts(at: World) -> Texts:
 
 
 def of_state(at: World) -> list[Claim]:
-    """True claims of every kind about the state: of what there is, and of what there is not."""
+    """Return true claims of every kind about the state, positive and negative."""
     known, live = at.values, texts(at)
     tags = {b"never"}.union(*(some for some, _ in live.values())) | {b"net", b"even"}
     terms = {b"aaa", b"zzzz", b"daemon"}.union(*(some for _, some in live.values()))
@@ -51,7 +51,7 @@ def of_state(at: World) -> list[Claim]:
 
 
 def of_log(worlds: dict[int, World], rows: Rows) -> list[Claim]:
-    """True claims of every kind about a log."""
+    """Return true claims of every kind about a log."""
     leaves = log_leaves(rows)
     found: list[Claim] = [
         (c.EVENT, u(seq, 8), None, seq % 2 == 0 and bool(row[1])) for seq, row in enumerate(rows)
@@ -64,10 +64,10 @@ def of_log(worlds: dict[int, World], rows: Rows) -> list[Claim]:
 
 
 def with_tag(live: Texts, tag: bytes) -> list[bytes]:
-    """The live atoms that have a tag."""
+    """Return the live atoms that have a tag."""
     return [key for key, (tags, _) in live.items() if tag in tags]
 
 
 def with_term(live: Texts, term: bytes) -> list[bytes]:
-    """The live atoms that have a term in their text."""
+    """Return the live atoms that have a term in their text."""
     return [key for key, (_, terms) in live.items() if term in terms]

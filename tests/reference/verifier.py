@@ -1,4 +1,4 @@
-"""A second verifier of proofs, written from SPEC.md alone and in another style than the first one."""
+"""A second verifier of proofs, written from SPEC.md alone and in another style than the project's."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ WITNESSES: dict[int, tuple[Check, ...]] = FORMS | {
 
 
 def check(data: bytes, basis: Basis, claims: Sequence[Claim]) -> list[Shown]:
-    """What a proof shows of each claim, in the order of the claims.
+    """Return the facts that a proof shows, in the order of the claims.
 
     State claims show `size`, the size of the log that they hold as of; `atom` and `edge` the fields of the
     value and the `body`, if its payload is given; lists the `ids`; log claims what the header or the opening
     says.
 
     Raises:
-        Refused: the bytes do not show all of the claims, or these or the basis are none.
+        Refused: the bytes do not show all of the claims, or the claims or the basis are invalid.
     """
-    ordered = c.asked(basis, claims)
+    ordered = c.in_order(basis, claims)
     parts, witnesses = parsed(data, ordered)
     log, opening = grounds(basis, ordered, parts)
     calls: Calls = {"atoms": {}, "edges": {}, "tags": {}}
@@ -66,7 +66,7 @@ def check(data: bytes, basis: Basis, claims: Sequence[Claim]) -> list[Shown]:
 
 
 def parsed(data: bytes, ordered: list[Claim]) -> tuple[dict[str, Any], list[Any]]:
-    """The parts of a proof by name, and the fields of each witness, in the form that the claims call for."""
+    """Return the parts of a proof by name, and the fields of each witness, after checking their forms."""
     alone = len(ordered) == 1 and ordered[0][0] not in c.LIST_CLAIMS and not ordered[0][3]
     need(len(data) <= (PROOF_BYTES_MAX if alone else BUNDLE_BYTES_MAX), "size")
     try:
@@ -87,7 +87,7 @@ def parsed(data: bytes, ordered: list[Claim]) -> tuple[dict[str, Any], list[Any]
 
 
 def grounds(basis: Basis, ordered: list[Claim], parts: dict[str, Any]) -> tuple[tuple[int, bytes], Any]:
-    """The log of a basis, as size and root, and the opening that the basis vouches for."""
+    """Return size and root of the log of a basis, and the opening that the basis confirms."""
     numbers = {claim[0] for claim in ordered}
     of_state, of_lists = numbers & set(c.STATE_CLAIMS), numbers & set(c.LIST_CLAIMS)
     present(parts["link"], basis[0] == "log" and bool(of_state))
@@ -110,31 +110,31 @@ def grounds(basis: Basis, ordered: list[Claim], parts: dict[str, Any]) -> tuple[
 
 
 def present(part: object, wanted: bool) -> None:
-    """Refuse unless a part is there exactly if it is wanted."""
+    """Refuse unless a part is present exactly if it is wanted."""
     need(part is not None or not wanted, "missing")
     need(part is None or wanted, "unneeded")
 
 
 def overall_of(store_id: bytes, opening: list[Any]) -> bytes:
-    """The overall root that an opening makes up."""
+    """Return the overall root of an opening."""
     return overall(store_id, opening[0], opening[1], opening[2:])
 
 
 def checkpoint(data: bytes) -> dict[str, Any]:
-    """The header of a checkpoint event."""
+    """Return the header of a checkpoint event."""
     found = header(data)
     need(found["kind"] == CHECKPOINT, "header")
     return found
 
 
 def hashes_of(path: bytes, reason: str) -> list[bytes]:
-    """The hashes of a path."""
+    """Return the hashes of a path."""
     need(len(path) % 32 == 0, reason)
     return [path[at : at + 32] for at in range(0, len(path), 32)]
 
 
 def included(log: tuple[int, bytes], seq: int, data: bytes, path: bytes) -> None:
-    """Refuse unless a header stands at a place of the log."""
+    """Refuse unless the log holds a header at its position."""
     size, root = log
     need(seq < size, "inclusion")
     need(root_by_path(seq, size, log_leaf(data), hashes_of(path, "inclusion")) == root, "inclusion")
@@ -148,7 +148,7 @@ def consistent(log: tuple[int, bytes], size: int, root: bytes, path: bytes) -> N
 
 
 def in_log(log: tuple[int, bytes], store_id: bytes, claim: Claim, witness: list[Any]) -> Shown:
-    """What a log claim's witness shows."""
+    """Return the facts that the witness of a log claim shows."""
     number, subject, _, _ = claim
     if number == c.PREFIX:
         size = int.from_bytes(subject[:8], "big")

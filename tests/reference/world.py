@@ -1,4 +1,4 @@
-"""All that follows from a journal, and the hashes beside what is shown of it: whole trees, computed again."""
+"""Computes all values derived from a journal, and sibling hashes, from whole trees."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ from tests.spec_naive import (
 
 
 class World(NamedTuple):
-    """All that follows from a journal."""
+    """All values derived from a journal."""
 
     rows: Rows
     events: list[tuple[list[Any], Any]]
-    """Header and body of each row; None where the payload was destroyed."""
+    """The header and body of each event; the body is None if the payload is erased."""
     values: dict[str, dict[bytes, list[Any]]]
     """The leaf values of `atoms` and `edges`."""
     roots: dict[str, bytes]
     leaves: dict[str, dict[bytes, bytes]]
-    """Namespace to tree key to value, without `index`."""
+    """The value of each tree key, by namespace, without `index`."""
     ids: dict[int, bytes]
-    """Ordinal to atom."""
+    """The atom of each ordinal."""
     documents: list[Document]
     stop_words: frozenset[str]
 
 
 def world(rows: Rows, terms: Terms, stop_words: frozenset[str]) -> World:
-    """All that follows from these events."""
+    """Return the values derived from these events."""
     events = [opened(header, payload) for header, payload in rows]
     found = values([fields for fields, _ in events])
     leaves = {name: {key: dumps(value) for key, value in found[name].items()} for name in found}
@@ -51,12 +51,12 @@ def world(rows: Rows, terms: Terms, stop_words: frozenset[str]) -> World:
 
 
 def mth(leaves: Sequence[bytes]) -> bytes:
-    """RFC 9162 2.1.1: the root of some leaves, not none."""
+    """RFC 9162 2.1.1: return the root of one or more leaves."""
     return merkle(list(leaves), log_node, b"")
 
 
 def inclusion(at: int, leaves: Sequence[bytes]) -> bytes:
-    """RFC 9162 2.1.3.1: PATH(m, D_n)."""
+    """RFC 9162 2.1.3.1: return PATH(m, D_n)."""
     if len(leaves) == 1:
         return b""
     k = split(len(leaves))
@@ -66,7 +66,7 @@ def inclusion(at: int, leaves: Sequence[bytes]) -> bytes:
 
 
 def consistency(old: int, leaves: Sequence[bytes], whole: bool = True) -> bytes:
-    """RFC 9162 2.1.4.1: SUBPROOF(m, D_n, b)."""
+    """RFC 9162 2.1.4.1: return SUBPROOF(m, D_n, b)."""
     if old == len(leaves):
         return b"" if whole else mth(leaves)
     k = split(len(leaves))
@@ -76,7 +76,7 @@ def consistency(old: int, leaves: Sequence[bytes], whole: bool = True) -> bytes:
 
 
 def beside(leaves: list[bytes], shown: set[int], first: int = 0) -> bytes:
-    """The roots of the parts in which no leaf is shown, from the left."""
+    """Return the roots of the parts in which no leaf is shown, from the left."""
     if not any(first <= index < first + len(leaves) for index in shown):
         return merkle(leaves, lambda left, right: digest("rows-node", left + right), b"")
     if len(leaves) == 1:
@@ -86,7 +86,7 @@ def beside(leaves: list[bytes], shown: set[int], first: int = 0) -> bytes:
 
 
 def walked(keys: set[bytes], leaves: list[tuple[bytes, bytes]], depth: int) -> tuple[bytes, bytes]:
-    """Shape and hashes of a subtree in which some of the keys lie."""
+    """Return shape and hashes of a subtree in which some of the keys lie."""
     if not leaves:
         return b"\3", b""
     if len(leaves) == 1:

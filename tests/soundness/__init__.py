@@ -1,1 +1,1 @@
-"""Whether the verifier refuses what it must: named rejects, mutations, and the checks that catch them."""
+"""Tests that the verifier refuses what it must: named rejects, mutations, and mutants of its checks."""

@@ -1,4 +1,4 @@
-"""Every named reject: importing this fills the register."""
+"""Imports all modules of named rejects, which fills the register."""
 
 from __future__ import annotations
 

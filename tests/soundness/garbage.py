@@ -1,4 +1,4 @@
-"""Random bytes and random CBOR for everything that reads what a stranger sent: M10."""
+"""M10: random bytes and random CBOR for all functions that read untrusted bytes."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ READERS: Final[dict[str, Callable[[bytes], object]]] = {
     "signatures": parse_signatures,
     "vkey": lambda raw: parse_vkey(raw.decode("latin-1")),
 } | {f"body {kind.name}": (lambda raw, kind=kind: decode_body(kind, raw, "it")) for kind in EventKind}
-"""What reads bytes, by name; each refuses with ProofError or FormError and nothing else."""
+"""The readers of bytes, by name; each refuses with ProofError or FormError only."""
 
 TAGS: Final = (0, 1, 2, 3, 4, 5, 24, 25, 28, 29, 30, 35, 36, 37, 64, 256, 258, 260, 261, 1004, 43_000, 55_799)
 """CBOR tags that decoders act on: times, bignums, fractions, shared references, patterns, UUIDs, sets."""
 
 
 class Slow(NamedTuple):
-    """The item that took longest."""
+    """The input that took longest, and its time."""
 
     seconds: float
     reader: str
@@ -54,7 +54,7 @@ class Slow(NamedTuple):
 
 
 def garbage(seeds: Seeds, rng: Random) -> Iterator[bytes]:
-    """Endless bytes: random ones, random items, items like those of a proof, and proofs with holes."""
+    """Yield random bytes, random items, items similar to those of a proof, and damaged proofs, endlessly."""
     while True:
         data = pick(seeds, rng).item.data
         at = rng.randrange(len(data))
@@ -66,7 +66,7 @@ def garbage(seeds: Seeds, rng: Random) -> Iterator[bytes]:
 
 
 def any_item(rng: Random, depth: int) -> bytes:
-    """The bytes of a random item, canonical or not, whole or not."""
+    """Return the bytes of a random item, canonical or not, complete or not."""
     kind = rng.randrange(12)
     length = rng.choice([0, 1, 2, 7, 31, 32, 33])
     match kind:
@@ -94,14 +94,14 @@ def any_item(rng: Random, depth: int) -> bytes:
 
 
 def loose(rng: Random, depth: int) -> Any:
-    """A random value of the types that a proof has."""
+    """Return a random value of the types that a proof has."""
     if depth and rng.random() < 0.5:
         return [loose(rng, depth - 1) for _ in range(rng.randrange(7))]
     return rng.choice([None, 0, 1, 5, 1 << 40, b"", "x", bytes(32), rng.randbytes(64), bytes(3)])
 
 
 def refusal_of(read: Callable[[bytes], object], raw: bytes) -> str | None:
-    """Why it is refused, if it is; whatever else is raised is let through."""
+    """Return the reason of the refusal, or None if the bytes are accepted; other exceptions propagate."""
     try:
         read(raw)
     except (ProofError, FormError) as error:
@@ -110,11 +110,11 @@ def refusal_of(read: Callable[[bytes], object], raw: bytes) -> str | None:
 
 
 def read_all(seeds: Seeds, rng: Random, count: int) -> Slow:
-    """Hand `count` pieces of garbage to every reader and to the verifier; the slowest of them.
+    """Pass `count` inputs to every reader and to the verifier, and return the slowest one.
 
     Raises:
-        AssertionError: the verifier accepted one.
-        Exception: whatever a reader raised that is not a refusal.
+        AssertionError: the verifier accepted an input.
+        Exception: a reader raised an exception that is not a refusal.
     """
     slow = Slow(0.0, "", b"")
     for _, raw in zip(range(count), garbage(seeds, rng), strict=False):

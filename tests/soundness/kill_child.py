@@ -1,6 +1,6 @@
-"""One mutant in a process of its own: `python -m tests.soundness.kill_child corpus module number`.
+"""Tests one mutant in a process of its own: `python -m tests.soundness.kill_child corpus module number`.
 
-Prints one line of JSON: which rejects and which classes caught it, and how.
+Prints one line of JSON with the rejects and classes that caught the mutant, and how.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ ROUNDS, GARBAGE = 12, 60
 
 
 def main(corpus: str, module: str, number: int) -> None:
-    """Put the mutant in the place of its module, ask everything of it, and print what was wrong."""
+    """Install the mutant in place of its module, run all tests against it, and print the failures."""
     site = sites(module)[number]
     if number >= 0:
         install(module, site)
@@ -28,7 +28,7 @@ def main(corpus: str, module: str, number: int) -> None:
 
 
 def _by_rejects(corpus: str) -> dict[str, str]:
-    """Named reject to how it sees the mutant: `accepted`, `raised`, or only another `reason`."""
+    """Return how each named reject detects the mutant: `accepted`, `raised`, or only another `reason`."""
     from tests.soundness.wire import load, refusal
 
     rank = ("reason", "raised", "accepted")
@@ -47,7 +47,7 @@ def _by_rejects(corpus: str) -> dict[str, str]:
 
 
 def _by_classes(corpus: str) -> dict[str, str]:
-    """The class of mutations that catches the mutant, if one does."""
+    """Return the class of mutations that catches the mutant, if there is one."""
     from itertools import islice
     from random import Random
 

@@ -1,8 +1,8 @@
-"""Writers that build wrong trees, and provers that lie about them: M9.
+"""M9: writers that build wrong trees, and provers that open them dishonestly.
 
-Whoever holds a root must never be shown two things of one key: not that it is there and that it is not,
-and not two values. So each round makes a tree, right or wrong, has liars open it for one key in many ways,
-and collects what was accepted.
+No root may allow two contradictory claims about one key: presence and absence, or two values. Each round
+makes a valid or invalid tree, opens it for one key in many dishonest ways, and collects the claims that were
+accepted.
 """
 
 from __future__ import annotations
@@ -15,28 +15,28 @@ from proofs.errors import ProofError
 from proofs.hashing import EMPTY
 from proofs.opening import NODE, NOTHING, OTHER_LEAF, OWN_LEAF, opening_root
 from proofs.smt import bit_of
-from tests.soundness.synthetic import Leaf, Node, Tree, leaves_in, on_the_way, opened, root_of, tree_of
+from tests.soundness.synthetic import Leaf, Node, Tree, leaves_in, on_the_path, opened, root_of, tree_of
 
 PREFIXES: Final = (0, 1, 2, 3, 4, 7, 8, 63, 127, 128, 200, 254, 255)
-"""Bits that keys of a round may have in common."""
+"""Numbers of leading bits that keys of a round may have in common."""
 
 Said = bytes | None
-"""What is claimed of a key: its value digest, or that it is absent."""
+"""A claim about a key: its value digest, or None for its absence."""
 
 
 class Round(NamedTuple):
-    """A tree, and what was accepted of one key in it."""
+    """A tree, and the claims about one key that were accepted against its root."""
 
     tree: Tree
     key: bytes
     right: bool
-    """Whether the tree is one that SPEC allows."""
+    """True if SPEC allows the tree."""
     tried: int
     accepted: set[Said]
 
 
 def rounds(rng: Random, *, right: bool | None = None) -> Iterator[Round]:
-    """Endless rounds; with `right`, only of trees that are right, or only of others."""
+    """Yield rounds endlessly; with `right`, only with valid trees or only with invalid ones."""
     while True:
         base = rng.randbytes(32)
         keys = [base, *(sharing(base, rng.choice(PREFIXES), rng) for _ in range(rng.randrange(6)))]
@@ -50,14 +50,14 @@ def rounds(rng: Random, *, right: bool | None = None) -> Iterator[Round]:
 
 
 def sharing(base: bytes, bits: int, rng: Random) -> bytes:
-    """A key digest that has exactly `bits` (0 to 255) leading bits in common with `base`."""
+    """Return a key digest that has exactly `bits` (0 to 255) leading bits in common with `base`."""
     rest = 255 - bits
     high = int.from_bytes(base, "big") >> rest ^ 1
     return (high << rest | rng.getrandbits(rest)).to_bytes(32, "big")
 
 
 def corrupted(tree: Tree, leaves: Mapping[bytes, bytes], rng: Random) -> Tree:
-    """The tree with something in it that no tree may have."""
+    """Return the tree with a random change that SPEC does not allow."""
     if isinstance(tree, Node) and rng.random() < 0.7:
         sides = list(tree)
         at = rng.randrange(2)
@@ -80,7 +80,7 @@ def corrupted(tree: Tree, leaves: Mapping[bytes, bytes], rng: Random) -> Tree:
 
 
 def attacked(tree: Tree, key: bytes, right: bool, rng: Random) -> Round:
-    """What liars get accepted of `key` against the root of `tree`."""
+    """Return the claims about `key` that dishonest openings show against the root of `tree`."""
     root, accepted, tried = root_of(tree), set[Said](), 0
     said: list[Said] = [None, rng.randbytes(32), EMPTY]
     said += [leaf.value for leaf in leaves_in(tree)]
@@ -93,7 +93,7 @@ def attacked(tree: Tree, key: bytes, right: bool, rng: Random) -> Round:
 
 
 def opens(keys: Mapping[bytes, Said], shape: bytes, hashes: bytes, root: bytes) -> bool:
-    """Whether the opening is accepted; only a ProofError refuses it."""
+    """Return True if the opening is accepted; exceptions other than ProofError propagate."""
     try:
         return opening_root(keys, shape, hashes) == root
     except ProofError:
@@ -101,9 +101,9 @@ def opens(keys: Mapping[bytes, Said], shape: bytes, hashes: bytes, root: bytes) 
 
 
 def lies(tree: Tree, key: bytes, rng: Random) -> Iterator[tuple[bytes, bytes]]:
-    """Openings of a tree at one key: the honest one, and ways that end elsewhere, or as something else."""
+    """Yield openings of a tree at one key: the honest one, and ones that end elsewhere or as another case."""
     yield opened(tree, [key])
-    way = on_the_way(tree, key)
+    way = on_the_path(tree, key)
     beside = [
         root_of(node[1 - bit_of(key, depth)]) for depth, node in enumerate(way) if isinstance(node, Node)
     ]
@@ -123,7 +123,7 @@ def lies(tree: Tree, key: bytes, rng: Random) -> Iterator[tuple[bytes, bytes]]:
 
 
 def along(key: bytes, beside: list[bytes], case: int, end: bytes = b"") -> tuple[bytes, bytes]:
-    """The opening whose way to `key` has these siblings, from the root on, and ends in `case`."""
+    """Return the opening whose path to `key` has these siblings, from the root down, and ends in `case`."""
     before = [sibling for depth, sibling in enumerate(beside) if bit_of(key, depth)]
     after = [sibling for depth, sibling in enumerate(beside) if not bit_of(key, depth)]
     return bytes([NODE]) * len(beside) + bytes([case]), b"".join([*before, end, *reversed(after)])

@@ -1,4 +1,4 @@
-"""Classes of wrong proofs, M1 to M8: each an endless, seeded stream made from honest ones."""
+"""M1 to M8: classes of wrong proofs; each is an endless, seeded stream made from honest proofs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.soundness.wire import Item, at_path, basis_of, claim_of, packed, part
 
 @dataclass
 class Seed:
-    """An honest proof, ready to be verified again and again."""
+    """An honest proof with its parsed array and paths."""
 
     item: Item
     basis: Basis
@@ -25,22 +25,22 @@ class Seed:
 
     @property
     def parts(self) -> list[Any]:
-        """Its array, to be changed."""
+        """The array of the proof, as a copy that may be changed."""
         return parts_of(self.item.data)
 
     @cached_property
     def places(self) -> list[tuple[int, ...]]:
-        """The paths to everything in it."""
+        """The paths to all items of the proof."""
         return places(self.parts)
 
     @cached_property
     def paths(self) -> set[tuple[int, ...]]:
-        """The same, to look a path up."""
+        """The same paths as a set."""
         return set(self.places)
 
 
 class Attempt(NamedTuple):
-    """A proof to be offered; it may be accepted only if it is `honest`, the one of this question."""
+    """A proof to verify; it may be accepted only if it is `honest`, the honest proof of its claims."""
 
     data: bytes
     basis: Basis
@@ -51,7 +51,7 @@ class Attempt(NamedTuple):
 Seeds = Sequence[Seed]
 Attempts = Iterator[Attempt]
 EXHAUSTIVE: Final = 30
-"""Proofs of which every bit is flipped; of the others some."""
+"""The number of proofs of which every bit is flipped; of the others only some are."""
 SHORT_BYTES: Final = 2_000
 LONG_SHARE: Final = 0.05
 NUMBERS: Final = (
@@ -90,12 +90,12 @@ FOREIGN: Final[tuple[Any, ...]] = (
 
 
 def seeds_of(items: Sequence[Item]) -> list[Seed]:
-    """Items made ready."""
+    """Return seeds made from items."""
     return [Seed(item, basis_of(item.basis), [claim_of(claim) for claim in item.claims]) for item in items]
 
 
 def pick(seeds: Seeds, rng: Random) -> Seed:
-    """One of them; seldom a long one, for the time that takes."""
+    """Return a random seed; long ones are rare because they take time."""
     while True:
         seed = rng.choice(seeds)
         if len(seed.item.data) <= SHORT_BYTES or rng.random() < LONG_SHARE:
@@ -103,19 +103,19 @@ def pick(seeds: Seeds, rng: Random) -> Seed:
 
 
 def of(seed: Seed, data: bytes) -> Attempt:
-    """Other bytes for the same question."""
+    """Return the attempt to verify other bytes for the same claims."""
     return Attempt(data, seed.basis, seed.claims, seed.item.data)
 
 
 def with_other(seed: Seed, path: tuple[int, ...], value: object) -> Attempt:
-    """The proof with `value` where `path` leads to."""
+    """Return the proof with `value` at `path`."""
     parts = seed.parts
     at_path(parts, path[:-1])[path[-1]] = value
     return of(seed, packed(parts))
 
 
 def m1_bits(seeds: Seeds, rng: Random) -> Attempts:
-    """One bit flipped: every one of a short proof of each kind, and between them some of all proofs."""
+    """Yield flips of one bit: every bit of a short proof of each kind, and some bits of all proofs."""
     shortest: dict[str, Seed] = {}
     for seed in sorted(seeds, key=lambda seed: len(seed.item.data)):
         shortest.setdefault(seed.item.name, seed)
@@ -139,7 +139,7 @@ def _flipped(data: bytes, bit: int) -> bytes:
 
 
 def m2_fields(seeds: Seeds, rng: Random) -> Attempts:
-    """One field with a number of the bounds, another field's value, nothing, or another type."""
+    """Yield proofs with one field replaced by a bound, another field's value, null, or another type."""
     while True:
         seed = pick(seeds, rng)
         parts = seed.parts
@@ -151,7 +151,7 @@ def m2_fields(seeds: Seeds, rng: Random) -> Attempts:
 
 
 def m3_lists(seeds: Seeds, rng: Random) -> Attempts:
-    """Items of arrays, and hashes of byte strings, dropped, doubled, swapped, turned, or put in."""
+    """Yield proofs with array items or hashes dropped, doubled, swapped, reversed, or inserted."""
     while True:
         seed = pick(seeds, rng)
         parts = seed.parts
@@ -172,7 +172,7 @@ def m3_lists(seeds: Seeds, rng: Random) -> Attempts:
 
 
 def _hashes(seed: Seed, rng: Random) -> list[bytes]:
-    """A root, and a piece of some other string of the proof."""
+    """Return a root and a piece of another string of the proof."""
     root = seed.basis.root
     parts = seed.parts
     strings = [found for path in seed.places if isinstance(found := at_path(parts, path), bytes)]
@@ -201,7 +201,7 @@ def _rearranged(given: list[Any], extra: list[Any], rng: Random) -> list[Any]:
 
 
 def m4_lengths(seeds: Seeds, rng: Random) -> Attempts:
-    """Cut at every byte, longer by up to 64 bytes, or two proofs one behind the other."""
+    """Yield proofs cut at every byte, extended by up to 64 bytes, or followed by another proof."""
     for seed in sorted(seeds, key=lambda seed: len(seed.item.data))[:10]:
         for at in range(len(seed.item.data)):
             yield of(seed, seed.item.data[:at])
@@ -215,7 +215,7 @@ def m4_lengths(seeds: Seeds, rng: Random) -> Attempts:
 
 
 def m5_splices(seeds: Seeds, rng: Random) -> Attempts:
-    """The hashes of one proof, from some level on, with those of another in the same place."""
+    """Yield proofs whose hashes, from some level on, are replaced by those of another proof."""
     while True:
         one, other = pick(seeds, rng), pick(seeds, rng)
         path = rng.choice(other.places)
@@ -230,7 +230,7 @@ def m5_splices(seeds: Seeds, rng: Random) -> Attempts:
 
 
 def m6_replays(seeds: Seeds, rng: Random) -> Attempts:
-    """Every proof against the basis and the claims of other stores, names, ids and sizes."""
+    """Yield proofs against the bases and claims of other stores, names, ids and sizes."""
     known = {(repr(seed.basis), repr(seed.claims)): seed.item.data for seed in seeds}
     while True:
         one, basis, claims = pick(seeds, rng), rng.choice(seeds).basis, rng.choice(seeds).claims
@@ -253,7 +253,7 @@ def m6_replays(seeds: Seeds, rng: Random) -> Attempts:
 
 
 def m7_kinds(seeds: Seeds, rng: Random) -> Attempts:
-    """The bytes of one proof for a claim of every other kind, against the same basis."""
+    """Yield the bytes of one proof for a claim of every other kind, against the same basis."""
     by_basis: dict[str, list[Seed]] = {}
     for seed in seeds:
         by_basis.setdefault(repr(seed.basis), []).append(seed)
@@ -268,7 +268,7 @@ def m7_kinds(seeds: Seeds, rng: Random) -> Attempts:
 
 
 def m8_codings(seeds: Seeds, rng: Random) -> Attempts:
-    """The same proof in other bytes: long numbers, indefinite lengths, tags, and other forms of one item."""
+    """Yield proofs with an item in another encoding: long numbers, indefinite lengths, tags and others."""
     while True:
         seed = pick(seeds, rng)
         yield of(seed, recoded(seed.parts, rng))

@@ -1,4 +1,4 @@
-"""CBOR that means the same and is not canonical: RFC 8949 as a proof may not use it."""
+"""CBOR that has the same meaning but is not canonical: encodings of RFC 8949 that a proof may not use."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ WIDTHS = ((24, 1), (25, 2), (26, 4), (27, 8))
 
 
 def head(major: int, number: int) -> bytes:
-    """The shortest head."""
+    """Return the shortest head."""
     if number < 24:
         return bytes([major << 5 | number])
     info, width = next((info, width) for info, width in WIDTHS if number < 1 << 8 * width)
@@ -18,19 +18,19 @@ def head(major: int, number: int) -> bytes:
 
 
 def long_head(major: int, number: int, rng: Random) -> bytes:
-    """A head that is longer than it need be; the longest there is may be the shortest."""
+    """Return a longer head than needed; for the largest numbers it is the shortest."""
     longer = [(info, width) for info, width in WIDTHS if len(head(major, number)) < 1 + width]
     info, width = rng.choice(longer or WIDTHS[-1:])
     return bytes([major << 5 | info]) + number.to_bytes(width, "big")
 
 
 def count_of(item: object) -> int:
-    """How many items there are in nested arrays, the outermost included."""
+    """Return the number of items in nested arrays, with the outermost."""
     return 1 + sum(map(count_of, item)) if isinstance(item, list) else 1
 
 
 def recoded(item: Any, rng: Random) -> bytes:
-    """The bytes of `item` with one item in it, chosen by `rng`, in another form."""
+    """Return the bytes of `item` with one item, chosen by `rng`, in another encoding."""
     left = rng.randrange(count_of(item))
 
     def write(one: Any) -> bytes:

@@ -1,4 +1,4 @@
-"""Named rejects 24 to 31: keys, fields, roots and claims, one by one and many at once."""
+"""Named rejects 24 to 31: keys, fields, roots and claims, alone and in proofs of several claims."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.soundness.wire import (
 
 @reject
 def r24_wrong_width_of_a_key() -> Cases:
-    """A key of another width than its claim's is no question."""
+    """A claim with a key of a wrong width is refused."""
     for length in (0, 15, 17, 31, 32, 33):
         yield Case("input", "claim", ["NoAtom", b"\1" * length])
         yield Case("input", "claim", ["AtomIs", b"\1" * length, 0, True])
@@ -39,7 +39,7 @@ def r24_wrong_width_of_a_key() -> Cases:
 
 @reject
 def r25_key_that_begins_another() -> Cases:
-    """Codes of one and of two bytes, and tags that begin each other, name different keys."""
+    """A proof for a code or tag is refused for one that it is a prefix of, and the other way round."""
     src, dst = atom(1), atom(0)
     for code in (b"", b"\0", b"\x80", b"\x06\x06", b"\x80\0\0", b"\x7f\x80"):
         yield Case("input", "claim", ["NoEdge", src, code, dst])
@@ -54,7 +54,7 @@ def r25_key_that_begins_another() -> Cases:
 
 @reject
 def r26_shape_instead_of_a_bitmask() -> Cases:
-    """There is no bitmask; the shape that stands for it is refused in any other length, case or order."""
+    """A shape, which serves as the bitmask, is refused with another length, case or order."""
     item = home()["no-atom@root"]
     shape = part(item, ATOMS, SHAPE)
     for other in (shape[:-1], shape + b"\0", shape + b"\3", b"\0" + shape, b"", shape[::-1]):
@@ -78,7 +78,7 @@ def r26_shape_instead_of_a_bitmask() -> Cases:
 
 @reject
 def r27_both_sides_given() -> Cases:
-    """A node whose way is walked takes one hash, not both of its sides."""
+    """A node on the path of a key takes one hash; a proof with the hashes of both sides is refused."""
     tree = tree_of(SMALL)
     assert isinstance(tree, Node)
     shape, hashes = opened(tree, [K[0]])
@@ -90,7 +90,7 @@ def r27_both_sides_given() -> Cases:
 
 @reject
 def r28_unknown_fields() -> Cases:
-    """A field more, or one less, in any array of a proof is refused."""
+    """A field too many or too few in any array of a proof is refused."""
     paths = [(), (2,), (OPENING,), (SEGMENTS,), (SEGMENTS, 1, 0), (ATOMS,), (EDGES,), (TAGS,), (WITNESSES, 0)]
     item = home()["several@log"]
     extras: list[Any] = [None, b"", 0, "x", []]
@@ -111,7 +111,7 @@ def _shrink(parts: list[Any], path: tuple[int, ...]) -> None:
 
 @reject
 def r29_missing_or_empty_roots() -> Cases:
-    """No root is equal to one that is missing or empty, on either side."""
+    """A missing or empty root is refused, in the basis and in the proof."""
     item = home()["atom@root"]
     for root in (b"", b"\0", bytes(31), bytes(33), None, "x"):
         yield Case("input", "basis", ["Root", item.basis[1], root, None])
@@ -129,7 +129,7 @@ def r29_missing_or_empty_roots() -> Cases:
 
 @reject
 def r30_many_at_once() -> Cases:
-    """In a proof of several claims none is left over, doubled, out of order or contradicted."""
+    """In a proof of several claims, a surplus, repeated, misplaced or contradictory witness is refused."""
     item = home()["several@root"]
     yield changed("kind", item, lambda parts: parts[WITNESSES].reverse())
     yield changed("kind", item, lambda parts: parts[WITNESSES].pop())
@@ -157,7 +157,7 @@ def r30_many_at_once() -> Cases:
 
 @reject
 def r31_tombstoned_shown_as_live() -> Cases:
-    """A hidden atom is not shown live with the value it had before."""
+    """A tombstoned atom with its former value is refused as live."""
     item = home()["atom-hidden@root"]
     claim = item.claims[0]
     live = ["AtomIs", claim[1], 0, True]

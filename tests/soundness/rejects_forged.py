@@ -1,4 +1,4 @@
-"""Named rejects against roots that a writer made wrong on purpose: x16 to x20."""
+"""Named rejects x16 to x20: proofs against roots that a writer made wrong on purpose."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from tests.soundness.wire import WITNESSES, Case, packed
 
 STORE = b"\x33" * 16
 COUNT = 9
-"""Ordinals in the index of a forged store."""
+"""The number of ordinals in the index of a forged store."""
 LIVE = set_row(Group.LIVE, "", 0)
 ALL_LIVE = b"".join(number.to_bytes(2, "little") for number in range(COUNT))
 Leaves = dict[bytes, bytes]
 
 
 class Forged(NamedTuple):
-    """A root over whatever its maker wants."""
+    """A store with arbitrary leaves, and its root."""
 
     atoms: Leaves
     tags: Leaves
@@ -35,46 +35,46 @@ class Forged(NamedTuple):
 
     @property
     def row_leaves(self) -> list[bytes]:
-        """The leaves of the only segment."""
+        """Return the row leaves of the only segment."""
         return [row_leaf(*row) for row in self.rows]
 
     @property
     def summary(self) -> Summary:
-        """That of the tail."""
+        """Return the summary of the tail."""
         return Summary(COUNT, 5, len(self.rows), rows_root(self.row_leaves))
 
     @property
     def opening(self) -> list[Any]:
-        """Of the overall root."""
+        """Return the opening of the overall root."""
         index = index_root(COUNT, [(segment_key(TAIL_LEVEL, 0), self.summary)])
         return [7, EMPTY, root_of(self.tree("atoms")), EMPTY, index, root_of(self.tree("tags"))]
 
     def tree(self, namespace: str) -> Any:
-        """The tree of a namespace."""
+        """Return the tree of a namespace."""
         given = self.atoms if namespace == "atoms" else self.tags
         return tree_of(
             {key_digest(namespace, key): value_digest(namespace, value) for key, value in given.items()}
         )
 
     def opened(self, namespace: str, keys: list[bytes]) -> list[bytes] | None:
-        """The honest opening of a namespace at some keys."""
+        """Return the honest opening of a namespace at some keys."""
         return (
             list(opened(self.tree(namespace), [key_digest(namespace, key) for key in keys])) if keys else None
         )
 
     def entry(self, at: int) -> list[Any]:
-        """What shows a row to be one of the segment, or with two rows that nothing is between them."""
+        """Return the entry that shows the row at a position."""
         return [at, self.rows[at][1], beside(self.row_leaves, {at})]
 
     def between(self, at: int, count: int = 2) -> list[Any]:
-        """What shows rows to follow each other."""
+        """Return the entry that shows one or two adjacent rows as neighbours of an absent term."""
         flat = [one for key, value in self.rows[at : at + count] for one in (key, inner_row_hash(value))]
         return [at, flat, beside(self.row_leaves, set(range(at, at + count)))]
 
     def case(
         self, reason: str, claim: list[Any], witness: list[Any], atoms: list[bytes], tags: list[bytes]
     ) -> Case:
-        """A proof against this root, whose trees are opened at these keys."""
+        """Return the case of a proof against this root, whose trees are opened at these keys."""
         names = ("atoms", "edges", "index", "tags")
         size, log_root, *roots = self.opening
         root = overall_root(STORE, size, log_root, list(zip(names, roots, strict=True)))
@@ -86,7 +86,7 @@ class Forged(NamedTuple):
 
 
 def row(offsets: list[int], tfs: list[int], *, df: int | None = None, most: int | None = None) -> bytes:
-    """The bytes of a term's row."""
+    """Return the bytes of a term's row."""
     head = (len(offsets) if df is None else df).to_bytes(4, "big") + bytes(
         [max(tfs) if most is None else most]
     )
@@ -94,7 +94,7 @@ def row(offsets: list[int], tfs: list[int], *, df: int | None = None, most: int 
 
 
 def with_row(value: bytes) -> Forged:
-    """A store with one atom, whose only term has this row."""
+    """Return a store with one atom, whose only term has this row."""
     return Forged(
         {}, {LIVE: ALL_LIVE}, [(b"\0", b"lengths"), (b"\0\1", b"facts"), (b"sea", value), (b"tide", b"x")]
     )
@@ -117,7 +117,7 @@ WRONG_ROWS = {
 
 @reject
 def x16_wrong_rows_under_a_root() -> Cases:
-    """A row that is not canonical is refused also where the root has it so, and never counts as none."""
+    """A row that is not canonical is refused even if the root commits to it, and is no proof of absence."""
     for value in WRONG_ROWS.values():
         forged = with_row(value)
         for lives in ([None], [ALL_LIVE], []):
@@ -130,7 +130,7 @@ def x16_wrong_rows_under_a_root() -> Cases:
 
 @reject
 def x17_rows_that_leave_room() -> Cases:
-    """The rows shown are in the segment, next to each other, and the term's place is between them."""
+    """Rows are refused unless they are in the segment, adjacent, and on both sides of the term."""
     forged = with_row(row([1], [1]))
     rows, claim = len(forged.rows), ["NoneMentioning", "sea"]
     whole = forged.summary.root
@@ -156,7 +156,7 @@ def x17_rows_that_leave_room() -> Cases:
 
 @reject
 def x18_wrong_sets_under_a_root() -> Cases:
-    """A chunk that is not canonical, or of ordinals that there are none of, is refused under such a root."""
+    """A chunk that is not canonical, or has unknown ordinals, is refused even if the root commits to it."""
     value = encode_value(Value(0, 1, 1, 1, 1, 1, bytes(32)))
     key = set_row(Group.TAG, "a", 0)
     for chunk in (
@@ -187,7 +187,7 @@ def x18_wrong_sets_under_a_root() -> Cases:
 
 @reject
 def x19_wrong_events_under_a_root() -> Cases:
-    """A body that is none is refused though it is committed to, and so is a checkpoint of another size."""
+    """An invalid body or a checkpoint of another size is refused even if the log commits to it."""
     salt = bytes(32)
     body = part(items(24)["edge@root"], WITNESSES, 0, 2)[32:]
     for reason, other in (
@@ -215,7 +215,7 @@ def x19_wrong_events_under_a_root() -> Cases:
 
 @reject
 def x20_checkpoints_of_other_roots_than_four() -> Cases:
-    """A checkpoint's body has the roots of four namespaces, no fewer and no more."""
+    """A checkpoint whose body does not have exactly four namespace roots is refused."""
     salt = bytes(32)
     for count in (0, 1, 2, 3, 5):
         body = packed([[EMPTY] * count])

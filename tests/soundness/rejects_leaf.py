@@ -1,4 +1,4 @@
-"""Named rejects 1 to 6, 12, 14 to 23: whose leaf is shown, and to whom."""
+"""Named rejects 1 to 6, 12 and 14 to 23: wrong leaves, and leaves for the wrong key, root or store."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from proofs import hashing
 from proofs.hashing import EMPTY, key_digest, leaf_hash, node_hash, value_digest
 from proofs.opening import NODE, NOTHING, OTHER_LEAF, OWN_LEAF
 from tests.soundness.rejects import Cases, atom, changed, elsewhere, home, later, offered, part, put, reject
-from tests.soundness.synthetic import Leaf, Node, leaves_in, on_the_way, opened, root_of, tree_of
+from tests.soundness.synthetic import Leaf, Node, leaves_in, on_the_path, opened, root_of, tree_of
 from tests.soundness.wire import (
     ATOMS,
     EDGES,
@@ -23,14 +23,14 @@ from tests.soundness.wire import (
 
 SHAPE, HASHES = 0, 1
 K = [bytes([byte]) + bytes(31) for byte in (0x00, 0x40, 0x80, 0xC0, 0xE0)]
-"""Key digests that part in their first bits."""
+"""Key digests that differ in their first bits."""
 V = [bytes([byte]) * 32 for byte in range(1, 6)]
 SMALL = dict(zip(K[:4], V, strict=False))
-"""The leaves of a complete tree of four: each two nodes deep."""
+"""The leaves of a complete tree of four, each below two nodes."""
 
 
 def against_small(reason: str, keys: dict[bytes, bytes | None], shape: bytes, hashes: bytes) -> Case:
-    """An opening of the tree SMALL."""
+    """Return the case of an opening of the tree SMALL."""
     return Case(
         reason, "opening", [[[*pair] for pair in keys.items()], shape, hashes, root_of(tree_of(SMALL))]
     )
@@ -38,7 +38,7 @@ def against_small(reason: str, keys: dict[bytes, bytes | None], shape: bytes, ha
 
 @reject
 def r01_wrong_key() -> Cases:
-    """A proof for one key shows nothing of another one."""
+    """A proof for one key is refused for another key."""
     for number in range(1, 6):
         claim = ["AtomIs", atom(number), 0, True]
         yield offered("tree|shape", home()["atom@root"], claims=[claim])
@@ -57,7 +57,7 @@ def r02_wrong_value() -> Cases:
 
 @reject
 def r03_wrong_root() -> Cases:
-    """A proof against another root, of zeros or of the log, is refused."""
+    """A proof against another root, a root of zeros, or the log root is refused."""
     for name in ("atom@root", "no-atom@root", "tagged@root", "event@root", "prefix@root"):
         item = home()[name]
         for root in (EMPTY, b"\xff" * 32, part(item, OPENING, 1), part(item, OPENING, 2)):
@@ -70,7 +70,7 @@ def _swapped(parts: list[Any], one: int, other: int) -> None:
 
 @reject
 def r04_wrong_namespace() -> Cases:
-    """The same opening in the place of another namespace's is refused."""
+    """An opening is refused in place of the opening of another namespace."""
     yield changed("unneeded|missing", home()["atom@root"], partial(_swapped, one=ATOMS, other=EDGES))
     yield changed("unneeded|missing", home()["no-edge@log"], partial(_swapped, one=ATOMS, other=EDGES))
     yield changed("shape|absent", home()["no-tag@root"], partial(_swapped, one=ATOMS, other=TAGS))
@@ -83,7 +83,7 @@ def r04_wrong_namespace() -> Cases:
 
 @reject
 def r05_wrong_store_id() -> Cases:
-    """A proof under another store's id is refused wherever the id is bound."""
+    """A proof under another store's id is refused wherever a hash covers the id."""
     for name in ("atom@root", "no-atom@log", "tagged@log", "event@root", "prefix-root@log"):
         item = home()[name]
         yield offered("root", item, basis=[item.basis[0], bytes(16), *item.basis[2:]])
@@ -93,7 +93,7 @@ def r05_wrong_store_id() -> Cases:
 
 @reject
 def r06_older_root() -> Cases:
-    """A proof of an older root, or older log, is refused against a newer one, and the other way round."""
+    """A proof against an older root or log is refused against a newer one, and the other way round."""
     for name in ("atom@root", "no-atom@root", "tagged@root", "no-term@root"):
         yield offered("root", home()[name], basis=later()[name].basis)
         yield offered("root", later()[name], basis=home()[name].basis)
@@ -106,7 +106,7 @@ def r06_older_root() -> Cases:
 
 @reject
 def r12_deeper_than_256() -> Cases:
-    """A way of 257 siblings is refused."""
+    """A path of 257 siblings is refused."""
     yield Case("shape", "opening", [[[K[0], V[0]]], bytes(257) + b"\1", b"\7" * 32 * 257, EMPTY])
     shape, hashes = bytes([NODE]) * 257 + bytes([NOTHING]), b"\7" * 32 * 257
     yield put("shape", home()["no-atom@root"], [shape, hashes], ATOMS)
@@ -114,7 +114,7 @@ def r12_deeper_than_256() -> Cases:
 
 @reject
 def r14_leaf_for_the_root() -> Cases:
-    """An opening without any node is refused where the tree has more than one leaf."""
+    """An opening without a node is refused if the tree has more than one leaf."""
     for name in ("atom@root", "atom@log", "tag@root"):
         yield put("tree", home()[name], [b"\1", b""], ATOMS)
     for name in ("no-atom@root", "no-atom@log"):
@@ -126,7 +126,7 @@ def r14_leaf_for_the_root() -> Cases:
 
 @reject
 def r15_node_offered_as_leaf() -> Cases:
-    """The two halves of an inner node, offered as key and value of a leaf, do not make that node."""
+    """The two halves of an inner node are refused as the key and value of a leaf."""
     tree = tree_of(SMALL)
     assert isinstance(tree, Node)
     left, right = root_of(tree.left), root_of(tree.right)
@@ -137,7 +137,7 @@ def r15_node_offered_as_leaf() -> Cases:
 
 @reject
 def r16_leaf_offered_as_node() -> Cases:
-    """Key and value of a leaf, offered as the halves of a node, do not make that leaf."""
+    """Key and value of a leaf are refused as the halves of a node."""
     yield Case("tree", "opening", [[[b"\x80" + bytes(31), None]], b"\0\3", K[1], leaf_hash(K[1], EMPTY)])
     key = b"\x00" + b"\x11" * 31
     root = leaf_hash(key, V[0])
@@ -146,7 +146,7 @@ def r16_leaf_offered_as_node() -> Cases:
 
 @reject
 def r17_other_leaf_of_the_same_key() -> Cases:
-    """A key is not absent because its own leaf stands in its place."""
+    """A claim of absence is refused if the leaf shown in the key's place is its own."""
     shape, hashes = opened(tree_of(SMALL), [K[4]])
     for key in K[:4]:
         way = opened(tree_of(SMALL), [key])
@@ -157,7 +157,7 @@ def r17_other_leaf_of_the_same_key() -> Cases:
 
 
 def spliced(key: bytes) -> bytes:
-    """The hashes of the opening of SMALL at `key`, its own leaf among them in the place of the visit."""
+    """Return the hashes of the opening of SMALL at `key`, with its own leaf among them."""
     top = tree_of(SMALL)
     assert isinstance(top, Node)
     side, low = key[0] >> 7, key[0] >> 6 & 1
@@ -170,10 +170,10 @@ def spliced(key: bytes) -> bytes:
 
 @reject
 def r18_other_leaf_from_elsewhere() -> Cases:
-    """A leaf that parts from the key above its place is no neighbour of it."""
+    """A leaf that leaves the key's path above its place is refused as its neighbour."""
     tree = tree_of({K[0]: V[0], K[2]: V[2], K[3]: V[3]})
     key = b"\xc0" + b"\1" * 31
-    way = on_the_way(tree, key)
+    way = on_the_path(tree, key)
     assert way[-1] == Leaf(K[3], V[3])
     for far in (K[0], K[1], K[2]):
         wrong = Node(Leaf(K[0], V[0]), Node(Leaf(K[2], V[2]), Leaf(far, V[3])))
@@ -191,7 +191,7 @@ def r19_other_leaf_malformed() -> Cases:
 
 @reject
 def r20_nothing_where_a_leaf_is() -> Cases:
-    """A key that the tree has is not absent by EMPTY, nor by a shorter way."""
+    """A key of the tree is refused as absent, by EMPTY or by a shorter path."""
     for key in K[:4]:
         shape, hashes = opened(tree_of(SMALL), [key])
         yield against_small("tree", {key: None}, shape[:-1] + bytes([NOTHING]), hashes)
@@ -200,7 +200,7 @@ def r20_nothing_where_a_leaf_is() -> Cases:
 
 
 def with_witness(data: bytes, witness: list[object]) -> bytes:
-    """A proof with another witness."""
+    """Return the case of a proof with another witness."""
     parts = parts_of(data)
     parts[WITNESSES] = [witness]
     return packed(parts)
@@ -208,7 +208,7 @@ def with_witness(data: bytes, witness: list[object]) -> bytes:
 
 @reject
 def r21_member_of_the_empty_constant() -> Cases:
-    """EMPTY as a value, or as a leaf, makes no member of a key that is absent."""
+    """EMPTY as a value or leaf is refused as a proof of presence for an absent key."""
     yield against_small("absent", {K[4]: EMPTY}, *opened(tree_of(SMALL), [K[4]]))
     yield Case("absent", "opening", [[[K[4], EMPTY]], b"\3", b"", EMPTY])
     yield Case("tree", "opening", [[[K[4], EMPTY]], b"\1", b"", EMPTY])
@@ -216,7 +216,7 @@ def r21_member_of_the_empty_constant() -> Cases:
 
 @reject
 def r22_empty_value() -> Cases:
-    """An empty byte string is neither a value, nor a chunk, nor the absence of one."""
+    """An empty byte string is refused as a value, as a chunk, and as the absence of a chunk."""
     for name in ("atom@root", "atom@log", "tag@root", "edge@root"):
         yield put("encoding", home()[name], b"", WITNESSES, 0, 1)
     for name in ("tag@root", "no-tag@root", "no-tag-chunk@log"):
@@ -231,7 +231,7 @@ def r22_empty_value() -> Cases:
 
 @reject
 def r23_node_with_one_child() -> Cases:
-    """A leaf pushed deeper than it takes to tell it apart is refused, even under a root that has it so."""
+    """A leaf below a node whose other side is EMPTY is refused, even if the root commits to it."""
     lone = Leaf(K[0], V[0])
     for wrong, key in (
         (Node(lone, None), K[0]),

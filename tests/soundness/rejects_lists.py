@@ -1,4 +1,4 @@
-"""Named rejects of lists: sets, rows, segments and the atoms they name (x08 to x13)."""
+"""Named rejects x08 to x13: sets, rows, segments and lists of atoms."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.soundness.wire import ATOMS, SEGMENTS, WITNESSES, Case, replaced
 
 @reject
 def x08_chunks() -> Cases:
-    """A chunk has one form for its members, holds only ordinals that exist, and says what is claimed."""
+    """A chunk that is not canonical, has unknown ordinals, or contradicts the claim is refused."""
     item = home()["tag@root"]
     chunk = part(item, WITNESSES, 0, 2)
     few, dense = chunk[:2], bytes(8192)
@@ -55,7 +55,7 @@ def x08_chunks() -> Cases:
 
 
 def _listed(name: str, change: Callable[[list[Any]], object], reason: str) -> Case:
-    """A proof of a list whose atoms were changed."""
+    """Return the case of a list whose atoms were changed."""
     last = 2 if name.startswith("tagged") else 3
     return changed(reason, home()[name], lambda parts: change(parts[WITNESSES][0][last]))
 
@@ -66,7 +66,7 @@ def _first_value(atoms: list[Any], value: bytes) -> None:
 
 @reject
 def x09_lists() -> Cases:
-    """A list names exactly the live atoms that its sets or rows do, each with its own value, in order."""
+    """A list that does not name exactly the live atoms of its sets or rows, in order, is refused."""
     for name in ("tagged@root", "term@log"):
         yield _listed(name, lambda atoms: atoms.pop(), "list")
         yield _listed(name, lambda atoms: atoms.append(atoms[0]), "list")
@@ -102,7 +102,7 @@ def x09_lists() -> Cases:
 
 @reject
 def x10_sets_hidden() -> Cases:
-    """A set or live chunk that is there is not passed over as absent."""
+    """An existing set or live chunk is refused as absent."""
     item = home()["tagged@root"]
     data = put("", item, [8, [None]], WITNESSES, 0).given[0]
     yield offered("unneeded", item, data, claims=[["NoneTagged", "kitchen"]])
@@ -123,7 +123,7 @@ def x10_sets_hidden() -> Cases:
 
 @reject
 def x11_segments() -> Cases:
-    """The segments are those that follow from the number of ordinals, and lead to the root of the index."""
+    """Segments that do not follow from the number of ordinals, or do not give the root, are refused."""
     for item in (home()["no-term@root"], items(257)["no-term@log"], items(1000)["tagged@root"]):
         count, rows = part(item, SEGMENTS, 0), part(item, SEGMENTS, 1)
         for other in (0, 1, 255, 256, 257, count - 1, count + 1, count + 256, count * 2):
@@ -142,7 +142,7 @@ def x11_segments() -> Cases:
 
 @reject
 def x12_rows() -> Cases:
-    """A row is canonical, the term's own, and at its place in the segment."""
+    """A row that is not canonical, not the term's, or not at its place in the segment is refused."""
     item = home()["term@root"]
     index, value, hashes = part(item, WITNESSES, 0, 1, 0)
     df = int.from_bytes(value[:4], "big")
@@ -176,7 +176,7 @@ def x12_rows() -> Cases:
 
 @reject
 def x13_neighbours() -> Cases:
-    """A term has no row only if two rows that follow each other, or the last one, leave it no place."""
+    """Absence of a term is refused unless two adjacent rows, or the last row, leave no place for it."""
     item = home()["no-term@root"]
     index, shown, _ = part(item, WITNESSES, 0, 1, 0)
     yield offered("kind", item, claims=[["AtomsMentioning", "zzzz"]])

@@ -16,28 +16,28 @@ ODD: tuple[Any, ...] = (-1, True, False, 1.0, None, "1", b"\1")
 
 
 def path(index: int, size: int) -> list[bytes]:
-    """An honest inclusion path."""
+    """Return an honest path of inclusion."""
     return cut(inclusion(index, LEAVES[:size]))
 
 
 def between(old: int, size: int) -> list[bytes]:
-    """An honest consistency path."""
+    """Return an honest path of consistency."""
     return cut(consistency(old, LEAVES[:size]))
 
 
 def event(reason: str, index: Any, size: Any, leaf: Any, hashes: list[Any], root: Any) -> Case:
-    """A question whether a leaf is in a log."""
+    """Return the question whether a log has a leaf."""
     return Case(reason, "inclusion", [index, size, leaf, hashes, root])
 
 
 def logs(reason: str, old: Any, old_root: Any, size: Any, root: Any, hashes: list[Any]) -> Case:
-    """A question whether a log begins with another."""
+    """Return the question whether a log begins with another."""
     return Case(reason, "consistency", [old, old_root, size, root, hashes])
 
 
 @reject
 def r32_index_not_below_the_size() -> Cases:
-    """No event is at or behind the end of the log."""
+    """An event whose index is the size of the log or more is refused."""
     for index, size in ((7, 7), (8, 7), (1, 1), (15, 8)):
         yield event("input", index, size, LEAVES[0], path(0, size), ROOTS[size])
     for name in ("event@log", "root@log"):
@@ -51,7 +51,7 @@ def r32_index_not_below_the_size() -> Cases:
 
 @reject
 def r33_size_0() -> Cases:
-    """A log without events holds none, and is no basis."""
+    """A log of size 0 is refused as a basis, and every event in it is refused."""
     yield event("input", 0, 0, LEAVES[0], [], EMPTY_ROOT)
     yield event("input", 0, 0, EMPTY_ROOT, [], EMPTY_ROOT)
     yield Case("input", "basis", ["LogHead", bytes(16), 0, EMPTY_ROOT])
@@ -60,7 +60,7 @@ def r33_size_0() -> Cases:
 
 @reject
 def r34_size_1_with_a_path() -> Cases:
-    """The path of the only event is empty."""
+    """A path that is not empty is refused for the only event of a log."""
     for extra in ([LEAVES[0]], [LEAVES[1]], [ROOTS[2]], [bytes(32)]):
         yield event("inclusion", 0, 1, LEAVES[0], extra, LEAVES[0])
         yield event("inclusion", 0, 1, LEAVES[0], extra, node_hash(LEAVES[0], extra[0]))
@@ -68,7 +68,7 @@ def r34_size_1_with_a_path() -> Cases:
 
 @reject
 def r35_index_xor_1() -> Cases:
-    """A path of one event shows nothing of its neighbour."""
+    """The path of one event is refused for its neighbour."""
     for size in (2, 3, 7, 8, 16):
         for index in range(size):
             if index ^ 1 < size:
@@ -79,9 +79,9 @@ def r35_index_xor_1() -> Cases:
 
 @reject
 def r36_another_size() -> Cases:
-    """A path for one size is refused for another that changes the way: one more or less, twice, half.
+    """A path is refused for another size that changes its shape: one more or less, twice, half.
 
-    Where the way is the same in both, the size is not shown: it is trusted together with its root.
+    If the shape is the same for both sizes, the path does not show the size; it is trusted with its root.
     """
     for index, size, other in ((6, 7, 8), (6, 8, 7), (6, 7, 14), (5, 8, 16), (2, 8, 4), (4, 5, 6)):
         yield event("inclusion", index, other, LEAVES[index], path(index, size), ROOTS[size])
@@ -90,7 +90,7 @@ def r36_another_size() -> Cases:
 
 @reject
 def r37_path_of_another_length() -> Cases:
-    """A path with a hash too few or too many, before or behind, is refused."""
+    """A path with a hash too few or too many, at either end, is refused."""
     for index, size in ((0, 2), (3, 7), (6, 7), (5, 8), (0, 16)):
         right = path(index, size)
         for other in (
@@ -110,7 +110,7 @@ def r37_path_of_another_length() -> Cases:
 
 @reject
 def r38_numbers_that_are_none() -> Cases:
-    """Numbers below 0 or from 2^63 on, booleans, floats and text are refused."""
+    """Numbers below 0 or from 2^63 on, booleans, floats and text are refused as numbers."""
     for odd in (*HUGE, *ODD):
         yield event("input", odd, 8, LEAVES[0], path(0, 8), ROOTS[8])
         yield event("input", 0, odd, LEAVES[0], [], LEAVES[0])
@@ -133,7 +133,7 @@ def r38_numbers_that_are_none() -> Cases:
 
 @reject
 def r39_hashes_of_another_width() -> Cases:
-    """A leaf, root or sibling of another width is refused, also where both are empty."""
+    """A leaf, root or sibling of another width is refused, even if leaf and root are equally wrong."""
     for odd in (b"", b"\1" * 12, bytes(31), bytes(33), bytes(64), None, "x"):
         yield event("inclusion", 0, 1, odd, [], odd)
         yield event("inclusion", 0, 8, odd, path(0, 8), ROOTS[8])
@@ -150,7 +150,7 @@ def r39_hashes_of_another_width() -> Cases:
 
 @reject
 def r40_last_leaf_doubled() -> Cases:
-    """A level is not filled by doubling its last leaf: seven events and the last again are another log."""
+    """The log of seven events and the last one again is refused as the log of seven."""
     doubled = [*LEAVES[:7], LEAVES[6]]
     root = root_of(doubled)
     for index in range(7):
@@ -163,7 +163,7 @@ def r40_last_leaf_doubled() -> Cases:
 
 @reject
 def r41_proof_for_another_size() -> Cases:
-    """A proof of one log is refused against another size of the same log."""
+    """A proof for one log is refused against another size of the same log."""
     for name in ("event@root", "root@root", "prefix@root"):
         yield offered("root", home()[name], basis=later()[name].basis)
     for name in ("event@log", "root@log", "prefix-root@log"):
@@ -188,7 +188,7 @@ def r41_proof_for_another_size() -> Cases:
 
 
 def _with_link(item: Any, link: list[bytes]) -> bytes:
-    """The proof with the header and path of another event of the same log."""
+    """Return the proof with the header and path of another event of the same log."""
     case = put("header", item, link, LINK)
     data: bytes = case.given[0]
     return data
@@ -196,7 +196,7 @@ def _with_link(item: Any, link: list[bytes]) -> bytes:
 
 @reject
 def r42_older_log_is_longer() -> Cases:
-    """No log begins with a longer one."""
+    """A longer log is refused as the beginning of a shorter one."""
     for old, size in ((8, 7), (2, 1), (16, 8), (1 << 62, 8)):
         yield logs("input", old, ROOTS[8], size, ROOTS[7], between(7, 8))
     item = home()["prefix@root"]
@@ -208,7 +208,7 @@ def r42_older_log_is_longer() -> Cases:
 
 @reject
 def r43_equal_sizes() -> Cases:
-    """Logs of one size are the same, and need no path."""
+    """For logs of one size, different roots and a path that is not empty are refused."""
     for size in (1, 3, 8):
         yield logs("consistency", size, ROOTS[size], size, ROOTS[size + 1], [])
         yield logs("consistency", size, ROOTS[size], size, ROOTS[size], [ROOTS[size]])
@@ -218,7 +218,7 @@ def r43_equal_sizes() -> Cases:
 
 @reject
 def r44_older_log_is_empty() -> Cases:
-    """That a log begins with nothing says nothing: refused, with whatever path and roots."""
+    """A consistency proof from size 0 is refused, with any path and roots."""
     for root in (EMPTY_ROOT, bytes(32), b"", ROOTS[8]):
         for hashes in ([], [ROOTS[8]], path(0, 8)):
             yield logs("input", 0, root, 8, ROOTS[8], hashes)
@@ -227,7 +227,7 @@ def r44_older_log_is_empty() -> Cases:
 
 @reject
 def r45_roots_swapped() -> Cases:
-    """The roots of two logs in each other's place are refused."""
+    """The roots of two logs are refused if they are swapped."""
     for old, size in ((1, 2), (3, 7), (4, 8), (6, 8), (8, 16)):
         yield logs("consistency", old, ROOTS[size], size, ROOTS[old], between(old, size))
     item = home()["prefix@root"]
@@ -237,7 +237,7 @@ def r45_roots_swapped() -> Cases:
 
 @reject
 def r46_older_size_a_power_of_two() -> Cases:
-    """The path from a complete log does not repeat its root, and that from another has its first hash."""
+    """A path from a complete log with its root, or from another without its first hash, is refused."""
     for old, size in ((1, 2), (2, 3), (4, 7), (8, 16), (8, 9)):
         yield logs("consistency", old, ROOTS[old], size, ROOTS[size], [ROOTS[old], *between(old, size)])
         yield logs("consistency", old, ROOTS[old], size, ROOTS[size], between(old, size)[1:])
@@ -248,7 +248,7 @@ def r46_older_size_a_power_of_two() -> Cases:
 
 @reject
 def r47_path_cut_or_grown() -> Cases:
-    """A consistency path that is cut, longer or in another order, or has a root in it, is refused."""
+    """A consistency path that is shorter, longer, reordered, or contains a root is refused."""
     for old, size in ((3, 7), (4, 7), (6, 8), (5, 16), (1, 16)):
         right = between(old, size)
         others = [

@@ -1,4 +1,4 @@
-"""Named rejects 7 to 11 and 13: the hashes beside a way, in trees and in the log."""
+"""Named rejects 7 to 11 and 13: sibling hashes, in trees and in the log."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ PLACES = [
     ("prefix-root@root", "consistency", (WITNESSES, 0, 2)),
     ("no-term@root", "row", (WITNESSES, 0, 1, 0, 2)),
 ]
-"""The proof, what a wrong hash in it is called, and where the hashes are."""
+"""The proof, the reason for a wrong hash in it, and the place of its hashes."""
 
 
 def lists(longer: str | None, change: Callable[[list[bytes]], Iterator[list[bytes]]]) -> Cases:
-    """Each list of hashes, changed; `longer` is the reason in a tree where their number is another."""
+    """Yield cases with each list of hashes changed; `longer` is the reason for another number in a tree."""
     for name, reason, path in PLACES:
         hashes = cut(part(home()[name], *path))
         for other in change(list(hashes)):
@@ -38,7 +38,7 @@ def lists(longer: str | None, change: Callable[[list[bytes]], Iterator[list[byte
 
 @reject
 def r07_sibling_bit_flipped() -> Cases:
-    """One bit of one hash changed is refused."""
+    """A proof with one bit of one hash changed is refused."""
 
     def change(hashes: list[bytes]) -> Iterator[list[bytes]]:
         for at, sibling in enumerate(hashes):
@@ -51,7 +51,7 @@ def r07_sibling_bit_flipped() -> Cases:
 
 @reject
 def r08_siblings_swapped() -> Cases:
-    """Two hashes in each other's place are refused."""
+    """A proof with two hashes swapped is refused."""
 
     def change(hashes: list[bytes]) -> Iterator[list[bytes]]:
         for at in range(len(hashes) - 1):
@@ -62,13 +62,13 @@ def r08_siblings_swapped() -> Cases:
 
 @reject
 def r09_siblings_reversed() -> Cases:
-    """Hashes in the reverse order are refused."""
+    """A proof with the hashes in reverse order is refused."""
     yield from lists(None, lambda hashes: iter([hashes[::-1]]))
 
 
 @reject
 def r10_sibling_dropped() -> Cases:
-    """One hash too few is refused, whichever it is."""
+    """A proof with any hash missing is refused."""
 
     def change(hashes: list[bytes]) -> Iterator[list[bytes]]:
         for at in {0, len(hashes) // 2, len(hashes) - 1}:
@@ -79,7 +79,7 @@ def r10_sibling_dropped() -> Cases:
 
 @reject
 def r11_sibling_added() -> Cases:
-    """One hash too many is refused, wherever it stands and whatever it is."""
+    """A proof with a hash too many, at any place and of any value, is refused."""
 
     def change(hashes: list[bytes]) -> Iterator[list[bytes]]:
         for at in (0, len(hashes) // 2, len(hashes)):
@@ -91,7 +91,7 @@ def r11_sibling_added() -> Cases:
 
 @reject
 def r13_sibling_of_another_width() -> Cases:
-    """A hash of 0, 31, 33 or 64 bytes among the others is refused."""
+    """A proof with a hash of 0, 31, 33 or 64 bytes is refused."""
 
     def change(hashes: list[bytes]) -> Iterator[list[bytes]]:
         for other in (b"", hashes[-1][:31], hashes[-1] + b"\0", hashes[-1] * 2):

@@ -1,4 +1,4 @@
-"""Named reject 48, and those of whole proofs that the list of 48 has no number for (x01 and on)."""
+"""Named reject 48, and rejects of whole proofs that are not among the 48 (x01 to x07, x14, x15)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _swap(parts: list[Any], one: int, other: int) -> None:
 
 
 def _overall(item: Item, version: int, count: int, names: tuple[str, ...]) -> bytes:
-    """The overall root of a proof's opening, with any of its fixed fields changed."""
+    """Return the overall root of a proof's opening, with any of its fixed fields changed."""
     size, log_root, *roots = part(item, OPENING)
     data = [
         version.to_bytes(4, "big"),
@@ -48,7 +48,7 @@ def _overall(item: Item, version: int, count: int, names: tuple[str, ...]) -> by
 
 @reject
 def r48_components_of_the_overall_root() -> Cases:
-    """An overall root whose parts are swapped, left out, counted or numbered otherwise is another one."""
+    """An overall root with parts swapped, left out, or counted or numbered differently is refused."""
     for name in ("no-tag@root", "atom@log"):
         for one, other in combinations(range(1, 6), 2):
             yield changed("root", home()[name], partial(_swap, one=one, other=other))
@@ -143,7 +143,7 @@ def x02_not_the_form() -> Cases:
 
 @reject
 def x03_too_large() -> Cases:
-    """A proof of one claim, no list, without payload, has at most 64 KiB, and every other 16 MiB."""
+    """A proof over 64 KiB of one claim, not a list and not opened, or over 16 MiB of others is refused."""
     closed, bundle = home()["atom-closed@root"], home()["tagged@root"]
     yield offered("size", closed, closed.data + bytes(PROOF_BYTES_MAX))
     yield offered("encoding", home()["atom@root"], home()["atom@root"].data + bytes(PROOF_BYTES_MAX))
@@ -155,7 +155,7 @@ def x03_too_large() -> Cases:
 
 @reject
 def x04_parts_missing_or_unneeded() -> Cases:
-    """A part that the claims need is there, and no other."""
+    """A proof without a part that its claims need, or with another part, is refused."""
     for name in ("atom@log", "tagged@log", "several@log"):
         for at in (LINK, OPENING):
             yield put("missing", home()[name], None, at)
@@ -178,7 +178,7 @@ def x04_parts_missing_or_unneeded() -> Cases:
 
 @reject
 def x05_payloads() -> Cases:
-    """A payload is there exactly if it is to be opened, is bound by its commitment, and of its kind."""
+    """A payload is refused if it is not to be opened, missing, not committed to, or of another kind."""
     for name, at in (("atom@root", 2), ("edge@log", 2), ("event@root", 2)):
         item = home()[name]
         raw = part(item, WITNESSES, 0, at)
@@ -195,7 +195,7 @@ def x05_payloads() -> Cases:
 
 @reject
 def x06_headers() -> Cases:
-    """A header is canonical, of the event it stands for, and a checkpoint where it is to hold a root."""
+    """A header is refused if it is not canonical, of another event, or not of a needed checkpoint."""
     event = home()["event@root"]
     raw = part(event, WITNESSES, 0, 1)
     for reason, other in (
@@ -237,7 +237,7 @@ def x06_headers() -> Cases:
 
 @reject
 def x07_earlier_roots() -> Cases:
-    """The opening of an earlier root makes it up, under this store's id, and is of one event or more."""
+    """The opening of an earlier root is refused with another root or store id, or of no events."""
     for name in ("prefix-root@root", "prefix-root@log"):
         item = home()[name]
         yield offered("root", item, claims=[["BeginsWithRoot", bytes(32)]])
@@ -255,7 +255,7 @@ def x07_earlier_roots() -> Cases:
 
 @reject
 def x14_not_the_values_of_leaves() -> Cases:
-    """A value is the canonical one of a leaf."""
+    """A value that is not the canonical value of a leaf is refused."""
     item = home()["atom-closed@root"]
     raw = part(item, WITNESSES, 0, 1)
     for reason, other in (
@@ -278,7 +278,7 @@ def x14_not_the_values_of_leaves() -> Cases:
 
 @reject
 def x15_no_questions() -> Cases:
-    """Tags that are no identity, terms that are none, edges to oneself and lone surrogates are refused."""
+    """Invalid identities and terms, edges from an atom to itself, and lone surrogates are refused."""
     for identity in (
         "Kitchen",
         "#a",

@@ -1,4 +1,4 @@
-"""Running a class of wrong proofs: what was accepted, what went wrong, and how long the slowest took."""
+"""Runs classes of wrong proofs and records accepted proofs, exceptions and the slowest attempt."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from tests.soundness.mutations import CLASSES, Attempt, Attempts, Seeds
 
 @dataclass
 class Tally:
-    """What became of the attempts of a class."""
+    """The results of the attempts of a class."""
 
     tried: int = 0
     honest: int = 0
-    """Attempts that were the honest proof of their question, and accepted."""
+    """The number of attempts that were the honest proof of their claims, and were accepted."""
     accepted: list[Attempt] = field(default_factory=list)
-    """Wrong, and accepted."""
+    """Wrong attempts that were accepted."""
     raised: list[tuple[Attempt, Exception]] = field(default_factory=list)
-    """Anything but a ProofError."""
+    """Attempts that raised another exception than ProofError, or honest ones that were refused."""
     reasons: Counter[str] = field(default_factory=Counter)
     slowest: float = 0.0
-    """Seconds."""
+    """The time of the slowest attempt in seconds."""
 
     @property
     def sound(self) -> bool:
-        """Whether nothing wrong was accepted, and nothing but a ProofError raised."""
+        """True if no wrong proof was accepted and nothing but ProofError was raised."""
         return not self.accepted and not self.raised
 
 
 def offer(attempt: Attempt, tally: Tally) -> None:
-    """Offer one proof and note what comes of it."""
+    """Verify one attempt and record the result."""
     tally.tried += 1
     begin = perf_counter()
     try:
@@ -44,7 +44,7 @@ def offer(attempt: Attempt, tally: Tally) -> None:
         tally.reasons[error.reason] += 1
         if attempt.data == attempt.honest:
             tally.raised.append((attempt, error))
-    except Exception as error:  # noqa: BLE001  whatever it is, it is what is looked for
+    except Exception as error:  # noqa: BLE001  the test looks for any other exception
         tally.raised.append((attempt, error))
     else:
         if attempt.data == attempt.honest:
@@ -55,7 +55,7 @@ def offer(attempt: Attempt, tally: Tally) -> None:
 
 
 def run(attempts: Attempts, count: int, *, until_unsound: bool = False) -> Tally:
-    """Offer the first `count` of `attempts`; or only until one shows that the verifier is not sound."""
+    """Verify the first `count` of `attempts`, or stop at the first that shows the verifier to be unsound."""
     tally = Tally()
     for attempt in islice(attempts, count):
         offer(attempt, tally)
@@ -65,5 +65,5 @@ def run(attempts: Attempts, count: int, *, until_unsound: bool = False) -> Tally
 
 
 def run_class(name: str, seeds: Seeds, count: int, seed: int = 1, *, until_unsound: bool = False) -> Tally:
-    """The first `count` of a class."""
+    """Verify the first `count` attempts of a class."""
     return run(CLASSES[name](seeds, Random(f"{name} {seed}")), count, until_unsound=until_unsound)

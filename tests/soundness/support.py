@@ -1,4 +1,4 @@
-"""Small stores without chance in them, and an honest proof of every claim in each."""
+"""Small deterministic stores, and an honest proof of every claim in each."""
 
 from __future__ import annotations
 
@@ -22,35 +22,35 @@ from tests.support.engines import BEGIN, ticking
 from tests.support.workloads import id_of
 
 SIZES = (0, 1, 2, 3, 255, 256, 257, 1000)
-"""Atoms in the stores whose proofs are changed; the segments of an index begin at 256."""
+"""Numbers of atoms in the stores whose proofs are changed; segments of an index begin at 256."""
 REFERENCES = b"\x06"
 
 
 @dataclass(frozen=True)
 class World:
-    """A store, and what is true of it."""
+    """A store and the true claims about it."""
 
     engine: Engine
     atoms: int
     earlier: bytes
-    """An overall root from before, which a checkpoint holds."""
+    """An earlier overall root, which a checkpoint holds."""
     head: LogHead
-    """Of the whole log, whose last event is a checkpoint."""
+    """The head of the whole log, whose last event is a checkpoint."""
 
     def item(self, name: str, claims: Sequence[Claim], *, by_log: bool) -> Item:
-        """An honest proof."""
+        """Return an honest proof."""
         store = self.engine.store
         proof = prove_to(store, claims, self.head) if by_log else prove(store, claims)
         return Item(name, proof.data, plain_basis(proof.basis), [plain_claim(claim) for claim in claims])
 
 
 def raw_id(number: int) -> bytes:
-    """The id of the n-th atom."""
+    """Return the id of the n-th atom."""
     return UUID(id_of(number)).bytes
 
 
 def engine_of(store: int) -> Engine:
-    """An engine on a new store of its own; the same number gives the same bytes."""
+    """Return an engine on a new store; the same number gives the same bytes."""
 
     def salt(seq: int) -> bytes:
         return sha256(b"soundness %d %d" % (store, seq)).digest()
@@ -59,7 +59,7 @@ def engine_of(store: int) -> Engine:
 
 
 def commands(atoms: int) -> list[Command]:
-    """A history with atoms that are live, hidden and tagged, and edges that are there and gone."""
+    """Return a history with live, tombstoned and tagged atoms, and with live and removed edges."""
     made: list[Command] = [
         Add(
             f"note {number} of {'kettles' if number % 3 == 0 else 'boilers'}",
@@ -82,7 +82,7 @@ def commands(atoms: int) -> list[Command]:
 
 @cache
 def world(atoms: int, store: int = 0) -> World:
-    """The store of so many atoms; `store` tells apart those that differ in id and salts alone."""
+    """Return the store of `atoms` atoms; stores with different `store` differ in id and salts alone."""
     engine = engine_of(store)
     made = commands(atoms)
     half = len(made) // 2
@@ -98,10 +98,10 @@ def world(atoms: int, store: int = 0) -> World:
 
 
 def claims_of(at: World) -> dict[str, list[Claim]]:
-    """A true claim of every kind that this store has, and several together.
+    """Return a true claim of every kind that this store has, and several together.
 
-    What no store has is claimed absent of all of them: one gap has room for many absences, whose proofs are
-    the same bytes, so that those of one store may show another's.
+    All stores share the same claims of absence: one gap holds many absent keys, whose proofs have the same
+    bytes, so a proof of one store may show the absence in another.
     """
     last, found = at.head.size - 1, dict[str, Claim]()
     found["no-atom"] = kinds.NoAtom(b"\x77" * 16)
@@ -143,7 +143,7 @@ def _prefix(at: World) -> Claim:
 
 @cache
 def items(atoms: int, store: int = 0) -> dict[str, Item]:
-    """The honest proofs of a store, each against both bases: `atom@root`, `atom@log` and so on."""
+    """Return the honest proofs of a store, each against both bases: `atom@root`, `atom@log` and so on."""
     at = world(atoms, store)
     return {
         f"{name}@{'log' if by_log else 'root'}": at.item(

@@ -1,4 +1,4 @@
-"""Sparse trees made by hand from key digests, right ones and wrong ones, and openings of them."""
+"""Valid and invalid sparse trees that are made by hand from key digests, and openings of them."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from proofs.smt import bit_of
 
 
 class Leaf(NamedTuple):
-    """A key digest and a value digest, wherever it stands."""
+    """A key digest and a value digest, at any place."""
 
     key: bytes
     value: bytes
 
 
 class Node(NamedTuple):
-    """Two trees, whatever they are."""
+    """Two subtrees, valid or not."""
 
     left: Tree
     right: Tree
 
 
 Tree: TypeAlias = Leaf | Node | None
-"""None is nothing: EMPTY."""
+"""A leaf, a node, or None for EMPTY."""
 
 
 def tree_of(leaves: Mapping[bytes, bytes], depth: int = 0) -> Tree:
-    """The tree that SPEC defines."""
+    """Return the tree that SPEC defines."""
     if not leaves:
         return None
     if len(leaves) == 1:
@@ -41,7 +41,7 @@ def tree_of(leaves: Mapping[bytes, bytes], depth: int = 0) -> Tree:
 
 
 def root_of(tree: Tree) -> bytes:
-    """What the tree hashes to."""
+    """Return the hash of the tree."""
     match tree:
         case None:
             return EMPTY
@@ -52,7 +52,7 @@ def root_of(tree: Tree) -> bytes:
 
 
 def opened(tree: Tree, keys: Iterable[bytes], depth: int = 0) -> tuple[bytes, bytes]:
-    """Shape and hashes of the opening of `tree` at key digests: honest, whatever the tree is."""
+    """Return shape and hashes of the honest opening of any tree at key digests."""
     wanted = set(keys)
     match tree:
         case None:
@@ -72,8 +72,8 @@ def opened(tree: Tree, keys: Iterable[bytes], depth: int = 0) -> tuple[bytes, by
             return shape, hashes
 
 
-def on_the_way(tree: Tree, key: bytes) -> list[Tree]:
-    """What stands on the way of a key digest, from the root on."""
+def on_the_path(tree: Tree, key: bytes) -> list[Tree]:
+    """Return the subtrees on the path of a key digest, from the root down."""
     found = [tree]
     while isinstance(tree, Node):
         tree = tree[bit_of(key, len(found) - 1)]
@@ -82,7 +82,7 @@ def on_the_way(tree: Tree, key: bytes) -> list[Tree]:
 
 
 def leaves_in(tree: Tree) -> list[Leaf]:
-    """All leaves, wherever they stand."""
+    """Return all leaves of the tree."""
     match tree:
         case None:
             return []

@@ -1,4 +1,4 @@
-"""Paths and openings alone, over every size and depth that matters, by hashes chosen freely."""
+"""Checks of paths and openings over every relevant size and depth, with arbitrary hashes."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ LEAVES = [sha256(b"leaf %d" % number).digest() for number in range(1 + max(SIZES
 
 @cache
 def root(size: int) -> bytes:
-    """Of the log of the first so many leaves."""
+    """Return the root of the log of the first `size` leaves."""
     return log_root_of(LEAVES[:size])
 
 
 def passes(check: object, *given: object) -> bool:
-    """Whether a check passes; only a ProofError refuses."""
+    """Return True if a check passes; exceptions other than ProofError propagate."""
     try:
         check(*given)  # type: ignore[operator]  # one of the two checks of paths
     except ProofError:
@@ -41,7 +41,7 @@ def passes(check: object, *given: object) -> bool:
 
 
 def others(path: list[bytes], rng: Random) -> list[list[bytes]]:
-    """The path with a hash changed, dropped, doubled or put in, or in another order."""
+    """Yield the path with a hash changed, dropped, doubled or inserted, or in another order."""
     at = rng.randrange(len(path) + 1)
     flipped = [*path[:at], bytes(32), *path[at + 1 :]]
     found = [
@@ -57,7 +57,7 @@ def others(path: list[bytes], rng: Random) -> list[list[bytes]]:
 
 
 def some(size: int, rng: Random) -> list[int]:
-    """All numbers below a small size; of a large one the ends, powers of two and some others."""
+    """Return all numbers below a small size, and of a large one both ends, powers of two and some others."""
     if size <= 17:
         return list(range(size))
     powers = {2**power for power in range(10)} | {2**power - 1 for power in range(10)}
@@ -66,7 +66,7 @@ def some(size: int, rng: Random) -> list[int]:
 
 @pytest.mark.parametrize("size", SIZES)
 def test_paths_of_inclusion_show_one_leaf_at_one_place(size: int) -> None:
-    """At every size an event is shown at its own index, by its own path alone."""
+    """At every size, only an event's own path at its own index shows it."""
     rng = Random(size)
     for index in some(size, rng):
         path = cut(inclusion(index, LEAVES[:size]))
@@ -83,7 +83,7 @@ def test_paths_of_inclusion_show_one_leaf_at_one_place(size: int) -> None:
 
 @pytest.mark.parametrize("size", SIZES)
 def test_paths_of_consistency_join_two_logs(size: int) -> None:
-    """At every size a log begins with each smaller one, by the one path, and with no other root."""
+    """At every size, a log begins with each smaller one by exactly one path and no other root."""
     rng = Random(size)
     for old in [one + 1 for one in some(size, rng)]:
         path = cut(consistency(old, LEAVES[:size]))
@@ -96,12 +96,12 @@ def test_paths_of_consistency_join_two_logs(size: int) -> None:
 
 
 BITS = range(256) if FACTOR else sorted({*range(12), *range(12, 244, 5), *range(244, 256)})
-"""In a usual run all of the first and the last numbers, and some of those between."""
+"""The numbers of shared bits in a usual run: the first and the last ones, and some between."""
 
 
 @pytest.mark.parametrize("bits", BITS)
 def test_keys_that_share_any_number_of_bits_are_told_apart(bits: int) -> None:
-    """Of two keys that agree in 0 to 255 bits, each is shown with its value alone, and a third is absent."""
+    """Of two keys that share 0 to 255 bits, each opens to its own value only, and a third is absent."""
     rng = Random(bits)
     base = rng.randbytes(32)
     near = sharing(base, bits, rng)

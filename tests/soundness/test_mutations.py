@@ -1,4 +1,4 @@
-"""Wrong proofs in bulk: none is accepted, and nothing but a ProofError comes of one.
+"""The verifier accepts no wrong proof of large random classes, and raises nothing but ProofError.
 
 A usual run does a quarter of these counts; `make soak` does RELEASE_FACTOR times as many, from fresh seeds.
 """
@@ -29,39 +29,39 @@ COUNTS = {
     "M7": 5_000,
     "M8": 5_000,
 }
-"""Attempts of each class."""
+"""The number of attempts of each class."""
 
 ROUNDS = 100
-"""Of malicious writers (M9): each some 150 openings."""
+"""The number of rounds of malicious writers (M9), with about 150 openings each."""
 
 GARBAGE = 2_000
-"""Pieces of garbage (M10), each for every reader."""
+"""The number of random inputs (M10) for every reader."""
 
 RELEASE_FACTOR = int(os.environ.get("MEMROOT_SOUNDNESS_FACTOR", "10"))
-"""Long runs have so many times as many: 40 and more for releases."""
+"""The factor by which long runs have more; 40 or more for releases."""
 
 LARGE = 10_000
-"""Atoms in one more store, in long runs only."""
+"""The number of atoms in one more store, in long runs only."""
 
 STORES = (*((atoms, 0) for atoms in (*SIZES, 24)), (24, 1), (3, 1), (3, 2))
-"""Atoms and number of each store; two of them hold the same atoms under another id."""
+"""The number of atoms and the number of each store; two have the same atoms and different ids."""
 
 
 @cache
 def seeds() -> list[Seed]:
-    """Honest proofs of every kind of claim, against both bases, in all stores."""
+    """Return honest proofs of every kind of claim, against both bases, in all stores."""
     return seeds_of([item for atoms, store in STORES for item in items(atoms, store).values()])
 
 
 def sound(tally: Tally) -> None:
-    """State that nothing wrong was accepted, and nothing raised but refusals."""
+    """Assert that no wrong proof was accepted and nothing but refusals was raised."""
     assert [(one.claims, one.data.hex()) for one in tally.accepted] == []
     assert [(error, one.claims, one.data.hex()) for one, error in tally.raised] == []
 
 
 @pytest.mark.parametrize("name", CLASSES)
 def test_no_wrong_proof_is_accepted(name: str) -> None:
-    """A proof that was changed by a byte or more shows nothing: no exceptions to that."""
+    """The verifier refuses every proof that differs from the honest one."""
     tally = run_class(name, seeds(), times(COUNTS[name]))
     sound(tally)
     assert tally.tried == times(COUNTS[name])
@@ -70,55 +70,55 @@ def test_no_wrong_proof_is_accepted(name: str) -> None:
 @pytest.mark.parametrize("name", CLASSES)
 @pytest.mark.soak
 def test_no_wrong_proof_is_accepted_in_the_long_run(name: str) -> None:
-    """The same, with more attempts, from another seed, and with a store of 10,000 atoms among the others."""
+    """The same holds for more attempts, from another seed, with a store of 10,000 atoms."""
     more = seeds() + seeds_of(list(items(LARGE).values()))
     sound(run_class(name, more, RELEASE_FACTOR * COUNTS[name], seed=seed(2)))
 
 
 def fair(given: Round) -> None:
-    """State that one thing at most was shown of the key, and of a right tree exactly what is true."""
+    """Assert that at most one claim about the key was accepted, and for a valid tree exactly the true one."""
     assert len(given.accepted) <= 1, given
     if given.right:
         assert len(given.accepted) == 1, given
 
 
-def test_no_root_shows_two_things_of_one_key() -> None:
-    """Whatever a writer puts into a tree, no key is shown there and not there, or with two values."""
+def test_no_root_shows_contradictory_claims_about_one_key() -> None:
+    """No tree lets a prover show a key both present and absent, or with two values."""
     for one in islice(rounds(Random(1)), ROUNDS):
         fair(one)
 
 
 @pytest.mark.soak
-def test_no_root_shows_two_things_of_one_key_in_the_long_run() -> None:
-    """The same, many more times."""
+def test_no_root_shows_contradictory_claims_about_one_key_in_the_long_run() -> None:
+    """The same holds in many more rounds."""
     for one in islice(rounds(Random(seed(2))), RELEASE_FACTOR * ROUNDS):
         fair(one)
 
 
-def test_right_trees_and_wrong_ones_are_among_the_rounds() -> None:
-    """A third of the rounds or so have a tree that is right, and some wrong ones show nothing at all."""
+def test_rounds_have_valid_and_invalid_trees() -> None:
+    """About a third of the rounds have a valid tree, and some invalid ones show nothing."""
     seen = [(one.right, len(one.accepted)) for one in islice(rounds(Random(3)), 40)]
     assert {(True, 1), (False, 0), (False, 1)} <= set(seen)
 
 
 def test_garbage_is_refused() -> None:
-    """Random bytes and random CBOR are refused by every reader, with its own error."""
+    """Every reader refuses random bytes and random CBOR with its own error."""
     read_all(seeds(), Random(1), GARBAGE)
 
 
 @pytest.mark.soak
 def test_garbage_is_refused_in_the_long_run() -> None:
-    """The same, many more times."""
+    """The same holds for many more inputs."""
     read_all(seeds(), Random(seed(2)), RELEASE_FACTOR * GARBAGE)
 
 
 def test_every_reader_refuses_something() -> None:
-    """No reader takes just anything: each refuses bytes that end too early, or are none of its own."""
+    """Each reader refuses bytes that end too early or are not of its form."""
     for name, read in READERS.items():
         assert {refusal_of(read, raw) for raw in (b"", b"\xff", b"\xf6\xf6", b"\0" * 33)} - {None}, name
 
 
-def test_honest_proofs_are_honest() -> None:
-    """What the classes start from is accepted, and every kind of claim is among it, by both bases."""
+def test_the_seeds_are_accepted() -> None:
+    """The verifier accepts the seeds of the classes, which have every kind of claim against both bases."""
     numbers = {(type(seed.basis).__name__, claim.number) for seed in seeds() for claim in seed.claims}
     assert numbers == {(basis, number) for basis in ("Root", "LogHead") for number in range(1, 15)}

@@ -1,4 +1,4 @@
-"""Proofs that others published, for the trees that are built as theirs are: RFC 6962 and Fuel."""
+"""The verifier agrees with published proofs for trees of the same construction: RFC 6962 and Fuel."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ FUEL = "vectors/rfc6962/fuel-binary/binary_merkle_proofs.json"
 DECIDED_OTHERWISE = {
     "consistency/additional/sizes-are-equal-one-and-proof-is-empty.json": "roots of 12 bytes: reject 39",
 }
-"""Vectors that are to be accepted there and are refused here → why."""
+"""Vectors that are accepted there and refused here, with the reason."""
 
 
 def files(kind: str) -> list[Path]:
-    """The vectors of a kind."""
+    """Return the vectors of a kind."""
     return sorted((needs(RFC6962) / kind).rglob("*.json"))
 
 
 def accepts(check: Callable[..., None], *given: object) -> bool:
-    """Whether a check passes; only a ProofError refuses."""
+    """Return True if a check passes; exceptions other than ProofError propagate."""
     try:
         check(*given)
     except ProofError:
@@ -45,12 +45,12 @@ def accepts(check: Callable[..., None], *given: object) -> bool:
 
 
 def raw(text: str | None) -> bytes:
-    """The bytes of a field."""
+    """Return the bytes of a field."""
     return base64.b64decode(text or "")
 
 
 def agrees(kind: str, vector: dict[str, Any]) -> bool:
-    """Whether the verdict here is the published one."""
+    """Return True if the verdict is the published one."""
     path = [raw(one) for one in vector["proof"] or []]
     if kind == "inclusion":
         leaf, root = raw(vector["leafHash"]), raw(vector["root"])
@@ -63,7 +63,7 @@ def agrees(kind: str, vector: dict[str, Any]) -> bool:
 
 @pytest.mark.parametrize("kind", ["inclusion", "consistency"])
 def test_verdicts_on_rfc_6962_are_the_public_ones(kind: str) -> None:
-    """Of 98 vectors of each kind all are decided alike, but those named above."""
+    """Each of the 98 vectors of a kind gets the published verdict, except those listed above."""
     other = [path for path in files(kind) if not agrees(kind, json.loads(path.read_text()))]
     names = {str(path.relative_to(needs(RFC6962))) for path in other}
     assert names == {name for name in DECIDED_OTHERWISE if name.startswith(kind)}
@@ -71,13 +71,13 @@ def test_verdicts_on_rfc_6962_are_the_public_ones(kind: str) -> None:
 
 
 @pytest.mark.parametrize("name", DECIDED_OTHERWISE)
-def test_what_is_decided_otherwise_is_refused_here(name: str) -> None:
-    """No vector that is to be refused there is accepted here: the difference is on the strict side."""
+def test_verdicts_that_differ_are_stricter(name: str) -> None:
+    """Vectors whose verdict differs are refused here: the verifier is stricter."""
     assert json.loads((needs(RFC6962) / name).read_text())["wantErr"] is False
 
 
 def test_verdicts_on_fuel_binary_proofs_are_the_public_ones() -> None:
-    """The eight Fuel vectors for RFC 6962 trees, of which four are to be refused, are decided alike."""
+    """The eight Fuel vectors for RFC 6962 trees, four of them invalid, get the published verdicts."""
     vectors = json.loads(needs(FUEL).read_text())["vectors"]
     for vector in vectors:
         path = [bytes.fromhex(one["value"]) for one in vector["proof_set"]]
@@ -89,7 +89,7 @@ def test_verdicts_on_fuel_binary_proofs_are_the_public_ones() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_openings_of_fuel_trees_lead_to_the_public_root(name: str) -> None:
-    """Every key of a Fuel script's final tree is shown there, and others are shown absent, by SHA-256."""
+    """With SHA-256, every key of a Fuel script's final tree opens to it, and other keys are absent."""
     steps, root = script(name)
     tree, rows = PagedTree("atoms", SHA256_TREE), Rows()
     for step in steps:
@@ -105,7 +105,7 @@ def test_openings_of_fuel_trees_lead_to_the_public_root(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_openings_of_fuel_trees_show_nothing_else(name: str) -> None:
-    """No opening of a Fuel tree shows another value of a key, or that it is absent where it is not."""
+    """No opening of a Fuel tree shows another value of a key, or the absence of an existing key."""
     steps, root = script(name)
     tree, rows = PagedTree("atoms", SHA256_TREE), Rows()
     for step in steps:

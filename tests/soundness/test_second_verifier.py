@@ -1,4 +1,4 @@
-"""The named rejects and the honest proofs, put to the second verifier as well (`tests/reference`)."""
+"""The second verifier (`tests/reference`) agrees about the named rejects and the honest proofs."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from tests.soundness.wire import basis_of, claim_of
 
 
 def answers_to(data: bytes, basis: Basis, claims: list[Claim]) -> Answers:
-    """What both say."""
+    """Return the answers of both verifiers."""
     return ask(data, reference_basis(basis), [reference_claim(claim) for claim in claims])
 
 
 @pytest.mark.parametrize("name", REJECTS)
 def test_both_refuse_the_named_rejects(name: str) -> None:
-    """Each named reject that is a whole proof is refused by both."""
+    """Both verifiers refuse each named reject that is a whole proof."""
     for case in REJECTS[name]():
         if case.call == "verify" and isinstance(case.given[0], bytes):
             data, basis, claims = case.given
             try:
                 asked = basis_of(basis), [claim_of(claim) for claim in claims]
             except ProofError:
-                continue  # not a question at all, so there is no proof to put to anybody
+                continue  # invalid claims, for which there is no proof
             answers = answers_to(data, *asked)
             assert answers.agree
             assert isinstance(answers.real, str)
@@ -36,7 +36,7 @@ def test_both_refuse_the_named_rejects(name: str) -> None:
 
 @pytest.mark.parametrize("atoms", [0, 1, 3, 24, 257])
 def test_both_accept_honest_proofs(atoms: int) -> None:
-    """Whatever is proved honestly, both take, and say the same of it."""
+    """Both verifiers accept each honest proof and show the same."""
     for item in items(atoms).values():
         answers = answers_to(item.data, basis_of(item.basis), [claim_of(claim) for claim in item.claims])
         assert answers.agree

@@ -1,4 +1,4 @@
-"""Verifying ends, soon and with little memory, whatever the bytes are."""
+"""Verification of any bytes ends soon, with bounded memory."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MEGABYTE = 1 << 20
 
 
 def seeds() -> list[Item]:
-    """Honest proofs of every kind of claim in a small store."""
+    """Return honest proofs of every kind of claim in a small store."""
     return list(items(24).values())
 
 
@@ -40,7 +40,7 @@ PROOFS = st.tuples(*(ITEMS,) * 7).map(lambda parts: packed(["memroot-proof", 2, 
 @settings(max_examples=300, deadline=None)
 @given(st.data())
 def test_any_bytes_are_refused_for_a_reason(data: st.DataObject) -> None:
-    """Any bytes, for any claims and basis, are refused for one of the reasons of the table, or are honest."""
+    """Random bytes are refused with a reason of the table, for any claims and basis."""
     item = data.draw(st.sampled_from(seeds()))
     basis, claims = data.draw(st.sampled_from(seeds())).basis, item.claims
     raw = data.draw(st.binary(max_size=300) | PROOFS | ITEMS.map(packed))
@@ -50,7 +50,7 @@ def test_any_bytes_are_refused_for_a_reason(data: st.DataObject) -> None:
 @settings(max_examples=300, deadline=None)
 @given(st.data())
 def test_any_part_in_the_place_of_another_is_refused(data: st.DataObject) -> None:
-    """Whatever takes the place of something in an honest proof, it is refused for a reason."""
+    """A proof with any item replaced is refused with a reason."""
     item = data.draw(st.sampled_from(seeds()))
     parts = parts_of(item.data)
     place = parts
@@ -76,7 +76,7 @@ KEYS = st.binary(min_size=32, max_size=32)
 def test_any_opening_has_one_root_or_none(
     keys: dict[bytes, bytes | None], shape: bytes, hashes: bytes
 ) -> None:
-    """Any shape and hashes give a digest, the same each time, or a refusal."""
+    """Any shape and hashes give the same digest each time, or a refusal."""
     raw = bytes(byte % 5 for byte in shape)
 
     def root() -> bytes | str:
@@ -115,11 +115,11 @@ HOSTILE = {
     "an IP address": b"\xd9\x01\x04\x44" + bytes(4),
     "a MIME message": b"\xd8\x24" + head(3, 5) + b"a:b\n\n",
 }
-"""Bytes on which decoders have used up stack, memory or time."""
+"""Bytes that make some decoders exhaust stack, memory or time."""
 
 
 def spent(call: Callable[[], T]) -> tuple[T, int]:
-    """What `call` returns, and the most bytes that Python held for it."""
+    """Return the result of `call`, and the peak of bytes that Python allocated for it."""
     tracemalloc.start()
     try:
         return call(), tracemalloc.get_traced_memory()[1]
@@ -129,7 +129,7 @@ def spent(call: Callable[[], T]) -> tuple[T, int]:
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_cbor_is_refused_before_it_is_decoded(name: str) -> None:
-    """It is refused as `encoding`, with some memory for messages and none for what it announces."""
+    """Hostile CBOR is refused as `encoding`, without memory for the lengths that it announces."""
     item = items(24)["tagged@root"]
     reason, memory = spent(lambda: refusal("verify", [HOSTILE[name], item.basis, item.claims]))
     assert reason == "encoding"
@@ -138,8 +138,8 @@ def test_hostile_cbor_is_refused_before_it_is_decoded(name: str) -> None:
 
 @pytest.mark.parametrize("where", [(8, 0, 1), (8, 0, 2)])
 @pytest.mark.parametrize("name", [name for name, raw in HOSTILE.items() if len(raw) < 65_000])
-def test_hostile_cbor_is_refused_inside_of_byte_strings(name: str, where: tuple[int, ...]) -> None:
-    """The same bytes as a value or payload, whose own form is checked before it is decoded, are refused."""
+def test_hostile_cbor_in_byte_strings_is_refused(name: str, where: tuple[int, ...]) -> None:
+    """Hostile CBOR as a value or payload is refused before it is decoded."""
     item = items(24)["atom@root"]
     raw = edited(item, lambda parts: replaced(parts, HOSTILE[name], *where))
     assert refusal("verify", [raw, item.basis, item.claims]) in ("encoding", "payload")
@@ -147,21 +147,21 @@ def test_hostile_cbor_is_refused_inside_of_byte_strings(name: str, where: tuple[
 
 @pytest.mark.parametrize("item", [b"\x00", b"\x80", b"\xf6"])
 def test_more_items_than_a_proof_can_have_are_not_decoded(item: bytes) -> None:
-    """Of small items, each of which takes memory, there are at most 2^20, whatever the length."""
+    """A proof of more than 2^20 items is refused before it is decoded, whatever its length."""
     raw = head(4, 1 << 20) + item * (1 << 20)
     with pytest.raises(ProofError) as refused:
         decode_strict(raw, "it")
     assert refused.value.reason == "size"
 
 
-def test_a_proof_over_its_bound_is_not_looked_at() -> None:
-    """One byte more than 16 MiB is refused for its size, whatever it is."""
+def test_a_proof_over_its_bound_is_refused() -> None:
+    """A proof of one byte more than 16 MiB is refused for its size, whatever its contents."""
     item = items(24)["tagged@root"]
     assert refusal("verify", [bytes(BUNDLE_BYTES_MAX + 1), item.basis, item.claims]) == "size"
 
 
-def longest_way(case: int, sibling: bytes = b"\x11" * 32) -> Item:
-    """A proof against a made-up root whose opening is a way of 256 nodes."""
+def deepest_opening(case: int, sibling: bytes = b"\x11" * 32) -> Item:
+    """Return a proof against a made-up root whose opening is 256 nodes deep."""
     item = items(24)["no-atom@root"]
     roots = [(name, b"\x22" * 32) for name in NAMESPACES]
     root = overall_root(item.basis[1], 5, EMPTY, roots)
@@ -174,9 +174,9 @@ def longest_way(case: int, sibling: bytes = b"\x11" * 32) -> Item:
 
 
 @pytest.mark.parametrize(("case", "reason"), [(3, "tree"), (2, "other-leaf"), (0, "shape"), (9, "shape")])
-def test_a_long_way_needs_no_deep_stack(case: int, reason: str) -> None:
-    """An opening of 256 nodes is decided also where the caller has nearly used up the stack."""
-    item = longest_way(case)
+def test_a_deep_opening_needs_no_deep_stack(case: int, reason: str) -> None:
+    """An opening 256 nodes deep is decided even if the caller has almost used up the stack."""
+    item = deepest_opening(case)
 
     def deeper(frames: int) -> str | None:
         return deeper(frames - 1) if frames else refusal("verify", [item.data, item.basis, item.claims])
@@ -188,8 +188,8 @@ def test_a_long_way_needs_no_deep_stack(case: int, reason: str) -> None:
     assert deeper(sys.getrecursionlimit() - used - 60) == reason
 
 
-def test_what_is_nested_16_deep_is_read_and_17_deep_is_not() -> None:
-    """The bound on arrays inside each other is 16, the outermost being 1."""
+def test_arrays_are_read_up_to_16_deep() -> None:
+    """Arrays nested 16 deep, the outermost included, are read, and 17 deep refused."""
     assert decode_strict(b"\x81" * 15 + b"\x80", "it") is not None
     assert decode_strict(b"\x81" * 16 + b"\0", "it") is not None
     with pytest.raises(ProofError):

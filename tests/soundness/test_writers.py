@@ -1,4 +1,4 @@
-"""What a writer who lies when making a store can have shown, and what not even that writer can."""
+"""Limits of a lying writer: claims that a wrong store can show, and claims that no store can show."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ TAG = set_row(Group.TAG, "a", 0)
 
 
 def value(ordinal: int, state: int = 0) -> bytes:
-    """The value of an atom."""
+    """Return the value of an atom."""
     return encode_value(Value(state, ordinal, 1, 1, 1, 1, bytes(32)))
 
 
 def store(*rows: tuple[bytes, bytes]) -> Forged:
-    """A store with one atom, of ordinal 1, and these rows of terms behind the two that every segment has."""
+    """Return a store with one atom, of ordinal 1, and these rows of terms after the two of every segment."""
     tags = {LIVE: MEMBER, TAG: MEMBER}
     return Forged({atom(0): value(1)}, tags, [(b"\0", b"lengths"), (b"\0\1", b"facts"), *rows])
 
 
 def shown(given: Forged, at: int, term: str = "ant") -> str | None:
-    """Whether the row `at` is refused as that of the term, whose only atom is the store's."""
+    """Return the reason if row `at` is refused as that of the term, else None."""
     witness = [9, [given.entry(at)], [MEMBER], [[atom(0), value(1)]]]
     case = given.case("", ["AtomsMentioning", term], witness, [atom(0)], [LIVE])
     return refusal(case.call, case.given)
 
 
 def absent(given: Forged, at: int, count: int = 2, term: str = "ant") -> str | None:
-    """Whether rows from `at` on are refused as leaving the term no place."""
+    """Return the reason if rows from `at` on are refused as neighbours of the absent term, else None."""
     case = given.case("", ["NoneMentioning", term], [10, [given.between(at, count)], []], [], [])
     return refusal(case.call, case.given)
 
@@ -42,30 +42,30 @@ ONE = row([1], [1])
 SORTED = store((b"ant", ONE), (b"sea", ONE))
 
 
-def test_of_rows_in_order_a_term_is_shown_or_absent_and_never_both() -> None:
-    """Where rows are in order and each is there once, no rows show a term that is there to be absent."""
+def test_sorted_rows_show_a_term_present_or_absent() -> None:
+    """If rows are sorted and unique, no rows show an existing term to be absent."""
     assert shown(SORTED, 2) is None
     assert {absent(SORTED, at) for at in range(3)} | {absent(SORTED, 3, 1)} == {"neighbours"}
     assert absent(SORTED, 2, term="bee") is None
     assert [shown(SORTED, at, "bee") for at in range(4)] == ["row"] * 4
 
 
-def test_the_order_of_rows_is_the_writers_word() -> None:
-    """Rows out of order can be shown to have a term and not to have it: only a replay finds that out."""
+def test_only_a_replay_detects_unsorted_rows() -> None:
+    """Unsorted rows can show a term both present and absent; only a replay detects that."""
     turned = store((b"sea", ONE), (b"ant", ONE))
     assert shown(turned, 3) is None
     assert absent(turned, 1) is None
 
 
-def test_that_rows_are_there_once_is_the_writers_word() -> None:
-    """A term that has two rows can be shown with either: only a replay finds that out."""
+def test_only_a_replay_detects_a_term_with_two_rows() -> None:
+    """A term with two rows can be shown with either; only a replay detects that."""
     twice = store((b"ant", ONE), (b"ant", row([1], [7])))
     assert [shown(twice, at) for at in (2, 3)] == [None, None]
 
 
 @pytest.mark.parametrize("state", [1, 2])
-def test_a_list_has_no_atom_that_its_own_value_says_is_not_live(state: int) -> None:
-    """Where sets and values contradict each other, no list is shown."""
+def test_no_list_is_accepted_if_sets_and_values_disagree(state: int) -> None:
+    """If sets and values contradict each other, no list is accepted."""
     given = Forged({atom(0): value(1, state)}, {LIVE: MEMBER, TAG: MEMBER}, SORTED.rows)
     witness = [7, [[MEMBER, MEMBER]], [[atom(0), value(1, state)]]]
     case = given.case("", ["AtomsTagged", "a"], witness, [atom(0)], [LIVE, TAG])
@@ -73,7 +73,7 @@ def test_a_list_has_no_atom_that_its_own_value_says_is_not_live(state: int) -> N
 
 
 def test_an_atom_is_not_shown_with_and_without_a_tag() -> None:
-    """One chunk, or none, is under the root: for one atom, tag and root there is one answer."""
+    """Against one root an atom is shown with a tag or without it, but never both."""
     claims = {"HasTag": 5, "LacksTag": 6}
     for tags, right in (({TAG: MEMBER}, "HasTag"), ({TAG: b"\2\0"}, "LacksTag"), ({}, "LacksTag")):
         given = Forged({atom(0): value(1)}, tags | {LIVE: ALL_LIVE}, SORTED.rows)

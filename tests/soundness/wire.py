@@ -1,4 +1,4 @@
-"""Questions to the verifier as plain data, so that another process can ask them of another verifier."""
+"""Questions to the verifier as plain data, so that another process can put them to another verifier."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from proofs.rows import read_postings, shown_root
 from proofs.verifier import verify
 
 LINK, OPENING, SEGMENTS, ATOMS, EDGES, TAGS, WITNESSES = range(2, 9)
-"""Where the parts of a proof stand in its array."""
+"""The positions of the parts of a proof in its array."""
 
 Plain = list[Any]
 
 
 class Item(NamedTuple):
-    """An honest proof: what it is verified against, and what it shows."""
+    """An honest proof with its basis and its claims."""
 
     name: str
     data: bytes
@@ -37,28 +37,28 @@ class Case(NamedTuple):
     """A call of the verifier that must be refused."""
 
     reason: str
-    """Or several, with | between, where it depends on the hashes which of them it is."""
+    """The reason, or several separated by `|` if it depends on the hashes which one applies."""
     call: str
     given: Plain
 
     @property
     def reasons(self) -> list[str]:
-        """For which it may be refused."""
+        """The reasons for which the case may be refused."""
         return self.reason.split("|")
 
 
 def plain_claim(claim: Claim) -> Plain:
-    """A claim as its class's name and its fields."""
+    """Return a claim as the name of its class and its fields."""
     return [type(claim).__name__, *(getattr(claim, field.name) for field in fields(claim))]
 
 
 def plain_basis(basis: Basis) -> Plain:
-    """A basis as its class's name and its fields."""
+    """Return a basis as the name of its class and its fields."""
     return [type(basis).__name__, *(getattr(basis, field.name) for field in fields(basis))]
 
 
 def claim_of(plain: Sequence[Any]) -> Claim:
-    """The claim that `plain_claim` took apart; a state that is none is left as it is."""
+    """Return the claim that `plain_claim` converted; an invalid state is left as it is."""
     kind = {made.__name__: made for made in kinds.ALL.values()}[plain[0]]
     given = list(plain[1:])
     for at, field in enumerate(fields(kind)):
@@ -68,7 +68,7 @@ def claim_of(plain: Sequence[Any]) -> Claim:
 
 
 def basis_of(plain: Sequence[Any]) -> Basis:
-    """The basis that `plain_basis` took apart."""
+    """Return the basis that `plain_basis` converted."""
     return LogHead(*plain[1:]) if plain[0] == "LogHead" else Root(*plain[1:])
 
 
@@ -76,7 +76,7 @@ def show(data: bytes, basis: Plain, claims: list[Plain]) -> None:
     """Verify a proof.
 
     Raises:
-        ProofError: it is refused.
+        ProofError: the proof is refused.
     """
     verify(data, basis_of(basis), [claim_of(claim) for claim in claims])
 
@@ -85,7 +85,7 @@ def open_tree(keys: list[list[Any]], shape: bytes, hashes: bytes, root: bytes) -
     """Open a tree at key digests.
 
     Raises:
-        ProofError: it is refused, or leads to another root.
+        ProofError: the opening is refused, or gives another root.
     """
     if opening_root({key: value for key, value in keys}, shape, hashes) != root:  # noqa: C416  lists, not pairs
         raise ProofError("tree", "another root")
@@ -105,11 +105,11 @@ CALLS: Final[dict[str, Callable[..., object]]] = {
     "row": read_postings,
     "rows": shown_root,
 }
-"""What can be asked."""
+"""The functions of the verifier that a case may call."""
 
 
 def refusal(call: str, given: Plain) -> str | None:
-    """Why the verifier refuses; None if it does not. Whatever else it raises is let through."""
+    """Return the reason of the refusal, or None if the call is accepted; other exceptions propagate."""
     try:
         CALLS[call](*given)
     except ProofError as error:
@@ -118,25 +118,25 @@ def refusal(call: str, given: Plain) -> str | None:
 
 
 def parts_of(data: bytes) -> Plain:
-    """The array that a proof is."""
+    """Return the array of a proof."""
     parts: Plain = cbor2.loads(data)
     return parts
 
 
 def packed(parts: object) -> bytes:
-    """The bytes of an array, in canonical form."""
+    """Return the canonical bytes of an array."""
     return cbor2.dumps(parts, canonical=True)
 
 
 def edited(item: Item, change: Callable[[Plain], object]) -> bytes:
-    """The proof with its array changed in place by `change`."""
+    """Return the proof with its array changed in place by `change`."""
     parts = parts_of(item.data)
     change(parts)
     return packed(parts)
 
 
 def replaced(parts: Plain, value: object, *path: int) -> None:
-    """Put `value` where `path` leads to."""
+    """Return a change that puts `value` at `path`."""
     place = parts
     for at in path[:-1]:
         place = place[at]
@@ -144,7 +144,7 @@ def replaced(parts: Plain, value: object, *path: int) -> None:
 
 
 def places(parts: object, path: tuple[int, ...] = ()) -> list[tuple[int, ...]]:
-    """The paths to everything in nested arrays, the arrays themselves included."""
+    """Return the paths to everything in nested arrays, with the arrays themselves."""
     found = [path] if path else []
     if isinstance(parts, list):
         for at, one in enumerate(parts):
@@ -153,7 +153,7 @@ def places(parts: object, path: tuple[int, ...] = ()) -> list[tuple[int, ...]]:
 
 
 def at_path(parts: Any, path: tuple[int, ...]) -> Any:
-    """What stands there."""
+    """Return the item at a path."""
     for at in path:
         if not isinstance(parts, list):
             raise TypeError("only arrays have places in them")
@@ -162,11 +162,11 @@ def at_path(parts: Any, path: tuple[int, ...]) -> Any:
 
 
 def dump(items: Iterable[Item], cases: Iterable[tuple[str, Case]]) -> bytes:
-    """Items and named cases as bytes."""
+    """Return items and named cases as bytes."""
     return cbor2.dumps([[list(item) for item in items], [[name, *case] for name, case in cases]])
 
 
 def load(raw: bytes) -> tuple[list[Item], list[tuple[str, Case]]]:
-    """What `dump` wrote."""
+    """Return the items and cases that `dump` wrote."""
     items, cases = cbor2.loads(raw)
     return [Item(*item) for item in items], [(name, Case(*case)) for name, *case in cases]

@@ -1,6 +1,6 @@
 """Proofs of events whose fields are at their bounds, and one step beyond them.
 
-Each is about a log of one event that is made by hand, so that every hash fits and only the form decides.
+Each proof is about a hand-made log of one event, so all hashes match and only the form is at fault.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tests.reference.hashes import digest
 
 STORE = b"\x0b" * 16
 SALT = b"\x0c" * 32
-TYPE_REGISTERED, CHECKPOINT, GENESIS = 7, 10, 0
+TYPE_REGISTERED, CHECKPOINT, GENESIS, ATOM_ADDED = 7, 10, 0, 1
 CODE = b"\x80\0"
 HASH = bytes(32)
 
@@ -53,13 +53,13 @@ def of_header(what: str, header: bytes, payload: bytes, path: bytes = b"") -> Ma
 
 
 def accepted() -> list[Made]:
-    """Return proofs at the bounds."""
+    """Return proofs of events whose fields are at their bounds."""
     name = write(["listens_on"])
     return [
         made("event 0 opened", GENESIS, [STORE, "memroot-1", HASH], write([HASH]), actor="engine"),
         made("an empty actor", TYPE_REGISTERED, [CODE], name, actor=""),
         made("an actor of 32 bytes", TYPE_REGISTERED, [CODE], name, actor="a" * 32),
-        made("an actor that is no label", TYPE_REGISTERED, [CODE], name, actor="Ä b\n"),
+        made("an actor that is not a label", TYPE_REGISTERED, [CODE], name, actor="Ä b\n"),
         made("an empty name", TYPE_REGISTERED, [CODE], write([""])),
         made("a name of 32 bytes", TYPE_REGISTERED, [CODE], write(["é" * 16])),
         made("four roots in a checkpoint", CHECKPOINT, [HASH], write([[HASH] * 4])),
@@ -67,7 +67,7 @@ def accepted() -> list[Made]:
 
 
 def refused() -> Iterator[Made]:
-    """Yield proofs beyond the bounds; `what` says what is wrong."""
+    """Yield proofs of events beyond the bounds; `what` names the fault."""
     name = write(["listens_on"])
     good = made("", TYPE_REGISTERED, [CODE], name)
     yield made("an actor of 33 bytes", TYPE_REGISTERED, [CODE], name, actor="a" * 33)
@@ -85,14 +85,15 @@ def refused() -> Iterator[Made]:
     yield of_header("an empty header", b"", SALT + name)
     body = b"\x81\x78\x01a"
     yield made("a body with a length in two bytes", TYPE_REGISTERED, [CODE], body)
-    yield made("a body with an item behind it", TYPE_REGISTERED, [CODE], name + b"\xf6")
+    yield made("a body with an item after it", TYPE_REGISTERED, [CODE], name + b"\xf6")
     yield made("a body of another kind", TYPE_REGISTERED, [CODE], write([HASH]))
+    yield from further_fields(name)
     yield made("a path of 31 bytes", TYPE_REGISTERED, [CODE], name, path=bytes(31))
     yield made("a path of 65 hashes", TYPE_REGISTERED, [CODE], name, path=bytes(65 * 32))
     yield made("a path of 64 hashes", TYPE_REGISTERED, [CODE], name, path=bytes(64 * 32))
     for seq in (1, 1 << 53, (1 << 53) + 1, (1 << 64) - 1):
         yield good._replace(
-            what=f"asked for event {seq}", claims=[(c.EVENT, seq.to_bytes(8, "big"), None, True)]
+            what=f"event {seq} in the claim", claims=[(c.EVENT, seq.to_bytes(8, "big"), None, True)]
         )
     nine = [None] * 7
     others: dict[str, Any] = {
@@ -113,3 +114,24 @@ def refused() -> Iterator[Made]:
     }
     for what, raw in deep.items():
         yield good._replace(what=what, data=begin + raw + b"\xf6" * 5 + b"\x80")
+
+
+def further_fields(name: bytes) -> Iterator[Made]:
+    """Yield proofs of bodies with invalid further fields; `name` is a body without any."""
+    further = {
+        "keys of the further fields out of order": b"\xa2\1\x61a\0\x61b",
+        "a key of the further fields twice": b"\xa2\0\x61a\0\x61b",
+        "no further fields in the map": b"\xa0",
+        "keys of the further fields by bytes, not by length": b"\xa2\x18\x18\0\x60\0",
+        "infinity after the fields": b"\xf9\x7c\0",
+        "NaN after the fields": b"\xf9\x7e\0",
+        "NaN with another payload": b"\xf9\x7e\1",
+        "NaN of 32 bits": b"\xfa\x7f\xc0\0\0",
+        "a float that a shorter form holds": b"\xfa\x3f\xc0\0\0",
+    }
+    for what, raw in further.items():
+        yield made(what, TYPE_REGISTERED, [CODE], b"\x82" + name[1:] + raw)
+    atom = write(["x", None, "note", [], ["inbox"], None, None, "internal", None, None, 0, None])
+    for what, raw in {"infinity": b"\xf9\x7c\0", "NaN": b"\xf9\x7e\0", "1.0": b"\xf9\x3c\0"}.items():
+        body = b"\x8d" + atom[1:] + b"\xa1\2\xa1\x61k" + raw
+        yield made(f"{what} in meta", ATOM_ADDED, [b"\x0a" * 16, 0, None], body)

@@ -1,4 +1,4 @@
-"""Named ways to spoil a proof as bytes and as CBOR, whatever is in it."""
+"""Mutations of a proof at the level of bytes and of CBOR; each has a name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 from tests.reference.cbor import BYTES, TEXT, head, write
 from tests.vectors.items import Edit, Path, Span, added, dropped, replaced
 
-Spoiled = Iterator[tuple[str, list[Edit]]]
+Mutations = Iterator[tuple[str, list[Edit]]]
 Spans = dict[Path, Span]
 
 PARTS: Final = {2: "link", 3: "opening", 4: "segments", 5: "atoms", 6: "edges", 7: "tags"}
@@ -17,7 +17,7 @@ FIELDS: Final = ("size", "log root", "root of atoms", "root of edges", "root of 
 
 
 def named(path: Path) -> str:
-    """A place in a proof, in words."""
+    """Return the name of a place in a proof."""
     if path[0] == 8 and len(path) > 1:
         return f"witness {path[1]}" + "".join(f", item {at}" for at in path[2:])
     begin = PARTS.get(path[0], "the witnesses" if path[0] == 8 else f"item {path[0]}")
@@ -28,25 +28,25 @@ def named(path: Path) -> str:
     return begin + "".join(f", item {at}" for at in path[1:])
 
 
-def flipped(data: bytes, found: Spans, rng: Random) -> Spoiled:
-    """Bits anywhere."""
+def flipped(data: bytes, found: Spans, rng: Random) -> Mutations:
+    """Yield flips of random bits."""
     for at in sorted(rng.sample(range(len(data)), 4)):
         bit = rng.randrange(8)
         yield f"bit {bit} of byte {at} flipped", [(at, 1, bytes([data[at] ^ 1 << bit]))]
 
 
-def lengths(data: bytes, found: Spans, rng: Random) -> Spoiled:
-    """Too short or too long."""
+def lengths(data: bytes, found: Spans, rng: Random) -> Mutations:
+    """Yield proofs that are too short or too long."""
     yield "the last byte cut off", [(len(data) - 1, 1, b"")]
     yield "the first byte cut off", [(0, 1, b"")]
     half = len(data) // 2
     yield "the second half cut off", [(half, len(data) - half, b"")]
-    yield "a zero byte behind it", [(len(data), 0, b"\0")]
-    yield "a null behind it", [(len(data), 0, b"\xf6")]
+    yield "a zero byte after it", [(len(data), 0, b"\0")]
+    yield "a null after it", [(len(data), 0, b"\xf6")]
 
 
-def encodings(data: bytes, found: Spans, rng: Random) -> Spoiled:
-    """The same or nearly the same items, not in their one form."""
+def encodings(data: bytes, found: Spans, rng: Random) -> Mutations:
+    """Yield the same or nearly the same items in other than their canonical form."""
     yield "the outermost array with a long length", [(0, 1, b"\x98\x09")]
     yield "the outermost array of indefinite length", [(0, 1, b"\x9f"), (len(data), 0, b"\xff")]
     yield "the tag for CBOR before it", [(0, 0, b"\xd9\xd9\xf7")]
@@ -77,8 +77,8 @@ def encodings(data: bytes, found: Spans, rng: Random) -> Spoiled:
     yield "an array around it", [(0, 0, b"\x81")]
 
 
-def envelope(data: bytes, found: Spans, rng: Random) -> Spoiled:
-    """What makes it a proof of this version at all."""
+def envelope(data: bytes, found: Spans, rng: Random) -> Mutations:
+    """Yield changes of the outermost array, its text and its version."""
     yield "another magic", replaced(found[0,], write("memroot-prooF"))
     yield "the magic as bytes", replaced(found[0,], write(b"memroot-proof"))
     yield "version 1", replaced(found[1,], b"\1")
@@ -90,8 +90,8 @@ def envelope(data: bytes, found: Spans, rng: Random) -> Spoiled:
     yield "a number for the witnesses", replaced(found[8,], b"\0")
 
 
-def sizes(data: bytes, found: Spans, rng: Random) -> Spoiled:
-    """More bytes, or more items, than a proof may have."""
-    yield "65,537 zero bytes behind it", [(len(data), 0, bytes(65_537))]
-    yield "16,777,217 zero bytes behind it", [(len(data), 0, bytes(16_777_217))]
+def sizes(data: bytes, found: Spans, rng: Random) -> Mutations:
+    """Yield proofs with more bytes or more items than a proof may have."""
+    yield "65,537 zero bytes after it", [(len(data), 0, bytes(65_537))]
+    yield "16,777,217 zero bytes after it", [(len(data), 0, bytes(16_777_217))]
     yield "2^20 numbers for the link", replaced(found[2,], b"\x9a\x00\x10\x00\x00" + bytes(1 << 20))

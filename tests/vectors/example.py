@@ -1,4 +1,4 @@
-"""The worked example: a journal of six events, everything that follows from it, and four proofs."""
+"""The worked example: a journal of six events, all values derived from it, and four proofs."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ PROVED: dict[str, tuple[str, ...]] = {
     "term": ("term", "daemon"),
     "no-tag": ("no-tag", "ID", "kitchen"),
 }
-"""Name of a proof → its claim in words, where ID stands for the id of the first atom."""
+"""The claim of each proof in words; ID stands for the id of the first atom."""
 OF_THE_LOG = ("no-tag",)
-"""Proofs whose basis is the log head of size 6; that of the others is the overall root."""
+"""The proofs whose basis is the log head of size 6; the basis of the others is the overall root."""
 
 
 def salt_of(seq: int) -> bytes:
-    """Return the salt of event `seq`; for −1 and −2, the bytes of which store id and id key are made."""
+    """Return the salt of event `seq`, or for −1 and −2 the bytes that give the store id and the id key."""
     return {-1: b"\x11", -2: b"\x22"}.get(seq, bytes([seq % 256])) * 32
 
 
 class Clock:
-    """The time of event n, asked for in order."""
+    """A clock that returns the time of event n at its n-th call."""
 
     def __init__(self) -> None:
         self.event = -1
@@ -73,7 +73,7 @@ def claim_in_words(name: str, first: str) -> list[str]:
 
 
 def example() -> dict[str, Any]:
-    """Return the contents of `example.json`: name → hex, or words separated by spaces."""
+    """Return the contents of `example.json`: by name, hex or words separated by spaces."""
     with example_memory() as engine:
         backend, rows = engine.store.backend, rows_of(engine.store.backend)
         events = [naive.opened(*row) for row in rows]

@@ -16,18 +16,18 @@ from tests.spec_naive import ON_ATOMS, Rows, all_roots, opened
 from tests.vectors.stores import BEGIN, Made, engine_of, made
 
 UNREPEATABLE = ("index", "tags", "overall")
-"""Roots that cannot be made again where a payload on an atom was there then and is gone now."""
+"""Roots that cannot be computed again if a payload on an atom has been erased since."""
 ROOTS = ("log", "atoms", "edges", "index", "tags", "overall")
 
 
 def clock() -> Iterator[int]:
-    """Seven seconds an event; event 20 comes an hour early, so that its time is that of the one before."""
+    """Yield times seven seconds apart; event 20 is an hour early, so it takes the time of event 19."""
     for at in range(1 << 20):
         yield BEGIN + 7_000_000 * at - (3_600_000_000 if at == 20 else 0)
 
 
 def lost(rows: Rows, size: int) -> bool:
-    """Whether payloads on atoms that the first `size` events left are gone now."""
+    """Return True if a payload on an atom that was present after `size` events has been erased since."""
     erased = set[bytes]()
     for header, payload in reversed(rows[:size]):
         fields, _ = opened(header, None)
@@ -40,7 +40,7 @@ def lost(rows: Rows, size: int) -> bool:
 
 @cache
 def golden() -> Made:
-    """The store of the golden journal."""
+    """Return the store of the golden journal."""
     engine = engine_of("golden", clock())
     ids = texts(engine)
     edges(engine, ids)
@@ -55,7 +55,7 @@ def golden() -> Made:
 
 
 def texts(engine: Engine) -> dict[str, str]:
-    """Atoms of all sorts, by a short name."""
+    """Add atoms of all kinds, and return their ids by short names."""
     engine.checkpoint()
     found = {
         "pump": engine.add("The pump runs at 3,000 rpm.", title="ADR-016", tags=("Pump", "plant")).subject,
@@ -91,7 +91,7 @@ def texts(engine: Engine) -> dict[str, str]:
 
 
 def edges(engine: Engine, ids: dict[str, str]) -> None:
-    """Edges and predicates; one edge comes, goes and comes back."""
+    """Add edges and predicates; one edge is added, removed and added again."""
     engine.register_type("feeds")
     engine.register_type("listens_on")
     engine.link(ids["pump"], "references", ids["café"], weight=0.5, data=b"\xa1\x61k\x01")
@@ -105,7 +105,7 @@ def edges(engine: Engine, ids: dict[str, str]) -> None:
 
 
 def changes(engine: Engine, ids: dict[str, str]) -> None:
-    """Revisions, atoms hidden and shown again, tags put on and taken off, one merge taken back."""
+    """Revise, tombstone, revive, tag and untag atoms, and undo one merge."""
     engine.revise(ids["pump"], content="The pump runs at 2,900 rpm.", title="ADR-016")
     engine.revise(ids["straße"], content="Die Straße ist trocken.", title="Wetter")
     engine.revise(ids["friday"], meta={"checked": False}, aliases=(), created=limits.CREATED_MIN)
@@ -143,7 +143,7 @@ def changes(engine: Engine, ids: dict[str, str]) -> None:
 
 
 def erasures(engine: Engine, ids: dict[str, str]) -> None:
-    """Atoms erased, with edges that are live and not; one of them comes back, one is erased again."""
+    """Erase atoms with live and removed edges; add one of them again and erase one again."""
     secret = engine.add(
         "Geheim: Schlüssel unter der Matte.", title="Schlüssel", tags=("privat", "plant")
     ).subject
@@ -163,7 +163,7 @@ def erasures(engine: Engine, ids: dict[str, str]) -> None:
 
 
 def journal() -> dict[str, Any]:
-    """`journal.json`: the golden journal with all its roots, and every text that they need the terms of."""
+    """Return the contents of `journal.json`: the golden journal, its roots, and the terms of its texts."""
     rows, asked, events = golden().rows, dict[str, list[str]](), []
 
     def terms(text: str) -> list[str]:

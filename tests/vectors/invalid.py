@@ -1,4 +1,4 @@
-"""Invalid proofs: valid ones spoilt, offered for other questions, or against roots made to fit."""
+"""Invalid proofs: valid ones that are changed, checked against other claims, or given a matching root."""
 
 from __future__ import annotations
 
@@ -17,24 +17,25 @@ from tests.vectors import bounds, codings, mutations
 from tests.vectors.forgeries import forgeries
 from tests.vectors.golden import golden
 from tests.vectors.items import Edit, difference, dropped, edited, replaced, spans
+from tests.vectors.reasons import ambiguous
 from tests.vectors.stores import plain
 from tests.vectors.valid import Valid, valid
 
 LONGEST = 4_000
-"""Bytes of a proof of which all mutations are listed."""
+"""Only proofs of fewer bytes than this get all mutations."""
 EACH = 7
-"""Of one valid proof and one reason, how many are listed."""
+"""The greatest number of listed proofs for one valid proof and one reason."""
 FORGERIES_EACH = 3
-"""The same of proofs against a root made to fit."""
+"""The same number for proofs against a matching root."""
 SHALLOW = ("form", "encoding", "kind", "missing", "unneeded", "root")
-"""Reasons that no root has a part in."""
+"""Reasons that do not depend on the hashes; forgeries with these reasons are not listed."""
 
 
 class Invalid(NamedTuple):
-    """A question and bytes that do not answer it."""
+    """A basis, claims, and a proof that the verifier refuses for them."""
 
     of: int
-    """The valid proof that it is made from."""
+    """The number of the valid proof that it is made from."""
     change: str
     edits: list[Edit]
     basis: Basis
@@ -42,8 +43,8 @@ class Invalid(NamedTuple):
     reason: str
 
 
-class Wrong(NamedTuple):
-    """As `Invalid`, before it is known to be refused."""
+class Candidate(NamedTuple):
+    """An `Invalid` whose reason is not known yet."""
 
     change: str
     edits: list[Edit]
@@ -52,7 +53,7 @@ class Wrong(NamedTuple):
 
 
 def invalid() -> list[Invalid]:
-    """All of them, in the order of the file.
+    """Return all invalid proofs in the order of the file.
 
     Raises:
         AssertionError: the verifier accepts one.
@@ -63,20 +64,21 @@ def invalid() -> list[Invalid]:
     for n, one in enumerate(valid()):
         rng = Random(f"invalid {n}")
         own: list[Invalid] = []
-        for wrong in chain(spoilt(one, rng, n in whole), otherwise(one, rng) if n in whole else ()):
-            data = edited(one.data, wrong.edits)
-            key = (data, wrong.basis, tuple(wrong.claims))
+        questions = other_questions(one, rng) if n in whole else ()
+        for candidate in chain(mutated(one, rng, n in whole), questions):
+            data = edited(one.data, candidate.edits)
+            key = (data, candidate.basis, tuple(candidate.claims))
             if key not in seen and key != (one.data, one.basis, tuple(one.claims)):
                 seen.add(key)
-                own.append(Invalid(n, *wrong, refusal(data, wrong)))
-        found += thinned(own, rng)
+                own.append(Invalid(n, *candidate, refusal(data, candidate)))
+        found += sampled_by_reason(own, rng)
         if n in whole and one.basis[0] == "root":
             found += forged(n, one, rng)
-    return [*found, *beyond_bounds()]
+    return [*found, *beyond_bounds(), *of_two_reasons()]
 
 
-def thinned(given: list[Invalid], rng: Random) -> list[Invalid]:
-    """Some of each reason, in their order."""
+def sampled_by_reason(given: list[Invalid], rng: Random) -> list[Invalid]:
+    """Return at most EACH proofs of each reason, in their order."""
     by_reason: dict[str, list[int]] = {}
     for at, one in enumerate(given):
         by_reason.setdefault(one.reason, []).append(at)
@@ -84,17 +86,17 @@ def thinned(given: list[Invalid], rng: Random) -> list[Invalid]:
     return [given[at] for at in sorted(chain.from_iterable(kept))]
 
 
-def refusal(data: bytes, wrong: Wrong) -> str:
-    """Why the verifier refuses."""
+def refusal(data: bytes, candidate: Candidate) -> str:
+    """Return the reason for which the verifier refuses the proof."""
     try:
-        verify(data, real_basis(wrong.basis), [real_claim(*claim) for claim in wrong.claims])
+        verify(data, real_basis(candidate.basis), [real_claim(*claim) for claim in candidate.claims])
     except ProofError as error:
         return error.reason
-    raise AssertionError(f"accepted: {wrong.change} of {wrong.claims}")
+    raise AssertionError(f"accepted: {candidate.change} of {candidate.claims}")
 
 
 def first_of_each() -> set[int]:
-    """The numbers of the proofs of which all mutations are listed: one of each claim, basis and state."""
+    """Return the numbers of the proofs that get all mutations: one of each claim, basis and state."""
     firsts: dict[object, int] = {}
     for n, one in enumerate(valid()):
         if one.store == "golden" and len(one.claims) == 1 and len(one.data) < LONGEST:
@@ -105,50 +107,53 @@ def first_of_each() -> set[int]:
     return {*firsts.values(), *several, *wide}
 
 
-def spoilt(one: Valid, rng: Random, whole: bool) -> Iterator[Wrong]:
-    """The same question, other bytes."""
+def mutated(one: Valid, rng: Random, whole: bool) -> Iterator[Candidate]:
+    """Yield changed proofs of the same claims."""
     found = spans(one.data)
-    spoilers = mutations.ALL if whole and one.basis[0] == "root" else (codings.flipped, codings.lengths)
+    mutators = mutations.ALL if whole and one.basis[0] == "root" else (codings.flipped, codings.lengths)
     if whole and one.basis[0] == "log":
-        spoilers = (codings.flipped, mutations.parts, mutations.hashes)
-    made = chain.from_iterable(spoil(one.data, found, rng) for spoil in spoilers)
+        mutators = (codings.flipped, mutations.parts, mutations.hashes)
+    made = chain.from_iterable(mutate(one.data, found, rng) for mutate in mutators)
     for change, edits in list(made) if whole else rng.sample(list(made), 2):
-        yield Wrong(change, edits, one.basis, one.claims)
+        yield Candidate(change, edits, one.basis, one.claims)
     if whole and one.basis[0] == "root" and one.claims[0][0] in (c.ATOM, c.TAGGED):
         for change, edits in codings.sizes(one.data, found, rng):
-            yield Wrong(change, edits, one.basis, one.claims)
+            yield Candidate(change, edits, one.basis, one.claims)
 
 
-def otherwise(one: Valid, rng: Random) -> Iterator[Wrong]:
-    """The same bytes, another question."""
+def other_questions(one: Valid, rng: Random) -> Iterator[Candidate]:
+    """Yield the same proof with other bases or claims."""
     for change, basis in other_bases(one):
-        yield Wrong(change, [], basis, one.claims)
+        yield Candidate(change, [], basis, one.claims)
     for change, claims in other_claims(one):
-        yield Wrong(change, [], one.basis, claims)
+        yield Candidate(change, [], one.basis, claims)
     if len(one.claims) == 1 and one.claims[0][0] in (c.TAG, c.NO_TAG, c.TAGGED, c.TERM):
         number, subject, _, _ = one.claims[0]
         found, sibling = spans(one.data), number + 1 if number % 2 else number - 1
         edits = replaced(found[8, 0, 0], head(UINT, sibling))
-        yield Wrong(
-            f"asked for claim {sibling}, and said to be of it", edits, one.basis, [opposite(one.claims[0])]
+        yield Candidate(
+            f"checked as claim {sibling}, with its number in the witness",
+            edits,
+            one.basis,
+            [opposite(one.claims[0])],
         )
         if number in (c.TAGGED, c.TERM):
             last = found[8, 0].number - 1
             less = dropped(found, (8, 0, last))
             edits = [less[0], *edits, less[1]]
-            change = f"asked for claim {sibling}, said to be of it, without the list"
-            yield Wrong(change, edits, one.basis, [(sibling, subject, None, False)])
+            change = f"checked as claim {sibling}, with its number in the witness and without the list"
+            yield Candidate(change, edits, one.basis, [(sibling, subject, None, False)])
 
 
 def opposite(claim: Claim) -> Claim:
-    """What denies a claim, or what it denies."""
+    """Return the claim that contradicts a claim."""
     number, subject, _, _ = claim
     sibling = number + 1 if number % 2 else number - 1
     return sibling, subject, 0 if sibling in c.WITH_STATE else None, False
 
 
 def other_bases(one: Valid) -> Iterator[tuple[str, Basis]]:
-    """Other roots, stores and sizes."""
+    """Yield other roots, stores and sizes as the basis."""
     store_id, root, size = c.parts_of(one.basis)
     of_state = any(claim[0] in c.STATE_CLAIMS for claim in one.claims)
     names_store = of_state or any(claim[0] == c.PREFIX_ROOT for claim in one.claims)
@@ -178,48 +183,50 @@ def other_bases(one: Valid) -> Iterator[tuple[str, Basis]]:
 
 
 def other_claims(one: Valid) -> Iterator[tuple[str, list[Claim]]]:
-    """Other claims than those that the proof is of."""
+    """Yield claims other than those of the proof."""
     first, *others = one.claims
     number, subject, state, opens = first
-    yield "asked for nothing", []
-    yield "asked for the first claim twice", [first, *one.claims]
-    yield "asked for one claim more", [*one.claims, (c.EVENT, bytes(7) + b"\1", None, False)]
+    yield "no claims", []
+    yield "the first claim twice", [first, *one.claims]
+    yield "one more claim", [*one.claims, (c.EVENT, bytes(7) + b"\1", None, False)]
     if others:
-        yield "asked for one claim less", others
+        yield "one claim fewer", others
     yield (
-        f"asked for claim {opposite(first)[0]} of the same subject" if number < 11 else "asked for claim 15",
+        f"claim {opposite(first)[0]} of the same subject"
+        if number < 11
+        else "claim 15, which does not exist",
         [
             opposite(first) if number < 11 else (15, subject, None, False),
             *others,
         ],
     )
     if state is not None:
-        for wrong in {0, 1, 2} - {state}:
-            yield f"asked for state {wrong}", [(number, subject, wrong, opens and wrong != 2), *others]
-        yield "asked for state 3", [(number, subject, 3, False), *others]
-        yield "asked for the payload of what is erased", [(number, subject, 2, True), *others]
+        for other in {0, 1, 2} - {state}:
+            yield f"state {other} in the claim", [(number, subject, other, opens and other != 2), *others]
+        yield "state 3 in the claim", [(number, subject, 3, False), *others]
+        yield "the payload of an erased atom or edge to be opened", [(number, subject, 2, True), *others]
     if number in c.WITH_PAYLOAD and state != 2:
         yield (
-            "asked for it sealed" if opens else "asked for it opened",
+            "the claim sealed" if opens else "the claim opened",
             [
                 (number, subject, state, not opens),
                 *others,
             ],
         )
     if number in (c.TAG, c.NO_TAG, c.TAGGED, c.NONE_TAGGED):
-        yield "asked for a tag that is no identity", [(number, subject + b"Q", None, False), *others]
+        yield "a tag that is not an identity", [(number, subject + b"Q", None, False), *others]
     elif number in (c.TERM, c.NO_TERM):
-        yield "asked for a term of 65 bytes", [(number, b"a" * 65, None, False), *others]
-        yield "asked for a term that begins with 01", [(number, b"\1" + subject[:60], None, False), *others]
+        yield "a term of 65 bytes", [(number, b"a" * 65, None, False), *others]
+        yield "a term that begins with 01", [(number, b"\1" + subject[:60], None, False), *others]
     else:
-        yield "asked with a subject a byte short", [(number, subject[:-1], state, opens), *others]
+        yield "a subject one byte too short", [(number, subject[:-1], state, opens), *others]
     if number in (c.ATOM, c.NO_ATOM):
-        yield "asked for the id of zeros", [(number, bytes(16), state, opens), *others]
+        yield "an id of zeros", [(number, bytes(16), state, opens), *others]
     for same in recorded(one, number):
         if same != subject and (number, same) not in {claim[:2] for claim in others}:
             yield (
-                "asked for another subject of which the claim "
-                + ("holds, too" if number in POSITIVE else "does not hold"),
+                "another subject for which the claim "
+                + ("also holds" if number in POSITIVE else "does not hold"),
                 [(number, same, state, opens), *others],
             )
             break
@@ -229,7 +236,7 @@ POSITIVE = (c.ATOM, c.EDGE, c.TAG, c.TAGGED, c.TERM, c.EVENT, c.PREFIX, c.ROOT, 
 
 
 def recorded(of: Valid, number: int) -> list[bytes]:
-    """Subjects of which a positive claim holds on the same basis: the number's own, or the one it denies."""
+    """Return subjects with the same basis for which the claim, or the claim that it contradicts, holds."""
     asked = number if number in POSITIVE else number - 1
     return [
         claim[1]
@@ -241,7 +248,7 @@ def recorded(of: Valid, number: int) -> list[bytes]:
 
 
 def forged(n: int, one: Valid, rng: Random) -> Iterator[Invalid]:
-    """Proofs against roots made to fit that are refused; the others show what such a writer committed to."""
+    """Yield refused proofs against matching roots; accepted ones show what such a writer committed to."""
     listed: dict[str, int] = {}
     for change, edits, basis in forgeries(one, rng):
         answers = ask(edited(one.data, edits), basis, one.claims)
@@ -252,9 +259,17 @@ def forged(n: int, one: Valid, rng: Random) -> Iterator[Invalid]:
 
 
 def beyond_bounds() -> Iterator[Invalid]:
-    """Proofs of events whose fields are beyond their bounds, as changes of the first one within them."""
+    """Yield proofs of events beyond their bounds, as changes of the first valid proof in `bounds`."""
     of = next(n for n, one in enumerate(valid()) if one.store == "bounds")
     for made in bounds.refused():
         edits = difference(valid()[of].data, made.data)
-        wrong = Wrong(made.what, edits, made.basis, made.claims)
-        yield Invalid(of, *wrong, refusal(made.data, wrong))
+        candidate = Candidate(made.what, edits, made.basis, made.claims)
+        yield Invalid(of, *candidate, refusal(made.data, candidate))
+
+
+def of_two_reasons() -> Iterator[Invalid]:
+    """Yield proofs of which the reason depends on the order of the checks."""
+    for number, change, edits in ambiguous():
+        one = valid()[number]
+        candidate = Candidate(change, edits, one.basis, one.claims)
+        yield Invalid(number, *candidate, refusal(edited(one.data, edits), candidate))

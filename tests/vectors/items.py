@@ -1,4 +1,4 @@
-"""Where the items of a proof stand in its bytes, and edits of them."""
+"""The positions of the items of a proof in its bytes, and edits of them."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from tests.reference.cbor import ARRAY, BYTES, NULL, TEXT, head, head_at
 
 Path = tuple[int, ...]
 Edit = tuple[int, int, bytes]
-"""Offset, how many bytes are taken out there, and what is put in their place."""
+"""The offset, the number of bytes to remove there, and the bytes to insert."""
 
 
 class Span(NamedTuple):
-    """Where an item stands."""
+    """The position of an item."""
 
     path: Path
-    """Indices of arrays, from the outermost on."""
+    """Indices in the nested arrays, from the outermost inwards."""
     start: int
     body: int
-    """Where what follows its head begins."""
+    """The offset after the head."""
     end: int
     kind: int
-    """Major type; 7 for null."""
+    """The major type; 7 for null."""
     number: int
-    """The number in its head: items of an array, bytes of a string, or the number it is."""
+    """The number in the head: items of an array, bytes of a string, or the value of an integer."""
 
 
 def spans(data: bytes) -> dict[Path, Span]:
-    """Every item of a proof, by its path."""
+    """Return the span of every item of a proof, by its path."""
     found: dict[Path, Span] = {}
     end = _span(data, 0, (), found)
     if end != len(data):
@@ -49,7 +49,7 @@ def _span(data: bytes, at: int, path: Path, found: dict[Path, Span]) -> int:
 
 
 def edited(data: bytes, edits: Sequence[Edit]) -> bytes:
-    """The bytes after edits, whose offsets are ascending and those of the bytes before any of them."""
+    """Return the bytes after `edits`, which ascend and whose offsets are those of the unedited bytes."""
     out, at = b"", 0
     for offset, length, new in edits:
         if offset < at or offset + length > len(data):
@@ -60,37 +60,37 @@ def edited(data: bytes, edits: Sequence[Edit]) -> bytes:
 
 
 def replaced(span: Span, new: bytes) -> list[Edit]:
-    """An item with another in its place."""
+    """Return the edit that replaces an item by `new`."""
     return [(span.start, span.end - span.start, new)]
 
 
 def headed(span: Span, count: int) -> Edit:
-    """The head of an array or string with another number."""
+    """Return the edit that puts another number into the head of an array or string."""
     return span.start, span.body - span.start, head(span.kind, count)
 
 
 def dropped(found: dict[Path, Span], path: Path) -> list[Edit]:
-    """An array without one of its items."""
+    """Return the edits that remove one item from its array."""
     parent, span = found[path[:-1]], found[path]
     return [headed(parent, parent.number - 1), (span.start, span.end - span.start, b"")]
 
 
 def added(found: dict[Path, Span], path: Path, at: int, new: bytes) -> list[Edit]:
-    """An array with an item more, at an index."""
+    """Return the edits that insert an item into an array at an index."""
     parent = found[path]
     place = parent.end if at == parent.number else found[*path, at].start
     return merged([headed(parent, parent.number + 1), (place, 0, new)])
 
 
 def resized(span: Span, offset: int, length: int, new: bytes) -> list[Edit]:
-    """A string with `length` bytes from its own `offset` on replaced by `new`."""
+    """Return the edits that replace `length` bytes of a string from `offset` in it by `new`."""
     count = span.number - length + len(new)
     inner: Edit = (span.body + offset, length, new)
     return [inner] if count == span.number else merged([headed(span, count), inner])
 
 
 def merged(edits: list[Edit]) -> list[Edit]:
-    """Edits of which those that touch are one."""
+    """Return the edits with adjacent ones joined."""
     out: list[Edit] = []
     for offset, length, new in edits:
         if out and out[-1][0] + out[-1][1] == offset:
@@ -102,7 +102,7 @@ def merged(edits: list[Edit]) -> list[Edit]:
 
 
 def difference(old: bytes, new: bytes) -> list[Edit]:
-    """Edits that make one proof of the other; small where few items differ."""
+    """Return edits that turn one proof into the other; they are small if few items differ."""
     one, other = spans(old), spans(new)
     edits: list[Edit] = []
 

@@ -1,4 +1,4 @@
-"""Paths of inclusion and consistency in logs of many sizes, and what is no such path."""
+"""Valid and invalid paths of inclusion and consistency in logs of many sizes."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from proofs.log import leaf_hash, node_hash
 from proofs.log_paths import check_consistency, check_inclusion
 
 SIZES = (*range(1, 66), 127, 128, 129, 255, 256, 257, 1023, 1024, 1025, 65_535, 65_536, 65_537)
-SPOILT = (1, 2, 3, 4, 5, 6, 7, 8, 13, 32, 33, 65, 257)
-"""Sizes of which invalid paths are listed."""
+CHANGED_SIZES = (1, 2, 3, 4, 5, 6, 7, 8, 13, 32, 33, 65, 257)
+"""The sizes for which invalid paths are listed."""
 EMPTY = bytes(32)
 
 Question = dict[str, Any]
 
 
 def entry(index: int) -> bytes:
-    """What stands at an index of these logs."""
+    """Return the entry at an index of these logs."""
     return index.to_bytes(8, "big")
 
 
 @cache
 def leaf(index: int) -> bytes:
-    """The leaf of an entry."""
+    """Return the leaf of an entry."""
     return leaf_hash(entry(index))
 
 
 @cache
 def range_root(start: int, stop: int) -> bytes:
-    """The root over some leaves."""
+    """Return the root over the leaves of a range."""
     if stop - start == 1:
         return leaf(start)
     middle = start + split(stop - start)
@@ -39,12 +39,12 @@ def range_root(start: int, stop: int) -> bytes:
 
 
 def split(count: int) -> int:
-    """The largest power of two below a number."""
+    """Return the largest power of two below a number."""
     return 1 << (count - 1).bit_length() - 1
 
 
 def inclusion(index: int, start: int, stop: int) -> list[bytes]:
-    """RFC 9162 2.1.3.1."""
+    """Return the path of inclusion (RFC 9162 2.1.3.1)."""
     if stop - start == 1:
         return []
     middle = start + split(stop - start)
@@ -54,7 +54,7 @@ def inclusion(index: int, start: int, stop: int) -> list[bytes]:
 
 
 def consistency(old: int, start: int, stop: int, whole: bool = True) -> list[bytes]:
-    """RFC 9162 2.1.4.1; `old` counts from the beginning of the log."""
+    """Return the path of consistency (RFC 9162 2.1.4.1); `old` counts from the beginning of the log."""
     if old == stop:
         return [] if whole else [range_root(start, stop)]
     middle = start + split(stop - start)
@@ -64,7 +64,7 @@ def consistency(old: int, start: int, stop: int, whole: bool = True) -> list[byt
 
 
 def included(size: int, index: int) -> Question:
-    """That an entry is in a log."""
+    """Return the question whether the log holds an entry, with its path."""
     return {
         "size": size,
         "root": range_root(0, size),
@@ -75,7 +75,7 @@ def included(size: int, index: int) -> Question:
 
 
 def consistent(size: int, old: int) -> Question:
-    """That a log begins with another."""
+    """Return the question whether the log begins with the log of size `old`, with its path."""
     return {
         "size": size,
         "root": range_root(0, size),
@@ -86,32 +86,32 @@ def consistent(size: int, old: int) -> Question:
 
 
 def logs() -> dict[str, Any]:
-    """`log.json`."""
+    """Return the contents of `log.json`."""
     ins = [included(size, index) for size in SIZES for index in places(size, 0, size - 1)]
     cons = [consistent(size, old) for size in SIZES for old in places(size, 1, size)]
     return {
         "roots": [[size, range_root(0, size).hex()] for size in sizes_in(cons)],
         "inclusion": [shown(one) for one in ins],
-        "not_included": list(spoilt(ins, check_included)),
+        "not_included": list(refused_changes(ins, check_included)),
         "consistency": [shown(one) for one in cons],
-        "not_consistent": list(spoilt(cons, check_consistent)),
+        "not_consistent": list(refused_changes(cons, check_consistent)),
     }
 
 
 def sizes_in(cons: list[Question]) -> list[int]:
-    """Return every size that a path is of or from."""
+    """Return every size of an old or a new log in the questions."""
     return sorted({*SIZES, *(one["old"] for one in cons)})
 
 
 def places(size: int, first: int, last: int) -> list[int]:
-    """Some numbers from the first to the last: all of them for small logs."""
+    """Return some numbers from the first to the last, and all of them for small logs."""
     if size <= 9:
         return list(range(first, last + 1))
     return sorted({first, size // 2, split(size), last - 1, last})
 
 
 def shown(question: Question) -> Question:
-    """A question in hex; the hashes of a path as one string."""
+    """Return a question in hex, with the hashes of its path as one string."""
     return {
         name: b"".join(value).hex() if name == "path" else value.hex() if isinstance(value, bytes) else value
         for name, value in question.items()
@@ -119,10 +119,10 @@ def shown(question: Question) -> Question:
     }
 
 
-def spoilt(questions: list[Question], check: Callable[[Question], None]) -> Iterator[Question]:
-    """What must be refused: some questions with one thing changed; what is not changed is left out."""
+def refused_changes(questions: list[Question], check: Callable[[Question], None]) -> Iterator[Question]:
+    """Yield changes of some questions with the reasons of refusal, without the unchanged fields."""
     for n, question in enumerate(questions):
-        if question["size"] not in SPOILT or (n % 3 and question["size"] > 9):
+        if question["size"] not in CHANGED_SIZES or (n % 3 and question["size"] > 9):
             continue
         seen: list[Question] = [question]
         for change, changed in changes(question):
@@ -140,22 +140,22 @@ def spoilt(questions: list[Question], check: Callable[[Question], None]) -> Iter
 
 
 def hexed(value: Any) -> Any:
-    """Hashes in hex, a path as one string."""
+    """Return hashes in hex, and a path as one string."""
     if isinstance(value, list):
         return b"".join(value).hex()
     return value.hex() if isinstance(value, bytes) else value
 
 
 def changes(question: Question) -> Iterator[tuple[str, Question]]:
-    """One thing changed at a time."""
+    """Yield each change of one field of a question."""
     path, size, root = question["path"], question["size"], question["root"]
-    yield "a zero hash behind the path", {"path": [*path, EMPTY]}
+    yield "a zero hash after the path", {"path": [*path, EMPTY]}
     yield "a zero hash before the path", {"path": [EMPTY, *path]}
-    yield "the root behind the path", {"path": [*path, root]}
+    yield "the root after the path", {"path": [*path, root]}
     yield "no path", {"path": []}
     yield "the first hash dropped", {"path": path[1:]}
     yield "the last hash dropped", {"path": path[:-1]}
-    yield "the path the other way round", {"path": path[::-1]}
+    yield "the path in reverse order", {"path": path[::-1]}
     yield "the last hash twice", {"path": [*path, *path[-1:]]}
     if path:
         yield "a bit of the first hash flipped", {"path": [flip(path[0]), *path[1:]]}
@@ -177,23 +177,23 @@ def changes(question: Question) -> Iterator[tuple[str, Question]]:
 
 
 def flip(digest: bytes) -> bytes:
-    """A hash with its last bit flipped."""
+    """Return a hash with its last bit flipped."""
     return digest[:-1] + bytes([digest[-1] ^ 1])
 
 
 def check_included(question: Mapping[str, Any]) -> None:
-    """Ask the real verifier.
+    """Check a path of inclusion with the project's verifier.
 
     Raises:
-        ProofError: it is refused.
+        ProofError: the verifier refuses the path.
     """
     check_inclusion(*(question[name] for name in ("index", "size", "leaf", "path", "root")))
 
 
 def check_consistent(question: Mapping[str, Any]) -> None:
-    """Ask the real verifier.
+    """Check a path of consistency with the project's verifier.
 
     Raises:
-        ProofError: it is refused.
+        ProofError: the verifier refuses the path.
     """
     check_consistency(*(question[name] for name in ("old", "old_root", "size", "root", "path")))

@@ -1,4 +1,4 @@
-"""Write the test vectors, equal bytes each time: `python -m tests.vectors.make`; README.md explains them."""
+"""Write the test vectors with the same bytes each time: `python -m tests.vectors.make`. See README.md."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FOLDER: Final = Path(__file__).parent
 
 
 def proofs() -> dict[str, Any]:
-    """`proofs.json`."""
+    """Return the contents of `proofs.json`."""
     return {
         "valid": [accepted(n, one) for n, one in enumerate(valid())],
         "invalid": [refused(one) for one in invalid()],
@@ -35,7 +35,7 @@ def proofs() -> dict[str, Any]:
 
 
 def accepted(n: int, one: Valid) -> dict[str, Any]:
-    """A valid proof with what it shows."""
+    """Return a valid proof and the facts that it shows."""
     found = examine(one.data, real_basis(one.basis), one.real_claims)
     asked = {"basis": basis_of(one.basis), "claims": [claim_of(claim) for claim in one.claims]}
     return {
@@ -49,7 +49,7 @@ def accepted(n: int, one: Valid) -> dict[str, Any]:
 
 
 def refused(one: Invalid) -> dict[str, Any]:
-    """An invalid proof; what it has in common with the valid one is left out."""
+    """Return an invalid proof without the fields that it shares with the valid one."""
     of, found = valid()[one.of], {"of": one.of, "change": one.change, "reason": one.reason}
     if one.edits:
         found["edits"] = [edit_of(edit) for edit in one.edits]
@@ -61,7 +61,7 @@ def refused(one: Invalid) -> dict[str, Any]:
 
 
 def edit_of(edit: Edit) -> list[Any]:
-    """Offset, length, hex, and how often that is repeated, if it is."""
+    """Return offset, length and hex of an edit, and the number of repetitions if there are any."""
     offset, length, new = edit
     if len(new) > 256 and new[5:] == new[5:6] * (len(new) - 5):
         head, often = (new[:5], len(new) - 5) if new[:5] != new[5:6] * 5 else (b"", len(new))
@@ -70,13 +70,13 @@ def edit_of(edit: Edit) -> list[Any]:
 
 
 def basis_of(basis: Basis) -> dict[str, Any]:
-    """A basis by the names of its parts."""
+    """Return a basis as an object."""
     store_id, root, size = c.parts_of(basis)
     return {"kind": basis[0], "store": store_id.hex(), "size": size, "root": root.hex()}
 
 
 def claim_of(claim: Claim, *, said: bool = True) -> dict[str, Any]:
-    """A claim by the names of its parts; in words, too, if it is one."""
+    """Return a claim as an object, with its words unless the claim is invalid."""
     number, subject, state, opened = claim
     found: dict[str, Any] = {"words": words_of(real_claim(*claim))} if said else {}
     found |= {"number": number, "subject": subject.hex()}
@@ -86,7 +86,7 @@ def claim_of(claim: Claim, *, said: bool = True) -> dict[str, Any]:
 
 
 def dumped(vectors: dict[str, Any]) -> bytes:
-    """JSON with one vector on each line."""
+    """Return JSON with one vector on each line."""
     lists = []
     for name, found in vectors.items():
         if isinstance(found, dict):
@@ -98,7 +98,7 @@ def dumped(vectors: dict[str, Any]) -> bytes:
 
 
 def compact(value: object) -> str:
-    """ASCII JSON without spaces."""
+    """Return ASCII JSON without spaces."""
     return json.dumps(value, separators=(",", ":"), ensure_ascii=True)
 
 
@@ -111,7 +111,7 @@ FILES: Final[dict[str, Callable[[], dict[str, Any]]]] = {
     "notes.json": notes,
     "journal.json": journal,
 }
-"""File → what is in it."""
+"""The function that makes the contents of each file."""
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Named ways to spoil what is in a proof: each yields what it changed, and the edits that do it."""
+"""Mutations of the contents of a proof: each has a name and the edits that make it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from random import Random
 from typing import Final
 
 from tests.reference.cbor import ARRAY, BYTES, UINT, head, write
-from tests.vectors.codings import PARTS, Spans, Spoiled, encodings, envelope, flipped, lengths, named
+from tests.vectors.codings import PARTS, Mutations, Spans, encodings, envelope, flipped, lengths, named
 from tests.vectors.items import Path, Span, added, dropped, headed, replaced, resized, spans
 
 EMPTY: Final = bytes(32)
@@ -22,21 +22,21 @@ FILLERS: Final = {
 }
 
 
-def parts(data: bytes, found: Spans, rng: Random) -> Spoiled:
-    """Parts left out, put in where nobody asked, or not of their form."""
+def parts(data: bytes, found: Spans, rng: Random) -> Mutations:
+    """Yield proofs with parts left out, added without need, or of a wrong form."""
     for at, name in PARTS.items():
         span = found[at,]
         if span.kind == 7:
-            yield f"{name} put in", replaced(span, FILLERS[at])
+            yield f"{name} added", replaced(span, FILLERS[at])
         else:
             yield f"{name} left out", replaced(span, b"\xf6")
-            yield f"{name} with an item more", added(found, (at,), span.number, b"\xf6")
-            yield f"{name} with an item less", dropped(found, (at, span.number - 1))
+            yield f"{name} with an additional item", added(found, (at,), span.number, b"\xf6")
+            yield f"{name} without its last item", dropped(found, (at, span.number - 1))
             yield f"{name} as a byte string", replaced(span, write(data[span.start : span.end]))
 
 
-def opening(data: bytes, found: Spans, rng: Random) -> Spoiled:
-    """Other roots and sizes in the opening."""
+def opening(data: bytes, found: Spans, rng: Random) -> Mutations:
+    """Yield other roots and sizes in the opening."""
     if found[3,].kind == 7:
         return
     size = found[3, 0]
@@ -57,8 +57,8 @@ def opening(data: bytes, found: Spans, rng: Random) -> Spoiled:
         )
 
 
-def trees(data: bytes, found: Spans, rng: Random) -> Spoiled:
-    """Other shapes of the openings of trees."""
+def trees(data: bytes, found: Spans, rng: Random) -> Mutations:
+    """Yield other shapes in the openings of trees."""
     for at in (5, 6, 7):
         if found[at,].kind == 7:
             continue
@@ -66,19 +66,19 @@ def trees(data: bytes, found: Spans, rng: Random) -> Spoiled:
         last = data[shape.end - 1]
         for case in {0, 1, 2, 3, 4} - {last}:
             yield f"{named((at, 0))}: the last case {last} is {case}", [(shape.end - 1, 1, bytes([case]))]
-        yield f"{named((at, 0))}: a case more", resized(shape, shape.number, 0, b"\3")
-        yield f"{named((at, 0))}: a case less", resized(shape, shape.number - 1, 1, b"")
-        yield f"{named((at, 0))}: nothing but one leaf", resized(shape, 0, shape.number, b"\1")
+        yield f"{named((at, 0))}: one more case", resized(shape, shape.number, 0, b"\3")
+        yield f"{named((at, 0))}: one case fewer", resized(shape, shape.number - 1, 1, b"")
+        yield f"{named((at, 0))}: only one leaf", resized(shape, 0, shape.number, b"\1")
         yield f"{named((at, 0))}: 257 nodes", resized(shape, 0, shape.number, bytes(257) + b"\3")
 
 
-def hashes(data: bytes, found: Spans, rng: Random) -> Spoiled:
-    """Hashes dropped, added, swapped, turned, changed and cut, wherever there are some."""
+def hashes(data: bytes, found: Spans, rng: Random) -> Mutations:
+    """Yield lists of hashes that are shortened, extended, reordered, changed and cut."""
     for path, span in sorted(found.items()):
         if span.kind != BYTES or span.number % 32 or not is_hashes(path):
             continue
         name, raw = named(path), data[span.body : span.end]
-        yield f"{name}: a zero hash behind the others", resized(span, span.number, 0, EMPTY)
+        yield f"{name}: a zero hash after the others", resized(span, span.number, 0, EMPTY)
         yield f"{name}: a zero hash before the others", resized(span, 0, 0, EMPTY)
         if not raw:
             continue
@@ -94,24 +94,24 @@ def hashes(data: bytes, found: Spans, rng: Random) -> Spoiled:
             yield f"{name}: the first two swapped", resized(span, 0, 64, raw[32:64] + raw[:32])
         turned = b"".join(raw[at : at + 32] for at in range(span.number - 32, -1, -32))
         if span.number > 64 and turned != raw and span.number <= 640:
-            yield f"{name}: the other way round", resized(span, 0, span.number, turned)
+            yield f"{name}: in reverse order", resized(span, 0, span.number, turned)
 
 
 def is_hashes(path: Path) -> bool:
-    """Whether a byte string whose length 32 divides is a list of hashes: not a root, and no payload."""
+    """Return True if a byte string whose length is a multiple of 32 may be a list of hashes."""
     return (path[0] in (5, 6, 7) and path[1:] == (1,)) or (path[0] in (2, 8) and len(path) > 1)
 
 
-def witnesses(data: bytes, found: Spans, rng: Random) -> Spoiled:
-    """Witnesses and their fields: others, fewer, more, empty, of other types."""
+def witnesses(data: bytes, found: Spans, rng: Random) -> Mutations:
+    """Yield changed, missing, additional and empty witnesses and fields, and fields of other types."""
     whole = found[8,]
     yield "no witnesses", replaced(whole, b"\x80")
     first = found[8, 0]
     yield "the first witness twice", added(found, (8,), 0, data[first.start : first.end])
     number = found[8, 0, 0]
     other = number.number + 1 if number.number % 2 else number.number - 1
-    yield f"witness 0 said to be of claim {other}", replaced(number, head(UINT, other))
-    yield "witness 0 of a claim that there is not", replaced(number, head(UINT, 15))
+    yield f"witness 0 with the number of claim {other}", replaced(number, head(UINT, other))
+    yield "witness 0 with an unknown claim number", replaced(number, head(UINT, 15))
     if whole.number > 1:
         yield "the last witness left out", dropped(found, (8, whole.number - 1))
         last = found[8, whole.number - 1]
@@ -122,15 +122,15 @@ def witnesses(data: bytes, found: Spans, rng: Random) -> Spoiled:
                 *replaced(last, data[first.start : first.end]),
             ],
         )
-    yield "witness 0 with a null more", added(found, (8, 0), first.number, b"\xf6")
+    yield "witness 0 with an additional null", added(found, (8, 0), first.number, b"\xf6")
     for path, span in sorted(found.items()):
         if path[:2] != (8, 0) or len(path) < 3 or path == (8, 0, 0):
             continue
         yield from field(data, found, path, span)
 
 
-def field(data: bytes, found: Spans, path: Path, span: Span) -> Spoiled:
-    """One field of a witness."""
+def field(data: bytes, found: Spans, path: Path, span: Span) -> Mutations:
+    """Yield changes of one field of a witness."""
     name = named(path)
     if span.kind == 7:
         yield f"{name}: an empty string for null", replaced(span, b"\x40")
@@ -143,7 +143,7 @@ def field(data: bytes, found: Spans, path: Path, span: Span) -> Spoiled:
             yield f"{name}: a byte short", resized(span, span.number - 1, 1, b"")
             middle = span.body + span.number // 2
             yield f"{name}: the middle byte changed", [(middle, 1, bytes([data[middle] ^ 0x55]))]
-        yield f"{name}: a zero byte more", resized(span, span.number, 0, b"\0")
+        yield f"{name}: an additional zero byte", resized(span, span.number, 0, b"\0")
     elif span.kind == UINT:
         yield f"{name}: one more", replaced(span, head(UINT, span.number + 1))
         yield f"{name}: the largest number", replaced(span, head(UINT, (1 << 64) - 1))
@@ -157,11 +157,11 @@ def field(data: bytes, found: Spans, path: Path, span: Span) -> Spoiled:
             ends = [found[*path, at] for at in range(span.number)]
             turned = b"".join(data[one.start : one.end] for one in reversed(ends))
             if span.end - span.body <= 600 and turned != data[span.body : span.end]:
-                yield f"{name}: the other way round", [(span.body, span.end - span.body, turned)]
+                yield f"{name}: in reverse order", [(span.body, span.end - span.body, turned)]
 
 
-def values(data: bytes, found: Spans, rng: Random) -> Spoiled:
-    """The value of an atom or edge in witness 0 with one of its fields changed."""
+def values(data: bytes, found: Spans, rng: Random) -> Mutations:
+    """Yield changes of one field of the atom's or edge's value in witness 0."""
     if found[8, 0, 0].number not in (1, 3, 5, 6):
         return
     value = found[8, 0, 1]
@@ -173,12 +173,12 @@ def values(data: bytes, found: Spans, rng: Random) -> Spoiled:
             yield f"value: {name} {number}", resized(value, one.start, length, head(UINT, number))
     state = inner[0,]
     yield "value: state in two bytes", resized(value, state.start, 1, bytes([0x18, state.number]))
-    yield "value: a field less", resized(value, 0, inner[1,].start, b"\x86")
+    yield "value: one field fewer", resized(value, 0, inner[1,].start, b"\x86")
     yield "value: the last field null", resized(value, inner[6,].start, 34, b"\xf6")
 
 
-def rows(data: bytes, found: Spans, rng: Random) -> Spoiled:
-    """The row or the neighbours shown of a term's segment in witness 0, and what is said of segments."""
+def rows(data: bytes, found: Spans, rng: Random) -> Mutations:
+    """Yield changes of the segments, and of the row or the neighbours in witness 0."""
     if found[4,].kind == 7:
         return
     count = found[4, 0]
@@ -216,7 +216,7 @@ def rows(data: bytes, found: Spans, rng: Random) -> Spoiled:
             )
 
 
-ALL: Final[tuple[Callable[[bytes, Spans, Random], Spoiled], ...]] = (
+ALL: Final[tuple[Callable[[bytes, Spans, Random], Mutations], ...]] = (
     flipped,
     lengths,
     encodings,
@@ -229,4 +229,4 @@ ALL: Final[tuple[Callable[[bytes, Spans, Random], Spoiled], ...]] = (
     values,
     rows,
 )
-"""In the order of the file."""
+"""All mutators, in the order of the file."""

@@ -1,4 +1,4 @@
-"""Checkpoint notes, unsigned, signed and cosigned, and what is none or is badly signed."""
+"""Checkpoint notes, unsigned, signed and cosigned, and bytes that are not notes or are badly signed."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ class Signer(NamedTuple):
 
     @property
     def key(self) -> VerifierKey:
-        """Its public half."""
+        """The public half of the key."""
         return VerifierKey(self.name, self.type, ed25519.public_of(self.seed))
 
     def line(self, checkpoint: Checkpoint, time: int = TIME) -> Signature:
-        """What it signs."""
+        """Return the signature line for a checkpoint."""
         if self.type == ED25519:
             return Signature(self.name, self.key.key_id, ed25519.sign(self.seed, checkpoint.text.encode()))
         raw = ed25519.sign(self.seed, cosignature_message(checkpoint, time))
@@ -51,13 +51,13 @@ class Signer(NamedTuple):
 
 
 def head() -> Checkpoint:
-    """The golden journal's, up to its last checkpoint."""
+    """Return the checkpoint of the golden journal after its last checkpoint event."""
     size = golden().checkpoint + 1
     return Checkpoint(origin_of(golden().past.identity.store_id), size, mth(log_leaves(golden().rows[:size])))
 
 
 def signers() -> dict[str, Signer]:
-    """All keys, by a short name."""
+    """Return all keys by short names."""
     return {
         "log": Signer(head().origin, ED25519, b"\x33" * 32),
         "witness": Signer("witness.example/w", COSIGNATURE, b"\x44" * 32),
@@ -67,7 +67,7 @@ def signers() -> dict[str, Signer]:
 
 
 def notes() -> dict[str, Any]:
-    """`notes.json`."""
+    """Return the contents of `notes.json`."""
     known = {name: {"seed": signer.seed.hex(), "vkey": signer.key.vkey} for name, signer in signers().items()}
     return {
         "keys": known,
@@ -77,7 +77,7 @@ def notes() -> dict[str, Any]:
 
 
 def valid() -> Iterator[tuple[str, bytes, Sequence[str]]]:
-    """What it is, the note, and whose keys are known."""
+    """Yield a description, the note, and the names of the known keys."""
     at, who = head(), signers()
     log, witness, other, stranger = (signer.line(at) for signer in who.values())
     empty = Checkpoint(at.origin, 0, EMPTY_ROOT)
@@ -105,13 +105,13 @@ def valid() -> Iterator[tuple[str, bytes, Sequence[str]]]:
 
 
 def invalid() -> Iterator[tuple[str, bytes, Sequence[str]]]:
-    """What is wrong with it, the bytes, and whose keys are known."""
-    yield from misshapen()
-    yield from missigned()
+    """Yield a description of the fault, the bytes, and the names of the known keys."""
+    yield from malformed()
+    yield from badly_signed()
 
 
-def misshapen() -> Iterator[tuple[str, bytes, Sequence[str]]]:
-    """Bytes that are no note."""
+def malformed() -> Iterator[tuple[str, bytes, Sequence[str]]]:
+    """Yield bytes that are not notes."""
     at = head()
     origin, size, root = at.origin, str(at.size), base64.b64encode(at.root).decode()
     text, line = at.text, signers()["log"].line(at).line
@@ -122,9 +122,9 @@ def misshapen() -> Iterator[tuple[str, bytes, Sequence[str]]]:
         "two lines": f"{origin}\n{size}\n",
         "an extension line": f"{text}extension\n",
         "an empty line before it": f"\n{text}",
-        "an empty line behind it": f"{text}\n",
+        "an empty line after it": f"{text}\n",
         "CRLF": text.replace("\n", "\r\n"),
-        "a tab behind the size": f"{origin}\n{size}\t\n{root}\n",
+        "a tab after the size": f"{origin}\n{size}\t\n{root}\n",
         "a delete character in the origin": f"{origin}\x7f\n{size}\n{root}\n",
         "no origin": f"\n{size}\n{root}\n",
         "an origin of 1,025 bytes": f"{'o' * 1025}\n{size}\n{root}\n",
@@ -139,7 +139,7 @@ def misshapen() -> Iterator[tuple[str, bytes, Sequence[str]]]:
         "no events and another root": f"{origin}\n0\n{root}\n",
         "no root": f"{origin}\n{size}\n\n",
         "a root without padding": f"{origin}\n{size}\n{root.rstrip('=')}\n",
-        "a root with other last bits": f"{origin}\n{size}\n{twisted(root)}\n",
+        "a root with other last bits": f"{origin}\n{size}\n{noncanonical(root)}\n",
         "a root of 31 bytes": f"{origin}\n{size}\n{base64.b64encode(at.root[:31]).decode()}\n",
         "a root of 33 bytes": f"{origin}\n{size}\n{base64.b64encode(at.root + b'x').decode()}\n",
         "a root in the alphabet of URLs": f"{origin}\n{size}\n{'-_' * 21}8=\n",
@@ -168,14 +168,14 @@ def misshapen() -> Iterator[tuple[str, bytes, Sequence[str]]]:
     yield "UTF-16", text.encode("utf-16-le"), ()
 
 
-def twisted(text: str) -> str:
-    """Base64 whose unused last bits are not zero."""
+def noncanonical(text: str) -> str:
+    """Return base64 whose unused last bits are not zero."""
     alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
     return text[:-2] + alphabet[alphabet.index(text[-2]) + 1] + text[-1]
 
 
-def missigned() -> Iterator[tuple[str, bytes, Sequence[str]]]:
-    """Notes of which a known key's line does not verify."""
+def badly_signed() -> Iterator[tuple[str, bytes, Sequence[str]]]:
+    """Yield notes in which the line of a known key does not verify."""
     at, who = head(), signers()
     log, witness = who["log"].line(at), who["witness"].line(at)
     more = at._replace(size=at.size + 1)
@@ -185,7 +185,7 @@ def missigned() -> Iterator[tuple[str, bytes, Sequence[str]]]:
         "another origin": Note(at._replace(origin="elsewhere"), (log,)),
         "a bit of the signature flipped": Note(at, (changed(log, 5),)),
         "a bit of S flipped": Note(at, (changed(log, 40),)),
-        "S plus the order of the group": Note(at, (log._replace(signature=beyond(log.signature)),)),
+        "S plus the order of the group": Note(at, (log._replace(signature=with_large_s(log.signature)),)),
         "a signature a byte short": Note(at, (log._replace(signature=log.signature[:-1]),)),
         "a signature a byte long": Note(at, (log._replace(signature=log.signature + b"\0"),)),
         "a signature of zeros": Note(at, (log._replace(signature=bytes(64)),)),
@@ -203,35 +203,35 @@ def missigned() -> Iterator[tuple[str, bytes, Sequence[str]]]:
 
 
 def changed(line: Signature, at: int) -> Signature:
-    """A line with a bit of its signature flipped."""
+    """Return a line with one bit of its signature flipped."""
     raw = line.signature
     return line._replace(signature=raw[:at] + bytes([raw[at] ^ 1]) + raw[at + 1 :])
 
 
-def beyond(signature: bytes) -> bytes:
-    """The same S in another spelling, which RFC 8032 refuses."""
+def with_large_s(signature: bytes) -> bytes:
+    """Return a signature with S plus the order of the group, which RFC 8032 refuses."""
     order = (1 << 252) + 27742317777372353535851937790883648493
     return signature[:32] + (int.from_bytes(signature[32:], "little") + order).to_bytes(32, "little")
 
 
 def signed_plainly(signer: Signer, at: Checkpoint) -> Signature:
-    """A witness's key that signs the text alone, with a time before it."""
+    """Return a line in which a witness's key signs the text alone, with a time before the signature."""
     raw = TIME.to_bytes(8, "big") + ed25519.sign(signer.seed, at.text.encode())
     return Signature(signer.name, signer.key.key_id, raw)
 
 
 def judged(data: bytes, vkeys: Sequence[str]) -> tuple[Note, tuple[VerifiedSignature | None, ...]]:
-    """A note and what is known of its lines.
+    """Return a note and the results for its signature lines.
 
     Raises:
-        ProofError: it is refused.
+        ProofError: the note is refused.
     """
     note = parse_note(data)
     return note, verify_signatures(note, [parse_vkey(text) for text in vkeys], ed25519.verify)
 
 
 def accepted(what: str, data: bytes, keys: Sequence[str]) -> dict[str, Any]:
-    """A valid note, with what is read of it."""
+    """Return a valid note with the values that are read from it."""
     note, lines = judged(data, [signers()[name].key.vkey for name in keys])
     listed = [
         {
@@ -248,10 +248,10 @@ def accepted(what: str, data: bytes, keys: Sequence[str]) -> dict[str, Any]:
 
 
 def refused(what: str, data: bytes, keys: Sequence[str]) -> dict[str, Any]:
-    """An invalid note, with the reason.
+    """Return an invalid note with the reason of its refusal.
 
     Raises:
-        AssertionError: it is accepted.
+        AssertionError: the note is accepted.
     """
     try:
         judged(data, [signers()[name].key.vkey for name in keys])
@@ -261,7 +261,7 @@ def refused(what: str, data: bytes, keys: Sequence[str]) -> dict[str, Any]:
 
 
 def spelt(data: bytes) -> dict[str, str]:
-    """The bytes as text, or as hex where they are no UTF-8."""
+    """Return the bytes as text, or as hex if they are not UTF-8."""
     try:
         return {"note": data.decode()}
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""What proofs show, as JSON: only hex strings, numbers, texts, lists and objects."""
+"""Shown facts as JSON of hex strings, numbers, texts, lists and objects only."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from proofs.verified import ListedAtom, Verified
 
 
 def shown(fact: Verified) -> dict[str, Any]:
-    """A fact without its claim: what kind it is, and its fields by name."""
+    """Return the type and the fields of a fact, without its claim."""
     return {"shows": type(fact).__name__, **named(fact)}
 
 
 def named(given: Verified | ListedAtom) -> dict[str, Any]:
-    """The fields of a dataclass but its claim."""
+    """Return the fields of a dataclass except its claim."""
     return {one.name: plain(getattr(given, one.name)) for one in fields(given) if one.name != "claim"}
 
 
 def plain(value: Any) -> Any:
-    """Bytes in hex, members of enums as their numbers."""
+    """Return a value as JSON: bytes in hex, members of enums as numbers."""
     if isinstance(value, ListedAtom):
         return named(value)
     if isinstance(value, tuple):

@@ -1,4 +1,4 @@
-"""The stores that the vectors are made of: every byte of them follows from this file and the engine."""
+"""The stores of the vectors; their bytes depend on this file and the engine alone."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from tests.spec_facts import Document
 from tests.spec_naive import Rows, chunk_bytes, dumps, index_leaves, tree_root
 
 BEGIN = 1_700_000_000_000_000
-"""When the clocks of the vectors begin: a Tuesday in November 2023, in µs UTC."""
+"""The first time of the vectors' clocks, in µs UTC: a Tuesday in November 2023."""
 
 
 def salt(store: str, seq: int) -> bytes:
-    """32 bytes that follow from a store's name and a seq; −1 gives the store's id, −2 its id key."""
+    """Return 32 bytes derived from a store's name and a seq; −1 gives the store id, −2 the id key."""
     return sha256(f"memroot vectors {store} {seq}".encode()).digest()
 
 
 def engine_of(store: str, clock: Iterator[int]) -> Engine:
-    """An engine on a new store of its own."""
+    """Return an engine on a new store."""
     return Engine(MemoryBackend(), clock=clock.__next__, salts=lambda seq: salt(store, seq))
 
 
 def ticks(first: int = BEGIN, step: int = 1_000_003) -> Iterator[int]:
-    """A clock that moves on each time it is read."""
+    """Return a clock that advances by `step` at each call."""
     while True:
         yield first
         first += step
@@ -60,15 +60,15 @@ WORDS = (
 
 
 class Made(NamedTuple):
-    """A store with some events behind its last checkpoint."""
+    """A store with some events after its last checkpoint."""
 
     name: str
     engine: Engine
     past: Store
-    """As of its last checkpoint, that event included."""
+    """The store at its last checkpoint, with that event."""
     rows: Rows
     worlds: Mapping[int, World]
-    """What follows from all events, and from those before the last checkpoint, by their number."""
+    """The values derived from all events and from those before the last checkpoint, by their number."""
 
     @property
     def checkpoint(self) -> int:
@@ -77,7 +77,7 @@ class Made(NamedTuple):
 
 
 def made(name: str, engine: Engine) -> Made:
-    """A store with all that follows from it."""
+    """Return the engine's store with its past and the values derived from its journal."""
     raw = list(read_raw(engine.store.backend, 0, engine.root().size, 1 << 40))
     rows = [(event.header, event.payload) for event in raw]
     last = max(event.entry.header.seq for event in raw if event.entry.header.kind == 10)
@@ -89,7 +89,7 @@ def made(name: str, engine: Engine) -> Made:
 
 @cache
 def plain(atoms: int) -> Made:
-    """A store of so many atoms, a checkpoint, and one tag behind it if there is an atom."""
+    """Return a store of `atoms` atoms, a checkpoint, and then one tag if there is an atom."""
     name = f"plain-{atoms}"
     engine = engine_of(name, ticks())
     commands = [
@@ -117,18 +117,18 @@ def plain(atoms: int) -> Made:
 
 COUNT = 65_540
 SHOWN = (5, 70, 256, 65_535, 65_537, 65_539)
-"""Ordinals whose atoms have the tag and the term `rare`; 70 is hidden, 256 is erased."""
+"""Ordinals whose atoms have the tag and the term `rare`; 70 is tombstoned, 256 is erased."""
 STATES = {70: 1, 256: 2}
 
 
 def wide_id(ordinal: int) -> bytes:
-    """The id of an atom in the wide store."""
+    """Return the id of an atom in the wide store."""
     return sha256(b"wide %d" % ordinal).digest()[:16]
 
 
 @cache
 def wide() -> World:
-    """What a journal of 65,540 atoms could lead to, without the journal and without most of the atoms."""
+    """Return the values of a journal of 65,540 atoms, without the journal and without most of the atoms."""
     values = {
         wide_id(at): [STATES.get(at, 0), at, 1, at + 1, at + 1, at + 1, salt("wide", at)] for at in SHOWN
     }

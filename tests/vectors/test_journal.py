@@ -1,4 +1,4 @@
-"""The golden journal has its roots, by the engine and by the page alone."""
+"""The engine and the rules of the page compute the roots of the golden journal."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from engine.text.words import STOP_WORDS
 from proofs.events import ERASING_KINDS
 from proofs.log import Frontier, leaf_hash
 from tests import spec_naive as naive
-from tests.vectors.reading import read
+from tests.vectors.load import read
 
 
 @cache
 def journal_rows() -> list[tuple[bytes, bytes | None]]:
-    """Headers and payloads of the golden journal; None where one was destroyed."""
+    """Return headers and payloads of the golden journal; an erased payload is None."""
     return [
         (bytes.fromhex(one["header"]), None if one["payload"] is None else bytes.fromhex(one["payload"]))
         for one in read("journal")["events"]
@@ -34,7 +34,7 @@ def journal_rows() -> list[tuple[bytes, bytes | None]]:
 
 
 def backend_of_journal() -> MemoryBackend:
-    """A backend with the journal and nothing that follows from it but log state and what was erased."""
+    """Return a backend with the journal, the log state and the records of erasures, and no other rows."""
     backend, batch, frontier = MemoryBackend(), Batch(), Frontier()
     for seq, (header, payload) in enumerate(journal_rows()):
         batch.put(journal_key(seq), header)
@@ -52,7 +52,7 @@ def backend_of_journal() -> MemoryBackend:
 
 
 def test_replay_of_the_journal_gives_its_roots_at_every_seq() -> None:
-    """The engine's replay of the first events gives the roots that the file has for each of them."""
+    """A replay of the first n events gives the roots in the file, for every n."""
     backend = backend_of_journal()
     for one in read("journal")["events"]:
         with past_store(backend, one["seq"] + 1) as store, store.view(*store.followers) as rows:
@@ -68,12 +68,12 @@ def test_replay_of_the_journal_gives_its_roots_at_every_seq() -> None:
 
 
 def known(one: dict[str, Any]) -> dict[str, str]:
-    """The roots after an event that the file has."""
+    """Return the roots after an event that the file gives."""
     return {name: root for name, root in one["roots"].items() if root is not None}
 
 
 def test_page_alone_gives_the_roots_of_the_journal_at_every_seq() -> None:
-    """From the rows and the terms in the file, the rules of the page give its roots."""
+    """The rules of the page compute the roots from the rows and the terms in the file."""
     terms = {one["text"]: one["terms"] for one in read("journal")["terms"]}
     for one in read("journal")["events"]:
         rows = journal_rows()[: one["seq"] + 1]
@@ -82,7 +82,7 @@ def test_page_alone_gives_the_roots_of_the_journal_at_every_seq() -> None:
 
 
 def test_a_store_with_the_journal_verifies() -> None:
-    """The journal keeps all rules, its checkpoints included, and the last root is its own."""
+    """A store that is replayed from the journal verifies against the last root in the file."""
     target = MemoryBackend()
     source = backend_of_journal()
     replay(source, target, read_log(source).size)
@@ -91,13 +91,13 @@ def test_a_store_with_the_journal_verifies() -> None:
 
 
 def test_terms_of_the_journal_are_those_of_the_analyzer() -> None:
-    """The terms that the file gives are those of the analyzer that the genesis names."""
+    """The analyzer of the genesis gives the terms in the file."""
     for one in read("journal")["terms"]:
         assert one["terms"] == index_terms(one["text"])
 
 
 def test_proofs_of_the_golden_store_are_against_the_roots_of_the_journal() -> None:
-    """A reader can make the proofs of the golden store from the journal: their bases are its roots."""
+    """The bases of the proofs of the golden store are roots of the journal."""
     events, headers = read("journal")["events"], [header for header, _ in journal_rows()]
     for vector in read("proofs")["valid"]:
         if vector["store"] == "golden":

@@ -1,4 +1,4 @@
-"""The vectors of logs hold, for both verifiers."""
+"""Both verifiers decide about the paths of log.json as the file states."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from proofs.log import Frontier, leaf_hash
 from tests import spec_naive as naive
 from tests.reference import hashes
 from tests.vectors import logs
-from tests.vectors.reading import Vector, read
+from tests.vectors.load import Vector, read
 
 
 def log_questions(name: str) -> list[Vector]:
-    """Questions about logs in full: what the file leaves out follows from the entries."""
+    """Return the questions about logs with the values that the file leaves out."""
     make = logs.included if name == "inclusion" else logs.consistent
     second = "index" if name == "inclusion" else "old"
     return [make(one["size"], one[second]) for one in read("log")[name]]
 
 
-def spoilt(name: str, whole: list[Vector]) -> list[tuple[Vector, str]]:
-    """The questions that must be refused, with the reason."""
+def wrong_questions(name: str, whole: list[Vector]) -> list[tuple[Vector, str]]:
+    """Return the questions that must be refused, with their reasons."""
     found = []
     for one in read("log")[name]:
         changed: Vector = {key: one[key] for key in ("size", "index", "old") if key in one}
@@ -33,7 +33,7 @@ def spoilt(name: str, whole: list[Vector]) -> list[tuple[Vector, str]]:
 
 
 def test_roots_of_logs_are_those_of_their_entries() -> None:
-    """The roots are what appending gives, and the definition."""
+    """The roots in the file follow from appending the entries and from the definition."""
     frontier, roots = Frontier(), dict(read("log")["roots"])
     for index in range(max(roots)):
         frontier.append(leaf_hash(logs.entry(index)))
@@ -44,20 +44,20 @@ def test_roots_of_logs_are_those_of_their_entries() -> None:
 
 
 def test_every_size_of_a_path_has_its_root() -> None:
-    """The file has the root of each size that a path is of or from, so that no root is left to compute."""
+    """The file has the root of each size of an old or a new log, so that a reader has no root to compute."""
     found = read("log")
     sizes = {one["size"] for name in ("inclusion", "consistency") for one in found[name]}
     assert {size for size, _ in found["roots"]} == sizes | {one["old"] for one in found["consistency"]}
 
 
 def inclusion_by_reference(question: Vector) -> bool:
-    """Whether the second verifier accepts."""
+    """Return True if the second verifier accepts the path."""
     index, size, leaf, path, root = (question[name] for name in ("index", "size", "leaf", "path", "root"))
     return bool(index < size < 1 << 63 and hashes.root_by_path(index, size, leaf, path) == root)
 
 
 def consistency_by_reference(question: Vector) -> bool:
-    """Whether the second verifier accepts."""
+    """Return True if the second verifier accepts the path."""
     old, size, old_root, path = (question[name] for name in ("old", "size", "old_root", "path"))
     if not 1 <= old <= size < 1 << 63:
         return False
@@ -65,7 +65,7 @@ def consistency_by_reference(question: Vector) -> bool:
 
 
 @pytest.mark.parametrize("name", ["inclusion", "consistency"])
-def test_paths_lead_where_the_file_says(name: str) -> None:
+def test_paths_of_the_file_are_accepted(name: str) -> None:
     """The paths in the file are those of RFC 9162, and both verifiers accept them."""
     check = logs.check_included if name == "inclusion" else logs.check_consistent
     by_reference = inclusion_by_reference if name == "inclusion" else consistency_by_reference
@@ -77,10 +77,10 @@ def test_paths_lead_where_the_file_says(name: str) -> None:
 
 @pytest.mark.parametrize(("name", "of"), [("not_included", "inclusion"), ("not_consistent", "consistency")])
 def test_wrong_paths_are_refused(name: str, of: str) -> None:
-    """Both verifiers refuse each, the real one for the reason that the file gives."""
+    """Both verifiers refuse each wrong path, the project's with the reason in the file."""
     check = logs.check_included if of == "inclusion" else logs.check_consistent
     by_reference = inclusion_by_reference if of == "inclusion" else consistency_by_reference
-    for question, reason in spoilt(name, log_questions(of)):
+    for question, reason in wrong_questions(name, log_questions(of)):
         with pytest.raises(ProofError) as why:
             check(question)
         assert why.value.reason == reason

@@ -1,4 +1,4 @@
-"""The vectors of notes hold."""
+"""The verifier reads and refuses the notes of notes.json as the file states."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ import pytest
 
 from proofs.errors import ProofError
 from proofs.note import format_note
+from tests.vectors.load import Vector, read
 from tests.vectors.notes import judged
-from tests.vectors.reading import Vector, read
 
 
 def note_of(vector: Vector) -> bytes:
-    """The bytes of a note."""
+    """Return the bytes of a note."""
     return bytes.fromhex(vector["hex"]) if "hex" in vector else vector["note"].encode()
 
 
 def known(vector: Vector) -> list[str]:
-    """The verifier keys that are known."""
+    """Return the known verifier keys."""
     return [read("notes")["keys"][name]["vkey"] for name in vector["known"]]
 
 
-def test_valid_notes_say_what_they_say() -> None:
-    """Each valid note is read, judged and written again as the file says."""
+def test_valid_notes_are_read_as_the_file_states() -> None:
+    """Each valid note is read, checked and written again as the file states."""
     for vector in read("notes")["valid"]:
         note, lines = judged(note_of(vector), known(vector))
         assert format_note(note) == note_of(vector)
@@ -36,7 +36,7 @@ def test_valid_notes_say_what_they_say() -> None:
 
 
 def test_invalid_notes_are_refused() -> None:
-    """Each invalid note is refused for the reason that the file gives."""
+    """Each invalid note is refused with the reason in the file."""
     for vector in read("notes")["invalid"]:
         with pytest.raises(ProofError) as why:
             judged(note_of(vector), known(vector))

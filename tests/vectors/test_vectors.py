@@ -1,4 +1,4 @@
-"""The test vectors hold: for the code of the project, and for the code that knows only SPEC.md."""
+"""The project's code and the code that was written from SPEC.md alone agree with the test vectors."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from tests import spec_naive as naive
 from tests.reference import hashes
 from tests.reference.both import ask, real_basis, real_claim, same
 from tests.vectors.items import edited
+from tests.vectors.load import basis_of, claims_of, edits_of, read
 from tests.vectors.make import FILES, FOLDER, dumped
-from tests.vectors.reading import basis_of, claims_of, edits_of, read
 from tests.vectors.shown import shown
 
 BYTES_MAX = 2_600_000
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_files_are_what_the_script_makes(name: str) -> None:
-    """Made again, each file has the same bytes."""
+def test_the_script_makes_the_files_again(name: str) -> None:
+    """The script makes each file again with the same bytes."""
     assert dumped(FILES[name]()) == (FOLDER / name).read_bytes()
 
 
 def test_files_are_few_and_small() -> None:
-    """There are these files and no others, small enough to be kept with the code."""
+    """The files in the folder are those of the script, and together they are small."""
     found = sorted(FOLDER.glob("*.json"))
     assert {path.name for path in found} == set(FILES)
     assert sum(path.stat().st_size for path in found) < BYTES_MAX
 
 
-def test_files_have_enough_of_everything() -> None:
-    """Fifty trees, two hundred valid proofs and a thousand invalid ones, of all claims and all reasons."""
+def test_files_cover_all_claims_and_reasons() -> None:
+    """The files have at least 50 trees, 200 valid and 1,000 invalid proofs, of all claims and reasons."""
     trees, proofs = read("trees"), read("proofs")
     assert len(trees["keys"]) + len(trees["digests"]) >= 50
     assert len(proofs["valid"]) >= 200
@@ -44,13 +44,13 @@ def test_files_have_enough_of_everything() -> None:
     asked = {(one["basis"]["kind"], claim["number"]) for one in proofs["valid"] for claim in one["claims"]}
     assert asked == {(kind, number) for kind in ("root", "log") for number in range(1, 15)}
     files = (proofs["invalid"], read("notes")["invalid"], read("log")["not_included"])
-    # What a note's origin must be is said by no vector: any origin is a note's.
+    # No vector has the reason `origin`: a note may have any origin.
     assert {one["reason"] for some in files for one in some} == set(REASONS) - {"origin"}
     assert {one["kind"] for one in read("journal")["events"]} == {kind.name.lower() for kind in EventKind}
 
 
 def test_absence_is_proved_beside_chunks_and_rows_of_dead_atoms() -> None:
-    """Some proof of `none-tagged` shows a chunk of the tag, and some proof of `no-term` a row of the term."""
+    """A proof of `none-tagged` shows a chunk of the tag, and a proof of `no-term` a row of the term."""
     shown = set()
     for vector in read("proofs")["valid"]:
         for number, *rest in cbor2.loads(bytes.fromhex(vector["proof"]))[8]:
@@ -62,12 +62,12 @@ def test_absence_is_proved_beside_chunks_and_rows_of_dead_atoms() -> None:
 
 
 def unhex(rows: list[list[str]]) -> list[list[bytes]]:
-    """Rows of hex strings as bytes."""
+    """Return rows of hex strings as bytes."""
     return [[bytes.fromhex(cell) for cell in row] for row in rows]
 
 
 def test_trees_of_keys_have_their_digests_and_roots() -> None:
-    """Key digests and roots are those of the project and of the page."""
+    """The project and the rules of the page compute the key digests and roots in the file."""
     for tree in read("trees")["keys"]:
         namespace, rows = tree["namespace"], unhex(tree["leaves"])
         assert all(key_digest(namespace, key) == digest for key, _, digest in rows)
@@ -78,7 +78,7 @@ def test_trees_of_keys_have_their_digests_and_roots() -> None:
 
 
 def test_trees_of_digests_have_their_roots() -> None:
-    """The roots of chosen digests are those of the project and of the page."""
+    """The project and the rules of the page compute the roots of given digests in the file."""
     for tree in read("trees")["digests"]:
         pairs = [(key, value) for key, value in unhex(tree["leaves"])]
         assert root_of(dict(pairs)).hex() == tree["root"]
@@ -86,8 +86,8 @@ def test_trees_of_digests_have_their_roots() -> None:
         assert hashes.tree_root(pairs).hex() == tree["root"]
 
 
-def test_valid_proofs_show_what_they_show() -> None:
-    """Both verifiers accept each valid proof and show the same, which is what the file says."""
+def test_valid_proofs_show_the_facts_in_the_file() -> None:
+    """Both verifiers accept each valid proof and show the facts in the file."""
     for vector in read("proofs")["valid"]:
         data, basis = bytes.fromhex(vector["proof"]), basis_of(vector["basis"])
         claims = claims_of(vector["claims"])
@@ -101,14 +101,14 @@ def test_valid_proofs_show_what_they_show() -> None:
 
 
 def test_words_of_valid_proofs_are_their_claims() -> None:
-    """The words of a claim are read as its number, subject, state and whether it is opened."""
+    """The words of a claim are read as its number, subject, state and opening."""
     for vector in read("proofs")["valid"]:
         for one, claim in zip(vector["claims"], claims_of(vector["claims"]), strict=True):
             assert parse_claim(one["words"]) == real_claim(*claim)
 
 
 def test_invalid_proofs_are_refused() -> None:
-    """Both verifiers refuse each invalid proof, the real one for the reason that the file gives."""
+    """Both verifiers refuse each invalid proof, the project's with the reason in the file."""
     valid = read("proofs")["valid"]
     for vector in read("proofs")["invalid"]:
         of = valid[vector["of"]]

@@ -1,4 +1,4 @@
-"""Sparse trees of several sizes, and some whose key digests agree in many bits."""
+"""Sparse trees of several sizes, and some whose key digests have many leading bits in common."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from proofs.smt import root_of
 
 SIZES = (*range(18), 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 300, 1000)
 SHARED = (1, 2, 3, 7, 8, 9, 31, 63, 64, 65, 127, 128, 129, 200, 254, 255)
-"""Leading bits that two key digests have in common."""
+"""Numbers of leading bits that two key digests have in common."""
 
 
 def trees() -> dict[str, Any]:
-    """`trees.json`."""
+    """Return the contents of `trees.json`."""
     keyed = [of_keys(size, NAMESPACES[at % 4]) for at, size in enumerate(SIZES)]
     return {
         "keys": [*keyed, odd_keys()],
@@ -24,7 +24,7 @@ def trees() -> dict[str, Any]:
 
 
 def of_keys(size: int, namespace: str) -> dict[str, Any]:
-    """A tree of keys of 1 to 40 bytes and values of 0 to 20."""
+    """Return a tree of keys of 1 to 40 bytes and values of 0 to 20."""
     rng = Random(f"tree {size}")
     leaves: dict[bytes, bytes] = {}
     while len(leaves) < size:
@@ -35,13 +35,13 @@ def of_keys(size: int, namespace: str) -> dict[str, Any]:
 
 
 def odd_keys() -> dict[str, Any]:
-    """Keys that begin with each other, the empty one among them, and empty values."""
+    """Return a tree of keys that are prefixes of each other, with the empty key and empty values."""
     whole = bytes(range(20))
     return keyed("atoms", {whole[:length]: b"" if length % 2 else whole[length:] for length in range(20)})
 
 
 def keyed(namespace: str, leaves: dict[bytes, bytes]) -> dict[str, Any]:
-    """A tree of keys and values."""
+    """Return a tree with its keys and values."""
     digests = {key_digest(namespace, key): value_digest(namespace, value) for key, value in leaves.items()}
     rows = [
         [key.hex(), value.hex(), key_digest(namespace, key).hex()] for key, value in sorted(leaves.items())
@@ -50,18 +50,18 @@ def keyed(namespace: str, leaves: dict[bytes, bytes]) -> dict[str, Any]:
 
 
 def digested(what: str, leaves: dict[bytes, bytes]) -> dict[str, Any]:
-    """A tree of digests that were chosen."""
+    """Return a tree of chosen digests."""
     rows = [[key.hex(), value.hex()] for key, value in sorted(leaves.items())]
     return {"what": what, "root": root_of(leaves).hex(), "leaves": rows}
 
 
 def value_of(key: bytes) -> bytes:
-    """A value digest."""
+    """Return a value digest."""
     return sha256(b"value " + key).digest()
 
 
 def sharing(bits: int) -> dict[str, Any]:
-    """Two key digests that agree in their first bits, and in no bit more; for odd numbers a third one."""
+    """Return a tree of two key digests that agree in `bits` bits, and for odd numbers a third digest."""
     base = sha256(b"shared %d" % bits).digest()
     other = (int.from_bytes(base, "big") ^ 1 << 255 - bits).to_bytes(32, "big")
     third = [bytes([base[0] ^ 0x80]) + base[1:]] if bits % 2 else []
@@ -72,7 +72,7 @@ def sharing(bits: int) -> dict[str, Any]:
 
 
 def chain(length: int) -> dict[str, Any]:
-    """Key digests of which each leaves the way of the first one a bit later than the one before."""
+    """Return a tree of the zero digest and digests that differ from it in one bit, each in the next one."""
     first = bytes(32)
     keys = [first, *((1 << 255 - at).to_bytes(32, "big") for at in range(length))]
     return digested(
@@ -82,7 +82,7 @@ def chain(length: int) -> dict[str, Any]:
 
 
 def both_ends() -> dict[str, Any]:
-    """The smallest and the largest key digest, and their neighbours."""
+    """Return a tree of the two smallest and the two largest key digests."""
     most = (1 << 256) - 1
     keys = [number.to_bytes(32, "big") for number in (0, 1, most - 1, most)]
     return digested("the two smallest and the two largest keys", {key: value_of(key) for key in keys})

@@ -1,4 +1,4 @@
-"""Valid proofs: all claims against both bases, over stores of several sizes."""
+"""Valid proofs of all claims against both bases, over stores of several sizes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.vectors.stores import WIDE_ID, Made, plain, wide, wide_id
 
 
 class Valid(NamedTuple):
-    """A question and the proof that answers it."""
+    """A basis, claims, and the proof of them."""
 
     store: str
     data: bytes
@@ -32,24 +32,24 @@ class Valid(NamedTuple):
 
     @property
     def real_claims(self) -> list[RealClaim]:
-        """As the real verifier takes them."""
+        """The claims in the form that the project's verifier takes."""
         return [real_claim(*claim) for claim in self.claims]
 
 
 EACH = {"golden": 4, "plain-0": 1, "plain-1": 1, "plain-3": 1, "plain-300": 2, "plain-1300": 1}
-"""Of each claim, how many a store has."""
+"""The number of proofs of each claim in a store."""
 
 
 @cache
 def valid() -> tuple[Valid, ...]:
-    """All of them, in the order of the file."""
+    """Return all valid proofs in the order of the file."""
     stores = [golden(), *(plain(atoms) for atoms in (0, 1, 3, 300, 1300))]
     found = [one for store in stores for kind in ("root", "log") for one in proved(store, kind)]
-    return (*found, *of_wide(), *of_bounds(), *of_the_dead())
+    return (*found, *of_wide(), *of_bounds(), *with_dead_atoms_only())
 
 
 def proved(store: Made, kind: str) -> Iterator[Valid]:
-    """Proofs of each claim alone, then one of several together."""
+    """Yield a proof of each claim alone, then one of several claims together."""
     single = sampled(claims_of(store, kind), EACH[store.name], Random(f"{store.name} {kind}"))
     for claim in single:
         yield prove_one(store, kind, [claim])
@@ -60,7 +60,7 @@ def proved(store: Made, kind: str) -> Iterator[Valid]:
 
 
 def prove_one(store: Made, kind: str, claims: Sequence[Claim]) -> Valid:
-    """A proof by the engine; of a log head the one at the last checkpoint."""
+    """Return a proof by the engine; against a log head it is made at the last checkpoint."""
     asked = [real_claim(*claim) for claim in claims]
     sizes = {store.worlds[len(store.rows)].roots["overall"]: len(store.rows)}
     if kind == "root":
@@ -76,7 +76,7 @@ def prove_one(store: Made, kind: str, claims: Sequence[Claim]) -> Valid:
 
 
 def claims_of(store: Made, kind: str) -> list[Claim]:
-    """What is true of a store: all of its state, and some of its log."""
+    """Return true claims about a store: all about its state, and some about its log."""
     size = len(store.rows) if kind == "root" else store.checkpoint
     at, rows = store.worlds[size], store.rows[: size if kind == "root" else size + 1]
     bare = [
@@ -91,19 +91,19 @@ def claims_of(store: Made, kind: str) -> list[Claim]:
     state = truths.of_state(at) if at.values["atoms"] else of_nothing()
     if not at.values["edges"]:
         state = [claim for claim in state if claim[0] != c.NO_EDGE] + of_nothing()[1:2]
-    # A claim must hold: truths names edges that are not there by numbers that this store does not use.
+    # `truths` takes the ids of absent edges from numbers that this store does not use, so its claims hold.
     return state + events + [(number, subject, None, False) for number, subject in bare]
 
 
 def of_nothing() -> list[Claim]:
-    """What is true of a store without atoms."""
+    """Return true claims about a store without atoms."""
     pair = bytes([0x77]) * 16 + b"\6" + bytes([0x88]) * 16
     bare = [(c.NO_ATOM, pair[:16]), (c.NO_EDGE, pair), (c.NONE_TAGGED, b"never"), (c.NO_TERM, b"unicorn")]
     return [(number, subject, None, False) for number, subject in bare]
 
 
 def sampled(claims: list[Claim], each: int, rng: Random) -> list[Claim]:
-    """Some claims of each number; of claims with a state, some of each state, opened and sealed."""
+    """Return some claims of each number; of claims with a state, some of each state, opened and sealed."""
     groups: dict[tuple[object, ...], list[Claim]] = {}
     for number, subject, state, opens in claims:
         groups.setdefault((number, state, opens), []).append((number, subject, state, opens))
@@ -118,7 +118,7 @@ def sampled(claims: list[Claim], each: int, rng: Random) -> list[Claim]:
 
 
 def of_wide() -> Iterator[Valid]:
-    """Proofs by the naive builder over the store of 65,540 ordinals, of erased atoms and edges too."""
+    """Yield proofs over the store of 65,540 ordinals, made by the reference builder."""
     first, hidden, erased, other = (wide_id(at) for at in (5, 70, 256, 65_537))
     edge = first + b"\x80\0" + hidden
     asked: list[list[Claim]] = [
@@ -142,7 +142,7 @@ def of_wide() -> Iterator[Valid]:
 
 
 def of_bounds() -> Iterator[Valid]:
-    """Proofs of events whose fields are at their bounds."""
+    """Yield proofs of events whose fields are at their bounds."""
     for made in bounds.accepted():
         yield Valid("bounds", made.data, made.basis, made.claims)
 
@@ -151,10 +151,10 @@ DEAD: Sequence[Claim] = (
     (c.NONE_TAGGED, b"kkelvin", None, False),
     (c.NO_TERM, b"snake_case", None, False),
 )
-"""A tag and a term that only tombstoned atoms have: the proofs show their chunk and their row."""
+"""Claims about a tag and a term that only tombstoned atoms have; the proofs show a chunk and a row."""
 
 
-def of_the_dead() -> Iterator[Valid]:
-    """Proofs of absence where the tag or term exists, but no live atom has it."""
+def with_dead_atoms_only() -> Iterator[Valid]:
+    """Yield proofs of absence for a tag and a term that exist, but that no live atom has."""
     for claims in ([DEAD[0]], [DEAD[1]], list(DEAD)):
         yield prove_one(golden(), "root", claims)

@@ -1,13 +1,15 @@
 // Canonical CBOR (SPEC.md, section 3): one item that takes all the bytes, every number and length in its shortest form.
 //
 // An unsigned or negative integer is read as a BigInt, a byte string as a Uint8Array, text as a string, an array as
-// an array. The bodies of events may also hold maps (read as a Map), false, true and finite floats (read as a number).
+// an array. The bodies of events may also hold maps (read as a Map), false, true and floats (read as a number).
 
 import { compare, fromBigEndian, fromUtf8 } from "./bytes.mjs";
 import { check } from "./refusal.mjs";
 
 const ITEMS_MAX = 2 ** 20;
 const DEPTH_MAX = 16;
+/** The two infinities and NaN in their shortest form; no body has them. */
+const NON_FINITE = [0x7c00n, 0xfc00n, 0x7e00n];
 const NULL = 0xf6;
 const FALSE = 0xf4;
 const TRUE = 0xf5;
@@ -96,7 +98,8 @@ class Reader {
       const from = this.at;
       const key = this.item(depth);
       const written = this.bytes.subarray(from, this.at);
-      checkEncoding(before === null || compare(before, written) < 0, "the keys of a map do not ascend");
+      const order = before === null ? -1 : before.length - written.length || compare(before, written);
+      checkEncoding(order < 0, "the keys of a map do not ascend");
       before = written;
       entries.set(key, this.item(depth));
     }
@@ -107,8 +110,10 @@ class Reader {
   float(width) {
     const bytes = this.take(width);
     const number = floatOf(bytes);
-    checkEncoding(Number.isFinite(number), "a float is not finite");
-    checkEncoding(width === 2 || !fitsIn(width / 2, number), "a float is not in its shortest form");
+    const shortest = Number.isFinite(number)
+      ? width === 2 || !fitsIn(width / 2, number)
+      : NON_FINITE.includes(fromBigEndian(bytes));
+    checkEncoding(shortest, "a float is not in its shortest form");
     return number;
   }
 }

@@ -17,7 +17,7 @@ function metaValue(item, reason) {
   if (typeof item === "boolean") return item;
   if (typeof item === "string") return metaText(item, reason);
   if (typeof item === "number") {
-    check(!Number.isInteger(item), reason, "a float in meta is an integer");
+    check(Number.isFinite(item) && !Number.isInteger(item), reason, "a float in meta is an integer or not finite");
     return item;
   }
   return metaInteger(item, reason);

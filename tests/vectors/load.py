@@ -1,4 +1,4 @@
-"""The files, read."""
+"""Loads the files of test vectors and converts them to the types of the reference verifier."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ Vector = dict[str, Any]
 
 @cache
 def read(name: str) -> dict[str, Any]:
-    """What is in a file."""
+    """Return the contents of a file."""
     found: dict[str, Any] = json.loads((FOLDER / f"{name}.json").read_bytes())
     return found
 
 
 def basis_of(given: Vector) -> Basis:
-    """A basis as the reference takes it."""
+    """Return a basis as the reference verifier takes it."""
     store_id, root = bytes.fromhex(given["store"]), bytes.fromhex(given["root"])
     if given["kind"] == "root":
         return "root", store_id, root, given["size"]
@@ -29,7 +29,7 @@ def basis_of(given: Vector) -> Basis:
 
 
 def claims_of(given: list[Vector]) -> list[Claim]:
-    """Claims as the reference takes them."""
+    """Return claims as the reference verifier takes them."""
     return [
         (one["number"], bytes.fromhex(one["subject"]), one.get("state"), one.get("opened", False))
         for one in given
@@ -37,7 +37,7 @@ def claims_of(given: list[Vector]) -> list[Claim]:
 
 
 def edits_of(given: list[list[Any]]) -> list[Edit]:
-    """Edits, the repeated bytes written out."""
+    """Return edits with repeated bytes expanded."""
     found: list[Edit] = []
     for offset, length, new, *repeated in given:
         more = bytes.fromhex(repeated[0]) * repeated[1] if repeated else b""
