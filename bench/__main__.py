@@ -69,7 +69,10 @@ def _sizes(text: str) -> tuple[int, ...]:
 
 def _warn(about: dict[str, Any]) -> None:
     if about["busy"]:
-        print(f"WARNING: the load is {about['load']}, so rates will be too low and times too long", file=sys.stderr)
+        print(
+            f"WARNING: the load is {about['load']}, so rates will be too low and times too long",
+            file=sys.stderr,
+        )
     if about["file_system"] in ("tmpfs", "ramfs"):
         print("WARNING: the stores are in memory, where syncing costs nothing; use --folder", file=sys.stderr)
 
