@@ -69,7 +69,10 @@ def _sizes(text: str) -> tuple[int, ...]:
 
 def _warn(about: dict[str, Any]) -> None:
     if about["busy"]:
-        print(f"WARNING: the load is {about['load']}, so the figures will be too low", file=sys.stderr)
+        print(
+            f"WARNING: the load is {about['load']}, so rates will be too low and times too long",
+            file=sys.stderr,
+        )
     if about["file_system"] in ("tmpfs", "ramfs"):
         print("WARNING: the stores are in memory, where syncing costs nothing; use --folder", file=sys.stderr)
 
@@ -77,7 +80,7 @@ def _warn(about: dict[str, Any]) -> None:
 def heading(about: dict[str, Any]) -> str:
     """Return a description of the machine and the run, as a paragraph to paste above the table."""
     libraries = ", ".join(f"{name} {number}" for name, number in about["libraries"].items())
-    busy = " **The machine was busy: these figures are too low.**" if about["busy"] else ""
+    busy = " **The machine was busy: rates are too low and times too long.**" if about["busy"] else ""
     return (
         f"{about['date']}, commit {about['commit'] or 'unknown'}, seed {about['seed']}, "
         f"{about['minutes']} minutes. {about['cpu']}, {about['cores']} cores, {about['ram_mb']:,} MB; "

@@ -20,7 +20,7 @@ _LIBRARIES: Final = ("memroot", "blake3", "cbor2", "numpy", "plyvel", "pyroaring
 _RIVALS: Final = ("trie", "pymerkle", "pycryptodome")
 _FSYNCS: Final = 200
 LOAD_MAX: Final = 0.5
-"""The highest load at which figures are reliable; above it they are too low."""
+"""The highest load at which figures are reliable. Above it, rates are too low and times too long."""
 
 
 def describe(folder: Path) -> dict[str, Any]:

@@ -26,7 +26,7 @@ def section(result: SetResult) -> str:
         (
             f"### {result.name}: {result.questions:,} questions",
             _policies(result),
-            f"Step by step (`{next(iter(result.explored))}`), and by whole atoms:",
+            f"The {next(iter(result.explored))} after each step (left), compared with whole atoms (right):",
             _curves(result),
         )
     )
