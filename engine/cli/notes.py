@@ -211,7 +211,7 @@ def _judgement(
     yield line("size", f"{note.checkpoint.size:,}")
     yield line("log root", note.checkpoint.root.hex())
     for one in judged:
-        by = {"key": "right", "witness": f"valid, at {_time(one)}", "unknown": "not checked: unknown key"}
+        by = {"key": "valid", "witness": f"valid, at {_time(one)}", "unknown": "not checked: unknown key"}
         yield line("signature", f"{one.name} {one.key_id}: {by[one.by]}")
     if trust.keys or trust.witnesses:
         yield line("checked", f"{counted(sum(one.by != 'unknown' for one in judged), 'signature')}")

@@ -128,7 +128,7 @@ def _verdict(first: Difference) -> tuple[str, str]:
 def _report(report: Report) -> Iterator[Line]:
     yield line("verified", "yes" if report.ok else "NO")
     yield line("events", f"{report.size:,}")
-    yield line("checkpoints", f"{report.checkpoints:,} right")
+    yield line("checkpoints", f"{report.checkpoints:,} correct" if report.checkpoints else "none recorded")
     for one in report.unchecked:
         problem = f"tags and index cannot be checked (erasure at event {one.erased}); the rest is correct"
         yield line("checkpoint", f"event {one.seq}: {problem}")

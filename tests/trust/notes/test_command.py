@@ -49,7 +49,7 @@ def test_a_checkpoint_is_printed_and_again_the_same(cli: Cli, here: Path) -> Non
     assert (again.out, again.err) == (first.out, f"nothing to do: event 2 holds root {root}\n")
     data = cli("checkpoint", "--json").data
     assert (data["seq"], data["size"], data["root"], data["note"]) == (2, 3, root, first.out)
-    assert "checkpoints  1 right" in cli("verify-root").out
+    assert "checkpoints  1 correct" in cli("verify-root").out
 
 
 def test_a_signed_checkpoint_goes_to_a_file(cli: Cli, here: Path) -> None:
