@@ -1,4 +1,4 @@
-"""Filters, which restrict the atoms that a query may return, evaluated on the bitmaps of the follower `tags`."""
+"""Filters, which restrict the atoms that a query may return, computed with bitmaps of the follower `tags`."""
 
 from __future__ import annotations
 

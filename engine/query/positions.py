@@ -58,7 +58,7 @@ class _SortedDocuments:
         return _rank(self._sources, sources) << np.uint64(_HALF) | _rank(self._sequences, sequences)
 
     def _keys_at(self, facts: Facts, ordinals: NDArray[np.int64]) -> NDArray[np.uint64]:
-        """Return the sort keys of documents that have a position; keys of documents in this range are cached."""
+        """Return the sort keys of documents with a position; those of documents in this range are cached."""
         own = (ordinals >= self.start) & (ordinals < self.end)
         if own.all():
             return self._key_of_document[ordinals - self.start]

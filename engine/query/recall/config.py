@@ -48,7 +48,7 @@ class Protocol:
         for name in ("walkers", "covers"):
             share = getattr(self, name)
             if not (isinstance(share, int | float) and 0 <= share <= 1):
-                raise InvalidInputError(f"{name} must be between 0 and 1, not {share!r}")
+                raise InvalidInputError(f"{name} must be 0 to 1, not {share!r}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Signals:
     head: float = 2.0
     """The weight (BM25F) of a term in the title or in the speaker's label, relative to a term in the text."""
     label: float = 0.5
-    """The share of its score that an atom without a title gains if the label of its speaker (`Maria:`)
+    """The share of its score that an atom without a title gains if its speaker's label (`Maria:`)
     contains a word of the question."""
     tag: float = 0.5
     """The weight of a tag that is a word of the question, relative to that word in the text."""
@@ -111,7 +111,7 @@ class RecallConfig:
     signals: Signals = field(default_factory=Signals)
     snippet_chars: int = SNIPPET_CHARS
     collapse: bool = True
-    """If True, near-duplicates of a better hit are listed in that hit and are not hits themselves."""
+    """If True, near-duplicates of a better hit are listed in it and are not hits themselves."""
 
     def __post_init__(self) -> None:
         """Raise InvalidInputError if a weight or a length is out of range."""
@@ -119,7 +119,7 @@ class RecallConfig:
             weight = getattr(self.signals, one.name)
             if not (isinstance(weight, int | float) and isfinite(weight) and 0 <= weight <= WEIGHT_MAX):
                 raise InvalidInputError(
-                    f"the weight of the signal {one.name} must be between 0 and {WEIGHT_MAX:g}, not {weight!r}"
+                    f"the weight of the signal {one.name} must be 0 to {WEIGHT_MAX:g}, not {weight!r}"
                 )
         if integer(self.snippet_chars, "snippet_chars") < 1:
             raise InvalidInputError("snippet_chars must be 1 or more")

@@ -1,6 +1,6 @@
 """Recall: the ranked hits for a question, each with the way in which it was found.
 
-    question ──▶ analysis ──▶ protocol ──▶ ranked pool ──▶ choice within the budget ──▶ hits
+question ──▶ analysis ──▶ protocol ──▶ ranked pool ──▶ choice within the budget ──▶ hits
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ def recall(
     form for prompts, cost no more tokens than the budget.
 
     Raises:
-        InvalidInputError: the query is blank or has no word to search for, or a limit or budget is out of range.
+        InvalidInputError: the query is blank or has no word to search for, or `limit` or
+            `budget` is out of range.
     """
     instance(filters, Filters, "filters")
     target = target_of(limit, budget, view.config)

@@ -29,7 +29,7 @@ from proofs.leaves import State
 
 
 class SupersededAtoms:
-    """The check that keeps the superseded atoms of one snapshot, and their near-duplicates, out of the hits."""
+    """Keeps the superseded atoms of one snapshot, and their near-duplicates, out of the hits."""
 
     def __init__(self, rows: Reader, index: IndexView, marked: BitMap) -> None:
         """Set the ordinals of atoms that may be superseded; empty if the query includes superseded atoms."""
@@ -45,7 +45,7 @@ class SupersededAtoms:
         self._fingerprints: NDArray[np.uint64] = fingerprints[fingerprints > 0]
 
     def reason(self, ordinal: int) -> str | None:
-        """Return the reason if the atom is superseded or repeats a superseded atom, or None if it may be a hit."""
+        """Return the reason if the atom is superseded or repeats a superseded atom, else None."""
         if not self._marked:
             return None
         if ordinal in self._marked and (newer := self._superseding(ordinal)):
