@@ -58,12 +58,12 @@ class Signals:
     head: float = 2.0
     """The weight (BM25F) of a term in the title or in the speaker's label, relative to a term in the text."""
     label: float = 0.5
-    """The share of its score that an atom without a title gains if its speaker's label (`Maria:`)
+    """The share of its score that an atom without a title gains if the name of its speaker (`Maria:`)
     contains a word of the question."""
     tag: float = 0.5
     """The weight of a tag that is a word of the question, relative to that word in the text."""
     forms: float = 0.5
-    """The weight of other irregular forms of a word (go, went, gone), relative to the word of the question."""
+    """The weight of other irregular forms of a word (go, went, gone), relative to the word itself."""
     near: float = 0.5
     """The share of the score of each term in the atom before or after it that an atom gains.
 
