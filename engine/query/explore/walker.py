@@ -43,7 +43,7 @@ class WalkerConfig:
     peek_tokens: int = 50
     """The largest text, in tokens, that is only peeked at (200 characters); longer texts are expanded."""
     more: float = 0.45
-    """A second recall is made if the odds of the last hint are at least this share of those of the first hint."""
+    """A second recall is made if the odds of the last hint are at least this share of those of the first."""
     page: int = 5
     """The number of hints that the first recall must return for a second recall to be made."""
     names: int = 3
