@@ -1,6 +1,6 @@
 """The Tag-Walker protocol (Standard 065): the steps from a question to a ranked pool of candidates.
 
-    words ─▶ neighbours, boosts ─▶ feedback ─▶ level, split ─▶ titles ─▶ texts ─▶ hops ─▶ tags
+    words ─▶ neighbours, boosts ─▶ level ─▶ feedback ─▶ simpler, split ─▶ titles ─▶ texts ─▶ hops ─▶ tags
 
 Each step adds to the scores of a pool of some hundred candidates, and most steps have a module of their
 own. The order matters only for steps that start from the best candidates of the steps before them.

@@ -93,6 +93,6 @@ def test_watching_ends_cleanly(tmp_path: Path, number: signal.Signals) -> None:
     finally:
         child.kill()
     assert child.returncode == 0, err
-    assert "looked at 5 atoms" in said[1]
+    assert "processed 5 atoms" in said[1]
     assert "Traceback" not in err
     assert out.startswith("cycles")
