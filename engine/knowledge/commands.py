@@ -130,7 +130,7 @@ def upsert_relations(graph: GraphTransaction, items: tuple[Relation, ...]) -> tu
 def delete_entities(graph: GraphTransaction, items: tuple[str, ...]) -> Deleted:
     """Delete the entities with these names, their observations and relations.
 
-    A name that is given twice is counted twice.
+    A name that is given twice is counted twice in the result.
     """
     missing = tuple(name for name in items if graph.entity(name) is None)
     for name in items:

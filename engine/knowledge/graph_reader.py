@@ -24,7 +24,7 @@ Predicate = Callable[[Entity], bool]
 
 
 class AnswerLimitError(LimitError):
-    """The answer would cost more tokens than the caller allows."""
+    """The error for an answer that would cost more tokens than the caller allows."""
 
 
 class GraphReader:

@@ -213,7 +213,8 @@ def _created_between(
 ) -> BitMap:
     """Return the ordinals of `found` whose atoms were created in the interval.
 
-    Each whole day has a set of its atoms. The atoms of the first and the last day are compared one by one.
+    For each whole day, the set of all atoms created on that day is used. Atoms of the first and the last day
+    are compared one by one.
     """
     since = validation.microseconds(limits.CREATED_MIN if since is None else since, "since")
     until = validation.microseconds(limits.INTEGER_MAX if until is None else until, "until")

@@ -158,7 +158,7 @@ class Positions:
         return found
 
     def source_sizes(self, ordinals: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return, for each document, the number of documents with a position in its source, dead or live."""
+        """Return, for each document, the number of live and dead documents with a position in its source."""
         sources = self.sources[ordinals]
         settled, newest = (part.count(sources) for part in self._parts)
         return settled + newest

@@ -130,7 +130,7 @@ class Enrich:
             return []
         had = tag_owners(tx.rows, record)
         room = max(0, min(self.tags_most, limits.TAGS_PER_ATOM_MAX) - len(had.others))
-        # A removed tag still counts towards the limit, because nobody wants the next best tag in its place.
+        # A removed tag still counts towards the limit, so that no other tag is added in its place.
         wanted = [tag for tag in self.tags if tag_identity(tag) not in had.others][:room]
         settled = not CATEGORIES.isdisjoint(had.others | had.removed)
         categories = () if settled or len(self.categories) > room - len(wanted) else self.categories
@@ -243,7 +243,7 @@ def _phrases(survey: Survey, text: ReadAtom, found: Sequence[Name]) -> tuple[Pai
 
     def made() -> tuple[Pair, ...]:
         had = tag_owners(survey.rows, text.record)
-        # Removed tags are counted, too, because nobody wants a phrase in place of a removed tag.
+        # Removed tags are counted, too, so that no phrase is added in place of a removed tag.
         if (
             len(had.others | had.removed) + len(found[: survey.config.names_per_atom])
             >= survey.config.tags_min

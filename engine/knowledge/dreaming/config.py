@@ -86,10 +86,8 @@ class DreamConfig:
     chars: int = 32_768
     """The number of characters at the beginning of a text that are read."""
     regrown: int = 2
-    """The factor of growth after which all atoms are read again.
-
-    The store then has this many times the texts that it had at the last round over all atoms.
-    """
+    """All atoms are read again when the number of texts is this many times the number at the last round over
+    all atoms."""
     stop: frozenset[str] = field(default=STOP_LIST)
 
     def __post_init__(self) -> None:

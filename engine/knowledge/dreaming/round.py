@@ -99,7 +99,7 @@ def _anchor(rows: Lookup, head: int) -> bytes:
 
 
 class Round(NamedTuple):
-    """The work of a round from its cursor to its head."""
+    """The work of a round: the atoms to read from the cursor up to the head, and the known names."""
 
     cursor: Cursor
     texts: BitMap
@@ -122,7 +122,7 @@ def begin_round(cursor: Cursor, size: int, survey: Survey) -> Cursor:
 
 
 def round_of(rows: Reader, cursor: Cursor, size: int, survey: Survey) -> Round:
-    """Return the work of the round of this cursor, in a journal of `size` events."""
+    """Return the work of the round to which this cursor belongs, in a journal of `size` events."""
     if cursor.since:
         changed, by_dreamer = _changed_ordinals(rows, cursor, size)
         texts, new = survey.texts & changed, survey.entities & (changed | by_dreamer)

@@ -30,10 +30,10 @@ from proofs.sets import Group
 CACHED_MAX: Final = 8192
 """The number of entries of each cache; a full cache is cleared."""
 PAIR_EVIDENCE: Final = 8
-"""The largest number of atoms with both words of a phrase that are read to find two with the phrase."""
+"""The largest number of atoms read to find two that contain a phrase. All contain both of its words."""
 
 Pair = tuple[str, str]
-"""Two adjacent words in lower case."""
+"""Two words in lower case that are adjacent in a text."""
 
 Key = TypeVar("Key", bound=Hashable)
 Made = TypeVar("Made")

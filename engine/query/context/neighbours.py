@@ -38,7 +38,7 @@ def context(rows: Reader, view: View, query: str, budget: int, filters: Filters 
     `rows` is a snapshot of `view`, with records, tags and index at the head.
 
     Raises:
-        InvalidInputError: the budget is too small, the query has nothing to search for, or a filter is
+        InvalidInputError: the budget is too small, the query has no word to search for, or a filter is
             not valid for its field.
         CorruptionError: a row is missing or malformed, or rows contradict each other.
     """

@@ -34,7 +34,7 @@ atoms are read needlessly.
 """
 
 TOKENS_PER_HIT: Final = 60
-"""The number of tokens of the budget for each hit to request. Neighbours get the tokens that hits do not use.
+"""The number of tokens of the budget per requested hit. Neighbours get the tokens that hits do not use.
 
 Measured on LoCoMo: at 40 to 60 the windows contain as much of the evidence as hits alone, or slightly more;
 at 80 and above they contain less, because neighbours then take tokens that further hits would use.
@@ -110,7 +110,7 @@ class Run:
 
     passages: tuple[Passage, ...]
     ranks: dict[str, int]
-    """The rank of each hit by id, 0 for the best."""
+    """The id of each hit → the rank of the hit, 0 for the best."""
     body_tokens: int
     """The tokens of all lines below the heading."""
 
@@ -210,9 +210,9 @@ class Layout:
     def _place(self, hits: Sequence[Passage]) -> None:
         """Place hits in order, up to the first hit for which less than half of the wanted tokens are left.
 
-        A hit wants the cost of its text, but at most half of the budget (the best hit: the whole budget).
-        These amounts grow no faster than the budget, so every hit placed with a budget is also placed with
-        a larger one. Joining hits to one window saves tokens; they are used for hits that were cut and
+        The wanted tokens of a hit are the cost of its text, but at most half of the budget (for the best
+        hit, the whole budget). These amounts grow no faster than the budget, so every hit placed with a
+        budget is also placed with a larger one. Joining hits to one window saves tokens; they are used for hits that were cut and
         for neighbours.
         """
         # All amounts are doubled, because half of an odd budget is not a whole number.
@@ -356,7 +356,7 @@ def _cut(passage: Passage, tokens: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The windows of text that answer a question, from the first `size` events of the journal."""
+    """The windows of text that answer a question, read from the state after `size` events of the journal."""
 
     query: str
     windows: tuple[Window, ...]

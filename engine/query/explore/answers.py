@@ -12,7 +12,7 @@ class Answer:
     cost_tokens: int = 0
     """The tokens of this answer in its output form (`engine.query.explore.form`)."""
     total_tokens: int = 0
-    """The tokens of this answer and all earlier ones."""
+    """The tokens of this answer and of all earlier answers."""
     seq: int = 0
     """The last event of the journal at the time of the answer."""
     root: str = ""
@@ -60,7 +60,7 @@ class Peek(Answer):
 
 @dataclass(frozen=True, slots=True)
 class Expanded(Answer):
-    """The answer of `explore_expand`: a whole atom. `created` is µs UTC."""
+    """The answer of `explore_expand`: a whole atom. `created` is in microseconds since 1970 (UTC)."""
 
     id: str
     """The whole id of the atom."""

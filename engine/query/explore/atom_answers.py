@@ -29,7 +29,7 @@ from engine.query.recall.recall import recall
 from engine.query.snippets import Snippets, beginning
 
 TITLE_CHARS: Final = 40
-"""The largest length of a hint's title in characters: about 10 tokens of English, half of a hint."""
+"""The largest length of a hint's title in characters, which are about 10 tokens of English."""
 
 SHARED_CHARS: Final = 16
 """The number of characters shown of a title that several hints have in common. After it, a part of the text

@@ -41,7 +41,7 @@ PEEK_STEP: Final = 20
 """The number of characters by which a peek is repeatedly shortened until it is within its budget."""
 
 REMEMBERED: Final = 1000
-"""The number of hints for which the question is stored, so that a peek shows the part around its words."""
+"""The number of hints for which the question is stored. A peek shows the text around the question's words."""
 
 
 class Explorer:

@@ -38,7 +38,7 @@ STEP_TOKENS_MIN: Final = 60
 """The number of tokens that must be left for another step; if fewer are left, the exploration ends."""
 
 HINTS: Final = 5
-"""The number of hints that each recall requests (the same Standard)."""
+"""The number of hints that each recall requests (Standard "Memory Exploration")."""
 
 FULL_ATOMS: Final = 10
 """The number of whole atoms that the cost of an exploration is compared with."""

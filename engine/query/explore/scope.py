@@ -84,7 +84,7 @@ class Scope:
         record = get_record(self.rows, resolve_id(self.rows, id))
         if record.state is not State.LIVE:
             state = f"atom {show_id(record.id)} is {record.state.name.lower()}"
-            raise NotFoundError(state, hint="its history shows when and why")
+            raise NotFoundError(state, hint="the history of the atom shows when and why")
         return record
 
     def short_id(self, atom: bytes) -> str:

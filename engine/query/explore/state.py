@@ -87,7 +87,7 @@ class State:
     entities: tuple[str, ...]
     """The entities named in the question and in further queries."""
     context: tuple[Finding, ...]
-    """The findings in the order in which they were found, each atom once."""
+    """The items of the context in the order in which they were found, each atom once."""
     trace: tuple[Step, ...]
     spent: int
     """The tokens of all answers so far."""
@@ -124,7 +124,7 @@ class Stop(StrEnum):
     ANSWERED = "answered"
     """The policy decided that the context is enough."""
     NOTHING = "nothing found"
-    """The policy ended an exploration that had found no hints."""
+    """The policy ended an exploration in which no hint was found."""
     STEPS = "steps used up"
     BUDGET = "budget used up"
     """The rest of the budget is too small for another step."""
@@ -141,7 +141,7 @@ class Exploration:
     query: str
     steps: tuple[Step, ...]
     context: tuple[Finding, ...]
-    """The findings, each atom once."""
+    """The items of the context, each atom once."""
     text: str
     """The context for a prompt. Content in it cannot imitate a heading or markup."""
     answer_tokens: int

@@ -68,7 +68,7 @@ class Walker:
         instance(self.config, WalkerConfig, "config")
 
     def decide(self, state: State) -> Action:
-        """Return the next step, or ANSWER if no hint is worth enough."""
+        """Return the next step, or ANSWER if no hint has the necessary worth (`WalkerConfig.worth`)."""
         found = next((step.answer.hints for step in state.trace if isinstance(step.answer, Hints)), ())
         reading = self._reading(state, found)
         if reading and not any(step.action and step.action.verb in _READING for step in state.trace):
@@ -92,7 +92,7 @@ class Walker:
         return None
 
     def _rest(self, state: State, found: tuple[Hint, ...]) -> Action | None:
-        """Return the action that reads the rest of a text after a peek if it is worth enough, else None."""
+        """Return the action that reads a whole text after a peek, or None if its worth is too low."""
         for finding in state.context:
             if finding.verb is Verb.PEEK and not finding.whole and not _tried(state, finding):
                 hint = _hint(state, finding)
@@ -128,7 +128,7 @@ class Walker:
         return " ".join(word for word, size in zip(words, sizes, strict=True) if size <= ARGUMENT_BYTES_MAX)
 
     def _reading(self, state: State, found: tuple[Hint, ...]) -> Action | None:
-        """Return the action that reads the best unread hint that is worth enough and is within the budget.
+        """Return the action that reads the best of the `_good` hints that are within the budget.
 
         If all hints exceed the budget, or the first hint costs too much, the action is a peek, which shows
         the part of the text around the question's words.
@@ -143,7 +143,7 @@ class Walker:
         return Action(Verb.PEEK, max(good, key=odds).id) if good else None
 
     def _good(self, state: State, found: tuple[Hint, ...]) -> list[Hint]:
-        """Return the unread hints that are worth enough."""
+        """Return the unread hints with a worth of at least `WalkerConfig.worth`."""
         return [hint for hint in _untried(state) if found and self._worth(hint, found) >= self.config.worth]
 
     def _worth(self, hint: Hint, found: tuple[Hint, ...]) -> float:

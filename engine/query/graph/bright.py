@@ -69,7 +69,7 @@ class RelationKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class BrightNode:
-    """A hit as a node of the graph. `created` is µs UTC."""
+    """A hit as a node of the graph. `created` is in microseconds since 1970 (UTC)."""
 
     id: str
     brightness: float
@@ -102,7 +102,7 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class BrightGraph:
-    """The hits of a question and their relations, from the first `size` events of the journal."""
+    """The hits of a question and their relations, read from the state after `size` events of the journal."""
 
     query: str
     nodes: tuple[BrightNode, ...]
@@ -123,7 +123,7 @@ def structured_graph(
     and their tags and sources, but not on the number of their edges.
 
     Raises:
-        InvalidInputError: the limit is out of range, or the query has nothing to search for.
+        InvalidInputError: the limit is out of range, or the query has no word to search for.
         CorruptionError: a row is malformed or missing, or rows contradict each other.
     """
     positive(limit, "limit", NODES_MAX)

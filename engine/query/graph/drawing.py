@@ -18,7 +18,8 @@ LABEL_CHARS: Final = 48
 _UNSEEN: Final = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff]"
 )
-"""Invisible characters that a terminal or a parser might interpret. Joiners stay, because emoji need them."""
+"""Invisible characters that a terminal or a parser might interpret. Joiners are not included,
+because emoji need them."""
 
 _SPECIAL: Final = re.compile(
     "[^0-9A-Za-z ,.()?'/\x80-\U0010ffff-]|[\u00b0\u00b6\u00df\ufb02]|(?i:(?<=directio)n)"

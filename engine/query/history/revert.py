@@ -42,7 +42,7 @@ from proofs.leaves import State
 from proofs.sets import tag_identity
 
 PRESENCE: Final = ("presence",)
-"""The name of the property with the value live, hidden or absent."""
+"""The name of the property whose value states if a subject is live, hidden or absent."""
 
 FIELDS: Final = (
     *("content", "title", "kind", "buckets", "source", "sequence", "provenance", "trust"),

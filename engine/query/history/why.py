@@ -17,7 +17,7 @@ from engine.store.past import subject_history
 from proofs.leaves import EdgeType, State
 
 ATOMS_MAX: Final = 100
-"""The largest number of atoms that are returned."""
+"""The largest number of atoms in the result of `why`."""
 
 EDGES_MAX: Final = 20
 """The largest number of edges of one atom that are followed."""
@@ -39,7 +39,10 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Newer:
-    """An atom that superseded another, by a live edge `supersedes`. `at` is µs UTC."""
+    """An atom that superseded another by a live edge `supersedes`.
+
+    `at` is in microseconds since 1970 (UTC).
+    """
 
     id: str
     at: int

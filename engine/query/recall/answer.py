@@ -82,7 +82,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """The answer to a question from the first `size` events of the journal."""
+    """The answer to a question, read from the state after `size` events of the journal."""
 
     query: str
     core: str

@@ -65,18 +65,18 @@ class Signals:
     forms: float = 0.5
     """The weight of other irregular forms of a word (go, went, gone), relative to the word itself."""
     near: float = 0.5
-    """The share of the score of each term in the atom before or after it that an atom gains.
+    """An atom gains this share of the term scores of the next atom on either side in its source.
 
     From the second next atom on either side it gains 0.6 of this share.
     """
     source: float = 0.25
-    """The share of each term's best score within a source that each atom of the source gains."""
+    """Each atom of a source gains this share of the best score of each term within the source."""
     phrase: float = 0.4
     """The share of the best score that an atom gains if its whole title occurs in the question."""
     hop: float = 0.5
     """The share of an anchor's score that atoms gain whose titles occur in its text or that it links to."""
     feedback: float = 0.2
-    """The weight of the characteristic terms of the first answers (pseudo-relevance feedback, RM3)."""
+    """The weight of the characteristic terms of the best candidates (pseudo-relevance feedback, RM3)."""
     proximity: float = 0.1
     """The share of its score that an atom gains if the question's terms are close together in it."""
     time: float = 0.2
@@ -87,7 +87,7 @@ class Signals:
     together: float = 0.1
     """The share of its score that an atom gains for each further name of the question that it mentions."""
     internal: float = 2.0
-    """The factor on the score of an internal atom, relative to an external one."""
+    """The score of an internal atom is multiplied by this factor, relative to that of an external atom."""
     trust: float = 0.2
     """The share of its score that an atom gains with a trust of 100, and loses with a trust of 0."""
     simpler: float = 0.1

@@ -69,7 +69,7 @@ class Pool:
 
     @property
     def micros(self) -> NDArray[np.int64]:
-        """The scores in millionths, rounded."""
+        """The score of each candidate in millionths, rounded."""
         return np.rint(self.score * MICRO).astype(np.int64)
 
     def explained(self, row: int) -> dict[str, float]:

@@ -68,7 +68,7 @@ def run(scope: RecallScope, target: int, most: int) -> Ranking:
 
 
 def _best(scope: RecallScope, pool: Pool, most: int) -> tuple[NDArray[np.int64], list[LoadedAtom]]:
-    """Return the rows of the best candidates, and the candidates with their texts."""
+    """Return the rows of the best candidates, and these candidates with their texts."""
     best = pool.ranked()[:most]
     return best, scope.load(pool.ordinals[best].tolist())
 

@@ -125,7 +125,7 @@ def pool_of(scope: RecallScope, scores: NDArray[np.float64], most: int) -> tuple
 
 
 def extended(scope: RecallScope, pool: Pool, scores: NDArray[np.float64], ordinals: Sequence[int]) -> Pool:
-    """Return the pool with those of the further atoms that are allowed."""
+    """Return the pool, extended by those of `ordinals` that are allowed."""
     new = np.unique(np.asarray(ordinals, np.int64))
     new = new[scope.mask[new]] if len(new) else new
     new = new[pool.rows_of(new) < 0]

@@ -8,8 +8,8 @@ tf is the number of occurrences of the term in the document; each occurrence in 
 label of a speaker) adds the weight `head` to it. df is the number of documents with the term, N the number
 of all documents, and w the weight of the term in the query.
 
-Every step is one IEEE 754 double operation, terms are summed in ascending order of their code
-points, and scores are rounded to six decimals before they are compared, so all machines get equal results.
+Every step is one IEEE 754 double operation, terms are summed in ascending order of their code points, and
+scores are rounded to six decimals before they are compared. So all machines compute equal results.
 N, df and the average count all ordinals of the index, including those that the filters exclude.
 """
 
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MICRO: Final = 1_000_000
-"""The number of units in a score of 1. Scores are compared in millionths, so that sums that differ in the
-last bit from one machine to another still compare equal."""
+"""The number of units in a score of 1. Scores are compared in millionths, because sums may differ in the last
+bit from one machine to another."""
 
 TIES_MAX: Final = 1000
 """The largest number of further documents that are returned because their scores equal that of the last."""
@@ -38,7 +38,7 @@ K1_MAX: Final = 1000
 """The largest k1. It is far above any useful value and keeps scores finite."""
 
 _BLOCKS: Final = (128, 32, 8)
-"""Block sizes in documents, the largest first. A size is used if it gives more than four blocks per hit."""
+"""Block sizes in documents. The largest that gives more than four blocks per requested hit is used."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ def co_occurrence(scope: RecallScope, pool: Pool, mentioned: Mapping[str, NDArra
 
 
 def dated(scope: RecallScope, pool: Pool) -> None:
-    """Boost atoms that were created at a time that the question names."""
+    """Boost atoms that were created at a time named in the question."""
     days = [
         day
         for span in scope.question.times

@@ -36,7 +36,10 @@ The title already contains the words that the atom has in common with its neighb
 """
 
 SOURCE_ATOMS_MAX: Final = 200
-"""The largest source in atoms whose atoms gain from it. Larger sources are collections of unrelated texts."""
+"""The largest source, in atoms, for which the signal `source` is used.
+
+Larger sources are collections of unrelated texts.
+"""
 
 
 def propagate(

@@ -22,7 +22,7 @@ TAGS_MAX: Final = 4
 
 HUB_SHARE: Final = 0.1
 HUB_MIN: Final = 20
-"""A tag is a hub if more than this share of all atoms, and more than 20 atoms, have it. Hubs are ignored."""
+"""A tag of more than HUB_SHARE of all atoms, and of more than HUB_MIN atoms, is a hub, which is ignored."""
 
 WALKERS_MAX: Final = 24
 """The largest number of atoms that one tag leads to: the newest atoms with the tag."""
