@@ -89,7 +89,7 @@ def upsert_entities(graph: GraphTransaction, items: tuple[Entity, ...]) -> tuple
 
 
 def add_observations(graph: GraphTransaction, items: tuple[Observed, ...]) -> tuple[Observed, ...]:
-    """Add the missing observations, and return for each of `items` those that were added.
+    """Add the missing observations, and return for each item the observations that were added.
 
     Raises:
         NotFoundError: there is no such entity.

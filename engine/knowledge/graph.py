@@ -73,7 +73,7 @@ class KnowledgeGraph:
         return self._apply(GraphCommand(commands.create_relations, items, self._provenance))
 
     def add_observations(self, observations: Iterable[Observed]) -> tuple[Observed, ...]:
-        """Add the missing observations, and return for each item those that were added.
+        """Add the missing observations, and return for each item the observations that were added.
 
         Raises:
             NotFoundError: an entity is missing; nothing was written.

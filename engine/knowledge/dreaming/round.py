@@ -105,7 +105,7 @@ class Round(NamedTuple):
     texts: BitMap
     """The ordinals of the atoms that others added, changed or revived."""
     names: Names
-    """All known names."""
+    """All names that are known, with their entities."""
     fresh: list[Name]
     """The names that became known since the last round. Older atoms that contain one are also read."""
 

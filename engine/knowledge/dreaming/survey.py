@@ -122,7 +122,10 @@ class Survey:
 
     @cached_property
     def name_atoms_min(self) -> int:
-        """The number of internal texts that must contain a name for it to be learned, by the store's size."""
+        """The number of internal texts that must contain a name for it to be learned.
+
+        The number grows with the size of the store.
+        """
         return max(self.config.name_atoms_min, len(str(len(self.internal))) - 1)
 
     def is_phrase(self, pair: Pair) -> bool:

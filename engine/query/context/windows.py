@@ -212,8 +212,8 @@ class Layout:
 
         The wanted tokens of a hit are the cost of its text, but at most half of the budget (for the best
         hit, the whole budget). These amounts grow no faster than the budget, so every hit placed with a
-        budget is also placed with a larger one. Joining hits to one window saves tokens; they are used for hits that were cut and
-        for neighbours.
+        budget is also placed with a larger one. Joining hits to one window saves tokens;
+        they are used for hits that were cut and for neighbours.
         """
         # All amounts are doubled, because half of an odd budget is not a whole number.
         left = 2 * self._budget

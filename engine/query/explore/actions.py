@@ -52,8 +52,8 @@ class Action:
 
     verb: Verb
     argument: str = ""
-    """For PEEK and EXPAND an id or at least the first 4 digits of one; for NEIGHBORS a node, for RECALL a
-    query, both on one line; for ANSWER an empty string."""
+    """The argument: for PEEK and EXPAND an id or at least the first 4 digits of one; for NEIGHBORS a node,
+    for RECALL a query, both on one line; for ANSWER an empty string."""
 
     def __post_init__(self) -> None:
         instance(self.verb, Verb, "verb")

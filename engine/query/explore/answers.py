@@ -16,7 +16,10 @@ class Answer:
     seq: int = 0
     """The last event of the journal at the time of the answer."""
     root: str = ""
-    """The overall root at that event, 64 hex digits; empty for a past state if content was erased since."""
+    """The overall root after the event `seq`, 64 hex digits.
+
+    It is empty for a past state if content was erased since.
+    """
 
 
 @dataclass(frozen=True, slots=True)

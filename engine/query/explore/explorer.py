@@ -45,7 +45,7 @@ REMEMBERED: Final = 1000
 
 
 class Explorer:
-    """One exploration of a memory, which stores its questions and adds up its costs. For a single thread."""
+    """One exploration of a memory, which stores its questions and adds up its costs. Not thread-safe."""
 
     def __init__(self, memory: View, *, form: Form | str = Form.TEXT, spent: int = 0) -> None:
         """Explore a memory, or a past state of one.
@@ -75,7 +75,7 @@ class Explorer:
             query: The question, in words.
             limit: The largest number of hints, 1 to 50. Five hints cost about 100 tokens as text.
             filters: The conditions that an atom must meet.
-            known: Ids, or their first digits, of atoms to leave out; at most 1,000.
+            known: Ids of atoms to leave out, or the first digits of ids; at most 1,000.
             budget: The tokens that the answer may cost. It contains fewer hints if necessary.
 
         Raises:

@@ -157,7 +157,7 @@ class Exploration:
     seq: int
     """The last event of the journal at the time of the last answer."""
     root: str
-    """The overall root at that event, 64 hex digits."""
+    """The overall root after the event `seq`, 64 hex digits."""
     stopped: Stop
 
     @property

@@ -128,7 +128,7 @@ class Walker:
         return " ".join(word for word, size in zip(words, sizes, strict=True) if size <= ARGUMENT_BYTES_MAX)
 
     def _reading(self, state: State, found: tuple[Hint, ...]) -> Action | None:
-        """Return the action that reads the best of the `_good` hints that are within the budget.
+        """Return the action that reads the best unread hint of sufficient worth within the budget.
 
         If all hints exceed the budget, or the first hint costs too much, the action is a peek, which shows
         the part of the text around the question's words.

@@ -26,7 +26,8 @@ _SPECIAL: Final = re.compile(
 )
 """The characters that must be written as codes because Mermaid (11.17) interprets them even within quotes:
 ASCII punctuation, except for a few characters without a special meaning; the letters by which Mermaid itself
-replaces `#` and `;` while it parses; and the last letter of some words that it interprets."""
+replaces `#` and `;` while it parses; and the last letter of some words that Mermaid
+interprets."""
 
 _LIST: Final = re.compile(r"^(?:([0-9]+)[.)]|([-+*]))(?= )")
 """The beginning of a Markdown list; Mermaid reads a label as Markdown."""

@@ -237,7 +237,7 @@ class Undo:
 
 
 def _set_fields_and_tags(tx: Transaction, name: str, wanted: dict[Property, Any]) -> None:
-    """Set the fields and tags of a live atom to the wanted values."""
+    """Set the fields and tags of a live atom to the given values."""
     fields = {key[1]: value for key, value in wanted.items() if key[0] == "field"}
     if fields:
         Revise(name, **fields).decide(tx)

@@ -230,7 +230,7 @@ def _ranked(scope: RecallScope, ranking: Ranking) -> Iterator[Ranked]:
 
 
 def _beginning(content: str, left: int, cost: Callable[[str], int]) -> str:
-    """Return the longest beginning of a text that costs at most `left`, or the empty text if none does.
+    """Return the longest beginning of a text that, with `…`, costs at most `left`, or '' if there is none.
 
     The beginning ends after a word, unless that would drop more than half of it.
     """

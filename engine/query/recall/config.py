@@ -74,7 +74,8 @@ class Signals:
     phrase: float = 0.4
     """The share of the best score that an atom gains if its whole title occurs in the question."""
     hop: float = 0.5
-    """The share of an anchor's score that atoms gain whose titles occur in its text or that it links to."""
+    """An atom gains this share of an anchor's score if its title occurs in the anchor's text or an edge
+    joins the two."""
     feedback: float = 0.2
     """The weight of the characteristic terms of the best candidates (pseudo-relevance feedback, RM3)."""
     proximity: float = 0.1
@@ -93,7 +94,8 @@ class Signals:
     simpler: float = 0.1
     """The weight of the words of a simplified question, relative to the words of the whole question."""
     split: float = 0.2
-    """The weight of the words of an entity, for its best atoms, if the question is split into entities."""
+    """The weight of the words of each entity if the question is split into entities. Only the best atoms for
+    an entity gain from it."""
     walk: float = 0.3
     """The share of an anchor's score that an atom gains by sharing the anchor's rarest tag."""
 

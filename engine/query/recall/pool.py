@@ -62,7 +62,7 @@ class Pool:
         return pool
 
     def ranked(self) -> NDArray[np.int64]:
-        """Return the rows with a score above 0, the best first, and equal scores by ordinal."""
+        """Return the rows with a score above 0, the best first, and those with equal scores by ordinal."""
         micros = self.micros
         order = np.argsort(-micros, kind="stable")
         return order[: int((micros > 0).sum())]

@@ -32,7 +32,7 @@ MICRO: Final = 1_000_000
 bit from one machine to another."""
 
 TIES_MAX: Final = 1000
-"""The largest number of further documents that are returned because their scores equal that of the last."""
+"""The largest number of further documents that are returned because they have the score of the last."""
 
 K1_MAX: Final = 1000
 """The largest k1. It is far above any useful value and keeps scores finite."""

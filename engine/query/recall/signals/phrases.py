@@ -58,7 +58,8 @@ class Target(NamedTuple):
 
     ordinal: int
     weight: float
-    """0 to 1. For a title, it is the weight of the title divided by the number of atoms with that title."""
+    """The weight of the atom, 0 to 1. For a title, it is the weight of the title divided by the number of
+    atoms with that title."""
 
 
 def titles_in(scope: RecallScope, texts: Sequence[Sequence[str]], full: float) -> list[list[Target]]:
